@@ -1,0 +1,122 @@
+"""What the command lines share: one-line errors, exit codes, `--debug`.
+
+Typer parses; this module decides how a failure looks to the user: one line on stderr that says what is
+wrong, exit code 2 for bad input and 1 for failed work, a traceback only with `--debug`.
+"""
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Annotated, Any
+
+import typer
+
+from warehouse.errors import BadInput, HeadstartError
+
+WarehouseOption = Annotated[
+    str | None,
+    typer.Option(
+        "--warehouse",
+        envvar="HEADSTART_WAREHOUSE",
+        metavar="DIR",
+        help="Warehouse directory. Default: yours if it exists, else the bundled starter.",
+        show_default=False,
+    ),
+]
+JsonOption = Annotated[str, typer.Option("--format", metavar="table|json", help="How to print the result.")]
+QuietOption = Annotated[bool, typer.Option("--quiet", help="No progress on stderr.")]
+
+
+def new_app(help_text: str) -> typer.Typer:
+    """A Typer application with plain help and no machinery of its own for errors."""
+    return typer.Typer(
+        help=help_text,
+        add_completion=False,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        no_args_is_help=True,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+
+
+def check_format(output: str, known: Sequence[str] = ("table", "json")) -> None:
+    """Refuse an output format that the command does not have."""
+    if output not in known:
+        raise BadInput(f"unknown --format {output!r}; known are {', '.join(known)}")
+
+
+def assignment(text: str) -> tuple[str, str]:
+    """`NAME=VALUE` as its two parts; the name may hold equals signs, the value not."""
+    name, sign, value = text.rpartition("=")
+    if not (name and sign and value):
+        raise BadInput(f"{text!r} is no NAME=VALUE")
+    return name, value
+
+
+@contextmanager
+def progress(quiet: bool) -> Iterator[Callable[[str], None]]:
+    """A function that shows one line of progress on stderr in place of the line before.
+
+    It shows nothing where nobody watches: with `--quiet`, or when stderr is no terminal.
+    """
+    if quiet or not sys.stderr.isatty():
+        yield lambda line: None
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status("starting") as status:
+        yield status.update
+
+
+def duration(seconds: float) -> str:
+    """A time that a person can plan by: `40 s`, `12 min`, `3.5 h`."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    if seconds < 5400:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"
+
+
+def main(app: typer.Typer) -> None:
+    """Run `app` on the process's arguments and end the process with the right exit code.
+
+    `--debug` may stand anywhere and lets the traceback of an error through.
+    """
+    arguments = sys.argv[1:]
+    debug = "--debug" in arguments
+    arguments = [argument for argument in arguments if argument != "--debug"]
+    try:
+        result: Any = app(arguments, standalone_mode=False)
+    except BrokenPipeError:
+        # The reader of our output went away (`| head`): nothing is wrong with us.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except KeyboardInterrupt:
+        _fail("interrupted", 130)
+    except Exception as error:
+        if debug:
+            raise
+        _fail(_one_line(error), _exit_code(error))
+    else:
+        sys.exit(result if isinstance(result, int) else 0)
+
+
+def _exit_code(error: Exception) -> int:
+    if isinstance(error, HeadstartError | typer.Abort):
+        return getattr(error, "exit_code", 1)
+    # Typer's own usage errors carry the code 2.
+    return getattr(error, "exit_code", 1)
+
+
+def _one_line(error: Exception) -> str:
+    format_message = getattr(error, "format_message", None)
+    text = format_message() if callable(format_message) else str(error)
+    if not isinstance(error, HeadstartError) and format_message is None:
+        text = f"{type(error).__name__}: {text} (run again with --debug for the details)"
+    return " ".join(text.split())
+
+
+def _fail(message: str, code: int) -> None:
+    print(f"error: {message}", file=sys.stderr)
+    sys.exit(code)
