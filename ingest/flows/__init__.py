@@ -1,0 +1,48 @@
+"""The flows that we know how to build, by canonical name.
+
+A new flow is one `Flow` value in a module of this package and one entry in `FLOWS`.
+"""
+
+from ingest.flows.base import Flow, Value, Values, native_values
+from ingest.flows.boosting import adaboost, hist_gradient_boosting, lightgbm
+from ingest.flows.margins import k_nearest_neighbors, logistic_regression, mlp, svm
+from ingest.flows.trees import decision_tree, extra_trees, random_forest
+from warehouse.errors import BadInput
+
+__all__ = ["FLOWS", "Flow", "Value", "Values", "find_flow", "get_flow", "native_values"]
+
+FLOWS: dict[str, Flow] = {
+    flow.name: flow
+    for flow in (
+        random_forest,
+        extra_trees,
+        decision_tree,
+        adaboost,
+        lightgbm,
+        hist_gradient_boosting,
+        svm,
+        logistic_regression,
+        k_nearest_neighbors,
+        mlp,
+    )
+}
+
+
+def find_flow(name: str) -> Flow | None:
+    """The flow with this canonical name, warehouse key (`headstart:svm`) or OpenML id (`6969`)."""
+    plain = name.removeprefix("headstart:").removeprefix("openml:")
+    if plain.isdecimal():
+        return next((flow for flow in FLOWS.values() if int(plain) in flow.openml), None)
+    return FLOWS.get(plain)
+
+
+def get_flow(name: str) -> Flow:
+    """As `find_flow`.
+
+    Raises:
+        BadInput: there is no such flow; the message lists the known ones.
+    """
+    flow = find_flow(name)
+    if flow is None:
+        raise BadInput(f"unknown flow {name!r}; known are {', '.join(FLOWS)}, or an OpenML flow id of theirs")
+    return flow

@@ -1,0 +1,135 @@
+"""What a flow is: a search space, a pipeline builder, and the OpenML flows whose runs it explains."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from warehouse.errors import BadInput
+
+if TYPE_CHECKING:
+    from ConfigSpace import ConfigurationSpace
+    from ConfigSpace.hyperparameters import Hyperparameter
+    from sklearn.base import ClassifierMixin
+    from sklearn.pipeline import Pipeline
+
+    from ingest.datasets import Role
+
+Value = bool | int | float | str | None
+Values = Mapping[str, Value]
+
+IMPUTATIONS = ("mean", "median", "most_frequent")
+
+
+@dataclass(frozen=True)
+class Flow:
+    """One algorithm with its preprocessing, as it runs today and as OpenML's old runs know it.
+
+    `hyperparameters` and `estimator` import ConfigSpace and scikit-learn when they are called, so that
+    naming a flow costs nothing.
+    """
+
+    name: str
+    """Canonical name of the algorithm, e.g. `random_forest`."""
+    title: str
+    """The name that a person reads."""
+    hyperparameters: Callable[[], list[Hyperparameter]]
+    """The tunable hyperparameters, apart from `imputation`, with ranges, scales and defaults."""
+    estimator: Callable[[Values, int], ClassifierMixin]
+    """(values, seed) -> unfitted classifier."""
+    openml: tuple[int, ...] = ()
+    """Ids of OpenML flows whose runs are runs of this algorithm."""
+    imputes: bool = True
+    """Whether missing numbers are imputed (a hyperparameter then) or left to the estimator."""
+    scaling: Literal["none", "standard"] = "none"
+    """What the numeric columns are scaled by before they reach the estimator."""
+    fixed: Values = field(default_factory=dict)
+    """Parameters that OpenML's runs list and that are never tuned: the one value that builds."""
+    retired: Mapping[str, Mapping[Value, str]] = field(default_factory=dict)
+    """Values that old runs have and that no longer build: parameter -> value -> reason."""
+    renamed: Mapping[str, Mapping[Value, Value]] = field(default_factory=dict)
+    """Values of old versions that mean the same under another name today."""
+
+    @property
+    def id(self) -> str:
+        """Key of this flow in the warehouse."""
+        return f"headstart:{self.name}"
+
+    def space(self, *, historical: bool = False, seed: int | None = None) -> ConfigurationSpace:
+        """The search space.
+
+        Args:
+            historical: also admit the retired values, which is how old runs are read.
+            seed: of the space's own sampler.
+        """
+        from ConfigSpace import Categorical, ConfigurationSpace
+
+        space = ConfigurationSpace(name=self.name, seed=seed)
+        hyperparameters = self.hyperparameters()
+        if self.imputes:
+            hyperparameters.append(Categorical("imputation", IMPUTATIONS, default="median"))
+        for hyperparameter in hyperparameters:
+            retired = self.retired.get(hyperparameter.name, {}) if historical else {}
+            if retired:
+                choices = (*hyperparameter.choices, *retired)
+                hyperparameter = Categorical(
+                    hyperparameter.name, choices, default=hyperparameter.default_value
+                )
+            space.add(hyperparameter)
+        return space
+
+    def default(self) -> dict[str, Value]:
+        """The default configuration."""
+        return native_values(self.space().get_default_configuration())
+
+    def current(self, values: Values) -> dict[str, Value]:
+        """`values` of any version in today's terms, complete with the defaults of those left out.
+
+        Raises:
+            BadInput: an unknown hyperparameter, or a value that no longer exists; the message says which.
+        """
+        translated = self.default()
+        tunable = tuple(translated)
+        for parameter, value in values.items():
+            if parameter in self.fixed:
+                if value != self.fixed[parameter]:
+                    raise BadInput(
+                        f"{self.name}: {parameter}={value!r} can't be built: it is always "
+                        f"{self.fixed[parameter]!r} here"
+                    )
+                continue
+            if parameter not in tunable:
+                raise BadInput(f"{self.name} has no hyperparameter {parameter}; it has {', '.join(tunable)}")
+            reason = self.retired.get(parameter, {}).get(value)
+            if reason is not None:
+                raise BadInput(f"{self.name}: {parameter}={value!r} can't be built: {reason}")
+            translated[parameter] = self.renamed.get(parameter, {}).get(value, value)
+        return translated
+
+    def pipeline(self, values: Values, roles: Mapping[str, Role], *, seed: int = 0) -> Pipeline:
+        """An unfitted scikit-learn pipeline of this flow for a dataset's columns.
+
+        Args:
+            values: hyperparameters; those left out take their default.
+            roles: column name -> role, in the order of the dataset's columns.
+            seed: random state of the estimator.
+
+        Raises:
+            BadInput: an unknown hyperparameter, a value that no longer exists, or no usable column.
+        """
+        from sklearn.pipeline import Pipeline
+
+        from ingest.flows.preprocessing import preprocessor
+
+        complete = self.current(values)
+        imputation = complete.pop("imputation", None)
+        steps = preprocessor(
+            roles, imputation=None if imputation is None else str(imputation), scaling=self.scaling
+        )
+        return Pipeline([("preprocessing", steps), ("classifier", self.estimator(complete, seed))])
+
+
+def native_values(configuration: Mapping[str, Any]) -> dict[str, Value]:
+    """Plain Python values of a ConfigSpace configuration, whose own are numpy scalars."""
+    return {name: getattr(value, "item", lambda value=value: value)() for name, value in configuration.items()}

@@ -1,0 +1,130 @@
+"""Running a function in a process of its own, with limits on time and memory that really end it.
+
+A fork server imports scikit-learn once; each call is a fork of it, which costs milliseconds. Limits are
+enforced from outside (SIGKILL to the child's process group after `seconds`) and by the kernel
+(`RLIMIT_AS`), so that compiled code that never returns to Python ends as well.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import resource
+import signal
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from multiprocessing.connection import Connection
+from typing import Any
+
+import psutil
+
+MEBIBYTE = 2**20
+
+
+class Outcome(StrEnum):
+    """How a run ended."""
+
+    success = "success"
+    timeout = "timeout"
+    memout = "memout"
+    crash = "crash"
+
+
+@dataclass(frozen=True)
+class Trial:
+    """The outcome of one call: its result, or why there is none."""
+
+    outcome: Outcome
+    result: Any
+    message: str | None
+    seconds: float
+
+
+def run_limited(
+    function: Callable[..., Any], *arguments: Any, seconds: float, memory: int, **keywords: Any
+) -> Trial:
+    """Call `function(*arguments, **keywords)` in a process of its own.
+
+    Args:
+        function: importable by name; it, its arguments and its result travel between processes.
+        seconds: wall-clock limit; the call returns within milliseconds of it.
+        memory: bytes that the call may take beyond what a fresh process has.
+    """
+    context = _server()
+    receiver, sender = context.Pipe(duplex=False)
+    process = context.Process(
+        target=_child, args=(sender, seconds, memory, function, arguments, keywords), daemon=True
+    )
+    start = time.perf_counter()
+    process.start()
+    sender.close()
+    try:
+        if not receiver.poll(seconds):
+            return Trial(Outcome.timeout, None, f"stopped after {seconds:g} s", time.perf_counter() - start)
+        try:
+            outcome, result, message = receiver.recv()
+        except EOFError:
+            process.join(5)
+            outcome, result, message = _death(process.exitcode)
+        return Trial(outcome, result, message, time.perf_counter() - start)
+    finally:
+        _kill(process.pid)
+        process.join()
+        receiver.close()
+
+
+def _server() -> Any:
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["ingest.preload"])
+    return context
+
+
+def _child(
+    sender: Connection,
+    seconds: float,
+    memory: int,
+    function: Callable[..., Any],
+    arguments: tuple[Any, ...],
+    keywords: dict[str, Any],
+) -> None:
+    os.setsid()  # one group with whatever the function starts, so that all of it can be ended
+    _limit(resource.RLIMIT_AS, psutil.Process().memory_info().vms + memory)
+    _limit(resource.RLIMIT_CORE, 0)
+    # Should our parent be killed, nobody watches the clock: then the kernel ends a call that never returns.
+    _limit(resource.RLIMIT_CPU, int(seconds * (os.cpu_count() or 1)) + 10)
+    try:
+        answer = (Outcome.success, function(*arguments, **keywords), None)
+    except MemoryError:
+        answer = (Outcome.memout, None, f"needed more than {memory // MEBIBYTE} MiB")
+    except Exception as error:  # noqa: BLE001 (any failure of a fit is the result of the trial)
+        text = " ".join(f"{type(error).__name__}: {error}".split())
+        answer = (Outcome.crash, None, text[:300])
+    _limit(resource.RLIMIT_AS, resource.RLIM_INFINITY)  # the answer itself needs some memory
+    sender.send(answer)
+
+
+def _limit(what: int, soft: int) -> None:
+    hard = resource.getrlimit(what)[1]
+    resource.setrlimit(what, (soft if hard == resource.RLIM_INFINITY else min(soft, hard), hard))
+
+
+def _death(exitcode: int | None) -> tuple[Outcome, None, str]:
+    """What a child that ended without an answer died of."""
+    if exitcode is not None and exitcode < 0:
+        name = signal.Signals(-exitcode).name
+        if name == "SIGKILL":
+            return Outcome.memout, None, "killed by the system, most likely for memory"
+        return Outcome.crash, None, f"ended by {name}"
+    return Outcome.crash, None, f"ended with exit code {exitcode}"
+
+
+def _kill(pid: int | None) -> None:
+    if pid is None:
+        return
+    for kill in (os.killpg, os.kill):  # the child may not have its own group yet
+        try:
+            kill(pid, signal.SIGKILL)
+        except (ProcessLookupError, PermissionError):
+            continue
