@@ -1,0 +1,147 @@
+"""Own experiments: what is run, what is stored, and going on after a stop."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ingest import experiments
+from ingest.experiments import Plan, find_datasets, run_experiments
+from warehouse.errors import BadInput
+from warehouse.store import Warehouse
+
+PLAN = Plan(flows=("decision_tree", "k_nearest_neighbors"), configurations=2, folds=3)
+RUNS_PER_DATASET = 2 * (2 + 1)
+
+
+def write_dataset(path: Path, rows: int, target: str = "kind") -> None:
+    rng = np.random.default_rng(rows)
+    kind = np.arange(rows) % 2
+    pd.DataFrame(
+        {target: np.where(kind, "b", "a"), "x": kind + rng.normal(0, 0.3, rows), "z": rng.normal(size=rows)}
+    ).to_csv(path, index=False)
+
+
+@pytest.fixture
+def datasets(tmp_path: Path) -> Path:
+    folder = tmp_path / "datasets"
+    folder.mkdir()
+    write_dataset(folder / "large.csv", 120)
+    write_dataset(folder / "small.csv", 60)
+    (folder / "index.csv").write_text("name,target\nlarge,kind\nsmall.csv,kind\n")
+    return folder
+
+
+@pytest.fixture
+def warehouse(tmp_path: Path) -> Warehouse:
+    return Warehouse.create(tmp_path / "warehouse")
+
+
+def test_index_gives_targets_and_the_smallest_dataset_comes_first(datasets: Path) -> None:
+    for source in (datasets, datasets / "index.csv"):
+        assert [(file.path.name, file.target) for file in find_datasets(source)] == [
+            ("small.csv", "kind"),
+            ("large.csv", "kind"),
+        ]
+
+
+def test_datasets_below_a_directory_are_found_without_an_index(datasets: Path) -> None:
+    (datasets / "index.csv").unlink()
+    (datasets / "more").mkdir()
+    write_dataset(datasets / "more" / "tiny.csv", 30)
+    assert [file.path.name for file in find_datasets(datasets)] == ["tiny.csv", "small.csv", "large.csv"]
+
+
+@pytest.mark.parametrize(
+    ("index", "reason"),
+    [("name\nnowhere\n", "lists 'nowhere'"), ("title\nx\n", "needs a column `name`"), ("", "not readable")],
+)
+def test_unusable_index_is_refused(tmp_path: Path, index: str, reason: str) -> None:
+    (tmp_path / "index.csv").write_text(index)
+    with pytest.raises(BadInput, match=reason):
+        find_datasets(tmp_path / "index.csv")
+
+
+def test_directory_without_datasets_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="no dataset files"):
+        find_datasets(tmp_path)
+    with pytest.raises(BadInput, match="neither a directory"):
+        find_datasets(tmp_path / "nowhere")
+
+
+def test_every_dataset_gets_the_same_configurations(datasets: Path, warehouse: Warehouse) -> None:
+    counts = run_experiments(warehouse, find_datasets(datasets), PLAN, jobs=2)
+    assert counts["success"] == 2 * RUNS_PER_DATASET
+    matrix = warehouse.performance_matrix("predictive_accuracy")
+    assert matrix.shape == (RUNS_PER_DATASET, 2)
+    assert matrix.notna().all(axis=None)
+    assert warehouse.sql("SELECT count(DISTINCT measure) AS n FROM evaluations")["n"].item() == 6
+    assert warehouse.metafeatures()["NumberOfInstances"].tolist() == [120, 60]
+
+
+def test_second_run_of_the_same_plan_runs_nothing(datasets: Path, warehouse: Warehouse) -> None:
+    run_experiments(warehouse, find_datasets(datasets), PLAN)
+    version = warehouse.version
+    counts = run_experiments(warehouse, find_datasets(datasets), PLAN)
+    assert counts == {"success": 0, "timeout": 0, "memout": 0, "crash": 0, "skipped": 2 * RUNS_PER_DATASET}
+    assert warehouse.version == version
+
+
+def test_longer_plan_runs_only_what_is_new(datasets: Path, warehouse: Warehouse) -> None:
+    run_experiments(warehouse, find_datasets(datasets), PLAN)
+    longer = Plan(flows=PLAN.flows, configurations=3, folds=3)
+    counts = run_experiments(warehouse, find_datasets(datasets), longer)
+    assert (counts["success"], counts["skipped"]) == (4, 2 * RUNS_PER_DATASET)
+
+
+def test_stopped_job_keeps_what_it_committed_and_goes_on(
+    datasets: Path, warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(experiments, "COMMIT_SECONDS", 0.0)
+    finished = experiments._finished
+
+    def stopped_after_four(*arguments: Any) -> Iterator[Any]:
+        for number, result in enumerate(finished(*arguments)):
+            if number == 4:
+                raise KeyboardInterrupt
+            yield result
+
+    monkeypatch.setattr(experiments, "_finished", stopped_after_four)
+    with pytest.raises(KeyboardInterrupt):
+        run_experiments(warehouse, find_datasets(datasets), PLAN)
+    monkeypatch.setattr(experiments, "_finished", finished)
+    counts = run_experiments(Warehouse.open(warehouse.path), find_datasets(datasets), PLAN)
+    assert counts["skipped"] == 4
+    assert counts["success"] == 2 * RUNS_PER_DATASET - 4
+
+
+def test_failed_run_is_stored_with_its_reason(tmp_path: Path, warehouse: Warehouse) -> None:
+    write_dataset(tmp_path / "short.csv", 60)
+    plan = Plan(flows=("mlp",), configurations=0, folds=3, seconds=0.001)
+    counts = run_experiments(warehouse, find_datasets(tmp_path), plan)
+    assert counts["timeout"] == 1
+    assert warehouse.sql("SELECT outcome, message FROM runs").iloc[0].tolist() == [
+        "timeout",
+        "stopped after 0.001 s",
+    ]
+    assert run_experiments(warehouse, find_datasets(tmp_path), plan)["skipped"] == 1
+
+
+def test_unreadable_dataset_is_passed_over(datasets: Path, warehouse: Warehouse) -> None:
+    (datasets / "broken.csv").write_bytes(b"")
+    counts = run_experiments(warehouse, find_datasets(datasets), PLAN)
+    assert counts["success"] == 2 * RUNS_PER_DATASET
+
+
+def test_numeric_target_is_binarized_and_marked_so(tmp_path: Path, warehouse: Warehouse) -> None:
+    rng = np.random.default_rng(0)
+    pd.DataFrame({"x": rng.normal(size=80), "y": rng.normal(size=80)}).to_csv(
+        tmp_path / "price.csv", index=False
+    )
+    run_experiments(warehouse, find_datasets(tmp_path), Plan(("decision_tree",), 0, 3))
+    row = warehouse.sql("SELECT classes, note FROM datasets").iloc[0]
+    assert row["classes"] == 2
+    assert "binarized at its mean" in row["note"]

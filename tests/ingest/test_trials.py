@@ -1,0 +1,85 @@
+"""Trials: limits that hold, outcomes that say what happened."""
+
+import os
+import subprocess
+import time
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from ingest.trials import MEBIBYTE, Outcome, run_limited
+
+ROOM = 1000 * MEBIBYTE
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _server_is_up() -> None:
+    """The first trial waits for the fork server's imports."""
+    run_limited(os.getpid, seconds=60, memory=ROOM)
+
+
+def spin() -> None:
+    while True:
+        pass
+
+
+def start_a_process_and_wait() -> None:
+    subprocess.run(["sleep", "987654"], check=True)
+
+
+def allocate_without_end() -> None:
+    blocks = []
+    while True:
+        blocks.append(np.ones(10**7))
+
+
+def test_result_comes_back_from_another_process() -> None:
+    trial = run_limited(os.getpid, seconds=10, memory=ROOM)
+    assert trial.outcome is Outcome.success
+    assert trial.result != os.getpid()
+
+
+def test_arrays_travel_there_and_back() -> None:
+    trial = run_limited(np.cumsum, np.arange(100_000), seconds=10, memory=ROOM)
+    assert trial.result[-1] == 99_999 * 100_000 / 2
+
+
+@pytest.mark.parametrize("endless", [spin, start_a_process_and_wait])
+def test_call_that_never_ends_is_ended_at_its_limit(endless: Callable[[], None]) -> None:
+    start = time.perf_counter()
+    trial = run_limited(endless, seconds=0.5, memory=ROOM)
+    assert trial.outcome is Outcome.timeout
+    assert trial.message == "stopped after 0.5 s"
+    assert time.perf_counter() - start < 5
+
+
+def test_whatever_a_call_started_ends_with_it() -> None:
+    run_limited(start_a_process_and_wait, seconds=0.5, memory=ROOM)
+    listing = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
+    assert "sleep 987654" not in listing
+
+
+def test_allocating_beyond_the_limit_is_a_memout() -> None:
+    trial = run_limited(allocate_without_end, seconds=30, memory=300 * MEBIBYTE)
+    assert trial.outcome is Outcome.memout
+    assert trial.message == "needed more than 300 MiB"
+
+
+def test_exception_is_a_crash_with_its_message() -> None:
+    trial = run_limited(int, "no number", seconds=10, memory=ROOM)
+    assert trial.outcome is Outcome.crash
+    assert trial.message is not None
+    assert trial.message.startswith("ValueError: invalid literal")
+
+
+def exit_with_three() -> None:
+    os._exit(3)
+
+
+@pytest.mark.parametrize(("end", "reason"), [(os.abort, "SIGABRT"), (exit_with_three, "exit code 3")])
+def test_death_without_an_answer_is_a_crash(end: Callable[[], None], reason: str) -> None:
+    trial = run_limited(end, seconds=10, memory=ROOM)
+    assert trial.outcome is Outcome.crash
+    assert trial.message is not None
+    assert reason in trial.message
