@@ -9,7 +9,6 @@ import typer
 
 from warehouse import console
 from warehouse.console import JsonOption, QuietOption, WarehouseOption
-from warehouse.errors import BadInput
 
 app = console.new_app(
     "Bring runs and meta-features into the warehouse.\n\n"
@@ -95,7 +94,7 @@ def experiments(
             plan,
             jobs=jobs,
             report=lambda state: show(
-                f"{state.dataset}: {state.done} runs done, {state.failed} failed, {state.skipped} were there, "
+                f"{state.dataset}: {state.done} runs done, {state.failed} failed, {state.skipped} known, "
                 f"{state.left} left, about {console.duration(state.seconds_left)}"
             ),
         )

@@ -119,7 +119,9 @@ def _read_index(path: Path) -> pd.DataFrame:
     if "name" not in index:
         raise BadInput(f"{path}: an index of datasets needs a column `name`")
     targets = index["target"] if "target" in index else pd.Series(None, index=index.index, dtype=object)
-    return pd.DataFrame({"name": index["name"], "target": targets.astype(object).where(targets.notna(), None)})
+    return pd.DataFrame(
+        {"name": index["name"], "target": targets.astype(object).where(targets.notna(), None)}
+    )
 
 
 def _beside(index: Path, name: str) -> Path:
@@ -136,7 +138,7 @@ def run_experiments(
     plan: Plan,
     *,
     jobs: int = 1,
-    report: Callable[[Progress], None] = lambda progress: None,
+    report: Callable[[Progress], None] = lambda _: None,
 ) -> dict[str, int]:
     """Run what `plan` asks for and the warehouse does not have yet, smallest dataset first.
 
@@ -146,7 +148,7 @@ def run_experiments(
     Returns:
         Outcome -> number of runs, and `skipped` = runs that the warehouse had.
     """
-    counts = {**dict.fromkeys(Outcome, 0), "skipped": 0}
+    counts = {**{str(outcome): 0 for outcome in Outcome}, "skipped": 0}
     known = set(warehouse.sql("SELECT run FROM runs")["run"])
     spent, estimated = 0.0, 0
     for position, file in enumerate(files):
@@ -173,14 +175,14 @@ def run_experiments(
                     dataset=dataset.name,
                     done=estimated,
                     skipped=counts["skipped"],
-                    failed=estimated - counts[Outcome.success],
+                    failed=estimated - counts["success"],
                     left=left,
                     seconds_left=elapsed / estimated * left,
                 )
             )
         batch.commit()
         spent += time.monotonic() - start
-    return {str(outcome): count for outcome, count in counts.items()}
+    return counts
 
 
 def planned_runs(dataset: Dataset, plan: Plan) -> list[Run]:
@@ -210,9 +212,7 @@ def _digest(*parts: str) -> str:
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
 
 
-def _finished(
-    runs: Sequence[Run], dataset: Dataset, plan: Plan, jobs: int
-) -> Iterator[tuple[Run, Trial]]:
+def _finished(runs: Sequence[Run], dataset: Dataset, plan: Plan, jobs: int) -> Iterator[tuple[Run, Trial]]:
     """Runs with their outcomes, in the order in which they end; `jobs` at a time.
 
     The threads only wait: each run has a process of its own.
@@ -270,9 +270,7 @@ class _Batch:
         self._last_commit = time.monotonic()
 
 
-def run_tables(
-    dataset: Dataset, results: Sequence[tuple[Run, Trial]], folds: int
-) -> dict[str, pd.DataFrame]:
+def run_tables(dataset: Dataset, results: Sequence[tuple[Run, Trial]], folds: int) -> dict[str, pd.DataFrame]:
     """Rows of the warehouse's tables for a dataset and some of its runs."""
     flows = {run.flow.id: run.flow for run, _ in results}
     setups = {run.setup: run for run, _ in results}

@@ -94,6 +94,7 @@ def _child(
     _limit(resource.RLIMIT_CORE, 0)
     # Should our parent be killed, nobody watches the clock: then the kernel ends a call that never returns.
     _limit(resource.RLIMIT_CPU, int(seconds * (os.cpu_count() or 1)) + 10)
+    answer: tuple[Outcome, Any, str | None]
     try:
         answer = (Outcome.success, function(*arguments, **keywords), None)
     except MemoryError:

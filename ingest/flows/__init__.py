@@ -3,9 +3,10 @@
 A new flow is one `Flow` value in a module of this package and one entry in `FLOWS`.
 """
 
-from ingest.flows.base import Flow, Value, Values, native_values
+from ingest.flows.base import Flow, Values, native_values
 from ingest.flows.boosting import adaboost, hist_gradient_boosting, lightgbm
 from ingest.flows.margins import k_nearest_neighbors, logistic_regression, mlp, svm
+from ingest.flows.parameters import Value
 from ingest.flows.trees import decision_tree, extra_trees, random_forest
 from warehouse.errors import BadInput
 

@@ -6,49 +6,49 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from ingest.flows.parameters import Choice, Number, Value
 from warehouse.errors import BadInput
 
 if TYPE_CHECKING:
     from ConfigSpace import ConfigurationSpace
-    from ConfigSpace.hyperparameters import Hyperparameter
     from sklearn.base import ClassifierMixin
     from sklearn.pipeline import Pipeline
 
-    from ingest.datasets import Role
+    from ingest.roles import Role
 
-Value = bool | int | float | str | None
-Values = Mapping[str, Value]
+Values = Mapping[str, Any]
+"""Hyperparameter -> value, a `Value` each."""
 
-IMPUTATIONS = ("mean", "median", "most_frequent")
+IMPUTATION = Choice("imputation", ("mean", "median", "most_frequent"), default="median")
 
 
 @dataclass(frozen=True)
 class Flow:
     """One algorithm with its preprocessing, as it runs today and as OpenML's old runs know it.
 
-    `hyperparameters` and `estimator` import ConfigSpace and scikit-learn when they are called, so that
-    naming a flow costs nothing.
+    `space` and `estimator` import ConfigSpace and scikit-learn when they are called, so that naming a flow
+    and its values costs nothing.
     """
 
     name: str
     """Canonical name of the algorithm, e.g. `random_forest`."""
     title: str
     """The name that a person reads."""
-    hyperparameters: Callable[[], list[Hyperparameter]]
-    """The tunable hyperparameters, apart from `imputation`, with ranges, scales and defaults."""
+    hyperparameters: tuple[Number | Choice, ...]
+    """What is tuned: ranges, scales and defaults."""
     estimator: Callable[[Values, int], ClassifierMixin]
     """(values, seed) -> unfitted classifier."""
     openml: tuple[int, ...] = ()
     """Ids of OpenML flows whose runs are runs of this algorithm."""
-    imputes: bool = True
-    """Whether missing numbers are imputed (a hyperparameter then) or left to the estimator."""
     scaling: Literal["none", "standard"] = "none"
     """What the numeric columns are scaled by before they reach the estimator."""
+    rows_needed: Callable[[Values], int] = lambda _: 2
+    """Training rows below which a configuration can't be fitted."""
     fixed: Values = field(default_factory=dict)
     """Parameters that OpenML's runs list and that are never tuned: the one value that builds."""
-    retired: Mapping[str, Mapping[Value, str]] = field(default_factory=dict)
+    retired: Mapping[str, Mapping[Any, str]] = field(default_factory=dict)
     """Values that old runs have and that no longer build: parameter -> value -> reason."""
-    renamed: Mapping[str, Mapping[Value, Value]] = field(default_factory=dict)
+    renamed: Mapping[str, Mapping[Any, Value]] = field(default_factory=dict)
     """Values of old versions that mean the same under another name today."""
 
     @property
@@ -63,25 +63,21 @@ class Flow:
             historical: also admit the retired values, which is how old runs are read.
             seed: of the space's own sampler.
         """
-        from ConfigSpace import Categorical, ConfigurationSpace
+        from ConfigSpace import ConfigurationSpace
 
         space = ConfigurationSpace(name=self.name, seed=seed)
-        hyperparameters = self.hyperparameters()
-        if self.imputes:
-            hyperparameters.append(Categorical("imputation", IMPUTATIONS, default="median"))
-        for hyperparameter in hyperparameters:
-            retired = self.retired.get(hyperparameter.name, {}) if historical else {}
-            if retired:
-                choices = (*hyperparameter.choices, *retired)
-                hyperparameter = Categorical(
-                    hyperparameter.name, choices, default=hyperparameter.default_value
-                )
-            space.add(hyperparameter)
+        for parameter in self.hyperparameters:
+            retired = self.retired.get(parameter.name, {}) if historical else {}
+            space.add(
+                parameter.hyperparameter(*retired)
+                if isinstance(parameter, Choice)
+                else parameter.hyperparameter()
+            )
         return space
 
     def default(self) -> dict[str, Value]:
         """The default configuration."""
-        return native_values(self.space().get_default_configuration())
+        return {parameter.name: parameter.default for parameter in self.hyperparameters}
 
     def current(self, values: Values) -> dict[str, Value]:
         """`values` of any version in today's terms, complete with the defaults of those left out.
@@ -132,4 +128,6 @@ class Flow:
 
 def native_values(configuration: Mapping[str, Any]) -> dict[str, Value]:
     """Plain Python values of a ConfigSpace configuration, whose own are numpy scalars."""
-    return {name: getattr(value, "item", lambda value=value: value)() for name, value in configuration.items()}
+    return {
+        name: getattr(value, "item", lambda value=value: value)() for name, value in configuration.items()
+    }

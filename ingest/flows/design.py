@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
-from ingest.flows.base import Flow, Value, native_values
-
-if TYPE_CHECKING:
-    from ConfigSpace.hyperparameters import Hyperparameter
+from ingest.flows.base import Flow, native_values
+from ingest.flows.parameters import Value
 
 
 def sobol_design(flow: Flow, n: int, seed: int = 0) -> list[dict[str, Value]]:
@@ -28,7 +26,9 @@ def sobol_design(flow: Flow, n: int, seed: int = 0) -> list[dict[str, Value]]:
     hyperparameters = list(space.values())
     # Sobol sequences are balanced in powers of two; a prefix of one is the start of the next.
     exponent = int(np.ceil(np.log2(max(n, 1)))) + 2
-    points = Sobol(len(hyperparameters), scramble=True, rng=np.random.default_rng(seed)).random_base2(exponent)
+    points = Sobol(len(hyperparameters), scramble=True, rng=np.random.default_rng(seed)).random_base2(
+        exponent
+    )
     design = [flow.default()]
     for point in points:
         if len(design) > n:
@@ -40,7 +40,7 @@ def sobol_design(flow: Flow, n: int, seed: int = 0) -> list[dict[str, Value]]:
     return design
 
 
-def _value(hyperparameter: Hyperparameter, u: float) -> object:
+def _value(hyperparameter: Any, u: float) -> object:
     """The value at `u` in [0, 1) of the hyperparameter's own scale."""
     if hasattr(hyperparameter, "choices"):
         return hyperparameter.choices[int(u * len(hyperparameter.choices))]

@@ -7,40 +7,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ingest.flows.base import Flow, Values
+from ingest.flows.base import IMPUTATION, Flow, Values
+from ingest.flows.parameters import Choice, Number
 
 if TYPE_CHECKING:
-    from ConfigSpace.hyperparameters import Hyperparameter
     from sklearn.base import ClassifierMixin
-
-
-def _svm_space() -> list[Hyperparameter]:
-    from ConfigSpace import Categorical, Float
-
-    return [
-        Float("C", (2**-5, 2**15), log=True, default=1.0),
-        # The RBF kernel ignores coef0. OpenML's runs vary it, so the space keeps it.
-        Float("coef0", (-1.0, 1.0), default=0.0),
-        Float("gamma", (2**-15, 2**3), log=True, default=0.1),
-        Categorical("shrinking", [True, False], default=True),
-        Float("tol", (1e-5, 1e-1), log=True, default=1e-3),
-    ]
 
 
 def _svm(values: Values, seed: int) -> ClassifierMixin:
     from sklearn.svm import SVC
 
     return SVC(kernel="rbf", random_state=seed, **values)
-
-
-def _logistic_regression_space() -> list[Hyperparameter]:
-    from ConfigSpace import Categorical, Float
-
-    return [
-        Float("C", (1e-4, 1e4), log=True, default=1.0),
-        Categorical("class_weight", ["none", "balanced"], default="none"),
-        Float("tol", (1e-5, 1e-2), log=True, default=1e-4),
-    ]
 
 
 def _logistic_regression(values: Values, seed: int) -> ClassifierMixin:
@@ -52,32 +29,10 @@ def _logistic_regression(values: Values, seed: int) -> ClassifierMixin:
     )
 
 
-def _k_nearest_neighbors_space() -> list[Hyperparameter]:
-    from ConfigSpace import Categorical, Integer
-
-    return [
-        Integer("n_neighbors", (1, 30), log=True, default=5),
-        Categorical("weights", ["uniform", "distance"], default="uniform"),
-        Categorical("metric", ["euclidean", "manhattan"], default="euclidean"),
-    ]
-
-
 def _k_nearest_neighbors(values: Values, seed: int) -> ClassifierMixin:  # noqa: ARG001 (nothing is random)
     from sklearn.neighbors import KNeighborsClassifier
 
     return KNeighborsClassifier(**values)
-
-
-def _mlp_space() -> list[Hyperparameter]:
-    from ConfigSpace import Categorical, Float, Integer
-
-    return [
-        Categorical("activation", ["relu", "tanh"], default="relu"),
-        Float("alpha", (1e-6, 1.0), log=True, default=1e-4),
-        Integer("hidden_layers", (1, 2), default=1),
-        Integer("hidden_units", (8, 128), log=True, default=100),
-        Float("learning_rate_init", (1e-4, 3e-2), log=True, default=1e-3),
-    ]
 
 
 def _mlp(values: Values, seed: int) -> ClassifierMixin:
@@ -91,7 +46,15 @@ def _mlp(values: Values, seed: int) -> ClassifierMixin:
 svm = Flow(
     name="svm",
     title="RBF support vector machine",
-    hyperparameters=_svm_space,
+    hyperparameters=(
+        Number("C", 2**-5, 2.0**15, log=True, default=1.0),
+        # The RBF kernel ignores coef0. OpenML's runs vary it, so the space keeps it.
+        Number("coef0", -1.0, 1.0, default=0.0),
+        Number("gamma", 2**-15, 2.0**3, log=True, default=0.1),
+        Choice("shrinking", (True, False), default=True),
+        Number("tol", 1e-5, 1e-1, log=True, default=1e-3),
+        IMPUTATION,
+    ),
     estimator=_svm,
     openml=(8317, 7707),
     scaling="standard",
@@ -99,21 +62,39 @@ svm = Flow(
 logistic_regression = Flow(
     name="logistic_regression",
     title="Logistic regression",
-    hyperparameters=_logistic_regression_space,
+    hyperparameters=(
+        Number("C", 1e-4, 1e4, log=True, default=1.0),
+        Choice("class_weight", ("none", "balanced"), default="none"),
+        Number("tol", 1e-5, 1e-2, log=True, default=1e-4),
+        IMPUTATION,
+    ),
     estimator=_logistic_regression,
     scaling="standard",
 )
 k_nearest_neighbors = Flow(
     name="k_nearest_neighbors",
     title="k-nearest neighbours",
-    hyperparameters=_k_nearest_neighbors_space,
+    hyperparameters=(
+        Number("n_neighbors", 1, 30, log=True, default=5),
+        Choice("weights", ("uniform", "distance"), default="uniform"),
+        Choice("metric", ("euclidean", "manhattan"), default="euclidean"),
+        IMPUTATION,
+    ),
     estimator=_k_nearest_neighbors,
     scaling="standard",
+    rows_needed=lambda values: values["n_neighbors"],
 )
 mlp = Flow(
     name="mlp",
     title="Multilayer perceptron",
-    hyperparameters=_mlp_space,
+    hyperparameters=(
+        Choice("activation", ("relu", "tanh"), default="relu"),
+        Number("alpha", 1e-6, 1.0, log=True, default=1e-4),
+        Number("hidden_layers", 1, 2, default=1),
+        Number("hidden_units", 8, 128, log=True, default=100),
+        Number("learning_rate_init", 1e-4, 3e-2, log=True, default=1e-3),
+        IMPUTATION,
+    ),
     estimator=_mlp,
     scaling="standard",
 )

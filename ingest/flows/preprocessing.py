@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
 
-from ingest.datasets import Role
+from ingest.roles import Role
 from warehouse.errors import BadInput
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def preprocessor(
     indicators = OneHotEncoder(
         handle_unknown="infrequent_if_exist", max_categories=MAX_CATEGORIES, sparse_output=False
     )
-    parts = [
+    parts: list[tuple[str, Any, list[str] | str]] = [
         ("numeric", numbers(FunctionTransformer(as_floats)), columns[Role.numeric]),
         ("date", numbers(FunctionTransformer(date_parts)), columns[Role.date]),
         (
@@ -101,9 +101,9 @@ def as_text(column: pd.Series) -> pd.Series:
 
 def date_parts(frame: pd.DataFrame) -> np.ndarray:  # (n, columns) -> (n, 4 * columns)
     """Days since 1970, month, weekday and hour of each date; NaN where the date is missing."""
-    parts = []
-    for _, dates in frame.items():
-        moments = pd.to_datetime(dates)
+    parts: list[pd.Series] = []
+    for name in frame.columns:
+        moments = pd.to_datetime(frame[name])
         if moments.dt.tz is not None:
             moments = moments.dt.tz_convert(None)
         days = (moments - pd.Timestamp(0)) / pd.Timedelta(days=1)

@@ -116,7 +116,7 @@ def test_retired_value_is_read_but_not_built() -> None:
     adaboost = get_flow("adaboost")
     assert "SAMME.R" in adaboost.space(historical=True)["algorithm"].choices
     assert "SAMME.R" not in adaboost.space()["algorithm"].choices
-    with pytest.raises(BadInput, match="removed SAMME.R"):
+    with pytest.raises(BadInput, match=r"removed SAMME\.R"):
         adaboost.pipeline({"algorithm": "SAMME.R"}, {"x": Role.numeric})
 
 

@@ -1,0 +1,48 @@
+"""Hyperparameters as plain data, so that naming a flow's parameters does not import ConfigSpace."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ConfigSpace.hyperparameters import Hyperparameter
+
+Value = bool | int | float | str | None
+
+
+@dataclass(frozen=True)
+class Number:
+    """A range of numbers, both ends included: whole numbers where the ends are whole."""
+
+    name: str
+    low: float
+    high: float
+    default: float
+    log: bool = False
+
+    def hyperparameter(self) -> Hyperparameter[Any, Any]:
+        """The same in ConfigSpace."""
+        from ConfigSpace import Float, Integer
+
+        whole = isinstance(self.low, int) and isinstance(self.high, int)
+        kind: Any = Integer if whole else Float
+        hyperparameter: Hyperparameter[Any, Any] = kind(
+            self.name, (self.low, self.high), default=self.default, log=self.log
+        )
+        return hyperparameter
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of some values, without order."""
+
+    name: str
+    choices: tuple[Value, ...]
+    default: Value
+
+    def hyperparameter(self, *more: Value) -> Hyperparameter[Any, Any]:
+        """The same in ConfigSpace, with `more` choices at the end."""
+        from ConfigSpace import Categorical
+
+        return Categorical(self.name, (*self.choices, *more), default=self.default)

@@ -1,0 +1,138 @@
+"""`recommend`: which configurations to try first on a dataset."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from recommend.ranking import Recommendation
+from recommend.ranking import recommend as rank
+from warehouse import console
+from warehouse.console import JsonOption, WarehouseOption
+
+app = console.new_app("")
+
+
+@app.command(no_args_is_help=True)
+def recommend(
+    dataset: Annotated[
+        str,
+        typer.Option(
+            "--dataset",
+            help="CSV, TSV, Parquet or ARFF file (may be gzipped), or openml:ID.",
+            show_default=False,
+        ),
+    ],
+    top: Annotated[int, typer.Option(min=1, help="How many configurations.")] = 3,
+    target: Annotated[
+        str | None,
+        typer.Option(
+            help="Column to predict. Default: one called class, target, label or y, else the last.",
+            show_default=False,
+        ),
+    ] = None,
+    role: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="COLUMN=ROLE where detection is wrong; roles: numeric, categorical, boolean, date, text, "
+            "constant, identifier. May be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    flow: Annotated[
+        list[str] | None,
+        typer.Option(help="Only this flow, e.g. random_forest. May be repeated.", show_default=False),
+    ] = None,
+    strategy: Annotated[
+        str, typer.Option(help="top: the best predictions; delta: a diverse choice.")
+    ] = "top",
+    measure: Annotated[str, typer.Option(help="Evaluation measure to be good at.")] = "predictive_accuracy",
+    seeds: Annotated[
+        Path | None, typer.Option(help="Write the recommendation to this JSON file.", show_default=False)
+    ] = None,
+    warehouse: WarehouseOption = None,
+    output: JsonOption = "table",
+) -> None:
+    """Say which configurations to try first on a dataset, learned from runs on other datasets.
+
+    Examples:
+
+      recommend --dataset my.csv --top 3
+
+      recommend --dataset my.csv --target churned --strategy delta --seeds seeds.json
+
+      recommend --dataset my.csv --flow random_forest --format json
+    """
+    from ingest.datasets import load_dataset
+    from recommend.seeds import write_seeds
+    from warehouse.store import Warehouse
+
+    console.check_format(output)
+    result = rank(
+        load_dataset(dataset, target=target, roles=dict(map(console.assignment, role or []))),
+        warehouse=Warehouse.open(warehouse),
+        top=top,
+        flows=flow or (),
+        strategy=strategy,
+        measure=measure,
+    )
+    document = result.document()
+    if seeds is not None:
+        write_seeds(document, seeds)
+    if output == "json":
+        print(json.dumps(document, indent=2))
+    else:
+        print(_report(result))
+        if seeds is not None:
+            print(f"\nSeeds written to {seeds}")
+
+
+def _report(result: Recommendation) -> str:
+    """The recommendation as a person reads it."""
+    dataset = result.dataset
+    facts = (
+        f"{dataset.name}: {len(dataset.features):,} rows, {dataset.features.shape[1]:,} features, "
+        f"{dataset.n_classes} classes; {dataset.target_choice}"
+    )
+    lines = [facts, *([f"Note: {dataset.note}."] if dataset.note else [])]
+    lines.append(f"{result.model.summary()}; {result.candidates:,} configurations ranked.")
+    if result.left_out:
+        lines.append(
+            f"This dataset is in the warehouse ({', '.join(result.left_out)}); "
+            "the model has not learned from its runs."
+        )
+    if result.nearest:
+        lines.append("Most similar: " + ", ".join(name for name, _ in result.nearest) + ".")
+    lines += [
+        "",
+        *_table(result),
+        "",
+        "Predicted: standard score within the dataset, 0 = an average configuration.",
+    ]
+    return "\n".join(lines)
+
+
+def _table(result: Recommendation) -> list[str]:
+    """Rank, algorithm, prediction and hyperparameters, one configuration a block."""
+    rows = [
+        (
+            str(item.rank),
+            item.flow.title,
+            f"{item.predicted:+.2f}",
+            ", ".join(f"{name}={_short(value)}" for name, value in item.hyperparameters.items()),
+        )
+        for item in result.configurations
+    ]
+    header = ("rank", "algorithm", "predicted", "hyperparameters")
+    widths = [max(len(row[column]) for row in [header, *rows]) for column in range(3)]
+    return [f"{a:>{widths[0]}}  {b:<{widths[1]}}  {c:>{widths[2]}}  {d}" for a, b, c, d in [header, *rows]]
+
+
+def _short(value: object) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def main() -> None:
+    """Entry point of the console script."""
+    console.main(app)
