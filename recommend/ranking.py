@@ -208,12 +208,19 @@ def _nearest(
     """The most similar datasets: Euclidean distance over the statistical meta-features.
 
     Each is put on a log scale and divided by its standard deviation over the warehouse; one that is
-    missing on either side does not count.
+    missing on either side does not count. An empty list where nothing can be compared.
     """
     known = warehouse.metafeatures().drop(index=list(left_out), errors="ignore")
-    common = [name for name in STATISTICAL if name in known.columns and name in metafeatures.index]
-    if known.empty or not common:
+    common = [
+        name
+        for name in STATISTICAL
+        if name in known.columns
+        and known[name].notna().any()
+        and not math.isnan(metafeatures.get(name, math.nan))
+    ]
+    if not common:
         return []
+    known = known[known[common].notna().any(axis=1)]
     others = np.log1p(known[common].to_numpy(dtype=float))  # (datasets, features)
     mine = np.log1p(metafeatures[common].to_numpy(dtype=float))
     spread = np.nanstd(others, axis=0)

@@ -1,0 +1,5 @@
+"""`python -m recommend` = the command `recommend`."""
+
+from recommend.cli import main
+
+main()

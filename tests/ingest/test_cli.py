@@ -1,0 +1,117 @@
+"""`ingest` at the command line."""
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from ingest.cli import main
+from warehouse.store import Warehouse
+
+Run = Callable[..., tuple[int, str, str]]
+
+RUNS = """\
+% {"flow_id": 6969, "col_measures": ["predictive_accuracy"]}
+@RELATION runs
+@ATTRIBUTE randomforestclassifier__bootstrap {True, False}
+@ATTRIBUTE randomforestclassifier__max_depth {None}
+@ATTRIBUTE randomforestclassifier__min_samples_leaf {1, 20}
+@ATTRIBUTE predictive_accuracy NUMERIC
+@ATTRIBUTE task_id NUMERIC
+@DATA
+True,None,1,0.9,3
+False,None,20,0.8,3
+True,None,20,0.7,6
+"""
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run `ingest`; returns exit code, stdout and stderr."""
+
+    def call(*arguments: str | Path) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["ingest", *map(str, arguments)])
+        with pytest.raises(SystemExit) as end:
+            main()
+        captured = capsys.readouterr()
+        return int(end.value.code or 0), captured.out, captured.err
+
+    return call
+
+
+@pytest.fixture
+def dataset(tmp_path: Path) -> Path:
+    path = tmp_path / "datasets" / "small.csv"
+    path.parent.mkdir()
+    pd.DataFrame({"x": range(40), "colour": ["red", None] * 20, "class": ["a", "b", "b", "a"] * 10}).to_csv(
+        path, index=False
+    )
+    return path
+
+
+def test_run_file_is_read_once(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "runs.arff").write_text(RUNS)
+    (tmp_path / "qualities.json").write_text('{"3": {"NumberOfInstances": 3196.0}}')
+    command = ("file", tmp_path / "runs.arff", "--flow", "6969", "--warehouse", tmp_path / "warehouse")
+    code, out, err = run(*command, "--qualities", tmp_path / "qualities.json")
+    assert (code, err) == (0, "")
+    assert "3 runs" in out
+    assert "warehouse version 1" in out
+    code, out, _ = run(*command, "--format", "json")
+    assert (code, json.loads(out)["version"]) == (0, 1)
+    assert "nothing added; nothing changed" in run(*command)[1]
+
+
+def test_experiments_are_run_and_counted(run: Run, dataset: Path, tmp_path: Path) -> None:
+    command = (
+        *("experiments", "--datasets", dataset.parent, "--flows", "decision_tree,k_nearest_neighbors"),
+        *("--configurations", "1", "--folds", "2", "--jobs", "2", "--warehouse", tmp_path / "warehouse"),
+    )
+    code, out, err = run(*command)
+    assert (code, err) == (0, "")
+    assert "4 success" in out
+    assert "4 skipped" in run(*command)[1]
+    assert len(Warehouse.open(tmp_path / "warehouse").sql("SELECT * FROM runs")) == 4
+
+
+def test_metafeatures_are_printed_with_null_where_undefined(run: Run, dataset: Path) -> None:
+    dataset.write_text("x,z,class\n" + "1,2,a\n2,3,b\n" * 9)
+    values = json.loads(run("metafeatures", dataset, "--format", "json")[1])
+    assert values["NumberOfInstances"] == 18
+    assert values["MaxNominalAttDistinctValues"] is None
+    code, out, _ = run("metafeatures", dataset)
+    assert code == 0
+    assert "undefined" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (("file", "nowhere.arff", "--flow", "6969"), "nowhere.arff"),
+        (("file", "{csv}", "--flow", "6969"), "task_id"),
+        (("experiments", "--datasets", "nowhere"), "nowhere"),
+        (("experiments", "--datasets", "{folder}", "--flows", "perceptron"), "perceptron"),
+        (("experiments", "--datasets", "{folder}", "--folds", "1"), "--folds"),
+        (("metafeatures", "{csv}", "--target", "kind"), "kind"),
+        (("metafeatures", "{csv}", "--format", "xml"), "xml"),
+        (("swallow", "{csv}"), "swallow"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(
+    run: Run,
+    dataset: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: tuple[str, ...],
+    reason: str,
+) -> None:
+    monkeypatch.setenv("HEADSTART_WAREHOUSE", str(tmp_path / "warehouse"))
+    filled = [argument.format(csv=dataset, folder=dataset.parent) for argument in arguments]
+    code, out, err = run(*filled)
+    assert (code, out) == (2, "")
+    assert err.startswith("error: ")
+    assert err.count("\n") == 1
+    assert reason in err

@@ -1,0 +1,67 @@
+"""A small warehouse with an obvious answer.
+
+Trees win on large datasets, logistic regression on small ones.
+"""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ingest.datasets import load_dataset
+from ingest.experiments import Plan, planned_runs, run_tables
+from ingest.trials import Outcome, Trial
+from warehouse.store import Warehouse
+
+PLAN = Plan(flows=("decision_tree", "logistic_regression"), configurations=7)
+
+
+def numbers(rows: int, seed: int = 0) -> pd.DataFrame:
+    """A dataset of two numbers and a class."""
+    rng = np.random.default_rng(seed)
+    label = rng.permutation(np.arange(rows) % 2)
+    return pd.DataFrame(
+        {
+            "x": label + rng.normal(size=rows).round(3),
+            "z": rng.normal(size=rows).round(3),
+            "class": np.where(label, "b", "a"),
+        }
+    )
+
+
+def believed(rows: int, algorithm: str, position: int) -> float:
+    """Accuracy of the `position`-th configuration: the first ones of the right algorithm are best."""
+    right = (algorithm == "decision_tree") == (rows > 300)
+    return 0.9 - 0.01 * position if right else 0.6 - 0.01 * position
+
+
+@pytest.fixture(scope="session")
+def small_world(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Directory of the warehouse; do not write to it."""
+    warehouse = Warehouse.create(tmp_path_factory.mktemp("world") / "warehouse")
+    for seed, rows in enumerate((50, 60, 80, 100, 600, 700, 800, 1000)):
+        dataset = load_dataset(numbers(rows, seed), name=f"world{rows}")
+        runs = planned_runs(dataset, PLAN)
+        results = [
+            (
+                run,
+                Trial(
+                    Outcome.success,
+                    {"predictive_accuracy": believed(rows, run.flow.name, position % 8)},
+                    None,
+                    0.1,
+                ),
+            )
+            for position, run in enumerate(runs)
+        ]
+        warehouse.write(run_tables(dataset, results, PLAN.folds), source="experiments")
+    return warehouse.path
+
+
+@pytest.fixture
+def csv(tmp_path: Path) -> Path:
+    """A dataset that is not in the small world."""
+    path = tmp_path / "mine.csv"
+    numbers(900, seed=99).to_csv(path, index=False)
+    return path

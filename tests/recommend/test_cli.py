@@ -1,0 +1,186 @@
+"""`recommend` at the command line: what it prints, and one line for every bad input."""
+
+import gzip
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from recommend.cli import main
+from recommend.seeds import read_seeds
+from tests.recommend.conftest import numbers
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(small_world: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run `recommend` on the small world; returns exit code, stdout and stderr."""
+
+    def call(*arguments: str | Path) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["recommend", "--warehouse", str(small_world), *map(str, arguments)])
+        with pytest.raises(SystemExit) as end:
+            main()
+        captured = capsys.readouterr()
+        return int(end.value.code or 0), captured.out, captured.err
+
+    return call
+
+
+def test_three_configurations_are_printed_with_their_grounds(run: Run, csv: Path) -> None:
+    code, out, err = run("--dataset", csv, "--top", "3")
+    assert (code, err) == (0, "")
+    assert "mine: 900 rows, 2 features, 2 classes; 'class' is the target" in out
+    assert "Learned from 128 runs on 8 datasets" in out
+    assert "Most similar: world" in out
+    assert out.count("Decision tree") == 3
+    assert "max_depth=" in out
+
+
+def test_json_names_what_programs_need(run: Run, csv: Path) -> None:
+    code, out, _ = run("--dataset", csv, "--format", "json")
+    assert code == 0
+    first = json.loads(out)["configurations"][0]
+    assert first["rank"] == 1
+    assert {"flow", "algorithm", "hyperparameters", "predicted"} <= set(first)
+
+
+def test_seeds_file_is_the_printed_json(run: Run, csv: Path, tmp_path: Path) -> None:
+    path = tmp_path / "seeds.json"
+    _, out, _ = run("--dataset", csv, "--strategy", "delta", "--seeds", path, "--format", "json")
+    assert read_seeds(path) == json.loads(out)
+
+
+def test_known_dataset_is_left_out_and_the_output_says_so(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "renamed.csv"
+    numbers(800, seed=6).to_csv(path, sep=";", index=False)
+    _, out, _ = run("--dataset", path)
+    assert "This dataset is in the warehouse (world800); the model has not learned from its runs." in out
+
+
+def test_role_can_be_overridden(run: Run, csv: Path) -> None:
+    code, out, _ = run("--dataset", csv, "--role", "z=categorical", "--format", "json")
+    assert code == 0
+    assert json.loads(out)["dataset"]["metafeatures"]["NumberOfSymbolicFeatures"] == 2
+
+
+def test_no_arguments_print_the_help(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["recommend", "--help"])
+    with pytest.raises(SystemExit) as end:
+        main()
+    assert end.value.code in (0, None)
+    assert "recommend --dataset my.csv --top 3" in capsys.readouterr().out
+
+
+def text(content: str) -> Callable[[Path], None]:
+    return lambda path: path.write_text(content, encoding="utf-8") and None
+
+
+def table(frame: pd.DataFrame) -> Callable[[Path], None]:
+    return lambda path: frame.to_csv(path, index=False)
+
+
+def columns(**changed: object) -> pd.DataFrame:
+    return numbers(60).assign(**changed)  # type: ignore[arg-type]
+
+
+REFUSED: dict[str, tuple[Callable[[Path], object], tuple[str, ...], str]] = {
+    "missing file": (lambda path: None, (), "no file"),  # noqa: ARG005
+    "directory": (lambda path: path.mkdir(), (), "directory"),
+    "empty file": (text(""), (), "empty"),
+    "header only": (text("x,y,class\n"), (), "row"),
+    "one column": (table(numbers(60)[["class"]]), (), "column"),
+    "target absent": (table(numbers(60)), ("--target", "clas"), "clas"),
+    "target constant": (table(columns(**{"class": "a"})), (), "class"),
+    "class with one example": (
+        table(columns(**{"class": ["a"] * 30 + ["b"] * 29 + ["rare"]})),
+        (),
+        "rare",
+    ),
+    "target all missing": (table(columns(**{"class": np.nan})), (), "class"),
+    "numeric target with many values": (
+        table(columns(**{"class": np.random.default_rng(0).normal(size=60)})),
+        (),
+        "classification",
+    ),
+    "binary garbage": (
+        lambda path: path.write_bytes(np.random.default_rng(0).bytes(5000)),
+        (),
+        "",
+    ),
+    "damaged gzip": (
+        lambda path: path.write_bytes(gzip.compress(numbers(60).to_csv().encode())[:60]),
+        (),
+        "gzip",
+    ),
+    "role of no column": (table(numbers(60)), ("--role", "w=numeric"), "w"),
+    "role that does not exist": (table(numbers(60)), ("--role", "x=number"), "number"),
+    "role without a value": (table(numbers(60)), ("--role", "x"), "NAME=VALUE"),
+    "only useless columns": (text("same,class\n" + "1,a\n1,b\n" * 30), ("--flow", "svm"), ""),
+    "unknown flow": (table(numbers(60)), ("--flow", "perceptron"), "random_forest"),
+    "unknown strategy": (table(numbers(60)), ("--strategy", "best"), "delta"),
+    "unknown format": (table(numbers(60)), ("--format", "yaml"), "json"),
+    "unknown option": (table(numbers(60)), ("--tops", "3"), "--tops"),
+    "no number": (table(numbers(60)), ("--top", "three"), "--top"),
+    "no configuration": (table(numbers(60)), ("--top", "0"), "--top"),
+    "no warehouse": (table(numbers(60)), ("--warehouse", "nowhere/at/all"), "nowhere"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_bad_input_is_one_line_and_exit_code_2(run: Run, tmp_path: Path, case: str) -> None:
+    write, options, reason = REFUSED[case]
+    path = tmp_path / "input.csv"
+    write(path)
+    code, out, err = run("--dataset", path, *options)
+    assert (code, out) == (2, ""), err
+    assert err.count("\n") == 1
+    assert err.startswith("error: ")
+    assert reason in err
+
+
+ACCEPTED: dict[str, Callable[[Path], object]] = {
+    "all-missing column": table(columns(empty=np.nan)),
+    "duplicate columns": text("x,x,class\n" + "1,2,a\n3,4,b\n" * 30),
+    "infinities": table(columns(x=[np.inf, -np.inf] * 30)),
+    "semicolons": lambda path: numbers(60).to_csv(path, sep=";", index=False),
+    "tabs under the name of commas": lambda path: numbers(60).to_csv(path, sep="\t", index=False),
+    "not UTF-8": lambda path: columns(town=["Malmö", "Århus"] * 30).to_csv(
+        path, index=False, encoding="latin-1"
+    ),
+    "UTF-16": lambda path: columns(town=["Malmö", "Århus"] * 30).to_csv(path, index=False, encoding="utf-16"),
+    "gzip under the name of csv": lambda path: path.write_bytes(
+        gzip.compress(numbers(60).to_csv(index=False).encode())
+    ),
+    "10,000 columns": lambda path: (
+        pd.DataFrame(np.random.default_rng(0).integers(0, 9, (40, 10_000)))
+        .assign(label=["a", "b"] * 20)
+        .to_csv(path, index=False)
+    ),
+    "dates": table(columns(day=pd.date_range("2024-01-01", periods=60).astype(str))),
+    "text with commas and quotes": table(columns(remark=['said "no, thanks"', "yes, and\nmore"] * 30)),
+    "missing target values": table(columns(**{"class": ["a", "b", None] * 20})),
+    "two rows of each class": table(numbers(4)),
+}
+
+
+@pytest.mark.parametrize("case", ACCEPTED)
+def test_awkward_input_works(run: Run, tmp_path: Path, case: str) -> None:
+    path = tmp_path / "input.csv"
+    ACCEPTED[case](path)
+    code, out, err = run("--dataset", path)
+    assert code == 0, err
+    assert "rank" in out
+
+
+def test_reader_that_goes_away_is_no_error(small_world: Path, csv: Path) -> None:
+    command = f"'{sys.executable}' -m recommend --dataset '{csv}' --warehouse '{small_world}' | true"
+    result = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    assert "Traceback" not in result.stderr

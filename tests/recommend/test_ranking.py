@@ -1,0 +1,112 @@
+"""Recommendations: what is ranked first, what they rest on, and the document that says so."""
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+import recommend
+from ingest.datasets import load_dataset
+from recommend.ranking import recommend as rank
+from recommend.seeds import build_pipeline
+from tests.recommend.conftest import numbers
+from warehouse.errors import BadInput
+from warehouse.store import Warehouse
+
+SCHEMA = json.loads((Path(recommend.__file__).parent / "seeds.schema.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(("rows", "algorithm"), [(900, "decision_tree"), (70, "logistic_regression")])
+def test_algorithm_that_wins_on_such_datasets_comes_first(
+    small_world: Path, rows: int, algorithm: str
+) -> None:
+    result = rank(load_dataset(numbers(rows, seed=50)), warehouse=Warehouse.open(small_world))
+    assert [item.rank for item in result.configurations] == [1, 2, 3]
+    assert {item.flow.name for item in result.configurations} == {algorithm}
+    predicted = [item.predicted for item in result.configurations]
+    assert predicted == sorted(predicted, reverse=True)
+
+
+def test_only_wanted_flows_are_ranked(small_world: Path) -> None:
+    result = rank(
+        load_dataset(numbers(900, seed=50)),
+        warehouse=Warehouse.open(small_world),
+        flows=["logistic_regression"],
+        top=4,
+    )
+    assert {item.flow.name for item in result.configurations} == {"logistic_regression"}
+    assert len(result.configurations) == 4
+    assert result.candidates == 8
+
+
+def test_delta_spreads_and_says_its_deltas(small_world: Path) -> None:
+    result = rank(
+        load_dataset(numbers(900, seed=50)), warehouse=Warehouse.open(small_world), strategy="delta"
+    )
+    deltas = [item.delta for item in result.configurations]
+    assert deltas[0] == 0.0
+    assert len({str(item.hyperparameters) for item in result.configurations}) == 3
+
+
+def test_dataset_of_the_warehouse_is_left_out_whatever_its_order(small_world: Path) -> None:
+    known = numbers(800, seed=6).sample(frac=1, random_state=1)[["z", "class", "x"]]
+    result = rank(load_dataset(known), warehouse=Warehouse.open(small_world))
+    assert result.left_out == ["world800"]
+    assert result.model.datasets == 7
+    assert "world800" not in dict(result.nearest)
+
+
+def test_unknown_dataset_leaves_nothing_out(small_world: Path) -> None:
+    result = rank(load_dataset(numbers(900, seed=50)), warehouse=Warehouse.open(small_world))
+    assert result.left_out == []
+    assert result.model.datasets == 8
+    assert {name for name, _ in result.nearest} <= {"world600", "world700", "world800", "world1000"}
+
+
+@pytest.mark.parametrize("strategy", ["top", "delta"])
+def test_document_keeps_its_published_schema(small_world: Path, strategy: str) -> None:
+    result = rank(
+        load_dataset(numbers(900, seed=50)), warehouse=Warehouse.open(small_world), strategy=strategy
+    )
+    document = json.loads(json.dumps(result.document(), allow_nan=False))
+    jsonschema.validate(document, SCHEMA)
+
+
+def test_every_recommended_configuration_builds_and_fits(small_world: Path) -> None:
+    dataset = load_dataset(numbers(900, seed=50))
+    result = rank(dataset, warehouse=Warehouse.open(small_world))
+    for configuration in result.document()["configurations"]:
+        pipeline = build_pipeline(configuration, dataset).fit(dataset.features, dataset.target)
+        assert pipeline.score(dataset.features, dataset.target) > 0.5
+
+
+def test_same_warehouse_gives_the_same_recommendation(small_world: Path) -> None:
+    dataset = load_dataset(numbers(900, seed=50))
+    first, second = (rank(dataset, warehouse=Warehouse.open(small_world)).document() for _ in range(2))
+    assert first == second
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"strategy": "best"}, r"unknown strategy 'best'; known are top, delta"),
+        ({"top": 0}, "ask for 1 or more"),
+        ({"flows": ["perceptron"]}, "unknown flow 'perceptron'"),
+        ({"flows": ["svm"]}, "no configuration that can be built of svm"),
+        ({"measure": "beauty"}, "beauty"),
+    ],
+)
+def test_impossible_wish_is_refused(small_world: Path, options: dict[str, object], reason: str) -> None:
+    with pytest.raises(BadInput, match=reason):
+        rank(load_dataset(numbers(900, seed=50)), warehouse=Warehouse.open(small_world), **options)  # type: ignore[arg-type]
+
+
+def test_empty_warehouse_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadInput):
+        rank(load_dataset(numbers(900, seed=50)), warehouse=Warehouse.create(tmp_path / "empty"))
+
+
+def test_configuration_without_flow_is_refused() -> None:
+    with pytest.raises(BadInput, match="needs `flow`"):
+        build_pipeline({"hyperparameters": {}}, load_dataset(numbers(100)))
