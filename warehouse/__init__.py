@@ -1,0 +1,1 @@
+"""What is known about past runs: schema, storage, versions and queries."""

@@ -1,0 +1,81 @@
+"""Bytes of a file: unpacked, and as UTF-8 whatever they were written in."""
+
+import codecs
+import gzip
+import re
+import reprlib
+import zlib
+from pathlib import Path
+
+from warehouse.errors import BadInput, Failed
+
+_GZIP_MAGIC = b"\x1f\x8b"
+_UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_OFFICE = {b"PK\x03\x04": "a zip archive or an Excel workbook", b"\xd0\xcf\x11\xe0": "an Excel workbook"}
+_MARKUP = re.compile(rb"\s*(?:(?P<HTML_or_XML><[!?a-zA-Z])|(?P<JSON>\{\s*[\"}]|\[\s*[{\[]))")
+_CONTROL_BYTES = bytes(set(range(32)) - set(b"\t\n\v\f\r\x1a\x1b"))
+_SAMPLE_BYTES = 64 * 1024
+
+_quoting = reprlib.Repr()
+_quoting.maxstring = _quoting.maxother = 70
+
+
+def quoted(text: object) -> str:
+    """A name or value from outside, for a message: in quotes, on one line, not too long."""
+    return _quoting.repr(str(text))
+
+
+def read_bytes(path: Path) -> bytes:
+    """The file's content, unpacked when it is gzipped (told by its first bytes, not by its name)."""
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        raise BadInput(f"there is no file {quoted(path)}") from None
+    except IsADirectoryError:
+        raise BadInput(f"{quoted(path)} is a directory; give a file in it") from None
+    except NotADirectoryError:
+        raise BadInput(f"{quoted(path)} leads through a file as if it were a directory") from None
+    except PermissionError:
+        raise BadInput(f"no permission to read {quoted(path)}") from None
+    except ValueError:
+        raise BadInput(f"{quoted(path)} is no file name") from None
+    except OSError as error:
+        raise Failed(f"cannot read {quoted(path)}: {error.strerror}") from error
+    if content.startswith(_GZIP_MAGIC):
+        try:
+            return gzip.decompress(content)
+        except (OSError, EOFError, zlib.error) as error:
+            raise BadInput(f"{quoted(path)} is a damaged gzip file ({error})") from error
+    return content
+
+
+def to_utf8(content: bytes) -> bytes:
+    """The same text in UTF-8 without a byte order mark.
+
+    UTF-8 and UTF-16 are recognized (the latter by its mark); everything else is read as Windows-1252,
+    which is Latin-1 with printable characters where that has none. Raises `BadInput` for bytes that are
+    no text, and for markup that is no table.
+    """
+    for magic, kind in _OFFICE.items():
+        if content.startswith(magic):
+            raise BadInput(f"the file is {kind}; save the table as CSV")
+    text = _transcoded(content)
+    sample = text[:_SAMPLE_BYTES]
+    if len(sample.translate(None, delete=_CONTROL_BYTES)) < len(sample):
+        raise BadInput("the file is neither text nor Parquet; expected CSV, ARFF or Parquet")
+    if markup := _MARKUP.match(text):
+        kind = str(markup.lastgroup).replace("_", " ")
+        raise BadInput(f"the file looks like {kind}; expected CSV, ARFF or Parquet")
+    return text
+
+
+def _transcoded(content: bytes) -> bytes:
+    content = content.removeprefix(codecs.BOM_UTF8)
+    encodings = ("utf-16", "cp1252") if content.startswith(_UTF16_MARKS) else ("utf-8", "cp1252")
+    for encoding in encodings:
+        try:
+            text = content.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+        return content if encoding == "utf-8" else text.encode()
+    return content.decode("latin-1").encode()

@@ -1,0 +1,328 @@
+"""Run files: tables of runs that somebody exported, into the warehouse.
+
+One row is one run of one flow: hyperparameters, values of measures, and `task_id`.
+"""
+
+import hashlib
+import json
+import logging
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ingest.encoding import quoted, read_bytes
+from ingest.flows import FLOWS, find_flow
+from ingest.typed_tables import Column, TypedTable, read_typed_table
+from warehouse.errors import BadInput
+from warehouse.store import Warehouse
+from warehouse.writing import Commit
+
+logger = logging.getLogger(__name__)
+
+# Columns with one of OpenML's names for measures hold values of it, unless the file's comment says which do.
+MEASURES = frozenset({
+    "area_under_roc_curve", "average_cost", "balanced_accuracy", "build_cpu_time", "build_memory",
+    "f_measure", "kappa", "kb_relative_information_score", "mean_absolute_error",
+    "mean_prior_absolute_error", "mean_weighted_f_measure", "mean_weighted_precision",
+    "mean_weighted_recall", "precision", "predictive_accuracy", "prior_entropy", "recall",
+    "relative_absolute_error", "root_mean_prior_squared_error", "root_mean_squared_error",
+    "root_relative_squared_error", "total_cost", "unweighted_recall", "usercpu_time_millis",
+    "usercpu_time_millis_testing", "usercpu_time_millis_training", "wall_clock_time_millis",
+    "wall_clock_time_millis_testing", "wall_clock_time_millis_training", "weighted_recall",
+})  # fmt: skip
+
+# Columns of OpenML's lists of evaluations that tell which run it was, not how it was set up.
+BOOKKEEPING = frozenset({
+    "array_data", "data_id", "data_name", "flow_id", "flow_name", "function", "run_id", "setup_id",
+    "task_type", "upload_time", "uploader", "uploader_name",
+})  # fmt: skip
+
+
+def ingest_run_file(
+    warehouse: Warehouse, path: str | Path, flow: str, *, qualities: str | Path | None = None
+) -> Commit:
+    """Write the runs of `flow` ("6969", "openml:6969" or "random_forest") in a file to the warehouse.
+
+    Columns are `task_id`, measures and hyperparameters; a JSON object in the first comment may list them
+    as `col_measures` and `col_parameters`. Rows without a value of any measure are left out; an empty cell
+    of a hyperparameter means that the run does not set it. `qualities` is a JSON file of OpenML's qualities,
+    {task id: {quality: value}}: -1 is kept as published, NaN becomes null. Tasks and flows that the
+    warehouse knows already stay as they are. Raises `BadInput` if the file is no run table of this flow.
+    """
+    path = Path(path)
+    key = flow_key(flow)
+    content = read_bytes(path)
+    try:
+        tables = _run_tables(read_typed_table(content), key)
+    except BadInput as error:
+        raise BadInput(f"{path}: {error}") from error
+    datasets = _datasets_of_tasks(warehouse, tables["runs"]["task"].unique().to_pylist())
+    tables |= _new_tasks(warehouse, datasets) | _new_flow(warehouse, key)
+    if qualities is not None:
+        tables["qualities"] = _read_qualities(Path(qualities), datasets)
+    return warehouse.write(tables, source="run file", location=str(path))
+
+
+def flow_key(flow: str) -> str:
+    """Key in the warehouse of a flow given as OpenML id, key or canonical name."""
+    if re.fullmatch(r"(openml:)?[0-9]{1,18}", flow):
+        return f"openml:{int(flow.removeprefix('openml:'))}"
+    known = find_flow(flow)
+    if known is None:
+        raise BadInput(f"unknown flow {quoted(flow)}; give an OpenML flow id, or one of {', '.join(FLOWS)}")
+    return known.id
+
+
+def plain_parameter_name(raw: str) -> str:
+    """Name of a hyperparameter without the pipeline steps and versions that OpenML puts in front.
+
+    The imputer's strategy is called `imputation`, which says what it is the strategy of.
+
+    >>> plain_parameter_name("randomforestclassifier__max_features")
+    'max_features'
+    >>> plain_parameter_name("sklearn.ensemble.forest.RandomForestClassifier(27)_max_features")
+    'max_features'
+    >>> plain_parameter_name("columntransformer__numeric__imputer__strategy")
+    'imputation'
+    """
+    *steps, name = re.sub(r"\(\d+\)_+", "__", raw).strip("_").split("__")
+    if name == "strategy" and steps and "imput" in steps[-1].lower():
+        return "imputation"
+    return name
+
+
+def _run_tables(table: TypedTable, flow: str) -> dict[str, pa.Table]:
+    """Rows of the tables setups, hyperparameters, runs and evaluations."""
+    _check_flow(table.metadata, flow)
+    tasks = _tasks(table)
+    names = _measure_names(table)
+    measures = {name: _numbers(name, table.columns[name]) for name in names}
+    evaluated = np.logical_or.reduce([~np.isnan(values) for values in measures.values()])
+    position = np.flatnonzero(evaluated)
+    if not len(position):
+        raise BadInput(f"no row has a value of {', '.join(names)}")
+    if not evaluated.all():
+        logger.warning("%d rows without a value of any measure were left out", (~evaluated).sum())
+    parameters = {name: column.take(position) for name, column in _parameters(table, names).items()}
+    tasks, setups = tasks[position], _setup_ids(flow, parameters, len(position))
+    runs = _run_ids(tasks, setups)
+    return {
+        **_setup_tables(flow, setups, parameters),
+        "runs": pa.table(
+            {
+                "run": runs,
+                "task": tasks,
+                "setup": setups,
+                "outcome": ["success"] * len(runs),
+                "position": position,
+            }
+        ),
+        "evaluations": pa.concat_tables(
+            _evaluations(flow, runs, name, values[position]) for name, values in measures.items()
+        ),
+    }
+
+
+def _check_flow(metadata: Mapping[str, Any], flow: str) -> None:
+    stated = metadata.get("flow_id")
+    if stated is not None and flow.startswith("openml:") and flow != f"openml:{stated}":
+        raise BadInput(f"the file says that it has runs of flow {stated}, not of {flow}; name the right flow")
+
+
+def _tasks(table: TypedTable) -> np.ndarray:
+    """The task of every row, as a key of the warehouse."""
+    column = table.columns.get("task_id")
+    if column is None:
+        raise BadInput(f"there is no column task_id, only {_listed(table.columns)}")
+    keys = np.empty(len(column.values) + 1, dtype=object)
+    for code, value in enumerate(column.values):
+        if isinstance(value, bool | str | None) or value != int(value) or value < 0:
+            raise BadInput(
+                f"row {_first_row(column, code)}: task_id is {quoted(value)}, not an OpenML task id"
+            )
+        keys[code] = f"openml:{int(value)}"
+    if (column.codes < 0).any():
+        raise BadInput(f"row {_first_row(column, -1)} has no task_id")
+    tasks: np.ndarray = keys[column.codes]
+    return tasks
+
+
+def _measure_names(table: TypedTable) -> list[str]:
+    named = _names_in_comment(table, "col_measures")
+    names = named or [name for name in table.columns if name in MEASURES]
+    if not names:
+        raise BadInput(
+            "there is no measure: no column has a name like predictive_accuracy or area_under_roc_curve, and "
+            "no JSON comment in the first line lists col_measures"
+        )
+    return names
+
+
+def _parameters(table: TypedTable, measures: Iterable[str]) -> dict[str, Column]:
+    """Columns of hyperparameters by plain name; where two names become one, both stay as they are."""
+    others = {"task_id", *measures, *BOOKKEEPING}
+    raw_names = _names_in_comment(table, "col_parameters") or [n for n in table.columns if n not in others]
+    plain = {raw: plain_parameter_name(raw) for raw in raw_names}
+    counts = Counter(plain.values())
+    return {name if counts[name] == 1 else raw: table.columns[raw] for raw, name in plain.items()}
+
+
+def _names_in_comment(table: TypedTable, entry: str) -> list[str]:
+    names = table.metadata.get(entry) or []
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise BadInput(f"{entry} in the file's comment is not a list of names")
+    missing = [name for name in names if name not in table.columns]
+    if missing:
+        raise BadInput(
+            f"the comment lists the column {quoted(missing[0])} ({entry}), but the file has none of that name"
+        )
+    return names
+
+
+def _numbers(name: str, column: Column) -> np.ndarray:
+    """Values of a measure, NaN in empty cells."""
+    values = np.full(len(column.values) + 1, np.nan)
+    for code, value in enumerate(column.values):
+        if isinstance(value, bool | str | None) or not np.isfinite(value):
+            raise BadInput(f"row {_first_row(column, code)}: {name} is {quoted(value)}, not a finite number")
+        values[code] = value
+    cells: np.ndarray = values[column.codes]
+    return cells
+
+
+def _first_row(column: Column, code: int) -> int:
+    """Number of the first row with this code, counted from 1 as people do."""
+    return int(np.argmax(column.codes == code)) + 1
+
+
+def _setup_ids(flow: str, parameters: Mapping[str, Column], n_rows: int) -> pa.Array:
+    """Hash of the flow and the JSON object of the values (sorted names), one per row."""
+    members = [
+        pc.binary_join_element_wise(json.dumps(name), _json_texts(parameters[name]), ": ")
+        for name in sorted(parameters)
+    ]
+    if members:
+        joined = pc.binary_join_element_wise(*members, ", ", null_handling="skip").to_pylist()
+    else:
+        joined = [""] * n_rows
+    return pa.array([f"{flow}/{_digest('{' + values + '}')}" for values in joined], pa.string())
+
+
+def _run_ids(tasks: np.ndarray, setups: pa.Array) -> pa.Array:
+    """A configuration that is repeated on a task gets one run per repetition."""
+    cells = pd.DataFrame({"task": tasks, "setup": setups.to_pylist()})
+    cells["repetition"] = cells.groupby(["task", "setup"]).cumcount()
+    return pa.array(
+        [f"file:{_digest(task, setup, str(repetition))}" for task, setup, repetition in cells.to_numpy()],
+        pa.string(),
+    )
+
+
+def _setup_tables(flow: str, setups: pa.Array, parameters: Mapping[str, Column]) -> dict[str, pa.Table]:
+    first = np.flatnonzero(~pd.Index(setups.to_pylist()).duplicated())
+    unique = setups.take(pa.array(first))
+    values = [
+        pa.table(
+            {
+                "setup": unique,
+                "parameter": pa.repeat(name, len(first)),
+                "value": _json_texts(column.take(first)),
+            }
+        )
+        for name, column in parameters.items()
+    ]
+    return {
+        "setups": pa.table({"setup": unique, "flow": pa.repeat(flow, len(first))}),
+        "hyperparameters": pa.concat_tables(
+            values or [pa.table({"setup": [], "parameter": [], "value": []})]
+        ).drop_null(),
+    }
+
+
+def _evaluations(flow: str, runs: pa.Array, measure: str, values: np.ndarray) -> pa.Table:
+    table = pa.table(
+        {
+            "run": runs,
+            "measure": pa.repeat(measure, len(runs)),
+            "value": values,
+            "flow": pa.repeat(flow, len(runs)),
+        }
+    )
+    return table.filter(pa.array(~np.isnan(values)))
+
+
+def _json_texts(column: Column) -> pa.Array:
+    """JSON of every cell, null for an empty one."""
+    texts = pa.array([*(json.dumps(value) for value in column.values), None], pa.string())
+    return texts.take(pa.array(np.where(column.codes < 0, len(column.values), column.codes)))
+
+
+def _digest(*parts: str) -> str:
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+
+
+def _datasets_of_tasks(warehouse: Warehouse, tasks: list[str]) -> dict[str, str]:
+    """Dataset of each task: the one that the warehouse knows, else a stand-in named after the task."""
+    known = warehouse.sql(
+        "SELECT task, dataset FROM tasks WHERE list_contains($tasks, task)", {"tasks": tasks}
+    )
+    stand_ins = {task: task.replace("openml:", "openml-task:") for task in tasks}
+    return stand_ins | dict(zip(known["task"], known["dataset"], strict=True))
+
+
+def _new_tasks(warehouse: Warehouse, datasets: Mapping[str, str]) -> dict[str, pd.DataFrame]:
+    """Rows for the tasks, and their datasets, of which nothing but the id is known."""
+    known = set(warehouse.sql("SELECT task FROM tasks")["task"])
+    new = {task: dataset for task, dataset in datasets.items() if task not in known}
+    names = [f"dataset of OpenML task {task.removeprefix('openml:')}" for task in new]
+    return {
+        "datasets": pd.DataFrame({"dataset": list(new.values()), "name": names}),
+        "tasks": pd.DataFrame(
+            {"task": list(new), "dataset": list(new.values()), "task_type": "Supervised Classification"}
+        ),
+    }
+
+
+def _new_flow(warehouse: Warehouse, key: str) -> dict[str, pd.DataFrame]:
+    if not warehouse.sql("SELECT flow FROM flows WHERE flow = $flow", {"flow": key}).empty:
+        return {}
+    known = find_flow(key)
+    name, algorithm = (known.title, known.name) if known else (key, None)
+    return {"flows": pd.DataFrame([{"flow": key, "name": name, "algorithm": algorithm}])}
+
+
+def _read_qualities(path: Path, datasets: Mapping[str, str]) -> pd.DataFrame:
+    """Published qualities of the datasets' tasks as rows of the table qualities."""
+    try:
+        content = json.loads(read_bytes(path))
+    except ValueError as error:
+        raise BadInput(f"{path}: cannot be read as JSON: {error}") from error
+    rows = [
+        (dataset, quality, value)
+        for task, dataset in datasets.items()
+        for quality, value in _object(
+            path, _object(path, content).get(task.removeprefix("openml:"), {})
+        ).items()
+    ]
+    wrong = next((row for row in rows if isinstance(row[2], bool | str | list | dict)), None)
+    if wrong:
+        raise BadInput(f"{path}: the quality {wrong[1]} is {quoted(wrong[2])}, not a number")
+    frame = pd.DataFrame(rows, columns=["dataset", "quality", "value"])
+    return frame.assign(value=frame["value"].astype(float), source="openml", extractor="openml")
+
+
+def _object(path: Path, content: Any) -> Mapping[str, Any]:
+    if not isinstance(content, dict):
+        raise BadInput(f"{path}: expected a JSON object {{task id: {{quality: value}}}}")
+    return content
+
+
+def _listed(names: Iterable[str]) -> str:
+    return quoted(", ".join(names))

@@ -1,0 +1,169 @@
+"""Tables in files whose cells are taken by how they are written.
+
+`9` is an integer and `9.0` is not, `None`, `True` and `False` are Python's, everything else is text: a
+hyperparameter means something else as an integer than as a fraction, and one column may hold both.
+"""
+
+import io
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from ingest.arff import is_arff, read_arff
+from ingest.encoding import quoted, to_utf8
+from warehouse.errors import BadInput
+
+Value = bool | int | float | str | None
+
+
+@dataclass(frozen=True)
+class Column:
+    """Cells of one column: `values[codes[row]]`, or an empty cell where the code is -1.
+
+    `values` are distinct in writing, so that each is typed (and later written) once.
+    """
+
+    codes: np.ndarray
+    values: tuple[Value, ...]
+
+    @classmethod
+    def from_text(cls, cells: pd.Series) -> Self:
+        """Typed cells of a text column."""
+        texts = cells.str.strip()
+        codes, distinct = pd.factorize(texts.mask(texts.isin(_EMPTY)))
+        return cls(codes, tuple(typed(text) for text in distinct))
+
+    def take(self, rows: np.ndarray) -> Self:
+        """The cells of some rows; `rows` is a mask or positions."""
+        return type(self)(self.codes[rows], self.values)
+
+
+@dataclass(frozen=True)
+class TypedTable:
+    """A table and what the JSON in its first comment says about it."""
+
+    metadata: Mapping[str, Any]
+    columns: Mapping[str, Column]
+
+
+_EMPTY = frozenset({"", "?", "nan", "NaN", "NA"})
+_WORDS: Mapping[str, Value] = {
+    "None": None, "null": None, "True": True, "true": True, "False": False, "false": False,
+}  # fmt: skip
+_INTEGER = re.compile(r"[+-]?[0-9]{1,300}")
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+
+
+def typed(text: str) -> Value:
+    """What `text` stands for as a hyperparameter's value.
+
+    >>> [typed(text) for text in ("None", "true", "5", "5.0", "1e-3", "log2")]
+    [None, True, 5, 5.0, 0.001, 'log2']
+    """
+    if text in _WORDS:
+        return _WORDS[text]
+    if _INTEGER.fullmatch(text):
+        return int(text)
+    if _NUMBER.fullmatch(text):
+        return float(text)
+    return text
+
+
+def read_typed_table(content: bytes) -> TypedTable:
+    """Read the content of an ARFF, Parquet or delimited file (comma, semicolon or tab).
+
+    The kind is told from the content. Empty, `?` and NaN cells are empty; in Parquet, null ones. Raises
+    `BadInput` if the file is none of these, has no rows, or names a column twice.
+    """
+    if not content.strip():
+        raise BadInput("the file is empty")
+    if content.startswith(b"PAR1"):
+        table = _read_parquet(content)
+    else:
+        text = to_utf8(content)
+        table = _read_arff(text) if is_arff(text) else _read_delimited(text)
+    if not table.columns or not len(next(iter(table.columns.values())).codes):
+        raise BadInput("the file has no rows")
+    return table
+
+
+def _read_parquet(content: bytes) -> TypedTable:
+    try:
+        table = pq.read_table(io.BytesIO(content))
+    except (pa.ArrowException, OSError) as error:
+        raise BadInput(f"the file is no readable Parquet: {error}") from error
+    _refuse_duplicates(table.column_names)
+    return TypedTable({}, {name: _typed_arrow(name, table[name]) for name in table.column_names})
+
+
+def _typed_arrow(name: str, column: pa.ChunkedArray) -> Column:
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        return Column.from_text(column.to_pandas().astype("str"))
+    kinds = (pa.types.is_boolean, pa.types.is_integer, pa.types.is_floating, pa.types.is_null)
+    if not any(is_kind(column.type) for is_kind in kinds):
+        raise BadInput(f"column {quoted(name)} holds {column.type}; expected booleans, numbers or text")
+    if pa.types.is_floating(column.type):
+        column = pc.if_else(pc.is_nan(column), None, column)
+    encoded = pa.concat_arrays(column.chunks).dictionary_encode()
+    codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    return Column(codes, tuple(encoded.dictionary.to_pylist()))
+
+
+_NUMERIC_ATTRIBUTE = re.compile(
+    rb"""^([ \t]*@attribute[ \t]+(?:'[^'\n]*'|"[^"\n]*"|\S+)[ \t]+)(?:numeric|real|integer)\b""",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
+def _read_arff(content: bytes) -> TypedTable:
+    # Read as text, a number keeps the way it is written.
+    table = read_arff(_NUMERIC_ATTRIBUTE.sub(rb"\1string", content))
+    _refuse_duplicates(list(table.frame.columns))
+    columns = {name: Column.from_text(table.frame[name].astype("str")) for name in table.frame.columns}
+    return TypedTable(_metadata(next(iter(table.comments), "")), columns)
+
+
+def _read_delimited(content: bytes) -> TypedTable:
+    lines = content.decode().lstrip("\n").split("\n", 1)
+    comment = ""
+    while lines[0].startswith(("#", "%")) and len(lines) == 2:
+        comment = comment or lines[0]
+        lines = lines[1].split("\n", 1)
+    delimiter = max(",;\t", key=lines[0].count)
+    try:
+        cells = pd.read_csv(
+            io.StringIO("\n".join(lines)), sep=delimiter, header=None, dtype=str, keep_default_na=False
+        )
+    except ValueError as error:
+        raise BadInput(f"the file is no table: {' '.join(str(error).split())}") from error
+    names = [str(name).strip() for name in cells.iloc[0]]
+    _refuse_duplicates(names)
+    return TypedTable(
+        _metadata(comment.lstrip("#%")),
+        {name: Column.from_text(cells[position].iloc[1:]) for position, name in enumerate(names)},
+    )
+
+
+def _metadata(comment: str) -> Mapping[str, Any]:
+    try:
+        content = json.loads(comment)
+    except ValueError:
+        return {}
+    return content if isinstance(content, dict) else {}
+
+
+def _refuse_duplicates(names: list[str]) -> None:
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise BadInput(f"two columns are named {quoted(twice[0])}; rename one")

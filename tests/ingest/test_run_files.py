@@ -1,0 +1,317 @@
+"""Run files: what is read from them, and that what was read comes back."""
+
+import gzip
+import io
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from ingest.run_files import flow_key, ingest_run_file, plain_parameter_name
+from warehouse.errors import BadInput
+from warehouse.queries import RunTable
+from warehouse.store import Warehouse
+
+ACCURACY = "predictive_accuracy"
+CSV = (
+    "max_features,criterion,predictive_accuracy,task_id\n0.5,gini,0.9,3\nsqrt,entropy,0.8,3\n0.5,gini,0.7,6\n"
+)
+
+
+@pytest.fixture
+def warehouse(tmp_path: Path) -> Warehouse:
+    return Warehouse.create(tmp_path / "warehouse")
+
+
+def write(tmp_path: Path, content: str | bytes, name: str = "runs.csv") -> Path:
+    path = tmp_path / name
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+def configurations(table: RunTable) -> list[dict[str, Any]]:
+    """The configuration of every run, in order."""
+    return table.configurations.iloc[:, 2:].loc[table.runs["setup"]].to_dict("records")
+
+
+def read_back(warehouse: Warehouse, tmp_path: Path, content: str | bytes) -> list[dict[str, Any]]:
+    ingest_run_file(warehouse, write(tmp_path, content), "6969")
+    return configurations(warehouse.run_table("6969", ACCURACY))
+
+
+# ---- real files ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("flow", "algorithm", "runs", "tasks"),
+    [("6969", "random_forest", 37000, 74), ("6970", "adaboost", 32000, 80)],
+)
+def test_real_runs_come_back_in_order_and_a_second_ingest_changes_nothing(
+    warehouse: Warehouse, shared_data: Path, flow: str, algorithm: str, runs: int, tasks: int
+) -> None:
+    folder = shared_data / "openml-runs"
+    path, qualities = folder / f"flow_{flow}.arff", folder / "task_qualities.json"
+    commit = ingest_run_file(warehouse, path, flow, qualities=qualities)
+    assert (commit.added["runs"], commit.added["evaluations"], commit.added["tasks"]) == (runs, runs, tasks)
+    again = ingest_run_file(warehouse, path, flow, qualities=qualities)
+    assert (again.version, sum(again.added.values()), sum(again.changed.values())) == (1, 0, 0)
+
+    header, data = path.read_text().split("@DATA\n")
+    names = [line.split()[1] for line in header.splitlines() if line.startswith("@ATTRIBUTE")]
+    written = pd.read_csv(io.StringIO(data), names=names, dtype=str, keep_default_na=False)
+    table = warehouse.run_table(flow, ACCURACY)
+    assert table.runs["algorithm"].unique().tolist() == [algorithm]
+    assert table.runs["value"].tolist() == written.pop(ACCURACY).astype(float).tolist()
+    assert table.runs["task"].tolist() == ("openml:" + written.pop("task_id")).tolist()
+    stored = table.configurations.iloc[:, 2:].loc[table.runs["setup"]]
+    assert sorted(stored) == sorted(map(plain_parameter_name, written))
+    for raw in written:
+        values = stored[plain_parameter_name(raw)].tolist()
+        assert list(map(str, values)) == written[raw].tolist()  # so None, True, 9 and 9.0 are told apart
+        assert any(type(value) is not str for value in values) == (raw.split("__")[-1] in NOT_WORDS)
+    assert warehouse.metafeatures().shape == (tasks, 119)
+
+
+NOT_WORDS = {
+    "bootstrap", "learning_rate", "max_depth", "max_features", "max_leaf_nodes", "min_samples_leaf",
+    "min_samples_split", "min_weight_fraction_leaf", "n_estimators",
+}  # fmt: skip
+
+
+# ---- formats ------------------------------------------------------------------------------------
+
+
+ARFF = """% {"flow_id": 6969, "col_measures": ["speed"], "col_parameters": ["clf__depth"]}
+@RELATION runs
+@ATTRIBUTE clf__depth {None, 3}
+@ATTRIBUTE other NUMERIC
+@ATTRIBUTE speed NUMERIC
+@ATTRIBUTE task_id NUMERIC
+@DATA
+None,1,2.5,3
+3,1,1e3,6
+"""
+
+
+def test_arff_comment_says_what_the_columns_are(warehouse: Warehouse, tmp_path: Path) -> None:
+    ingest_run_file(warehouse, write(tmp_path, ARFF, "runs.arff"), "6969")
+    table = warehouse.run_table("6969", "speed")
+    assert table.runs["value"].tolist() == [2.5, 1000.0]
+    assert configurations(table) == [{"depth": None}, {"depth": 3}]
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_delimited_files_are_read(warehouse: Warehouse, tmp_path: Path, delimiter: str) -> None:
+    rows = read_back(warehouse, tmp_path, CSV.replace(",", delimiter))
+    assert rows == [
+        {"criterion": "gini", "max_features": 0.5},
+        {"criterion": "entropy", "max_features": "sqrt"},
+        {"criterion": "gini", "max_features": 0.5},
+    ]
+    assert warehouse.run_table("6969", ACCURACY).runs["task"].tolist() == ["openml:3", "openml:3", "openml:6"]
+
+
+def test_delimited_file_may_have_a_comment_too(warehouse: Warehouse, tmp_path: Path) -> None:
+    comment = '# {"col_measures": ["speed"]}\n'
+    ingest_run_file(warehouse, write(tmp_path, comment + CSV.replace(ACCURACY, "speed")), "6969")
+    assert warehouse.run_table("6969", "speed").runs["value"].tolist() == [0.9, 0.8, 0.7]
+
+
+@pytest.mark.parametrize("variant", ["\ufeff" + CSV, CSV.replace("\n", "\r\n"), gzip.compress(CSV.encode())])
+def test_usual_variants_of_a_csv_are_the_same_runs(
+    warehouse: Warehouse, tmp_path: Path, variant: str | bytes
+) -> None:
+    ingest_run_file(warehouse, write(tmp_path, CSV), "6969")
+    assert ingest_run_file(warehouse, write(tmp_path, variant), "6969").ingest is None
+
+
+def test_parquet_keeps_its_types(warehouse: Warehouse, tmp_path: Path) -> None:
+    frame = pd.DataFrame(
+        {
+            "n_estimators": [10, 100],
+            "max_depth": pd.array([None, 3], dtype="Int64"),
+            "shrinking": [True, False],
+            "gamma": ["auto", "0.5"],
+            "C": [1.0, math.nan],
+            "predictive_accuracy": [0.5, 0.25],
+            "task_id": [3, 3],
+        }
+    )
+    frame.to_parquet(tmp_path / "runs.parquet")
+    ingest_run_file(warehouse, tmp_path / "runs.parquet", "6969")
+    first, second = configurations(warehouse.run_table("6969", ACCURACY))
+    assert repr(first) == repr(
+        {"C": 1.0, "gamma": "auto", "max_depth": math.nan, "n_estimators": 10, "shrinking": True}
+    )
+    assert repr(second) == repr(
+        {"C": math.nan, "gamma": 0.5, "max_depth": 3, "n_estimators": 100, "shrinking": False}
+    )
+
+
+def test_cells_are_typed_by_how_they_are_written(warehouse: Warehouse, tmp_path: Path) -> None:
+    cells = ["None", "True", "false", "1", "1.0", "1e-3", "-7", "log2", "1_0", "1,5"]
+    quoted = "".join(f'"{cell}",0.5,3\n' for cell in cells)
+    rows = read_back(warehouse, tmp_path, f"p,{ACCURACY},task_id\n{quoted}")
+    expected = [None, True, False, 1, 1.0, 0.001, -7, "log2", "1_0", "1,5"]
+    assert repr([row["p"] for row in rows]) == repr(expected)
+
+
+# ---- meaning ------------------------------------------------------------------------------------
+
+
+def test_empty_cell_of_a_parameter_means_that_it_is_not_set(warehouse: Warehouse, tmp_path: Path) -> None:
+    rows = read_back(warehouse, tmp_path, f"a,b,{ACCURACY},task_id\n1,,0.5,3\n1,?,0.6,3\n,2,0.7,3\n")
+    assert repr(rows) == repr([{"a": 1, "b": math.nan}] * 2 + [{"a": math.nan, "b": 2}])
+    assert len(warehouse.sql("SELECT * FROM setups")) == 2
+
+
+def test_repeated_configurations_are_runs_of_their_own(warehouse: Warehouse, tmp_path: Path) -> None:
+    content = f"a,{ACCURACY},task_id\n1,0.5,3\n1,0.6,3\n1,0.5,3\n1,0.5,6\n"
+    assert len(read_back(warehouse, tmp_path, content)) == 4
+    assert len(warehouse.sql("SELECT * FROM setups")) == 1
+
+
+def test_corrected_value_replaces_the_old_one(warehouse: Warehouse, tmp_path: Path) -> None:
+    read_back(warehouse, tmp_path, CSV)
+    commit = ingest_run_file(warehouse, write(tmp_path, CSV.replace("0.8,3", "0.85,3")), "6969")
+    assert (commit.added["runs"], commit.changed["evaluations"]) == (0, 1)
+    assert warehouse.run_table("6969", ACCURACY).runs["value"].tolist() == [0.9, 0.85, 0.7]
+
+
+def test_rows_without_any_measure_are_left_out(warehouse: Warehouse, tmp_path: Path) -> None:
+    content = f"a,{ACCURACY},kappa,task_id\n1,,,3\n2,0.5,?,3\n3,nan,0.25,3\n"
+    assert read_back(warehouse, tmp_path, content) == [{"a": 2}]
+    assert warehouse.run_table("6969", "kappa").runs["value"].tolist() == [0.25]
+    assert warehouse.sql("SELECT position FROM runs ORDER BY position")["position"].tolist() == [1, 2]
+
+
+def test_bookkeeping_columns_are_no_hyperparameters(warehouse: Warehouse, tmp_path: Path) -> None:
+    content = f"run_id,uploader,a,{ACCURACY},task_id\n1,me,5,0.5,3\n2,me,5,0.6,3\n"
+    assert read_back(warehouse, tmp_path, content) == [{"a": 5}, {"a": 5}]
+
+
+def test_names_that_become_the_same_stay_as_they_are(warehouse: Warehouse, tmp_path: Path) -> None:
+    content = f"ada__max_depth,tree__max_depth,ada__n,{ACCURACY},task_id\n1,2,3,0.5,3\n"
+    assert read_back(warehouse, tmp_path, content) == [{"ada__max_depth": 1, "tree__max_depth": 2, "n": 3}]
+
+
+@pytest.mark.parametrize(
+    ("raw", "plain"),
+    [
+        ("max_features", "max_features"),
+        ("randomforestclassifier__max_features", "max_features"),
+        ("adaboostclassifier__base_estimator__max_depth", "max_depth"),
+        ("columntransformer__numeric__imputer__strategy", "imputation"),
+        ("dummyclassifier__strategy", "strategy"),
+        ("sklearn.ensemble.forest.RandomForestClassifier(27)_max_features", "max_features"),
+        ("sklearn.preprocessing.imputation.Imputer(11)_strategy", "imputation"),
+    ],
+)
+def test_plain_parameter_names(raw: str, plain: str) -> None:
+    assert plain_parameter_name(raw) == plain
+
+
+def test_known_tasks_and_flows_are_not_overwritten(warehouse: Warehouse, tmp_path: Path) -> None:
+    known = {
+        "datasets": pd.DataFrame({"dataset": ["openml:31"], "name": "credit-g", "rows": 1000}),
+        "tasks": pd.DataFrame({"task": ["openml:3"], "dataset": "openml:31", "task_type": "x"}),
+        "flows": pd.DataFrame(
+            {"flow": ["openml:6969"], "name": "sklearn.Pipeline(1)", "algorithm": "forest"}
+        ),
+    }
+    warehouse.write(known, source="test")
+    qualities = write(tmp_path, json.dumps({"3": {"NumberOfClasses": 2.0}}), "qualities.json")
+    ingest_run_file(warehouse, write(tmp_path, CSV), "6969", qualities=qualities)
+    runs = warehouse.run_table("forest", ACCURACY).runs
+    assert runs["dataset"].tolist() == ["openml:31", "openml:31", "openml-task:6"]
+    assert warehouse.metafeatures().loc["openml:31", "NumberOfClasses"] == 2
+
+
+def test_qualities_are_kept_as_published(warehouse: Warehouse, tmp_path: Path) -> None:
+    content = (
+        '{"3": {"MeanAttributeEntropy": -1.0, "ClassEntropy": NaN, "NumberOfClasses": null}, "99": {"A": 1}}'
+    )
+    qualities = write(tmp_path, content, "qualities.json")
+    ingest_run_file(warehouse, write(tmp_path, CSV), "6969", qualities=qualities)
+    stored = warehouse.arrow("SELECT * EXCLUDE (ingest) FROM qualities ORDER BY quality").to_pylist()
+    common = {"dataset": "openml-task:3", "source": "openml", "extractor": "openml"}
+    assert stored == [
+        {"quality": "ClassEntropy", "value": None, **common},
+        {"quality": "MeanAttributeEntropy", "value": -1.0, **common},
+        {"quality": "NumberOfClasses", "value": None, **common},
+    ]
+
+
+# ---- bad input ----------------------------------------------------------------------------------
+
+HOSTILE = {
+    "empty": (b"", "the file is empty"),
+    "header only": (CSV.split("\n")[0].encode() + b"\n", "no rows"),
+    "binary": (bytes(range(256)), "neither text"),
+    "Excel": (b"PK\x03\x04" + bytes(50), "Excel"),
+    "broken Parquet": (b"PAR1 and no more", "no readable Parquet"),
+    "broken gzip": (gzip.compress(CSV.encode())[:-9], "damaged gzip"),
+    "no task": (CSV.replace("task_id", "task").encode(), "no column task_id"),
+    "no measure": (CSV.replace(ACCURACY, "score").encode(), "no measure"),
+    "task that is no number": (CSV.replace("0.8,3", "0.8,iris").encode(), "row 2: task_id is 'iris'"),
+    "task that is a fraction": (CSV.replace("0.8,3", "0.8,3.5").encode(), "row 2: task_id is '3.5'"),
+    "missing task": (CSV.replace("0.8,3", "0.8,").encode(), "row 2 has no task_id"),
+    "cut off": (CSV.encode()[:-4], "row 3 has no task_id"),
+    "measure that is no number": (
+        CSV.replace("0.8", "good").encode(),
+        "row 2: predictive_accuracy is 'good'",
+    ),
+    "infinite measure": (CSV.replace("0.8", "1e999").encode(), "row 2: predictive_accuracy is 'inf'"),
+    "no values at all": (b"a,kappa,task_id\n1,,3\n", "no row has a value of kappa"),
+    "columns twice": (b"a,a,kappa,task_id\n1,2,0.5,3\n", "two columns are named 'a'"),
+    "too many cells": (CSV.encode() + b"1,2,3,4,5\n", "no table"),
+    "broken ARFF": (ARFF.replace("3,1,1e3,6", "3,1").encode(), "line"),
+    "other flow": (ARFF.replace("6969", "6970").encode(), "runs of flow 6970"),
+    "comment about other columns": (
+        ARFF.replace("speed NUM", "pace NUM").encode(),
+        "lists the column 'speed'",
+    ),
+    "comment of another form": (ARFF.replace('["speed"]', '"speed"').encode(), "no.* list of names"),
+}
+
+
+@pytest.mark.parametrize("trouble", HOSTILE)
+def test_hostile_files_are_refused_in_one_line(warehouse: Warehouse, tmp_path: Path, trouble: str) -> None:
+    content, reason = HOSTILE[trouble]
+    with pytest.raises(BadInput, match=reason) as caught:
+        ingest_run_file(warehouse, write(tmp_path, content, "runs"), "6969")
+    assert "\n" not in str(caught.value)
+    assert str(tmp_path / "runs") in str(caught.value)
+    assert warehouse.version == 0
+
+
+@pytest.mark.parametrize("content", ["", "[1]", "{", '{"3": 5}', '{"3": {"A": "much"}}', '{"3": {"A": [1]}}'])
+def test_hostile_qualities_are_refused_in_one_line(
+    warehouse: Warehouse, tmp_path: Path, content: str
+) -> None:
+    qualities = write(tmp_path, content, "qualities.json")
+    with pytest.raises(BadInput, match=r"qualities\.json") as caught:
+        ingest_run_file(warehouse, write(tmp_path, CSV), "6969", qualities=qualities)
+    assert "\n" not in str(caught.value)
+
+
+def test_missing_file_is_refused(warehouse: Warehouse, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="there is no file"):
+        ingest_run_file(warehouse, tmp_path / "nowhere.arff", "6969")
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [("6969", "openml:6969"), ("openml:31", "openml:31"), ("random_forest", "headstart:random_forest")],
+)
+def test_flows_are_known_by_id_and_name(text: str, key: str) -> None:
+    assert flow_key(text) == key
+
+
+@pytest.mark.parametrize("text", ["", "forest!", "-3", "6969.0", "openml:", "openml:x", "٣"])
+def test_unknown_flow_is_refused_with_the_known_ones(text: str) -> None:
+    with pytest.raises(BadInput, match=r"unknown flow .* random_forest"):
+        flow_key(text)

@@ -1,0 +1,135 @@
+"""`warehouse`: what it prints and how it fails."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from tests.warehouse.worlds import runs
+from warehouse.cli import main
+from warehouse.store import Warehouse
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    Warehouse.create(tmp_path / "w").write(runs(), source="test", location="here.arff")
+    return tmp_path / "w"
+
+
+@pytest.fixture
+def run(path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    def call(*arguments: object) -> tuple[int, str, str]:
+        """Exit code, stdout and stderr of `warehouse ARGUMENTS --warehouse PATH`."""
+        command = ["warehouse", *map(str, arguments), "--warehouse", str(path)]
+        monkeypatch.setattr("sys.argv", command)
+        with pytest.raises(SystemExit) as end:
+            main()
+        return int(end.value.code or 0), *capsys.readouterr()
+
+    return call
+
+
+def test_info_says_where_what_and_since_when(run: Run, path: Path) -> None:
+    code, out, _ = run("info")
+    assert code == 0
+    for expected in (str(path), "version      1", "openml:6969", "random_forest", "here.arff"):
+        assert expected in out
+
+
+def test_info_as_json_has_counts_and_commits(run: Run, path: Path) -> None:
+    summary = json.loads(run("info", "--format", "json")[1])
+    assert (summary["path"], summary["version"], summary["read_only"]) == (str(path), 1, False)
+    assert summary["fingerprint"] == Warehouse.open(path).fingerprint
+    assert (summary["rows"]["hyperparameters"], summary["rows"]["qualities"]) == (2, 0)
+    assert summary["flows"] == [{"flow": "openml:6969", "algorithm": "random_forest", "runs": 1}]
+    assert summary["commits"][0]["added"]["runs"] == 1
+
+
+def test_query_as_json_is_a_list_of_records_and_strict(run: Run) -> None:
+    sql = """SELECT setup, 1 AS one, sum(2) AS two, NULL AS none, 'nan'::DOUBLE AS nan, 'inf'::DOUBLE AS inf,
+        DATE '2020-01-02' AS day, [1.5, NULL] AS list, {'a': true} AS struct, 0.5::DECIMAL(4,2) AS half
+        FROM setups GROUP BY setup"""
+    code, out, _ = run("query", sql, "--format", "json")
+    assert code == 0
+    assert json.loads(out, parse_constant=pytest.fail) == [
+        {"setup": "openml:6969/a", "one": 1, "two": 2, "none": None, "nan": None, "inf": None,
+         "day": "2020-01-02", "list": [1.5, None], "struct": {"a": True}, "half": 0.5}
+    ]  # fmt: skip
+
+
+def test_query_without_rows_is_an_empty_list(run: Run) -> None:
+    assert json.loads(run("query", "SELECT * FROM qualities", "--format", "json")[1]) == []
+
+
+def test_query_as_csv_can_be_read_back(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "out.csv").write_text(run("query", "SELECT 'a,b' AS x, 1 AS n", "--format", "csv")[1])
+    assert pd.read_csv(tmp_path / "out.csv").to_dict("records") == [{"x": "a,b", "n": 1}]
+
+
+def test_query_as_table_shows_names_and_values(run: Run) -> None:
+    assert run("query", "SELECT measure, value FROM evaluations")[1].split() == [
+        "measure", "value", "predictive_accuracy", "0.9",
+    ]  # fmt: skip
+
+
+def test_query_can_ask_an_older_version(run: Run) -> None:
+    out = run("query", "SELECT count(*) AS n FROM runs", "--version", 0, "--format", "json")[1]
+    assert json.loads(out) == [{"n": 0}]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("query", "SELEC 1"),
+        ("query", "SELECT nothing FROM runs"),
+        ("query", "COPY runs TO 'x.csv'"),
+        ("query", "SELECT 1", "--format", "xml"),
+        ("query", "SELECT 1", "--version", "7"),
+        ("query", "SELECT 1 AS a, 2 AS a", "--format", "json"),
+        ("query",),
+        ("info", "--format", "csv"),
+        ("export", "rows.csv", "--table", "trials"),
+        ("export", "rows.txt", "--table", "runs"),
+        ("export", "rows", "--table", "runs"),
+        ("nonsense",),
+    ],
+)
+def test_bad_input_is_one_line_on_stderr_and_exit_code_2(run: Run, arguments: tuple[str, ...]) -> None:
+    code, out, err = run(*arguments)
+    assert (code, out) == (2, "")
+    assert err.startswith("error: ")
+    assert err.count("\n") == 1
+
+
+def test_export_copies_the_warehouse(run: Run, path: Path, tmp_path: Path) -> None:
+    assert run("export", tmp_path / "copy")[0] == 0
+    assert Warehouse.open(tmp_path / "copy").fingerprint == Warehouse.open(path).fingerprint
+    code, _, err = run("export", tmp_path / "copy")
+    assert code == 2
+    assert "exists already" in err
+
+
+@pytest.mark.parametrize(("name", "read"), [("rows.csv", pd.read_csv), ("rows.parquet", pd.read_parquet)])
+def test_export_of_a_table_writes_one_file(
+    run: Run, path: Path, tmp_path: Path, name: str, read: Callable[[Path], pd.DataFrame]
+) -> None:
+    assert run("export", tmp_path / name, "--table", "evaluations")[1].endswith("1 rows\n")
+    expected = Warehouse.open(path).sql("SELECT * FROM evaluations")
+    pd.testing.assert_frame_equal(read(tmp_path / name), expected, check_dtype=False)
+
+
+def test_unwritable_file_is_a_failure_in_one_line(run: Run, tmp_path: Path) -> None:
+    code, _, err = run("export", tmp_path / "nowhere" / "rows.csv", "--table", "runs")
+    assert code == 1
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", ["info", "query", "export"])
+def test_help_shows_an_example(run: Run, command: str) -> None:
+    code, out, _ = run(command, "--help")
+    assert code == 0
+    assert f"Example: warehouse {command}" in out

@@ -1,0 +1,203 @@
+"""What learners get: run tables, performance matrices and meta-features."""
+
+import json
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.warehouse.worlds import BOOSTING, FOREST, qualities, runs
+from warehouse.errors import BadInput
+from warehouse.queries import NEVER_NEGATIVE
+from warehouse.store import Warehouse
+
+ACCURACY = "predictive_accuracy"
+
+
+@pytest.fixture
+def warehouse(tmp_path: Path) -> Warehouse:
+    return Warehouse.create(tmp_path / "warehouse")
+
+
+@pytest.fixture
+def two_flows(warehouse: Warehouse) -> Warehouse:
+    """A forest of two flows of one algorithm, and boosting, which shares a parameter's name with it."""
+    for flow, algorithm, values, accuracy in (
+        (FOREST, "random_forest", {"criterion": "gini", "max_depth": None}, 0.9),
+        ("headstart:random_forest", "random_forest", {"criterion": "entropy", "bootstrap": True}, 0.8),
+        (BOOSTING, "adaboost", {"algorithm": "SAMME", "max_depth": 3}, 0.7),
+    ):
+        warehouse.write(
+            runs(flow, algorithm, values=values, accuracies={"openml:1": accuracy}), source="test"
+        )
+    return warehouse
+
+
+def configuration(warehouse: Warehouse, flow: str | None) -> list[Mapping[str, Any]]:
+    return warehouse.run_table(flow, ACCURACY).configurations.iloc[:, 2:].to_dict("records")
+
+
+def same(left: object, right: object) -> bool:
+    """Equal, of the same type, and NaN (absent) equal to itself."""
+    if isinstance(left, float) and isinstance(right, float) and math.isnan(left):
+        return math.isnan(right)
+    return type(left) is type(right) and left == right
+
+
+def test_run_table_has_a_row_per_run_and_a_configuration_per_setup(warehouse: Warehouse) -> None:
+    for name, accuracies in (("b", {"openml:2": 0.8, "openml:1": 0.9}), ("a", {"openml:1": 0.7})):
+        warehouse.write(runs(name=name, accuracies=accuracies, values={"n": 1}), source="test")
+    table = warehouse.run_table(FOREST, ACCURACY)
+    assert (table.flow, table.measure) == (FOREST, ACCURACY)
+    assert table.runs.columns.tolist() == ["run", "dataset", "task", "flow", "algorithm", "setup", "value"]
+    assert table.runs["value"].tolist() == [0.8, 0.9, 0.7]  # in the order of the sources
+    assert table.runs["dataset"].tolist() == ["openml:2", "openml:1", "openml:1"]
+    assert table.configurations.index.tolist() == [f"{FOREST}/b", f"{FOREST}/a"]
+    assert table.configurations.columns.tolist() == ["flow", "algorithm", "n"]
+
+
+@pytest.mark.parametrize("flow", ["6969", "openml:6969"])
+def test_flow_is_found_by_id_and_by_key(two_flows: Warehouse, flow: str) -> None:
+    table = two_flows.run_table(flow, ACCURACY)
+    assert table.flow == FOREST
+    assert table.runs["value"].tolist() == [0.9]
+
+
+def test_algorithm_stands_for_all_its_flows(two_flows: Warehouse) -> None:
+    table = two_flows.run_table("random_forest", ACCURACY)
+    assert table.runs["flow"].tolist() == [FOREST, "headstart:random_forest"]
+    first, second = table.configurations.to_dict("records")
+    assert first["max_depth"] is None
+    assert same(second["max_depth"], math.nan)
+    assert same(first["bootstrap"], math.nan)
+    assert second["bootstrap"] is True
+
+
+def test_parameters_of_all_flows_are_qualified_by_their_algorithm(two_flows: Warehouse) -> None:
+    table = two_flows.run_table(None, ACCURACY)
+    assert table.configurations.columns.tolist()[2:] == [
+        "adaboost:algorithm",
+        "adaboost:max_depth",
+        "random_forest:bootstrap",
+        "random_forest:criterion",
+        "random_forest:max_depth",
+    ]
+    assert table.configurations.loc[f"{BOOSTING}/a", "adaboost:max_depth"] == 3
+    assert same(table.configurations.loc[f"{BOOSTING}/a", "random_forest:max_depth"], math.nan)
+
+
+def test_parameter_called_algorithm_stands_beside_the_algorithm(two_flows: Warehouse) -> None:
+    configurations = two_flows.run_table("adaboost", ACCURACY).configurations
+    assert configurations.columns.tolist() == ["flow", "algorithm", "algorithm", "max_depth"]
+    assert configurations.iloc[0].tolist() == [BOOSTING, "adaboost", "SAMME", 3]
+
+
+def test_flow_of_unknown_algorithm_qualifies_its_parameters_by_itself(warehouse: Warehouse) -> None:
+    warehouse.write(runs("openml:1", None, values={"c": 1}), source="test")
+    assert warehouse.run_table(None, ACCURACY).configurations.columns.tolist()[2:] == ["openml:1:c"]
+
+
+def test_unsuccessful_runs_are_left_out(warehouse: Warehouse) -> None:
+    tables = runs(accuracies={"openml:1": 0.9, "openml:2": 0.8})
+    tables["runs"].loc[0, "outcome"] = "timeout"
+    warehouse.write(tables, source="test")
+    assert warehouse.run_table(None, ACCURACY).runs["dataset"].tolist() == ["openml:2"]
+    assert warehouse.performance_matrix(ACCURACY).columns.tolist() == ["openml:2"]
+
+
+def test_unknown_flow_is_refused_and_the_known_ones_are_named(two_flows: Warehouse) -> None:
+    with pytest.raises(BadInput, match=r"unknown flow 'svm'.*adaboost.*openml:6969.*random_forest"):
+        two_flows.run_table("svm", ACCURACY)
+
+
+def test_unknown_measure_is_refused_and_the_known_ones_are_named(two_flows: Warehouse) -> None:
+    for ask in (lambda: two_flows.run_table(FOREST, "kappa"), lambda: two_flows.performance_matrix("kappa")):
+        with pytest.raises(BadInput, match=r"no run has the measure 'kappa'.*predictive_accuracy"):
+            ask()
+
+
+VALUES = (
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
+)
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(VALUES, min_size=1, max_size=40))
+def test_hyperparameters_keep_value_and_type(warehouse: Warehouse, values: list[Any]) -> None:
+    named = {f"p{n:02}": value for n, value in enumerate(values)}
+    warehouse.write(runs(values=named, name=json.dumps(named)), source="test")
+    table = warehouse.run_table(FOREST, ACCURACY)
+    stored = table.configurations.loc[f"{FOREST}/{json.dumps(named)}", list(named)]
+    assert all(map(same, stored, values))
+
+
+def test_values_that_compare_equal_are_not_confused(warehouse: Warehouse) -> None:
+    values = {"a": True, "b": 1, "c": 1.0, "d": "1", "e": None, "f": "None", "g": False, "h": 0}
+    warehouse.write(runs(values=values), source="test")
+    [stored] = configuration(warehouse, FOREST)
+    assert all(same(stored[name], value) for name, value in values.items())
+
+
+def test_performance_matrix_averages_repeated_runs_and_leaves_gaps(warehouse: Warehouse) -> None:
+    tables = runs(accuracies={"openml:1": 0.9, "openml:2": 0.5})
+    repeated = {
+        "runs": tables["runs"][:1].assign(run="again"),
+        "evaluations": tables["evaluations"][:1].assign(run="again", value=0.7),
+    }
+    warehouse.write(tables, source="test")
+    warehouse.write(repeated, source="test")
+    warehouse.write(runs(name="b", accuracies={"openml:2": 0.25}), source="test")
+    matrix = warehouse.performance_matrix(ACCURACY)
+    assert (matrix.index.name, matrix.columns.name) == ("setup", "dataset")
+    assert matrix.index.tolist() == [f"{FOREST}/a", f"{FOREST}/b"]
+    np.testing.assert_allclose(matrix.to_numpy(), [[0.8, 0.5], [np.nan, 0.25]])
+
+
+def test_computed_qualities_stand_before_published_ones(warehouse: Warehouse) -> None:
+    published = qualities({"ClassEntropy": 1.0, "MeanKurtosisOfNumericAtts": 5.0, "A": 2.0}, source="openml")
+    computed = qualities({"ClassEntropy": 1.5, "MeanKurtosisOfNumericAtts": None}, source="computed")
+    elsewhere = qualities({"ClassEntropy": 3.0}, dataset="local:b", source="openml")
+    warehouse.write({"qualities": pd.concat([published, computed, elsewhere])}, source="test")
+    table = warehouse.metafeatures()
+    assert (table.index.name, table.columns.name) == ("dataset", "quality")
+    expected = pd.DataFrame(
+        {"A": [np.nan, 2.0], "ClassEntropy": [3.0, 1.5], "MeanKurtosisOfNumericAtts": [np.nan, np.nan]},
+        index=["local:b", "openml:1"],
+    )
+    pd.testing.assert_frame_equal(table, expected, check_names=False)
+
+
+def test_minus_one_is_missing_only_where_a_quality_cannot_be_negative(warehouse: Warehouse) -> None:
+    impossible = [
+        "NumberOfClasses",
+        "MeanNominalAttDistinctValues",
+        "MeanAttributeEntropy",
+        "J48.001.ErrRate",
+    ]
+    possible = ["MinSkewnessOfNumericAtts", "MeanMeansOfNumericAtts", "NaiveBayesKappa", "SomethingOfOurs"]
+    rows = qualities(dict.fromkeys([*impossible, *possible], -1.0), source="openml")
+    ours = qualities({"NumberOfClasses": -1.0}, dataset="local:b", source="computed")
+    warehouse.write({"qualities": pd.concat([rows, ours])}, source="test")
+    table = warehouse.metafeatures()
+    assert table.loc["openml:1", impossible].isna().all()
+    assert table.loc["openml:1", possible].eq(-1).all()
+    assert table.loc["local:b", "NumberOfClasses"] == -1
+    assert warehouse.sql("SELECT min(value) AS v FROM qualities WHERE source = 'openml'")["v"][0] == -1
+
+
+def test_published_qualities_that_are_negative_are_those_that_can_be(shared_data: Path) -> None:
+    published = json.loads((shared_data / "openml-runs" / "task_qualities.json").read_text())
+    frame = pd.DataFrame(published).T
+    can_be_negative = ~frame.columns.str.contains(NEVER_NEGATIVE.replace("(", "(?:"))
+    assert not (frame.loc[:, can_be_negative] == -1).any().any()
+    assert (frame.loc[:, ~can_be_negative] < 0).sum().sum() == (frame == -1).sum().sum() + 1
+
+
+def test_empty_warehouse_has_no_metafeatures(warehouse: Warehouse) -> None:
+    assert warehouse.metafeatures().empty

@@ -1,0 +1,106 @@
+"""Questions in SQL: parameters, types, and that a question can change or read nothing else."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.warehouse.worlds import runs
+from warehouse.errors import BadInput
+from warehouse.store import Warehouse
+
+
+@pytest.fixture(scope="module")
+def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
+    warehouse = Warehouse.create(tmp_path_factory.mktemp("it's") / "warehouse")
+    warehouse.write(runs(accuracies={"openml:1": 0.9, "openml:2": 0.8}), source="test")
+    return warehouse
+
+
+def test_parameters_are_bound_by_position_and_by_name(warehouse: Warehouse) -> None:
+    hostile = "'; DROP TABLE runs; --"
+    assert warehouse.sql("SELECT ? AS text", [hostile])["text"].tolist() == [hostile]
+    found = warehouse.sql("SELECT task FROM tasks WHERE dataset = $dataset", {"dataset": "openml:2"})
+    assert found["task"].tolist() == ["openml:2/cv3"]
+
+
+def test_arrow_rows_tell_null_from_nan_and_keep_integers(warehouse: Warehouse) -> None:
+    rows = warehouse.arrow("SELECT 1 AS one, NULL::BIGINT AS nothing, 'nan'::DOUBLE AS nan")
+    [row] = rows.to_pylist()
+    assert (row["one"], row["nothing"]) == (1, None)
+    assert row["nan"] != row["nan"]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "WITH t AS (SELECT * FROM runs) SELECT count(*) FROM t",
+        "DESCRIBE runs",
+        "SHOW TABLES",
+        "FROM runs LIMIT 1",
+        "PIVOT runs ON outcome IN ('success', 'crash') USING count(*)",
+    ],
+)
+def test_every_kind_of_question_is_answered(warehouse: Warehouse, query: str) -> None:
+    assert len(warehouse.sql(query))
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "",
+        "SELEC 1",
+        "SELECT nothing FROM runs",
+        "SELECT * FROM elsewhere",
+        "SELECT 1; SELECT 2",
+        "SELECT ?",
+        "SELECT 1/",
+        "SELECT 'a'::INT",
+    ],
+)
+def test_bad_query_is_refused_in_one_line(warehouse: Warehouse, query: str) -> None:
+    with pytest.raises(BadInput) as caught:
+        warehouse.sql(query)
+    assert "\n" not in str(caught.value)
+
+
+def _statements(file: Path, outside: Path) -> list[str]:
+    own, other = str(file).replace("'", "''"), str(outside).replace("'", "''")
+    return [
+        f"COPY (SELECT 1) TO '{other}'",
+        f"COPY (SELECT 1) TO '{own}'",
+        f"EXPLAIN ANALYZE COPY (SELECT 1) TO '{own}'",
+        f"COPY (PIVOT runs ON outcome USING count(*)) TO '{own}'",
+        f"EXPORT DATABASE '{other}'",
+        f"ATTACH '{other}'",
+        f"SELECT * FROM read_text('{other}')",
+        f"SELECT * FROM read_csv('{other}')",
+        f"SELECT * FROM '{other}'",
+        "SELECT * FROM read_text('/etc/passwd')",
+        "SELECT * FROM glob('/*')",
+        "SELECT * FROM query('COPY (SELECT 1) TO ''/tmp/x''')",
+        "INSTALL httpfs",
+        "LOAD httpfs",
+        "SET enable_external_access = true",
+        "PRAGMA enable_external_access",
+        "CREATE TABLE mine (i INT)",
+        "DROP VIEW runs",
+        "DELETE FROM runs",
+        "INSERT INTO ingests SELECT * FROM ingests",
+        "CALL pragma_version()",
+        "SELECT * FROM outside",
+    ]
+
+
+def test_no_query_writes_or_reads_anything_but_the_warehouse(warehouse: Warehouse, tmp_path: Path) -> None:
+    outside = tmp_path / "outside.csv"
+    outside.write_text("secret\n1\n")
+    file = next((warehouse.path / "runs").glob("*.parquet"))
+    before = file.read_bytes()
+    for statement in _statements(file, outside):
+        with pytest.raises(BadInput) as caught:
+            warehouse.sql(statement)
+        assert "\n" not in str(caught.value)
+    assert file.read_bytes() == before
+    assert [entry.name for entry in tmp_path.iterdir()] == ["outside.csv"]
+    assert outside.read_text() == "secret\n1\n"
+    assert len(warehouse.sql("SELECT * FROM runs")) == 2

@@ -1,0 +1,74 @@
+"""Small warehouses with known content."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+FOREST, BOOSTING = "openml:6969", "openml:6970"
+
+
+def runs(
+    flow: str = FOREST,
+    algorithm: str | None = "random_forest",
+    *,
+    values: Mapping[str, Any] | None = None,
+    accuracies: Mapping[str, float] | None = None,
+    name: str = "a",
+) -> dict[str, pd.DataFrame]:
+    """One setup of one flow, and one run of it per dataset of `accuracies`."""
+    values = {"max_features": 0.5, "criterion": "gini"} if values is None else values
+    accuracies = {"openml:1": 0.9} if accuracies is None else accuracies
+    setup = f"{flow}/{name}"
+    names = [f"{setup}@{dataset}" for dataset in accuracies]
+    return {
+        "datasets": pd.DataFrame({"dataset": list(accuracies), "name": "iris"}),
+        "tasks": pd.DataFrame(
+            {
+                "task": [f"{dataset}/cv3" for dataset in accuracies],
+                "dataset": list(accuracies),
+                "task_type": "Supervised Classification",
+                "estimation_procedure": "cv3",
+            }
+        ),
+        "flows": pd.DataFrame({"flow": [flow], "name": "a pipeline", "algorithm": [algorithm]}),
+        "setups": pd.DataFrame({"setup": [setup], "flow": flow}),
+        "hyperparameters": pd.DataFrame(
+            {
+                "setup": setup,
+                "parameter": list(values),
+                "value": [json.dumps(value) for value in values.values()],
+            }
+        ),
+        "runs": pd.DataFrame(
+            {
+                "run": names,
+                "task": [f"{dataset}/cv3" for dataset in accuracies],
+                "setup": setup,
+                "outcome": "success",
+                "position": range(len(names)),
+            }
+        ),
+        "evaluations": pd.DataFrame(
+            {
+                "run": names,
+                "measure": "predictive_accuracy",
+                "value": list(accuracies.values()),
+                "flow": flow,
+            }
+        ),
+    }
+
+
+def qualities(values: Mapping[str, float | None], *, dataset: str = "openml:1", source: str) -> pd.DataFrame:
+    """Meta-features of one dataset."""
+    return pd.DataFrame(
+        {
+            "dataset": dataset,
+            "quality": list(values),
+            "value": pd.Series(list(values.values()), dtype=float),
+            "source": source,
+            "extractor": source,
+        }
+    )

@@ -1,0 +1,189 @@
+"""`warehouse`: what is in it, questions in SQL, copies."""
+
+import json
+import math
+from datetime import date, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Annotated, Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pq
+import typer
+
+from warehouse import console
+from warehouse.console import JsonOption, WarehouseOption
+from warehouse.errors import BadInput, Failed
+from warehouse.schema import TABLES
+from warehouse.store import Warehouse
+
+app = console.new_app("Look into a warehouse of runs, and copy it.")
+
+VersionOption = Annotated[
+    int | None,
+    typer.Option(
+        "--version", metavar="N", help="As it was after N commits. Default: now.", show_default=False
+    ),
+]
+
+_RUNS_PER_FLOW = """
+SELECT f.flow, f.algorithm, count(r.run) AS runs
+FROM flows f LEFT JOIN setups s USING (flow) LEFT JOIN runs r USING (setup)
+GROUP BY ALL ORDER BY f.flow
+"""
+_COMMITS = "SELECT version, source, location, finished, added, changed FROM ingests ORDER BY version"
+
+
+@app.command()
+def info(
+    warehouse: WarehouseOption = None, version: VersionOption = None, output: JsonOption = "table"
+) -> None:
+    """Say which warehouse this is, and what is in it.
+
+    Example: warehouse info --format json
+    """
+    console.check_format(output)
+    store = Warehouse.open(warehouse, version=version)
+    summary: dict[str, Any] = {
+        "path": str(store.path),
+        "version": store.version,
+        "fingerprint": store.fingerprint,
+        "read_only": store.read_only,
+        "rows": {name: store.arrow(f"SELECT count(*) AS n FROM {name}")["n"][0].as_py() for name in TABLES},
+        "flows": store.arrow(_RUNS_PER_FLOW).to_pylist(),
+        "commits": [
+            {**commit, "added": json.loads(commit["added"]), "changed": json.loads(commit["changed"])}
+            for commit in store.arrow(_COMMITS).to_pylist()
+        ],
+    }
+    if output == "json":
+        print(_to_json(summary))
+    else:
+        _print_info(summary)
+
+
+@app.command()
+def query(
+    sql: Annotated[str, typer.Argument(metavar="SQL", help="One SELECT statement.", show_default=False)],
+    warehouse: WarehouseOption = None,
+    version: VersionOption = None,
+    output: Annotated[
+        str, typer.Option("--format", metavar="table|json|csv", help="How to print the rows.")
+    ] = "table",
+) -> None:
+    """Answer a question in SQL (DuckDB's) over the tables that `warehouse info` lists.
+
+    Example: warehouse query "SELECT measure, count(*) AS n, avg(value) FROM evaluations GROUP BY measure"
+    """
+    console.check_format(output, ("table", "json", "csv"))
+    rows = Warehouse.open(warehouse, version=version).arrow(sql)
+    if output == "json":
+        print(_to_json(_records(rows)))
+    elif output == "csv":
+        print(_to_csv(rows), end="")
+    else:
+        print(_to_text(rows))
+
+
+@app.command()
+def export(
+    destination: Annotated[
+        Path, typer.Argument(help="New directory; with --table a .csv or .parquet file.", show_default=False)
+    ],
+    table: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Only this table, into a file.", show_default=False)
+    ] = None,
+    warehouse: WarehouseOption = None,
+    version: VersionOption = None,
+) -> None:
+    """Copy the warehouse to a directory, as small as it gets and without its older versions; or one table.
+
+    Example: warehouse export copy/
+
+    Example: warehouse export runs.csv --table runs
+    """
+    store = Warehouse.open(warehouse, version=version)
+    if table is None:
+        copy = store.export(destination)
+        print(f"{copy.path}: version {copy.version}, fingerprint {copy.fingerprint}")
+        return
+    if table not in TABLES:
+        raise BadInput(f"there is no table {table!r}; tables: {', '.join(TABLES)}")
+    writers = {".csv": pa_csv.write_csv, ".parquet": pq.write_table}
+    if destination.suffix not in writers:
+        raise BadInput(f"cannot tell a format from {destination}; name it .csv or .parquet")
+    rows = store.arrow(f"SELECT * FROM {table}")
+    try:
+        writers[destination.suffix](rows, destination)
+    except OSError as error:
+        raise Failed(f"cannot write {destination}: {error}") from error
+    print(f"{destination}: {rows.num_rows} rows")
+
+
+def _print_info(summary: dict[str, Any]) -> None:
+    access = " (read-only)" if summary["read_only"] else ""
+    print(f"path         {summary['path']}{access}")
+    print(f"version      {summary['version']}")
+    print(f"fingerprint  {summary['fingerprint']}")
+    print()
+    print(_to_text(pa.table({"table": list(summary["rows"]), "rows": list(summary["rows"].values())})))
+    if summary["flows"]:
+        print()
+        print(_to_text(pa.Table.from_pylist(summary["flows"])))
+    for commit in summary["commits"]:
+        added = ", ".join(f"{count} {table}" for table, count in commit["added"].items())
+        changed = ", ".join(f"{count} {table}" for table, count in commit["changed"].items())
+        origin = (
+            commit["source"] if commit["location"] is None else f"{commit['source']} {commit['location']}"
+        )
+        print()
+        print(f"version {commit['version']}, {commit['finished']:%Y-%m-%d %H:%M} UTC: {origin}")
+        print(f"  added {added or 'nothing'}" + (f"; changed {changed}" if changed else ""))
+
+
+def _records(rows: pa.Table) -> list[dict[str, Any]]:
+    names = rows.column_names
+    twice = {name for name in names if names.count(name) > 1}
+    if twice:
+        raise BadInput(f"two columns are named {twice.pop()}; give them names with AS")
+    records: list[dict[str, Any]] = rows.to_pylist()
+    return records
+
+
+def _to_json(content: Any) -> str:
+    return json.dumps(_plain(content), indent=1, ensure_ascii=False, allow_nan=False)
+
+
+def _plain(value: Any) -> Any:
+    """`value` in JSON's types: NaN and infinity as null, decimals as numbers, times as ISO 8601 text."""
+    if isinstance(value, dict):
+        return {str(key): _plain(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(entry) for entry in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
+    if isinstance(value, datetime | date):
+        return value.isoformat()
+    return value if isinstance(value, bool | int | str | None) else str(value)
+
+
+def _to_csv(rows: pa.Table) -> str:
+    frame: pd.DataFrame = rows.to_pandas()
+    return frame.to_csv(index=False)
+
+
+def _to_text(rows: pa.Table) -> str:
+    frame: pd.DataFrame = rows.to_pandas()
+    if frame.empty:
+        return "(no rows)"
+    with pd.option_context("display.width", None, "display.max_colwidth", 80):
+        return frame.to_string(index=False, max_rows=1000, na_rep="")
+
+
+def main() -> None:
+    """Entry point of the console script."""
+    console.main(app)

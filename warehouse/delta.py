@@ -1,0 +1,93 @@
+"""Delta tables on local disk: the few operations the warehouse needs, and deltalake's corners rounded off.
+
+A Delta table is a folder of Parquet files and a log; version v of the table is the set of files that the
+log's first v + 1 entries leave (https://github.com/delta-io/delta/blob/master/PROTOCOL.md).
+"""
+
+import re
+from pathlib import Path
+from urllib.parse import unquote
+
+import pyarrow as pa
+from deltalake import DeltaTable, WriterProperties, write_deltalake
+
+from warehouse.errors import BadInput
+from warehouse.schema import Table
+
+# A model may ask for the version it was trained on years later: no log entry and no file ever expires.
+_KEEP_EVERYTHING = {
+    "delta.enableExpiredLogCleanup": "false",
+    "delta.logRetentionDuration": "interval 36500 days",
+    "delta.deletedFileRetentionDuration": "interval 36500 days",
+}
+_WRITER = WriterProperties(compression="ZSTD")
+_ONE_FILE = 4 * 2**30  # bytes; more than a table ever has
+
+# Trials are committed one by one; beyond this many files per partition, reading pays for each of them.
+_SMALL_FILES = 64
+
+# deltalake 1.6 turns paths into URLs and decodes some twice: with these in a path it panics or goes astray.
+_UNUSABLE_IN_PATH = re.compile(r"[\[\]|^\\\x00-\x1f]|%[0-9A-Fa-f]{2}")
+
+
+def check_path(path: Path) -> None:
+    """Raise `BadInput` if Delta tables cannot live below `path` because of a character in it."""
+    unusable = _UNUSABLE_IN_PATH.search(path.as_posix())
+    if unusable:
+        raise BadInput(
+            f"a warehouse cannot be in {path}: {unusable[0]!r} in a path is not supported; rename it"
+        )
+
+
+def create(folder: Path, table: Table) -> None:
+    """Make the empty table at its Delta version 0, unless it is there."""
+    DeltaTable.create(
+        folder,
+        table.schema,
+        mode="ignore",
+        partition_by=list(table.partition_by),
+        configuration=_KEEP_EVERYTHING,
+    )
+
+
+def open_version(folder: Path, version: int | None = None) -> DeltaTable:
+    """The table as it was at Delta version `version`, or as it is."""
+    return DeltaTable(folder, version=version)
+
+
+def files(folder: Path, table: DeltaTable) -> list[str]:
+    """Paths of the Parquet files that make up `table`, which lies in `folder`.
+
+    The log's paths are URL-encoded; `DeltaTable.file_uris` encodes the folder as well, beyond recognition.
+    """
+    paths = pa.table(table.get_add_actions(flatten=True))["path"].to_pylist()
+    return [str(folder / unquote(path)) for path in paths]
+
+
+def append(table: DeltaTable, rows: pa.Table) -> None:
+    """Add `rows` as one file per partition."""
+    write_deltalake(table, rows, mode="append", writer_properties=_WRITER, target_file_size=_ONE_FILE)
+
+
+def replace(table: DeltaTable, rows: pa.Table, key: tuple[str, ...]) -> None:
+    """Put `rows` in the place of the rows with the same `key`."""
+    same_key = " AND ".join(f'target."{column}" = source."{column}"' for column in key)
+    merge = table.merge(
+        rows, same_key, source_alias="source", target_alias="target", writer_properties=_WRITER
+    )
+    merge.when_matched_update_all().execute()
+
+
+def restore(table: DeltaTable, version: int) -> None:
+    """Undo what was done after `version`, as one more version with the same content."""
+    if table.version() != version:
+        table.restore(version)
+
+
+def compact_if_scattered(table: DeltaTable) -> None:
+    """Rewrite many small files as few, as one more version with the same content."""
+    actions = pa.table(table.get_add_actions(flatten=True))
+    partitions = [name for name in actions.column_names if name.startswith("partition.")]
+    n_partitions = actions.group_by(partitions).aggregate([]).num_rows if partitions else 1
+    if actions.num_rows > _SMALL_FILES * n_partitions:
+        table.optimize.compact(writer_properties=_WRITER)

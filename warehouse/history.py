@@ -1,0 +1,86 @@
+"""The record of a warehouse's commits: the table `ingests`, one row per version."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from warehouse import delta
+from warehouse.errors import BadInput
+from warehouse.rows import Difference
+from warehouse.schema import TABLES
+
+EMPTY_FINGERPRINT = "empty"
+
+
+@dataclass(frozen=True)
+class History:
+    """The commits of the warehouse at `path` up to one version, oldest first."""
+
+    path: Path
+    ingests: pa.Table  # schema of `ingests`; row i made version i + 1
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """All commits so far; the newest Delta version of `ingests` is the truth."""
+        folder = path / "ingests"
+        files = delta.files(folder, delta.open_version(folder))
+        schema = TABLES["ingests"].schema
+        parts = [pq.read_table(file, partitioning=None).cast(schema) for file in files]
+        return cls(path, pa.concat_tables([schema.empty_table(), *parts]).sort_by("version"))
+
+    @property
+    def version(self) -> int:
+        """The newest version recorded here."""
+        return int(self.ingests.num_rows)
+
+    @property
+    def fingerprint(self) -> str:
+        """Hash of all that was ever written; each ingest id hashes the id before it as well."""
+        return str(self.ingests["ingest"][-1]) if self.version else EMPTY_FINGERPRINT
+
+    def until(self, version: int) -> Self:
+        """The same history as it stood at `version`."""
+        if not 0 <= version <= self.version:
+            raise BadInput(f"{self.path} has no version {version}; it has 0 to {self.version}")
+        return type(self)(self.path, self.ingests[:version])
+
+    def delta_versions(self) -> dict[str, int]:
+        """Delta version of every data table at the newest version recorded here."""
+        if not self.version:
+            return {name: 0 for name in TABLES if name != "ingests"}
+        recorded = self.ingests["tables"][-1].as_py()
+        if recorded is None:
+            raise BadInput(f"{self.path} is an export that has no content of version {self.version} any more")
+        return {str(name): int(version) for name, version in json.loads(recorded).items()}
+
+    def with_only_newest_content(self, delta_versions: Mapping[str, int]) -> pa.Table:
+        """The record for a copy that holds the newest version alone, at `delta_versions`."""
+        tables = [None] * (self.version - 1) + [json.dumps(dict(delta_versions))]
+        position = self.ingests.schema.get_field_index("tables")
+        return self.ingests.set_column(
+            position, self.ingests.schema.field(position), pa.array(tables, pa.string())
+        )
+
+
+def ingest_id(parent: str, source: str, differences: Mapping[str, Difference]) -> str:
+    """Hash of what a commit writes and of the commit before it: equal histories, equal ids."""
+    digest = hashlib.sha256(json.dumps([parent, source]).encode())
+    for name, difference in differences.items():
+        for kind, rows in (("new", difference.new), ("changed", difference.changed)):
+            digest.update(json.dumps([name, kind, rows.num_rows]).encode())
+            digest.update(_bytes(rows))
+    return digest.hexdigest()[:16]
+
+
+def _bytes(rows: pa.Table) -> memoryview:
+    sink = pa.BufferOutputStream()
+    plain = rows.replace_schema_metadata(None).combine_chunks()
+    with pa.ipc.new_stream(sink, plain.schema) as stream:
+        stream.write_table(plain)
+    return memoryview(sink.getvalue())

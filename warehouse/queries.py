@@ -1,0 +1,186 @@
+"""The questions that learners ask the warehouse, answered as data frames.
+
+Every function takes `ask`, which runs one SELECT over the warehouse's tables and returns an Arrow table.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from warehouse.errors import BadInput
+
+Ask = Callable[[str, Mapping[str, Any]], pa.Table]
+
+# Marks a parameter that a setup's flow does not have; a parameter that is set to nothing is None.
+ABSENT = float("nan")
+
+
+@dataclass(frozen=True)
+class RunTable:
+    """Successful runs on one measure, and the configurations that were run.
+
+    `runs` has one row per run, in source order: run, dataset, task, flow, algorithm, setup, value (of the
+    measure). `configurations` has one row per setup (the index), in order of first run; the first two
+    columns are flow and algorithm, all others are parameters (one of them may be called algorithm, too)
+    with Python values (None, bool, int, float, str) or `ABSENT`, in alphabetical order.
+    """
+
+    flow: str | None
+    measure: str
+    runs: pd.DataFrame
+    configurations: pd.DataFrame
+
+
+def run_table(ask: Ask, flow: str | None, measure: str) -> RunTable:
+    """Runs of `flow` that have a value of `measure`.
+
+    `flow` is a flow ("openml:6969", or "6969" for short), an algorithm ("random_forest": all its flows), or
+    None for all runs; then a parameter's column is named "algorithm:parameter". Raises `BadInput` for an
+    unknown flow or measure, and names the known ones.
+    """
+    resolved, flows = _resolve_flow(ask, flow)
+    parameters = {"flows": flows, "measure": measure}
+    runs = ask(_RUNS, parameters).to_pandas()
+    if runs.empty:
+        _refuse_unknown_measure(ask, measure, parameters)
+    setups = runs.drop_duplicates("setup").set_index("setup")[["flow", "algorithm"]]
+    values = ask(_HYPERPARAMETERS, {"flows": flows, "qualified": flow is None})
+    return RunTable(resolved, measure, runs, _with_parameters(setups, values))
+
+
+def performance_matrix(ask: Ask, measure: str) -> pd.DataFrame:
+    """Values of `measure` by setup (index) and dataset (columns), NaN where there is no run.
+
+    Several runs of one setup on one dataset count as their mean. Raises `BadInput` for an unknown measure.
+    """
+    cells = ask(_CELLS, {"measure": measure})
+    if not cells.num_rows:
+        _refuse_unknown_measure(ask, measure, {"measure": measure, "flows": None})
+    return _pivot(cells, "setup", "dataset")
+
+
+def metafeatures(ask: Ask) -> pd.DataFrame:
+    """Qualities by dataset (index) and quality (columns), NaN where a dataset has none.
+
+    What we computed stands before what OpenML published, also where we found that a quality does not
+    exist. OpenML marks some qualities that do not exist by a negative number; it is read as missing where
+    the quality (see `NEVER_NEGATIVE`) can have no negative value, and left alone elsewhere.
+    """
+    return _pivot(ask(_QUALITIES, {"never_negative": NEVER_NEGATIVE}), "dataset", "quality")
+
+
+# Regular expression for the names of OpenML's qualities that count, measure a spread, an entropy, a share or
+# an error: everything but means, skewness, kurtosis and kappas.
+NEVER_NEGATIVE = (
+    "^NumberOf|^PercentageOf|^(Majority|Minority)Class|^Dimensionality$|^DefaultAccuracy$|^AutoCorrelation$"
+    "|^EquivalentNumberOfAtts$|^MeanNoiseToSignalRatio$|^Cardinality|CardinalityOf|DistinctValues"
+    "|StdDevOf|Entropy|MutualInformation|ErrRate$|AUC$"
+)
+
+_RUNS = """
+SELECT r.run, t.dataset, r.task, e.flow, coalesce(f.algorithm, f.flow) AS algorithm, r.setup, e.value
+FROM evaluations e
+JOIN runs r USING (run)
+JOIN tasks t USING (task)
+JOIN flows f ON f.flow = e.flow
+JOIN ingests i ON i.ingest = r.ingest
+WHERE e.measure = $measure AND ($flows IS NULL OR list_contains($flows, e.flow)) AND r.outcome = 'success'
+ORDER BY i.version, r.position, r.run
+"""
+
+_HYPERPARAMETERS = """
+SELECT h.setup, h.value,
+  CASE WHEN $qualified THEN coalesce(f.algorithm, f.flow) || ':' ELSE '' END || h.parameter AS parameter
+FROM hyperparameters h
+JOIN setups s USING (setup)
+JOIN flows f USING (flow)
+WHERE $flows IS NULL OR list_contains($flows, s.flow)
+"""
+
+_CELLS = """
+SELECT r.setup, t.dataset, avg(e.value) AS value
+FROM evaluations e
+JOIN runs r USING (run)
+JOIN tasks t USING (task)
+WHERE e.measure = $measure AND r.outcome = 'success'
+GROUP BY r.setup, t.dataset
+"""
+
+_QUALITIES = """
+SELECT dataset, quality,
+  CASE WHEN source = 'openml' AND value < 0 AND regexp_matches(quality, $never_negative) THEN NULL
+       ELSE value END AS value
+FROM qualities
+QUALIFY row_number() OVER (PARTITION BY dataset, quality ORDER BY source = 'computed' DESC) = 1
+"""
+
+
+def _resolve_flow(ask: Ask, flow: str | None) -> tuple[str | None, list[str] | None]:
+    """The canonical name of what was asked for, and the flows it stands for (None: all)."""
+    if flow is None:
+        return None, None
+    known = ask("SELECT flow, algorithm FROM flows ORDER BY flow", {}).to_pylist()
+    flows = {row["flow"] for row in known}
+    for candidate in (flow, f"openml:{flow}"):
+        if candidate in flows:
+            return candidate, [candidate]
+    of_algorithm = [row["flow"] for row in known if row["algorithm"] == flow]
+    if of_algorithm:
+        return flow, of_algorithm
+    names = sorted(flows | {row["algorithm"] for row in known if row["algorithm"]})
+    raise BadInput(f"unknown flow {flow!r}; the warehouse has: {', '.join(names) or 'none'}")
+
+
+def _refuse_unknown_measure(ask: Ask, measure: str, parameters: Mapping[str, Any]) -> None:
+    """Raise `BadInput` unless runs have the measure, if only unsuccessful ones."""
+    measures = ask(
+        """SELECT DISTINCT measure FROM evaluations
+        WHERE $flows IS NULL OR list_contains($flows, flow) ORDER BY measure""",
+        {"flows": parameters["flows"]},
+    )["measure"].to_pylist()
+    if measure not in measures:
+        raise BadInput(f"no run has the measure {measure!r}; measures here: {', '.join(measures) or 'none'}")
+
+
+def _with_parameters(setups: pd.DataFrame, hyperparameters: pa.Table) -> pd.DataFrame:
+    """`setups` (index setup) and a column of Python values for each parameter that one of them has."""
+    rows, row_names = _codes(hyperparameters["setup"])
+    columns, column_names = _codes(hyperparameters["parameter"])
+    values, texts = _codes(hyperparameters["value"])
+    decoded = np.empty(len(texts), dtype=object)
+    decoded[:] = [json.loads(text) for text in texts]  # each distinct text once
+    rows = setups.index.get_indexer(pd.Index(row_names, dtype=setups.index.dtype))[rows]
+    here = rows >= 0  # hyperparameters of setups without such a run are left out
+    names = sorted({column_names[column] for column in np.unique(columns[here])})
+    place = pd.Index(names, dtype=str).get_indexer(pd.Index(column_names, dtype=str))
+    matrix = np.full((len(setups), len(names)), ABSENT, dtype=object)
+    matrix[rows[here], place[columns[here]]] = decoded[values[here]]
+    parameters = pd.DataFrame(matrix, index=setups.index, columns=names, dtype=object)
+    return pd.concat([setups, parameters], axis=1)
+
+
+def _pivot(cells: pa.Table, index: str, column: str) -> pd.DataFrame:
+    """The column `value` of `cells` as a matrix with sorted labels."""
+    rows, row_names = _codes(cells[index])
+    columns, column_names = _codes(cells[column])
+    matrix = np.full((len(row_names), len(column_names)), np.nan)
+    matrix[rows, columns] = cells["value"].to_numpy(zero_copy_only=False)
+    frame = pd.DataFrame(
+        matrix,
+        index=pd.Index(row_names, name=index, dtype=str),
+        columns=pd.Index(column_names, name=column, dtype=str),
+    )
+    return frame.sort_index(axis=0).sort_index(axis=1)
+
+
+def _codes(column: pa.ChunkedArray) -> tuple[np.ndarray, list[str]]:
+    """Integer codes of a text column, and the distinct texts that they point to."""
+    encoded = column.combine_chunks().dictionary_encode()
+    if isinstance(encoded, pa.ChunkedArray):
+        encoded = encoded.unify_dictionaries().combine_chunks()
+    return encoded.indices.to_numpy(zero_copy_only=False), encoded.dictionary.to_pylist()

@@ -1,0 +1,130 @@
+"""Rows on their way into a table: brought to its schema, checked, and compared with what is there.
+
+All functions compute in the in-memory DuckDB `connection` that a write opens for itself; opening one costs
+more than what is done in it for a small write.
+"""
+
+from dataclasses import dataclass
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from warehouse.errors import BadInput
+from warehouse.schema import PROVENANCE, TABLES, Table
+from warehouse.snapshot import create_view
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What writing to one table would do; the provenance column is still missing from both parts."""
+
+    new: pa.Table
+    changed: pa.Table
+
+    def __bool__(self) -> bool:
+        return bool(self.new.num_rows or self.changed.num_rows)
+
+
+def conform(connection: duckdb.DuckDBPyConnection, name: str, rows: pa.Table | pd.DataFrame) -> pa.Table:
+    """`rows` with exactly the columns of table `name`, typed, without provenance, each row once.
+
+    Nullable columns may be left out. NaN counts as null, whatever it came in. Raises `BadInput` for an
+    unknown table or column, a value of the wrong type, a missing required value, a row that breaks one of
+    the table's checks, and two rows with the same key and different content.
+    """
+    table = TABLES.get(name)
+    if table is None or name == "ingests":
+        writable = ", ".join(known for known in TABLES if known != "ingests")
+        raise BadInput(f"there is no table {name!r} to write to; tables: {writable}")
+    typed = _typed(table, rows)
+    for column in typed.schema:
+        if not column.nullable and typed[column.name].null_count:
+            row = pc.index(pc.is_null(typed[column.name]), True).as_py()
+            raise BadInput(f"{name}: row {row} has no {column.name}, which every row needs")
+    connection.register("incoming", _numbered(typed))
+    for promise, condition in table.checks.items():
+        broken = connection.sql(f"SELECT * FROM incoming WHERE NOT ({condition}) LIMIT 1").fetchall()
+        if broken:
+            raise BadInput(f"{name}: {promise}, but this row says otherwise: {broken[0][:-1]}")
+    return typed.take(_first_of_each(connection, table))
+
+
+def compare(
+    connection: duckdb.DuckDBPyConnection, table: Table, incoming: pa.Table, existing_files: list[str]
+) -> Difference:
+    """Which of the conformed rows `incoming` are new in `table`, and which replace a row there."""
+    create_view(connection, table, existing_files)
+    connection.register("incoming", _numbered(incoming))
+    differs = " OR ".join(f'i."{name}" IS DISTINCT FROM e."{name}"' for name in table.payload)
+    found = connection.sql(
+        f"""
+        SELECT i.position_ AS position, e."{table.key[0]}" IS NULL AS is_new
+        FROM incoming i LEFT JOIN "{table.name}" e ON {_same(table.key, "i", "e")}
+        WHERE e."{table.key[0]}" IS NULL OR {differs}
+        ORDER BY position
+        """
+    ).fetchnumpy()
+    position, is_new = np.asarray(found["position"]), np.asarray(found["is_new"], dtype=bool)
+    return Difference(incoming.take(position[is_new]), incoming.take(position[~is_new]))
+
+
+def _typed(table: Table, rows: pa.Table | pd.DataFrame) -> pa.Table:
+    given = [str(name) for name in (rows.column_names if isinstance(rows, pa.Table) else rows.columns)]
+    wanted = [column for column in table.schema if column.name != PROVENANCE]
+    known = {column.name for column in wanted}
+    unknown = [name for name in given if name not in known and name != PROVENANCE]
+    twice = [name for name in known if given.count(name) > 1]
+    absent = [column.name for column in wanted if not column.nullable and column.name not in given]
+    for columns, complaint in ((unknown, "unknown"), (twice, "repeated"), (absent, "missing")):
+        if columns:
+            raise BadInput(f"{table.name}: {complaint} column {', '.join(sorted(columns))}")
+    present = pa.schema([pa.field(c.name, c.type) for c in wanted if c.name in given])
+    try:
+        if isinstance(rows, pa.Table):
+            typed = rows.select(present.names).cast(present)
+        else:
+            typed = pa.Table.from_pandas(rows, schema=present, preserve_index=False)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
+        reason = " ".join(str(error).split())
+        raise BadInput(f"{table.name}: a value does not fit its column: {reason}") from error
+    columns = [
+        _nan_to_null(typed[c.name]) if c.name in given else pa.nulls(len(typed), c.type) for c in wanted
+    ]
+    return pa.table(columns, schema=pa.schema(wanted))
+
+
+def _nan_to_null(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    if not pa.types.is_floating(column.type):
+        return column
+    return pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), column)
+
+
+def _first_of_each(connection: duckdb.DuckDBPyConnection, table: Table) -> np.ndarray:
+    """Positions of the distinct rows of `incoming`, in order; rows that share only their key are refused."""
+    key = ", ".join(f'"{name}"' for name in table.key)
+    row = ", ".join(f'"{name}"' for name in (*table.key, *table.payload))
+    connection.execute(
+        f"""
+        CREATE OR REPLACE TABLE firsts AS
+        SELECT {row}, min(position_) AS position_ FROM incoming GROUP BY {row}
+        """
+    )
+    conflict = connection.sql(
+        f"SELECT {key} FROM firsts GROUP BY {key} HAVING count(*) > 1 ORDER BY min(position_) LIMIT 1"
+    ).fetchall()
+    if conflict:
+        described = ", ".join(f"{n}={v!r}" for n, v in zip(table.key, conflict[0], strict=True))
+        raise BadInput(f"{table.name}: two rows for {described} say different things")
+    positions = connection.sql("SELECT position_ FROM firsts ORDER BY position_").fetchnumpy()
+    return np.asarray(positions["position_"])
+
+
+def _numbered(rows: pa.Table) -> pa.Table:
+    return rows.append_column("position_", pa.array(np.arange(rows.num_rows)))
+
+
+def _same(key: tuple[str, ...], left: str, right: str) -> str:
+    return " AND ".join(f'{left}."{name}" = {right}."{name}"' for name in key)

@@ -1,0 +1,160 @@
+"""The warehouse's tables: columns, types, keys, and what each column means.
+
+The words are OpenML's: a run is a setup (a flow with hyperparameter values) executed on a task (a dataset
+with an estimation procedure); evaluations hold a run's values on measures; qualities are meta-features.
+Keys are natural, so that writing the same thing twice changes nothing.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+import pyarrow as pa
+
+PROVENANCE = "ingest"
+OUTCOMES = ("success", "timeout", "memout", "crash")
+
+
+@dataclass(frozen=True)
+class Table:
+    """One table of the warehouse.
+
+    `key` names the columns that identify a row, `checks` maps what must hold for every row (in words) to
+    the SQL condition that says so; a condition that is NULL holds.
+    """
+
+    name: str
+    schema: pa.Schema
+    key: tuple[str, ...]
+    partition_by: tuple[str, ...] = ()
+    checks: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def payload(self) -> tuple[str, ...]:
+        """Columns that say something about the key; where a row came from is no part of what it says."""
+        return tuple(name for name in self.schema.names if name not in self.key and name != PROVENANCE)
+
+
+def _table(name: str, *columns: pa.Field, key: tuple[str, ...], **options: object) -> Table:
+    provenance = _required(PROVENANCE, pa.string(), "id of the ingest that wrote this row")
+    columns = columns if any(column.name == PROVENANCE for column in columns) else (*columns, provenance)
+    return Table(name, pa.schema(columns), key, **options)  # type: ignore[arg-type]
+
+
+def _required(name: str, kind: pa.DataType, meaning: str) -> pa.Field:
+    return pa.field(name, kind, nullable=False, metadata={"meaning": meaning})
+
+
+def _optional(name: str, kind: pa.DataType, meaning: str) -> pa.Field:
+    return pa.field(name, kind, nullable=True, metadata={"meaning": meaning})
+
+
+_TEXT, _COUNT, _NUMBER, _TIME = pa.string(), pa.int64(), pa.float64(), pa.timestamp("us", tz="UTC")
+
+_DATASETS = _table(
+    "datasets",
+    _required("dataset", _TEXT, "openml:<id>, local:<name>-<content hash>, or openml-task:<id> (see tasks)"),
+    _required("name", _TEXT, "name for people"),
+    _optional("content_hash", _TEXT, "hexadecimal hash of the cells; null where the data was never seen"),
+    _optional("rows", _COUNT, "number of instances"),
+    _optional("columns", _COUNT, "number of columns with the target, as OpenML counts"),
+    _optional("classes", _COUNT, "number of classes of the target"),
+    _optional("target", _TEXT, "name of the target column"),
+    _optional("note", _TEXT, "what a reader of results should know about this dataset"),
+    key=("dataset",),
+)
+_TASKS = _table(
+    "tasks",
+    _required("task", _TEXT, "openml:<id> or <dataset>/<estimation procedure>"),
+    _required("dataset", _TEXT, "the task's dataset; openml-task:<id> where only the task is known"),
+    _required("task_type", _TEXT, "what is to be learned, for example supervised_classification"),
+    _optional("estimation_procedure", _TEXT, "how a value is estimated, for example cv10; null if unknown"),
+    key=("task",),
+)
+_FLOWS = _table(
+    "flows",
+    _required("flow", _TEXT, "openml:<id> or headstart:<algorithm>"),
+    _required("name", _TEXT, "name of the algorithm or pipeline as its source gives it"),
+    _optional("algorithm", _TEXT, "canonical name shared by all flows of an algorithm: random_forest"),
+    key=("flow",),
+)
+_SETUPS = _table(
+    "setups",
+    _required("setup", _TEXT, "id of the flow with these hyperparameter values"),
+    _required("flow", _TEXT, "the flow that is set up"),
+    key=("setup",),
+)
+# DuckDB's json_valid alone lets `nan` and `inf` pass.
+_IS_JSON = r"""
+regexp_full_match(value, 'null|true|false|-?(0|[1-9][0-9]*)([.][0-9]+)?([eE][-+]?[0-9]+)?')
+OR (value[1] IN ('"', '[', '{') AND json_valid(value))
+"""
+_HYPERPARAMETERS = _table(
+    "hyperparameters",
+    _required("setup", _TEXT, "the setup this value belongs to"),
+    _required("parameter", _TEXT, "plain name: max_features"),
+    _required("value", _TEXT, 'typed value as JSON text: null, true, 0.5, "gini"'),
+    key=("setup", "parameter"),
+    checks={"value is JSON text": _IS_JSON},
+)
+_RUNS = _table(
+    "runs",
+    _required("run", _TEXT, "openml:<id>, file:<hash> or a trial's own id"),
+    _required("task", _TEXT, "what was run on"),
+    _required("setup", _TEXT, "what was run"),
+    _required("outcome", _TEXT, "success, timeout, memout or crash"),
+    _optional("message", _TEXT, "why it did not succeed"),
+    _optional("position", _COUNT, "row number in the source, from 0"),
+    key=("run",),
+    checks={f"outcome is one of {', '.join(OUTCOMES)}": f"outcome IN {OUTCOMES}"},
+)
+_EVALUATIONS = _table(
+    "evaluations",
+    _required("run", _TEXT, "the run that was evaluated"),
+    _required("measure", _TEXT, "predictive_accuracy, area_under_roc_curve, usercpu_time_millis, ..."),
+    _required("value", _NUMBER, "in the measure's own unit: accuracies as fractions, times in milliseconds"),
+    _required("flow", _TEXT, "the run's flow, repeated here because the table is partitioned by it"),
+    key=("run", "measure"),
+    partition_by=("flow",),
+)
+_QUALITIES = _table(
+    "qualities",
+    _required("dataset", _TEXT, "the dataset described"),
+    _required("quality", _TEXT, "OpenML's name of the meta-feature: NumberOfInstances, ClassEntropy, ..."),
+    _optional("value", _NUMBER, "null where the quality does not exist; OpenML's values as published"),
+    _required("source", _TEXT, "openml (published there) or computed (by our extractor)"),
+    _required("extractor", _TEXT, "name and version of what computed it"),
+    key=("dataset", "quality", "source"),
+    checks={"source is openml or computed": "source IN ('openml', 'computed')"},
+)
+_INGESTS = _table(
+    "ingests",
+    _required("ingest", _TEXT, "hash of what was written and of the ingest before it"),
+    _required("version", _COUNT, "version of the warehouse that this ingest made, from 1"),
+    _required("source", _TEXT, "what the rows were pulled from: openml, file, trials, ..."),
+    _optional("location", _TEXT, "address or path of the source"),
+    _required("started", _TIME, "when the writer took its turn"),
+    _required("finished", _TIME, "when everything before this record was written"),
+    _required("added", _TEXT, "JSON object: table -> number of rows that are new"),
+    _required("changed", _TEXT, "JSON object: table -> number of rows whose content was replaced"),
+    _optional("tables", _TEXT, "JSON object: table -> Delta version; null where an export left them behind"),
+    key=("ingest",),
+)
+
+# In the order in which a commit writes them: what is referred to comes before what refers to it.
+TABLES: Mapping[str, Table] = MappingProxyType(
+    {
+        table.name: table
+        for table in (
+            _DATASETS,
+            _TASKS,
+            _FLOWS,
+            _SETUPS,
+            _HYPERPARAMETERS,
+            _RUNS,
+            _EVALUATIONS,
+            _QUALITIES,
+            _INGESTS,
+        )
+    }
+)

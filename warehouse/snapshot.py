@@ -1,0 +1,94 @@
+"""One version of the warehouse, readable with SQL and unable to touch anything else.
+
+DuckDB reads exactly the Parquet files that the snapshot's Delta versions name, so a reader takes no lock
+and does not notice a writer at work.
+"""
+
+import glob
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from warehouse import delta
+from warehouse.errors import BadInput, Failed
+from warehouse.schema import TABLES, Table
+
+Parameters = Sequence[Any] | Mapping[str, Any] | None
+
+
+class Snapshot:
+    """The tables of the warehouse at `path` at the given Delta versions.
+
+    `versions` maps the data tables to Delta versions; `ingests` holds the commits up to these.
+    """
+
+    def __init__(self, path: Path, versions: Mapping[str, int], ingests: pa.Table) -> None:
+        self.path = path
+        self.versions = dict(versions)
+        self._ingests = ingests
+
+    def query(self, sql: str, parameters: Parameters = None) -> pa.Table:
+        """Rows of one SELECT statement; `parameters` fill its placeholders.
+
+        Raises `BadInput` for anything but one valid SELECT: also an EXPLAIN ANALYZE or a PIVOT without IN
+        could carry a COPY, which may overwrite the very files that the connection is allowed to read.
+        """
+        try:
+            statements = duckdb.extract_statements(sql)
+            if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
+                raise BadInput("the query must be one SELECT statement (PIVOT needs its IN list)")
+            # A cursor of its own per query: the connection may be used by several threads.
+            result = self._connection.cursor().sql(sql, params=parameters or None)
+            return result.to_arrow_table()
+        except duckdb.IOException as error:
+            raise Failed(f"{self.path} has lost a file: {_summary(error)}") from error
+        except duckdb.Error as error:
+            raise BadInput(f"the query cannot be run: {_summary(error)}") from error
+
+    def files(self, table: str) -> list[str]:
+        """Paths of the Parquet files of `table`."""
+        folder = self.path / table
+        return delta.files(folder, delta.open_version(folder, self.versions[table]))
+
+    @cached_property
+    def _connection(self) -> duckdb.DuckDBPyConnection:
+        connection = duckdb.connect()
+        allowed: list[str] = []
+        connection.from_arrow(self._ingests).create("ingests")
+        for name in self.versions:
+            files = self.files(name)
+            allowed += files + create_view(connection, TABLES[name], files)
+        _lock_down(connection, allowed)
+        return connection
+
+
+def create_view(connection: duckdb.DuckDBPyConnection, table: Table, files: list[str]) -> list[str]:
+    """Make `table` readable under its name; return the glob patterns by which DuckDB will name its files."""
+    if not files:
+        connection.from_arrow(table.schema.empty_table()).create(table.name)
+        return []
+    patterns = [glob.escape(file) for file in files]
+    columns = ", ".join(f'"{name}"' for name in table.schema.names)
+    # Without hive_types DuckDB guesses: a flow "007" would come back as the number 7.
+    types = "{" + ", ".join(f"'{column}': VARCHAR" for column in table.partition_by) + "}"
+    options = f", hive_partitioning = true, hive_types = {types}" if table.partition_by else ""
+    rows = connection.sql(f"SELECT {columns} FROM read_parquet($files{options})", params={"files": patterns})
+    rows.create_view(table.name)
+    return patterns
+
+
+def _lock_down(connection: duckdb.DuckDBPyConnection, allowed: list[str]) -> None:
+    connection.execute("SET GLOBAL TimeZone = 'UTC'")
+    connection.execute("SET python_enable_replacements = false")
+    connection.execute("SET allowed_paths = ?", [allowed])
+    connection.execute("SET enable_external_access = false")
+    connection.execute("SET lock_configuration = true")
+
+
+def _summary(error: Exception) -> str:
+    """DuckDB's message and its suggestion, without the excerpt of the query."""
+    return " ".join(str(error).split("\n\n", 1)[0].split())

@@ -1,0 +1,241 @@
+"""The warehouse: a directory of Delta tables with one version number over all of them.
+
+A commit writes table after table and last one row of `ingests`, which names the Delta version of every
+table. Readers see what the newest of these rows names and nothing else, so a writer that dies half-way
+leaves nothing to see; the next writer takes back what it left.
+"""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Self
+
+import duckdb
+import pandas as pd
+import pyarrow as pa
+from deltalake.exceptions import DeltaError
+from filelock import FileLock, Timeout
+
+from warehouse import delta, queries
+from warehouse.errors import BadInput, Failed
+from warehouse.history import History
+from warehouse.queries import RunTable
+from warehouse.rows import conform
+from warehouse.schema import TABLES
+from warehouse.snapshot import Parameters, Snapshot
+from warehouse.writing import Commit, append_ingests, commit
+
+STARTER = Path(__file__).resolve().parent / "starter"
+_LOCK = ".lock"
+_LOCK_TIMEOUT = 600.0  # seconds; a commit takes one or two
+
+
+class Warehouse:
+    """What is known about runs, as of one version.
+
+    An open warehouse stays at the version it was opened at, whatever others write; its own `write` moves
+    it to the version that it made.
+    """
+
+    def __init__(self, path: Path, version: int | None = None) -> None:
+        """Use `open` or `create`, which say what is wrong with a path."""
+        self.path = path
+        self._is_newest = version is None
+        self._move_to(version)
+
+    @classmethod
+    def open(cls, path: str | Path | None = None, *, version: int | None = None) -> Self:
+        """The warehouse at `path`, at its newest version or at `version` (0 is the empty one).
+
+        Without a path: the one that the variable HEADSTART_WAREHOUSE names, else the user's own if there is
+        something in it, else the bundled starter. Raises `BadInput` if there is no warehouse or no such
+        version.
+        """
+        folder = _folder(path)
+        if folder is None:
+            own = user_directory()
+            folder = own if _is_warehouse(own) and History.read(own).version else STARTER
+        if not folder.is_dir():
+            raise BadInput(f"there is no warehouse at {folder}; check the path, or fill one with `ingest`")
+        if not _is_warehouse(folder):
+            raise BadInput(f"{folder} is not a warehouse (it has no table of ingests); check the path")
+        with _unreadable_is_bad_input(folder):
+            return cls(folder, version)
+
+    @classmethod
+    def create(cls, path: str | Path | None = None) -> Self:
+        """A new empty warehouse at `path` (default: as for `open`, the user's own), or the one that is there.
+
+        Raises `BadInput` if the path is a file, or a directory with something else in it.
+        """
+        folder = _folder(path) or user_directory()
+        if not _is_warehouse(folder):
+            _make(folder)
+        return cls.open(folder)
+
+    @property
+    def version(self) -> int:
+        """Number of commits; 0 is the empty warehouse."""
+        return self._history.version
+
+    @property
+    def fingerprint(self) -> str:
+        """Short hash of all that was written up to this version, the same wherever the directory is."""
+        return self._history.fingerprint
+
+    @property
+    def read_only(self) -> bool:
+        """Whether `write` is refused: the starter, an older version, a directory that we may not write to."""
+        return self._why_read_only() is not None
+
+    def sql(self, query: str, parameters: Parameters = None) -> pd.DataFrame:
+        """Rows of a SELECT over the tables of `warehouse.schema`; raises `BadInput` if it is no valid one."""
+        frame: pd.DataFrame = self.arrow(query, parameters).to_pandas()
+        return frame
+
+    def arrow(self, query: str, parameters: Parameters = None) -> pa.Table:
+        """Like `sql`, with exact types: integers stay integers, and null is not NaN."""
+        with _unreadable_is_bad_input(self.path):
+            return self._snapshot.query(query, parameters)
+
+    def run_table(self, flow: str | None, measure: str) -> RunTable:
+        """Successful runs and their configurations; see `warehouse.queries.run_table`."""
+        return queries.run_table(self.arrow, flow, measure)
+
+    def performance_matrix(self, measure: str) -> pd.DataFrame:
+        """Values by setup and dataset; see `warehouse.queries.performance_matrix`."""
+        return queries.performance_matrix(self.arrow, measure)
+
+    def metafeatures(self) -> pd.DataFrame:
+        """Qualities by dataset; see `warehouse.queries.metafeatures`."""
+        return queries.metafeatures(self.arrow)
+
+    def write(
+        self, tables: Mapping[str, pa.Table | pd.DataFrame], *, source: str, location: str | None = None
+    ) -> Commit:
+        """Add rows, and replace the rows whose key exists with other content: all of it or nothing.
+
+        Rows that are there already are left alone; if all are, no version is made. Several processes may
+        write at once; each waits for its turn. Raises `BadInput` for rows that do not fit the schema or
+        contradict each other and for a read-only warehouse, `Failed` if the disk refuses.
+        """
+        reason = self._why_read_only()
+        if reason is not None:
+            raise BadInput(f"{reason}; name a warehouse of your own with --warehouse DIR")
+        with duckdb.connect() as connection:
+            incoming = {name: conform(connection, name, rows) for name, rows in tables.items()}
+            with _failing(f"cannot write to {self.path}"), _locked(self.path):
+                done = commit(connection, self.path, incoming, source=source, location=location)
+        self._move_to(done.version)
+        return done
+
+    def export(self, destination: str | Path) -> Self:
+        """A copy of this version in as few and small files as possible; returns the copy.
+
+        Version number, fingerprint and the record of all ingests are kept; the content of older versions
+        is not. Raises `BadInput` if `destination` exists and is not an empty directory.
+        """
+        target = _absolute(destination)
+        if target.exists() and (not target.is_dir() or any(target.iterdir())):
+            raise BadInput(f"{target} exists already; export to a new directory")
+        with _failing(f"cannot export to {target}"):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryDirectory(dir=target.parent, prefix=".export-") as scratch:
+                copy = Path(scratch) / target.name
+                _make(copy)
+                self._copy_content(copy)
+                (copy / _LOCK).unlink(missing_ok=True)
+                shutil.rmtree(target, ignore_errors=True)
+                copy.rename(target)
+        return self.open(target)
+
+    def _copy_content(self, copy: Path) -> None:
+        versions = {}
+        for name in self._snapshot.versions:
+            table = delta.open_version(copy / name)
+            rows = self.arrow(f"SELECT * FROM {name} ORDER BY ALL").cast(TABLES[name].schema)
+            if rows.num_rows:
+                delta.append(table, rows)
+            versions[name] = table.version()
+        if self.version:
+            append_ingests(copy, self._history.with_only_newest_content(versions))
+
+    def _move_to(self, version: int | None) -> None:
+        history = History.read(self.path)
+        self._history = history if version is None else history.until(version)
+        self._snapshot = Snapshot(self.path, self._history.delta_versions(), self._history.ingests)
+
+    def _why_read_only(self) -> str | None:
+        if self.path == STARTER:
+            return "the bundled starter warehouse is read-only"
+        if not self._is_newest:
+            return f"{self.path} was opened at version {self.version}, and only the newest can be written to"
+        if not os.access(self.path, os.W_OK):
+            return f"{self.path} is read-only for you"
+        return None
+
+
+def user_directory() -> Path:
+    """Where the user's own warehouse is, once there is one."""
+    data_home = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
+    return Path(data_home) / "headstart" / "warehouse"
+
+
+def _folder(path: str | Path | None) -> Path | None:
+    named = path or os.environ.get("HEADSTART_WAREHOUSE")
+    return _absolute(named) if named else None
+
+
+def _absolute(path: str | Path) -> Path:
+    return Path(os.path.abspath(Path(path).expanduser()))  # noqa: PTH100  # a link's own name is kept
+
+
+def _is_warehouse(folder: Path) -> bool:
+    return (folder / "ingests" / "_delta_log").is_dir()
+
+
+def _make(folder: Path) -> None:
+    delta.check_path(folder)
+    if folder.exists() and not folder.is_dir():
+        raise BadInput(f"a warehouse is a directory, and {folder} is a file; choose another path")
+    if folder.is_dir() and not {entry.name for entry in folder.iterdir()} <= {*TABLES, _LOCK}:
+        raise BadInput(f"{folder} holds other files; choose a new or empty directory for a warehouse")
+    with _failing(f"cannot make a warehouse at {folder}"):
+        folder.mkdir(parents=True, exist_ok=True)
+        with _locked(folder):
+            # `ingests` comes last in TABLES: its presence is what makes the directory a warehouse.
+            for name, table in TABLES.items():
+                delta.create(folder / name, table)
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Hold the only right to write below `folder`; readers need none."""
+    try:
+        with FileLock(folder / _LOCK, timeout=_LOCK_TIMEOUT):
+            yield
+    except Timeout as error:
+        raise Failed(f"another process has been writing to {folder} for long; try again later") from error
+
+
+@contextmanager
+def _failing(what: str) -> Iterator[None]:
+    try:
+        yield
+    except (DeltaError, OSError) as error:
+        raise Failed(f"{what}: {_one_line(error)}") from error
+
+
+@contextmanager
+def _unreadable_is_bad_input(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except (DeltaError, OSError, ValueError) as error:
+        raise BadInput(f"the warehouse at {folder} is damaged: {_one_line(error)}") from error
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())

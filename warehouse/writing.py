@@ -1,0 +1,108 @@
+"""One commit: all of its rows become visible at once, or none do."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+
+from warehouse import delta
+from warehouse.history import History, ingest_id
+from warehouse.rows import Difference, compare
+from warehouse.schema import PROVENANCE, TABLES
+
+
+@dataclass(frozen=True)
+class Commit:
+    """What one write did: rows per table it was given, and the version of the warehouse after it.
+
+    `ingest` is None where everything was there already, so that no version was made.
+    """
+
+    ingest: str | None
+    version: int
+    added: dict[str, int]
+    changed: dict[str, int]
+
+
+def commit(
+    connection: duckdb.DuckDBPyConnection,
+    path: Path,
+    incoming: Mapping[str, pa.Table],
+    *,
+    source: str,
+    location: str | None,
+) -> Commit:
+    """Write conformed rows to the warehouse at `path`; the caller holds its lock."""
+    started = datetime.now(UTC)
+    history = History.read(path)
+    committed = history.delta_versions()
+    differences = {
+        name: compare(connection, table, incoming[name], _files(path, name, committed[name]))
+        for name, table in TABLES.items()
+        if name in incoming
+    }
+    added = {name: difference.new.num_rows for name, difference in differences.items()}
+    changed = {name: difference.changed.num_rows for name, difference in differences.items()}
+    if not any(differences.values()):
+        return Commit(None, history.version, added, changed)
+    ingest = ingest_id(history.fingerprint, source, differences)
+    record = {
+        "ingest": ingest,
+        "version": history.version + 1,
+        "source": source,
+        "location": location,
+        "started": started,
+        "added": _counts(added),
+        "changed": _counts(changed),
+        "tables": json.dumps(_apply(path, differences, committed, ingest)),
+        "finished": datetime.now(UTC),
+    }
+    append_ingests(path, pa.Table.from_pylist([record], schema=TABLES["ingests"].schema))
+    return Commit(ingest, history.version + 1, added, changed)
+
+
+def append_ingests(path: Path, ingests: pa.Table) -> None:
+    """Record commits: the moment from which readers see them."""
+    table = delta.open_version(path / "ingests")
+    # Before, not after: once the record is written, nothing may fail any more.
+    delta.compact_if_scattered(table)
+    delta.append(table, ingests)
+
+
+def _apply(
+    path: Path, differences: Mapping[str, Difference], committed: Mapping[str, int], ingest: str
+) -> dict[str, int]:
+    """Write the rows; returns the Delta version of every data table afterwards."""
+    versions = {}
+    for name in committed:
+        table = delta.open_version(path / name)
+        # What a writer left that died before its record was written is not to become visible with ours.
+        delta.restore(table, committed[name])
+        if name in differences:
+            new, changed = (
+                _stamp(rows, ingest) for rows in (differences[name].new, differences[name].changed)
+            )
+            if new.num_rows:
+                delta.append(table, new)
+            if changed.num_rows:
+                delta.replace(table, changed, TABLES[name].key)
+            delta.compact_if_scattered(table)
+        versions[name] = table.version()
+    return versions
+
+
+def _stamp(rows: pa.Table, ingest: str) -> pa.Table:
+    """`rows` with their provenance, as the last column."""
+    return rows.append_column(TABLES["runs"].schema.field(PROVENANCE), pa.repeat(ingest, rows.num_rows))
+
+
+def _files(path: Path, name: str, version: int) -> list[str]:
+    return delta.files(path / name, delta.open_version(path / name, version))
+
+
+def _counts(rows_per_table: Mapping[str, int]) -> str:
+    return json.dumps({name: count for name, count in rows_per_table.items() if count})
