@@ -61,7 +61,7 @@ def progress(quiet: bool) -> Iterator[Callable[[str], None]]:
     It shows nothing where nobody watches: with `--quiet`, or when stderr is no terminal.
     """
     if quiet or not sys.stderr.isatty():
-        yield lambda line: None
+        yield lambda _: None
         return
     from rich.console import Console
 

@@ -51,13 +51,12 @@ class Warehouse:
         """The warehouse at `path`, at its newest version or at `version` (0 is the empty one).
 
         Without a path: the one that the variable HEADSTART_WAREHOUSE names, else the user's own if there is
-        something in it, else the bundled starter. Raises `BadInput` if there is no warehouse or no such
-        version.
+        one, else the bundled starter. Raises `BadInput` if there is no warehouse or no such version.
         """
         folder = _folder(path)
         if folder is None:
             own = user_directory()
-            folder = own if _is_warehouse(own) and History.read(own).version else STARTER
+            folder = own if _is_warehouse(own) else STARTER
         if not folder.is_dir():
             raise BadInput(f"there is no warehouse at {folder}; check the path, or fill one with `ingest`")
         if not _is_warehouse(folder):
@@ -67,11 +66,17 @@ class Warehouse:
 
     @classmethod
     def create(cls, path: str | Path | None = None) -> Self:
-        """A new empty warehouse at `path` (default: as for `open`, the user's own), or the one that is there.
+        """The warehouse at `path`, made empty if there is none.
 
-        Raises `BadInput` if the path is a file, or a directory with something else in it.
+        Without a path: the one that the variable HEADSTART_WAREHOUSE names, else the user's own. That one
+        begins as a copy of the starter: a user's first runs add to what recommendations rest on. Raises
+        `BadInput` if the path is a file, or a directory with something else in it.
         """
-        folder = _folder(path) or user_directory()
+        folder = _folder(path)
+        if folder is None:
+            folder = user_directory()
+            if not _is_warehouse(folder) and _is_warehouse(STARTER):
+                return cls(STARTER).export(folder)
         if not _is_warehouse(folder):
             _make(folder)
         return cls.open(folder)

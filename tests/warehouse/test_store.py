@@ -249,7 +249,7 @@ def test_the_warehouse_named_by_the_environment_is_opened(
     assert Warehouse.create().path == warehouse.path
 
 
-def test_without_a_path_the_users_own_is_opened_and_until_it_has_content_the_starter(
+def test_without_a_path_the_users_own_begins_as_a_copy_of_the_starter(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     starter = Warehouse.create(tmp_path / "starter")
@@ -260,9 +260,10 @@ def test_without_a_path_the_users_own_is_opened_and_until_it_has_content_the_sta
     assert Warehouse.open().path == starter.path
     own = Warehouse.create()
     assert own.path == tmp_path / "share" / "headstart" / "warehouse"
-    assert Warehouse.open().path == starter.path
-    own.write(runs(), source="test")
-    assert Warehouse.open().path == own.path
+    assert own.fingerprint == starter.fingerprint
+    own.write(runs(FOREST, name="b"), source="test")
+    assert Warehouse.open().path == Warehouse.create().path == own.path
+    assert values(own) == [0.9, 0.9]
 
 
 def test_starter_is_read_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
