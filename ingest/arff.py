@@ -77,7 +77,7 @@ def is_arff(content: bytes) -> bool:
     return _ARFF_START.match(content) is not None
 
 
-_ARFF_START = re.compile(rb"(?:\s*(?:%[^\n]*)?(?:\n|\Z))*\s*@(?:relation|attribute)\b", re.IGNORECASE)
+_ARFF_START = re.compile(rb"(?:[ \t\r]*(?:%[^\n]*)?\n)*[ \t]*@(?:relation|attribute)\b", re.IGNORECASE)
 _DATA_LINE = re.compile(rb"^[ \t]*@data\b[^\r\n]*", re.IGNORECASE | re.MULTILINE)
 
 

@@ -1,0 +1,70 @@
+"""One hash for the same data, however it was stored.
+
+The hash of a table does not depend on file format, row order, column order or column names. A column's
+digest is a sum over its cells of a 64-bit hash of the cell's canonical value, so order falls out:
+a number hashes as its float64 (also where it was declared as a category or written as text), a date as
+its time, a truth value as true or false, other text as itself without surrounding blanks. Missing cells
+are counted.
+"""
+
+import hashlib
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from ingest.columns import as_dates
+from ingest.missing import MISSING_MARKERS
+
+Hashes = npt.NDArray[np.uint64]
+
+_DATE_SALT = np.uint64(0x9E3779B97F4A7C15)
+_MISSING = np.uint64(0)
+
+
+def content_hash(features: pd.DataFrame, target: pd.Series) -> str:
+    """16 hexadecimal digits that name the content of (features, target)."""
+    digests = sorted(_column_digest(column) for _, column in features.items())
+    parts = [f"{len(target)}", *digests, "target", _column_digest(target)]
+    return hashlib.blake2b(" ".join(parts).encode(), digest_size=8).hexdigest()
+
+
+def _column_digest(column: pd.Series) -> str:
+    if pd.api.types.is_numeric_dtype(column.dtype):
+        hashes = _hash_numbers(column.to_numpy(dtype=float))
+    elif pd.api.types.is_datetime64_dtype(column.dtype):
+        hashes = _hash_dates(column)
+    else:
+        codes, distinct = pd.factorize(column)
+        hashes = np.append(_hash_words(pd.Series(distinct, dtype="str")), _MISSING)[codes]
+    missing = int((hashes == _MISSING).sum())
+    return f"{int(hashes.sum(dtype=np.uint64)):016x}-{missing}"
+
+
+def _hash_numbers(values: npt.NDArray[np.floating]) -> Hashes:
+    """Finalizer of splitmix64 over the bits of the numbers; -0.0 counts as 0.0, NaN as missing."""
+    bits = (values + 0.0).view(np.uint64)
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.where(np.isnan(values), _MISSING, (bits ^ (bits >> np.uint64(31))) + np.uint64(1))
+
+
+def _hash_dates(dates: pd.Series) -> Hashes:
+    microseconds = dates.to_numpy(dtype="datetime64[us]")
+    seconds = np.where(np.isnat(microseconds), np.nan, microseconds.astype(np.int64) / 1e6)
+    hashes = _hash_numbers(seconds)
+    return np.where(hashes == _MISSING, _MISSING, hashes ^ _DATE_SALT)
+
+
+def _hash_words(words: pd.Series) -> Hashes:
+    """Hashes of distinct texts; those that look like numbers or dates hash as such."""
+    words = words.str.strip()
+    lower = words.str.lower()
+    words = words.mask(lower.isin(["true", "false"]), lower).mask(lower.isin(MISSING_MARKERS))
+    dates = as_dates(words)
+    if dates is not None:
+        return _hash_dates(dates)
+    numbers = pd.to_numeric(words, errors="coerce").to_numpy(dtype=float)
+    texts = pd.util.hash_array(words.fillna("").to_numpy(dtype=object), categorize=False)
+    texts = np.where(words.isna().to_numpy(), _MISSING, texts)
+    return np.where(np.isfinite(numbers), _hash_numbers(numbers), texts)

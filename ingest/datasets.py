@@ -1,0 +1,248 @@
+"""A classification dataset from whatever holds it: features with roles, target, a name for its content.
+
+`load_dataset` is the one entry: the source is read into a raw table, columns are brought to one form and
+given roles, the target is chosen and checked. What cannot be used is refused with one line (`BadInput`).
+"""
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+
+from ingest.columns import labels, tidied
+from ingest.content_hash import content_hash
+from ingest.encoding import quoted
+from ingest.roles import Role, converted, detect_role
+from ingest.tables import RawTable, read_table
+from warehouse.errors import BadInput
+
+TARGET_NAMES = ("class", "target", "label", "y")
+MAX_NUMERIC_CLASSES = 30
+
+NumericTarget = Literal["refuse", "binarize"]
+RareClasses = Literal["refuse", "drop"]
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """A classification dataset.
+
+    `features` has a row per instance and, by role: numeric float64/int64; categorical and boolean
+    `category` of text (with the values that the source declares but does not use); date datetime64; text
+    `str`; constant and identifier in one of these. Missing is NaN (NaT). `target` is a `category` of text
+    labels, all of which occur, without missing values, on the same index. `target_choice` says in one
+    sentence why this column is the target, `note` what was changed on the way in.
+    """
+
+    name: str
+    features: pd.DataFrame
+    target: pd.Series
+    roles: Mapping[str, Role]
+    target_choice: str
+    note: str | None
+    source: str
+
+    @cached_property
+    def content_hash(self) -> str:
+        """16 hex digits, independent of file format, order of rows and columns, and names."""
+        return content_hash(self.features, self.target)
+
+    @property
+    def key(self) -> str:
+        """The warehouse's name for the dataset: `openml:<id>` or `local:<name>-<content hash>`."""
+        return self.source if self.source.startswith("openml:") else f"local:{self.name}-{self.content_hash}"
+
+    @property
+    def n_classes(self) -> int:
+        return len(self.target.cat.categories)
+
+
+def load_dataset(
+    source: str | Path | pd.DataFrame,
+    *,
+    target: str | None = None,
+    roles: Mapping[str, Role | str] | None = None,
+    numeric_target: NumericTarget = "refuse",
+    rare_classes: RareClasses = "refuse",
+    name: str | None = None,
+) -> Dataset:
+    """Load a dataset for classification.
+
+    Missing are empty cells, `?`, NA, N/A, nan and null in any case of letters, infinite numbers, and,
+    where all other cells of a column are numbers, also None, `-`, `--` and `.` (elsewhere those may be
+    categories). Among categories that the source declares (ARFF, pandas) only `?` and empty text are.
+
+    Args:
+        source: a file (CSV, TSV, other delimited text, ARFF, Parquet; gzipped or not; told by content),
+            `openml:<id>`, or a data frame (its index is ignored).
+        target: the class column; without it the one that OpenML names, else the column named class,
+            target, label or y (in any case of letters), else the last one.
+        roles: roles by column that overrule the detected ones. `categorical` for the target accepts a
+            numeric target as it is.
+        numeric_target: what to do with a target that looks like a measurement (not whole, or more than
+            30 different numbers): refuse it; or make two classes of any numeric target with more than
+            two values by OpenML's rule (`P` below the mean, `N` otherwise).
+        rare_classes: refuse a class with a single row, or drop the row.
+        name: the dataset's name; default is the file's name without its suffixes.
+
+    Raises:
+        BadInput: the source is no dataset for classification; one line says why.
+        Failed: the source could not be reached.
+    """
+    raw = read_table(source)
+    chosen, target_choice = _choose_target(raw, target)
+    if chosen in raw.repeated:
+        raise BadInput(f"several columns are named {quoted(chosen)}, the target; rename all but one")
+    wanted = _checked_roles(roles or {}, raw)
+    candidate = tidied(raw.frame[chosen]).rename(chosen)
+    outcome, notes = _class_labels(candidate, wanted.get(chosen), numeric_target, rare_classes)
+    kept = raw.frame if len(outcome) == len(raw.frame) else raw.frame.loc[outcome.index]
+    columns = {str(column): tidied(values) for column, values in kept.items() if column != chosen}
+    found = {column: wanted.get(column) or detect_role(values, column) for column, values in columns.items()}
+    features = {column: _in_role(values, column, found[column]) for column, values in columns.items()}
+    return Dataset(
+        name=name or raw.name,
+        features=pd.DataFrame(features, index=outcome.index).reset_index(drop=True),
+        target=outcome.reset_index(drop=True),
+        roles=found,
+        target_choice=target_choice,
+        note="; ".join([*raw.remarks, *notes]) or None,
+        source=raw.source,
+    )
+
+
+# ---- choices by column name ----------------------------------------------------------------------
+
+
+def _choose_target(raw: RawTable, target: str | None) -> tuple[str, str]:
+    columns = list(raw.frame.columns)
+    if target is not None:
+        if target not in columns:
+            raise BadInput(f"there is no column {quoted(target)}; {_suggestion(target, columns)}")
+        return target, f"{quoted(target)} is the target because it was given"
+    if raw.target in columns:
+        return raw.target, f"{quoted(raw.target)} is the target because OpenML says so"
+    by_name = {column.lower(): column for column in reversed(columns)}
+    for candidate in TARGET_NAMES:
+        if candidate in by_name:
+            return by_name[candidate], f"{quoted(by_name[candidate])} is the target because of its name"
+    reason = f"it is the last column and none is named {', '.join(TARGET_NAMES[:-1])} or {TARGET_NAMES[-1]}"
+    return columns[-1], f"{quoted(columns[-1])} is the target because {reason}"
+
+
+def _suggestion(name: str, columns: list[str]) -> str:
+    by_lower = {column.lower(): column for column in columns}
+    close = difflib.get_close_matches(name.lower(), by_lower, n=3)
+    if close:
+        return f"did you mean {' or '.join(quoted(by_lower[match]) for match in close)}?"
+    shown = ", ".join(map(quoted, columns[:10])) + (", ..." if len(columns) > 10 else "")
+    return f"the columns are {shown}"
+
+
+def _checked_roles(roles: Mapping[str, Role | str], raw: RawTable) -> dict[str, Role]:
+    checked = {}
+    columns = list(raw.frame.columns)
+    for column, role in roles.items():
+        if column not in columns:
+            raise BadInput(
+                f"a role is given for {quoted(column)}, no such column; {_suggestion(column, columns)}"
+            )
+        try:
+            checked[column] = Role(role)
+        except ValueError:
+            known = ", ".join(Role)
+            raise BadInput(
+                f"unknown role {quoted(role)} for {quoted(column)}; the roles are {known}"
+            ) from None
+    return checked
+
+
+def _in_role(values: pd.Series, column: str, role: Role) -> pd.Series:
+    try:
+        return converted(values, role)
+    except ValueError as error:
+        raise BadInput(f"column {quoted(column)} cannot have the role {role}: {error}") from None
+
+
+# ---- the target's values -------------------------------------------------------------------------
+
+
+def _class_labels(
+    column: pd.Series, role: Role | None, numeric_target: NumericTarget, rare_classes: RareClasses
+) -> tuple[pd.Series, list[str]]:
+    """The target's labels as categories, on the rows that are kept, and notes on the rest."""
+    target = quoted(column.name)
+    if role not in (None, Role.categorical, Role.boolean):
+        raise BadInput(f"the target {target} cannot have the role {role}; only classification for now")
+    present = column.dropna()
+    if present.empty:
+        raise BadInput(f"the target {target} has no values")
+    notes = []
+    if dropped := len(column) - len(present):
+        notes.append(f"{dropped} rows without a target value dropped")
+    values = present
+    if role is None and _is_binarizable(present, numeric_target):
+        numbers = present.to_numpy(dtype=float)
+        values = pd.Series(
+            np.where(numbers < numbers.mean(), "P", "N"), index=present.index, name=column.name
+        )
+        notes.append("target binarized at its mean")
+    elif role is None:
+        _refuse_measurement(present, target)
+    values = labels(values).astype("category")
+    _refuse_no_classes(values, target)
+    return _without_rare_classes(values, target, rare_classes, notes)
+
+
+def _is_binarizable(present: pd.Series, numeric_target: NumericTarget) -> bool:
+    is_numeric = pd.api.types.is_numeric_dtype(present.dtype)
+    return numeric_target == "binarize" and is_numeric and present.nunique() > 2
+
+
+def _refuse_measurement(present: pd.Series, target: str) -> None:
+    if pd.api.types.is_datetime64_dtype(present.dtype):
+        raise BadInput(f"the target {target} holds dates; choose a column with classes")
+    if not pd.api.types.is_numeric_dtype(present.dtype):
+        return
+    distinct = present.nunique()
+    whole = bool((present == np.floor(present)).all())
+    if distinct > 2 and (not whole or distinct > MAX_NUMERIC_CLASSES):
+        raise BadInput(
+            f"the target {target} is numeric ({distinct} different values); classification only for now: "
+            "choose a column with classes"
+        )
+
+
+def _refuse_no_classes(values: pd.Series, target: str) -> None:
+    classes = values.cat.categories
+    if len(classes) == 1:
+        raise BadInput(f"the target {target} has one value only ({quoted(classes[0])}); nothing to learn")
+    if len(classes) > max(len(values) / 2, 10):
+        raise BadInput(
+            f"the target {target} has {len(classes)} different values in {len(values)} rows; "
+            "it names rows, not classes: choose another target"
+        )
+
+
+def _without_rare_classes(
+    values: pd.Series, target: str, rare_classes: RareClasses, notes: list[str]
+) -> tuple[pd.Series, list[str]]:
+    counts = values.value_counts()
+    rare = counts.index[counts < 2]
+    if len(rare) == 0:
+        return values, notes
+    if rare_classes == "refuse":
+        others = f" (so have {len(rare) - 1} others)" if len(rare) > 1 else ""
+        raise BadInput(
+            f"class {quoted(rare[0])} of the target {target} has a single row{others}; "
+            "a class needs at least two: add rows, merge it into another class, or drop it"
+        )
+    kept = values[~values.isin(rare)].cat.remove_unused_categories()
+    if len(kept.cat.categories) < 2:
+        raise BadInput(f"the target {target} has fewer than two classes with more than one row")
+    return kept, [*notes, f"{len(rare)} rows dropped, each the only one of its class"]

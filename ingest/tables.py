@@ -1,0 +1,120 @@
+"""Raw tables from wherever they are kept: a file of any kind we know, OpenML, a data frame."""
+
+import io
+import re
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pandas as pd
+
+from ingest.arff import is_arff, read_arff
+from ingest.delimited import read_delimited
+from ingest.encoding import quoted, read_bytes, to_utf8
+from warehouse.errors import BadInput, Failed
+
+_SUFFIXES = re.compile(r"(?:\.(?:csv|tsv|txt|tab|dat|data|arff|parquet|pq))?(?:\.gz)?$", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class RawTable:
+    """A table as it was read: text names that occur once, columns in whatever form the source has.
+
+    `target` is the target that the source itself names, `repeated` the names that several columns had;
+    `remarks` are for the user.
+    """
+
+    name: str
+    source: str
+    frame: pd.DataFrame
+    target: str | None = None
+    remarks: tuple[str, ...] = ()
+    repeated: frozenset[str] = frozenset()
+
+
+def read_table(source: str | Path | pd.DataFrame) -> RawTable:
+    """Read a file (told by content, not by name), `openml:<id>`, or a data frame (its index is ignored).
+
+    A second column `x` becomes `x.1`, a nameless one `Unnamed: <position>`. Raises `BadInput` for what is
+    no table of at least two columns and one row, `Failed` when OpenML cannot be reached.
+    """
+    if isinstance(source, pd.DataFrame):
+        raw = RawTable("frame", "data frame", source.reset_index(drop=True))
+    elif isinstance(source, str) and source.startswith("openml:"):
+        raw = _read_openml(source)
+    elif isinstance(source, str) and re.match(r"[a-z][a-z0-9+]+://", source):
+        raise BadInput(f"{quoted(source)} is an address; download the file and give its path")
+    else:
+        raw = _read_file(Path(source))
+    rows, columns = raw.frame.shape
+    if columns < 2:
+        raise BadInput("a dataset needs at least two columns, a feature and the target")
+    if rows == 0:
+        raise BadInput("the table has columns but no rows")
+    names = _texts(raw.frame.columns)
+    repeated = frozenset(name for name, count in Counter(names).items() if count > 1)
+    return replace(raw, frame=raw.frame.set_axis(list(_unique(names)), axis=1), repeated=repeated)
+
+
+def _read_file(path: Path) -> RawTable:
+    content = read_bytes(path)
+    name = _SUFFIXES.sub("", path.name) or path.name
+    if content.startswith(b"PAR1"):
+        return RawTable(name, str(path), _read_parquet(content, path))
+    text = to_utf8(content)
+    if is_arff(text):
+        return RawTable(name, str(path), read_arff(text).frame)
+    frame, remarks = read_delimited(text)
+    return RawTable(name, str(path), frame, remarks=tuple(remarks))
+
+
+def _read_parquet(content: bytes, path: Path) -> pd.DataFrame:
+    import pyarrow as pa
+    import pyarrow.parquet as pa_parquet
+
+    try:
+        frame: pd.DataFrame = pa_parquet.read_table(io.BytesIO(content)).to_pandas()
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise BadInput(f"{quoted(path)} is a damaged Parquet file ({_one_line(error)})") from error
+    return frame.reset_index(drop=True)
+
+
+def _read_openml(source: str) -> RawTable:
+    identifier = source.removeprefix("openml:")
+    if not identifier.isdecimal():
+        raise BadInput(f"{quoted(source)}: expected openml:<dataset number>, such as openml:31")
+    import openml
+
+    try:
+        dataset = openml.datasets.get_dataset(int(identifier))
+        frame = pd.DataFrame(dataset.get_data()[0])
+    except Exception as error:  # the client lets every kind of network and parser error through
+        raise Failed(f"cannot get {source} from OpenML ({_one_line(error)})") from error
+    return RawTable(
+        dataset.name, source, frame.reset_index(drop=True), target=dataset.default_target_attribute
+    )
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())[:200]
+
+
+def _texts(names: Iterable[Hashable]) -> list[str]:
+    return [
+        (str(name).strip() if name is not None else "") or f"Unnamed: {position}"
+        for position, name in enumerate(names)
+    ]
+
+
+def _unique(names: list[str]) -> Iterator[str]:
+    """Each name once: a second `x` becomes `x.1`, or the next number that no column has."""
+    given = set(names)
+    used: set[str] = set()
+    for name in names:
+        candidate, number = name, 0
+        while candidate in used or (number > 0 and candidate in given):
+            number += 1
+            candidate = f"{name}.{number}"
+        used.add(candidate)
+        yield candidate
