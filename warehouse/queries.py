@@ -13,6 +13,7 @@ import pandas as pd
 import pyarrow as pa
 
 from warehouse.errors import BadInput
+from warehouse.published import harmonized
 
 Ask = Callable[[str, Mapping[str, Any]], pa.Table]
 
@@ -68,19 +69,15 @@ def metafeatures(ask: Ask) -> pd.DataFrame:
     """Qualities by dataset (index) and quality (columns), NaN where a dataset has none.
 
     What we computed stands before what OpenML published, also where we found that a quality does not
-    exist. OpenML marks some qualities that do not exist by a negative number; it is read as missing where
-    the quality (see `NEVER_NEGATIVE`) can have no negative value, and left alone elsewhere.
+    exist. Published values are brought to one unit and one rule first (`warehouse.published`).
     """
-    return _pivot(ask(_QUALITIES, {"never_negative": NEVER_NEGATIVE}), "dataset", "quality")
+    computed = ask(_QUALITIES, {"computed": True}).to_pandas()
+    published = harmonized(_pivot(ask(_QUALITIES, {"computed": False}), "dataset", "quality"))
+    rows = pd.concat([computed, published.melt(ignore_index=False).reset_index()])
+    unique = rows.drop_duplicates(["dataset", "quality"])
+    table: pd.DataFrame = unique.pivot(index="dataset", columns="quality", values="value")  # noqa: PD010
+    return table
 
-
-# Regular expression for the names of OpenML's qualities that count, measure a spread, an entropy, a share or
-# an error: everything but means, skewness, kurtosis and kappas.
-NEVER_NEGATIVE = (
-    "^NumberOf|^PercentageOf|^(Majority|Minority)Class|^Dimensionality$|^DefaultAccuracy$|^AutoCorrelation$"
-    "|^EquivalentNumberOfAtts$|^MeanNoiseToSignalRatio$|^Cardinality|CardinalityOf|DistinctValues"
-    "|StdDevOf|Entropy|MutualInformation|ErrRate$|AUC$"
-)
 
 _RUNS = """
 SELECT r.run, t.dataset, r.task, e.flow, coalesce(f.algorithm, f.flow) AS algorithm, r.setup, e.value
@@ -111,13 +108,7 @@ WHERE e.measure = $measure AND r.outcome = 'success'
 GROUP BY r.setup, t.dataset
 """
 
-_QUALITIES = """
-SELECT dataset, quality,
-  CASE WHEN source = 'openml' AND value < 0 AND regexp_matches(quality, $never_negative) THEN NULL
-       ELSE value END AS value
-FROM qualities
-QUALIFY row_number() OVER (PARTITION BY dataset, quality ORDER BY source = 'computed' DESC) = 1
-"""
+_QUALITIES = "SELECT dataset, quality, value FROM qualities WHERE (source = 'computed') = $computed"
 
 
 def _resolve_flow(ask: Ask, flow: str | None) -> tuple[str | None, list[str] | None]:

@@ -1,7 +1,7 @@
 """Every meta-feature that we compute: its name, group, cost, definition and source.
 
 Names are OpenML's. Where OpenML publishes one name in several units or by several rules (its engine
-changed over the years), the definition here says which one is ours; `published.harmonized` brings
+changed over the years), the definition here says which one is ours; `warehouse.published` brings
 published values to it.
 """
 
@@ -14,7 +14,7 @@ Group = Literal["statistical", "simple"]
 Cost = Literal["counting"]
 
 _ENGINE = "OpenML EvaluationEngine"
-_TABLE = "OpenML EvaluationEngine; thesis Table 6.3"
+_TABLE = "OpenML EvaluationEngine; our reading of the statistical ones in van Hoof's thesis, Table 6.3"
 
 
 @dataclass(frozen=True)

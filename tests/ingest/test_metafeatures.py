@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from ingest.datasets import load_dataset
 from ingest.metafeatures import METAFEATURES, compute_metafeatures, metafeature_names
-from ingest.metafeatures.published import harmonized
+from warehouse.published import harmonized
 
 # ---- against OpenML ------------------------------------------------------------------------------
 
@@ -61,7 +61,7 @@ DIFFERENCES = {
 @pytest.mark.parametrize("task", PUBLISHED_TASKS)
 def test_values_equal_those_that_openml_published(shared_data: Path, task: str) -> None:
     qualities = json.loads((shared_data / "openml-runs" / "task_qualities.json").read_text())
-    published = harmonized(qualities[task])
+    published = harmonized(pd.DataFrame([qualities[task]])).iloc[0]
     computed = compute_metafeatures(load_dataset(shared_data / "datasets" / f"{PUBLISHED_TASKS[task]}.arff"))
     different = {
         name
@@ -70,23 +70,6 @@ def test_values_equal_those_that_openml_published(shared_data: Path, task: str) 
         and not (math.isnan(value) and math.isnan(published[name]))
     }
     assert different == DIFFERENCES.get(task, set())
-
-
-def test_published_values_come_to_one_unit(shared_data: Path) -> None:
-    """OpenML wrote shares as fractions for some datasets and as percent for others."""
-    qualities = json.loads((shared_data / "openml-runs" / "task_qualities.json").read_text())
-    for published in map(harmonized, qualities.values()):
-        assert published["MajorityClassPercentage"] >= published["MinorityClassPercentage"] > 0
-        kinds = published["PercentageOfNumericFeatures"] + published["PercentageOfSymbolicFeatures"]
-        assert 50 < kinds <= 100 + 1e-9
-        assert not any(published[name] < 0 for name in OF_NOMINAL)
-
-
-def test_harmonizing_leaves_other_qualities_alone() -> None:
-    qualities = {"kNN1NKappa": -1.0, "MinSkewnessOfNumericAtts": -1.0, "MeanAttributeEntropy": -1.0}
-    changed = harmonized(qualities)
-    assert changed["kNN1NKappa"] == changed["MinSkewnessOfNumericAtts"] == -1
-    assert math.isnan(changed["MeanAttributeEntropy"])
 
 
 # ---- by hand -------------------------------------------------------------------------------------

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from tests.warehouse.worlds import BOOSTING, FOREST, qualities, runs
 from warehouse.errors import BadInput
-from warehouse.queries import NEVER_NEGATIVE
 from warehouse.store import Warehouse
 
 ACCURACY = "predictive_accuracy"
@@ -189,14 +188,6 @@ def test_minus_one_is_missing_only_where_a_quality_cannot_be_negative(warehouse:
     assert table.loc["openml:1", possible].eq(-1).all()
     assert table.loc["local:b", "NumberOfClasses"] == -1
     assert warehouse.sql("SELECT min(value) AS v FROM qualities WHERE source = 'openml'")["v"][0] == -1
-
-
-def test_published_qualities_that_are_negative_are_those_that_can_be(shared_data: Path) -> None:
-    published = json.loads((shared_data / "openml-runs" / "task_qualities.json").read_text())
-    frame = pd.DataFrame(published).T
-    can_be_negative = ~frame.columns.str.contains(NEVER_NEGATIVE.replace("(", "(?:"))
-    assert not (frame.loc[:, can_be_negative] == -1).any().any()
-    assert (frame.loc[:, ~can_be_negative] < 0).sum().sum() == (frame == -1).sum().sum() + 1
 
 
 def test_empty_warehouse_has_no_metafeatures(warehouse: Warehouse) -> None:

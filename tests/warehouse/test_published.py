@@ -1,0 +1,61 @@
+"""Published qualities come to one unit and one rule."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from warehouse.published import harmonized
+
+
+@pytest.fixture(scope="module")
+def published(shared_data: Path) -> pd.DataFrame:
+    """Real qualities, tasks x names."""
+    return pd.DataFrame(json.loads((shared_data / "openml-runs" / "task_qualities.json").read_text())).T
+
+
+def test_shares_are_percent_for_every_dataset(published: pd.DataFrame) -> None:
+    """OpenML wrote them as fractions for some datasets."""
+    values = harmonized(published)
+    assert (values["MajorityClassPercentage"] >= values["MinorityClassPercentage"]).all()
+    kinds = values["PercentageOfNumericFeatures"] + values["PercentageOfSymbolicFeatures"]
+    assert kinds.between(50, 100 + 1e-9).all()
+    assert (values["PercentageOfMissingValues"] <= 100).all()
+
+
+def test_what_stands_for_nothing_is_missing(published: pd.DataFrame) -> None:
+    values = harmonized(published)
+    assert not (values == -1).any(axis=None)
+    # One published kurtosis, skewness or mean after another is truly negative.
+    assert (values < 0).any(axis=None)
+
+
+def test_negative_value_is_kept_where_there_can_be_one() -> None:
+    row = {"kNN1NKappa": -1.0, "MinSkewnessOfNumericAtts": -1.0, "MeanAttributeEntropy": -1.0}
+    values = harmonized(pd.DataFrame([row])).iloc[0]
+    assert values["kNN1NKappa"] == values["MinSkewnessOfNumericAtts"] == -1
+    assert np.isnan(values["MeanAttributeEntropy"])
+
+
+def test_share_without_its_counts_stays_as_it_was_published() -> None:
+    frame = pd.DataFrame(
+        {
+            "MajorityClassPercentage": [0.9, 60.0],
+            "MajorityClassSize": [90.0, np.nan],
+            "NumberOfInstances": [100.0, 50.0],
+        }
+    )
+    assert harmonized(frame)["MajorityClassPercentage"].tolist() == [90.0, 60.0]
+
+
+def test_statistics_of_nominal_features_need_one_beside_the_target() -> None:
+    frame = pd.DataFrame({"NumberOfSymbolicFeatures": [1.0, 2.0], "MaxNominalAttDistinctValues": [3.0, 3.0]})
+    assert harmonized(frame)["MaxNominalAttDistinctValues"].isna().tolist() == [True, False]
+
+
+def test_table_that_came_in_is_not_changed(published: pd.DataFrame) -> None:
+    before = published.copy()
+    harmonized(published)
+    pd.testing.assert_frame_equal(published, before)

@@ -1,0 +1,56 @@
+"""OpenML's published qualities in one unit and by one rule, so that they stand beside computed ones.
+
+OpenML's engine changed over the years and old values stayed: shares are fractions for some datasets and
+percent for others (`MinorityClassPercentage` is often a fraction where all others are percent), a negative
+number stands for "does not exist", and old statistics of nominal features count the target as one.
+"""
+
+import pandas as pd
+
+# Share -> (part, whole): all are in percent here.
+_SHARES = {
+    "MajorityClassPercentage": ("MajorityClassSize", "NumberOfInstances"),
+    "MinorityClassPercentage": ("MinorityClassSize", "NumberOfInstances"),
+    "PercentageOfBinaryFeatures": ("NumberOfBinaryFeatures", "NumberOfFeatures"),
+    "PercentageOfNumericFeatures": ("NumberOfNumericFeatures", "NumberOfFeatures"),
+    "PercentageOfSymbolicFeatures": ("NumberOfSymbolicFeatures", "NumberOfFeatures"),
+    "PercentageOfInstancesWithMissingValues": ("NumberOfInstancesWithMissingValues", "NumberOfInstances"),
+}
+_OF_NOMINAL = "NominalAttDistinctValues"
+
+# Regular expression for the names of qualities that count, measure a spread, an entropy, a share or an
+# error: everything but means, skewness, kurtosis and kappas.
+_NEVER_NEGATIVE = (
+    "^NumberOf|^PercentageOf|^(?:Majority|Minority)Class|^Dimensionality$|^DefaultAccuracy$|^AutoCorrelation$"
+    "|^EquivalentNumberOfAtts$|^MeanNoiseToSignalRatio$|^Cardinality|CardinalityOf|DistinctValues"
+    "|StdDevOf|Entropy|MutualInformation|ErrRate$|AUC$"
+)
+
+
+def harmonized(published: pd.DataFrame) -> pd.DataFrame:
+    """Published qualities, datasets x qualities, as our extractor would write them; NaN where undefined.
+
+    A negative value of a quality that can't be negative does not exist. Shares are computed again from the
+    counts published beside them, in percent. Statistics of nominal features do not exist where the target is
+    the only symbolic column.
+    """
+    never_negative = published.columns.str.contains(_NEVER_NEGATIVE)
+    values = published.mask(published.lt(0) & never_negative)
+    for share, (part, whole) in _SHARES.items():
+        if {share, part, whole} <= set(values):
+            _replace(values, share, 100 * values[part] / values[whole])
+    if {"PercentageOfMissingValues", "NumberOfMissingValues", "NumberOfInstances", "NumberOfFeatures"} <= set(
+        values
+    ):
+        cells = values["NumberOfInstances"] * values["NumberOfFeatures"]
+        _replace(values, "PercentageOfMissingValues", 100 * values["NumberOfMissingValues"] / cells)
+    if "NumberOfSymbolicFeatures" in values:
+        of_nominal = values.columns[values.columns.str.endswith(_OF_NOMINAL)]
+        values.loc[values["NumberOfSymbolicFeatures"] == 1, of_nominal] = float("nan")
+    return values
+
+
+def _replace(values: pd.DataFrame, name: str, computed: pd.Series) -> None:
+    """Put `computed` where it exists; elsewhere the published value is all there is."""
+    usable = computed.notna() & values[name].notna()
+    values[name] = values[name].mask(usable, computed)
