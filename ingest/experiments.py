@@ -157,7 +157,7 @@ def run_experiments(
                 file.path, target=file.target, numeric_target="binarize", rare_classes="drop"
             )
         except BadInput as error:
-            logger.warning("passed over: %s", error)
+            logger.warning("passed over %s: %s", file.path, error)
             continue
         planned = planned_runs(dataset, plan)
         runs = [run for run in planned if run.run not in known]

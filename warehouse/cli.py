@@ -33,6 +33,7 @@ SELECT f.flow, f.algorithm, count(r.run) AS runs
 FROM flows f LEFT JOIN setups s USING (flow) LEFT JOIN runs r USING (setup)
 GROUP BY ALL ORDER BY f.flow
 """
+_COMMITS_SHOWN = 3  # the newest; experiments make a commit a minute
 _COMMITS = "SELECT version, source, location, finished, added, changed FROM ingests ORDER BY version"
 
 
@@ -132,7 +133,10 @@ def _print_info(summary: dict[str, Any]) -> None:
     if summary["flows"]:
         print()
         print(_to_text(pa.Table.from_pylist(summary["flows"])))
-    for commit in summary["commits"]:
+    earlier = len(summary["commits"]) - _COMMITS_SHOWN
+    if earlier > 0:
+        print(f"\n{earlier} earlier commits; --format json lists them")
+    for commit in summary["commits"][-_COMMITS_SHOWN:]:
         added = ", ".join(f"{count} {table}" for table, count in commit["added"].items())
         changed = ", ".join(f"{count} {table}" for table, count in commit["changed"].items())
         origin = (
