@@ -1,0 +1,36 @@
+"""Meta-learners: what works on which kind of dataset, learned from runs.
+
+`LEARNERS` is the list of them. The classes are imported when one is asked for, which keeps importing this
+package free of cost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from warehouse.errors import BadInput
+
+if TYPE_CHECKING:
+    from metalearners.base import MetaLearner
+
+LEARNERS = {"lightgbm": "metalearners.boosting:LightGBMRegressorLearner"}
+"""Name -> module:class."""
+
+
+def new_learner(name: str, settings: Mapping[str, Any] | None = None) -> MetaLearner:
+    """An untrained learner with these settings; those left out have their default.
+
+    Raises:
+        BadInput: an unknown learner or setting; the message lists the known learners.
+    """
+    if name not in LEARNERS:
+        raise BadInput(f"unknown learner {name!r}; known are {', '.join(LEARNERS)}")
+    module, _, class_name = LEARNERS[name].partition(":")
+    learner_class = getattr(import_module(module), class_name)
+    try:
+        learner: MetaLearner = learner_class(**(settings or {}))
+    except TypeError as error:
+        raise BadInput(f"learner {name!r} can't have these settings: {error}") from error
+    return learner

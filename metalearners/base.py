@@ -1,0 +1,173 @@
+"""What every meta-learner promises, and how runs become training data.
+
+Notation
+    m          runs, n configurations, d datasets
+    value         of the measure in one run
+    score         (m,) the run's value in standard scores of its dataset: 0 = an average run there, 1 = one
+                  standard deviation better (van Hoof's thesis, section 6.2). Datasets differ in how hard
+                  they are, and that says nothing about configurations. Larger is better for every measure.
+    metafeatures  (d, any) qualities by dataset; NaN where a dataset has none
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, Self
+
+import numpy as np
+import pandas as pd
+
+from metalearners.imputation import Facts
+from warehouse.errors import BadInput
+from warehouse.queries import RunTable
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What a learner expects of n configurations on one dataset, in standard scores of that dataset."""
+
+    mean: np.ndarray
+    """(n,), larger is better."""
+    std: np.ndarray | None = None
+    """(n,) uncertainty of `mean`, where the learner states one."""
+
+
+@dataclass(frozen=True)
+class Observations:
+    """Trials on the new dataset."""
+
+    configurations: pd.DataFrame
+    """(n, any) in the form of `RunTable.configurations`."""
+    values: np.ndarray
+    """(n,) of the measure, as in the runs that the learner was trained on."""
+
+
+class MetaLearner(Protocol):
+    """Learns from runs on many datasets which configurations work on which kind of dataset.
+
+    A learner is made from keyword settings alone, and the same settings and runs give the same learner.
+    """
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The keywords that make an equal, untrained learner; JSON values."""
+        ...
+
+    def fit(self, runs: RunTable, metafeatures: pd.DataFrame) -> Self:
+        """Learn from `runs`; qualities of a dataset that `metafeatures` lacks are missing. Returns itself."""
+        ...
+
+    def predict(self, configurations: pd.DataFrame, metafeatures: pd.Series) -> Prediction:
+        """What to expect of `configurations` on the dataset with these meta-features (by quality).
+
+        Never fails on values and qualities that training did not have.
+        """
+        ...
+
+    def condition(self, observations: Observations) -> Self:
+        """A learner that also knows these trials on the new dataset; itself, where it can't use them."""
+        ...
+
+    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """What fitting found, as (JSON values, arrays): all that `restore` needs besides the settings."""
+        ...
+
+    def restore(self, facts: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Self:
+        """Take over what `state` gave. Returns itself.
+
+        Raises:
+            BadInput: it is incomplete or does not fit together.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """Runs as a learner wants them: a score each, and which configuration and dataset it belongs to."""
+
+    scores: np.ndarray
+    """(m,)"""
+    configuration: np.ndarray
+    """(m,) position in `configurations`."""
+    dataset: np.ndarray
+    """(m,) position in `metafeatures`."""
+    configurations: pd.DataFrame
+    """(n, parameters)"""
+    metafeatures: pd.DataFrame
+    """(d, qualities), the datasets of the runs in order of first run."""
+
+    @property
+    def facts(self) -> Facts:
+        """Size of each run's dataset, (m,) each."""
+        return {name: sizes[self.dataset] for name, sizes in facts_of(self.metafeatures).items()}
+
+
+def training_data(runs: RunTable, metafeatures: pd.DataFrame) -> TrainingData:
+    """Line up `runs` with their configurations and datasets.
+
+    Raises:
+        BadInput: there is no run to learn from.
+    """
+    table = runs.runs
+    if table.empty:
+        raise BadInput(
+            f"no run of flow {runs.flow or 'any'} has {runs.measure}: there is nothing to learn from"
+        )
+    dataset, datasets = pd.factorize(table["dataset"])
+    return TrainingData(
+        scores=standard_scores(oriented(table["value"].to_numpy(np.float64), runs.measure), dataset),
+        configuration=runs.configurations.index.get_indexer(pd.Index(table["setup"])),
+        dataset=dataset,
+        configurations=hyperparameters_of(runs.configurations),
+        metafeatures=metafeatures.reindex(datasets),
+    )
+
+
+def oriented(values: np.ndarray, measure: str) -> np.ndarray:
+    """`values` of `measure`, negated where OpenML's measure counts errors, time or other costs."""
+    is_cost = any(word in measure.split("_") for word in ("error", "time", "memory", "cost"))
+    return -values if is_cost else values
+
+
+def standard_scores(values: np.ndarray, dataset: np.ndarray) -> np.ndarray:
+    """Standardize `values`, (m,), within each dataset; where all values are equal the scores are 0.
+
+    Args:
+        dataset: (m,) number of each value's dataset, from 0.
+    """
+    groups = pd.Series(values).groupby(dataset)
+    spread = groups.transform("std", ddof=0).to_numpy()
+    constant = (groups.transform("max") == groups.transform("min")).to_numpy()
+    centred = values - groups.transform("mean").to_numpy()
+    return np.where(constant, 0.0, centred / np.where(constant, 1.0, spread))
+
+
+def hyperparameters_of(configurations: pd.DataFrame) -> pd.DataFrame:
+    """The hyperparameters of `RunTable.configurations`, whose first two columns are flow and algorithm.
+
+    Where several flows stand together, parameters are called "algorithm:parameter"; the algorithm is a
+    hyperparameter itself then. In one flow's table it is not, and AdaBoost has a parameter of that name.
+    """
+    parameters = configurations.iloc[:, 2:]
+    if parameters.columns.str.contains(":", regex=False).any():
+        parameters = parameters.assign(algorithm=configurations.iloc[:, 1].astype(object))
+    return parameters
+
+
+def facts_of(metafeatures: pd.DataFrame) -> dict[str, np.ndarray]:
+    """The sizes that hyperparameters refer to, (d,) each. OpenML counts the target as a feature; here not."""
+    sizes = metafeatures.reindex(columns=["NumberOfInstances", "NumberOfFeatures"]).to_numpy(np.float64)
+    return {"n_rows": sizes[:, 0], "n_features": sizes[:, 1] - 1}
+
+
+def without_datasets(runs: RunTable, left_out: Collection[str]) -> RunTable:
+    """The runs on other datasets, and only the configurations that they ran."""
+    return select_runs(runs, ~runs.runs["dataset"].isin(list(left_out)).to_numpy())
+
+
+def select_runs(runs: RunTable, keep: np.ndarray) -> RunTable:
+    """The runs where `keep`, (m,) bool, and only their configurations."""
+    table = runs.runs[keep]
+    used = runs.configurations.index.isin(table["setup"])
+    return replace(runs, runs=table, configurations=runs.configurations[used])

@@ -1,0 +1,232 @@
+"""Configurations as one numeric matrix (van Hoof's thesis, section 3.1).
+
+Learning looks at the values that occur and decides per parameter; transforming follows that decision and
+never fails on a value it has not seen.
+
+    type        example                 columns
+    numerical   2, 0.5                  p
+    boolean     True, 0                 p, 0 or 1
+    nominal     "gini", None            p as codes, or one-hot p_gini, p_None
+    mixed       0.05, "sqrt", None      p_num with words turned into numbers, and p_nom as nominal
+    object      PCA(), [1, 2]           none, or as nominal under the object's name
+
+Notation
+    n       configurations
+    m       rows of the result: a configuration has as many as it has runs
+    rows    (m,) positions into the configurations
+    NaN     the configuration does not have the parameter (another algorithm's), or the value is no number
+
+A parameter that a configuration does not have is NaN in its column and 0 in all its one-hot columns. Columns
+that do not vary over the rows that learning saw are left out. Only hyperparameters and sizes of datasets are
+looked at, never results.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from metalearners.imputation import Facts, Size, as_numbers, rule_of, sizes, with_todays_labels
+from metalearners.values import Kind, ParameterType, Values, detect_types, take_apart, type_of
+from warehouse.errors import BadInput
+
+__all__ = ["Facts", "HyperparameterEncoding", "ParameterType", "detect_types", "learn_encoding"]
+
+FORMAT = "headstart.hyperparameter-encoding"
+VERSION = 1
+
+UNKNOWN = "<unkn>"
+"""Category 0 of every nominal parameter: a value that learning did not see."""
+
+Objects = Literal["drop", "nominal"]
+
+
+@dataclass(frozen=True)
+class HyperparameterEncoding:
+    """How configurations become numbers: what `learn_encoding` decided, as data."""
+
+    types: Mapping[str, ParameterType]
+    """Parameter -> type, in the order of the columns that were learned from."""
+    categories: Mapping[str, tuple[str, ...]]
+    """Parameter -> its known labels in alphabetical order."""
+    columns: tuple[str, ...]
+    """The columns that `transform` returns."""
+    one_hot: bool
+
+    def transform(
+        self, configurations: pd.DataFrame, facts: Facts, rows: np.ndarray | None = None
+    ) -> pd.DataFrame:
+        """The matrix of `configurations`, (m, len(columns)), float64.
+
+        Args:
+            configurations: (n, any) Python values by parameter, dtype object. A parameter without a column
+                is one that no configuration has; columns that learning did not see are ignored.
+            facts: `n_rows` and `n_features` (without the target) of each row's dataset: numbers or (m,).
+            rows: which configuration each row is about; None = each one once, in order.
+        """
+        chosen = set(self.columns)
+        index = configurations.index if rows is None else configurations.index[rows]
+        size = sizes(facts, len(index))
+        matrix = {
+            name: np.nan_to_num(column) if one_hot else column
+            for name, column, one_hot in self._all_columns(_values(configurations, self.types), size, rows)
+            if name in chosen
+        }
+        return pd.DataFrame(matrix, index=index, columns=list(self.columns), dtype=np.float64)
+
+    def possible_columns(self) -> list[str]:
+        """Every column that the types and categories give, varying or not."""
+        nothing = dict.fromkeys(self.types, take_apart([]))
+        return [name for name, _, _ in self._all_columns(nothing, sizes(_NO_FACTS, 0), None)]
+
+    def _all_columns(
+        self, values_of: Mapping[str, Values], size: Size, rows: np.ndarray | None
+    ) -> Iterator[tuple[str, np.ndarray, bool]]:
+        """(name, column (m,), whether it is one-hot) of every possible column; NaN where absent."""
+        for parameter, kind in self.types.items():
+            values = values_of[parameter]
+            of_rows = values if rows is None else values.take(rows)
+            if kind is ParameterType.BOOLEAN:
+                yield parameter, np.where(np.isin(of_rows.number, (0, 1)), of_rows.number, np.nan), False
+            if kind is ParameterType.NUMERICAL:
+                yield parameter, as_numbers(of_rows, rule_of(parameter), size), False
+            if kind is ParameterType.MIXED:
+                yield f"{parameter}_num", as_numbers(of_rows, rule_of(parameter), size), False
+            if parameter in self.categories:
+                coded = self._coded(parameter, values)
+                yield from self._nominal_columns(parameter, coded if rows is None else coded[rows])
+
+    def codes(self, parameter: str) -> dict[str, int]:
+        """The number of each category of a nominal parameter, `<unkn>` = 0."""
+        return {label: code for code, label in enumerate((UNKNOWN, *self.categories[parameter]))}
+
+    def _coded(self, parameter: str, values: Values) -> np.ndarray:
+        """The number of each value's category, (n,); NaN where absent."""
+        codes = self.codes(parameter)
+        coded = np.array([codes.get(label, codes[UNKNOWN]) for label in values.label], dtype=np.float64)
+        return np.where(values.kind == Kind.ABSENT, np.nan, coded)
+
+    def _nominal_columns(self, parameter: str, coded: np.ndarray) -> Iterator[tuple[str, np.ndarray, bool]]:
+        name = f"{parameter}_nom" if self.types[parameter] is ParameterType.MIXED else parameter
+        if not self.one_hot:
+            yield name, coded, False
+            return
+        for code, label in enumerate(self.categories[parameter], start=1):
+            yield f"{name}_{label}", np.where(np.isnan(coded), np.nan, coded == code), True
+
+    def to_json(self) -> str:
+        """The encoding as JSON text; `from_json` of it gives an equal encoding."""
+        content = {
+            "format": FORMAT,
+            "version": VERSION,
+            "one_hot": self.one_hot,
+            "types": dict(self.types),
+            "categories": dict(self.categories),
+            "columns": self.columns,
+        }
+        return json.dumps(content, indent=1)
+
+    @classmethod
+    def from_json(cls, text: str) -> HyperparameterEncoding:
+        """Read what `to_json` wrote.
+
+        Raises:
+            BadInput: the text is cut off or something else, or a newer Headstart wrote it.
+        """
+        try:
+            content = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise BadInput(f"the hyperparameter encoding is no JSON or is cut off ({error})") from error
+        if not isinstance(content, dict) or content.get("format") != FORMAT:
+            raise BadInput(f"no hyperparameter encoding: the JSON lacks the format {FORMAT!r}")
+        if content.get("version") != VERSION:
+            raise BadInput(
+                f"the hyperparameter encoding has version {content.get('version')!r} and this Headstart reads"
+                f" version {VERSION}: update Headstart, or learn the encoding anew"
+            )
+        return _from_content(content)
+
+
+def learn_encoding(
+    configurations: pd.DataFrame,
+    facts: Facts,
+    *,
+    one_hot: bool,
+    objects: Objects = "drop",
+    rows: np.ndarray | None = None,
+) -> HyperparameterEncoding:
+    """Decide how each parameter becomes numbers. The first two arguments and `rows` as for `transform`.
+
+    Args:
+        one_hot: a column for each category, else one column of codes for each nominal parameter.
+        objects: leave out parameters that take arrays, mappings or instances, or use their names as
+            categories.
+
+    Raises:
+        BadInput: two columns would have the same name.
+    """
+    values_of = _values(configurations, configurations.columns)
+    types = {parameter: type_of(values) for parameter, values in values_of.items()}
+    if objects == "drop":
+        types = {parameter: kind for parameter, kind in types.items() if kind is not ParameterType.OBJECT}
+    categories = {
+        parameter: _known_labels(values_of[parameter])
+        for parameter, kind in types.items()
+        if kind in (ParameterType.NOMINAL, ParameterType.MIXED, ParameterType.OBJECT)
+    }
+    everything = HyperparameterEncoding(types, categories, (), one_hot)
+    possible = everything.possible_columns()
+    if len(set(possible)) < len(possible):
+        twice = next(name for name in possible if possible.count(name) > 1)
+        raise BadInput(f"two hyperparameters would both give a column {twice!r}: rename one of them")
+    size = sizes(facts, len(configurations) if rows is None else len(rows))
+    columns = tuple(
+        name for name, column, _ in everything._all_columns(values_of, size, rows) if _varies(column)
+    )
+    return HyperparameterEncoding(types, categories, columns, one_hot)
+
+
+_NO_FACTS: Facts = {"n_rows": np.nan, "n_features": np.nan}
+
+
+def _values(configurations: pd.DataFrame, parameters: Iterable[str]) -> dict[str, Values]:
+    """Each parameter's values, (n,)."""
+    absent = [np.nan] * len(configurations)
+    return {
+        parameter: with_todays_labels(take_apart(configurations.get(parameter, absent)), rule_of(parameter))
+        for parameter in parameters
+    }
+
+
+def _known_labels(values: Values) -> tuple[str, ...]:
+    present = values.label[values.kind != Kind.ABSENT]
+    return tuple(sorted(set(present), key=lambda label: (label.casefold(), label)))
+
+
+def _varies(column: np.ndarray) -> bool:
+    present = column[~np.isnan(column)]
+    return bool(present.size and (present != present[0]).any())
+
+
+def _from_content(content: Mapping[str, Any]) -> HyperparameterEncoding:
+    try:
+        encoding = HyperparameterEncoding(
+            types={str(name): ParameterType(kind) for name, kind in content["types"].items()},
+            categories={
+                str(name): tuple(str(label) for label in labels)
+                for name, labels in content["categories"].items()
+            },
+            columns=tuple(str(name) for name in content["columns"]),
+            one_hot=bool(content["one_hot"]),
+        )
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise BadInput(f"the hyperparameter encoding is damaged ({error}): learn it anew") from error
+    strangers = set(encoding.columns) - set(encoding.possible_columns())
+    if strangers:
+        raise BadInput(f"the hyperparameter encoding is damaged: it can't give {sorted(strangers)[0]!r}")
+    return encoding

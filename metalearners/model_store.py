@@ -1,0 +1,242 @@
+"""Trained models on disk: found again by what they were trained from, read without running any code.
+
+A model is a directory with `model.json` (what it is, and the learner's JSON state) and `arrays.npz` (the
+learner's arrays). Its name is a hash of everything that training depends on, so the same runs and settings
+lead to the same directory. A model is looked for in the warehouse's folder `models`, which the bundled
+starter brings along, then in the user's cache; a new one goes to the first of them that can be written.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+import shutil
+import zipfile
+import zlib
+from collections.abc import Collection, Mapping
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from metalearners import new_learner
+from metalearners.base import MetaLearner, Prediction, without_datasets
+from warehouse.errors import BadInput
+from warehouse.queries import RunTable
+from warehouse.store import Warehouse
+
+logger = logging.getLogger(__name__)
+
+FORMAT = "headstart.model"
+VERSION = 1
+"""Goes up when the files change, or when the same runs and settings come to give another model."""
+
+_LIBRARIES = ("lightgbm", "numpy", "pandas")
+
+
+@dataclass(frozen=True)
+class ModelOrigin:
+    """What a model was trained from; equal origins give equal models."""
+
+    learner: str
+    settings: Mapping[str, Any]
+    measure: str
+    flow: str | None
+    """None = the runs of all flows."""
+    left_out: tuple[str, ...]
+    """Datasets whose runs it has not seen, sorted."""
+    warehouse_version: int
+    warehouse_fingerprint: str
+
+    @property
+    def key(self) -> str:
+        """Name of the model's directory."""
+        # The fingerprint stands for the version, too.
+        content = asdict(self) | {"warehouse_version": None, "format": VERSION}
+        digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+        return f"{self.learner}-{digest[:16]}"
+
+
+@dataclass(frozen=True)
+class StoredModel:
+    """A trained learner and where it comes from."""
+
+    origin: ModelOrigin
+    learner: MetaLearner
+    runs: int
+    """Number of runs it was trained on."""
+    datasets: int
+    """Number of datasets it was trained on."""
+    path: Path | None = None
+    """Where it is stored; None if it is not."""
+
+    def predict(self, configurations: pd.DataFrame, metafeatures: pd.Series) -> Prediction:
+        """As `MetaLearner.predict`."""
+        return self.learner.predict(configurations, metafeatures)
+
+    def description(self) -> dict[str, Any]:
+        """What a seeds file says about its model: JSON values, the same for the same model."""
+        return {**_origin_content(self.origin), "runs": self.runs, "datasets": self.datasets}
+
+    def summary(self) -> str:
+        """One line for a person."""
+        return (
+            f"Learned from {self.runs:,} runs on {self.datasets:,} datasets"
+            f" ({self.origin.learner}, warehouse version {self.origin.warehouse_version})"
+        )
+
+
+def trained_model(
+    warehouse: Warehouse,
+    learner: str = "lightgbm",
+    measure: str = "predictive_accuracy",
+    flow: str | None = None,
+    leave_out: Collection[str] | None = None,
+    cache_dir: Path | None = None,
+    *,
+    settings: Mapping[str, Any] | None = None,
+) -> StoredModel:
+    """The model of these runs: from the disk if it was trained before, else trained and stored now.
+
+    Args:
+        leave_out: datasets whose runs the model must not see.
+        cache_dir: used in place of the user's cache directory.
+        settings: of the learner; those left out have their default.
+
+    Raises:
+        BadInput: an unknown learner, flow or measure, or no run to learn from.
+    """
+    untrained = new_learner(learner, settings)
+    origin = ModelOrigin(
+        learner=learner,
+        settings=untrained.settings,
+        measure=measure,
+        flow=f"openml:{flow}" if flow is not None and flow.isdecimal() else flow,
+        left_out=tuple(sorted(leave_out or ())),
+        warehouse_version=warehouse.version,
+        warehouse_fingerprint=warehouse.fingerprint,
+    )
+    beside, cache = warehouse.path / "models", cache_dir or user_cache()
+    for place in (beside, cache):
+        if (place / origin.key).is_dir():
+            try:
+                return load_model(place / origin.key)
+            except BadInput as error:
+                logger.warning("%s; training it again", error)
+    logger.info("training %s on the runs of %s", learner, flow or "all flows")
+    runs = without_datasets(warehouse.run_table(flow, measure), origin.left_out)
+    model = _train(untrained, origin, runs, warehouse.metafeatures())
+    return _store(model, [cache] if warehouse.read_only else [beside, cache])
+
+
+def user_cache() -> Path:
+    """Where a user's models are kept whose warehouse can't be written to."""
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "headstart" / "models"
+
+
+def save_model(model: StoredModel, folder: Path) -> StoredModel:
+    """Write `model` below `folder`, whole or not at all, in place of an equal one.
+
+    Raises:
+        OSError: `folder` can't be written.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    target = folder / model.origin.key
+    unfinished = folder / f".{model.origin.key}.{os.getpid()}"
+    state, arrays = model.learner.state()
+    content = {
+        "format": FORMAT,
+        "version": VERSION,
+        "origin": _origin_content(model.origin),
+        "runs": model.runs,
+        "datasets": model.datasets,
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "libraries": {name: version(name) for name in _LIBRARIES},
+        "state": state,
+    }
+    try:
+        unfinished.mkdir()
+        np.savez_compressed(unfinished / "arrays.npz", allow_pickle=False, **arrays)
+        (unfinished / "model.json").write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+        shutil.rmtree(target, ignore_errors=True)
+        unfinished.rename(target)
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+    return replace(model, path=target)
+
+
+def load_model(path: str | Path) -> StoredModel:
+    """Read the model in the directory `path`. Loading runs no code of the model and changes nothing.
+
+    Raises:
+        BadInput: there is no model, or it is damaged, something else, or from a newer Headstart.
+    """
+    path = Path(path)
+    content = _read_json(path / "model.json")
+    try:
+        origin = _origin(content["origin"])
+        learner = new_learner(origin.learner, origin.settings)
+        learner.restore(content["state"], _read_arrays(path / "arrays.npz"))
+        return StoredModel(origin, learner, int(content["runs"]), int(content["datasets"]), path)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise BadInput(f"the model {path} is damaged ({error}): train it again") from error
+    except BadInput as error:
+        raise BadInput(f"the model {path} can't be used: {error}") from error
+
+
+def _train(
+    untrained: MetaLearner, origin: ModelOrigin, runs: RunTable, metafeatures: pd.DataFrame
+) -> StoredModel:
+    known = metafeatures.drop(index=list(origin.left_out), errors="ignore")
+    learner = untrained.fit(runs, known)
+    return StoredModel(origin, learner, len(runs.runs), runs.runs["dataset"].nunique())
+
+
+def _store(model: StoredModel, folders: list[Path]) -> StoredModel:
+    """Save in the first of `folders` that can be written; a model that can't be saved is still a model."""
+    for folder in folders:
+        try:
+            return save_model(model, folder)
+        except OSError as error:
+            logger.warning("the model can't be stored in %s: %s", folder, error.strerror or error)
+    return model
+
+
+def _origin_content(origin: ModelOrigin) -> dict[str, Any]:
+    return {**asdict(origin), "left_out": list(origin.left_out)}
+
+
+def _origin(content: Mapping[str, Any]) -> ModelOrigin:
+    return ModelOrigin(**{**content, "left_out": tuple(content["left_out"])})
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise BadInput(f"there is no model {path.parent}: {path.name}: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
+        raise BadInput(f"{path} is cut off or no model: {error}; train it again") from error
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise BadInput(f"{path} is no model: it lacks the format {FORMAT!r}")
+    if content.get("version") != VERSION:
+        raise BadInput(
+            f"{path} has format version {content.get('version')!r}, this Headstart reads {VERSION}: update"
+            " Headstart, or train the model again"
+        )
+    return content
+
+
+def _read_arrays(path: Path) -> dict[str, np.ndarray]:
+    try:
+        with np.load(path, allow_pickle=False) as arrays:
+            return {name: arrays[name] for name in arrays.files}
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error, AttributeError) as error:
+        raise BadInput(f"{path.name} is missing, cut off or no array file ({error})") from error

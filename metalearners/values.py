@@ -1,0 +1,149 @@
+"""What a hyperparameter's values are: the kind of each value, and from them the type of the parameter.
+
+Types are those of van Hoof's thesis, section 3.1 and Table 3.1. `True` is no number here, though Python says
+so, and NaN is no value: it stands where a configuration does not have the parameter.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Mapping
+from enum import IntEnum, StrEnum
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+NOT_NOMINAL = "null"
+"""Label of every number: what stands for it where categories are asked for."""
+
+
+class ParameterType(StrEnum):
+    NUMERICAL = "numerical"
+    NOMINAL = "nominal"
+    BOOLEAN = "boolean"
+    MIXED = "mixed"
+    OBJECT = "object"
+
+
+class Kind(IntEnum):
+    ABSENT = 0
+    NUMBER = 1
+    BOOLEAN = 2
+    NONE = 3
+    TEXT = 4
+    DISTRIBUTION = 5
+    OBJECT = 6
+
+
+class Values(NamedTuple):
+    """One parameter's values taken apart, (n,) each."""
+
+    kind: np.ndarray
+    number: np.ndarray  # NaN where there is none; booleans are 0 and 1
+    integer: np.ndarray  # whether a number is written as an integer: 1 and 1.0 can mean different things
+    label: np.ndarray  # the value's name as a category
+
+    def take(self, rows: np.ndarray) -> Values:
+        """The values at these positions."""
+        return Values(*(part[rows] for part in self))
+
+
+def detect_types(configurations: pd.DataFrame | Mapping[str, Any]) -> dict[str, ParameterType]:
+    """The type of each parameter, from the kinds of its values.
+
+    Args:
+        configurations: a frame of values, or a search space as scikit-learn's searches take it: parameter ->
+            list of values or distribution (anything with `rvs`, such as `scipy.stats.loguniform(1e-3, 1)`),
+            which counts as a number.
+    """
+    return {str(name): type_of(take_apart(_listed(values))) for name, values in configurations.items()}
+
+
+def take_apart(values: Iterable[Any]) -> Values:
+    """Split values, (n,), into their kinds, numbers and labels."""
+    # A column has few types and many values, so what follows from the type is looked up, not asked again.
+    listed = pd.Series(list(values), dtype=object).to_numpy()
+    types = [type(value) for value in listed]
+    kind_of = {of_type: _kind(of_type) for of_type in set(types)}
+    kind = np.array([kind_of[of_type] for of_type in types], dtype=np.int8)
+    is_integer = {of_type: issubclass(of_type, int | np.integer) for of_type in kind_of}
+    number = np.full(len(listed), np.nan)
+    countable = np.isin(kind, (Kind.NUMBER, Kind.BOOLEAN))
+    number[countable] = _numbers(listed[countable])
+    kind[(kind == Kind.NUMBER) & np.isnan(number)] = Kind.ABSENT
+    return Values(
+        kind=kind,
+        number=number,
+        integer=np.array([is_integer[of_type] for of_type in types], dtype=bool),
+        label=_labels(listed, kind),
+    )
+
+
+def type_of(values: Values) -> ParameterType:
+    """The type of a parameter that takes these values."""
+    kinds = set(values.kind.tolist()) - {Kind.ABSENT}
+    if Kind.OBJECT in kinds:
+        return ParameterType.OBJECT
+    if kinds and kinds <= {Kind.NUMBER, Kind.DISTRIBUTION}:
+        return ParameterType.NUMERICAL
+    only_truth_values = bool(np.isin(values.number[values.kind != Kind.ABSENT], (0, 1)).all())
+    if Kind.BOOLEAN in kinds and only_truth_values:
+        return ParameterType.BOOLEAN
+    return ParameterType.MIXED if kinds & {Kind.NUMBER, Kind.DISTRIBUTION} else ParameterType.NOMINAL
+
+
+def _listed(values: Any) -> Iterable[Any]:
+    return [values] if isinstance(values, str) or not isinstance(values, Iterable) else values
+
+
+def _kind(of_type: type) -> Kind:
+    """Kind of the values of a type; a NaN turns out to be ABSENT only when it is looked at."""
+    if of_type in (type(pd.NA), type(pd.NaT)):
+        return Kind.ABSENT
+    if of_type is type(None):
+        return Kind.NONE
+    if issubclass(of_type, bool | np.bool_):
+        return Kind.BOOLEAN
+    if issubclass(of_type, int | float | np.integer | np.floating):
+        return Kind.NUMBER
+    if issubclass(of_type, str):
+        return Kind.TEXT
+    return Kind.DISTRIBUTION if hasattr(of_type, "rvs") else Kind.OBJECT
+
+
+def _numbers(values: np.ndarray) -> np.ndarray:
+    try:
+        return values.astype(np.float64)
+    except OverflowError:
+        # Python's integers go beyond every float; such a one becomes the largest.
+        largest = sys.float_info.max
+        return np.array([max(min(value, largest), -largest) for value in values], dtype=np.float64)
+
+
+def _labels(values: np.ndarray, kind: np.ndarray) -> np.ndarray:
+    """Each value's name as a category, (n,)."""
+    labels = np.full(len(values), NOT_NOMINAL, dtype=object)
+    labels[kind == Kind.TEXT] = values[kind == Kind.TEXT]
+    labels[kind == Kind.NONE] = "None"
+    labels[kind == Kind.BOOLEAN] = np.where(values[kind == Kind.BOOLEAN].astype(bool), "True", "False")
+    for index in np.flatnonzero(kind == Kind.OBJECT):
+        labels[index] = _object_label(values[index])
+    return labels
+
+
+def _object_label(value: Any) -> str:
+    """Collections as JSON, functions and classes by their name, instances by their class."""
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    if isinstance(value, list | tuple | Mapping):
+        try:
+            return json.dumps(value, sort_keys=True, default=_type_name)
+        except (TypeError, ValueError, RecursionError):
+            return _type_name(value)
+    return str(getattr(value, "__name__", _type_name(value)))
+
+
+def _type_name(value: Any) -> str:
+    return type(value).__name__

@@ -1,0 +1,237 @@
+"""What every meta-learner has to keep: inherit `MetaLearnerContract` and supply the fixture `new_learner`.
+
+The toy world has two families of datasets (few and many classes) and two of configurations (gini and
+entropy): gini is better on datasets with few classes, entropy on those with many. `depth` changes nothing.
+"""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from io import BytesIO
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from metalearners.base import MetaLearner, Observations
+from warehouse.errors import BadInput
+from warehouse.queries import RunTable
+
+NewLearner = Callable[[], MetaLearner]
+
+FEW, MANY = 2.0, 20.0
+"""Classes of the datasets of either family."""
+
+
+def toy_metafeatures(n_datasets: int = 12) -> pd.DataFrame:
+    """(n_datasets, 3): datasets with an even number have few classes, the others many."""
+    rng = np.random.default_rng(0)
+    return pd.DataFrame(
+        {
+            "NumberOfInstances": rng.integers(100, 1000, n_datasets).astype(float),
+            "NumberOfFeatures": rng.integers(5, 50, n_datasets).astype(float),
+            "NumberOfClasses": [FEW if number % 2 == 0 else MANY for number in range(n_datasets)],
+        },
+        index=pd.Index([f"toy:{number}" for number in range(n_datasets)], name="dataset"),
+    )
+
+
+def toy_runs(n_datasets: int = 12, n_configurations: int = 20) -> RunTable:
+    """Every configuration on every dataset. Datasets differ in level and spread, which must not matter."""
+    rng = np.random.default_rng(1)
+    criterion = np.array(["gini", "entropy"] * (n_configurations // 2), dtype=object)
+    setups = [f"setup {number}" for number in range(n_configurations)]
+    configurations = pd.DataFrame(
+        {
+            "flow": "toy",
+            "algorithm": "forest",
+            "criterion": criterion,
+            "depth": pd.Series(rng.integers(1, 10, n_configurations).tolist(), dtype=object),
+        }
+    ).set_index(pd.Index(setups, name="setup"))
+    rows = [
+        {
+            "run": f"run {number}-{setup}",
+            "dataset": f"toy:{number}",
+            "task": f"toy:{number}/cv3",
+            "flow": "toy",
+            "algorithm": "forest",
+            "setup": setup,
+            "value": 0.5 + number / 100 + (number + 1) / 50 * (good + rng.normal(scale=0.1)),
+        }
+        for number in range(n_datasets)
+        for setup, good in zip(setups, (criterion == "gini") == (number % 2 == 0), strict=True)
+    ]
+    return RunTable(
+        flow="toy", measure="predictive_accuracy", runs=pd.DataFrame(rows), configurations=configurations
+    )
+
+
+def two_algorithms() -> RunTable:
+    """The toy runs as if gini and entropy were two algorithms, each with its own parameters."""
+    runs = toy_runs()
+    names = runs.configurations["criterion"].map({"gini": "forest", "entropy": "boosting"})
+    own = runs.configurations["depth"]
+    configurations = pd.DataFrame(
+        {
+            "flow": names,
+            "algorithm": names,
+            "boosting:depth": own.where(names == "boosting", np.nan),
+            "forest:depth": own.where(names == "forest", np.nan),
+        },
+        index=names.index,
+    )
+    return replace(runs, flow=None, configurations=configurations)
+
+
+def best(
+    learner: MetaLearner, configurations: pd.DataFrame, classes: float, column: str = "criterion"
+) -> object:
+    """What the learner ranks first for a dataset with so many classes."""
+    dataset = pd.Series({"NumberOfInstances": 300.0, "NumberOfFeatures": 10.0, "NumberOfClasses": classes})
+    predicted = learner.predict(configurations, dataset).mean
+    return configurations[column].iloc[int(np.argmax(predicted))]
+
+
+class MetaLearnerContract:
+    """Promises of `metalearners.base.MetaLearner`."""
+
+    @pytest.fixture
+    def new_learner(self) -> NewLearner:
+        raise NotImplementedError
+
+    @pytest.fixture
+    def trained(self, new_learner: NewLearner) -> MetaLearner:
+        return new_learner().fit(toy_runs(), toy_metafeatures())
+
+    @pytest.mark.parametrize(("classes", "expected"), [(FEW, "gini"), (MANY, "entropy")])
+    def test_ranks_first_what_worked_on_datasets_of_the_same_family(
+        self, trained: MetaLearner, classes: float, expected: str
+    ) -> None:
+        assert best(trained, toy_runs().configurations, classes) == expected
+
+    @pytest.mark.parametrize(("classes", "expected"), [(FEW, "forest"), (MANY, "boosting")])
+    def test_ranks_the_configurations_of_several_algorithms_together(
+        self, new_learner: NewLearner, classes: float, expected: str
+    ) -> None:
+        runs = two_algorithms()
+        learner = new_learner().fit(runs, toy_metafeatures())
+        assert best(learner, runs.configurations, classes, column="algorithm") == expected
+
+    def test_prefers_small_values_of_a_measure_that_counts_costs(self, new_learner: NewLearner) -> None:
+        runs = replace(toy_runs(), measure="usercpu_time_millis")
+        learner = new_learner().fit(runs, toy_metafeatures())
+        assert best(learner, runs.configurations, FEW) == "entropy"
+
+    def test_level_and_spread_of_a_dataset_do_not_matter(self, new_learner: NewLearner) -> None:
+        runs = toy_runs()
+        is_huge = runs.runs["dataset"] == "toy:1"
+        huge = replace(
+            runs, runs=runs.runs.assign(value=runs.runs["value"].where(~is_huge, runs.runs["value"] * 1e6))
+        )
+        assert best(new_learner().fit(huge, toy_metafeatures()), runs.configurations, FEW) == "gini"
+
+    def test_predicts_one_finite_number_per_configuration(self, trained: MetaLearner) -> None:
+        configurations = toy_runs().configurations
+        prediction = trained.predict(configurations, toy_metafeatures().iloc[0])
+        assert prediction.mean.shape == (len(configurations),)
+        assert np.isfinite(prediction.mean).all()
+        if prediction.std is not None:
+            assert prediction.std.shape == prediction.mean.shape
+            assert (prediction.std >= 0).all()
+
+    def test_the_prediction_of_a_configuration_does_not_depend_on_the_others(
+        self, trained: MetaLearner
+    ) -> None:
+        configurations, dataset = toy_runs().configurations, toy_metafeatures().iloc[3]
+        together = trained.predict(configurations, dataset).mean
+        backwards = trained.predict(configurations.iloc[::-1], dataset).mean
+        alone = trained.predict(configurations.iloc[[4]], dataset).mean
+        np.testing.assert_allclose(backwards[::-1], together, atol=1e-12)
+        np.testing.assert_allclose(alone, together[[4]], atol=1e-12)
+
+    def test_no_configuration_gives_no_prediction(self, trained: MetaLearner) -> None:
+        assert trained.predict(toy_runs().configurations.iloc[:0], toy_metafeatures().iloc[0]).mean.shape == (
+            0,
+        )
+
+    def test_the_same_settings_and_runs_give_the_same_learner(self, new_learner: NewLearner) -> None:
+        configurations, dataset = toy_runs().configurations, toy_metafeatures().iloc[0]
+        first, second = (
+            new_learner().fit(toy_runs(), toy_metafeatures()).predict(configurations, dataset).mean
+            for _ in range(2)
+        )
+        np.testing.assert_array_equal(first, second)
+
+    def test_predicts_for_values_and_qualities_that_it_has_not_seen(self, trained: MetaLearner) -> None:
+        strange = pd.DataFrame(
+            {
+                "flow": "toy",
+                "algorithm": "forest",
+                "criterion": ["log_loss", None, 3],
+                "depth": ["deep", None, True],
+            },
+            dtype=object,
+        )
+        for dataset in (pd.Series(dtype=float), pd.Series({"NumberOfClasses": np.nan, "Unheard": 1.0})):
+            assert np.isfinite(trained.predict(strange, dataset).mean).all()
+
+    def test_learns_from_datasets_without_metafeatures(self, new_learner: NewLearner) -> None:
+        known = toy_metafeatures().drop(index="toy:0")
+        learner = new_learner().fit(toy_runs(), known)
+        assert best(learner, toy_runs().configurations, MANY) == "entropy"
+
+    def test_a_dataset_whose_runs_are_all_equal_does_no_harm(self, new_learner: NewLearner) -> None:
+        runs = toy_runs()
+        flat = runs.runs.assign(value=runs.runs["value"].where(runs.runs["dataset"] != "toy:0", 0.1))
+        learner = new_learner().fit(replace(runs, runs=flat), toy_metafeatures())
+        assert best(learner, runs.configurations, FEW) == "gini"
+
+    def test_refuses_to_learn_from_nothing(self, new_learner: NewLearner) -> None:
+        runs = toy_runs()
+        empty = replace(runs, runs=runs.runs.iloc[:0], configurations=runs.configurations.iloc[:0])
+        with pytest.raises(BadInput, match="nothing to learn from"):
+            new_learner().fit(empty, toy_metafeatures())
+
+    def test_leaves_its_inputs_as_they_are(self, new_learner: NewLearner) -> None:
+        runs, metafeatures = toy_runs(), toy_metafeatures()
+        new_learner().fit(runs, metafeatures).predict(runs.configurations, metafeatures.iloc[0])
+        pd.testing.assert_frame_equal(runs.runs, toy_runs().runs)
+        pd.testing.assert_frame_equal(runs.configurations, toy_runs().configurations)
+        pd.testing.assert_frame_equal(metafeatures, toy_metafeatures())
+
+    def test_trials_give_another_learner_and_leave_this_one_as_it_is(self, trained: MetaLearner) -> None:
+        configurations, dataset = toy_runs().configurations, toy_metafeatures().iloc[0]
+        before = trained.predict(configurations, dataset).mean
+        trials = Observations(configurations.iloc[:3], np.array([0.7, 0.8, 0.9]))
+        after = trained.condition(trials).predict(configurations, dataset).mean
+        assert np.isfinite(after).all()
+        np.testing.assert_array_equal(trained.predict(configurations, dataset).mean, before)
+
+    def test_settings_are_json_and_complete(self, new_learner: NewLearner) -> None:
+        learner = new_learner()
+        again = type(learner)(**json.loads(json.dumps(learner.settings)))
+        assert again.settings == learner.settings
+
+    def test_predicts_the_same_after_saving_and_restoring(
+        self, new_learner: NewLearner, trained: MetaLearner
+    ) -> None:
+        facts, arrays = trained.state()
+        file = BytesIO()
+        np.savez(file, allow_pickle=False, **arrays)
+        file.seek(0)
+        with np.load(file, allow_pickle=False) as loaded:
+            restored = new_learner().restore(json.loads(json.dumps(facts)), dict(loaded))
+        configurations, dataset = toy_runs().configurations, toy_metafeatures().iloc[1]
+        np.testing.assert_array_equal(
+            restored.predict(configurations, dataset).mean, trained.predict(configurations, dataset).mean
+        )
+
+    def test_refuses_to_restore_what_is_incomplete(
+        self, new_learner: NewLearner, trained: MetaLearner
+    ) -> None:
+        facts, arrays = trained.state()
+        with pytest.raises(BadInput):
+            new_learner().restore({}, arrays)
+        with pytest.raises(BadInput):
+            new_learner().restore(facts, {})

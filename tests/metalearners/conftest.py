@@ -1,0 +1,42 @@
+"""The toy world of the meta-learner contract, written to a warehouse."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from tests.contracts.meta_learner import toy_metafeatures, toy_runs
+from warehouse.store import Warehouse
+
+
+@pytest.fixture(scope="session")
+def toy_tables() -> dict[str, pd.DataFrame]:
+    runs, configurations = toy_runs().runs, toy_runs().configurations
+    tasks = runs[["task", "dataset"]].drop_duplicates()
+    parameters = configurations[["criterion", "depth"]].reset_index().melt("setup", var_name="parameter")
+    qualities = toy_metafeatures().reset_index().melt("dataset", var_name="quality")
+    return {
+        "datasets": pd.DataFrame({"dataset": tasks["dataset"], "name": tasks["dataset"]}),
+        "tasks": tasks.assign(task_type="supervised_classification"),
+        "flows": pd.DataFrame([{"flow": "toy", "name": "Toy forest", "algorithm": "forest"}]),
+        "setups": pd.DataFrame({"setup": configurations.index, "flow": "toy"}),
+        "hyperparameters": parameters.assign(value=parameters["value"].map(json.dumps)),
+        "runs": runs[["run", "task", "setup"]].assign(outcome="success", position=range(len(runs))),
+        "evaluations": runs[["run", "value", "flow"]].assign(measure="predictive_accuracy"),
+        "qualities": qualities.assign(source="computed", extractor="toy"),
+    }
+
+
+@pytest.fixture
+def toy_warehouse(toy_tables: dict[str, pd.DataFrame], tmp_path: Path) -> Warehouse:
+    """12 datasets x 20 configurations; see `tests.contracts.meta_learner`."""
+    warehouse = Warehouse.create(tmp_path / "warehouse")
+    warehouse.write(toy_tables, source="toy")
+    return warehouse
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Models of the tests stay out of the user's cache."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))

@@ -1,0 +1,76 @@
+"""Runs as training data."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from metalearners import new_learner
+from metalearners.base import oriented, standard_scores, training_data, without_datasets
+from tests.contracts.meta_learner import toy_metafeatures, toy_runs
+from warehouse.errors import BadInput
+
+
+def test_scores_are_standardized_within_each_dataset() -> None:
+    values = np.array([1.0, 10.0, 2.0, 20.0, 3.0, 30.0])
+    scores = standard_scores(values, np.array([0, 1, 0, 1, 0, 1]))
+    np.testing.assert_allclose(scores[::2], [-1.224745, 0, 1.224745], atol=1e-6)
+    np.testing.assert_allclose(scores[1::2], scores[::2])
+
+
+@pytest.mark.parametrize("value", [0.0, 0.1, 1 / 3, 1e300])
+def test_a_dataset_whose_runs_are_all_equal_scores_zero(value: float) -> None:
+    assert standard_scores(np.array([value] * 7 + [1.0]), np.array([0] * 7 + [1])).tolist() == [0.0] * 8
+
+
+@pytest.mark.parametrize(
+    ("measure", "larger_is_better"),
+    [
+        ("predictive_accuracy", True),
+        ("area_under_roc_curve", True),
+        ("f_measure", True),
+        ("kappa", True),
+        ("usercpu_time_millis", False),
+        ("mean_absolute_error", False),
+        ("build_memory", False),
+        ("average_cost", False),
+    ],
+)
+def test_larger_is_better_for_every_oriented_measure(measure: str, larger_is_better: bool) -> None:
+    assert oriented(np.array([2.0]), measure)[0] == (2.0 if larger_is_better else -2.0)
+
+
+def test_every_run_finds_its_configuration_and_dataset() -> None:
+    runs = toy_runs()
+    data = training_data(runs, toy_metafeatures())
+    assert (data.configurations.index[data.configuration] == runs.runs["setup"]).all()
+    assert (data.metafeatures.index[data.dataset] == runs.runs["dataset"]).all()
+    assert list(data.configurations.columns) == ["criterion", "depth"]
+
+
+def test_the_target_is_no_feature_of_the_dataset() -> None:
+    metafeatures = toy_metafeatures()
+    facts = training_data(toy_runs(), metafeatures).facts
+    assert facts["n_features"][0] == metafeatures["NumberOfFeatures"].iloc[0] - 1
+    assert facts["n_rows"][0] == metafeatures["NumberOfInstances"].iloc[0]
+
+
+def test_sizes_that_no_dataset_has_are_unknown() -> None:
+    facts = training_data(toy_runs(), pd.DataFrame()).facts
+    assert np.isnan(facts["n_rows"]).all()
+
+
+def test_left_out_datasets_take_their_configurations_along() -> None:
+    runs = toy_runs()
+    own = runs.configurations.iloc[[0]].set_axis(["only on toy:1"])
+    table = runs.runs.assign(setup=runs.runs["setup"].where(runs.runs["dataset"] != "toy:1", "only on toy:1"))
+    both = type(runs)(runs.flow, runs.measure, table, pd.concat([runs.configurations, own]))
+    rest = without_datasets(both, {"toy:1"})
+    assert "toy:1" not in set(rest.runs["dataset"])
+    assert "only on toy:1" not in rest.configurations.index
+
+
+def test_an_unknown_learner_is_answered_with_the_known_ones() -> None:
+    with pytest.raises(BadInput, match="unknown learner 'oracle'; known are lightgbm"):
+        new_learner("oracle")
+    with pytest.raises(BadInput, match="can't have these settings"):
+        new_learner("lightgbm", {"colour": "blue"})

@@ -1,0 +1,171 @@
+"""Trained models: found again by what they were trained from, never half-written, never unpickled."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from metalearners.model_store import StoredModel, load_model, save_model, trained_model, user_cache
+from tests.contracts.meta_learner import FEW, MANY, best
+from warehouse.errors import BadInput
+from warehouse.store import Warehouse
+
+SETTINGS = {"trees": 10, "leaves": 4}
+
+
+def train(warehouse: Warehouse, **options: object) -> StoredModel:
+    return trained_model(warehouse, **{"settings": SETTINGS, **options})  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def model(toy_warehouse: Warehouse) -> StoredModel:
+    return train(toy_warehouse)
+
+
+@pytest.fixture
+def folder(model: StoredModel) -> Path:
+    assert model.path is not None
+    return model.path
+
+
+def test_a_model_is_trained_once_and_then_found(
+    toy_warehouse: Warehouse, model: StoredModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Warehouse, "run_table", lambda *_: pytest.fail("trained again"))
+    again = train(toy_warehouse)
+    assert again.path == model.path == toy_warehouse.path / "models" / model.origin.key
+    assert again.description() == model.description()
+
+
+def test_a_found_model_recommends_as_the_trained_one_did(
+    toy_warehouse: Warehouse, model: StoredModel
+) -> None:
+    configurations = toy_warehouse.run_table(None, "predictive_accuracy").configurations
+    found = train(toy_warehouse)
+    for classes, expected in ((FEW, "gini"), (MANY, "entropy")):
+        assert best(found.learner, configurations, classes, "forest:criterion") == expected
+        assert best(model.learner, configurations, classes, "forest:criterion") == expected
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"leave_out": frozenset({"toy:3"})},
+        {"flow": "toy"},
+        {"flow": "forest"},
+        {"settings": {"trees": 11, "leaves": 4}},
+    ],
+)
+def test_another_question_is_another_model(
+    toy_warehouse: Warehouse, model: StoredModel, options: dict[str, object]
+) -> None:
+    assert train(toy_warehouse, **options).path != model.path
+
+
+def test_new_runs_make_a_new_model(toy_warehouse: Warehouse, model: StoredModel) -> None:
+    runs = toy_warehouse.sql("SELECT run FROM runs ORDER BY run LIMIT 1")
+    toy_warehouse.write(
+        {"evaluations": runs.assign(measure="predictive_accuracy", value=0.0, flow="toy")},
+        source="correction",
+    )
+    assert train(toy_warehouse).path != model.path
+
+
+def test_a_left_out_dataset_is_not_learned_from(toy_warehouse: Warehouse, model: StoredModel) -> None:
+    without = train(toy_warehouse, leave_out={"toy:1", "toy:3"})
+    assert (model.datasets, model.runs) == (12, 240)
+    assert (without.datasets, without.runs) == (10, 200)
+    assert without.description()["left_out"] == ["toy:1", "toy:3"]
+
+
+def test_short_names_of_openml_flows_lead_to_the_same_model(toy_warehouse: Warehouse) -> None:
+    for name in ("42", "openml:42"):
+        with pytest.raises(BadInput, match="unknown flow"):
+            train(toy_warehouse, flow=name)
+
+
+def test_the_model_goes_to_the_cache_where_the_warehouse_is_read_only(toy_warehouse: Warehouse) -> None:
+    older = Warehouse.open(toy_warehouse.path, version=toy_warehouse.version)
+    model = train(older)
+    assert model.path == user_cache() / model.origin.key
+    assert train(older).path == model.path
+
+
+def test_a_model_that_cannot_be_stored_is_still_a_model(toy_warehouse: Warehouse, tmp_path: Path) -> None:
+    for blocked in (toy_warehouse.path / "models", tmp_path / "cache"):
+        blocked.write_text("a file where a folder should be")
+    model = train(toy_warehouse)
+    assert model.path is None
+    assert model.summary() == "Learned from 240 runs on 12 datasets (lightgbm, warehouse version 1)"
+
+
+def test_the_given_cache_is_used_in_place_of_the_users(toy_warehouse: Warehouse, tmp_path: Path) -> None:
+    older = Warehouse.open(toy_warehouse.path, version=1)
+    model = train(older, cache_dir=tmp_path / "elsewhere")
+    assert model.path == tmp_path / "elsewhere" / model.origin.key
+
+
+def test_saving_leaves_nothing_unfinished_behind(model: StoredModel, folder: Path) -> None:
+    save_model(model, folder.parent)
+    assert [entry.name for entry in folder.parent.iterdir()] == [model.origin.key]
+    assert sorted(entry.name for entry in folder.iterdir()) == ["arrays.npz", "model.json"]
+
+
+def test_a_damaged_model_is_trained_again(toy_warehouse: Warehouse, folder: Path) -> None:
+    (folder / "arrays.npz").write_bytes(b"")
+    train(toy_warehouse)
+    assert load_model(folder).runs == 240
+
+
+def damaged_json(folder: Path, **changes: object) -> None:
+    content = json.loads((folder / "model.json").read_text())
+    (folder / "model.json").write_text(json.dumps({**content, **changes}))
+
+
+def test_models_that_cannot_be_used_are_refused_in_one_line(folder: Path) -> None:
+    arrays, text = (folder / "arrays.npz").read_bytes(), (folder / "model.json").read_text()
+
+    def refused(message: str) -> None:
+        with pytest.raises(BadInput, match=message) as caught:
+            load_model(folder)
+        assert "\n" not in str(caught.value)
+        (folder / "arrays.npz").write_bytes(arrays)
+        (folder / "model.json").write_text(text)
+
+    for damaged in (b"", arrays[: len(arrays) // 2], b"\x80\x04pickled", b"PK\x03\x04 no archive"):
+        (folder / "arrays.npz").write_bytes(damaged)
+        refused("arrays.npz is missing, cut off or no array file")
+    np.savez(folder / "arrays.npz", feature=np.array([object()]))
+    refused("arrays.npz is missing, cut off or no array file")
+    np.savez(folder / "arrays.npz", feature=np.zeros(3))
+    refused("the stored forest lacks")
+    (folder / "arrays.npz").unlink()
+    refused("arrays.npz is missing")
+    (folder / "model.json").write_text(text[:200])
+    refused("cut off or no model")
+    (folder / "model.json").write_text("[]")
+    refused("lacks the format 'headstart.model'")
+    damaged_json(folder, version=2)
+    refused("this Headstart reads 1")
+    damaged_json(folder, origin={"learner": "lightgbm"})
+    refused("damaged")
+    damaged_json(folder, state={})
+    refused("the stored learner is damaged")
+    damaged_json(folder, origin=json.loads(text)["origin"] | {"learner": "oracle"})
+    refused("unknown learner 'oracle'")
+    (folder / "model.json").unlink()
+    refused("there is no model")
+
+
+def test_loading_a_model_imports_nothing_heavy(folder: Path) -> None:
+    command = (
+        "import sys; from metalearners.model_store import load_model; load_model(sys.argv[1])\n"
+        "print(sorted({'lightgbm', 'sklearn', 'scipy', 'joblib', 'rich'} & set(sys.modules)))"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", command, str(folder)], capture_output=True, text=True, check=True
+    )
+    assert result.stdout.strip() == "[]"
