@@ -149,7 +149,6 @@ def run_experiments(
         Outcome -> number of runs, and `skipped` = runs that the warehouse had.
     """
     counts = {**{str(outcome): 0 for outcome in Outcome}, "skipped": 0}
-    known = set(warehouse.sql("SELECT run FROM runs")["run"])
     spent, estimated = 0.0, 0
     for position, file in enumerate(files):
         try:
@@ -160,6 +159,7 @@ def run_experiments(
             logger.warning("passed over %s: %s", file.path, error)
             continue
         planned = planned_runs(dataset, plan)
+        known = _known_runs(warehouse.path, planned[0].task)
         runs = [run for run in planned if run.run not in known]
         counts["skipped"] += len(planned) - len(runs)
         batch = _Batch(warehouse, dataset, plan)
@@ -183,6 +183,11 @@ def run_experiments(
         batch.commit()
         spent += time.monotonic() - start
     return counts
+
+
+def _known_runs(warehouse: Path, task: str) -> set[str]:
+    """Runs on this task as of now: another process may be at work on the same warehouse."""
+    return set(Warehouse.open(warehouse).sql("SELECT run FROM runs WHERE task = ?", [task])["run"])
 
 
 def planned_runs(dataset: Dataset, plan: Plan) -> list[Run]:
