@@ -43,7 +43,7 @@ def create(folder: Path, table: Table) -> None:
     """Make the empty table at its Delta version 0, unless it is there."""
     DeltaTable.create(
         folder,
-        table.schema,
+        _without_meanings(table.schema),
         mode="ignore",
         partition_by=list(table.partition_by),
         configuration=_KEEP_EVERYTHING,
@@ -66,11 +66,13 @@ def files(folder: Path, table: DeltaTable) -> list[str]:
 
 def append(table: DeltaTable, rows: pa.Table) -> None:
     """Add `rows` as one file per partition."""
+    rows = rows.cast(_without_meanings(rows.schema))
     write_deltalake(table, rows, mode="append", writer_properties=_WRITER, target_file_size=_ONE_FILE)
 
 
 def replace(table: DeltaTable, rows: pa.Table, key: tuple[str, ...]) -> None:
     """Put `rows` in the place of the rows with the same `key`."""
+    rows = rows.cast(_without_meanings(rows.schema))
     same_key = " AND ".join(f'target."{column}" = source."{column}"' for column in key)
     merge = table.merge(
         rows, same_key, source_alias="source", target_alias="target", writer_properties=_WRITER
@@ -91,3 +93,11 @@ def compact_if_scattered(table: DeltaTable) -> None:
     n_partitions = actions.group_by(partitions).aggregate([]).num_rows if partitions else 1
     if actions.num_rows > _SMALL_FILES * n_partitions:
         table.optimize.compact(writer_properties=_WRITER)
+
+
+def _without_meanings(schema: pa.Schema) -> pa.Schema:
+    """The bare schema. What a column means stands in `warehouse.schema` alone.
+
+    Delta takes a column whose description was reworded for another column, and refuses its rows.
+    """
+    return pa.schema([field.remove_metadata() for field in schema])

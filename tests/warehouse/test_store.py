@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from deltalake import DeltaTable
 
 from tests.warehouse.worlds import BOOSTING, FOREST, qualities, runs
 from warehouse import delta, store
@@ -170,6 +171,19 @@ def test_older_version_cannot_be_written_to(warehouse: Warehouse) -> None:
     assert old.read_only
     with pytest.raises(BadInput, match="opened at version 0"):
         old.write(runs(), source="test")
+
+
+def test_tables_whose_columns_were_described_in_other_words_still_take_rows(tmp_path: Path) -> None:
+    """A warehouse of an earlier release, whose tables kept the descriptions."""
+    folder = tmp_path / "old"
+    for name, table in TABLES.items():
+        fields = [field.with_metadata({"meaning": "said otherwise"}) for field in table.schema]
+        DeltaTable.create(folder / name, pa.schema(fields), partition_by=list(table.partition_by))
+    warehouse = Warehouse.open(folder)
+    warehouse.write(runs(), source="test")
+    changed = runs(accuracies={"openml:1": 0.25})
+    warehouse.write(changed, source="test")
+    assert values(warehouse) == [0.25]
 
 
 def test_open_warehouse_does_not_move_while_others_write(warehouse: Warehouse) -> None:
