@@ -21,8 +21,8 @@ _quoting.maxstring = _quoting.maxother = 70
 
 
 def quoted(text: object) -> str:
-    """A name or value from outside, for a message: in quotes, on one line, not too long."""
-    return _quoting.repr(str(text))
+    """Something from outside, for a message: in quotes, on one line; a path whole, the rest not too long."""
+    return repr(str(text)) if isinstance(text, Path) else _quoting.repr(str(text))
 
 
 def read_bytes(path: Path) -> bytes:
