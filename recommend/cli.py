@@ -1,6 +1,8 @@
 """`recommend`: which configurations to try first on a dataset."""
 
 import json
+import shutil
+import textwrap
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +12,7 @@ from recommend.ranking import Recommendation
 from recommend.ranking import recommend as rank
 from warehouse import console
 from warehouse.console import JsonOption, WarehouseOption
+from warehouse.store import STARTER, Warehouse
 
 app = console.new_app("")
 
@@ -66,7 +69,6 @@ def recommend(
     """
     from ingest.datasets import load_dataset
     from recommend.seeds import write_seeds
-    from warehouse.store import Warehouse
 
     console.check_format(output)
     result = rank(
@@ -96,7 +98,11 @@ def _report(result: Recommendation) -> str:
         f"{dataset.n_classes} classes; {dataset.target_choice}"
     )
     lines = [facts, *([f"Note: {dataset.note}."] if dataset.note else [])]
-    lines.append(f"{result.model.summary()}; {result.candidates:,} configurations ranked.")
+    where = "the bundled starter" if result.warehouse.path == STARTER else str(result.warehouse.path)
+    lines.append(
+        f"Learned from {result.model.runs:,} runs on {result.model.datasets:,} datasets of {where}; "
+        f"{result.candidates:,} configurations ranked."
+    )
     if result.left_out:
         lines.append(
             f"This dataset is in the warehouse ({', '.join(result.left_out)}); "
@@ -108,25 +114,38 @@ def _report(result: Recommendation) -> str:
         "",
         *_table(result),
         "",
-        "Predicted: standard score within the dataset, 0 = an average configuration.",
+        "predicted: standard score within the dataset, 0 = an average configuration;",
+        "similar: the configuration's mean standard score on the most similar datasets.",
     ]
     return "\n".join(lines)
 
 
 def _table(result: Recommendation) -> list[str]:
-    """Rank, algorithm, prediction and hyperparameters, one configuration a block."""
+    """A line per configuration, its hyperparameters wrapped where the terminal ends."""
+    header = ("rank", "algorithm", "predicted", "similar", "hyperparameters")
     rows = [
         (
             str(item.rank),
             item.flow.title,
             f"{item.predicted:+.2f}",
+            "" if item.on_nearest is None else f"{item.on_nearest:+.2f}",
             ", ".join(f"{name}={_short(value)}" for name, value in item.hyperparameters.items()),
         )
         for item in result.configurations
     ]
-    header = ("rank", "algorithm", "predicted", "hyperparameters")
-    widths = [max(len(row[column]) for row in [header, *rows]) for column in range(3)]
-    return [f"{a:>{widths[0]}}  {b:<{widths[1]}}  {c:>{widths[2]}}  {d}" for a, b, c, d in [header, *rows]]
+    widths = [max(len(row[column]) for row in [header, *rows]) for column in range(4)]
+    indent = " " * (sum(widths) + 2 * len(widths))
+    width = max(shutil.get_terminal_size((110, 24)).columns, len(indent) + 40)
+    lines = []
+    for place, algorithm, predicted, similar, hyperparameters in [header, *rows]:
+        start = (
+            f"{place:>{widths[0]}}  {algorithm:<{widths[1]}}  {predicted:>{widths[2]}}  "
+            f"{similar:>{widths[3]}}  "
+        )
+        lines += textwrap.wrap(
+            start + hyperparameters, width, subsequent_indent=indent, break_on_hyphens=False
+        )
+    return lines
 
 
 def _short(value: object) -> str:

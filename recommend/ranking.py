@@ -7,28 +7,22 @@ scikit-learn or LightGBM unless a model has to be trained first.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from ingest.datasets import Dataset
-from ingest.flows import Flow, Value, find_flow, get_flow
+from ingest.flows import Flow, Value, get_flow
 from ingest.metafeatures import compute_metafeatures
-from metalearners.base import standard_scores
+from metalearners.base import oriented, standard_scores, without_datasets
 from metalearners.model_store import StoredModel, trained_model
+from recommend.candidates import find_candidates
+from recommend.evidence import nearest_datasets, scores_on
 from recommend.seeds import SCHEMA, STRATEGIES, choose_delta, choose_top
 from warehouse.errors import BadInput
-from warehouse.qualities import STATISTICAL
-from warehouse.queries import RunTable
 from warehouse.store import Warehouse
-
-MOST_CANDIDATES = 1000
-"""Configurations of one algorithm that are ranked; a warehouse may hold tens of thousands."""
-NEAREST = 3
-"""How many similar datasets a recommendation names."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +34,8 @@ class RankedConfiguration:
     hyperparameters: dict[str, Value]
     predicted: float
     """Expected score in standard deviations of the dataset's own runs, 0 = an average configuration."""
+    on_nearest: float | None
+    """Mean standard score that it had on the most similar datasets; None if it was not run there."""
     delta: float | None
     """The delta that chose it (eq. 6.2), None where it was chosen for its prediction alone."""
 
@@ -87,6 +83,7 @@ class Recommendation:
                     "algorithm": item.flow.name,
                     "hyperparameters": item.hyperparameters,
                     "predicted": item.predicted,
+                    "on_nearest": item.on_nearest,
                     "delta": item.delta,
                 }
                 for item in self.configurations
@@ -133,99 +130,41 @@ def recommend(
     same = warehouse.sql(
         "SELECT dataset, name FROM datasets WHERE content_hash = ? ORDER BY dataset", [dataset.content_hash]
     )
-    model = trained_model(warehouse, measure=measure, leave_out=frozenset(same["dataset"]))
-    configurations, setups = _candidates(
-        warehouse.run_table(None, measure), wanted, rows=len(dataset.features)
+    left_out = frozenset(same["dataset"])
+    model = trained_model(warehouse, measure=measure, leave_out=left_out)
+    runs = without_datasets(warehouse.run_table(None, measure), left_out)
+    scores = standard_scores(
+        oriented(runs.runs["value"].to_numpy(), measure), pd.factorize(runs.runs["dataset"])[0]
     )
+    candidates = find_candidates(runs, scores, wanted, len(dataset.features))
     metafeatures = pd.Series(compute_metafeatures(dataset), dtype=float)
+    configurations = runs.configurations.loc[[candidate.setup for candidate in candidates]]
     predicted = model.predict(configurations, metafeatures).mean
+    nearest = nearest_datasets(
+        warehouse.metafeatures().drop(index=list(left_out), errors="ignore"), metafeatures
+    )
+    on_nearest = scores_on(runs.runs, scores, nearest.index)
+    names = dict(warehouse.sql("SELECT dataset, name FROM datasets").itertuples(index=False, name=None))
     choose = choose_delta if strategy == "delta" else choose_top
     return Recommendation(
         dataset=dataset,
         configurations=[
-            RankedConfiguration(rank, *setups[position], float(predicted[position]), delta)
+            RankedConfiguration(
+                rank=rank,
+                flow=candidates[position].flow,
+                hyperparameters=candidates[position].hyperparameters,
+                predicted=float(predicted[position]),
+                on_nearest=on_nearest.get(candidates[position].setup),
+                delta=delta,
+            )
             for rank, (position, delta) in enumerate(choose(predicted, top), start=1)
         ],
         strategy=strategy,
         measure=measure,
         metafeatures=metafeatures,
-        nearest=_nearest(warehouse, metafeatures, frozenset(same["dataset"])),
+        nearest=[(str(names.get(key, key)), float(distance)) for key, distance in nearest.items()],
         left_out=list(same["name"]),
         warehouse=warehouse,
         model=model,
-        candidates=len(setups),
+        candidates=len(candidates),
     )
-
-
-def _candidates(
-    runs: RunTable, wanted: set[str], rows: int
-) -> tuple[pd.DataFrame, list[tuple[Flow, dict[str, Value]]]]:
-    """The configurations that build today and fit half of `rows`: the learner's frame, flows and values.
-
-    The same configuration of two flows of one algorithm counts once. Of an algorithm with very many, those
-    count that came out best somewhere.
-    """
-    scores = standard_scores(runs.runs["value"].to_numpy(), pd.factorize(runs.runs["dataset"])[0])
-    best = pd.Series(scores).groupby(runs.runs["setup"].to_numpy()).max().sort_values(ascending=False)
-    frame = runs.configurations.loc[best.index]
-    kept, setups, seen = [], [], set()
-    for algorithm, part in frame.groupby("algorithm", sort=False):
-        flow = find_flow(str(algorithm))
-        if flow is None or (wanted and flow.name not in wanted):
-            continue
-        for setup, values in _values(part.iloc[:MOST_CANDIDATES], f"{algorithm}:"):
-            try:
-                current = flow.current(values)
-            except BadInput:
-                continue  # a value that no longer exists
-            key = (flow.name, *sorted(current.items()))
-            # Half, so that a two-fold cross-validation of what we recommend works as well.
-            if key not in seen and flow.rows_needed(current) <= rows // 2:
-                seen.add(key)
-                kept.append(setup)
-                setups.append((flow, current))
-    if not setups:
-        raise BadInput(
-            "the warehouse has no configuration that can be built"
-            + (f" of {', '.join(sorted(wanted))}" if wanted else "")
-        )
-    return frame.loc[kept], setups
-
-
-def _values(configurations: pd.DataFrame, prefix: str) -> Iterator[tuple[str, dict[str, Value]]]:
-    """Setup and hyperparameters of one algorithm's configurations, whose columns start with `prefix`."""
-    columns = [name for name in configurations.columns if name.startswith(prefix)]
-    names = [name.removeprefix(prefix) for name in columns]
-    rows = configurations[columns].to_numpy(dtype=object)
-    for setup, row in zip(configurations.index, rows, strict=True):
-        # A parameter that the setup does not have is NaN, the one value that differs from itself.
-        yield setup, {name: value for name, value in zip(names, row, strict=True) if value == value}
-
-
-def _nearest(
-    warehouse: Warehouse, metafeatures: pd.Series, left_out: frozenset[str]
-) -> list[tuple[str, float]]:
-    """The most similar datasets: Euclidean distance over the statistical meta-features.
-
-    Each is put on a log scale and divided by its standard deviation over the warehouse; one that is
-    missing on either side does not count. An empty list where nothing can be compared.
-    """
-    known = warehouse.metafeatures().drop(index=list(left_out), errors="ignore")
-    common = [
-        name
-        for name in STATISTICAL
-        if name in known.columns
-        and known[name].notna().any()
-        and not math.isnan(metafeatures.get(name, math.nan))
-    ]
-    if not common:
-        return []
-    known = known[known[common].notna().any(axis=1)]
-    others = np.log1p(known[common].to_numpy(dtype=float))  # (datasets, features)
-    mine = np.log1p(metafeatures[common].to_numpy(dtype=float))
-    spread = np.nanstd(others, axis=0)
-    differences = (others - mine)[:, spread > 0] / spread[spread > 0]
-    distances = np.sqrt(np.nanmean(differences**2, axis=1))
-    names = dict(warehouse.sql("SELECT dataset, name FROM datasets").itertuples(index=False, name=None))
-    order = np.argsort(distances, kind="stable")[:NEAREST]
-    return [(str(names.get(known.index[i], known.index[i])), float(distances[i])) for i in order]

@@ -110,3 +110,12 @@ def test_empty_warehouse_is_refused(tmp_path: Path) -> None:
 def test_configuration_without_flow_is_refused() -> None:
     with pytest.raises(BadInput, match="needs `flow`"):
         build_pipeline({"hyperparameters": {}}, load_dataset(numbers(100)))
+
+
+def test_evidence_is_what_the_configuration_scored_on_the_most_similar_datasets(small_world: Path) -> None:
+    result = rank(load_dataset(numbers(900, seed=50)), warehouse=Warehouse.open(small_world), top=16)
+    by_algorithm: dict[str, list[float]] = {"decision_tree": [], "logistic_regression": []}
+    for item in result.configurations:
+        assert item.on_nearest is not None
+        by_algorithm[item.flow.name].append(item.on_nearest)
+    assert min(by_algorithm["decision_tree"]) > 0 > max(by_algorithm["logistic_regression"])

@@ -1,0 +1,72 @@
+"""The configurations to choose from: those of the warehouse that still build today."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from ingest.flows import Flow, Value, find_flow
+from warehouse.errors import BadInput
+from warehouse.queries import RunTable
+
+MOST_CANDIDATES = 1000
+"""Configurations of one algorithm that are ranked; a warehouse may hold tens of thousands."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One configuration: its setup in the warehouse, and what it is in today's terms."""
+
+    setup: str
+    flow: Flow
+    hyperparameters: dict[str, Value]
+
+
+def find_candidates(runs: RunTable, scores: np.ndarray, wanted: set[str], rows: int) -> list[Candidate]:
+    """The configurations of `runs` that build today and can be fitted on half of `rows`.
+
+    The same configuration of two flows of one algorithm counts once. Of an algorithm with very many, those
+    count that came out best somewhere.
+
+    Args:
+        runs: of all flows together.
+        scores: (m,) standard score of each run.
+        wanted: names of the flows to choose from; empty = all.
+        rows: of the dataset that configurations are sought for. Half of them, so that a two-fold
+            cross-validation of what is recommended works as well.
+
+    Raises:
+        BadInput: there is none.
+    """
+    best = pd.Series(scores).groupby(runs.runs["setup"].to_numpy()).max().sort_values(ascending=False)
+    found, seen = [], set()
+    for algorithm, part in runs.configurations.loc[best.index].groupby("algorithm", sort=False):
+        flow = find_flow(str(algorithm))
+        if flow is None or (wanted and flow.name not in wanted):
+            continue
+        for setup, values in _values(part.iloc[:MOST_CANDIDATES], f"{algorithm}:"):
+            try:
+                current = flow.current(values)
+            except BadInput:
+                continue  # a value that no longer exists
+            key = (flow.name, *sorted(current.items()))
+            if key not in seen and flow.rows_needed(current) <= rows // 2:
+                seen.add(key)
+                found.append(Candidate(setup, flow, current))
+    if not found:
+        of_wanted = f" of {', '.join(sorted(wanted))}" if wanted else ""
+        raise BadInput(f"the warehouse has no configuration that can be built{of_wanted}")
+    return found
+
+
+def _values(configurations: pd.DataFrame, prefix: str) -> Iterator[tuple[str, dict[str, Value]]]:
+    """Setup and hyperparameters of one algorithm's configurations, whose columns start with `prefix`."""
+    columns = [name for name in configurations.columns if name.startswith(prefix)]
+    names = [name.removeprefix(prefix) for name in columns]
+    rows = configurations[columns].to_numpy(dtype=object)
+    for setup, row in zip(configurations.index, rows, strict=True):
+        # A parameter that the setup does not have is NaN, the one value that differs from itself.
+        yield setup, {name: value for name, value in zip(names, row, strict=True) if value == value}

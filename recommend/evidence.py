@@ -1,0 +1,40 @@
+"""What a recommendation rests on: the most similar datasets, and how configurations did there."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from warehouse.qualities import STATISTICAL
+
+NEAREST = 3
+"""How many similar datasets a recommendation names."""
+
+
+def nearest_datasets(known: pd.DataFrame, metafeatures: pd.Series) -> pd.Series:
+    """The most similar datasets with their distance, the nearest first; empty if none can be compared.
+
+    The distance is the root mean square over the statistical meta-features, each on a log scale and divided
+    by its standard deviation over the known datasets. What is missing on either side does not count.
+
+    Args:
+        known: (datasets, qualities)
+        metafeatures: quality -> value of the new dataset.
+    """
+    mine = np.log1p(metafeatures.reindex(STATISTICAL))
+    others = np.log1p(known.reindex(columns=STATISTICAL))
+    spread = others.std(ddof=0).replace(0.0, np.nan)
+    squares = ((others - mine) / spread) ** 2
+    distances: pd.Series = squares.mean(axis="columns").pow(0.5).dropna()
+    return distances.nsmallest(NEAREST)
+
+
+def scores_on(runs: pd.DataFrame, scores: np.ndarray, datasets: pd.Index) -> pd.Series:
+    """Setup -> mean standard score of its runs on `datasets`, for the setups that ran there.
+
+    Args:
+        runs: (m,) rows of a run table.
+        scores: (m,) standard score of each.
+    """
+    there = runs["dataset"].isin(datasets).to_numpy()
+    return pd.Series(scores[there]).groupby(runs.loc[there, "setup"].to_numpy()).mean()
