@@ -24,19 +24,19 @@ from warehouse.errors import BadInput
 TARGET_NAMES = ("class", "target", "label", "y")
 MAX_NUMERIC_CLASSES = 30
 
-NumericTarget = Literal["refuse", "binarize"]
-RareClasses = Literal["refuse", "drop"]
+NumericTarget = Literal["keep", "binarize"]
+RareClasses = Literal["keep", "drop"]
 
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """A classification dataset.
+    """A dataset with a target to predict: classes, or numbers (`n_classes` is 0 then).
 
     `features` has a row per instance and, by role: numeric float64/int64; categorical and boolean
     `category` of text (with the values that the source declares but does not use); date datetime64; text
     `str`; constant and identifier in one of these. Missing is NaN (NaT). `target` is a `category` of text
-    labels, all of which occur, without missing values, on the same index. `target_choice` says in one
-    sentence why this column is the target, `note` what was changed on the way in.
+    labels, all of which occur, or float64, without missing values, on the same index. `target_choice`
+    says in one sentence why this column is the target, `note` what was changed on the way in.
     """
 
     name: str
@@ -59,7 +59,8 @@ class Dataset:
 
     @property
     def n_classes(self) -> int:
-        return len(self.target.cat.categories)
+        """Number of classes; 0 where the target is a number to be predicted."""
+        return len(self.target.cat.categories) if isinstance(self.target.dtype, pd.CategoricalDtype) else 0
 
 
 def load_dataset(
@@ -67,11 +68,11 @@ def load_dataset(
     *,
     target: str | None = None,
     roles: Mapping[str, Role | str] | None = None,
-    numeric_target: NumericTarget = "refuse",
-    rare_classes: RareClasses = "refuse",
+    numeric_target: NumericTarget = "keep",
+    rare_classes: RareClasses = "keep",
     name: str | None = None,
 ) -> Dataset:
-    """Load a dataset for classification.
+    """Load a dataset and choose its target.
 
     Missing are empty cells, `?`, NA, N/A, nan and null in any case of letters, infinite numbers, and,
     where all other cells of a column are numbers, also None, `-`, `--` and `.` (elsewhere those may be
@@ -84,14 +85,14 @@ def load_dataset(
             target, label or y (in any case of letters), else the last one.
         roles: roles by column that overrule the detected ones. `categorical` for the target accepts a
             numeric target as it is.
-        numeric_target: what to do with a target that looks like a measurement (not whole, or more than
-            30 different numbers): refuse it; or make two classes of any numeric target with more than
-            two values by OpenML's rule (`P` below the mean, `N` otherwise).
-        rare_classes: refuse a class with a single row, or drop the row.
+        numeric_target: keep a target that looks like a measurement (not whole, or more than 30 different
+            numbers) as numbers; or make two classes of any numeric target with more than two values by
+            OpenML's rule (`P` below the mean, `N` otherwise).
+        rare_classes: keep a class with a single row, or drop the row, which no cross-validation can use.
         name: the dataset's name; default is the file's name without its suffixes.
 
     Raises:
-        BadInput: the source is no dataset for classification; one line says why.
+        BadInput: the source is no dataset, or nothing can be learned from it; one line says why.
         Failed: the source could not be reached.
     """
     raw = read_table(source)
@@ -175,10 +176,12 @@ def _in_role(values: pd.Series, column: str, role: Role) -> pd.Series:
 def _class_labels(
     column: pd.Series, role: Role | None, numeric_target: NumericTarget, rare_classes: RareClasses
 ) -> tuple[pd.Series, list[str]]:
-    """The target's labels as categories, on the rows that are kept, and notes on the rest."""
+    """The target's labels as categories, or its numbers, on the rows that are kept; notes on the rest."""
     target = quoted(column.name)
     if role not in (None, Role.categorical, Role.boolean):
-        raise BadInput(f"the target {target} cannot have the role {role}; only classification for now")
+        raise BadInput(
+            f"the target {target} cannot have the role {role}; a target is detected, or categorical"
+        )
     present = column.dropna()
     if present.empty:
         raise BadInput(f"the target {target} has no values")
@@ -192,11 +195,11 @@ def _class_labels(
             np.where(numbers < numbers.mean(), "P", "N"), index=present.index, name=column.name
         )
         notes.append("target binarized at its mean")
-    elif role is None:
-        _refuse_measurement(present, target)
+    elif role is None and _is_measurement(present, target):
+        return present.astype(float), notes
     values = labels(values).astype("category")
     _refuse_no_classes(values, target)
-    return _without_rare_classes(values, target, rare_classes, notes)
+    return _without_rare_classes(values, target, notes) if rare_classes == "drop" else (values, notes)
 
 
 def _is_binarizable(present: pd.Series, numeric_target: NumericTarget) -> bool:
@@ -204,18 +207,14 @@ def _is_binarizable(present: pd.Series, numeric_target: NumericTarget) -> bool:
     return numeric_target == "binarize" and is_numeric and present.nunique() > 2
 
 
-def _refuse_measurement(present: pd.Series, target: str) -> None:
+def _is_measurement(present: pd.Series, target: str) -> bool:
     if pd.api.types.is_datetime64_dtype(present.dtype):
         raise BadInput(f"the target {target} holds dates; choose a column with classes")
     if not pd.api.types.is_numeric_dtype(present.dtype):
-        return
+        return False
     distinct = present.nunique()
     whole = bool((present == np.floor(present)).all())
-    if distinct > 2 and (not whole or distinct > MAX_NUMERIC_CLASSES):
-        raise BadInput(
-            f"the target {target} is numeric ({distinct} different values); classification only for now: "
-            "choose a column with classes"
-        )
+    return distinct > 2 and (not whole or distinct > MAX_NUMERIC_CLASSES)
 
 
 def _refuse_no_classes(values: pd.Series, target: str) -> None:
@@ -229,19 +228,11 @@ def _refuse_no_classes(values: pd.Series, target: str) -> None:
         )
 
 
-def _without_rare_classes(
-    values: pd.Series, target: str, rare_classes: RareClasses, notes: list[str]
-) -> tuple[pd.Series, list[str]]:
+def _without_rare_classes(values: pd.Series, target: str, notes: list[str]) -> tuple[pd.Series, list[str]]:
     counts = values.value_counts()
     rare = counts.index[counts < 2]
     if len(rare) == 0:
         return values, notes
-    if rare_classes == "refuse":
-        others = f" (so have {len(rare) - 1} others)" if len(rare) > 1 else ""
-        raise BadInput(
-            f"class {quoted(rare[0])} of the target {target} has a single row{others}; "
-            "a class needs at least two: add rows, merge it into another class, or drop it"
-        )
     kept = values[~values.isin(rare)].cat.remove_unused_categories()
     if len(kept.cat.categories) < 2:
         raise BadInput(f"the target {target} has fewer than two classes with more than one row")

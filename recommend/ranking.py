@@ -119,12 +119,17 @@ def recommend(
         measure: the evaluation measure to be good at.
 
     Raises:
-        BadInput: an unknown flow or strategy, or the warehouse has nothing to learn from.
+        BadInput: a numeric target, an unknown flow or strategy, or nothing in the warehouse to learn from.
     """
     if strategy not in STRATEGIES:
         raise BadInput(f"unknown strategy {strategy!r}; known are {', '.join(STRATEGIES)}")
     if top < 1:
         raise BadInput(f"can't recommend {top} configurations; ask for 1 or more")
+    if not dataset.n_classes:
+        raise BadInput(
+            f"the target {str(dataset.target.name)!r} is numeric ({dataset.target.nunique()} different "
+            "values); classification only for now: choose a column with classes"
+        )
     wanted = {get_flow(name).name for name in flows}
     warehouse = warehouse if warehouse is not None else Warehouse.open(None)
     same = warehouse.sql(

@@ -17,6 +17,16 @@ from ingest.datasets import Dataset
 from ingest.roles import Role
 
 _NAN = float("nan")
+# OpenML counts 0 classes where the target is a number; what describes classes does not exist there.
+_NO_CLASSES = {
+    "NumberOfClasses": 0.0,
+    "MajorityClassSize": _NAN,
+    "MinorityClassSize": _NAN,
+    "MajorityClassPercentage": _NAN,
+    "MinorityClassPercentage": _NAN,
+    "ClassEntropy": _NAN,
+    "AutoCorrelation": _NAN,
+}
 
 
 def count_based(dataset: Dataset) -> dict[str, float]:
@@ -25,7 +35,7 @@ def count_based(dataset: Dataset) -> dict[str, float]:
     n, p = len(target), features.shape[1] + 1
     return (
         {"NumberOfInstances": float(n), "NumberOfFeatures": float(p), "Dimensionality": p / n}
-        | _of_classes(target.cat.codes.to_numpy())
+        | (_of_classes(target.cat.codes.to_numpy()) if dataset.n_classes else _NO_CLASSES)
         | _of_missing(features)
         | _of_types(dataset)
         | _of_nominal(dataset)
@@ -66,8 +76,9 @@ def _of_missing(features: pd.DataFrame) -> dict[str, float]:
 def _of_types(dataset: Dataset) -> dict[str, float]:
     p = dataset.features.shape[1] + 1
     dtypes = dataset.features.dtypes
-    numeric = sum(pd.api.types.is_numeric_dtype(dtype) for dtype in dtypes)
-    symbolic = sum(isinstance(dtype, pd.CategoricalDtype) for dtype in dtypes) + 1
+    target_is_numeric = dataset.n_classes == 0
+    numeric = sum(pd.api.types.is_numeric_dtype(dtype) for dtype in dtypes) + target_is_numeric
+    symbolic = sum(isinstance(dtype, pd.CategoricalDtype) for dtype in dtypes) + (not target_is_numeric)
     binary = int((_distinct_values(dataset.features) == 2).sum()) + (dataset.n_classes == 2)
     return {
         "NumberOfNumericFeatures": float(numeric),

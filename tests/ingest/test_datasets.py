@@ -273,8 +273,21 @@ def test_two_numbers_are_classes_and_are_not_binarized() -> None:
 def test_a_numeric_target_is_taken_as_classes_when_its_role_says_so() -> None:
     frame = pd.DataFrame({"a": np.arange(400) % 7, "class": np.arange(400) % 40})
     assert load_dataset(frame, roles={"class": "categorical"}).n_classes == 40
-    with pytest.raises(BadInput, match="numeric"):
-        load_dataset(frame)
+    assert load_dataset(frame).n_classes == 0
+
+
+def test_a_measured_target_is_kept_as_numbers() -> None:
+    frame = _measured()
+    dataset = load_dataset(frame)
+    assert dataset.n_classes == 0
+    assert dataset.target.tolist() == frame["class"].tolist()
+
+
+def test_a_class_with_one_row_is_kept() -> None:
+    labels = FRAME["class"].mask(np.arange(N) == 3, "rare")
+    dataset = load_dataset(FRAME.assign(**{"class": labels}))
+    assert list(dataset.target.cat.categories) == ["no", "rare", "yes"]
+    assert len(dataset.features) == N
 
 
 def test_rows_without_a_target_are_dropped_and_noted() -> None:
@@ -344,7 +357,22 @@ def test_a_network_failure_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
 # ---- real files ----------------------------------------------------------------------------------
 
 
-def test_every_published_dataset_is_loaded_or_refused_for_a_reason(shared_data: Path) -> None:
+def test_every_published_dataset_loads_with_the_classes_of_its_index(shared_data: Path) -> None:
+    index = pd.read_csv(shared_data / "datasets" / "index.csv")
+    assert len(index) == 64
+    for name, target, classes in index[["name", "target", "classes"]].itertuples(index=False, name=None):
+        dataset = load_dataset(
+            shared_data / "datasets" / f"{name}.arff", target=target if isinstance(target, str) else None
+        )
+        assert not dataset.features.empty
+        # The index counts -1 where the target is a number, and declared classes that no row has.
+        if classes > 0:
+            assert 2 <= dataset.n_classes <= classes
+        elif classes < 0:
+            assert dataset.n_classes == 0
+
+
+def test_every_published_dataset_makes_an_experiment_or_is_refused_for_a_reason(shared_data: Path) -> None:
     refused = {}
     for path in sorted((shared_data / "datasets").rglob("*.arff")):
         try:

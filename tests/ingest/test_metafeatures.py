@@ -183,3 +183,11 @@ def test_no_value_is_negative_or_infinite(frame: pd.DataFrame) -> None:
     for name, value in _values(frame).items():
         assert math.isnan(value) or 0 <= value < math.inf, name
         assert "Percentage" not in name or value <= 100
+
+
+def test_numeric_target_is_a_numeric_feature_and_has_no_classes() -> None:
+    values = compute_metafeatures(load_dataset(FRAME.assign(**{"class": np.arange(8) / 3})))
+    assert (values["NumberOfClasses"], values["NumberOfNumericFeatures"]) == (0, 3)
+    assert values["NumberOfSymbolicFeatures"] == 2
+    assert math.isnan(values["MajorityClassSize"])
+    assert math.isnan(values["ClassEntropy"])

@@ -99,11 +99,6 @@ REFUSED: dict[str, tuple[Callable[[Path], object], tuple[str, ...], str]] = {
     "one column": (table(numbers(60)[["class"]]), (), "column"),
     "target absent": (table(numbers(60)), ("--target", "clas"), "clas"),
     "target constant": (table(columns(**{"class": "a"})), (), "class"),
-    "class with one example": (
-        table(columns(**{"class": ["a"] * 30 + ["b"] * 29 + ["rare"]})),
-        (),
-        "rare",
-    ),
     "target all missing": (table(columns(**{"class": np.nan})), (), "class"),
     "numeric target with many values": (
         table(columns(**{"class": np.random.default_rng(0).normal(size=60)})),
@@ -147,6 +142,7 @@ def test_bad_input_is_one_line_and_exit_code_2(run: Run, tmp_path: Path, case: s
 
 
 ACCEPTED: dict[str, Callable[[Path], object]] = {
+    "class with one example": table(columns(**{"class": ["a"] * 30 + ["b"] * 29 + ["rare"]})),
     "all-missing column": table(columns(empty=np.nan)),
     "duplicate columns": text("x,x,class\n" + "1,2,a\n3,4,b\n" * 30),
     "infinities": table(columns(x=[np.inf, -np.inf] * 30)),
