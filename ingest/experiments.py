@@ -16,7 +16,6 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -162,6 +161,10 @@ def run_experiments(
         known = _known_runs(warehouse.path, planned[0].task)
         runs = [run for run in planned if run.run not in known]
         counts["skipped"] += len(planned) - len(runs)
+        if not runs:
+            # Nothing to run, but the definitions of meta-features may have changed since.
+            warehouse.write(description_tables(dataset), source="experiments", location=dataset.source)
+            continue
         batch = _Batch(warehouse, dataset, plan)
         start = time.monotonic()
         for done, (run, trial) in enumerate(_finished(runs, dataset, plan, jobs), start=1):
@@ -280,7 +283,7 @@ def run_tables(dataset: Dataset, results: Sequence[tuple[Run, Trial]], folds: in
     flows = {run.flow.id: run.flow for run, _ in results}
     setups = {run.setup: run for run, _ in results}
     return {
-        "datasets": pd.DataFrame([dataset_row(dataset)]),
+        **description_tables(dataset),
         "tasks": pd.DataFrame(
             [
                 {
@@ -324,33 +327,34 @@ def run_tables(dataset: Dataset, results: Sequence[tuple[Run, Trial]], folds: in
             ],
             columns=["run", "measure", "value", "flow"],
         ),
-        "qualities": quality_rows(dataset),
     }
 
 
-def dataset_row(dataset: Dataset) -> dict[str, Any]:
-    """The dataset's row in the warehouse."""
-    return {
-        "dataset": dataset.key,
-        "name": dataset.name,
-        "content_hash": dataset.content_hash,
-        "rows": len(dataset.features),
-        "columns": dataset.features.shape[1],
-        "classes": dataset.n_classes,
-        "target": dataset.target.name,
-        "note": dataset.note,
-    }
-
-
-def quality_rows(dataset: Dataset) -> pd.DataFrame:
-    """The dataset's meta-features as rows of the warehouse."""
+def description_tables(dataset: Dataset) -> dict[str, pd.DataFrame]:
+    """Rows of the warehouse's tables for a dataset and its meta-features."""
     qualities = compute_metafeatures(dataset)
-    return pd.DataFrame(
-        {
-            "dataset": dataset.key,
-            "quality": list(qualities),
-            "value": list(qualities.values()),
-            "source": "computed",
-            "extractor": EXTRACTOR,
-        }
-    )
+    return {
+        "datasets": pd.DataFrame(
+            [
+                {
+                    "dataset": dataset.key,
+                    "name": dataset.name,
+                    "content_hash": dataset.content_hash,
+                    "rows": len(dataset.features),
+                    "columns": dataset.features.shape[1],
+                    "classes": dataset.n_classes,
+                    "target": dataset.target.name,
+                    "note": dataset.note,
+                }
+            ]
+        ),
+        "qualities": pd.DataFrame(
+            {
+                "dataset": dataset.key,
+                "quality": list(qualities),
+                "value": list(qualities.values()),
+                "source": "computed",
+                "extractor": EXTRACTOR,
+            }
+        ),
+    }

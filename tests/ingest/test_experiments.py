@@ -90,6 +90,16 @@ def test_second_run_of_the_same_plan_runs_nothing(datasets: Path, warehouse: War
     assert warehouse.version == version
 
 
+def test_descriptions_of_datasets_are_brought_up_to_date_when_nothing_is_left_to_run(
+    datasets: Path, warehouse: Warehouse
+) -> None:
+    run_experiments(warehouse, find_datasets(datasets), PLAN)
+    old = warehouse.sql("SELECT * EXCLUDE ingest FROM qualities").assign(value=-1.0, extractor="old")
+    warehouse.write({"qualities": old}, source="test")
+    run_experiments(warehouse, find_datasets(datasets), PLAN)
+    assert warehouse.metafeatures()["NumberOfInstances"].tolist() == [120, 60]
+
+
 def test_longer_plan_runs_only_what_is_new(datasets: Path, warehouse: Warehouse) -> None:
     run_experiments(warehouse, find_datasets(datasets), PLAN)
     longer = Plan(flows=PLAN.flows, configurations=3, folds=3)
