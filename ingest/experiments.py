@@ -16,6 +16,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Self
 
 import pandas as pd
 
@@ -24,7 +25,7 @@ from ingest.evaluation import cross_validate
 from ingest.flows import FLOWS, Flow, Value, get_flow
 from ingest.flows.design import sobol_design
 from ingest.metafeatures import EXTRACTOR, compute_metafeatures
-from ingest.trials import MEBIBYTE, Outcome, Trial, run_limited
+from ingest.trials import MEBIBYTE, Outcome, Trial, end_running_trials, run_limited
 from warehouse.errors import BadInput
 from warehouse.store import Warehouse
 
@@ -165,25 +166,24 @@ def run_experiments(
             # Nothing to run, but the definitions of meta-features may have changed since.
             warehouse.write(description_tables(dataset), source="experiments", location=dataset.source)
             continue
-        batch = _Batch(warehouse, dataset, plan)
         start = time.monotonic()
-        for done, (run, trial) in enumerate(_finished(runs, dataset, plan, jobs), start=1):
-            batch.add(run, trial)
-            counts[trial.outcome] += 1
-            estimated += 1
-            elapsed = spent + time.monotonic() - start
-            left = len(runs) - done + len(planned) * (len(files) - position - 1)
-            report(
-                Progress(
-                    dataset=dataset.name,
-                    done=estimated,
-                    skipped=counts["skipped"],
-                    failed=estimated - counts["success"],
-                    left=left,
-                    seconds_left=elapsed / estimated * left,
+        with _Batch(warehouse, dataset, plan) as batch:
+            for done, (run, trial) in enumerate(_finished(runs, dataset, plan, jobs), start=1):
+                batch.add(run, trial)
+                counts[trial.outcome] += 1
+                estimated += 1
+                elapsed = spent + time.monotonic() - start
+                left = len(runs) - done + len(planned) * (len(files) - position - 1)
+                report(
+                    Progress(
+                        dataset=dataset.name,
+                        done=estimated,
+                        skipped=counts["skipped"],
+                        failed=estimated - counts["success"],
+                        left=left,
+                        seconds_left=elapsed / estimated * left,
+                    )
                 )
-            )
-        batch.commit()
         spent += time.monotonic() - start
     return counts
 
@@ -239,7 +239,9 @@ def _finished(runs: Sequence[Run], dataset: Dataset, plan: Plan, jobs: int) -> I
                 for future in wait(waiting, return_when=FIRST_COMPLETED).done:
                     yield waiting.pop(future), future.result()
         finally:
-            pool.shutdown(cancel_futures=True)
+            # Nobody waits for the results of an interrupted job.
+            pool.shutdown(wait=False, cancel_futures=True)
+            end_running_trials()
 
 
 def _run(run: Run, dataset: Dataset, plan: Plan) -> Trial:
@@ -256,7 +258,7 @@ def _run(run: Run, dataset: Dataset, plan: Plan) -> Trial:
 
 
 class _Batch:
-    """Runs of one dataset on their way into the warehouse."""
+    """Runs of one dataset on their way into the warehouse; leaving the context stores what is left."""
 
     def __init__(self, warehouse: Warehouse, dataset: Dataset, plan: Plan) -> None:
         self._warehouse = warehouse
@@ -265,12 +267,18 @@ class _Batch:
         self._results: list[tuple[Run, Trial]] = []
         self._last_commit = time.monotonic()
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._commit()
+
     def add(self, run: Run, trial: Trial) -> None:
         self._results.append((run, trial))
         if time.monotonic() - self._last_commit > COMMIT_SECONDS:
-            self.commit()
+            self._commit()
 
-    def commit(self) -> None:
+    def _commit(self) -> None:
         if self._results:
             tables = run_tables(self._dataset, self._results, self._plan.folds)
             self._warehouse.write(tables, source="experiments", location=self._dataset.source)

@@ -22,6 +22,9 @@ import psutil
 
 MEBIBYTE = 2**20
 
+_running: set[int] = set()
+"""Processes of the trials that run now."""
+
 
 class Outcome(StrEnum):
     """How a run ended."""
@@ -59,6 +62,7 @@ def run_limited(
     )
     start = time.perf_counter()
     process.start()
+    _running.add(process.pid)
     sender.close()
     try:
         if not receiver.poll(seconds):
@@ -72,7 +76,14 @@ def run_limited(
     finally:
         _kill(process.pid)
         process.join()
+        _running.discard(process.pid)
         receiver.close()
+
+
+def end_running_trials() -> None:
+    """End the trials of this process that run now, in whatever threads; their calls return at once."""
+    for pid in tuple(_running):
+        _kill(pid)
 
 
 def _server() -> Any:

@@ -1,6 +1,5 @@
 """Own experiments: what is run, what is stored, and going on after a stop."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +8,7 @@ import pandas as pd
 import pytest
 
 from ingest import experiments
-from ingest.experiments import Plan, find_datasets, run_experiments
+from ingest.experiments import Plan, Progress, find_datasets, run_experiments
 from warehouse.errors import BadInput
 from warehouse.store import Warehouse
 
@@ -107,25 +106,37 @@ def test_longer_plan_runs_only_what_is_new(datasets: Path, warehouse: Warehouse)
     assert (counts["success"], counts["skipped"]) == (4, 2 * RUNS_PER_DATASET)
 
 
-def test_stopped_job_keeps_what_it_committed_and_goes_on(
-    datasets: Path, warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(experiments, "COMMIT_SECONDS", 0.0)
-    finished = experiments._finished
+def test_interrupted_job_keeps_what_it_finished_and_goes_on(datasets: Path, warehouse: Warehouse) -> None:
+    def interrupt(progress: Progress) -> None:
+        if progress.done == 4:
+            raise KeyboardInterrupt
 
-    def stopped_after_four(*arguments: Any) -> Iterator[Any]:
-        for number, result in enumerate(finished(*arguments)):
-            if number == 4:
-                raise KeyboardInterrupt
-            yield result
-
-    monkeypatch.setattr(experiments, "_finished", stopped_after_four)
     with pytest.raises(KeyboardInterrupt):
-        run_experiments(warehouse, find_datasets(datasets), PLAN)
-    monkeypatch.setattr(experiments, "_finished", finished)
+        run_experiments(warehouse, find_datasets(datasets), PLAN, report=interrupt)
     counts = run_experiments(Warehouse.open(warehouse.path), find_datasets(datasets), PLAN)
     assert counts["skipped"] == 4
     assert counts["success"] == 2 * RUNS_PER_DATASET - 4
+
+
+def test_killed_job_keeps_what_it_committed(
+    datasets: Path, warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Stands in for `kill -9`, after which nothing can be stored any more."""
+    monkeypatch.setattr(experiments, "COMMIT_SECONDS", 0.0)
+    write = Warehouse.write
+
+    def die_at_the_fourth(self: Warehouse, *arguments: Any, **keywords: Any) -> Any:
+        if len(self.sql("SELECT * FROM runs")) == 3:
+            raise SystemExit
+        return write(self, *arguments, **keywords)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Warehouse, "write", die_at_the_fourth)
+        with pytest.raises(SystemExit):
+            run_experiments(warehouse, find_datasets(datasets), PLAN)
+    counts = run_experiments(Warehouse.open(warehouse.path), find_datasets(datasets), PLAN)
+    assert counts["skipped"] == 3
+    assert counts["success"] == 2 * RUNS_PER_DATASET - 3
 
 
 def test_failed_run_is_stored_with_its_reason(tmp_path: Path, warehouse: Warehouse) -> None:

@@ -2,13 +2,14 @@
 
 import os
 import subprocess
+import threading
 import time
 from collections.abc import Callable
 
 import numpy as np
 import pytest
 
-from ingest.trials import MEBIBYTE, Outcome, run_limited
+from ingest.trials import MEBIBYTE, Outcome, end_running_trials, run_limited
 
 ROOM = 1000 * MEBIBYTE
 
@@ -83,3 +84,13 @@ def test_death_without_an_answer_is_a_crash(end: Callable[[], None], reason: str
     assert trial.outcome is Outcome.crash
     assert trial.message is not None
     assert reason in trial.message
+
+
+def test_running_trials_can_be_ended_from_another_thread() -> None:
+    start = time.perf_counter()
+    timer = threading.Timer(0.3, end_running_trials)
+    timer.start()
+    trial = run_limited(spin, seconds=60, memory=ROOM)
+    timer.join()
+    assert trial.outcome is not Outcome.success
+    assert time.perf_counter() - start < 20
