@@ -13,7 +13,7 @@ import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 from typing import Self
@@ -24,6 +24,7 @@ from ingest.datasets import Dataset, load_dataset
 from ingest.evaluation import cross_validate
 from ingest.flows import FLOWS, Flow, Value, get_flow
 from ingest.flows.design import sobol_design
+from ingest.journal import Journal
 from ingest.metafeatures import EXTRACTOR, compute_metafeatures
 from ingest.trials import MEBIBYTE, Outcome, Trial, end_running_trials, run_limited
 from warehouse.errors import BadInput
@@ -33,7 +34,7 @@ logger = logging.getLogger(__name__)
 
 DATASET_SUFFIXES = {".arff", ".csv", ".tsv", ".parquet"}
 COMMIT_SECONDS = 60.0
-"""Results wait at most this long for their commit; a kill costs no more than that."""
+"""Results wait this long for their commit, in the journal."""
 
 
 @dataclass(frozen=True)
@@ -159,13 +160,11 @@ def run_experiments(
             logger.warning("passed over %s: %s", file.path, error)
             continue
         planned = planned_runs(dataset, plan)
+        with _Batch(warehouse, dataset, plan) as batch:
+            batch.recover(planned)
         known = _known_runs(warehouse.path, planned[0].task)
         runs = [run for run in planned if run.run not in known]
         counts["skipped"] += len(planned) - len(runs)
-        if not runs:
-            # Nothing to run, but the definitions of meta-features may have changed since.
-            warehouse.write(description_tables(dataset), source="experiments", location=dataset.source)
-            continue
         start = time.monotonic()
         with _Batch(warehouse, dataset, plan) as batch:
             for done, (run, trial) in enumerate(_finished(runs, dataset, plan, jobs), start=1):
@@ -264,6 +263,7 @@ class _Batch:
         self._warehouse = warehouse
         self._dataset = dataset
         self._plan = plan
+        self._journal = Journal(warehouse.path / "journals" / f"{dataset.content_hash}.jsonl")
         self._results: list[tuple[Run, Trial]] = []
         self._last_commit = time.monotonic()
 
@@ -273,25 +273,38 @@ class _Batch:
     def __exit__(self, *_: object) -> None:
         self._commit()
 
+    def recover(self, planned: Sequence[Run]) -> None:
+        """Take over what a job that was killed had finished."""
+        by_key = {run.run: run for run in planned}
+        finished = {record.pop("run"): record for record in self._journal.records()}
+        self._results = [
+            (by_key[key], Trial(**{**record, "outcome": Outcome(record["outcome"])}))
+            for key, record in finished.items()
+            if key in by_key
+        ]
+
     def add(self, run: Run, trial: Trial) -> None:
+        self._journal.append({"run": run.run, **asdict(trial)})
         self._results.append((run, trial))
         if time.monotonic() - self._last_commit > COMMIT_SECONDS:
             self._commit()
 
     def _commit(self) -> None:
+        # The description goes along even without a result: definitions of meta-features may have changed.
+        tables = description_tables(self._dataset)
         if self._results:
-            tables = run_tables(self._dataset, self._results, self._plan.folds)
-            self._warehouse.write(tables, source="experiments", location=self._dataset.source)
+            tables |= run_tables(self._dataset, self._results, self._plan.folds)
+        self._warehouse.write(tables, source="experiments", location=self._dataset.source)
+        self._journal.clear()
         self._results = []
         self._last_commit = time.monotonic()
 
 
 def run_tables(dataset: Dataset, results: Sequence[tuple[Run, Trial]], folds: int) -> dict[str, pd.DataFrame]:
-    """Rows of the warehouse's tables for a dataset and some of its runs."""
+    """Rows of the warehouse's tables for some runs on a dataset."""
     flows = {run.flow.id: run.flow for run, _ in results}
     setups = {run.setup: run for run, _ in results}
     return {
-        **description_tables(dataset),
         "tasks": pd.DataFrame(
             [
                 {

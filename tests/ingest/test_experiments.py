@@ -1,7 +1,6 @@
 """Own experiments: what is run, what is stored, and going on after a stop."""
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -118,25 +117,27 @@ def test_interrupted_job_keeps_what_it_finished_and_goes_on(datasets: Path, ware
     assert counts["success"] == 2 * RUNS_PER_DATASET - 4
 
 
-def test_killed_job_keeps_what_it_committed(
+def test_killed_job_repeats_no_run_that_it_finished(
     datasets: Path, warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Stands in for `kill -9`, after which nothing can be stored any more."""
-    monkeypatch.setattr(experiments, "COMMIT_SECONDS", 0.0)
-    write = Warehouse.write
+    """Stands in for `kill -9`: nothing is committed on the way out, and the last line is cut off."""
 
-    def die_at_the_fourth(self: Warehouse, *arguments: Any, **keywords: Any) -> Any:
-        if len(self.sql("SELECT * FROM runs")) == 3:
+    def die_after_four(progress: Progress) -> None:
+        if progress.done == 4:
             raise SystemExit
-        return write(self, *arguments, **keywords)
 
     with monkeypatch.context() as patched:
-        patched.setattr(Warehouse, "write", die_at_the_fourth)
+        patched.setattr(experiments._Batch, "__exit__", lambda *_: None)
         with pytest.raises(SystemExit):
-            run_experiments(warehouse, find_datasets(datasets), PLAN)
+            run_experiments(warehouse, find_datasets(datasets), PLAN, report=die_after_four)
+    assert warehouse.sql("SELECT * FROM runs").empty
+    (journal,) = (warehouse.path / "journals").iterdir()
+    with journal.open("ab") as file:
+        file.write(b'\n{"run": "own:abc", "outco')
     counts = run_experiments(Warehouse.open(warehouse.path), find_datasets(datasets), PLAN)
-    assert counts["skipped"] == 3
-    assert counts["success"] == 2 * RUNS_PER_DATASET - 3
+    assert counts["skipped"] == 4
+    assert counts["success"] == 2 * RUNS_PER_DATASET - 4
+    assert not journal.exists()
 
 
 def test_failed_run_is_stored_with_its_reason(tmp_path: Path, warehouse: Warehouse) -> None:

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from ingest.datasets import load_dataset
-from ingest.experiments import Plan, planned_runs, run_tables
+from ingest.experiments import Plan, description_tables, planned_runs, run_tables
 from ingest.trials import Outcome, Trial
 from warehouse.store import Warehouse
 
@@ -55,7 +55,8 @@ def small_world(tmp_path_factory: pytest.TempPathFactory) -> Path:
             )
             for position, run in enumerate(runs)
         ]
-        warehouse.write(run_tables(dataset, results, PLAN.folds), source="experiments")
+        tables = description_tables(dataset) | run_tables(dataset, results, PLAN.folds)
+        warehouse.write(tables, source="experiments")
     return warehouse.path
 
 

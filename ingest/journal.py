@@ -1,0 +1,47 @@
+"""Results that wait for their commit, on disk: a line of JSON each, so that a kill loses none.
+
+A commit to the warehouse costs more than a short run does, so results are committed together. What was
+finished in between stands in the journal; the next job on the same task finds it there.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+
+class Journal:
+    """Records in one file. Several processes may append to it."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def append(self, record: dict[str, Any]) -> None:
+        """Add a record; it is on disk when this returns."""
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        with self._path.open("ab") as file:
+            # The newline comes first, so that a line that a kill cut off spoils nothing but itself.
+            file.write(b"\n" + json.dumps(record).encode())
+            file.flush()
+            os.fsync(file.fileno())
+
+    def records(self) -> Iterator[dict[str, Any]]:
+        """All records, oldest first, but for one that a kill has cut off."""
+        try:
+            lines = self._path.read_bytes().splitlines()
+        except FileNotFoundError:
+            return
+        for line in lines:
+            try:
+                record = json.loads(line)
+            except ValueError:
+                continue
+            if isinstance(record, dict):
+                yield record
+
+    def clear(self) -> None:
+        """Forget all records: they are in the warehouse."""
+        self._path.unlink(missing_ok=True)
