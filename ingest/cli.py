@@ -80,7 +80,8 @@ def experiments(
 
     Example: ingest experiments --datasets data/ --flows random_forest,svm --configurations 24 --jobs 2
     """
-    from ingest.experiments import Plan, find_datasets, run_experiments
+    from ingest.dataset_files import find_datasets
+    from ingest.experiments import Plan, run_experiments
     from ingest.flows import FLOWS, get_flow
     from warehouse.store import Warehouse
 

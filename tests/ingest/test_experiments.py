@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 
 from ingest import experiments
-from ingest.experiments import Plan, Progress, find_datasets, run_experiments
+from ingest.dataset_files import find_datasets
+from ingest.experiments import Plan, Progress, run_experiments
 from warehouse.errors import BadInput
 from warehouse.store import Warehouse
 

@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 
 from ingest.datasets import load_dataset
-from ingest.experiments import Plan, description_tables, planned_runs, run_tables
+from ingest.experiments import Plan, planned_runs
+from ingest.run_rows import description_tables, run_tables
 from ingest.trials import Outcome, Trial
 from warehouse.store import Warehouse
 

@@ -1,0 +1,73 @@
+"""Which files are the datasets of a job: those of a directory, or those that an index lists."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from warehouse.errors import BadInput
+
+DATASET_SUFFIXES = {".arff", ".csv", ".tsv", ".parquet"}
+
+
+@dataclass(frozen=True)
+class DatasetFile:
+    """A dataset that experiments are to be run on, before it is loaded."""
+
+    path: Path
+    target: str | None = None
+
+
+def find_datasets(source: str | Path) -> list[DatasetFile]:
+    """The dataset files of a directory or of an index, the smallest first.
+
+    An index is a CSV file with the columns `name` (of a file beside it, the suffix may be left out) and
+    `target` (may be empty). A directory that has an `index.csv` is read through it; subdirectories are
+    searched too.
+
+    Raises:
+        BadInput: there is nothing to read, or the index names a file that is not there.
+    """
+    source = Path(source)
+    if source.is_dir():
+        listed = find_datasets(source / "index.csv") if (source / "index.csv").is_file() else []
+        known = {file.path for file in listed}
+        others = [
+            DatasetFile(path)
+            for path in source.rglob("*")
+            if path.suffix.lower() in DATASET_SUFFIXES and path not in known and path.name != "index.csv"
+        ]
+        files = listed + others
+    elif source.is_file() and source.suffix.lower() == ".csv":
+        files = [
+            DatasetFile(_beside(source, name), target)
+            for name, target in _read_index(source).itertuples(index=False, name=None)
+        ]
+    else:
+        raise BadInput(f"{source}: neither a directory of datasets nor an index.csv")
+    if not files:
+        raise BadInput(f"{source}: no dataset files ({', '.join(sorted(DATASET_SUFFIXES))}) there")
+    return sorted(files, key=lambda file: (file.path.stat().st_size, file.path))
+
+
+def _read_index(path: Path) -> pd.DataFrame:
+    try:
+        index = pd.read_csv(path, dtype=str)
+    except (ValueError, OSError) as error:
+        raise BadInput(f"{path}: not readable as an index of datasets: {error}") from error
+    if "name" not in index:
+        raise BadInput(f"{path}: an index of datasets needs a column `name`")
+    targets = index["target"] if "target" in index else pd.Series(None, index=index.index, dtype=object)
+    return pd.DataFrame(
+        {"name": index["name"], "target": targets.astype(object).where(targets.notna(), None)}
+    )
+
+
+def _beside(index: Path, name: str) -> Path:
+    candidates = [index.parent / name, *(index.parent / f"{name}{suffix}" for suffix in DATASET_SUFFIXES)]
+    found = next((path for path in candidates if path.is_file()), None)
+    if found is None:
+        raise BadInput(f"{index}: lists {name!r}, but there is no such file beside it")
+    return found

@@ -1,0 +1,117 @@
+"""Runs and datasets of our own as rows of the warehouse's tables."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from ingest.datasets import Dataset
+from ingest.flows import Flow, Value
+from ingest.metafeatures import EXTRACTOR, compute_metafeatures
+from ingest.trials import Trial
+
+
+@dataclass(frozen=True)
+class Run:
+    """One configuration on one dataset, before it is run."""
+
+    flow: Flow
+    values: Mapping[str, Value]
+    setup: str
+    task: str
+    run: str
+
+
+def setup_key(flow: Flow, values: Mapping[str, Value]) -> str:
+    """Key of a configuration in the warehouse: the same values of the same flow have the same key."""
+    return f"{flow.id}/{digest(json.dumps(dict(values), sort_keys=True))}"
+
+
+def digest(*parts: str) -> str:
+    """16 hexadecimal digits that stand for these texts."""
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+
+
+def run_tables(dataset: Dataset, results: Sequence[tuple[Run, Trial]], folds: int) -> dict[str, pd.DataFrame]:
+    """Rows of the warehouse's tables for some runs on a dataset."""
+    flows = {run.flow.id: run.flow for run, _ in results}
+    setups = {run.setup: run for run, _ in results}
+    return {
+        "tasks": pd.DataFrame(
+            [
+                {
+                    "task": results[0][0].task,
+                    "dataset": dataset.key,
+                    "task_type": "supervised_classification",
+                    "estimation_procedure": f"cv{folds}",
+                }
+            ]
+        ),
+        "flows": pd.DataFrame(
+            [{"flow": key, "name": flow.title, "algorithm": flow.name} for key, flow in flows.items()]
+        ),
+        "setups": pd.DataFrame([{"setup": key, "flow": run.flow.id} for key, run in setups.items()]),
+        "hyperparameters": pd.DataFrame(
+            [
+                {"setup": key, "parameter": parameter, "value": json.dumps(value)}
+                for key, run in setups.items()
+                for parameter, value in run.values.items()
+            ]
+        ),
+        "runs": pd.DataFrame(
+            [
+                {
+                    "run": run.run,
+                    "task": run.task,
+                    "setup": run.setup,
+                    "outcome": str(trial.outcome),
+                    "message": trial.message,
+                }
+                for run, trial in results
+            ]
+        ),
+        "evaluations": pd.DataFrame(
+            [
+                {"run": run.run, "measure": measure, "value": value, "flow": run.flow.id}
+                for run, trial in results
+                if trial.result is not None
+                for measure, value in trial.result.items()
+                if value == value
+            ],
+            columns=["run", "measure", "value", "flow"],
+        ),
+    }
+
+
+def description_tables(dataset: Dataset) -> dict[str, pd.DataFrame]:
+    """Rows of the warehouse's tables for a dataset and its meta-features."""
+    qualities = compute_metafeatures(dataset)
+    return {
+        "datasets": pd.DataFrame(
+            [
+                {
+                    "dataset": dataset.key,
+                    "name": dataset.name,
+                    "content_hash": dataset.content_hash,
+                    "rows": len(dataset.features),
+                    "columns": dataset.features.shape[1],
+                    "classes": dataset.n_classes,
+                    "target": dataset.target.name,
+                    "note": dataset.note,
+                }
+            ]
+        ),
+        "qualities": pd.DataFrame(
+            {
+                "dataset": dataset.key,
+                "quality": list(qualities),
+                "value": list(qualities.values()),
+                "source": "computed",
+                "extractor": EXTRACTOR,
+            }
+        ),
+    }
