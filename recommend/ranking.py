@@ -15,6 +15,7 @@ import pandas as pd
 
 from ingest.datasets import Dataset
 from ingest.flows import Flow, Value, get_flow
+from ingest.flows.preprocessing import refuse_without_features
 from ingest.metafeatures import compute_metafeatures
 from metalearners.base import oriented, standard_scores, without_datasets
 from metalearners.model_store import StoredModel, trained_model
@@ -119,7 +120,8 @@ def recommend(
         measure: the evaluation measure to be good at.
 
     Raises:
-        BadInput: a numeric target, an unknown flow or strategy, or nothing in the warehouse to learn from.
+        BadInput: a numeric target, no feature, an unknown flow or strategy, or nothing in the warehouse
+            to learn from.
     """
     if strategy not in STRATEGIES:
         raise BadInput(f"unknown strategy {strategy!r}; known are {', '.join(STRATEGIES)}")
@@ -130,6 +132,7 @@ def recommend(
             f"the target {str(dataset.target.name)!r} is numeric ({dataset.target.nunique()} different "
             "values); classification only for now: choose a column with classes"
         )
+    refuse_without_features(dataset.roles)
     wanted = {get_flow(name).name for name in flows}
     warehouse = warehouse if warehouse is not None else Warehouse.open(None)
     same = warehouse.sql(

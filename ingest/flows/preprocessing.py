@@ -51,6 +51,7 @@ def preprocessor(
             steps.append(StandardScaler())
         return make_pipeline(*steps)
 
+    refuse_without_features(roles)
     columns: dict[Role, list[str]] = {role: [] for role in Role}
     for name, role in roles.items():
         columns[role].append(name)
@@ -75,13 +76,17 @@ def preprocessor(
         )
         for position, name in enumerate(columns[Role.text])
     ]
-    if not used:
+    # Some estimators take no sparse matrix.
+    return ColumnTransformer(used, sparse_threshold=0.0, verbose_feature_names_out=False)
+
+
+def refuse_without_features(roles: Mapping[str, Role]) -> None:
+    """Raise `BadInput` unless there is a column that a pipeline would learn from."""
+    if set(roles.values()) <= {Role.constant, Role.identifier}:
         raise BadInput(
             "no column to learn from: all are constant or identifier-like "
             "(set their roles yourself if that is wrong)"
         )
-    # Some estimators take no sparse matrix.
-    return ColumnTransformer(used, sparse_threshold=0.0, verbose_feature_names_out=False)
 
 
 def as_floats(frame: pd.DataFrame) -> np.ndarray:  # (n, columns) -> (n, columns)

@@ -118,7 +118,12 @@ REFUSED: dict[str, tuple[Callable[[Path], object], tuple[str, ...], str]] = {
     "role of no column": (table(numbers(60)), ("--role", "w=numeric"), "w"),
     "role that does not exist": (table(numbers(60)), ("--role", "x=number"), "number"),
     "role without a value": (table(numbers(60)), ("--role", "x"), "NAME=VALUE"),
-    "only useless columns": (text("same,class\n" + "1,a\n1,b\n" * 30), ("--flow", "svm"), ""),
+    "only useless columns": (text("same,class\n" + "1,a\n1,b\n" * 30), (), "no column to learn from"),
+    "only row numbers": (
+        table(pd.DataFrame({"id": range(60), "class": ["a", "b"] * 30})),
+        (),
+        "no column to learn from",
+    ),
     "unknown flow": (table(numbers(60)), ("--flow", "perceptron"), "random_forest"),
     "unknown strategy": (table(numbers(60)), ("--strategy", "best"), "delta"),
     "unknown format": (table(numbers(60)), ("--format", "yaml"), "json"),
