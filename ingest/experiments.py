@@ -7,6 +7,7 @@ what is done: a job that was killed goes on where it was.
 
 from __future__ import annotations
 
+import json
 import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -22,7 +23,8 @@ from ingest.evaluation import cross_validate
 from ingest.flows import FLOWS, Value, get_flow
 from ingest.flows.design import sobol_design
 from ingest.journal import Journal
-from ingest.run_rows import Run, description_tables, digest, run_tables, setup_key
+from ingest.keys import digest, setup_key
+from ingest.run_rows import Run, description_tables, run_tables
 from ingest.trials import MEBIBYTE, Outcome, Trial, end_running_trials, run_limited
 from warehouse.errors import BadInput
 from warehouse.store import Warehouse
@@ -84,13 +86,11 @@ def run_experiments(
             logger.warning("passed over %s: %s", file.path, error)
             continue
         planned = planned_runs(dataset, plan)
-        with _Batch(warehouse, dataset, plan) as batch:
-            batch.recover(planned)
-        known = _known_runs(warehouse.path, planned[0].task)
-        runs = [run for run in planned if run.run not in known]
-        counts["skipped"] += len(planned) - len(runs)
         start = time.monotonic()
         with _Batch(warehouse, dataset, plan) as batch:
+            known = _known_runs(warehouse.path, planned[0].task) | batch.recover(planned)
+            runs = [run for run in planned if run.run not in known]
+            counts["skipped"] += len(planned) - len(runs)
             for done, (run, trial) in enumerate(_finished(runs, dataset, plan, jobs), start=1):
                 batch.add(run, trial)
                 counts[trial.outcome] += 1
@@ -123,7 +123,7 @@ def planned_runs(dataset: Dataset, plan: Plan) -> list[Run]:
     for name in plan.flows:
         flow = get_flow(name)
         for values in _design(flow.name, plan.configurations, plan.seed):
-            setup = setup_key(flow, values)
+            setup = setup_key(flow.id, json.dumps(values, sort_keys=True))
             run = f"own:{digest(task, setup, str(plan.seed))}"
             runs.append(Run(flow, values, setup, task, run))
     return runs
@@ -178,6 +178,8 @@ class _Batch:
         self._warehouse = warehouse
         self._dataset = dataset
         self._plan = plan
+        # It goes along even without a result: definitions of meta-features may have changed.
+        self._description = description_tables(dataset)
         self._journal = Journal(warehouse.path / "journals" / f"{dataset.content_hash}.jsonl")
         self._results: list[tuple[Run, Trial]] = []
         self._last_commit = time.monotonic()
@@ -188,8 +190,8 @@ class _Batch:
     def __exit__(self, *_: object) -> None:
         self._commit()
 
-    def recover(self, planned: Sequence[Run]) -> None:
-        """Take over what a job that was killed had finished."""
+    def recover(self, planned: Sequence[Run]) -> set[str]:
+        """Take over what a job that was killed had finished; returns the keys of these runs."""
         by_key = {run.run: run for run in planned}
         finished = {record.pop("run"): record for record in self._journal.records()}
         self._results = [
@@ -197,6 +199,7 @@ class _Batch:
             for key, record in finished.items()
             if key in by_key
         ]
+        return {run.run for run, _ in self._results}
 
     def add(self, run: Run, trial: Trial) -> None:
         self._journal.append({"run": run.run, **asdict(trial)})
@@ -205,10 +208,9 @@ class _Batch:
             self._commit()
 
     def _commit(self) -> None:
-        # The description goes along even without a result: definitions of meta-features may have changed.
-        tables = description_tables(self._dataset)
+        tables = self._description
         if self._results:
-            tables |= run_tables(self._dataset, self._results, self._plan.folds)
+            tables = tables | run_tables(self._dataset, self._results, self._plan.folds)
         self._warehouse.write(tables, source="experiments", location=self._dataset.source)
         self._journal.clear()
         self._results = []

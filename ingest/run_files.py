@@ -3,7 +3,6 @@
 One row is one run of one flow: hyperparameters, values of measures, and `task_id`.
 """
 
-import hashlib
 import json
 import logging
 import re
@@ -19,6 +18,7 @@ import pyarrow.compute as pc
 
 from ingest.encoding import quoted, read_bytes
 from ingest.flows import FLOWS, find_flow
+from ingest.keys import digest, setup_key
 from ingest.typed_tables import Column, TypedTable, read_typed_table
 from warehouse.errors import BadInput
 from warehouse.store import Warehouse
@@ -212,7 +212,7 @@ def _setup_ids(flow: str, parameters: Mapping[str, Column], n_rows: int) -> pa.A
         joined = pc.binary_join_element_wise(*members, ", ", null_handling="skip").to_pylist()
     else:
         joined = [""] * n_rows
-    return pa.array([f"{flow}/{_digest('{' + values + '}')}" for values in joined], pa.string())
+    return pa.array([setup_key(flow, "{" + values + "}") for values in joined], pa.string())
 
 
 def _run_ids(tasks: np.ndarray, setups: pa.Array) -> pa.Array:
@@ -220,7 +220,7 @@ def _run_ids(tasks: np.ndarray, setups: pa.Array) -> pa.Array:
     cells = pd.DataFrame({"task": tasks, "setup": setups.to_pylist()})
     cells["repetition"] = cells.groupby(["task", "setup"]).cumcount()
     return pa.array(
-        [f"file:{_digest(task, setup, str(repetition))}" for task, setup, repetition in cells.to_numpy()],
+        [f"file:{digest(task, setup, str(repetition))}" for task, setup, repetition in cells.to_numpy()],
         pa.string(),
     )
 
@@ -262,10 +262,6 @@ def _json_texts(column: Column) -> pa.Array:
     """JSON of every cell, null for an empty one."""
     texts = pa.array([*(json.dumps(value) for value in column.values), None], pa.string())
     return texts.take(pa.array(np.where(column.codes < 0, len(column.values), column.codes)))
-
-
-def _digest(*parts: str) -> str:
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
 
 
 def _datasets_of_tasks(warehouse: Warehouse, tasks: list[str]) -> dict[str, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -24,16 +23,6 @@ class Run:
     setup: str
     task: str
     run: str
-
-
-def setup_key(flow: Flow, values: Mapping[str, Value]) -> str:
-    """Key of a configuration in the warehouse: the same values of the same flow have the same key."""
-    return f"{flow.id}/{digest(json.dumps(dict(values), sort_keys=True))}"
-
-
-def digest(*parts: str) -> str:
-    """16 hexadecimal digits that stand for these texts."""
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
 
 
 def run_tables(dataset: Dataset, results: Sequence[tuple[Run, Trial]], folds: int) -> dict[str, pd.DataFrame]:

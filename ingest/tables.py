@@ -12,7 +12,7 @@ import pandas as pd
 from ingest.arff import is_arff, read_arff
 from ingest.delimited import read_delimited
 from ingest.encoding import quoted, read_bytes, to_utf8
-from warehouse.errors import BadInput, Failed
+from warehouse.errors import BadInput, Failed, one_line
 
 _SUFFIXES = re.compile(r"(?:\.(?:csv|tsv|txt|tab|dat|data|arff|parquet|pq))?(?:\.gz)?$", re.IGNORECASE)
 
@@ -76,7 +76,7 @@ def _read_parquet(content: bytes, path: Path) -> pd.DataFrame:
     try:
         frame: pd.DataFrame = pa_parquet.read_table(io.BytesIO(content)).to_pandas()
     except (pa.ArrowException, OSError, ValueError) as error:
-        raise BadInput(f"{quoted(path)} is a damaged Parquet file ({_one_line(error)})") from error
+        raise BadInput(f"{quoted(path)} is a damaged Parquet file ({one_line(error)[:200]})") from error
     return frame.reset_index(drop=True)
 
 
@@ -90,14 +90,10 @@ def _read_openml(source: str) -> RawTable:
         dataset = openml.datasets.get_dataset(int(identifier))
         frame = pd.DataFrame(dataset.get_data()[0])
     except Exception as error:  # the client lets every kind of network and parser error through
-        raise Failed(f"cannot get {source} from OpenML ({_one_line(error)})") from error
+        raise Failed(f"cannot get {source} from OpenML ({one_line(error)[:200]})") from error
     return RawTable(
         dataset.name, source, frame.reset_index(drop=True), target=dataset.default_target_attribute
     )
-
-
-def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split())[:200]
 
 
 def _texts(names: Iterable[Hashable]) -> list[str]:

@@ -20,6 +20,8 @@ from typing import Any
 
 import psutil
 
+from warehouse.errors import one_line
+
 MEBIBYTE = 2**20
 
 _running: set[int] = set()
@@ -111,8 +113,7 @@ def _child(
     except MemoryError:
         answer = (Outcome.memout, None, f"needed more than {memory // MEBIBYTE} MiB")
     except Exception as error:  # noqa: BLE001 (any failure of a fit is the result of the trial)
-        text = " ".join(f"{type(error).__name__}: {error}".split())
-        answer = (Outcome.crash, None, text[:300])
+        answer = (Outcome.crash, None, one_line(f"{type(error).__name__}: {error}")[:300])
     _limit(resource.RLIMIT_AS, resource.RLIM_INFINITY)  # the answer itself needs some memory
     sender.send(answer)
 

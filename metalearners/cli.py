@@ -13,6 +13,7 @@ from metalearners import LEARNERS, new_learner
 from warehouse import console
 from warehouse.console import JsonOption, QuietOption, WarehouseOption
 from warehouse.errors import BadInput, Failed
+from warehouse.files import write_text
 from warehouse.qualities import GROUPS, names_in
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ def evaluate(
     document = _document(result, runs, learner, settings, opened)
     text = json.dumps(document, indent=2, allow_nan=False)
     if file is not None:
-        _write(file, text + "\n")
+        write_text(file, text + "\n")
     print(text if output == "json" else _table(result, document))
 
 
@@ -213,13 +214,6 @@ def _table(result: Evaluation, document: dict[str, Any]) -> str:
     ]
     lines += [f"{name:<16} {row.mean:>7.3f}   {row.low:.3f} to {row.high:.3f}" for name, row in rows]
     return "\n".join(lines)
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise Failed(f"{path} can't be written: {error.strerror}") from error
 
 
 def _first_line(docstring: str | None) -> str:

@@ -12,7 +12,8 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from metalearners.hyperparameters import Facts, HyperparameterEncoding, Objects, learn_encoding
-from warehouse.errors import BadInput, Failed
+from warehouse.errors import BadInput
+from warehouse.files import write_text
 
 Configurations = pd.DataFrame | Iterable[Mapping[str, Any]]
 
@@ -76,10 +77,7 @@ class HyperparameterTransformer(TransformerMixin, BaseEstimator):  # type: ignor
             Failed: the file can't be written.
         """
         check_is_fitted(self)
-        try:
-            Path(path).write_text(self.encoding_.to_json() + "\n", encoding="utf-8")
-        except OSError as error:
-            raise Failed(f"{path} can't be written: {error.strerror}") from error
+        write_text(path, self.encoding_.to_json() + "\n")
 
     @classmethod
     def load(

@@ -6,7 +6,6 @@ Notation: p (n,) predicted standard scores scaled to [0, 1], higher is better; d
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ingest.flows import get_flow
-from warehouse.errors import BadInput, Failed
+from warehouse.errors import BadInput
+from warehouse.files import write_text
 
 if TYPE_CHECKING:
     from sklearn.pipeline import Pipeline
@@ -59,15 +59,7 @@ def write_seeds(document: Mapping[str, Any], path: str | Path) -> None:
     Raises:
         Failed: the file can't be written.
     """
-    path = Path(path)
-    text = json.dumps(document, indent=2, allow_nan=False) + "\n"
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        temporary.write_text(text, encoding="utf-8")
-        temporary.replace(path)
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
-        raise Failed(f"{path}: can't be written: {error.strerror or error}") from error
+    write_text(path, json.dumps(document, indent=2, allow_nan=False) + "\n")
 
 
 def read_seeds(path: str | Path) -> dict[str, Any]:

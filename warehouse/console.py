@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
-from warehouse.errors import BadInput, HeadstartError
+from warehouse.errors import BadInput, HeadstartError, one_line
 
 WarehouseOption = Annotated[
     str | None,
@@ -97,24 +97,18 @@ def main(app: typer.Typer) -> None:
     except Exception as error:
         if debug:
             raise
-        _fail(_one_line(error), _exit_code(error))
+        # Typer's own usage errors carry the code 2.
+        _fail(_message(error), getattr(error, "exit_code", 1))
     else:
         sys.exit(result if isinstance(result, int) else 0)
 
 
-def _exit_code(error: Exception) -> int:
-    if isinstance(error, HeadstartError | typer.Abort):
-        return getattr(error, "exit_code", 1)
-    # Typer's own usage errors carry the code 2.
-    return getattr(error, "exit_code", 1)
-
-
-def _one_line(error: Exception) -> str:
+def _message(error: Exception) -> str:
     format_message = getattr(error, "format_message", None)
     text = format_message() if callable(format_message) else str(error)
     if not isinstance(error, HeadstartError) and format_message is None:
         text = f"{type(error).__name__}: {text} (run again with --debug for the details)"
-    return " ".join(text.split())
+    return one_line(text)
 
 
 def _fail(message: str, code: int) -> None:

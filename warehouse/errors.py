@@ -1,4 +1,4 @@
-"""Errors sorted by what the caller can do next."""
+"""Errors sorted by what the caller can do next, and how another's error becomes part of our one line."""
 
 
 class HeadstartError(Exception):
@@ -15,3 +15,8 @@ class BadInput(HeadstartError):
 
 class Failed(HeadstartError):
     """The input was fine, the work could not be done (exit code 1)."""
+
+
+def one_line(text: object) -> str:
+    """`text`, such as the error of a library, without line breaks and runs of blanks."""
+    return " ".join(str(text).split())

@@ -12,7 +12,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from warehouse.errors import BadInput
+from warehouse.errors import BadInput, one_line
 from warehouse.schema import PROVENANCE, TABLES, Table
 from warehouse.snapshot import create_view
 
@@ -88,7 +88,7 @@ def _typed(table: Table, rows: pa.Table | pd.DataFrame) -> pa.Table:
         else:
             typed = pa.Table.from_pandas(rows, schema=present, preserve_index=False)
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
-        reason = " ".join(str(error).split())
+        reason = one_line(error)
         raise BadInput(f"{table.name}: a value does not fit its column: {reason}") from error
     columns = [
         _nan_to_null(typed[c.name]) if c.name in given else pa.nulls(len(typed), c.type) for c in wanted

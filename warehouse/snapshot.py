@@ -14,7 +14,7 @@ import duckdb
 import pyarrow as pa
 
 from warehouse import delta
-from warehouse.errors import BadInput, Failed
+from warehouse.errors import BadInput, Failed, one_line
 from warehouse.schema import TABLES, Table
 
 Parameters = Sequence[Any] | Mapping[str, Any] | None
@@ -91,4 +91,4 @@ def _lock_down(connection: duckdb.DuckDBPyConnection, allowed: list[str]) -> Non
 
 def _summary(error: Exception) -> str:
     """DuckDB's message and its suggestion, without the excerpt of the query."""
-    return " ".join(str(error).split("\n\n", 1)[0].split())
+    return one_line(str(error).split("\n\n", 1)[0])

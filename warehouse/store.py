@@ -20,7 +20,7 @@ from deltalake.exceptions import DeltaError
 from filelock import FileLock, Timeout
 
 from warehouse import delta, queries
-from warehouse.errors import BadInput, Failed
+from warehouse.errors import BadInput, Failed, one_line
 from warehouse.history import History
 from warehouse.queries import RunTable
 from warehouse.rows import conform
@@ -231,7 +231,7 @@ def _failing(what: str) -> Iterator[None]:
     try:
         yield
     except (DeltaError, OSError) as error:
-        raise Failed(f"{what}: {_one_line(error)}") from error
+        raise Failed(f"{what}: {one_line(error)}") from error
 
 
 @contextmanager
@@ -239,8 +239,4 @@ def _unreadable_is_bad_input(folder: Path) -> Iterator[None]:
     try:
         yield
     except (DeltaError, OSError, ValueError) as error:
-        raise BadInput(f"the warehouse at {folder} is damaged: {_one_line(error)}") from error
-
-
-def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split())
+        raise BadInput(f"the warehouse at {folder} is damaged: {one_line(error)}") from error

@@ -8,6 +8,8 @@ published values to it.
 from dataclasses import dataclass
 from typing import Literal
 
+from warehouse.qualities import STATISTICAL
+
 EXTRACTOR = "headstart-1"  # version of the definitions; changes whenever a value may change
 
 Group = Literal["statistical", "simple"]
@@ -28,48 +30,46 @@ class MetaFeature:
     source: str
 
 
-def _statistical(name: str, definition: str) -> MetaFeature:
-    return MetaFeature(name, "statistical", "counting", definition, _TABLE)
-
-
-def _simple(name: str, definition: str) -> MetaFeature:
+def _counted(name: str, definition: str) -> MetaFeature:
+    if name in STATISTICAL:
+        return MetaFeature(name, "statistical", "counting", definition, _TABLE)
     return MetaFeature(name, "simple", "counting", definition, _ENGINE)
 
 
 # "Feature" includes the target, as OpenML counts; "nominal feature" and "cell" do not.
 METAFEATURES: tuple[MetaFeature, ...] = (
-    _statistical("NumberOfInstances", "rows with a target value"),
-    _statistical("NumberOfFeatures", "columns, the target included"),
-    _statistical("NumberOfClasses", "distinct values that the target takes"),
-    _statistical("NumberOfMissingValues", "missing cells"),
-    _statistical("NumberOfInstancesWithMissingValues", "rows with at least one missing cell"),
-    _statistical("NumberOfNumericFeatures", "numeric columns, a numeric target included"),
-    _statistical("NumberOfSymbolicFeatures", "categorical and boolean columns, a target of classes included"),
-    _statistical("Dimensionality", "NumberOfFeatures / NumberOfInstances"),
-    _statistical("MajorityClassPercentage", "rows of the most frequent class, in percent"),
-    _statistical("MinorityClassPercentage", "rows of the least frequent class, in percent"),
-    _statistical(
+    _counted("NumberOfInstances", "rows with a target value"),
+    _counted("NumberOfFeatures", "columns, the target included"),
+    _counted("NumberOfClasses", "distinct values that the target takes"),
+    _counted("NumberOfMissingValues", "missing cells"),
+    _counted("NumberOfInstancesWithMissingValues", "rows with at least one missing cell"),
+    _counted("NumberOfNumericFeatures", "numeric columns, a numeric target included"),
+    _counted("NumberOfSymbolicFeatures", "categorical and boolean columns, a target of classes included"),
+    _counted("Dimensionality", "NumberOfFeatures / NumberOfInstances"),
+    _counted("MajorityClassPercentage", "rows of the most frequent class, in percent"),
+    _counted("MinorityClassPercentage", "rows of the least frequent class, in percent"),
+    _counted(
         "MaxNominalAttDistinctValues",
         "most distinct values that a nominal feature takes; identifiers left out",
     ),
-    _simple("MinNominalAttDistinctValues", "fewest distinct values that a nominal feature takes"),
-    _simple("MeanNominalAttDistinctValues", "mean number of distinct values of the nominal features"),
-    _simple(
+    _counted("MinNominalAttDistinctValues", "fewest distinct values that a nominal feature takes"),
+    _counted("MeanNominalAttDistinctValues", "mean number of distinct values of the nominal features"),
+    _counted(
         "StdvNominalAttDistinctValues",
         "sample standard deviation of the nominal features' numbers of distinct values; 0 for a single one",
     ),
-    _simple("NumberOfBinaryFeatures", "symbolic columns with two distinct values, the target included"),
-    _simple("PercentageOfBinaryFeatures", "NumberOfBinaryFeatures / NumberOfFeatures, in percent"),
-    _simple("PercentageOfNumericFeatures", "NumberOfNumericFeatures / NumberOfFeatures, in percent"),
-    _simple("PercentageOfSymbolicFeatures", "NumberOfSymbolicFeatures / NumberOfFeatures, in percent"),
-    _simple(
+    _counted("NumberOfBinaryFeatures", "symbolic columns with two distinct values, the target included"),
+    _counted("PercentageOfBinaryFeatures", "NumberOfBinaryFeatures / NumberOfFeatures, in percent"),
+    _counted("PercentageOfNumericFeatures", "NumberOfNumericFeatures / NumberOfFeatures, in percent"),
+    _counted("PercentageOfSymbolicFeatures", "NumberOfSymbolicFeatures / NumberOfFeatures, in percent"),
+    _counted(
         "PercentageOfMissingValues", "missing cells / (NumberOfInstances * NumberOfFeatures), in percent"
     ),
-    _simple("PercentageOfInstancesWithMissingValues", "rows with a missing cell, in percent"),
-    _simple("MajorityClassSize", "rows of the most frequent class"),
-    _simple("MinorityClassSize", "rows of the least frequent class"),
-    _simple("ClassEntropy", "entropy of the class distribution, in bits"),
-    _simple(
+    _counted("PercentageOfInstancesWithMissingValues", "rows with a missing cell, in percent"),
+    _counted("MajorityClassSize", "rows of the most frequent class"),
+    _counted("MinorityClassSize", "rows of the least frequent class"),
+    _counted("ClassEntropy", "entropy of the class distribution, in bits"),
+    _counted(
         "AutoCorrelation",
         "share of rows, the first left out, with the class of the row before; depends on the order of rows",
     ),
