@@ -1,14 +1,21 @@
 """`ingest`: runs and meta-features into the warehouse."""
 
+import itertools
 import json
 import math
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from warehouse import console
 from warehouse.console import JsonOption, QuietOption, WarehouseOption
+from warehouse.errors import BadInput
+from warehouse.qualities import QUALITIES, SELECTIONS, names_in
+
+if TYPE_CHECKING:
+    from ingest.metafeatures import Metafeatures
 
 app = console.new_app(
     "Bring runs and meta-features into the warehouse.\n\n"
@@ -107,23 +114,75 @@ def experiments(
 def metafeatures(
     path: Annotated[str, typer.Argument(help="Dataset: a file, or openml:ID.", show_default=False)],
     target: Annotated[str | None, typer.Option(help="Column to predict.", show_default=False)] = None,
+    groups: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAMES",
+            help="Comma-separated groups or names of meta-features"
+            f" ({', '.join(SELECTIONS)}). Default: everything.",
+            show_default=False,
+        ),
+    ] = None,
+    budget: Annotated[
+        float | None,
+        typer.Option(min=0, help="Seconds to use; the most expensive are left out.", show_default=False),
+    ] = None,
     output: JsonOption = "table",
+    quiet: QuietOption = False,
 ) -> None:
-    """Print a dataset's meta-features, under OpenML's names.
+    """Print a dataset's meta-features, under OpenML's names, and what they mean.
 
-    Example: ingest metafeatures my.csv --target churned --format json
+    Those that don't exist for the dataset are missing, with the reason. Sizes, classes and moments are
+    exact; the other groups look at a stratified sample where the dataset is large, and say so.
+
+    Examples:
+
+      ingest metafeatures my.csv --target churned --format json
+
+      ingest metafeatures my.csv --groups simple,class,landmarkers --budget 1
     """
     from ingest.datasets import load_dataset
     from ingest.metafeatures import compute_metafeatures
 
     console.check_format(output)
-    values = compute_metafeatures(load_dataset(path, target=target))
+    names = None if groups is None else names_in(groups)
+    unknown = set(names or ()) - {quality.name for quality in QUALITIES}
+    if unknown:
+        raise BadInput(f"no meta-feature or group {min(unknown)!r}; groups are {', '.join(SELECTIONS)}")
+    with console.progress(quiet) as show:
+        show("reading")
+        dataset = load_dataset(path, target=target)
+        computed = compute_metafeatures(dataset, names, budget=budget, report=show)
     if output == "json":
-        print(json.dumps({name: None if math.isnan(value) else value for name, value in values.items()}))
+        values = computed.values.items()
+        print(json.dumps({name: None if math.isnan(value) else value for name, value in values}))
         return
-    width = max(map(len, values))
-    for name, value in values.items():
-        print(f"{name:<{width}}  {'undefined' if math.isnan(value) else format(value, '.6g')}")
+    print(f"{dataset.name}: {dataset.target_choice}")
+    for line in _described(computed):
+        print(line)
+
+
+def _described(computed: "Metafeatures") -> Iterator[str]:
+    """Lines with name, value and definition, group by group."""
+    width = max(map(len, computed.values))
+    for group, members in itertools.groupby(
+        (quality for quality in QUALITIES if quality.name in computed.values),
+        key=lambda quality: quality.group,
+    ):
+        qualities = list(members)
+        reasons = {computed.reasons.get(quality.name) for quality in qualities}
+        yield ""
+        if len(reasons) == 1 and None not in reasons:
+            yield f"{group}: missing, because {reasons.pop()}"
+            continue
+        seen = f" ({computed.sample})" if computed.sample and qualities[0].cost in ("sample", "fits") else ""
+        yield f"{group}{seen}"
+        for quality in qualities:
+            reason = computed.reasons.get(quality.name)
+            value = "missing" if reason else f"{computed.values[quality.name]:.6g}"
+            remarks = [reason] if reason else ["depends on the order of rows"] * quality.depends_on_order
+            text = "; ".join([quality.definition, *remarks])
+            yield f"  {quality.name:<{width}}  {value:>12}  {text}"
 
 
 def _rows(verb: str, counts: dict[str, int]) -> str:

@@ -31,7 +31,7 @@ def content_hash(features: pd.DataFrame, target: pd.Series) -> str:
 
 def _column_digest(column: pd.Series) -> str:
     if pd.api.types.is_numeric_dtype(column.dtype):
-        hashes = _hash_numbers(column.to_numpy(dtype=float))
+        hashes = hash_numbers(column.to_numpy(dtype=float))
     elif pd.api.types.is_datetime64_dtype(column.dtype):
         hashes = _hash_dates(column)
     else:
@@ -41,7 +41,7 @@ def _column_digest(column: pd.Series) -> str:
     return f"{int(hashes.sum(dtype=np.uint64)):016x}-{missing}"
 
 
-def _hash_numbers(values: npt.NDArray[np.floating]) -> Hashes:
+def hash_numbers(values: npt.NDArray[np.floating]) -> Hashes:
     """Finalizer of splitmix64 over the bits of the numbers; -0.0 counts as 0.0, NaN as missing."""
     bits = (values + 0.0).view(np.uint64)
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -52,7 +52,7 @@ def _hash_numbers(values: npt.NDArray[np.floating]) -> Hashes:
 def _hash_dates(dates: pd.Series) -> Hashes:
     microseconds = dates.to_numpy(dtype="datetime64[us]")
     seconds = np.where(np.isnat(microseconds), np.nan, microseconds.astype(np.int64) / 1e6)
-    hashes = _hash_numbers(seconds)
+    hashes = hash_numbers(seconds)
     return np.where(hashes == _MISSING, _MISSING, hashes ^ _DATE_SALT)
 
 
@@ -67,4 +67,4 @@ def _hash_words(words: pd.Series) -> Hashes:
     numbers = pd.to_numeric(words, errors="coerce").to_numpy(dtype=float)
     texts = pd.util.hash_array(words.fillna("").to_numpy(dtype=object), categorize=False)
     texts = np.where(words.isna().to_numpy(), _MISSING, texts)
-    return np.where(np.isfinite(numbers), _hash_numbers(numbers), texts)
+    return np.where(np.isfinite(numbers), hash_numbers(numbers), texts)

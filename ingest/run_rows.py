@@ -78,7 +78,7 @@ def run_tables(dataset: Dataset, results: Sequence[tuple[Run, Trial]], folds: in
 
 def description_tables(dataset: Dataset) -> dict[str, pd.DataFrame]:
     """Rows of the warehouse's tables for a dataset and its meta-features."""
-    qualities = compute_metafeatures(dataset)
+    qualities = compute_metafeatures(dataset).values
     return {
         "datasets": pd.DataFrame(
             [

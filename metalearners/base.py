@@ -22,6 +22,9 @@ from metalearners.imputation import Facts
 from warehouse.errors import BadInput
 from warehouse.queries import RunTable
 
+SIZES = ("NumberOfInstances", "NumberOfFeatures")
+"""Qualities that hyperparameters refer to: a share of the rows, a number of features."""
+
 
 @dataclass(frozen=True)
 class Prediction:
@@ -52,6 +55,11 @@ class MetaLearner(Protocol):
     @property
     def settings(self) -> dict[str, Any]:
         """The keywords that make an equal, untrained learner; JSON values."""
+        ...
+
+    @property
+    def qualities(self) -> tuple[str, ...]:
+        """Meta-features of a new dataset that the predictions of a fitted learner depend on."""
         ...
 
     def fit(self, runs: RunTable, metafeatures: pd.DataFrame) -> Self:
@@ -157,7 +165,7 @@ def hyperparameters_of(configurations: pd.DataFrame) -> pd.DataFrame:
 
 def facts_of(metafeatures: pd.DataFrame) -> dict[str, np.ndarray]:
     """The sizes that hyperparameters refer to, (d,) each. OpenML counts the target as a feature; here not."""
-    sizes = metafeatures.reindex(columns=["NumberOfInstances", "NumberOfFeatures"]).to_numpy(np.float64)
+    sizes = metafeatures.reindex(columns=list(SIZES)).to_numpy(np.float64)
     return {"n_rows": sizes[:, 0], "n_features": sizes[:, 1] - 1}
 
 

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from metalearners.base import (
+    SIZES,
     Observations,
     Prediction,
     TrainingData,
@@ -25,7 +26,7 @@ from metalearners.base import (
 from metalearners.forest import MAX_LEAVES, Forest, constant_forest
 from metalearners.hyperparameters import HyperparameterEncoding, learn_encoding
 from warehouse.errors import BadInput
-from warehouse.qualities import STATISTICAL
+from warehouse.qualities import SHAPE
 from warehouse.queries import RunTable
 
 Inputs = Literal["hyperparameters", "both"]
@@ -46,7 +47,7 @@ class LightGBMRegressorLearner:
         leaves: int = 16,
         min_child_samples: int = 1,
         inputs: Inputs = "both",
-        metafeatures: Sequence[str] | None = STATISTICAL,
+        metafeatures: Sequence[str] | None = SHAPE,
         seed: int = 0,
         threads: int = 1,
     ) -> None:
@@ -102,6 +103,10 @@ class LightGBMRegressorLearner:
 
     def condition(self, observations: Observations) -> Self:  # noqa: ARG002 (the forest is fixed)
         return self
+
+    @property
+    def qualities(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys([*SIZES, *self.metafeatures_]))
 
     @property
     def input_names(self) -> list[str]:

@@ -14,7 +14,7 @@ from warehouse import console
 from warehouse.console import JsonOption, QuietOption, WarehouseOption
 from warehouse.errors import BadInput, Failed
 from warehouse.files import write_text
-from warehouse.qualities import GROUPS, names_in
+from warehouse.qualities import SELECTIONS, names_in
 
 if TYPE_CHECKING:
     from metalearners.evaluation import Evaluation, Interval
@@ -39,7 +39,7 @@ MetafeaturesOption = Annotated[
     typer.Option(
         metavar="NAMES",
         help="What to know about a dataset: `all`, or a comma-separated list of names and groups"
-        f" ({', '.join(GROUPS)}).",
+        f" ({', '.join(SELECTIONS)}).",
     ),
 ]
 LeavesOption = Annotated[int, typer.Option(help="Leaves of a tree (2 to 64).")]
@@ -54,7 +54,7 @@ def evaluate(
         str | None,
         typer.Option(help="Comma-separated tasks whose datasets are left out. Default: all."),
     ] = None,
-    metafeatures: MetafeaturesOption = "statistical",
+    metafeatures: MetafeaturesOption = "shape",
     leaves: LeavesOption = 16,
     warehouse: WarehouseOption = None,
     jobs: Annotated[int, typer.Option(min=1, help="Processes that work at the same time.")] = 1,
@@ -99,7 +99,7 @@ def train(
     learner: LearnerOption = "lightgbm",
     flow: FlowOption = None,
     measure: MeasureOption = "predictive_accuracy",
-    metafeatures: MetafeaturesOption = "statistical",
+    metafeatures: MetafeaturesOption = "shape",
     leaves: LeavesOption = 16,
     warehouse: WarehouseOption = None,
 ) -> None:
@@ -129,7 +129,7 @@ def list_learners(output: JsonOption = "table") -> None:
     """
     console.check_format(output)
     learners = {name: _first_line(type(new_learner(name)).__doc__) for name in LEARNERS}
-    groups = {group: list(names) for group, names in GROUPS.items()}
+    groups = {group: list(names) for group, names in SELECTIONS.items()}
     if output == "json":
         print(json.dumps({"learners": learners, "metafeatures": groups}, indent=2))
         return
@@ -148,7 +148,7 @@ def _settings(warehouse: Warehouse, metafeatures: str, leaves: int) -> dict[str,
         return {"leaves": leaves, "metafeatures": None}
     names = names_in(metafeatures)
     known = set(warehouse.metafeatures().columns)
-    in_groups = {name for group in GROUPS.values() for name in group}
+    in_groups = {name for group in SELECTIONS.values() for name in group}
     unknown = [name for name in names if name not in known | in_groups]
     if unknown:
         raise BadInput(f"no dataset of the warehouse has a meta-feature {unknown[0]!r}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from warehouse.qualities import STATISTICAL
+from warehouse.qualities import SHAPE
 
 NEAREST = 3
 """How many similar datasets a recommendation names."""
@@ -14,15 +14,16 @@ NEAREST = 3
 def nearest_datasets(known: pd.DataFrame, metafeatures: pd.Series) -> pd.Series:
     """The most similar datasets with their distance, the nearest first; empty if none can be compared.
 
-    The distance is the root mean square over the statistical meta-features, each on a log scale and divided
-    by its standard deviation over the known datasets. What is missing on either side does not count.
+    The distance is the root mean square over the meta-features of the dataset's shape, each on a log scale
+    and divided by its standard deviation over the known datasets. What is missing on either side does not
+    count.
 
     Args:
         known: (datasets, qualities)
         metafeatures: quality -> value of the new dataset.
     """
-    mine = np.log1p(metafeatures.reindex(STATISTICAL))
-    others = np.log1p(known.reindex(columns=STATISTICAL))
+    mine = np.log1p(metafeatures.reindex(SHAPE))
+    others = np.log1p(known.reindex(columns=SHAPE))
     spread = others.std(ddof=0).replace(0.0, np.nan)
     squares = ((others - mine) / spread) ** 2
     distances: pd.Series = squares.mean(axis="columns").pow(0.5).dropna()

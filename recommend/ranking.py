@@ -23,6 +23,7 @@ from recommend.candidates import find_candidates
 from recommend.evidence import nearest_datasets, scores_on
 from recommend.seeds import SCHEMA, STRATEGIES, choose_delta, choose_top
 from warehouse.errors import BadInput
+from warehouse.qualities import GROUPS
 from warehouse.store import Warehouse
 
 
@@ -145,7 +146,8 @@ def recommend(
         oriented(runs.runs["value"].to_numpy(), measure), pd.factorize(runs.runs["dataset"])[0]
     )
     candidates = find_candidates(runs, scores, wanted, len(dataset.features))
-    metafeatures = pd.Series(compute_metafeatures(dataset), dtype=float)
+    wanted_qualities = {*GROUPS["simple"], *GROUPS["class"], *model.learner.qualities}
+    metafeatures = pd.Series(compute_metafeatures(dataset, wanted_qualities).values, dtype=float)
     configurations = runs.configurations.loc[[candidate.setup for candidate in candidates]]
     predicted = model.predict(configurations, metafeatures).mean
     nearest = nearest_datasets(

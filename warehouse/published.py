@@ -2,10 +2,13 @@
 
 OpenML's engine changed over the years and old values stayed: shares are fractions for some datasets and
 percent for others (`MinorityClassPercentage` is often a fraction where all others are percent), a negative
-number stands for "does not exist", and old statistics of nominal features count the target as one.
+number stands for "does not exist", old statistics of nominal features count the target as one, and for a time
+the moments of numeric features were those of several datasets at once.
 """
 
 import pandas as pd
+
+from warehouse.qualities import GROUPS
 
 # Share -> (part, whole): all are in percent here.
 _SHARES = {
@@ -32,10 +35,11 @@ def harmonized(published: pd.DataFrame) -> pd.DataFrame:
 
     A negative value of a quality that can't be negative does not exist. Shares are computed again from the
     counts published beside them, in percent. Statistics of nominal features do not exist where the target is
-    the only symbolic column.
+    the only symbolic column, moments where no column is numeric or where they are of other datasets, too.
     """
     never_negative = published.columns.str.contains(_NEVER_NEGATIVE)
-    values = published.mask(published.lt(0) & never_negative)
+    is_rounding = published.lt(0) & published.gt(-1e-9)
+    values = published.mask(is_rounding, 0.0).mask(published.lt(0) & ~is_rounding & never_negative)
     for share, (part, whole) in _SHARES.items():
         if {share, part, whole} <= set(values):
             _replace(values, share, 100 * values[part] / values[whole])
@@ -47,7 +51,30 @@ def harmonized(published: pd.DataFrame) -> pd.DataFrame:
     if "NumberOfSymbolicFeatures" in values:
         of_nominal = values.columns[values.columns.str.endswith(_OF_NOMINAL)]
         values.loc[values["NumberOfSymbolicFeatures"] == 1, of_nominal] = float("nan")
+    moments = [name for name in GROUPS["statistical"] if name in values]
+    values.loc[carried_over(published), moments] = float("nan")
+    if "NumberOfNumericFeatures" in values:
+        values.loc[values["NumberOfNumericFeatures"] == 0, moments] = float("nan")
     return values
+
+
+def carried_over(published: pd.DataFrame) -> pd.Series:
+    """Whether the moments of a dataset, (datasets,), are of other datasets' attributes, too.
+
+    OpenML's engine for a time kept the attributes of the datasets that it had described before. It shows
+    where an extreme is equal, to the last digit, for datasets with different numbers of rows.
+    """
+    if "NumberOfInstances" not in published:
+        return pd.Series(False, index=published.index)
+    rows = published["NumberOfInstances"]
+    extremes = [
+        name for name in GROUPS["statistical"] if name in published and name.startswith(("Min", "Max"))
+    ]
+    found = pd.Series(False, index=published.index)
+    for name in extremes:
+        values = published[name].mask(published[name].isin([0.0, -1.0]))
+        found |= values.notna() & (rows.groupby(values).transform("nunique") > 1)
+    return found
 
 
 def _replace(values: pd.DataFrame, name: str, computed: pd.Series) -> None:

@@ -1,15 +1,117 @@
-"""Meta-features (OpenML's qualities) of a dataset: one extractor for every source of data."""
+"""Meta-features (OpenML's qualities) of a dataset: one extractor for every source of data.
+
+What each is stands in `warehouse.qualities`; here each group of them is computed.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 
 from ingest.datasets import Dataset
-from ingest.metafeatures.registry import EXTRACTOR, METAFEATURES, MetaFeature, metafeature_names
-from ingest.metafeatures.statistical import count_based
+from ingest.metafeatures.columns import cardinality, information, statistical
+from ingest.metafeatures.landmarkers import landmarkers
+from ingest.metafeatures.model import model
+from ingest.metafeatures.pca import pca
+from ingest.metafeatures.prepared import Prepared
+from ingest.metafeatures.relative import relative
+from ingest.metafeatures.simple import of_classes, simple
+from ingest.metafeatures.values import Values
+from warehouse.qualities import GROUPS, QUALITIES
 
-__all__ = ["EXTRACTOR", "METAFEATURES", "MetaFeature", "compute_metafeatures", "metafeature_names"]
+__all__ = ["EXTRACTOR", "Metafeatures", "compute_metafeatures"]
+
+EXTRACTOR = "headstart-2"  # version of the definitions; changes whenever a value may change
 
 
-def compute_metafeatures(dataset: Dataset) -> dict[str, float]:
-    """Every registered meta-feature by name; NaN where it does not exist for the dataset.
+@dataclass(frozen=True)
+class _Extractor:
+    """How a group is computed, and roughly what that takes (measured on one processor of 2024)."""
 
-    Names, units and definitions are those of `registry.METAFEATURES`.
+    extract: Callable[[Prepared], Values]
+    seconds: float = 0.0
+    per_million_cells: float = 0.0
+    per_thousand_columns: float = 0.0
+    imports_sklearn: bool = False
+
+    def expected_seconds(self, prepared: Prepared) -> float:
+        columns = prepared.dataset.features.shape[1]
+        seconds = self.seconds + self.per_thousand_columns * columns / 1e3
+        seconds += self.per_million_cells * prepared.n * columns / 1e6
+        return seconds + (1.0 if self.imports_sklearn and "sklearn.tree" not in sys.modules else 0.0)
+
+
+# The cheapest first. The first group that looks at the sample draws it.
+_EXTRACTORS = {
+    "simple": _Extractor(simple),
+    "class": _Extractor(of_classes),
+    "cardinality": _Extractor(cardinality, per_million_cells=0.05, per_thousand_columns=0.03),
+    "statistical": _Extractor(statistical, per_million_cells=0.01, per_thousand_columns=0.03),
+    "information": _Extractor(information, per_million_cells=0.01, per_thousand_columns=0.1),
+    "pca": _Extractor(pca, 0.05, per_million_cells=0.025, per_thousand_columns=0.15),
+    "model": _Extractor(model, 0.03, imports_sklearn=True),
+    "landmarkers": _Extractor(landmarkers, 0.3, imports_sklearn=True),
+    "relative": _Extractor(relative, 0.7, imports_sklearn=True),
+}
+assert _EXTRACTORS.keys() == GROUPS.keys()
+
+
+@dataclass(frozen=True)
+class Metafeatures:
+    """Meta-features of one dataset."""
+
+    values: dict[str, float]
+    """By name, in the registry's order; NaN where there is none."""
+    reasons: dict[str, str]
+    """Why there is none, for each that is NaN."""
+    sample: str | None = None
+    """What the groups that look at a sample have seen, where that was not everything."""
+    seconds: dict[str, float] = field(default_factory=dict)
+    """What each group took."""
+
+
+def compute_metafeatures(
+    dataset: Dataset,
+    names: Iterable[str] | None = None,
+    *,
+    budget: float | None = None,
+    report: Callable[[str], None] = lambda _: None,
+) -> Metafeatures:
+    """Meta-features of `dataset`; those that don't exist for it are NaN, with the reason.
+
+    Args:
+        names: which ones; None = all that there are. A group is computed as a whole.
+        budget: seconds that may be used. The cheapest group is computed at any rate; another is left out
+            where it would take longer than what is left, as far as that can be told beforehand.
+        report: called with the name of each group before it is computed.
     """
-    return count_based(dataset)
+    wanted = {quality.name for quality in QUALITIES} if names is None else set(names)
+    prepared = Prepared(dataset)
+    found: Values = {}
+    seconds: dict[str, float] = {}
+    start = time.perf_counter()
+    for group, extractor in _EXTRACTORS.items():
+        if wanted.isdisjoint(GROUPS[group]):
+            continue
+        began = time.perf_counter()
+        if budget is not None and seconds and began - start + extractor.expected_seconds(prepared) > budget:
+            found |= dict.fromkeys(GROUPS[group], f"left out: it may exceed the time budget of {budget:g} s")
+            continue
+        report(group)
+        with warnings.catch_warnings():
+            # Few rows a class, or an SVM that has not converged: a landmarker all the same.
+            warnings.filterwarnings("ignore", module="sklearn")
+            found |= extractor.extract(prepared)
+        seconds[group] = time.perf_counter() - began
+    chosen = {
+        quality.name: found[quality.name] for quality in QUALITIES if quality.name in wanted & found.keys()
+    }
+    return Metafeatures(
+        values={name: float("nan") if isinstance(value, str) else value for name, value in chosen.items()},
+        reasons={name: value for name, value in chosen.items() if isinstance(value, str)},
+        sample=prepared.sample.note if "sample" in vars(prepared) else None,
+        seconds=seconds,
+    )

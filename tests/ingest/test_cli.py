@@ -1,6 +1,7 @@
 """`ingest` at the command line."""
 
 import json
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -84,7 +85,26 @@ def test_metafeatures_are_printed_with_null_where_undefined(run: Run, dataset: P
     assert values["MaxNominalAttDistinctValues"] is None
     code, out, _ = run("metafeatures", dataset)
     assert code == 0
-    assert "undefined" in out
+    assert "missing" in out
+
+
+def test_metafeatures_have_a_definition_or_a_reason(run: Run, dataset: Path) -> None:
+    dataset.write_text("x,z,class\n" + "1,2,a\n2,3,b\n" * 9)
+    _, out, err = run("metafeatures", dataset, "--groups", "class,information,NumberOfInstances")
+    assert err == ""
+    assert re.search(r"NumberOfInstances +18  rows with a target value", out)
+    assert "AutoCorrelation" in out
+    assert "depends on the order of rows" in out
+    assert "information: missing, because no attribute is nominal" in out
+    assert "kNN1NErrRate" not in out
+
+
+def test_metafeatures_beyond_the_budget_are_null(run: Run, dataset: Path) -> None:
+    dataset.write_text("x,z,class\n" + "1,2,a\n2,3,b\n" * 9)
+    values = json.loads(run("metafeatures", dataset, "--budget", "0", "--format", "json")[1])
+    assert values["NumberOfInstances"] == 18
+    assert values["kNN1NErrRate"] is None
+    assert "time budget" in run("metafeatures", dataset, "--budget", "0")[1]
 
 
 @pytest.mark.parametrize(
@@ -97,6 +117,9 @@ def test_metafeatures_are_printed_with_null_where_undefined(run: Run, dataset: P
         (("experiments", "--datasets", "{folder}", "--folds", "1"), "--folds"),
         (("metafeatures", "{csv}", "--target", "kind"), "kind"),
         (("metafeatures", "{csv}", "--format", "xml"), "xml"),
+        (("metafeatures", "{csv}", "--groups", "simple,Beauty"), "Beauty"),
+        (("metafeatures", "{csv}", "--groups", ","), "no meta-features named"),
+        (("metafeatures", "{csv}", "--budget", "-1"), "--budget"),
         (("swallow", "{csv}"), "swallow"),
     ],
 )

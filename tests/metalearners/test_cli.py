@@ -73,7 +73,7 @@ def test_list_names_learners_and_groups_of_metafeatures(metalearners: Any) -> No
     assert code == 0
     assert "lightgbm" in out
     listed = json.loads(metalearners("list", "--format", "json")[1])
-    assert len(listed["metafeatures"]["statistical"]) == 11
+    assert len(listed["metafeatures"]["shape"]) == 11
     assert len(listed["metafeatures"]["landmarkers"]) == 45
 
 

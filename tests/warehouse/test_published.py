@@ -55,6 +55,28 @@ def test_statistics_of_nominal_features_need_one_beside_the_target() -> None:
     assert harmonized(frame)["MaxNominalAttDistinctValues"].isna().tolist() == [True, False]
 
 
+def test_moments_need_a_numeric_feature() -> None:
+    frame = pd.DataFrame({"NumberOfNumericFeatures": [0.0, 2.0], "MaxMeansOfNumericAtts": [0.0, 0.0]})
+    assert harmonized(frame)["MaxMeansOfNumericAtts"].isna().tolist() == [True, False]
+
+
+def test_moments_of_several_datasets_at_once_are_nobodys() -> None:
+    """An extreme that two datasets of other sizes share to the last digit; the same dataset twice may."""
+    frame = pd.DataFrame(
+        {
+            "NumberOfInstances": [100.0, 200.0, 300.0, 300.0],
+            "NumberOfNumericFeatures": 5.0,
+            "MaxSkewnessOfNumericAtts": [67.40076687598162, 67.40076687598162, 1.5, 1.5],
+            "MeanMeansOfNumericAtts": [1.0, 2.0, 3.0, 3.0],
+        }
+    )
+    assert harmonized(frame)["MeanMeansOfNumericAtts"].isna().tolist() == [True, True, False, False]
+
+
+def test_rounding_below_zero_is_zero() -> None:
+    assert harmonized(pd.DataFrame({"MeanNoiseToSignalRatio": [-8.5e-16]})).iloc[0, 0] == 0
+
+
 def test_table_that_came_in_is_not_changed(published: pd.DataFrame) -> None:
     before = published.copy()
     harmonized(published)

@@ -1,0 +1,172 @@
+"""Groups `cardinality`, `statistical` and `information`: each attribute described, then summarized.
+
+Notation
+    x        (n,) values of an attribute, missing ones left out; n may differ between attributes
+    mean     of x; d = x - mean; S_k = sum of d^k
+    std      sqrt(S_2 / (n - 1))
+    G1       sample skewness sqrt(n (n - 1)) / (n - 2) * g1, with g1 = (S_3 / n) / (S_2 / n)^1.5
+    G2       sample excess kurtosis (n - 1) / ((n - 2) (n - 3)) * ((n + 1) g2 + 6), with
+             g2 = (S_4 / n) / (S_2 / n)^2 - 3        (Joanes and Gill, The Statistician 1998)
+    H        entropy in bits
+"""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import numpy.typing as npt
+
+from ingest.metafeatures.prepared import Floats, Prepared
+from ingest.metafeatures.values import Values, spread, summaries
+
+_NO_NUMERIC = "no attribute is numeric"
+_NO_NOMINAL = "no attribute is nominal"
+_TOO_FEW = "no numeric attribute varies over enough rows"
+
+
+def cardinality(prepared: Prepared) -> Values:
+    """How many distinct values occur in the nominal features and the numeric attributes."""
+    nominal = np.array(
+        [len(np.unique(codes[codes >= 0])) for _, codes in prepared.nominal_codes()]
+        + [prepared.dataset.n_classes] * prepared.has_classes,
+        dtype=np.float64,
+    )
+    with ThreadPoolExecutor(2) as pool:  # sorting holds no lock, and leaves room for other processes
+        numeric = np.concatenate([np.empty(0), *pool.map(_distinct, prepared.numeric_chunks())])
+    largest = np.sort(np.concatenate([nominal, numeric]))[::-1]
+    products = {
+        f"CardinalityAt{name}": float(np.prod(largest[:count]))
+        if len(largest) >= count
+        else f"there are fewer than {count} features"
+        for count, name in ((2, "Two"), (3, "Three"), (4, "Four"))
+    }
+    return (
+        _of_cardinalities(nominal, "Nominal", "no feature is nominal")
+        | _of_cardinalities(numeric, "Numeric", _NO_NUMERIC)
+        | products
+    )
+
+
+def statistical(prepared: Prepared) -> Values:
+    """Moments of the numeric attributes."""
+    chunks = [_moments(chunk) for chunk in prepared.numeric_chunks()]
+    mean, std, skewness, kurtosis = np.hstack(chunks) if chunks else np.empty((4, 0))
+    return (
+        summaries(mean, "MeansOfNumericAtts", _NO_NUMERIC)
+        | summaries(std, "StdDevOfNumericAtts", _NO_NUMERIC if not len(std) else _TOO_FEW)
+        | summaries(skewness, "SkewnessOfNumericAtts", _NO_NUMERIC if not len(std) else _TOO_FEW)
+        | summaries(kurtosis, "KurtosisOfNumericAtts", _NO_NUMERIC if not len(std) else _TOO_FEW)
+    )
+
+
+def information(prepared: Prepared) -> Values:
+    """Entropy of the nominal attributes and what they tell about the class."""
+    if not prepared.nominal:
+        names = ("EquivalentNumberOfAtts", "MeanNoiseToSignalRatio")
+        undefined: Values = dict.fromkeys(names, _NO_NOMINAL)
+        nothing = np.empty(0)
+        return (
+            summaries(nothing, "AttributeEntropy", _NO_NOMINAL)
+            | summaries(nothing, "MutualInformation", _NO_NOMINAL)
+            | undefined
+        )
+    tables = [
+        (name, _contingency(codes, prepared.y if prepared.has_classes else np.zeros_like(codes)))
+        for name, codes in prepared.nominal_codes()
+    ]
+    entropies = np.array([_entropy(table.sum(axis=1)) for _, table in tables])
+    values = summaries(entropies, "AttributeEntropy", "all nominal attributes are empty")
+    if not prepared.has_classes:
+        nothing, reason = np.empty(0), "the target is numeric"
+        values |= summaries(nothing, "MutualInformation", reason)
+        return values | {"EquivalentNumberOfAtts": reason, "MeanNoiseToSignalRatio": reason}
+    shared = np.array(
+        [
+            max(_entropy(table.sum(axis=1)) + _entropy(table.sum(axis=0)) - _entropy(table.ravel()), 0.0)
+            for _, table in tables
+        ]
+    )
+    values |= summaries(shared, "MutualInformation", "all nominal attributes are empty")
+    mean = float(np.nanmean(shared)) if np.isfinite(shared).any() else 0.0
+    if mean < 1e-12:  # rounding alone gives about 1e-16
+        reason = "the nominal attributes tell nothing about the class"
+        return values | {"EquivalentNumberOfAtts": reason, "MeanNoiseToSignalRatio": reason}
+    class_entropy = _entropy(np.bincount(prepared.y).astype(float))
+    return values | {
+        "EquivalentNumberOfAtts": class_entropy / mean,
+        "MeanNoiseToSignalRatio": (float(np.nanmean(entropies)) - mean) / mean,
+    }
+
+
+def skewness_and_kurtosis(x: Floats) -> tuple[float, float]:
+    """G1 and G2 of `x`, (n,) without gaps; NaN where undefined."""
+    _, _, skewness, kurtosis = _moments(x[None, :])
+    return float(skewness[0]), float(kurtosis[0])
+
+
+def _moments(chunk: Floats) -> Floats:
+    """(4, k) mean, std, G1, G2 of the rows of `chunk`, (k, n) with NaN where missing; it is overwritten."""
+    missing = np.isnan(chunk)
+    n = (chunk.shape[1] - missing.sum(axis=1)).astype(np.float64)
+    chunk[missing] = 0.0
+    # Moments without a unit, so that no power of a large number overflows.
+    scale = np.maximum(np.abs(chunk).max(axis=1, initial=0.0), np.finfo(float).tiny)
+    chunk /= scale[:, None]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean = chunk.sum(axis=1) / n
+        chunk -= mean[:, None]
+        chunk[missing] = 0.0
+        squares = chunk * chunk
+        s2 = squares.sum(axis=1)
+        # What rounding of the mean leaves over is no spread.
+        varies = s2 > n * (1e-12 * np.maximum(np.abs(mean), 1e-290)) ** 2
+        s2 = np.where(varies, s2, 0.0)
+        s3 = np.einsum("ij,ij->i", squares, chunk)
+        s4 = np.einsum("ij,ij->i", squares, squares)
+        std = np.sqrt(s2 / (n - 1))
+        g1 = (s3 / n) / (s2 / n) ** 1.5
+        g2 = (s4 / n) / (s2 / n) ** 2 - 3
+        skewness = np.sqrt(n * (n - 1)) / (n - 2) * g1
+        kurtosis = (n - 1) / ((n - 2) * (n - 3)) * ((n + 1) * g2 + 6)
+    return np.vstack(
+        [
+            np.where(n > 0, mean * scale, np.nan),
+            np.where(n > 1, std * scale, np.nan),
+            np.where((n > 2) & varies, skewness, np.nan),
+            np.where((n > 3) & varies, kurtosis, np.nan),
+        ]
+    )
+
+
+def _distinct(chunk: Floats) -> Floats:
+    """(k,) distinct values of the rows of `chunk`, (k, n), gaps left out; it is sorted in place."""
+    chunk.sort(axis=1)  # NaN comes last
+    is_new = chunk[:, 1:] > chunk[:, :-1]
+    count = is_new.sum(axis=1) + ~np.isnan(chunk[:, 0])
+    counts: Floats = count.astype(np.float64)
+    return counts
+
+
+def _of_cardinalities(counts: npt.NDArray[np.float64], kind: str, reason: str) -> Values:
+    names = [f"{statistic}CardinalityOf{kind}Attributes" for statistic in ("Min", "Max", "Mean", "Stdev")]
+    if not len(counts):
+        return dict.fromkeys(names, reason)
+    numbers = [counts.min(), counts.max(), counts.mean(), spread(counts)]
+    return {name: float(number) for name, number in zip(names, numbers, strict=True)}
+
+
+def _contingency(codes: npt.NDArray[np.intp], y: npt.NDArray[np.intp]) -> Floats:
+    """(categories, classes) rows with both; those where the attribute is missing left out."""
+    present = codes >= 0
+    classes = int(y.max()) + 1
+    cells = codes[present] * classes + y[present]
+    rows = int(codes.max(initial=-1)) + 1
+    return np.bincount(cells, minlength=rows * classes).reshape(rows, classes).astype(np.float64)
+
+
+def _entropy(counts: Floats) -> float:
+    """In bits; NaN where there is nothing to count."""
+    total = counts.sum()
+    if not total:
+        return float("nan")
+    shares = counts[counts > 0] / total
+    return float(-(shares * np.log2(shares)).sum()) + 0.0

@@ -1,0 +1,211 @@
+"""Group `landmarkers`: how well simple learners do in cross-validation on the sample.
+
+The learners are those of van Hoof's thesis, Table B.1, with scikit-learn's trees in place of Weka's; naive
+Bayes, the nearest neighbour and CFS are a few matrix products. One tree per fold serves all learners that
+cut it in different ways.
+
+Notation
+    m, C      rows of the sample, classes
+    P         (m, C) probability of each class for each row, predicted by the fold that tests the row
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ingest.metafeatures.bayes import NaiveBayes
+from ingest.metafeatures.cfs import AttributeSelection
+from ingest.metafeatures.prepared import Codes, Flags, Floats, Prepared, Sample, Singles, available_cpus
+from ingest.metafeatures.trees import (
+    GrownTree,
+    by_held_out_error,
+    by_pessimistic_error,
+    grow,
+    to_depth,
+)
+from ingest.metafeatures.values import Values
+from warehouse.qualities import GROUPS
+
+_PRUNING_SHARE = 3  # every third training row prunes a REPTree and does not grow it (Weka's default)
+_CELLS_WORTH_THREADS = 50_000  # below, threads wait for each other more than they gain
+
+
+def landmarkers(prepared: Prepared) -> Values:
+    """AUC, error rate and kappa of each landmarker."""
+    if reason := prepared.no_sample:
+        return dict.fromkeys(GROUPS["landmarkers"], reason)
+    scores = cross_validated(prepared.sample, LEARNERS)
+    return {f"{learner}{score}": value for learner, of in scores.items() for score, value in of.items()}
+
+
+class Fold:
+    """One fold; every learner returns (test rows, C) probabilities."""
+
+    deepest: int | None = 3
+    """Depth to which REPTree and RandomTree are grown, before they are cut."""
+
+    def __init__(self, sample: Sample, number: int, bayes: NaiveBayes, selection: AttributeSelection) -> None:
+        self.sample = sample
+        self.number = number
+        self.test = np.flatnonzero(sample.fold == number)
+        self.train = np.flatnonzero(sample.fold != number)
+        self._bayes = bayes
+        self._selection = selection
+
+    def c45(self, cut: Callable[[GrownTree], Flags]) -> Floats:
+        """A tree with two rows a leaf at least, cut by `cut`."""
+        return self._predicted(self._c45, cut(self._c45), self._c45.counts)
+
+    def rep_tree(self, depth: int) -> Floats:
+        """A tree of `depth` that a third of the training rows prunes; then they count in its leaves, too."""
+        tree, held_out = self._rep_tree
+        closed = by_held_out_error(tree, held_out, to_depth(tree, depth))
+        return self._predicted(tree, closed, tree.counts + held_out)
+
+    def random_tree(self, depth: int) -> Floats:
+        """A tree that looks at log2(attributes) + 1 of them, drawn anew, at each node."""
+        return self._predicted(
+            self._random_tree, to_depth(self._random_tree, depth), self._random_tree.counts
+        )
+
+    def naive_bayes(self) -> Floats:
+        return self._bayes.probabilities(self.number)
+
+    def nearest_neighbour(self) -> Floats:
+        return self._of_nearest(self.sample.scaled)
+
+    def stump_of_selected(self) -> Floats:
+        if self._c45.feature[0] in self.selected:  # the best split of all is among them
+            return self.c45(lambda tree: to_depth(tree, 1))
+        X = np.ascontiguousarray(self.sample.tree_columns[:, self.selected])
+        stump = self.grown(self.train, X, max_depth=1)
+        return self.shares(stump.counts[stump.leaves_of(X[self.test])])
+
+    def bayes_of_selected(self) -> Floats:
+        return self._bayes.probabilities(self.number, self.selected)
+
+    def nearest_of_selected(self) -> Floats:
+        return self._of_nearest(self.sample.scaled[:, np.isin(self.sample.attribute_of, self.selected)])
+
+    @cached_property
+    def _c45(self) -> GrownTree:
+        return self.grown(self.train, min_samples_leaf=2)
+
+    @cached_property
+    def _rep_tree(self) -> tuple[GrownTree, Floats]:
+        """The tree, and the (t, C) rows of each class in its nodes that did not grow it."""
+        prunes = np.arange(len(self.train)) % _PRUNING_SHARE == _PRUNING_SHARE - 1
+        pruning = self.train[prunes]
+        tree = self.grown(self.train[~prunes], min_samples_leaf=2, max_depth=self.deepest)
+        at_leaves = np.zeros_like(tree.counts)
+        np.add.at(at_leaves, (tree.leaves_of(self.sample.tree_columns[pruning]), self.sample.y[pruning]), 1)
+        return tree, tree.sums(at_leaves)
+
+    @cached_property
+    def _random_tree(self) -> GrownTree:
+        attributes = int(np.log2(self.sample.attributes)) + 1
+        return self.grown(self.train, max_features=attributes, max_depth=self.deepest)
+
+    @cached_property
+    def selected(self) -> Codes:
+        """Positions of the attributes that CFS selects."""
+        return self._selection.chosen(self.number)
+
+    def grown(self, rows: Codes, X: Singles | None = None, **settings: Any) -> GrownTree:
+        """A tree grown on `rows` of X, by default the tree columns."""
+        X = self.sample.tree_columns if X is None else X
+        return grow(X[rows], self.sample.y[rows], self.sample.n_classes, **settings)
+
+    def _predicted(self, tree: GrownTree, closed: Flags, counts: Floats) -> Floats:
+        return self.shares(counts[tree.ends(closed)[tree.leaves_of(self.sample.tree_columns[self.test])]])
+
+    def _of_nearest(self, points: Singles) -> Floats:
+        """Shares of the classes among the nearest training rows: all that are equally near, as in Weka."""
+        test, train = points[self.test].astype(np.float64), points[self.train].astype(np.float64)
+        distance = test @ (-2 * train.T)  # squared, less the test row's own square
+        distance += np.einsum("ij,ij->i", train, train)
+        nearest = distance <= distance.min(axis=1, keepdims=True) + 1e-10
+        row, neighbour = np.nonzero(nearest)
+        cells = row * self.sample.n_classes + self.sample.y[self.train[neighbour]]
+        counts = np.bincount(cells, minlength=len(test) * self.sample.n_classes)
+        return self.shares(counts.reshape(len(test), -1).astype(np.float64))
+
+    @staticmethod
+    def shares(counts: Floats) -> Floats:
+        shares: Floats = counts / counts.sum(axis=1, keepdims=True)
+        return shares
+
+
+LEARNERS: Mapping[str, Callable[[Fold], Floats]] = {
+    "DecisionStump": lambda fold: fold.c45(lambda tree: to_depth(tree, 1)),
+    "J48.00001.": lambda fold: fold.c45(lambda tree: by_pessimistic_error(tree, 0.00001)),
+    "J48.0001.": lambda fold: fold.c45(lambda tree: by_pessimistic_error(tree, 0.0001)),
+    "J48.001.": lambda fold: fold.c45(lambda tree: by_pessimistic_error(tree, 0.001)),
+    "NaiveBayes": Fold.naive_bayes,
+    "kNN1N": Fold.nearest_neighbour,
+    "REPTreeDepth1": lambda fold: fold.rep_tree(1),
+    "REPTreeDepth2": lambda fold: fold.rep_tree(2),
+    "REPTreeDepth3": lambda fold: fold.rep_tree(3),
+    "RandomTreeDepth1": lambda fold: fold.random_tree(1),
+    "RandomTreeDepth2": lambda fold: fold.random_tree(2),
+    "RandomTreeDepth3": lambda fold: fold.random_tree(3),
+    "CfsSubsetEval_DecisionStump": Fold.stump_of_selected,
+    "CfsSubsetEval_NaiveBayes": Fold.bayes_of_selected,
+    "CfsSubsetEval_kNN1N": Fold.nearest_of_selected,
+}
+
+
+def cross_validated(
+    sample: Sample, learners: Mapping[str, Callable[[Any], Floats]], fold_type: type[Fold] = Fold
+) -> dict[str, dict[str, float]]:
+    """By learner its AUC, ErrRate and Kappa over the pooled predictions of all folds."""
+    bayes, selection = NaiveBayes(sample), AttributeSelection(sample)
+    _ = sample.tree_columns, sample.scaled  # made before threads ask for them
+
+    def predictions(number: int) -> tuple[Codes, list[Floats]]:
+        fold = fold_type(sample, number, bayes, selection)
+        return fold.test, [learner(fold) for learner in learners.values()]
+
+    from threadpoolctl import threadpool_limits
+
+    P = np.empty((len(learners), len(sample.y), sample.n_classes))
+    folds = range(int(sample.fold.max()) + 1)
+    if sample.tree_columns.size < _CELLS_WORTH_THREADS:
+        found = list(map(predictions, folds))
+    else:
+        with threadpool_limits(1, "blas"), ThreadPoolExecutor(available_cpus()) as pool:
+            found = list(pool.map(predictions, folds))
+    for test, predicted in found:
+        P[:, test] = predicted
+    return {name: _scores(of, sample.y) for name, of in zip(learners, P, strict=True)}
+
+
+def _scores(P: Floats, y: Codes) -> dict[str, float]:
+    sizes = np.bincount(y, minlength=P.shape[1])
+    predicted = P.argmax(axis=1)
+    error = float((predicted != y).mean())
+    by_chance = float((np.bincount(predicted, minlength=P.shape[1]) * sizes).sum()) / len(y) ** 2
+    kappa = (1 - error - by_chance) / (1 - by_chance) if by_chance < 1 else 0.0
+    return {"AUC": _weighted_auc(P, y, sizes), "ErrRate": error, "Kappa": kappa}
+
+
+def _weighted_auc(P: Floats, y: Codes, sizes: Codes) -> float:
+    """Mean over classes, weighted by size, of the area under the curve of the class against the others."""
+    if P.shape[1] == 2:  # one class's curve is the other's
+        return _auc(P[:, 0], y == 0)
+    areas = [_auc(of, y == label) for label, of in enumerate(P.T)]
+    return float(np.average(areas, weights=sizes))
+
+
+def _auc(scores: Floats, positive: Flags) -> float:
+    """Share of pairs (positive, other) in which the positive one scores higher; a tie counts a half."""
+    levels, level = np.unique(scores, return_inverse=True)
+    positives = np.bincount(level[positive], minlength=len(levels))
+    others = np.bincount(level[~positive], minlength=len(levels))
+    below = np.cumsum(others) - others
+    return float((positives * (below + others / 2)).sum() / (positives.sum() * others.sum()))

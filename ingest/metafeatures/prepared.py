@@ -1,0 +1,326 @@
+"""A dataset as the extractors want it: attributes by kind, and a sample of rows to learn from.
+
+Notation
+    n, p    rows and attributes (columns other than the target)
+    m       rows of the sample
+    y       class codes, from 0
+
+Rows, columns and classes are brought to an order that follows from what they hold, not from where they stand
+or what they are called. So whatever is drawn, dealt to folds or broken as a tie in that order is the same for
+a table whose rows or columns were shuffled, or whose columns or classes were renamed.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from ingest.content_hash import hash_numbers
+from ingest.datasets import Dataset
+from ingest.roles import Role
+
+Floats = npt.NDArray[np.float64]
+Singles = npt.NDArray[np.float32]
+Codes = npt.NDArray[np.intp]
+Flags = npt.NDArray[np.bool_]
+Hashes = npt.NDArray[np.uint64]
+
+MAX_ROWS = 6000
+MIN_ROWS = 1000
+MAX_CELLS = 250_000
+"""Rows times encoded columns of a sample; first rows are given up, down to `MIN_ROWS`, then columns."""
+MAX_CATEGORIES = 15
+"""Categories of an attribute that a sample tells apart: the most frequent ones; the others count as one."""
+FOLDS = 5
+
+_CHUNK_CELLS = 4_000_000
+_OPAQUE = (Role.identifier, Role.text, Role.constant)
+
+
+class Prepared:
+    """The attributes of a dataset by kind, and what several groups of meta-features share."""
+
+    def __init__(self, dataset: Dataset) -> None:
+        self.dataset = dataset
+        self.n = len(dataset.target)
+        features, roles = dataset.features, dataset.roles
+        kinds = {str(name): dtype for name, dtype in features.dtypes.items()}
+        kinds = {name: dtype for name, dtype in kinds.items() if roles[name] != Role.identifier}
+        self.numeric = [name for name, dtype in kinds.items() if pd.api.types.is_numeric_dtype(dtype)]
+        self.nominal = [name for name, dtype in kinds.items() if isinstance(dtype, pd.CategoricalDtype)]
+
+    @property
+    def has_classes(self) -> bool:
+        return self.dataset.n_classes > 0
+
+    @cached_property
+    def y(self) -> Codes:
+        """(n,) class codes."""
+        return self.dataset.target.cat.codes.to_numpy().astype(np.intp)
+
+    def numeric_chunks(self) -> Iterator[Floats]:
+        """The numeric attributes, (some of them, n) float64 at a time; NaN where missing."""
+        return _chunks(self.dataset.features, self.numeric)
+
+    def nominal_codes(self) -> Iterator[tuple[str, Codes]]:
+        """The nominal attributes: name, (n,) code of the value; -1 where missing."""
+        for name in self.nominal:
+            yield name, self.dataset.features[name].cat.codes.to_numpy().astype(np.intp)
+
+    @cached_property
+    def sample(self) -> Sample:
+        """Rows to learn from, or to look at closely: all, or a stratified sample."""
+        return _draw(self)
+
+    @property
+    def no_sample(self) -> str | None:
+        """Why nothing can be learned from a sample; None if it can."""
+        if not self.has_classes:
+            return "the target is numeric"
+        if not self.sample.encoded.shape[1]:
+            return "no attribute varies and is a number, a category, a truth value or a date"
+        return None
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Rows in an order that follows from their content, class by class, and the attributes that vary."""
+
+    numbers: Floats
+    """(m, numeric attributes and dates); NaN where missing."""
+    categories: Codes
+    """(m, nominal attributes): 0 = the most frequent category; -1 where missing."""
+    y: Codes
+    """(m,) 0 = the most frequent class."""
+    n_classes: int
+    note: str | None
+    """What was left out, for people."""
+
+    @property
+    def attributes(self) -> int:
+        return int(self.numbers.shape[1] + self.categories.shape[1])
+
+    @cached_property
+    def fold(self) -> Codes:
+        """(m,) the fold that tests a row: rows stand class by class and are dealt in turn."""
+        return np.arange(len(self.y)) % min(FOLDS, len(self.y))
+
+    @cached_property
+    def indicators(self) -> tuple[Singles, Codes]:
+        """(m, k) 1 where a nominal attribute has a category, (k,) the attribute's position."""
+        sizes = self.categories.max(axis=0, initial=-1) + 1
+        attribute = np.repeat(np.arange(len(sizes)), sizes)
+        category = np.arange(len(attribute)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        return (self.categories[:, attribute] == category).astype(np.float32), attribute
+
+    @cached_property
+    def tree_columns(self) -> Singles:
+        """(m, attributes) C order: numbers less their mean, 0 where missing, then codes of categories.
+
+        Trees split codes as they split numbers: nearer to Weka's splits, which have a branch for each
+        category, than a split of one category from all others.
+        """
+        return np.ascontiguousarray(np.hstack([self._centred, self.categories], dtype=np.float32))
+
+    @cached_property
+    def encoded(self) -> Singles:
+        """(m, q) C order: numbers as in `tree_columns`, then an indicator per category.
+
+        Two categories without gaps need one indicator.
+        """
+        indicators, _ = self.indicators
+        return np.ascontiguousarray(
+            np.hstack([self._centred, indicators[:, ~self._redundant]], dtype=np.float32)
+        )
+
+    @cached_property
+    def attribute_of(self) -> Codes:
+        """(q,) the attribute that a column of X belongs to, numbers first."""
+        _, attribute = self.indicators
+        numbers = self.numbers.shape[1]
+        return np.concatenate([np.arange(numbers), numbers + attribute[~self._redundant]])
+
+    @cached_property
+    def ordered(self) -> Floats:
+        """(numeric attributes, m) the numbers of each attribute sorted, gaps filled with the mean."""
+        return np.sort(np.ascontiguousarray(self.filled.T), axis=1)
+
+    @cached_property
+    def scaled(self) -> Singles:
+        """(m, q) `encoded` with numbers from 0 to 1 and indicators such that two categories are 1 apart."""
+        numbers = self.numbers.shape[1]
+        scaled = self.encoded.copy()
+        low, high = scaled[:, :numbers].min(axis=0), scaled[:, :numbers].max(axis=0)
+        scaled[:, :numbers] = (scaled[:, :numbers] - low) / np.where(high > low, high - low, 1)
+        _, columns = np.unique(self.attribute_of, return_counts=True)
+        scaled[:, numbers:] *= np.where(np.repeat(columns, columns)[numbers:] > 1, np.sqrt(0.5), 1)
+        return scaled
+
+    @cached_property
+    def filled(self) -> Floats:
+        """(m, numeric attributes) numbers, gaps filled with the mean."""
+        missing = np.isnan(self.numbers)
+        return (
+            np.where(missing, np.nanmean(self.numbers, axis=0), self.numbers)
+            if missing.any()
+            else self.numbers
+        )
+
+    @cached_property
+    def _centred(self) -> Floats:
+        centred: Floats = self.filled - self.filled.mean(
+            axis=0
+        )  # in float64: large numbers may differ little
+        return centred
+
+    @cached_property
+    def _redundant(self) -> Flags:
+        """(k,) indicators that say the same as another one."""
+        _, attribute = self.indicators
+        sizes = np.bincount(attribute, minlength=self.categories.shape[1])
+        whole = (self.categories >= 0).all(axis=0)
+        is_last = np.append(attribute[1:] != attribute[:-1], True)[: len(attribute)]
+        return is_last & ((sizes == 2) & whole)[attribute] if len(attribute) else np.zeros(0, dtype=bool)
+
+
+def available_cpus() -> int:
+    """Threads that are worth having: the processors that this process may use, at most four."""
+    return min(len(os.sched_getaffinity(0)), 4)
+
+
+# ---- drawing a sample ----------------------------------------------------------------------------
+
+
+def _draw(prepared: Prepared) -> Sample:
+    features, roles = prepared.dataset.features, prepared.dataset.roles
+    names = [str(name) for name in features if roles[str(name)] not in _OPAQUE]
+    digests = _column_digests(features, names)
+    names = [name for _, name in sorted(zip(digests.values(), names, strict=True), key=lambda pair: pair[0])]
+    row_hashes = _row_hashes(features, digests)
+    y, n_classes = _ordered_classes(prepared, row_hashes)
+    order = np.lexsort((row_hashes, y))
+    widths = np.array([_encoded_width(features[name]) for name in names], dtype=np.intp)
+    rows = min(len(y), MAX_ROWS, max(MIN_ROWS, MAX_CELLS // max(int(widths.sum()), 1)))
+    if rows < len(y):
+        order = order[_stratified(y[order], rows, n_classes)]
+    kept = [name for name, end in zip(names, np.cumsum(widths), strict=True) if end <= MAX_CELLS // rows]
+    numeric, categories = [], []
+    for name in kept or names[:1]:
+        column = features[name].iloc[order]
+        if isinstance(column.dtype, pd.CategoricalDtype):
+            categories.append(_by_frequency(column.cat.codes.to_numpy().astype(np.intp)))
+        else:
+            numeric.append(_as_numbers(column))
+    notes = [f"{rows:,} of {len(y):,} rows"] if rows < len(y) else []
+    notes += [f"{len(kept):,} of {len(names):,} attributes"] if kept and len(kept) < len(names) else []
+    return Sample(
+        numbers=_varying(_stacked(numeric, rows, np.float64)),
+        categories=_varying(_stacked(categories, rows, np.intp)),
+        y=y[order],
+        n_classes=n_classes,
+        note=" and ".join(notes) or None,
+    )
+
+
+def _stratified(y: Codes, rows: int, n_classes: int) -> Codes:
+    """Positions of `rows` rows among those sorted by class: of each class its share, from its start."""
+    sizes = np.bincount(y, minlength=n_classes)
+    exact = sizes * rows / len(y)
+    quota = np.maximum(np.floor(exact).astype(np.intp), np.minimum(sizes, 1))
+    short = max(rows - int(quota.sum()), 0)
+    quota[np.argsort(quota - exact, kind="stable")[:short]] += 1
+    starts = np.cumsum(sizes) - sizes
+    within = np.arange(len(y)) - starts[y]
+    return np.flatnonzero(within < quota[y])
+
+
+def _ordered_classes(prepared: Prepared, row_hashes: Hashes) -> tuple[Codes, int]:
+    """Class codes by size, the largest first; equal ones by what their rows hold."""
+    if not prepared.has_classes:
+        return np.zeros(prepared.n, dtype=np.intp), 0
+    sizes = np.bincount(prepared.y)
+    content = np.zeros(len(sizes), dtype=np.uint64)
+    np.add.at(content, prepared.y, row_hashes)
+    rank = np.empty(len(sizes), dtype=np.intp)
+    rank[np.lexsort((content, -sizes))] = np.arange(len(sizes))
+    return rank[prepared.y], len(sizes)
+
+
+def _encoded_width(column: pd.Series) -> int:
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return min(len(column.cat.categories), MAX_CATEGORIES + 1)
+    return 1
+
+
+def _by_frequency(codes: Codes) -> Codes:
+    """Codes renumbered by frequency in the sample, rare ones as one; -1 stays."""
+    counts = np.bincount(codes + 1, minlength=1)[1:]
+    rank = np.empty(len(counts) + 1, dtype=np.intp)
+    rank[np.argsort(-counts, kind="stable")] = np.arange(len(counts))
+    rank[-1] = -1
+    return np.minimum(rank[codes], MAX_CATEGORIES)
+
+
+def _as_numbers(column: pd.Series) -> Floats:
+    if pd.api.types.is_datetime64_dtype(column.dtype):
+        days = column.to_numpy(dtype="datetime64[us]").astype(np.int64) / 86_400e6
+        return np.where(column.isna().to_numpy(), np.nan, days)
+    values: Floats = column.to_numpy(dtype=np.float64)
+    return np.clip(
+        values, -1e15, 1e15
+    )  # what is larger is as good as that large, and its square fits float32
+
+
+def _stacked(columns: list[npt.NDArray[Any]], rows: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+    return np.column_stack(columns) if columns else np.empty((rows, 0), dtype=dtype)
+
+
+def _varying(columns: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The columns that hold two different values, a gap counting as one in categories."""
+    if not columns.size:
+        return columns
+    if columns.dtype.kind == "f":
+        present = ~np.isnan(columns)
+        low = np.min(columns, axis=0, where=present, initial=np.inf)
+        high = np.max(columns, axis=0, where=present, initial=-np.inf)
+        # Columns that differ by rounding, or by less than arithmetic can square, hold one value.
+        return columns[:, high - low > np.maximum(1e-12 * np.maximum(abs(high), abs(low)), 1e-30)]
+    return columns[:, columns.max(axis=0) > columns.min(axis=0)]
+
+
+# ---- hashes --------------------------------------------------------------------------------------
+
+
+def _chunks(features: pd.DataFrame, names: list[str]) -> Iterator[Floats]:
+    step = max(_CHUNK_CELLS // max(len(features), 1), 1)
+    for start in range(0, len(names), step):
+        columns = [features[name].to_numpy(dtype=np.float64) for name in names[start : start + step]]
+        yield np.vstack(columns)
+
+
+def _cell_hashes(column: pd.Series) -> Hashes:
+    """(n,) a hash of each cell's value."""
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        words = pd.util.hash_array(column.cat.categories.to_numpy(dtype=object), categorize=False)
+        return np.append(words, np.uint64(0))[column.cat.codes.to_numpy()]
+    return hash_numbers(_as_numbers(column))
+
+
+def _column_digests(features: pd.DataFrame, names: list[str]) -> dict[str, int]:
+    return {name: int(_cell_hashes(features[name]).sum(dtype=np.uint64)) for name in names}
+
+
+def _row_hashes(features: pd.DataFrame, digests: dict[str, int]) -> Hashes:
+    """(n,) a hash of each row that knows which column a value stands in, but not where that column stands."""
+    total = np.zeros(len(features), dtype=np.uint64)
+    for name, digest in digests.items():
+        cells = _cell_hashes(features[name]) ^ np.uint64(digest)
+        total += (cells ^ (cells >> np.uint64(31))) * np.uint64(0x94D049BB133111EB)
+    return total

@@ -1,0 +1,201 @@
+"""Group `relative`: which of two settings does better on a small sample.
+
+Relative landmarkers (Fuernkranz and Petrak, "An evaluation of landmarking variants", 2001) tell settings
+apart rather than datasets: the difference of two accuracies says which side of a hyperparameter to look at
+first. The pairs are the settings that matter most for the flows that we recommend. They are made of the least
+that shows the difference (fifteen trees are a forest here), because the answer is waited for.
+
+Notation
+    m, C    rows of the small sample, classes
+    votes   (rows, C) how much speaks for each class
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ingest.metafeatures.prepared import Codes, Floats, Prepared, Sample, Singles, available_cpus
+from ingest.metafeatures.trees import grow
+from ingest.metafeatures.values import Values
+from warehouse.qualities import GROUPS, RELATIVE_PAIRS
+
+_ROWS = 500
+_FOLDS = 3
+_TREES = 15
+
+
+def relative(prepared: Prepared) -> Values:
+    """Gain in accuracy of the first setting of each pair over the second."""
+    if reason := prepared.no_sample:
+        return dict.fromkeys(GROUPS["relative"], reason)
+    small = _small(prepared.sample)
+    if any(len(np.unique(small.y[small.fold != number])) < 2 for number in range(_FOLDS)):
+        return dict.fromkeys(GROUPS["relative"], "a fold has rows of one class only")
+    with ThreadPoolExecutor(available_cpus()) as pool:
+        accuracies = pool.map(lambda predict: _accuracy(predict, small), _SETTINGS.values())
+        accuracy = dict(zip(_SETTINGS, accuracies, strict=True))
+    return {pair: accuracy[better] - accuracy[worse] for pair, (better, worse) in _PAIRS.items()}
+
+
+@dataclass(frozen=True)
+class _Small:
+    """Rows that every setting learns from and is tested on."""
+
+    tree_columns: Singles
+    encoded: Singles
+    standardized: Floats
+    y: Codes
+    fold: Codes
+    n_classes: int
+
+
+@dataclass(frozen=True)
+class _Split:
+    """One fold: what it learns from and the rows that it tests."""
+
+    of: _Small
+    train: Codes
+    test: Codes
+
+    @property
+    def labels(self) -> Codes:
+        return self.of.y[self.train]
+
+
+_Predict = Callable[[_Split], Floats]
+"""From a fold to the votes of its test rows."""
+
+
+def _small(sample: Sample) -> _Small:
+    # Rows stand class by class in an order that is as good as random: evenly spaced ones are stratified.
+    rows = np.unique(np.linspace(0, len(sample.y) - 1, min(_ROWS, len(sample.y))).astype(np.intp))
+    encoded = sample.encoded[rows]
+    numbers = encoded.astype(np.float64)
+    spread = numbers.std(axis=0)
+    return _Small(
+        tree_columns=sample.tree_columns[rows],
+        encoded=encoded,
+        standardized=(numbers - numbers.mean(axis=0)) / np.where(spread > 0, spread, 1),
+        y=sample.y[rows],
+        fold=np.arange(len(rows)) % _FOLDS,
+        n_classes=sample.n_classes,
+    )
+
+
+def _accuracy(predict: _Predict, small: _Small) -> float:
+    right = 0
+    for number in range(_FOLDS):
+        split = _Split(small, np.flatnonzero(small.fold != number), np.flatnonzero(small.fold == number))
+        right += int((predict(split).argmax(axis=1) == small.y[split.test]).sum())
+    return right / len(small.y)
+
+
+# ---- learners ------------------------------------------------------------------------------------
+
+
+def _tree(split: _Split) -> Floats:
+    X = split.of.tree_columns
+    tree = grow(X[split.train], split.labels, split.of.n_classes)
+    return tree.counts[tree.leaves_of(X[split.test])]
+
+
+def _forest(**settings: Any) -> _Predict:
+    def predict(split: _Split) -> Floats:
+        X = split.of.tree_columns
+        random = np.random.default_rng(0)
+        votes = np.zeros((len(split.test), split.of.n_classes))
+        for seed in range(_TREES):
+            drawn = split.train[random.integers(0, len(split.train), len(split.train))]
+            tree = grow(X[drawn], split.of.y[drawn], split.of.n_classes, seed=seed, **settings)
+            counts = tree.counts[tree.leaves_of(X[split.test])]
+            votes += counts / counts.sum(axis=1, keepdims=True)
+        return votes
+
+    return predict
+
+
+def _boosting(depth: int) -> _Predict:
+    """AdaBoost for several classes, SAMME (Zhu et al., Statistics and Its Interface 2009)."""
+
+    def predict(split: _Split) -> Floats:
+        X, y, n_classes = split.of.tree_columns, split.labels, split.of.n_classes
+        weight = np.full(len(y), 1 / len(y))
+        votes = np.zeros((len(split.test), n_classes))
+        for seed in range(_TREES):
+            tree = grow(X[split.train], y, n_classes, weight=weight, seed=seed, max_depth=depth)
+            label = tree.counts.argmax(axis=1)
+            wrong = label[tree.leaves_of(X[split.train])] != y
+            error = float(weight[wrong].sum())
+            if error >= 1 - 1 / n_classes:
+                break
+            say = np.log((1 - error) / max(error, 1e-10)) + np.log(n_classes - 1)
+            votes[np.arange(len(votes)), label[tree.leaves_of(X[split.test])]] += say
+            if error <= 0:
+                break
+            weight *= np.exp(say * wrong)
+            weight /= weight.sum()
+        return votes
+
+    return predict
+
+
+def _svm(kernel: str, gamma_times: float = 1.0) -> _Predict:
+    def predict(split: _Split) -> Floats:
+        from sklearn import config_context
+        from sklearn.svm import SVC
+
+        X = split.of.standardized
+        with config_context(assume_finite=True, skip_parameter_validation=True):
+            svm = SVC(kernel=kernel, gamma=gamma_times / X.shape[1], max_iter=10_000)
+            predicted = svm.fit(X[split.train], split.labels).predict(X[split.test])
+        votes: Floats = np.eye(split.of.n_classes)[predicted]
+        return votes
+
+    return predict
+
+
+def _neighbours(k: int, *, scaled: bool = True) -> _Predict:
+    def predict(split: _Split) -> Floats:
+        X = split.of.standardized if scaled else split.of.encoded.astype(np.float64)
+        test, train = X[split.test], X[split.train]
+        distance = np.einsum("ij,ij->i", train, train) - 2 * test @ train.T  # less the test row's own square
+        nearest = np.argsort(distance, axis=1, kind="stable")[:, :k]
+        votes: Floats = np.eye(split.of.n_classes)[split.labels[nearest]].sum(axis=1)
+        return votes
+
+    return predict
+
+
+_SETTINGS: dict[str, _Predict] = {
+    "forest": _forest(max_features="sqrt"),
+    "forest, leaves of 20": _forest(max_features="sqrt", min_samples_leaf=20),
+    "forest, few features": _forest(max_features=0.1),
+    "forest, many features": _forest(max_features=0.9),
+    "tree": _tree,
+    "boosting, depth 1": _boosting(1),
+    "boosting, depth 6": _boosting(6),
+    "SVM": _svm("rbf"),
+    "SVM, low gamma": _svm("rbf", 0.1),
+    "SVM, high gamma": _svm("rbf", 10),
+    "SVM, linear": _svm("linear"),
+    "1-NN": _neighbours(1),
+    "5-NN": _neighbours(5),
+    "15-NN": _neighbours(15),
+    "5-NN, unscaled": _neighbours(5, scaled=False),
+}
+_PAIRS = {
+    "ForestLeaf1Against20": ("forest", "forest, leaves of 20"),
+    "ForestFewAgainstManyFeatures": ("forest, few features", "forest, many features"),
+    "ForestAgainstTree": ("forest", "tree"),
+    "BoostingDepth1Against6": ("boosting, depth 1", "boosting, depth 6"),
+    "SVMGammaLowAgainstHigh": ("SVM, low gamma", "SVM, high gamma"),
+    "SVMLinearAgainstRBF": ("SVM, linear", "SVM"),
+    "KNNScaledAgainstUnscaled": ("5-NN", "5-NN, unscaled"),
+    "KNN1Against15": ("1-NN", "15-NN"),
+}
+assert _PAIRS.keys() == RELATIVE_PAIRS.keys()

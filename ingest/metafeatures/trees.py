@@ -1,0 +1,163 @@
+"""Decision trees that are grown once and cut in several ways.
+
+scikit-learn grows them; a tree of depth d, and a tree pruned by some rule, are the same tree with some nodes
+closed: what would fall below a closed node ends in it.
+
+Notation
+    t         nodes, a parent before its children
+    C         classes
+    counts    (t, C) training rows of each class in each node
+    closed    (t,) nodes where the cut tree ends
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ingest.metafeatures.prepared import Codes, Flags, Floats, Singles
+
+
+@dataclass(frozen=True)
+class GrownTree:
+    """A tree as arrays; children are -1 in a leaf."""
+
+    left: Codes
+    right: Codes
+    feature: Codes
+    counts: Floats
+    grown: Any
+    """scikit-learn's tree, which tells the leaf that a row falls into."""
+
+    @cached_property
+    def is_leaf(self) -> Flags:
+        return self.left < 0
+
+    @cached_property
+    def parent(self) -> Codes:
+        """(t,); -1 for the root."""
+        parent = np.full(len(self.left), -1)
+        inner = np.flatnonzero(~self.is_leaf)
+        parent[self.left[inner]] = inner
+        parent[self.right[inner]] = inner
+        return parent
+
+    @cached_property
+    def depth(self) -> Codes:
+        """(t,) steps from the root."""
+        parents = self.parent.tolist()
+        depth = [0] * len(parents)
+        for node in range(1, len(parents)):
+            depth[node] = depth[parents[node]] + 1
+        return np.array(depth)
+
+    def leaves_of(self, X: Singles) -> Codes:
+        """(rows,) leaf of each row of X."""
+        leaves: Codes = self.grown.apply(X)
+        return leaves
+
+    def ends(self, closed: Flags) -> Codes:
+        """(t,) the node of the cut tree in which each node's rows end."""
+        parents, is_closed = self.parent.tolist(), closed.tolist()
+        end = list(range(len(parents)))
+        for node in range(1, len(parents)):
+            above = end[parents[node]]
+            if is_closed[above]:
+                end[node] = above
+        return np.array(end)
+
+    def sums(self, at_leaves: Floats) -> Floats:
+        """(t, ...) for each node the sum of `at_leaves`, (t, ...), over the leaves below it."""
+        total = at_leaves.copy()
+        parents = self.parent.tolist()
+        for node in range(len(parents) - 1, 0, -1):
+            total[parents[node]] += total[node]
+        return total
+
+
+def grow(
+    X: Singles, y: Codes, n_classes: int, *, weight: Floats | None = None, seed: int = 0, **settings: Any
+) -> GrownTree:
+    """A tree of scikit-learn, split by entropy.
+
+    Args:
+        X: (rows, q) float32, C order, without gaps.
+        y: (rows,) class codes.
+        weight: (rows,) how much a row counts; None = 1 each.
+        settings: of `DecisionTreeClassifier`.
+    """
+    from sklearn import config_context
+    from sklearn.tree import DecisionTreeClassifier
+
+    with config_context(assume_finite=True, skip_parameter_validation=True):
+        classifier = DecisionTreeClassifier(criterion="entropy", random_state=seed, **settings)
+        tree = classifier.fit(X, y, sample_weight=weight, check_input=False).tree_
+    counts = np.zeros((tree.node_count, n_classes))
+    counts[:, classifier.classes_] = tree.value[:, 0, :] * tree.weighted_n_node_samples[:, None]
+    left, right = tree.children_left.astype(np.intp), tree.children_right.astype(np.intp)
+    return GrownTree(
+        left, right, tree.feature.astype(np.intp), counts if weight is not None else np.rint(counts), tree
+    )
+
+
+def to_depth(tree: GrownTree, depth: int) -> Flags:
+    """Closed nodes of the tree cut at `depth`."""
+    return tree.is_leaf | (tree.depth >= depth)
+
+
+def by_pessimistic_error(tree: GrownTree, confidence: float) -> Flags:
+    """Closed nodes of C4.5's pruning: a node replaces its branches where its expected errors are not more.
+
+    Expected errors of a leaf are the upper limit, at `confidence`, of a binomial whose errors were observed
+    (Quinlan, C4.5, 1993, section 4.2), by the normal approximation with continuity correction that Weka uses;
+    as in Weka a node may be 0.1 errors worse.
+    """
+    n = tree.counts.sum(axis=1)
+    errors = n - tree.counts.max(axis=1)
+    as_leaf = (errors + _added_errors(n, errors, confidence)).tolist()
+    left, right = tree.left.tolist(), tree.right.tolist()
+    closed = tree.is_leaf.tolist()
+    expected = list(as_leaf)
+    for node in range(len(left) - 1, -1, -1):
+        if not closed[node]:
+            below = expected[left[node]] + expected[right[node]]
+            closed[node] = as_leaf[node] <= below + 0.1
+            expected[node] = as_leaf[node] if closed[node] else below
+    return np.array(closed)
+
+
+def by_held_out_error(tree: GrownTree, held_out: Floats, cut: Flags) -> Flags:
+    """Closed nodes of reduced-error pruning: a node replaces its branches where it errs no more on new rows.
+
+    Args:
+        held_out: (t, C) rows of each class in each node that did not grow the tree.
+        cut: (t,) nodes that are closed before.
+    """
+    majority = tree.counts.argmax(axis=1)
+    as_leaf = (held_out.sum(axis=1) - held_out[np.arange(len(majority)), majority]).tolist()
+    left, right = tree.left.tolist(), tree.right.tolist()
+    closed = cut.tolist()
+    errors = list(as_leaf)
+    for node in range(len(left) - 1, -1, -1):
+        if not closed[node]:
+            below = errors[left[node]] + errors[right[node]]
+            closed[node] = as_leaf[node] <= below
+            errors[node] = min(as_leaf[node], below)
+    return np.array(closed)
+
+
+def _added_errors(n: Floats, errors: Floats, confidence: float) -> Floats:
+    """How much the upper limit of the number of errors among n rows exceeds those observed, whole numbers."""
+    from scipy.special import ndtri
+
+    z = float(ndtri(1 - confidence))
+    f = (errors + 0.5) / n
+    root = np.sqrt(np.maximum(f / n - f * f / n + z * z / (4 * n * n), 0))
+    limit = (f + z * z / (2 * n) + z * root) / (1 + z * z / n)
+    without = n * (1 - confidence ** (1 / n))  # the exact limit where nothing was wrong
+    return np.select(
+        [errors < 1, errors + 0.5 >= n], [without, np.maximum(n - errors, 0)], n * limit - errors
+    )

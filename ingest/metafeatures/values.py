@@ -1,0 +1,31 @@
+"""What an extractor answers: a number for each name, or in words why there is none."""
+
+import numpy as np
+import numpy.typing as npt
+
+Values = dict[str, float | str]
+
+_QUARTILES = {"Quartile1": 0.25, "Quartile2": 0.5, "Quartile3": 0.75}
+
+
+def summaries(values: npt.NDArray[np.floating], what: str, reason: str) -> Values:
+    """Smallest, quartiles, mean and largest of `values`, (k,), those that are missing left out.
+
+    Quartiles are OpenML's (Apache Commons Math): the value at position p (k + 1) of the sorted ones.
+
+    Args:
+        what: second half of the names, for example `MeansOfNumericAtts`.
+        reason: why there is nothing to summarize, should all be missing.
+    """
+    present = values[~np.isnan(values)]
+    names = ["Min", *_QUARTILES, "Mean", "Max"]
+    if not present.size:
+        return dict.fromkeys((f"{name}{what}" for name in names), reason)
+    quartiles = np.quantile(present, list(_QUARTILES.values()), method="weibull")
+    numbers = [present.min(), *quartiles, present.mean(), present.max()]
+    return {f"{name}{what}": float(number) for name, number in zip(names, numbers, strict=True)}
+
+
+def spread(values: npt.NDArray[np.number]) -> float:
+    """Sample standard deviation; 0 for a single value, as OpenML writes it."""
+    return float(values.std(ddof=1)) if len(values) > 1 else 0.0

@@ -1,0 +1,337 @@
+"""How our meta-features compare with those that OpenML published for the same datasets.
+
+    python -m tests.benchmarks.metafeature_agreement [--data ../shared/data]
+
+Prints, group by group, how many values are equal to 1e-6 and to 1 %, and for every other one which rule of
+OpenML's engine gives the published value: the rule is applied here and must reproduce it. Landmarkers are
+compared by their rank correlation over datasets.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from scipy.stats import spearmanr
+
+from ingest.arff import read_arff
+from ingest.datasets import Dataset, load_dataset
+from ingest.metafeatures import compute_metafeatures
+from ingest.metafeatures.landmarkers import LEARNERS, Fold, cross_validated
+from ingest.metafeatures.prepared import Prepared
+from ingest.metafeatures.trees import by_pessimistic_error
+from ingest.metafeatures.values import summaries
+from ingest.roles import Role
+from warehouse.published import carried_over, harmonized
+from warehouse.qualities import GROUPS
+
+TASKS = {
+    "3": "kr.vs.kp",
+    "6": "letter",
+    "11": "balance.scale",
+    "15": "breast.w",
+    "21": "car",
+    "24": "mushroom",
+    "28": "optdigits",
+    "29": "credit.a",
+    "32": "pendigits",
+    "37": "diabetes",
+    "41": "soybean",
+    "58": "waveform5000",
+    "3021": "sick",
+    "3022": "vowel",
+    "3567": "collins",
+    "14968": "cylinder.bands",
+}
+"""OpenML task -> file with the same dataset."""
+
+EXACT_GROUPS = ("simple", "class", "cardinality", "statistical", "information")
+
+# Columns that OpenML's copy of a dataset lacks, or declares to be left out.
+_OTHER_COLUMNS = {
+    "vowel": ("Train or Test",),
+    "cylinder.bands": ("timestamp", "cylinder_number"),
+    "collins": ("Counter", "Text"),
+}
+
+OTHER_COLUMNS = "OpenML's copy lacks columns of ours, or leaves them out of its statistics"
+IDENTIFIERS = "OpenML counts the values of a nominal column that names rows; we leave identifiers out"
+FIRST_VALUE = "OpenML counts a missing nominal value as the first value that the attribute declares"
+TARGET_COUNTED = "OpenML's older engine counts the target among the nominal attributes"
+N_MINUS_1 = "OpenML's newer engine divides the third and fourth moments by n - 1"
+CARRIED_OVER = "OpenML's value is one of several datasets at once: its engine carried attributes over"
+NO_VALUE = "OpenML writes 0 or -1 where there is no such attribute"
+
+
+@dataclass(frozen=True)
+class Deviation:
+    """A computed value that is not within 1 % of the published one, and the rule that explains it."""
+
+    dataset: str
+    quality: str
+    computed: float
+    published: float
+    rule: str | None
+
+
+@dataclass(frozen=True)
+class GroupAgreement:
+    """How the values of one group compare."""
+
+    compared: int
+    equal: int
+    """To 1e-6 relative."""
+    close: int
+    """Within 1 %, those equal included."""
+    deviations: list[Deviation]
+
+
+def load_published(data: Path) -> pd.DataFrame:
+    """(tasks, qualities) as OpenML published them."""
+    return pd.DataFrame(json.loads((data / "openml-runs" / "task_qualities.json").read_text())).T.astype(
+        float
+    )
+
+
+def compare_values(data: Path) -> dict[str, GroupAgreement]:
+    """Agreement by group of the exact meta-features."""
+    published = load_published(data)
+    in_one_unit = harmonized(published)
+    # Moments that are not the dataset's own are to be seen here.
+    in_one_unit[list(GROUPS["statistical"])] = published[list(GROUPS["statistical"])]
+    found: dict[str, list[tuple[float, float, Deviation | None]]] = {group: [] for group in EXACT_GROUPS}
+    for task, name in TASKS.items():
+        path = data / "datasets" / f"{name}.arff"
+        dataset = load_dataset(path)
+        names = [quality for group in EXACT_GROUPS for quality in GROUPS[group]]
+        computed = compute_metafeatures(dataset, names).values
+        rules = list(_rules(dataset, path, names))
+        largest = max((dataset.features[name].max() for name in Prepared(dataset).numeric), default=math.inf)
+        for group in EXACT_GROUPS:
+            for quality in GROUPS[group]:
+                ours, theirs = computed[quality], in_one_unit.loc[task, quality]
+                raw = published.loc[task, quality]
+                if math.isnan(raw):
+                    continue  # not published
+                rule = (
+                    None
+                    if _close(ours, theirs, 0.01)
+                    else _explanation(quality, task, published, in_one_unit, rules, largest)
+                )
+                deviation = None if _close(ours, theirs, 0.01) else Deviation(name, quality, ours, raw, rule)
+                found[group].append((ours, theirs, deviation))
+    return {
+        group: GroupAgreement(
+            compared=len(values),
+            equal=sum(_close(ours, theirs, 1e-6) for ours, theirs, _ in values),
+            close=sum(deviation is None for *_, deviation in values),
+            deviations=[deviation for *_, deviation in values if deviation is not None],
+        )
+        for group, values in found.items()
+    }
+
+
+def _rules(dataset: Dataset, path: Path, names: list[str]) -> Iterator[tuple[str, Mapping[str, float]]]:
+    """Each rule with the values that it gives."""
+    yield IDENTIFIERS, compute_metafeatures(_without_identifiers(dataset), names).values
+    for columns, suffix in (((), ""), (_OTHER_COLUMNS.get(dataset.name, ()), f"; {OTHER_COLUMNS}")):
+        if suffix and not columns:
+            return
+        without = replace(dataset, features=dataset.features.drop(columns=list(columns)))
+        if suffix:
+            yield OTHER_COLUMNS, compute_metafeatures(without, names).values
+        filled = _with_first_values(without, path)
+        yield FIRST_VALUE + suffix, compute_metafeatures(filled, names).values
+        yield N_MINUS_1 + suffix, _moments_of_newer_engine(without)
+        yield TARGET_COUNTED + suffix, _distinct_with_target(without)
+
+
+def _without_identifiers(dataset: Dataset) -> Dataset:
+    """The dataset with nominal identifiers taken for ordinary columns, and numeric ones left out."""
+    numeric = [
+        name
+        for name, role in dataset.roles.items()
+        if role == Role.identifier and pd.api.types.is_numeric_dtype(dataset.features[name].dtype)
+    ]
+    roles = {
+        name: Role.categorical if role == Role.identifier else role for name, role in dataset.roles.items()
+    }
+    return replace(dataset, features=dataset.features.drop(columns=numeric), roles=roles)
+
+
+def _with_first_values(dataset: Dataset, path: Path) -> Dataset:
+    """Gaps of nominal columns filled as a cast of NaN to an index does it in Java."""
+    first = {
+        attribute.name: attribute.values[0] for attribute in read_arff(path).attributes if attribute.values
+    }
+    filled = {
+        name: column.fillna(first[name].strip())
+        if isinstance(column.dtype, pd.CategoricalDtype) and column.hasnans and name in first
+        else column
+        for name, column in dataset.features.items()
+    }
+    return replace(dataset, features=pd.DataFrame(filled))
+
+
+def _moments_of_newer_engine(dataset: Dataset) -> dict[str, float]:
+    skewness, kurtosis = [], []
+    for name in Prepared(dataset).numeric:
+        x = dataset.features[name].dropna().to_numpy(float)
+        if len(x) > 1 and np.ptp(x) > 0:
+            z = (x - x.mean()) / x.std(ddof=1)
+            skewness.append((z**3).sum() / (len(x) - 1))
+            kurtosis.append((z**4).sum() / (len(x) - 1) - 3)
+    values = summaries(np.array(skewness), "SkewnessOfNumericAtts", "") | summaries(
+        np.array(kurtosis), "KurtosisOfNumericAtts", ""
+    )
+    return {name: float(value) for name, value in values.items() if value != ""}
+
+
+def _distinct_with_target(dataset: Dataset) -> dict[str, float]:
+    distinct = [dataset.features[name].nunique() for name in Prepared(dataset).nominal]
+    counts = np.array([*distinct, dataset.n_classes])
+    return {
+        "MeanNominalAttDistinctValues": float(counts.mean()),
+        "StdvNominalAttDistinctValues": float(counts.std(ddof=1)) if len(counts) > 1 else 0.0,
+    }
+
+
+def _explanation(
+    quality: str,
+    task: str,
+    published: pd.DataFrame,
+    in_one_unit: pd.DataFrame,
+    rules: list[tuple[str, Mapping[str, float]]],
+    largest: float,
+) -> str | None:
+    """The rule that gives the published value, None if none does."""
+    value, theirs = published.loc[task, quality], in_one_unit.loc[task, quality]
+    for rule, values in rules:
+        if quality in values and _close(values[quality], theirs, 1e-4):
+            return rule
+    if quality in GROUPS["statistical"]:
+        if value in (0.0, -1.0) and published.loc[task, "NumberOfNumericFeatures"] == 0:
+            return NO_VALUE
+        # A mean cannot exceed the largest value.
+        if carried_over(published)[task] or published.loc[task, "MaxMeansOfNumericAtts"] > largest:
+            return CARRIED_OVER
+    return None
+
+
+def _close(ours: float, theirs: float, tolerance: float) -> bool:
+    if math.isnan(ours) or math.isnan(theirs):
+        return math.isnan(ours) and math.isnan(theirs)
+    return math.isclose(ours, theirs, rel_tol=tolerance, abs_tol=1e-12)
+
+
+# ---- landmarkers ---------------------------------------------------------------------------------
+
+
+class _UnlimitedFold(Fold):
+    """Trees of any depth: what OpenML's older engine did when it ignored the options that it had named."""
+
+    deepest = None
+
+    def c45_of_selected(self) -> np.ndarray:
+        X = np.ascontiguousarray(self.sample.tree_columns[:, self.selected])
+        tree = self.grown(self.train, X, min_samples_leaf=2)
+        closed = by_pessimistic_error(tree, 0.25)
+        return self.shares(tree.counts[tree.ends(closed)[tree.leaves_of(X[self.test])]])
+
+
+_ANY_DEPTH = 10**6
+IGNORING_OPTIONS = {
+    **{f"J48.{confidence}.": ("J48",) for confidence in ("00001", "0001", "001")},
+    **{f"REPTreeDepth{depth}": ("REPTree",) for depth in (1, 2, 3)},
+    **{f"RandomTreeDepth{depth}": ("RandomTree",) for depth in (1, 2, 3)},
+    **{f"CfsSubsetEval_{learner}": ("CFS",) for learner in ("DecisionStump", "NaiveBayes", "kNN1N")},
+}
+_WITHOUT_OPTIONS = {
+    "J48": lambda fold: fold.c45(lambda tree: by_pessimistic_error(tree, 0.25)),
+    "REPTree": lambda fold: fold.rep_tree(_ANY_DEPTH),
+    "RandomTree": lambda fold: fold.random_tree(_ANY_DEPTH),
+    "CFS": _UnlimitedFold.c45_of_selected,
+}
+
+
+def ignored_options(published: pd.DataFrame, learner: str) -> pd.Series:
+    """(tasks,) whether OpenML gave all variants of a learner one result: it ignored their options."""
+    siblings = [name for name, family in IGNORING_OPTIONS.items() if family == IGNORING_OPTIONS.get(learner)]
+    if not siblings:
+        return pd.Series(False, index=published.index)
+    scores = [published[[f"{name}{score}" for name in siblings]] for score in ("AUC", "ErrRate", "Kappa")]
+    return pd.concat([score.eq(score.iloc[:, 0], axis=0) for score in scores], axis=1).all(axis=1)
+
+
+def landmarker_values(data: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """(tasks, learner + score) by our definitions, and as an engine that ignores options would have it."""
+    defined, ignoring = {}, {}
+    for task, name in TASKS.items():
+        dataset = load_dataset(data / "datasets" / f"{name}.arff")
+        features = dataset.features.drop(columns=list(_OTHER_COLUMNS.get(name, ())))
+        sample = Prepared(replace(dataset, features=features)).sample
+        defined[task] = _flat(cross_validated(sample, LEARNERS))
+        ignoring[task] = _flat(cross_validated(sample, _WITHOUT_OPTIONS, fold_type=_UnlimitedFold))
+    return pd.DataFrame(defined).T, pd.DataFrame(ignoring).T
+
+
+def compare_landmarkers(data: Path) -> pd.DataFrame:
+    """Spearman's rank correlation with the published values over datasets, by learner (index) and score.
+
+    Where OpenML's engine ignored the options of a learner, the value compared is that of the learner without
+    options; `ignored` says for how many datasets.
+    """
+    published = load_published(data).loc[list(TASKS)]
+    defined, ignoring = landmarker_values(data)
+    rows = {}
+    for learner in LEARNERS:
+        ignored = ignored_options(published, learner)
+        row: dict[str, float] = {"ignored": int(ignored.sum())}
+        for score in ("AUC", "ErrRate", "Kappa"):
+            ours = defined[f"{learner}{score}"]
+            if ignored.any():
+                plain = ignoring[f"{IGNORING_OPTIONS[learner][0]}{score}"]
+                ours = ours.mask(ignored, plain)
+            row[score] = float(spearmanr(ours, published[f"{learner}{score}"]).statistic)
+        rows[learner] = row
+    return pd.DataFrame(rows).T
+
+
+def _flat(scores: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+    return {f"{learner}{score}": value for learner, of in scores.items() for score, value in of.items()}
+
+
+def main() -> None:
+    """Print both tables."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
+    data = parser.parse_args().data
+    agreement = compare_values(data)
+    print(f"{'group':<12} {'values':>7} {'equal':>6} {'within 1 %':>11} {'explained':>10} {'open':>5}")
+    for group, found in agreement.items():
+        explained = sum(deviation.rule is not None for deviation in found.deviations)
+        left = len(found.deviations) - explained
+        print(f"{group:<12} {found.compared:>7} {found.equal:>6} {found.close:>11} {explained:>10} {left:>5}")
+    deviations = [deviation for found in agreement.values() for deviation in found.deviations]
+    print("\ndeviations by rule")
+    for rule, count in Counter(deviation.rule for deviation in deviations).most_common():
+        datasets = sorted({deviation.dataset for deviation in deviations if deviation.rule == rule})
+        print(f"{count:>5}  {rule or 'NO RULE'}: {', '.join(datasets)}")
+    for deviation in deviations:
+        if deviation.rule is None:
+            print(
+                f"       {deviation.dataset} {deviation.quality} {deviation.computed} {deviation.published}"
+            )
+    print(f"\nlandmarkers: rank correlation over {len(TASKS)} datasets")
+    print(compare_landmarkers(data).round(3).to_string())
+
+
+if __name__ == "__main__":
+    main()
