@@ -70,7 +70,8 @@ def run_experiments(
     """Run what `plan` asks for and the warehouse does not have yet, smallest dataset first.
 
     Numeric targets are binarized at their mean and classes with one example left out, as the dataset's
-    note says. A dataset that can't be read is logged and passed over.
+    note says. A dataset that can't be read, or that the warehouse has under another name, is logged and
+    passed over: the same data twice would count twice, and a left-out dataset would be learned from its twin.
 
     Returns:
         Outcome -> number of runs, and `skipped` = runs that the warehouse had.
@@ -84,6 +85,9 @@ def run_experiments(
             )
         except BadInput as error:
             logger.warning("passed over %s: %s", file.path, error)
+            continue
+        if twins := _twins(warehouse.path, dataset):
+            logger.warning("passed over %s: the warehouse has the same data as %s", file.path, twins[0])
             continue
         planned = planned_runs(dataset, plan)
         start = time.monotonic()
@@ -114,6 +118,13 @@ def run_experiments(
 def _known_runs(warehouse: Path, task: str) -> set[str]:
     """Runs on this task as of now: another process may be at work on the same warehouse."""
     return set(Warehouse.open(warehouse).sql("SELECT run FROM runs WHERE task = ?", [task])["run"])
+
+
+def _twins(warehouse: Path, dataset: Dataset) -> list[str]:
+    """Local datasets with the same content and another name."""
+    same = "SELECT dataset FROM datasets WHERE content_hash = ? AND dataset LIKE 'local:%'"
+    found = Warehouse.open(warehouse).sql(same, [dataset.content_hash])["dataset"]
+    return found[found != dataset.key].tolist()
 
 
 def planned_runs(dataset: Dataset, plan: Plan) -> list[Run]:

@@ -11,10 +11,7 @@ Notation
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
 from ingest.metafeatures.prepared import Codes, Flags, Floats, Sample
 
@@ -26,19 +23,21 @@ class NaiveBayes:
         self.sample = sample
         present = ~np.isnan(sample.numbers)
         self._w = present.astype(np.float64)
-        scale = np.nanstd(sample.numbers, axis=0)  # every column of a sample varies
-        self._z = np.where(present, (sample.numbers - np.nanmean(sample.numbers, axis=0)) / scale, 0.0)
+        deviation = np.where(present, sample.numbers - sample.numbers.mean(axis=0, where=present), 0.0)
+        # Every column of a sample varies.
+        scale = np.sqrt(np.einsum("ij,ij->j", deviation, deviation) / present.sum(axis=0))
+        self._z = deviation / scale
         self._least_variance = (_mean_gaps(sample.ordered) / scale / 6) ** 2
         self._indicators, self._attribute = sample.indicators
         folds, classes = int(sample.fold.max()) + 1, sample.n_classes
-        group = sample.fold * classes + sample.y
+        in_group = np.eye(folds * classes)[sample.fold * classes + sample.y]
         by_group = [
-            _sums(values, group, folds * classes).reshape(folds, classes, -1)
+            (in_group.T @ values).reshape(folds, classes, -1)
             for values in (self._w, self._z, self._z**2, self._indicators)
         ]
         # Training rows of a fold: all rows less the fold's own.
         self._n, self._s1, self._s2, self._counts = (sums.sum(axis=0) - sums for sums in by_group)
-        sizes = np.bincount(group, minlength=folds * classes).reshape(folds, classes)
+        sizes = in_group.sum(axis=0).reshape(folds, classes)
         self._class_sizes = sizes.sum(axis=0) - sizes
 
     def probabilities(self, fold: int, attributes: Codes | None = None) -> Floats:
@@ -75,15 +74,6 @@ class NaiveBayes:
         shares = (counts + 1) / (totals + np.repeat(sizes, sizes))
         log_likelihood: Floats = self._indicators[test][:, used] @ np.log(shares).T
         return log_likelihood
-
-
-def _sums(values: npt.NDArray[Any], group: Codes, groups: int) -> Floats:
-    """(groups, columns) sum of the rows of `values` by group."""
-    order = np.argsort(group, kind="stable")
-    present, starts = np.unique(group[order], return_index=True)
-    sums = np.zeros((groups, values.shape[1]))
-    sums[present] = np.add.reduceat(values[order].astype(np.float64), starts, axis=0)
-    return sums
 
 
 def _mean_gaps(ordered: Floats) -> Floats:

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -26,13 +25,16 @@ from ingest.metafeatures.trees import (
     by_held_out_error,
     by_pessimistic_error,
     grow,
+    grow_by_gini,
     to_depth,
 )
 from ingest.metafeatures.values import Values
 from warehouse.qualities import GROUPS
 
 _PRUNING_SHARE = 3  # every third training row prunes a REPTree and does not grow it (Weka's default)
-_CELLS_WORTH_THREADS = 50_000  # below, threads wait for each other more than they gain
+_SAME_DISTANCE = 1e-5  # squared: what rounding in single precision may make of equal ones
+_CELLS_WORTH_THREADS = 50_000
+_POINTS_AT_A_TIME = 128  # their distances fit a processor's cache
 
 
 def landmarkers(prepared: Prepared) -> Values:
@@ -54,8 +56,17 @@ class Fold:
         self.number = number
         self.test = np.flatnonzero(sample.fold == number)
         self.train = np.flatnonzero(sample.fold != number)
+        self._X = sample.tree_columns
         self._bayes = bayes
-        self._selection = selection
+        self.selected = selection.chosen(number)
+        """Positions of the attributes that CFS selects."""
+        self._c45 = grow(self._X[self.train], *self.classes(self.train), min_samples_leaf=2)
+        self._rep_tree = self._grow_rep_tree()
+        settings: dict[str, Any] = {
+            "max_features": int(np.log2(sample.attributes)) + 1,
+            "max_depth": self.deepest,
+        }
+        self._random_tree = grow_by_gini(self._X[self.train], *self.classes(self.train), **settings)
 
     def c45(self, cut: Callable[[GrownTree], Flags]) -> Floats:
         """A tree with two rows a leaf at least, cut by `cut`."""
@@ -83,7 +94,7 @@ class Fold:
         if self._c45.feature[0] in self.selected:  # the best split of all is among them
             return self.c45(lambda tree: to_depth(tree, 1))
         X = np.ascontiguousarray(self.sample.tree_columns[:, self.selected])
-        stump = self.grown(self.train, X, max_depth=1)
+        stump = grow(X[self.train], *self.classes(self.train), max_depth=1)
         return self.shares(stump.counts[stump.leaves_of(X[self.test])])
 
     def bayes_of_selected(self) -> Floats:
@@ -92,53 +103,48 @@ class Fold:
     def nearest_of_selected(self) -> Floats:
         return self._of_nearest(self.sample.scaled[:, np.isin(self.sample.attribute_of, self.selected)])
 
-    @cached_property
-    def _c45(self) -> GrownTree:
-        return self.grown(self.train, min_samples_leaf=2)
-
-    @cached_property
-    def _rep_tree(self) -> tuple[GrownTree, Floats]:
+    def _grow_rep_tree(self) -> tuple[GrownTree, Floats]:
         """The tree, and the (t, C) rows of each class in its nodes that did not grow it."""
         prunes = np.arange(len(self.train)) % _PRUNING_SHARE == _PRUNING_SHARE - 1
-        pruning = self.train[prunes]
-        tree = self.grown(self.train[~prunes], min_samples_leaf=2, max_depth=self.deepest)
+        growing, pruning = self.train[~prunes], self.train[prunes]
+        settings: dict[str, Any] = {"min_samples_leaf": 2, "max_depth": self.deepest}
+        tree = grow_by_gini(self._X[growing], *self.classes(growing), **settings)
         at_leaves = np.zeros_like(tree.counts)
-        np.add.at(at_leaves, (tree.leaves_of(self.sample.tree_columns[pruning]), self.sample.y[pruning]), 1)
+        np.add.at(at_leaves, (tree.leaves_of(self._X[pruning]), self.sample.y[pruning]), 1)
         return tree, tree.sums(at_leaves)
 
-    @cached_property
-    def _random_tree(self) -> GrownTree:
-        attributes = int(np.log2(self.sample.attributes)) + 1
-        return self.grown(self.train, max_features=attributes, max_depth=self.deepest)
-
-    @cached_property
-    def selected(self) -> Codes:
-        """Positions of the attributes that CFS selects."""
-        return self._selection.chosen(self.number)
-
-    def grown(self, rows: Codes, X: Singles | None = None, **settings: Any) -> GrownTree:
-        """A tree grown on `rows` of X, by default the tree columns."""
-        X = self.sample.tree_columns if X is None else X
-        return grow(X[rows], self.sample.y[rows], self.sample.n_classes, **settings)
+    def classes(self, rows: Codes) -> tuple[Codes, int]:
+        """(rows,) class codes, and the number of classes."""
+        return self.sample.y[rows], self.sample.n_classes
 
     def _predicted(self, tree: GrownTree, closed: Flags, counts: Floats) -> Floats:
-        return self.shares(counts[tree.ends(closed)[tree.leaves_of(self.sample.tree_columns[self.test])]])
+        return self.shares(counts[tree.ends(closed)[tree.leaves_of(self._X[self.test])]])
 
     def _of_nearest(self, points: Singles) -> Floats:
         """Shares of the classes among the nearest training rows: all that are equally near, as in Weka."""
-        test, train = points[self.test].astype(np.float64), points[self.train].astype(np.float64)
-        distance = test @ (-2 * train.T)  # squared, less the test row's own square
-        distance += np.einsum("ij,ij->i", train, train)
-        nearest = distance <= distance.min(axis=1, keepdims=True) + 1e-10
-        row, neighbour = np.nonzero(nearest)
+        row, neighbour = _nearest(points[self.test], points[self.train])
         cells = row * self.sample.n_classes + self.sample.y[self.train[neighbour]]
-        counts = np.bincount(cells, minlength=len(test) * self.sample.n_classes)
-        return self.shares(counts.reshape(len(test), -1).astype(np.float64))
+        counts = np.bincount(cells, minlength=len(self.test) * self.sample.n_classes)
+        return self.shares(counts.reshape(len(self.test), -1).astype(np.float64))
 
     @staticmethod
     def shares(counts: Floats) -> Floats:
         shares: Floats = counts / counts.sum(axis=1, keepdims=True)
         return shares
+
+
+def _nearest(test: Singles, train: Singles) -> tuple[Codes, Codes]:
+    """For each point of `test` the points of `train` that are nearest: pairs of positions."""
+    # One product gives the squared distance, less the test point's own square.
+    factor = np.vstack([-2 * train.T, np.einsum("ij,ij->i", train, train)])
+    points = np.hstack([test, np.ones((len(test), 1), dtype=np.float32)])
+    pairs = []
+    for start in range(0, len(points), _POINTS_AT_A_TIME):
+        distance = points[start : start + _POINTS_AT_A_TIME] @ factor
+        nearest = distance <= distance.min(axis=1, keepdims=True) + _SAME_DISTANCE
+        pairs.append(np.flatnonzero(nearest) + start * len(train))
+    row, neighbour = np.divmod(np.concatenate(pairs), len(train))
+    return row, neighbour
 
 
 LEARNERS: Mapping[str, Callable[[Fold], Floats]] = {
@@ -165,24 +171,17 @@ def cross_validated(
 ) -> dict[str, dict[str, float]]:
     """By learner its AUC, ErrRate and Kappa over the pooled predictions of all folds."""
     bayes, selection = NaiveBayes(sample), AttributeSelection(sample)
-    _ = sample.tree_columns, sample.scaled  # made before threads ask for them
-
-    def predictions(number: int) -> tuple[Codes, list[Floats]]:
-        fold = fold_type(sample, number, bayes, selection)
-        return fold.test, [learner(fold) for learner in learners.values()]
-
-    from threadpoolctl import threadpool_limits
-
-    P = np.empty((len(learners), len(sample.y), sample.n_classes))
-    folds = range(int(sample.fold.max()) + 1)
-    if sample.tree_columns.size < _CELLS_WORTH_THREADS:
-        found = list(map(predictions, folds))
-    else:
-        with threadpool_limits(1, "blas"), ThreadPoolExecutor(available_cpus()) as pool:
-            found = list(pool.map(predictions, folds))
-    for test, predicted in found:
-        P[:, test] = predicted
-    return {name: _scores(of, sample.y) for name, of in zip(learners, P, strict=True)}
+    threads = available_cpus() if sample.tree_columns.size >= _CELLS_WORTH_THREADS else 1
+    with ThreadPoolExecutor(threads) as pool:  # growing trees holds no lock
+        numbers = range(int(sample.fold.max()) + 1)
+        folds = list(pool.map(lambda number: fold_type(sample, number, bayes, selection), numbers))
+    P = np.empty((len(sample.y), sample.n_classes))
+    scores = {}
+    for name, learner in learners.items():
+        for fold in folds:
+            P[fold.test] = learner(fold)
+        scores[name] = _scores(P, sample.y)
+    return scores
 
 
 def _scores(P: Floats, y: Codes) -> dict[str, float]:
@@ -198,14 +197,14 @@ def _weighted_auc(P: Floats, y: Codes, sizes: Codes) -> float:
     """Mean over classes, weighted by size, of the area under the curve of the class against the others."""
     if P.shape[1] == 2:  # one class's curve is the other's
         return _auc(P[:, 0], y == 0)
-    areas = [_auc(of, y == label) for label, of in enumerate(P.T)]
+    areas = [_auc(of, y == label) for label, of in enumerate(np.ascontiguousarray(P.T))]
     return float(np.average(areas, weights=sizes))
 
 
 def _auc(scores: Floats, positive: Flags) -> float:
     """Share of pairs (positive, other) in which the positive one scores higher; a tie counts a half."""
-    levels, level = np.unique(scores, return_inverse=True)
-    positives = np.bincount(level[positive], minlength=len(levels))
-    others = np.bincount(level[~positive], minlength=len(levels))
-    below = np.cumsum(others) - others
-    return float((positives * (below + others / 2)).sum() / (positives.sum() * others.sum()))
+    ordered, of_positives = np.sort(scores), np.sort(scores[positive])
+    # Each positive's rows below and half of those at its own score, positives included, which ...
+    below = (ordered.searchsorted(of_positives) + ordered.searchsorted(of_positives, "right")).sum() / 2
+    positives, others = len(of_positives), len(scores) - len(of_positives)
+    return float(below - positives**2 / 2) / (positives * others)  # ... are half of all their pairs

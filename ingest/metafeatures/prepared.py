@@ -32,9 +32,9 @@ Codes = npt.NDArray[np.intp]
 Flags = npt.NDArray[np.bool_]
 Hashes = npt.NDArray[np.uint64]
 
-MAX_ROWS = 6000
+MAX_ROWS = 5000
 MIN_ROWS = 1000
-MAX_CELLS = 250_000
+MAX_CELLS = 200_000
 """Rows times encoded columns of a sample; first rows are given up, down to `MIN_ROWS`, then columns."""
 MAX_CATEGORIES = 15
 """Categories of an attribute that a sample tells apart: the most frequent ones; the others count as one."""

@@ -12,7 +12,7 @@ Notation
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -20,37 +20,38 @@ from typing import Any
 import numpy as np
 
 from ingest.metafeatures.prepared import Codes, Floats, Prepared, Sample, Singles, available_cpus
-from ingest.metafeatures.trees import grow
+from ingest.metafeatures.trees import grow_by_gini
 from ingest.metafeatures.values import Values
 from warehouse.qualities import GROUPS, RELATIVE_PAIRS
 
 _ROWS = 500
 _FOLDS = 3
 _TREES = 15
+_TESTS = 600  # rows are dealt to folds anew until about that many are tested: few rows tell little at once
+_MOST_DEALS = 4
 
 
 def relative(prepared: Prepared) -> Values:
     """Gain in accuracy of the first setting of each pair over the second."""
     if reason := prepared.no_sample:
         return dict.fromkeys(GROUPS["relative"], reason)
-    small = _small(prepared.sample)
-    if any(len(np.unique(small.y[small.fold != number])) < 2 for number in range(_FOLDS)):
+    splits = list(_splits(_small(prepared.sample)))
+    if any(np.ptp(split.labels) == 0 for split in splits):
         return dict.fromkeys(GROUPS["relative"], "a fold has rows of one class only")
-    with ThreadPoolExecutor(available_cpus()) as pool:
-        accuracies = pool.map(lambda predict: _accuracy(predict, small), _SETTINGS.values())
+    threads = available_cpus() if len(splits) == _FOLDS else 1
+    with ThreadPoolExecutor(threads) as pool:
+        accuracies = pool.map(lambda predict: _accuracy(predict, splits), _SETTINGS.values())
         accuracy = dict(zip(_SETTINGS, accuracies, strict=True))
     return {pair: accuracy[better] - accuracy[worse] for pair, (better, worse) in _PAIRS.items()}
 
 
 @dataclass(frozen=True)
 class _Small:
-    """Rows that every setting learns from and is tested on."""
+    """Rows that every setting learns from and is tested on, in the sample's order."""
 
-    tree_columns: Singles
     encoded: Singles
     standardized: Floats
     y: Codes
-    fold: Codes
     n_classes: int
 
 
@@ -78,40 +79,46 @@ def _small(sample: Sample) -> _Small:
     numbers = encoded.astype(np.float64)
     spread = numbers.std(axis=0)
     return _Small(
-        tree_columns=sample.tree_columns[rows],
         encoded=encoded,
         standardized=(numbers - numbers.mean(axis=0)) / np.where(spread > 0, spread, 1),
         y=sample.y[rows],
-        fold=np.arange(len(rows)) % _FOLDS,
         n_classes=sample.n_classes,
     )
 
 
-def _accuracy(predict: _Predict, small: _Small) -> float:
-    right = 0
-    for number in range(_FOLDS):
-        split = _Split(small, np.flatnonzero(small.fold != number), np.flatnonzero(small.fold == number))
-        right += int((predict(split).argmax(axis=1) == small.y[split.test]).sum())
-    return right / len(small.y)
+def _splits(small: _Small) -> Iterator[_Split]:
+    """The folds of each deal; of any `_FOLDS` rows in a row, each stands in another fold."""
+    random = np.random.default_rng(0)
+    rows = len(small.y)
+    for _ in range(min(max(_TESTS // rows, 1), _MOST_DEALS)):
+        hands = np.tile(np.arange(_FOLDS), (-(-rows // _FOLDS), 1))
+        fold = random.permuted(hands, axis=1).ravel()[:rows]
+        for number in range(_FOLDS):
+            yield _Split(small, np.flatnonzero(fold != number), np.flatnonzero(fold == number))
+
+
+def _accuracy(predict: _Predict, splits: Sequence[_Split]) -> float:
+    right = sum(int((predict(split).argmax(axis=1) == split.of.y[split.test]).sum()) for split in splits)
+    return right / sum(len(split.test) for split in splits)
 
 
 # ---- learners ------------------------------------------------------------------------------------
 
 
 def _tree(split: _Split) -> Floats:
-    X = split.of.tree_columns
-    tree = grow(X[split.train], split.labels, split.of.n_classes)
+    X = split.of.encoded
+    tree = grow_by_gini(X[split.train], split.labels, split.of.n_classes)
     return tree.counts[tree.leaves_of(X[split.test])]
 
 
 def _forest(**settings: Any) -> _Predict:
     def predict(split: _Split) -> Floats:
-        X = split.of.tree_columns
-        random = np.random.default_rng(0)
+        X = split.of.encoded
+        random = np.random.RandomState(0)
         votes = np.zeros((len(split.test), split.of.n_classes))
-        for seed in range(_TREES):
-            drawn = split.train[random.integers(0, len(split.train), len(split.train))]
-            tree = grow(X[drawn], split.of.y[drawn], split.of.n_classes, seed=seed, **settings)
+        for _ in range(_TREES):
+            drawn = split.train[random.randint(0, len(split.train), len(split.train))]
+            tree = grow_by_gini(X[drawn], split.of.y[drawn], split.of.n_classes, random=random, **settings)
             counts = tree.counts[tree.leaves_of(X[split.test])]
             votes += counts / counts.sum(axis=1, keepdims=True)
         return votes
@@ -123,11 +130,12 @@ def _boosting(depth: int) -> _Predict:
     """AdaBoost for several classes, SAMME (Zhu et al., Statistics and Its Interface 2009)."""
 
     def predict(split: _Split) -> Floats:
-        X, y, n_classes = split.of.tree_columns, split.labels, split.of.n_classes
+        X, y, n_classes = split.of.encoded, split.labels, split.of.n_classes
         weight = np.full(len(y), 1 / len(y))
         votes = np.zeros((len(split.test), n_classes))
-        for seed in range(_TREES):
-            tree = grow(X[split.train], y, n_classes, weight=weight, seed=seed, max_depth=depth)
+        random = np.random.RandomState(0)
+        for _ in range(_TREES):
+            tree = grow_by_gini(X[split.train], y, n_classes, weight=weight, random=random, max_depth=depth)
             label = tree.counts.argmax(axis=1)
             wrong = label[tree.leaves_of(X[split.train])] != y
             error = float(weight[wrong].sum())

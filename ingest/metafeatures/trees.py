@@ -78,29 +78,61 @@ class GrownTree:
         return total
 
 
-def grow(
-    X: Singles, y: Codes, n_classes: int, *, weight: Floats | None = None, seed: int = 0, **settings: Any
-) -> GrownTree:
-    """A tree of scikit-learn, split by entropy.
+def grow(X: Singles, y: Codes, n_classes: int, **settings: Any) -> GrownTree:
+    """A tree of scikit-learn, split by entropy as Weka's are.
 
     Args:
         X: (rows, q) float32, C order, without gaps.
         y: (rows,) class codes.
-        weight: (rows,) how much a row counts; None = 1 each.
         settings: of `DecisionTreeClassifier`.
     """
     from sklearn import config_context
     from sklearn.tree import DecisionTreeClassifier
 
     with config_context(assume_finite=True, skip_parameter_validation=True):
-        classifier = DecisionTreeClassifier(criterion="entropy", random_state=seed, **settings)
-        tree = classifier.fit(X, y, sample_weight=weight, check_input=False).tree_
-    counts = np.zeros((tree.node_count, n_classes))
-    counts[:, classifier.classes_] = tree.value[:, 0, :] * tree.weighted_n_node_samples[:, None]
+        classifier = DecisionTreeClassifier(
+            criterion="entropy", random_state=np.random.RandomState(0), **settings
+        )
+        tree = classifier.fit(X, y, check_input=False).tree_
+    shares = np.zeros((tree.node_count, n_classes))
+    shares[:, classifier.classes_] = tree.value[:, 0, :]
+    return _as_arrays(tree, np.rint(shares * tree.weighted_n_node_samples[:, None]))
+
+
+def grow_by_gini(
+    X: Singles,
+    y: Codes,
+    n_classes: int,
+    *,
+    weight: Floats | None = None,
+    random: np.random.RandomState | None = None,
+    **settings: Any,
+) -> GrownTree:
+    """A tree of scikit-learn, split by Gini's index; counts are sums of weights.
+
+    A regression tree on one indicator per class is that tree: the variances of the indicators add up to
+    Gini's index. scikit-learn prepares it in a quarter of the time that it takes over a classifier, which is
+    most of what a small tree costs.
+
+    Args:
+        X, y: as for `grow`.
+        weight: (rows,) how much a row counts; None = 1 each.
+        random: what draws attributes and orders ties; None = the same for every tree.
+        settings: of `DecisionTreeRegressor`.
+    """
+    from sklearn import config_context
+    from sklearn.tree import DecisionTreeRegressor
+
+    with config_context(assume_finite=True, skip_parameter_validation=True):
+        regressor = DecisionTreeRegressor(random_state=random or np.random.RandomState(0), **settings)
+        tree = regressor.fit(X, np.eye(n_classes)[y], sample_weight=weight, check_input=False).tree_
+    counts = tree.value[:, :, 0] * tree.weighted_n_node_samples[:, None]
+    return _as_arrays(tree, counts if weight is not None else np.rint(counts))
+
+
+def _as_arrays(tree: Any, counts: Floats) -> GrownTree:
     left, right = tree.children_left.astype(np.intp), tree.children_right.astype(np.intp)
-    return GrownTree(
-        left, right, tree.feature.astype(np.intp), counts if weight is not None else np.rint(counts), tree
-    )
+    return GrownTree(left, right, tree.feature.astype(np.intp), counts, tree)
 
 
 def to_depth(tree: GrownTree, depth: int) -> Flags:

@@ -26,7 +26,7 @@ from ingest.datasets import Dataset, load_dataset
 from ingest.metafeatures import compute_metafeatures
 from ingest.metafeatures.landmarkers import LEARNERS, Fold, cross_validated
 from ingest.metafeatures.prepared import Prepared
-from ingest.metafeatures.trees import by_pessimistic_error
+from ingest.metafeatures.trees import by_pessimistic_error, grow
 from ingest.metafeatures.values import summaries
 from ingest.roles import Role
 from warehouse.published import carried_over, harmonized
@@ -241,7 +241,7 @@ class _UnlimitedFold(Fold):
 
     def c45_of_selected(self) -> np.ndarray:
         X = np.ascontiguousarray(self.sample.tree_columns[:, self.selected])
-        tree = self.grown(self.train, X, min_samples_leaf=2)
+        tree = grow(X[self.train], *self.classes(self.train), min_samples_leaf=2)
         closed = by_pessimistic_error(tree, 0.25)
         return self.shares(tree.counts[tree.ends(closed)[tree.leaves_of(X[self.test])]])
 

@@ -159,6 +159,17 @@ def test_unreadable_dataset_is_passed_over(datasets: Path, warehouse: Warehouse)
     assert counts["success"] == 2 * RUNS_PER_DATASET
 
 
+def test_copy_of_a_dataset_is_passed_over(
+    datasets: Path, warehouse: Warehouse, caplog: pytest.LogCaptureFixture
+) -> None:
+    write_dataset(datasets / "twin.csv", 60)
+    (datasets / "index.csv").write_text("name,target\nlarge,kind\nsmall,kind\ntwin,kind\n")
+    counts = run_experiments(warehouse, find_datasets(datasets), PLAN)
+    assert counts["success"] == 2 * RUNS_PER_DATASET
+    assert "passed over" in caplog.text
+    assert "twin.csv: the warehouse has the same data as local:small-" in caplog.text
+
+
 def test_numeric_target_is_binarized_and_marked_so(tmp_path: Path, warehouse: Warehouse) -> None:
     rng = np.random.default_rng(0)
     pd.DataFrame({"x": rng.normal(size=80), "y": rng.normal(size=80)}).to_csv(
