@@ -26,7 +26,7 @@ from metalearners.base import (
 from metalearners.forest import MAX_LEAVES, Forest, constant_forest
 from metalearners.hyperparameters import HyperparameterEncoding, learn_encoding
 from warehouse.errors import BadInput
-from warehouse.qualities import SHAPE
+from warehouse.qualities import DEFAULT
 from warehouse.queries import RunTable
 
 Inputs = Literal["hyperparameters", "both"]
@@ -47,7 +47,7 @@ class LightGBMRegressorLearner:
         leaves: int = 16,
         min_child_samples: int = 1,
         inputs: Inputs = "both",
-        metafeatures: Sequence[str] | None = SHAPE,
+        metafeatures: Sequence[str] | None = DEFAULT,
         seed: int = 0,
         threads: int = 1,
     ) -> None:

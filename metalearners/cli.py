@@ -54,7 +54,7 @@ def evaluate(
         str | None,
         typer.Option(help="Comma-separated tasks whose datasets are left out. Default: all."),
     ] = None,
-    metafeatures: MetafeaturesOption = "shape",
+    metafeatures: MetafeaturesOption = "default",
     leaves: LeavesOption = 16,
     warehouse: WarehouseOption = None,
     jobs: Annotated[int, typer.Option(min=1, help="Processes that work at the same time.")] = 1,
@@ -99,7 +99,7 @@ def train(
     learner: LearnerOption = "lightgbm",
     flow: FlowOption = None,
     measure: MeasureOption = "predictive_accuracy",
-    metafeatures: MetafeaturesOption = "shape",
+    metafeatures: MetafeaturesOption = "default",
     leaves: LeavesOption = 16,
     warehouse: WarehouseOption = None,
 ) -> None:

@@ -1,7 +1,7 @@
 """From a dataset to ranked configurations: what the meta-learner expects of each one we know.
 
-The candidates are the configurations of the warehouse that still build today. Nothing here imports
-scikit-learn or LightGBM unless a model has to be trained first.
+The candidates are the configurations of the warehouse that still build today. Nothing here imports LightGBM
+unless a model has to be trained first; scikit-learn is for the meta-features that the model asks for.
 """
 
 from __future__ import annotations

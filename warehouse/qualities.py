@@ -235,7 +235,9 @@ RELATIVE_PAIRS = {
 
 def _relative() -> Iterator[Quality]:
     for name, words in RELATIVE_PAIRS.items():
-        definition = f"gain in accuracy of {words} (3 folds of 500 rows)"
+        definition = (
+            f"gain in accuracy of {words} (3 folds of at most 500 rows; fewer are dealt up to 4 times)"
+        )
         yield Quality(name, "relative", "fits", definition, "Headstart; idea: Fuernkranz and Petrak, 2001")
 
 
@@ -271,7 +273,10 @@ SHAPE = (
 )
 """Our reading of the statistical meta-features of van Hoof's thesis, Table 6.3: a selection across groups."""
 
-SELECTIONS = {"shape": SHAPE, **GROUPS}
+DEFAULT = (*SHAPE, *GROUPS["landmarkers"], *GROUPS["relative"])
+"""What learners use unless told otherwise; `ingest/metafeatures/README.md` has the figures behind it."""
+
+SELECTIONS = {"default": DEFAULT, "shape": SHAPE, **GROUPS}
 """What a list of meta-features may name besides single ones."""
 
 

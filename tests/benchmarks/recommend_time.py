@@ -1,5 +1,7 @@
 """How long `recommend` takes as a whole process, against importing what it could have used.
 
+Also how long it takes of that to describe the dataset, scikit-learn's import included.
+
     python -m tests.benchmarks.recommend_time [--runs 5]
 
 Commands are timed in turn (A B C, A B C, ...), so that a machine that drifts drifts for all of them. The
@@ -20,6 +22,28 @@ import pandas as pd
 IMPORTS = [sys.executable, "-c", "import pandas, lightgbm, duckdb"]
 
 
+TIMED = """
+import sys, time
+start = time.perf_counter()
+from recommend import ranking
+from recommend.cli import main
+describe = ranking.compute_metafeatures
+def timed(*arguments):
+    begin = time.perf_counter()
+    try:
+        return describe(*arguments)
+    finally:
+        timed.seconds = time.perf_counter() - begin
+ranking.compute_metafeatures = timed
+sys.argv = ["recommend", *sys.argv[1:]]
+try:
+    main()
+finally:
+    print(timed.seconds / (time.perf_counter() - start), file=sys.stderr)
+"""
+"""`recommend` that prints to stderr the share of its time that meta-features took."""
+
+
 def write_csv(path: Path, rows: int, columns: int) -> None:
     """Numbers, a fifth of the columns categories, some missing values, a target that depends on both."""
     rng = np.random.default_rng(rows)
@@ -37,6 +61,12 @@ def seconds(command: list[str]) -> float:
     return time.perf_counter() - start
 
 
+def share_of_metafeatures(options: list[str]) -> float:
+    """The share of `recommend`'s time in which it describes the dataset."""
+    command = [sys.executable, "-c", TIMED, *options]
+    return float(subprocess.run(command, check=True, capture_output=True, text=True).stderr.split()[-1])
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=5)
@@ -44,10 +74,15 @@ def main() -> None:
     program = str(Path(sys.executable).with_name("recommend"))
     with tempfile.TemporaryDirectory() as folder:
         commands = {"import pandas, lightgbm, duckdb": IMPORTS}
+        shares = {}
         for rows, columns in ((1_000, 20), (50_000, 50)):
             path = Path(folder) / f"{rows}x{columns}.csv"
             write_csv(path, rows, columns)
-            commands[f"recommend, {rows:,} x {columns}"] = [program, "--dataset", str(path), "--top", "3"]
+            options = ["--dataset", str(path), "--top", "3"]
+            commands[f"recommend, {rows:,} x {columns}"] = [program, *options]
+            shares[f"recommend, {rows:,} x {columns}"] = statistics.median(
+                share_of_metafeatures(options) for _ in range(runs)
+            )
         rounds = [{name: seconds(command) for name, command in commands.items()} for _ in range(runs + 1)][1:]
     for name in commands:
         times = [measured[name] for measured in rounds]
@@ -55,6 +90,7 @@ def main() -> None:
         print(
             f"{name:<34} median {statistics.median(times):.2f} s "
             f"(min {min(times):.2f}, max {max(times):.2f}); ratio {statistics.median(ratios):.2f}"
+            + (f"; meta-features {shares[name]:.0%}" if name in shares else "")
         )
 
 

@@ -14,7 +14,7 @@ MAY_IMPORT = {
     "metalearners": {"warehouse"},
     "recommend": {"warehouse", "ingest", "metalearners"},
 }
-HEAVY = {"torch", "openml", "matplotlib", "smac", "lightgbm", "sklearn", "scipy", "ConfigSpace", "rich"}
+HEAVY = {"torch", "openml", "matplotlib", "smac", "lightgbm", "ConfigSpace"}
 
 
 def imported_packages(path: Path) -> set[str]:
