@@ -54,7 +54,7 @@ _EXTRACTORS = {
     "pca": _Extractor(pca, 0.05, per_million_cells=0.025, per_thousand_columns=0.15),
     "model": _Extractor(model, 0.03, imports_sklearn=True),
     "landmarkers": _Extractor(landmarkers, 0.3, imports_sklearn=True),
-    "relative": _Extractor(relative, 0.7, imports_sklearn=True),
+    "relative": _Extractor(relative, 0.4, imports_sklearn=True),
 }
 assert _EXTRACTORS.keys() == GROUPS.keys()
 

@@ -38,6 +38,7 @@ def relative(prepared: Prepared) -> Values:
     splits = list(_splits(_small(prepared.sample)))
     if any(np.ptp(split.labels) == 0 for split in splits):
         return dict.fromkeys(GROUPS["relative"], "a fold has rows of one class only")
+    # On few rows a fit is nearly all preparation, which threads can't share.
     threads = available_cpus() if len(splits) == _FOLDS else 1
     with ThreadPoolExecutor(threads) as pool:
         accuracies = pool.map(lambda predict: _accuracy(predict, splits), _SETTINGS.values())
