@@ -4,6 +4,7 @@ A Delta table is a folder of Parquet files and a log; version v of the table is 
 log's first v + 1 entries leave (https://github.com/delta-io/delta/blob/master/PROTOCOL.md).
 """
 
+import json
 import re
 from pathlib import Path
 from urllib.parse import unquote
@@ -12,6 +13,7 @@ import pyarrow as pa
 from deltalake import DeltaTable, WriterProperties, write_deltalake
 
 from warehouse.errors import BadInput
+from warehouse.files import write_text
 from warehouse.schema import Table
 
 # A model may ask for the version it was trained on years later: no log entry and no file ever expires.
@@ -41,13 +43,23 @@ def check_path(path: Path) -> None:
 
 def create(folder: Path, table: Table) -> None:
     """Make the empty table at its Delta version 0, unless it is there."""
+    if DeltaTable.is_deltatable(str(folder)):
+        return
     DeltaTable.create(
         folder,
         _without_meanings(table.schema),
-        mode="ignore",
         partition_by=list(table.partition_by),
         configuration=_KEEP_EVERYTHING,
     )
+    _forget_location(folder / "_delta_log" / f"{0:020}.json")
+
+
+def _forget_location(entry: Path) -> None:
+    """Take out of a log entry where the table was made: a warehouse may be moved, and given to others."""
+    actions = [json.loads(line) for line in entry.read_text(encoding="utf-8").splitlines()]
+    for action in actions:
+        action.get("commitInfo", {}).get("operationParameters", {}).pop("location", None)
+    write_text(entry, "".join(json.dumps(action) + "\n" for action in actions))
 
 
 def open_version(folder: Path, version: int | None = None) -> DeltaTable:

@@ -6,7 +6,7 @@ nothing. As in Weka, a standard deviation is at least a sixth of the mean gap be
 Notation
     m, F, C, p, k   rows, folds, classes, numeric attributes, indicators of categories
     z               (m, p) standardized numbers, 0 where missing; w: (m, p) 1 where present
-    g               (m,) number of a row's fold and class: fold * C + class
+    in_group        (m, F * C) 1 at the number of a row's fold and class: fold * C + class
 """
 
 from __future__ import annotations

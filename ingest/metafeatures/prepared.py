@@ -12,7 +12,6 @@ a table whose rows or columns were shuffled, or whose columns or classes were re
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -192,7 +191,9 @@ class Sample:
 
 def available_cpus() -> int:
     """Threads that are worth having: the processors that this process may use, at most four."""
-    return min(len(os.sched_getaffinity(0)), 4)
+    from joblib import cpu_count
+
+    return min(int(cpu_count()), 4)
 
 
 # ---- drawing a sample ----------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
     python -m tests.benchmarks.metafeature_groups [--warehouse DIR] [--flow FLOW] [--jobs 2]
 
-The learner is the default one; `-` says what it knows about datasets without any meta-feature.
+The learner is the default one; with `none` it knows the hyperparameters alone.
 """
 
 import argparse
@@ -16,7 +16,7 @@ from warehouse.store import STARTER, Warehouse
 def selections() -> Iterator[tuple[str, tuple[str, ...]]]:
     """What is compared: a name and the meta-features that the learner may use."""
     everything = tuple(name for names in GROUPS.values() for name in names)
-    yield "-", ()
+    yield "none", ()
     yield "shape", SHAPE
     for group, names in GROUPS.items():
         yield f"shape + {group}", tuple(dict.fromkeys(SHAPE + names))

@@ -6,12 +6,20 @@ import pytest
 from sklearn.metrics import cohen_kappa_score, roc_auc_score
 from sklearn.naive_bayes import CategoricalNB, GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeClassifier
 
 from ingest.datasets import load_dataset
 from ingest.metafeatures.cfs import AttributeSelection
 from ingest.metafeatures.landmarkers import Fold, cross_validated
 from ingest.metafeatures.prepared import Prepared, Sample
-from ingest.metafeatures.trees import GrownTree, by_held_out_error, by_pessimistic_error, grow, to_depth
+from ingest.metafeatures.trees import (
+    GrownTree,
+    by_held_out_error,
+    by_pessimistic_error,
+    grow,
+    grow_by_gini,
+    to_depth,
+)
 
 
 def sample_of(frame: pd.DataFrame) -> Sample:
@@ -144,6 +152,24 @@ def test_held_out_rows_prune_what_only_fits_the_others() -> None:
     agree, contradict = np.array([[3, 2], [3, 0], [0, 2]]), np.array([[4, 1], [2, 1], [2, 0]])
     assert by_held_out_error(tree, agree, tree.is_leaf).tolist() == [False, True, True]
     assert by_held_out_error(tree, contradict, tree.is_leaf).tolist() == [True, True, True]
+
+
+def test_a_tree_grown_by_gini_is_scikit_learns(blobs: Sample) -> None:
+    X, y = blobs.tree_columns, blobs.y
+    expected = DecisionTreeClassifier(random_state=0).fit(X, y).tree_
+    tree = grow_by_gini(X, y, 3)
+    assert tree.left.tolist() == expected.children_left.tolist()
+    assert tree.feature.tolist() == expected.feature.tolist()
+    assert tree.counts == pytest.approx(expected.value[:, 0] * expected.weighted_n_node_samples[:, None])
+
+
+def test_a_weighted_row_counts_as_often_in_a_tree_grown_by_gini(blobs: Sample) -> None:
+    X, y = blobs.tree_columns, blobs.y
+    times = np.arange(len(y)) % 3 + 1
+    weighted = grow_by_gini(X, y, 3, weight=times.astype(float), max_depth=3)
+    repeated = grow_by_gini(np.repeat(X, times, axis=0), np.repeat(y, times), 3, max_depth=3)
+    assert weighted.feature.tolist() == repeated.feature.tolist()
+    assert weighted.counts == pytest.approx(repeated.counts)
 
 
 @pytest.mark.parametrize("depth", [1, 2, 3])

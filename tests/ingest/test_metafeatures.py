@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from ingest.datasets import load_dataset
 from ingest.metafeatures import Metafeatures, compute_metafeatures
+from ingest.metafeatures.prepared import Prepared
 from tests.benchmarks import metafeature_agreement as agreement
 from warehouse.qualities import GROUPS, QUALITIES, names_in
 
@@ -342,8 +343,6 @@ def test_a_sample_is_the_same_whatever_the_order() -> None:
 def test_a_sample_has_each_class_in_its_share() -> None:
     labels = np.resize(["a"] * 89 + ["b"] * 10 + ["c"], 20_000)
     dataset = load_dataset(pd.DataFrame({"x": np.random.default_rng(0).normal(size=20_000), "class": labels}))
-    from ingest.metafeatures.prepared import Prepared
-
     sample = Prepared(dataset).sample
     assert np.bincount(sample.y).tolist() == [4450, 500, 50]
 

@@ -32,6 +32,13 @@ def test_export_has_the_same_content_version_and_provenance(warehouse: Warehouse
     pd.testing.assert_frame_equal(copied.configurations, original.configurations)
 
 
+def test_export_does_not_say_where_it_was_made(warehouse: Warehouse, tmp_path: Path) -> None:
+    warehouse.export(tmp_path / "copy")
+    logs = [log.read_text(encoding="utf-8") for log in (tmp_path / "copy").rglob("_delta_log/*.json")]
+    assert logs
+    assert not [log for log in logs if tmp_path.name in log]
+
+
 def test_export_has_one_file_per_table_and_flow(warehouse: Warehouse, tmp_path: Path) -> None:
     warehouse.export(tmp_path / "copy")
     files = [path.relative_to(tmp_path / "copy") for path in (tmp_path / "copy").rglob("*.parquet")]
