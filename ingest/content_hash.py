@@ -42,11 +42,15 @@ def _column_digest(column: pd.Series) -> str:
 
 
 def hash_numbers(values: npt.NDArray[np.floating]) -> Hashes:
-    """Finalizer of splitmix64 over the bits of the numbers; -0.0 counts as 0.0, NaN as missing."""
-    bits = (values + 0.0).view(np.uint64)
+    """Hashes of the bits of the numbers; -0.0 counts as 0.0, NaN as missing."""
+    return np.where(np.isnan(values), _MISSING, mixed((values + 0.0).view(np.uint64)) + np.uint64(1))
+
+
+def mixed(bits: Hashes) -> Hashes:
+    """Finalizer of splitmix64: any change of the bits changes about half of the bits that come out."""
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return np.where(np.isnan(values), _MISSING, (bits ^ (bits >> np.uint64(31))) + np.uint64(1))
+    return bits ^ (bits >> np.uint64(31))
 
 
 def _hash_dates(dates: pd.Series) -> Hashes:

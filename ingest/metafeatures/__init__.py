@@ -24,7 +24,7 @@ from warehouse.qualities import GROUPS, QUALITIES
 
 __all__ = ["EXTRACTOR", "Metafeatures", "compute_metafeatures"]
 
-EXTRACTOR = "headstart-3"  # version of the definitions; changes whenever a value may change
+EXTRACTOR = "headstart-4"  # version of the definitions; changes whenever a value may change
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from ingest.content_hash import hash_numbers
+from ingest.content_hash import hash_numbers, mixed
 from ingest.datasets import Dataset
 from ingest.roles import Role
 
@@ -31,7 +31,7 @@ Codes = npt.NDArray[np.intp]
 Flags = npt.NDArray[np.bool_]
 Hashes = npt.NDArray[np.uint64]
 
-MAX_ROWS = 5000
+MAX_ROWS = 8000
 MIN_ROWS = 1000
 MAX_CELLS = 200_000
 """Rows times encoded columns of a sample; first rows are given up, down to `MIN_ROWS`, then columns."""
@@ -203,9 +203,12 @@ def _draw(prepared: Prepared) -> Sample:
     features, roles = prepared.dataset.features, prepared.dataset.roles
     names = [str(name) for name in features if roles[str(name)] not in _OPAQUE]
     digests = _column_digests(features, names)
-    names = [name for _, name in sorted(zip(digests.values(), names, strict=True), key=lambda pair: pair[0])]
     row_hashes = _row_hashes(features, digests)
     y, n_classes = _ordered_classes(prepared, row_hashes)
+    if len(set(digests.values())) < len(names):
+        digests = _told_apart(features, digests, row_hashes, y)
+        row_hashes = _row_hashes(features, digests)
+    names = sorted(names, key=digests.__getitem__)
     order = np.lexsort((row_hashes, y))
     widths = np.array([_encoded_width(features[name]) for name in names], dtype=np.intp)
     rows = min(len(y), MAX_ROWS, max(MIN_ROWS, MAX_CELLS // max(int(widths.sum()), 1)))
@@ -322,6 +325,21 @@ def _row_hashes(features: pd.DataFrame, digests: dict[str, int]) -> Hashes:
     """(n,) a hash of each row that knows which column a value stands in, but not where that column stands."""
     total = np.zeros(len(features), dtype=np.uint64)
     for name, digest in digests.items():
-        cells = _cell_hashes(features[name]) ^ np.uint64(digest)
-        total += (cells ^ (cells >> np.uint64(31))) * np.uint64(0x94D049BB133111EB)
+        total += mixed(_cell_hashes(features[name]) ^ np.uint64(digest))
     return total
+
+
+def _told_apart(
+    features: pd.DataFrame, digests: dict[str, int], row_hashes: Hashes, y: Codes
+) -> dict[str, int]:
+    """Digests of which no two are equal.
+
+    Columns that hold the same values are told apart by the rows and classes in which they hold them. Those
+    that not even this tells apart can be exchanged for each other: whatever their order, the sample is the
+    same.
+    """
+    rows = mixed(row_hashes ^ (y.astype(np.uint64) + np.uint64(1)))
+    beside = {name: int(mixed(_cell_hashes(features[name]) ^ rows).sum(dtype=np.uint64)) for name in digests}
+    order = sorted(digests, key=lambda name: (digests[name], beside[name]))
+    drawn = np.random.default_rng(0).integers(2**63, size=len(order))
+    return dict(zip(order, drawn.tolist(), strict=True))
