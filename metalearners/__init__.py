@@ -15,8 +15,21 @@ from warehouse.errors import BadInput
 if TYPE_CHECKING:
     from metalearners.base import MetaLearner
 
-LEARNERS = {"lightgbm": "metalearners.boosting:LightGBMRegressorLearner"}
+LEARNERS = {
+    "lightgbm": "metalearners.boosting:LightGBMRegressorLearner",
+    "lightgbm-ranker": "metalearners.boosting:LightGBMRankerLearner",
+    "bank": "metalearners.bank:BankLearner",
+    "knn": "metalearners.neighbours:NearestDatasetLearner",
+    "knn-lightgbm": "metalearners.neighbours:NearestDatasetLightGBMLearner",
+    "average-rank": "metalearners.neighbours:AverageRankLearner",
+    "portfolio": "metalearners.neighbours:PortfolioLearner",
+    "nearest-25": "metalearners.neighbours:NearestBestLearner",
+    "nearest-portfolio": "metalearners.neighbours:NearestPortfolioLearner",
+}
 """Name -> module:class."""
+
+DEFAULT_LEARNER = "bank"
+"""What ranks best on the starter and on OpenML's runs: see README."""
 
 
 def new_learner(name: str, settings: Mapping[str, Any] | None = None) -> MetaLearner:

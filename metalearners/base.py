@@ -33,7 +33,7 @@ class Prediction:
     mean: np.ndarray
     """(n,), larger is better."""
     std: np.ndarray | None = None
-    """(n,) uncertainty of `mean`, where the learner states one."""
+    """(n,) standard deviation of a run's score around `mean`, where the learner states one."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,19 @@ class Observations:
     configurations: pd.DataFrame
     """(n, any) in the form of `RunTable.configurations`."""
     values: np.ndarray
-    """(n,) of the measure, as in the runs that the learner was trained on."""
+    """(n,) of the measure that the learner was trained on, larger is better (see `oriented`)."""
+
+
+class Predictor(Protocol):
+    """Says what to expect of configurations on a dataset, and takes trials into account."""
+
+    def predict(self, configurations: pd.DataFrame, metafeatures: pd.Series) -> Prediction:
+        """As `MetaLearner.predict`."""
+        ...
+
+    def condition(self, observations: Observations) -> Predictor:
+        """As `MetaLearner.condition`."""
+        ...
 
 
 class MetaLearner(Protocol):
@@ -73,8 +85,12 @@ class MetaLearner(Protocol):
         """
         ...
 
-    def condition(self, observations: Observations) -> Self:
-        """A learner that also knows these trials on the new dataset; itself, where it can't use them."""
+    def choose(self, configurations: pd.DataFrame, metafeatures: pd.Series, n: int) -> np.ndarray:
+        """Positions of the `n` configurations to try first, in order; all of them where there are fewer."""
+        ...
+
+    def condition(self, observations: Observations) -> Predictor:
+        """What also knows these trials on the new dataset."""
         ...
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -96,6 +112,8 @@ class TrainingData:
 
     scores: np.ndarray
     """(m,)"""
+    values: np.ndarray
+    """(m,) of the measure, larger is better."""
     configuration: np.ndarray
     """(m,) position in `configurations`."""
     dataset: np.ndarray
@@ -123,8 +141,10 @@ def training_data(runs: RunTable, metafeatures: pd.DataFrame) -> TrainingData:
             f"no run of flow {runs.flow or 'any'} has {runs.measure}: there is nothing to learn from"
         )
     dataset, datasets = pd.factorize(table["dataset"])
+    values = oriented(table["value"].to_numpy(np.float64), runs.measure)
     return TrainingData(
-        scores=standard_scores(oriented(table["value"].to_numpy(np.float64), runs.measure), dataset),
+        scores=standard_scores(values, dataset),
+        values=values,
         configuration=runs.configurations.index.get_indexer(pd.Index(table["setup"])),
         dataset=dataset,
         configurations=hyperparameters_of(runs.configurations),

@@ -2,12 +2,14 @@
 
 Notation
     X   (m, inputs): the encoded hyperparameters of each run, then the meta-features of its dataset
-    y   (m,) the scores of the runs
+    y   (m,) targets of the runs: their scores, their raw values, or grades of their ranks
+    q   (m,) position of each run's dataset
 """
 
 from __future__ import annotations
 
 import json
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Self, get_args
 
@@ -16,28 +18,27 @@ import pandas as pd
 
 from metalearners.base import (
     SIZES,
-    Observations,
-    Prediction,
     TrainingData,
     facts_of,
     hyperparameters_of,
     training_data,
 )
+from metalearners.calibrated import CalibratedLearner, Floats, centre_and_spread, standardized
 from metalearners.forest import MAX_LEAVES, Forest, constant_forest
 from metalearners.hyperparameters import HyperparameterEncoding, learn_encoding
 from warehouse.errors import BadInput
 from warehouse.qualities import DEFAULT
 from warehouse.queries import RunTable
 
-Inputs = Literal["hyperparameters", "both"]
+Inputs = Literal["none", "metafeatures", "hyperparameters", "both"]
+Targets = Literal["standardized", "raw"]
+
+_GRADES = 31  # of relevance, from 0; LightGBM's default gains end there
+_LARGEST_QUERY = 10_000  # rows of one dataset that LightGBM ranks
 
 
-class LightGBMRegressorLearner:
-    """Gradient-boosted trees over all runs (LightGBM): the thesis's meta-learner, with its larger trees.
-
-    It works for one flow and for all flows together. It states no uncertainty, and trials on the new
-    dataset do not change it.
-    """
+class _BoostedTrees(CalibratedLearner):
+    """What the regressor and the ranker have in common: inputs, one forest, and its scale."""
 
     def __init__(
         self,
@@ -54,7 +55,8 @@ class LightGBMRegressorLearner:
         """Settings of the training.
 
         Args:
-            inputs: "hyperparameters" leaves the meta-features out, so that all datasets get one ranking.
+            inputs: what the trees may look at. Without hyperparameters all configurations of a dataset are
+                predicted the same, without meta-features all datasets get one ranking.
             metafeatures: the qualities to use; None = all that `fit` is given. One that no dataset has is
                 missing everywhere, and then of no influence.
             threads: number of threads; the result does not depend on it, so it is no setting.
@@ -89,72 +91,103 @@ class LightGBMRegressorLearner:
             "seed": self.seed,
         }
 
-    def fit(self, runs: RunTable, metafeatures: pd.DataFrame) -> Self:
+    def learn(self, runs: RunTable, metafeatures: pd.DataFrame) -> None:
         data = training_data(runs, metafeatures)
         self.encoding_ = learn_encoding(
             data.configurations, data.facts, one_hot=True, rows=data.configuration
         )
         self.metafeatures_ = self._chosen_metafeatures(metafeatures)
-        self.forest_ = self._train(self._inputs_of_runs(data), data.scores)
-        return self
+        encoded = self.encoding_.transform(data.configurations, data.facts, data.configuration).to_numpy()
+        self.centre_, self.width_ = centre_and_spread(encoded)
+        X = self._inputs(encoded, data.metafeatures, data.dataset)
+        self.forest_ = self._train(X, data) if X.shape[1] else constant_forest(float(data.scores.mean()), 0)
+        self.slope_, self.offset_ = self._scale(X, data)
 
-    def predict(self, configurations: pd.DataFrame, metafeatures: pd.Series) -> Prediction:
-        return Prediction(mean=self.forest_.predict(self.input_matrix(configurations, metafeatures)))
+    def expect(self, configurations: pd.DataFrame, metafeatures: pd.Series) -> Floats:
+        output = self.forest_.predict(self.input_matrix(configurations, metafeatures))
+        return self.slope_ * output + self.offset_
 
-    def condition(self, observations: Observations) -> Self:  # noqa: ARG002 (the forest is fixed)
-        return self
+    def points(self, configurations: pd.DataFrame, metafeatures: pd.Series) -> Floats:
+        encoded = self._encoded(configurations, metafeatures.to_frame().T)
+        return standardized(encoded, self.centre_, self.width_)
 
     @property
     def qualities(self) -> tuple[str, ...]:
+        """As `MetaLearner.qualities`."""
         return tuple(dict.fromkeys([*SIZES, *self.metafeatures_]))
 
     @property
     def input_names(self) -> list[str]:
         """Names of the columns of X."""
-        return [*self.encoding_.columns, *self.metafeatures_]
+        return [*(self.encoding_.columns if self._sees_hyperparameters else ()), *self.metafeatures_]
 
-    def input_matrix(self, configurations: pd.DataFrame, metafeatures: pd.Series) -> np.ndarray:
+    def input_matrix(self, configurations: pd.DataFrame, metafeatures: pd.Series) -> Floats:
         """X of `configurations` on the dataset with these meta-features, (n, inputs)."""
         dataset = metafeatures.to_frame().T
-        hyperparameters = self.encoding_.transform(hyperparameters_of(configurations), facts_of(dataset))
-        qualities = dataset.reindex(columns=list(self.metafeatures_)).to_numpy(np.float64)
-        return np.hstack([hyperparameters.to_numpy(), np.repeat(qualities, len(configurations), axis=0)])
+        encoded = self._encoded(configurations, dataset)
+        return self._inputs(encoded, dataset, np.zeros(len(configurations), dtype=np.intp))
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        facts = {"encoding": json.loads(self.encoding_.to_json()), "metafeatures": list(self.metafeatures_)}
-        return facts, self.forest_.arrays()
+        """As `MetaLearner.state`."""
+        facts = {
+            "encoding": json.loads(self.encoding_.to_json()),
+            "metafeatures": list(self.metafeatures_),
+            "slope": self.slope_,
+            "offset": self.offset_,
+            "spread": self.spread_,
+        }
+        return facts, {**self.forest_.arrays(), "centre": self.centre_, "width": self.width_}
 
     def restore(self, facts: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Self:
+        """As `MetaLearner.restore`."""
         try:
             self.encoding_ = HyperparameterEncoding.from_json(json.dumps(facts["encoding"]))
             self.metafeatures_ = tuple(str(name) for name in facts["metafeatures"])
-        except (KeyError, TypeError) as error:
+            self.slope_, self.offset_ = float(facts["slope"]), float(facts["offset"])
+            self.forest_ = Forest.from_arrays(arrays)
+            self.centre_, self.width_ = arrays["centre"], arrays["width"]
+        except (KeyError, TypeError, ValueError) as error:
             raise BadInput(f"the stored learner is damaged ({error}): train it again") from error
-        self.forest_ = Forest.from_arrays(arrays)
+        self._restore_spread(facts)
         if self.forest_.n_features != len(self.input_names):
             raise BadInput("the stored learner is damaged: its forest has other inputs than its encoding")
+        if self.centre_.shape != (len(self.encoding_.columns),) or self.width_.shape != self.centre_.shape:
+            raise BadInput("the stored learner is damaged: its scales have other columns than its encoding")
         return self
 
+    @abstractmethod
+    def _train(self, X: Floats, data: TrainingData) -> Forest: ...
+
+    def _scale(self, X: Floats, data: TrainingData) -> tuple[float, float]:
+        """Slope and offset that turn the forest's output into scores: by least squares within datasets."""
+        output = self.forest_.predict(X)
+        centred = output - pd.Series(output).groupby(data.dataset).transform("mean").to_numpy()
+        squares = float(centred @ centred)
+        slope = max(float(centred @ data.scores) / squares, 0.0) if squares > 0 else 1.0
+        return slope, -slope * float(output.mean())
+
+    @property
+    def _sees_hyperparameters(self) -> bool:
+        return self.inputs in ("hyperparameters", "both")
+
     def _chosen_metafeatures(self, available: pd.DataFrame) -> tuple[str, ...]:
-        if self.inputs == "hyperparameters":
+        if self.inputs not in ("metafeatures", "both"):
             return ()
         return tuple(available.columns) if self.metafeatures is None else self.metafeatures
 
-    def _inputs_of_runs(self, data: TrainingData) -> np.ndarray:
-        hyperparameters = self.encoding_.transform(data.configurations, data.facts, data.configuration)
-        qualities = data.metafeatures.reindex(columns=list(self.metafeatures_)).to_numpy(np.float64)
-        return np.hstack([hyperparameters.to_numpy(), qualities[data.dataset]])
+    def _encoded(self, configurations: pd.DataFrame, dataset: pd.DataFrame) -> Floats:
+        return self.encoding_.transform(hyperparameters_of(configurations), facts_of(dataset)).to_numpy()
 
-    def _train(self, X: np.ndarray, y: np.ndarray) -> Forest:
-        if not X.shape[1]:
-            # Nothing varies, so nothing can be told apart; LightGBM refuses such data.
-            return constant_forest(float(y.mean()), 0)
+    def _inputs(self, encoded: Floats, datasets: pd.DataFrame, q: np.ndarray) -> Floats:
+        qualities = datasets.reindex(columns=list(self.metafeatures_)).to_numpy(np.float64)[q]
+        return np.hstack([encoded, qualities]) if self._sees_hyperparameters else qualities
+
+    def _boosted(self, X: Floats, parameters: Mapping[str, Any], **dataset: Any) -> Forest:
         import lightgbm
 
         from metalearners.lightgbm_trees import read_forest
 
-        parameters = {
-            "objective": "regression",
+        all_parameters = {
             "learning_rate": self.learning_rate,
             "num_leaves": self.leaves,
             "min_data_in_leaf": self.min_child_samples,
@@ -163,6 +196,50 @@ class LightGBMRegressorLearner:
             "force_row_wise": True,
             "num_threads": self.threads,
             "verbosity": -1,
+            **parameters,
         }
-        booster = lightgbm.train(parameters, lightgbm.Dataset(X, y), num_boost_round=self.trees)
+        booster = lightgbm.train(all_parameters, lightgbm.Dataset(X, **dataset), num_boost_round=self.trees)
         return read_forest(booster.model_to_string())
+
+
+class LightGBMRegressorLearner(_BoostedTrees):
+    """Gradient-boosted trees over all runs (LightGBM): the thesis's meta-learner, with its larger trees."""
+
+    def __init__(self, *, targets: Targets = "standardized", **settings: Any) -> None:
+        """Settings of the training: those of `_BoostedTrees`, and what to learn.
+
+        Args:
+            targets: "standardized" = scores within each dataset, "raw" = the measure as it is.
+
+        Raises:
+            BadInput: `targets` is unknown, or another setting is wrong.
+        """
+        if targets not in get_args(Targets):
+            raise BadInput(f"unknown targets {targets!r}; known are {', '.join(get_args(Targets))}")
+        super().__init__(**settings)
+        self.targets: Targets = targets
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        return {**super().settings, "targets": self.targets}
+
+    def _train(self, X: Floats, data: TrainingData) -> Forest:
+        y = data.scores if self.targets == "standardized" else data.values
+        return self._boosted(X, {"objective": "regression"}, label=y)
+
+    def _scale(self, X: Floats, data: TrainingData) -> tuple[float, float]:
+        return (1.0, 0.0) if self.targets == "standardized" else super()._scale(X, data)
+
+
+class LightGBMRankerLearner(_BoostedTrees):
+    """LightGBM's LambdaRank: trees that order the runs of each dataset, the best ones above all."""
+
+    def _train(self, X: Floats, data: TrainingData) -> Forest:
+        rank = pd.Series(data.scores).groupby(data.dataset).rank(pct=True).to_numpy()
+        grade = np.minimum((rank * _GRADES).astype(np.intp), _GRADES - 1)
+        order = np.argsort(data.dataset, kind="stable")
+        within = pd.Series(order).groupby(data.dataset[order]).cumcount().to_numpy()
+        order = order[within < _LARGEST_QUERY]
+        parameters = {"objective": "lambdarank", "label_gain": ",".join(map(str, range(_GRADES)))}
+        group = np.bincount(data.dataset[order])
+        return self._boosted(X[order], parameters, label=grade[order], group=group)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from metalearners import LEARNERS, new_learner
+from metalearners import DEFAULT_LEARNER, LEARNERS, new_learner
 from warehouse import console
 from warehouse.console import JsonOption, QuietOption, WarehouseOption
 from warehouse.errors import BadInput, Failed
@@ -25,6 +25,7 @@ app = console.new_app(
     "Learn from the warehouse's runs what works where.\n\n"
     "Examples:\n\n"
     "  metalearners evaluate --flow 6969 --jobs 2\n\n"
+    "  metalearners compare bank.json lightgbm.json --plot ranks.png\n\n"
     "  metalearners train --warehouse DIR"
 )
 
@@ -35,39 +36,58 @@ FlowOption = Annotated[
     typer.Option(help="Only this flow (6969) or algorithm (random_forest). Default: all together."),
 ]
 MetafeaturesOption = Annotated[
-    str,
+    str | None,
     typer.Option(
         metavar="NAMES",
-        help="What to know about a dataset: `all`, or a comma-separated list of names and groups"
-        f" ({', '.join(SELECTIONS)}).",
+        help="What a learner that takes any meta-features may know: `all`, or a comma-separated list of names"
+        f" and groups ({', '.join(SELECTIONS)}).",
     ),
 ]
-LeavesOption = Annotated[int, typer.Option(help="Leaves of a tree (2 to 64).")]
+LeavesOption = Annotated[int | None, typer.Option(help="Leaves of a LightGBM tree (2 to 64).")]
+SettingOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="NAME=VALUE", help="A setting of the learner, a JSON value. May be repeated."
+    ),
+]
 
 
 @app.command()
 def evaluate(
-    learner: LearnerOption = "lightgbm",
+    learner: LearnerOption = DEFAULT_LEARNER,
     flow: FlowOption = None,
     measure: MeasureOption = "predictive_accuracy",
     tasks: Annotated[
         str | None,
         typer.Option(help="Comma-separated tasks whose datasets are left out. Default: all."),
     ] = None,
-    metafeatures: MetafeaturesOption = "default",
-    leaves: LeavesOption = 16,
+    shots: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NUMBERS",
+            help="Also judge after so many trials on the left-out dataset, e.g. 0,3,5,10,20.",
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of the random trials; the same for every learner.")] = 0,
+    metafeatures: MetafeaturesOption = None,
+    leaves: LeavesOption = None,
+    setting: SettingOption = None,
     warehouse: WarehouseOption = None,
     jobs: Annotated[int, typer.Option(min=1, help="Processes that work at the same time.")] = 1,
     output: JsonOption = "table",
-    file: Annotated[Path | None, typer.Option("--output", help="Also write the JSON to this file.")] = None,
+    file: Annotated[
+        Path | None,
+        typer.Option("--output", help="Write the JSON to this file; stopped and started again, it goes on."),
+    ] = None,
     quiet: QuietOption = False,
 ) -> None:
     """Leave out each dataset in turn, rank its runs, and compare with what they scored.
 
-    Prints Kendall's tau-b (1 = the true order) and the normalized regret of the best of the first 1, 3 and 5
-    (0 = the best was among them): means over datasets with 95 % confidence intervals (Student's t).
+    Prints Kendall's tau-b (1 = the true order), the normalized regret of the best of the first 1, 3 and 5
+    choices (0 = the best was among them) and the share of runs within the 80 % interval: means over datasets
+    with 95 % confidence intervals (Student's t).
 
-    Example: metalearners evaluate --learner lightgbm --flow 6969 --measure predictive_accuracy
+    Example: metalearners evaluate --flow 6969 --shots 0,3,5,10,20 --jobs 2 --output bank-6969.json
     """
     from metalearners.evaluation import evaluate as leave_each_out
     from warehouse.store import Warehouse
@@ -75,8 +95,9 @@ def evaluate(
     console.check_format(output)
     opened = Warehouse.open(warehouse)
     runs = opened.run_table(flow, measure)
-    settings = _settings(opened, metafeatures, leaves)
+    settings = _settings(opened, metafeatures, leaves, setting or [])
     datasets = None if tasks is None else _datasets(runs, tasks)
+    journal = None if file is None else file.with_name(f"{file.name}.partial")
     with console.progress(quiet) as show:
         result = leave_each_out(
             runs,
@@ -84,23 +105,58 @@ def evaluate(
             learner,
             settings,
             datasets=datasets,
+            shots=_numbers(shots),
+            seed=seed,
             jobs=jobs,
+            journal=journal,
             on_result=lambda done, total: show(f"{done} of {total} datasets"),
         )
     document = _document(result, runs, learner, settings, opened)
     text = json.dumps(document, indent=2, allow_nan=False)
     if file is not None:
         write_text(file, text + "\n")
+    if journal is not None:
+        journal.unlink(missing_ok=True)
     print(text if output == "json" else _table(result, document))
 
 
 @app.command()
+def compare(
+    files: Annotated[
+        list[Path], typer.Argument(help="Files that `evaluate --output` wrote, one per learner.")
+    ],
+    by: Annotated[
+        str, typer.Option(help="tau, or the regret of the best of the first: regret1, regret3, regret5.")
+    ] = "tau",
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw the critical-difference diagram to this file (PNG, SVG, PDF).")
+    ] = None,
+    output: JsonOption = "table",
+) -> None:
+    """Compare learners that were evaluated on the same runs, dataset by dataset.
+
+    Prints each learner's mean with its interval and its mean rank, Friedman's test over all, and the p-values
+    of Wilcoxon's signed-rank test between pairs, corrected by Holm. Needs the extra `compare`.
+
+    Example: metalearners compare bank.json lightgbm.json portfolio.json --by regret3 --plot ranks.png
+    """
+    from metalearners.comparison import compare_evaluations, draw_ranks, read_evaluations
+
+    console.check_format(output)
+    comparison = compare_evaluations(read_evaluations(files, by), larger_is_better=by == "tau")
+    if plot is not None:
+        draw_ranks(comparison, plot, title=by)
+    print(json.dumps(comparison.document(), indent=2) if output == "json" else comparison.table(by))
+
+
+@app.command()
 def train(
-    learner: LearnerOption = "lightgbm",
+    learner: LearnerOption = DEFAULT_LEARNER,
     flow: FlowOption = None,
     measure: MeasureOption = "predictive_accuracy",
-    metafeatures: MetafeaturesOption = "default",
-    leaves: LeavesOption = 16,
+    metafeatures: MetafeaturesOption = None,
+    leaves: LeavesOption = None,
+    setting: SettingOption = None,
     warehouse: WarehouseOption = None,
 ) -> None:
     """Train a model on all runs of the warehouse, store it, and print where.
@@ -113,7 +169,7 @@ def train(
     from warehouse.store import Warehouse
 
     opened = Warehouse.open(warehouse)
-    settings = _settings(opened, metafeatures, leaves)
+    settings = _settings(opened, metafeatures, leaves, setting or [])
     model = trained_model(opened, learner, measure, flow, settings=settings)
     if model.path is None:
         raise Failed("the model can't be stored: neither the warehouse nor the user's cache can be written")
@@ -142,17 +198,44 @@ def list_learners(output: JsonOption = "table") -> None:
         print(f"  {group:<{width}}  {len(names)}: {', '.join(names[:3])}, ...")
 
 
-def _settings(warehouse: Warehouse, metafeatures: str, leaves: int) -> dict[str, Any]:
+def _settings(
+    warehouse: Warehouse, metafeatures: str | None, leaves: int | None, others: list[str]
+) -> dict[str, Any]:
     """Settings of the learner, after a check that the meta-features exist."""
-    if metafeatures == "all":
-        return {"leaves": leaves, "metafeatures": None}
-    names = names_in(metafeatures)
+    settings: dict[str, Any] = {}
+    for text in others:
+        name, value = console.assignment(text)
+        try:
+            settings[name] = json.loads(value)
+        except ValueError:
+            settings[name] = value  # a word needs no quotes
+    if leaves is not None:
+        settings["leaves"] = leaves
+    if metafeatures is not None:
+        settings["metafeatures"] = _metafeature_names(warehouse, metafeatures)
+    return settings
+
+
+def _metafeature_names(warehouse: Warehouse, selection: str) -> list[str] | None:
+    """None for all."""
+    if selection == "all":
+        return None
+    names = names_in(selection)
     known = set(warehouse.metafeatures().columns)
     in_groups = {name for group in SELECTIONS.values() for name in group}
     unknown = [name for name in names if name not in known | in_groups]
     if unknown:
         raise BadInput(f"no dataset of the warehouse has a meta-feature {unknown[0]!r}")
-    return {"leaves": leaves, "metafeatures": names}
+    return list(names)
+
+
+def _numbers(text: str | None) -> list[int]:
+    """Whole numbers of a comma-separated list."""
+    words = [word.strip() for word in (text or "").split(",") if word.strip()]
+    wrong = [word for word in words if not word.isdecimal()]
+    if wrong:
+        raise BadInput(f"--shots takes whole numbers separated by commas, not {wrong[0]!r}")
+    return [int(word) for word in words]
 
 
 def _datasets(runs: RunTable, tasks: str) -> list[str]:
@@ -187,12 +270,22 @@ def _document(
         "datasets": len(result.per_dataset),
         "tau": _json_interval(result.tau),
         "regret": by_top["1"] | by_top,
+        "coverage": None if result.coverage is None else _json_interval(result.coverage),
+        "shots": {
+            policy: {str(number): _json_interval(result.tau_after(number, policy)) for number in taus}
+            for policy, taus in result.per_dataset[0].shots.items()
+        },
         "per_dataset": [
             {
                 "dataset": one.dataset,
                 "runs": one.runs,
                 "tau": one.tau,
                 "regret": {str(top): value for top, value in one.regret.items()},
+                "coverage": one.coverage,
+                "shots": {
+                    policy: {str(number): tau for number, tau in taus.items()}
+                    for policy, taus in one.shots.items()
+                },
             }
             for one in result.per_dataset
         ],
@@ -207,6 +300,10 @@ def _table(result: Evaluation, document: dict[str, Any]) -> str:
     from metalearners.evaluation import TOPS
 
     rows = [("tau", result.tau), *((f"regret of top {top}", result.regret(top)) for top in TOPS)]
+    if result.coverage is not None:
+        rows.append(("within 80 % int.", result.coverage))
+    for policy, taus in result.per_dataset[0].shots.items():
+        rows += [(f"tau, {number} {policy}", result.tau_after(number, policy)) for number in taus]
     lines = [
         f"{document['learner']}, {document['flow'] or 'all flows'}, {document['measure']}:"
         f" {document['datasets']} datasets left out in turn",

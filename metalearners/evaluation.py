@@ -6,28 +6,48 @@ the other datasets only, and learns its encoding from them; nothing is shared be
 Notation
     predicted, actual   (m,) predicted score and actual value of a dataset's runs; larger is better
     tau                 Kendall's tau-b between them, from -1 to 1; where it is undefined it counts 0
-    regret of the top k (best of all - best of the k highest predicted) / (best - worst of all), from 0 to 1,
-                        smaller is better; where all runs are equal it is 0
+    regret of the top k (best of all - best of the learner's first k choices) / (best - worst of all), from
+                        0 to 1, smaller is better; where all runs are equal it is 0
+    coverage            share of the runs whose standard score lies in the 80 % interval of its prediction
+    shots               runs of the left-out dataset that are shown to the learner as trials: drawn at random,
+                        or one after the other the one that it expects most of; tau of the other runs then
     interval            95 % confidence interval of a mean over datasets, by Student's t
 """
 
 from __future__ import annotations
 
+import json
+import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from functools import partial
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from metalearners import new_learner
-from metalearners.base import oriented, select_runs, without_datasets
-from warehouse.errors import BadInput
+from metalearners.base import (
+    MetaLearner,
+    Observations,
+    Prediction,
+    Predictor,
+    oriented,
+    select_runs,
+    standard_scores,
+    without_datasets,
+)
+from warehouse.errors import BadInput, Failed
 from warehouse.queries import RunTable
 
 TOPS = (1, 3, 5)
 """Numbers of first picks for which regret is reported."""
+REPETITIONS = 5
+"""Random draws of trials, over which tau is averaged."""
+
+Policy = Literal["random", "chosen"]
+_Z80 = 1.2815515655446004  # half of the width of a normal distribution's central 80 %, in standard deviations
 
 
 class Interval(NamedTuple):
@@ -47,6 +67,10 @@ class DatasetResult:
     tau: float
     regret: Mapping[int, float]
     """Number of first picks -> normalized regret."""
+    coverage: float | None = None
+    """Of the 80 % interval; None where the learner states no uncertainty."""
+    shots: Mapping[Policy, Mapping[int, float]] = field(default_factory=dict)
+    """How trials were picked -> their number -> tau of the other runs."""
 
 
 @dataclass(frozen=True)
@@ -59,9 +83,19 @@ class Evaluation:
     def tau(self) -> Interval:
         return interval([result.tau for result in self.per_dataset])
 
+    @property
+    def coverage(self) -> Interval | None:
+        """Of the datasets on which runs differ; None where the learner states no uncertainty."""
+        known = [result.coverage for result in self.per_dataset if result.coverage is not None]
+        return interval(known) if known else None
+
     def regret(self, top: int) -> Interval:
-        """Regret of the best of the `top` highest predicted runs."""
+        """Regret of the best of the learner's first `top` choices."""
         return interval([result.regret[top] for result in self.per_dataset])
+
+    def tau_after(self, shots: int, policy: Policy) -> Interval:
+        """Tau of the other runs after so many trials."""
+        return interval([result.shots[policy][shots] for result in self.per_dataset])
 
 
 def evaluate(
@@ -71,7 +105,10 @@ def evaluate(
     settings: Mapping[str, Any] | None = None,
     *,
     datasets: Sequence[str] | None = None,
+    shots: Sequence[int] = (),
+    seed: int = 0,
     jobs: int = 1,
+    journal: Path | None = None,
     on_result: Callable[[int, int], None] | None = None,
 ) -> Evaluation:
     """Leave each dataset out in turn.
@@ -79,11 +116,16 @@ def evaluate(
     Args:
         settings: of the learner; those left out have their default.
         datasets: the ones to leave out and judge by, None = all. The others are always learned from.
+        shots: numbers of trials on the left-out dataset after which to judge again.
+        seed: of the random trials; the same for every learner.
         jobs: processes that work at the same time; the result does not depend on it.
+        journal: a file that keeps each dataset's result at once. If it exists and holds results of this
+            very evaluation, those are taken from it.
         on_result: called with the number of datasets done and their total.
 
     Raises:
-        BadInput: fewer than two datasets, or one of `datasets` has no run.
+        BadInput: fewer than two datasets, one of `datasets` has no run, or `journal` is of another
+            evaluation.
     """
     known = runs.runs["dataset"].unique().tolist()
     left_out = known if datasets is None else list(datasets)
@@ -92,13 +134,61 @@ def evaluate(
         raise BadInput(f"no run on dataset {strangers[0]!r} has {runs.measure}")
     if len(known) < 2 or not left_out:
         raise BadInput("leaving one dataset out takes runs on two datasets or more")
-    new_learner(learner, settings)  # complain about a name or setting before any work
-    results = []
-    for result in _fold_results(partial(_fold, runs, metafeatures, learner, settings), left_out, jobs):
-        results.append(result)
+    untrained = new_learner(learner, settings)  # complains about a name or setting before any work
+    protocol = {
+        "learner": learner,
+        "settings": untrained.settings,
+        "flow": runs.flow,
+        "measure": runs.measure,
+        "runs": zlib.crc32(pd.util.hash_pandas_object(runs.runs[["run", "value"]]).to_numpy().tobytes()),
+        "shots": sorted(set(shots)),
+        "seed": seed,
+    }
+    done = _read_journal(journal, protocol)
+    fold = partial(_fold, runs, metafeatures, learner, settings, tuple(sorted(set(shots))), seed)
+    for result in _fold_results(fold, [dataset for dataset in left_out if dataset not in done], jobs):
+        done[result.dataset] = result
+        _append(journal, asdict(result))
         if on_result is not None:
-            on_result(len(results), len(left_out))
-    return Evaluation(results)
+            on_result(len(done), len(left_out))
+    return Evaluation([done[dataset] for dataset in left_out])
+
+
+def _read_journal(journal: Path | None, protocol: Mapping[str, Any]) -> dict[str, DatasetResult]:
+    """Results that an interrupted evaluation left, by dataset; begins a journal where there is none."""
+    if journal is None:
+        return {}
+    if not journal.exists():
+        _append(journal, protocol)
+        return {}
+    records = []
+    for line in journal.read_text(encoding="utf-8").splitlines():
+        try:
+            records.append(json.loads(line))
+        except ValueError:
+            break  # the line that was being written when the evaluation ended
+    if not records or records[0] != json.loads(json.dumps(protocol)):
+        raise BadInput(f"{journal} belongs to another evaluation: remove it, or choose another file")
+    journal.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    return {record["dataset"]: _result(record) for record in records[1:]}
+
+
+def _append(journal: Path | None, record: Mapping[str, Any]) -> None:
+    if journal is not None:
+        try:
+            with journal.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(record) + "\n")
+        except OSError as error:
+            raise Failed(f"{journal}: can't be written: {error.strerror or error}") from error
+
+
+def _result(record: Mapping[str, Any]) -> DatasetResult:
+    numbered = {policy: _by_number(taus) for policy, taus in record["shots"].items()}
+    return DatasetResult(**{**record, "regret": _by_number(record["regret"]), "shots": numbered})
+
+
+def _by_number(values: Mapping[str, float]) -> dict[int, float]:
+    return {int(number): value for number, value in values.items()}
 
 
 def _fold_results(
@@ -109,7 +199,9 @@ def _fold_results(
         return
     from joblib import Parallel, delayed
 
-    yield from Parallel(n_jobs=jobs, return_as="generator")(delayed(fold)(dataset) for dataset in left_out)
+    yield from Parallel(n_jobs=jobs, return_as="generator_unordered")(
+        delayed(fold)(dataset) for dataset in left_out
+    )
 
 
 def _fold(
@@ -117,38 +209,105 @@ def _fold(
     metafeatures: pd.DataFrame,
     learner: str,
     settings: Mapping[str, Any] | None,
+    shots: Sequence[int],
+    seed: int,
     dataset: str,
 ) -> DatasetResult:
     """Learn from all other datasets and judge by `dataset`."""
     own = select_runs(runs, (runs.runs["dataset"] == dataset).to_numpy())
     others = metafeatures.drop(index=dataset, errors="ignore")
     trained = new_learner(learner, settings).fit(without_datasets(runs, [dataset]), others)
-    expected = trained.predict(own.configurations, metafeatures.reindex([dataset]).iloc[0]).mean
-    predicted = expected[own.configurations.index.get_indexer(pd.Index(own.runs["setup"]))]
-    actual = oriented(own.runs["value"].to_numpy(np.float64), runs.measure)
+    new = _NewDataset(own, metafeatures.reindex([dataset]).iloc[0])
+    expected = new.predicted_by(trained)
+    chosen = trained.choose(new.configurations, new.metafeatures, max(TOPS))
+    policies: dict[Policy, Callable[[], np.ndarray]] = {
+        "random": lambda: np.array([_random_order(dataset, new, seed, n) for n in range(REPETITIONS)]),
+        "chosen": lambda: np.array([_chosen_order(trained, new, max(shots))]),
+    }
     return DatasetResult(
         dataset=dataset,
-        runs=len(actual),
-        tau=kendall_tau(predicted, actual),
-        regret={top: normalized_regret(predicted, actual, top) for top in TOPS},
+        runs=len(new.actual),
+        tau=kendall_tau(expected.mean, new.actual),
+        regret={top: normalized_regret(chosen[:top], new.actual) for top in TOPS},
+        coverage=coverage(expected, new.actual),
+        shots={policy: _taus_after(trained, new, orders(), shots) for policy, orders in policies.items()}
+        if shots
+        else {},
     )
+
+
+class _NewDataset:
+    """The runs of the left-out dataset."""
+
+    def __init__(self, runs: RunTable, metafeatures: pd.Series) -> None:
+        self.configurations = runs.configurations.loc[runs.runs["setup"]]
+        self.metafeatures = metafeatures
+        self.actual = oriented(runs.runs["value"].to_numpy(np.float64), runs.measure)
+
+    def predicted_by(self, learner: Predictor) -> Prediction:
+        """What is expected of each run."""
+        return learner.predict(self.configurations, self.metafeatures)
+
+    def trials(self, rows: np.ndarray) -> Observations:
+        """These runs as trials."""
+        return Observations(self.configurations.iloc[rows], self.actual[rows])
+
+
+def _random_order(dataset: str, new: _NewDataset, seed: int, repetition: int) -> np.ndarray:
+    return np.random.default_rng([seed, zlib.crc32(dataset.encode()), repetition]).permutation(
+        len(new.actual)
+    )
+
+
+def _chosen_order(learner: MetaLearner, new: _NewDataset, shots: int) -> np.ndarray:
+    """Runs in the order in which the learner would try them: each time the one it expects most of."""
+    order: list[int] = []
+    for shot in range(min(shots, len(new.actual))):
+        knows = learner.condition(new.trials(np.array(order))) if shot else learner
+        expected = new.predicted_by(knows).mean.copy()
+        expected[order] = -np.inf
+        order.append(int(expected.argmax()))
+    return np.array(order, dtype=np.intp)
+
+
+def _taus_after(
+    learner: MetaLearner, new: _NewDataset, orders: np.ndarray, shots: Sequence[int]
+) -> dict[int, float]:
+    """Number of trials -> mean over `orders` of tau of the runs that were not tried."""
+    return {
+        number: float(np.mean([_tau_of_rest(learner, new, order[:number]) for order in orders]))
+        for number in shots
+    }
+
+
+def _tau_of_rest(learner: MetaLearner, new: _NewDataset, tried: np.ndarray) -> float:
+    rest = np.setdiff1d(np.arange(len(new.actual)), tried)
+    knows = learner.condition(new.trials(tried)) if len(tried) else learner
+    return kendall_tau(new.predicted_by(knows).mean[rest], new.actual[rest])
+
+
+def coverage(predicted: Prediction, actual: np.ndarray) -> float | None:
+    """Share of `actual`, in standard scores, within the 80 % intervals; None without intervals or scores."""
+    if predicted.std is None or np.ptp(actual) == 0:
+        return None
+    scores = standard_scores(actual, np.zeros(len(actual), dtype=int))
+    return float((np.abs(scores - predicted.mean) <= _Z80 * predicted.std).mean())
 
 
 def kendall_tau(predicted: np.ndarray, actual: np.ndarray) -> float:
     """Kendall's tau-b; 0 where it is undefined, because one side does not vary."""
     from scipy.stats import kendalltau
 
-    if np.ptp(predicted) == 0 or np.ptp(actual) == 0:
+    if len(actual) < 2 or np.ptp(predicted) == 0 or np.ptp(actual) == 0:
         return 0.0
     return float(kendalltau(predicted, actual, variant="b").statistic)
 
 
-def normalized_regret(predicted: np.ndarray, actual: np.ndarray, top: int) -> float:
-    """Regret of the best of the `top` highest predicted runs; of equal predictions the first come first."""
+def normalized_regret(picked: np.ndarray, actual: np.ndarray) -> float:
+    """How far the best of `picked`, positions of runs, is from the best of all, over the range of all."""
     best, worst = actual.max(), actual.min()
     if best == worst:
         return 0.0
-    picked = np.argsort(-predicted, kind="stable")[:top]
     return float((best - actual[picked].max()) / (best - worst))
 
 

@@ -15,6 +15,7 @@ from metalearners.forest import MAX_LEAVES, Forest
 
 _CATEGORICAL, _DEFAULT_LEFT = 1, 2
 _MISSING_NONE, _MISSING_ZERO = 0, 1
+_OBJECTIVES = ("regression", "lambdarank")  # whose predictions are sums of leaves
 
 
 class _Tree(NamedTuple):
@@ -35,7 +36,7 @@ def read_forest(model: str) -> Forest:
     """
     header, *blocks = model.split("\n\nTree=")
     fields = _fields(header)
-    if not fields.get("objective", "").split() == ["regression"] or "average_output" in header:
+    if fields.get("objective") not in _OBJECTIVES or "average_output" in header:
         raise ValueError(f"can't read a LightGBM model with objective {fields.get('objective')!r}")
     trees = [_tree(_fields(block.split("\n\n")[0])) for block in blocks]
     owner = np.repeat(np.arange(len(trees), dtype=np.int32), [len(tree.feature) for tree in trees])

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from metalearners import new_learner
+from metalearners import DEFAULT_LEARNER, new_learner
 from metalearners.base import MetaLearner, Prediction, without_datasets
 from warehouse.errors import BadInput
 from warehouse.queries import RunTable
@@ -34,7 +34,7 @@ from warehouse.store import Warehouse
 logger = logging.getLogger(__name__)
 
 FORMAT = "headstart.model"
-VERSION = 1
+VERSION = 2
 """Goes up when the files change, or when the same runs and settings come to give another model."""
 
 _LIBRARIES = ("lightgbm", "numpy", "pandas")
@@ -94,7 +94,7 @@ class StoredModel:
 
 def trained_model(
     warehouse: Warehouse,
-    learner: str = "lightgbm",
+    learner: str = DEFAULT_LEARNER,
     measure: str = "predictive_accuracy",
     flow: str | None = None,
     leave_out: Collection[str] | None = None,

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from metalearners import DEFAULT_LEARNER
 from recommend.ranking import Recommendation
 from recommend.ranking import recommend as rank
 from warehouse import console
@@ -48,9 +49,12 @@ def recommend(
         typer.Option(help="Only this flow, e.g. random_forest. May be repeated.", show_default=False),
     ] = None,
     strategy: Annotated[
-        str, typer.Option(help="top: the best predictions; delta: a diverse choice.")
+        str, typer.Option(help="top: best and best beside it; delta: from the best prediction downwards.")
     ] = "top",
     measure: Annotated[str, typer.Option(help="Evaluation measure to be good at.")] = "predictive_accuracy",
+    metalearner: Annotated[
+        str, typer.Option(help="Learner that ranks; see `metalearners list`.")
+    ] = DEFAULT_LEARNER,
     seeds: Annotated[
         Path | None, typer.Option(help="Write the recommendation to this JSON file.", show_default=False)
     ] = None,
@@ -78,6 +82,7 @@ def recommend(
         flows=flow or (),
         strategy=strategy,
         measure=measure,
+        metalearner=metalearner,
     )
     document = result.document()
     if seeds is not None:
@@ -114,7 +119,8 @@ def _report(result: Recommendation) -> str:
         "",
         *_table(result),
         "",
-        "predicted: standard score within the dataset, 0 = an average configuration;",
+        "rank: the order to try them in; each is the one that adds most to those above it;",
+        "predicted: standard score within the dataset, 0 = an average configuration, ± standard deviation;",
         "similar: the configuration's mean standard score on the most similar datasets.",
     ]
     return "\n".join(lines)
@@ -127,7 +133,7 @@ def _table(result: Recommendation) -> list[str]:
         (
             str(item.rank),
             item.flow.title,
-            f"{item.predicted:+.2f}",
+            f"{item.predicted:+.2f}" + ("" if item.std is None else f" ± {item.std:.2f}"),
             "" if item.on_nearest is None else f"{item.on_nearest:+.2f}",
             ", ".join(f"{name}={_short(value)}" for name, value in item.hyperparameters.items()),
         )

@@ -17,11 +17,12 @@ from ingest.datasets import Dataset
 from ingest.flows import Flow, Value, get_flow
 from ingest.flows.preprocessing import refuse_without_features
 from ingest.metafeatures import compute_metafeatures
+from metalearners import DEFAULT_LEARNER
 from metalearners.base import oriented, standard_scores, without_datasets
 from metalearners.model_store import StoredModel, trained_model
 from recommend.candidates import find_candidates
 from recommend.evidence import nearest_datasets, scores_on
-from recommend.seeds import SCHEMA, STRATEGIES, choose_delta, choose_top
+from recommend.seeds import SCHEMA, STRATEGIES, choose_delta
 from warehouse.errors import BadInput
 from warehouse.qualities import GROUPS
 from warehouse.store import Warehouse
@@ -36,6 +37,8 @@ class RankedConfiguration:
     hyperparameters: dict[str, Value]
     predicted: float
     """Expected score in standard deviations of the dataset's own runs, 0 = an average configuration."""
+    std: float | None
+    """Standard deviation of the score around `predicted`, where the learner states one."""
     on_nearest: float | None
     """Mean standard score that it had on the most similar datasets; None if it was not run there."""
     delta: float | None
@@ -85,6 +88,7 @@ class Recommendation:
                     "algorithm": item.flow.name,
                     "hyperparameters": item.hyperparameters,
                     "predicted": item.predicted,
+                    "std": item.std,
                     "on_nearest": item.on_nearest,
                     "delta": item.delta,
                 }
@@ -109,6 +113,7 @@ def recommend(
     flows: Sequence[str] = (),
     strategy: str = "top",
     measure: str = "predictive_accuracy",
+    metalearner: str = DEFAULT_LEARNER,
 ) -> Recommendation:
     """Rank the warehouse's configurations for a dataset and choose the first ones to try.
 
@@ -117,8 +122,10 @@ def recommend(
         warehouse: what to learn from; None = the user's warehouse, else the bundled starter.
         top: how many configurations to choose.
         flows: names of the flows to choose from; empty = all.
-        strategy: `top` = the highest predictions, `delta` = a diverse choice (`recommend.seeds`).
+        strategy: `top` = what the meta-learner would try first, `delta` = a diverse choice
+            (`recommend.seeds`).
         measure: the evaluation measure to be good at.
+        metalearner: name of the learner (`metalearners.LEARNERS`).
 
     Raises:
         BadInput: a numeric target, no feature, an unknown flow or strategy, or nothing in the warehouse
@@ -140,7 +147,7 @@ def recommend(
         "SELECT dataset, name FROM datasets WHERE content_hash = ? ORDER BY dataset", [dataset.content_hash]
     )
     left_out = frozenset(same["dataset"])
-    model = trained_model(warehouse, measure=measure, leave_out=left_out)
+    model = trained_model(warehouse, metalearner, measure, leave_out=left_out)
     runs = without_datasets(warehouse.run_table(None, measure), left_out)
     scores = standard_scores(
         oriented(runs.runs["value"].to_numpy(), measure), pd.factorize(runs.runs["dataset"])[0]
@@ -149,13 +156,17 @@ def recommend(
     wanted_qualities = {*GROUPS["simple"], *GROUPS["class"], *model.learner.qualities}
     metafeatures = pd.Series(compute_metafeatures(dataset, wanted_qualities).values, dtype=float)
     configurations = runs.configurations.loc[[candidate.setup for candidate in candidates]]
-    predicted = model.predict(configurations, metafeatures).mean
+    predicted = model.predict(configurations, metafeatures)
+    if strategy == "delta":
+        chosen = choose_delta(predicted.mean, top)
+    else:
+        first = model.learner.choose(configurations, metafeatures, top)
+        chosen = [(int(position), None) for position in first]
     nearest = nearest_datasets(
         warehouse.metafeatures().drop(index=list(left_out), errors="ignore"), metafeatures
     )
     on_nearest = scores_on(runs.runs, scores, nearest.index)
     names = dict(warehouse.sql("SELECT dataset, name FROM datasets").itertuples(index=False, name=None))
-    choose = choose_delta if strategy == "delta" else choose_top
     return Recommendation(
         dataset=dataset,
         configurations=[
@@ -163,11 +174,12 @@ def recommend(
                 rank=rank,
                 flow=candidates[position].flow,
                 hyperparameters=candidates[position].hyperparameters,
-                predicted=float(predicted[position]),
+                predicted=float(predicted.mean[position]),
+                std=None if predicted.std is None else float(predicted.std[position]),
                 on_nearest=on_nearest.get(candidates[position].setup),
                 delta=delta,
             )
-            for rank, (position, delta) in enumerate(choose(predicted, top), start=1)
+            for rank, (position, delta) in enumerate(chosen, start=1)
         ],
         strategy=strategy,
         measure=measure,

@@ -28,12 +28,6 @@ DELTAS = np.arange(10) / 10
 """0, 0.1, ..., 0.9: from 1 on, eq. 6.2 is highest at an end of the ranking, the worst included."""
 
 
-def choose_top(predicted: np.ndarray, n: int) -> list[tuple[int, None]]:
-    """Positions of the `n` highest predictions, the best first."""
-    order = np.argsort(-predicted, kind="stable")[:n]
-    return [(int(position), None) for position in order]
-
-
 def choose_delta(predicted: np.ndarray, n: int) -> list[tuple[int, float | None]]:
     """Positions of `n` seeds that spread from the best prediction downwards, each with its delta.
 

@@ -21,11 +21,6 @@ def selections() -> Iterator[tuple[str, tuple[str, ...]]]:
     for group, names in GROUPS.items():
         yield f"shape + {group}", tuple(dict.fromkeys(SHAPE + names))
     yield "default", DEFAULT
-    for group, names in GROUPS.items():
-        if not set(names) <= set(DEFAULT):
-            yield f"default + {group}", tuple(dict.fromkeys(DEFAULT + names))
-        elif not set(names) & set(SHAPE):
-            yield f"default - {group}", tuple(name for name in DEFAULT if name not in names)
     yield "all", everything
 
 

@@ -150,6 +150,28 @@ class MetaLearnerContract:
         np.testing.assert_allclose(backwards[::-1], together, atol=1e-12)
         np.testing.assert_allclose(alone, together[[4]], atol=1e-12)
 
+    def test_chooses_different_configurations_and_no_more_than_there_are(self, trained: MetaLearner) -> None:
+        configurations, dataset = toy_runs().configurations, toy_metafeatures().iloc[0]
+        first = trained.choose(configurations, dataset, 3)
+        assert len(set(first.tolist())) == 3
+        assert first[0] == trained.predict(configurations, dataset).mean.argmax()
+        np.testing.assert_array_equal(trained.choose(configurations, dataset, 2), first[:2])
+        assert sorted(trained.choose(configurations, dataset, 99)) == list(range(len(configurations)))
+        assert len(trained.choose(configurations.iloc[:0], dataset, 3)) == 0
+
+    def test_trials_can_turn_the_ranking_around(self, trained: MetaLearner) -> None:
+        configurations, dataset = toy_runs().configurations, toy_metafeatures().iloc[0]
+        is_entropy = (configurations["criterion"] == "entropy").to_numpy()
+        seen = np.arange(14)
+        knows = trained.condition(Observations(configurations.iloc[seen], 0.5 + 0.3 * is_entropy[seen]))
+        rest = configurations.iloc[14:]
+        assert rest["criterion"].iloc[int(knows.predict(rest, dataset).mean.argmax())] == "entropy"
+        half = trained.condition(Observations(configurations.iloc[:7], 0.5 + 0.3 * is_entropy[:7]))
+        again = half.condition(Observations(configurations.iloc[7:14], 0.5 + 0.3 * is_entropy[7:14]))
+        np.testing.assert_allclose(
+            again.predict(rest, dataset).mean, knows.predict(rest, dataset).mean, atol=1e-9
+        )
+
     def test_no_configuration_gives_no_prediction(self, trained: MetaLearner) -> None:
         assert trained.predict(toy_runs().configurations.iloc[:0], toy_metafeatures().iloc[0]).mean.shape == (
             0,

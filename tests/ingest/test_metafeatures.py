@@ -357,7 +357,7 @@ def test_a_sample_has_each_class_in_its_share() -> None:
     labels = np.resize(["a"] * 89 + ["b"] * 10 + ["c"], 20_000)
     dataset = load_dataset(pd.DataFrame({"x": np.random.default_rng(0).normal(size=20_000), "class": labels}))
     sample = Prepared(dataset).sample
-    assert np.bincount(sample.y).tolist() == [4450, 500, 50]
+    assert np.bincount(sample.y).tolist() == [7120, 800, 80]
 
 
 @settings(max_examples=50, deadline=None)

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from metalearners.base import MetaLearner
-from metalearners.boosting import LightGBMRegressorLearner
+from metalearners.boosting import LightGBMRankerLearner, LightGBMRegressorLearner
 from tests.contracts.meta_learner import MetaLearnerContract, NewLearner, toy_metafeatures, toy_runs
 from warehouse.errors import BadInput
 
@@ -16,6 +16,12 @@ class TestLightGBM(MetaLearnerContract):
     @pytest.fixture
     def new_learner(self) -> NewLearner:
         return lambda: LightGBMRegressorLearner(trees=50, leaves=4, min_child_samples=5)
+
+
+class TestRanker(MetaLearnerContract):
+    @pytest.fixture
+    def new_learner(self) -> NewLearner:
+        return lambda: LightGBMRankerLearner(trees=50, leaves=4, min_child_samples=5)
 
 
 def learner(**settings: object) -> LightGBMRegressorLearner:
@@ -29,6 +35,20 @@ def test_without_metafeatures_all_datasets_get_one_ranking() -> None:
     )
     np.testing.assert_array_equal(few, many)
     assert "NumberOfClasses" not in fitted.input_names
+
+
+def test_hyperparameters_left_out_leave_one_prediction_per_dataset() -> None:
+    fitted = learner(inputs="metafeatures").fit(toy_runs(), toy_metafeatures())
+    assert np.ptp(fitted.predict(toy_runs().configurations, toy_metafeatures().iloc[0]).mean) == 0
+
+
+def test_raw_targets_are_predicted_in_scores_all_the_same() -> None:
+    fitted = learner(targets="raw", trees=200).fit(toy_runs(), toy_metafeatures())
+    predicted = [
+        fitted.predict(toy_runs().configurations, toy_metafeatures().iloc[n]).mean for n in range(12)
+    ]
+    assert abs(np.mean(predicted)) < 0.2
+    assert 0.5 < np.mean([of.std() for of in predicted]) < 2
 
 
 def test_uses_the_metafeatures_that_it_is_told_to() -> None:

@@ -43,29 +43,29 @@ def test_evaluate_prints_the_contracted_json(metalearners: Any, tmp_path: Path) 
     assert all(set(result["regret"][top]) == {"mean", "low", "high"} for top in ("1", "3", "5"))
     assert result["regret"]["mean"] == result["regret"]["1"]["mean"]
     assert [one["dataset"] for one in result["per_dataset"]] == ["toy:0", "toy:1", "toy:2"]
-    assert set(result["per_dataset"][0]) == {"dataset", "runs", "tau", "regret"}
+    assert set(result["per_dataset"][0]) == {"dataset", "runs", "tau", "regret", "coverage", "shots"}
     assert json.loads((tmp_path / "result.json").read_text()) == result
 
 
 def test_evaluate_prints_a_table_for_people(metalearners: Any) -> None:
-    code, out, err = metalearners("evaluate", "--tasks", "toy:0/cv3", "--leaves", "4")
+    code, out, err = metalearners("evaluate", "--tasks", "toy:0/cv3")
     assert (code, err) == (0, "")
-    assert out.startswith("lightgbm, all flows, predictive_accuracy: 1 datasets left out in turn")
+    assert out.startswith("bank, all flows, predictive_accuracy: 1 datasets left out in turn")
     assert "regret of top 3" in out
 
 
 def test_one_dataset_has_null_limits(metalearners: Any) -> None:
-    _, out, _ = metalearners("evaluate", "--tasks", "toy:0/cv3", "--leaves", "4", "--format", "json")
+    _, out, _ = metalearners("evaluate", "--tasks", "toy:0/cv3", "--format", "json")
     assert json.loads(out)["tau"]["low"] is None
 
 
 def test_train_says_where_the_model_is(metalearners: Any, toy_warehouse: Warehouse) -> None:
-    code, out, _ = metalearners("train", "--leaves", "4")
+    code, out, _ = metalearners("train", "--learner", "lightgbm", "--leaves", "4")
     summary, path = out.splitlines()
     assert code == 0
     assert summary == "Learned from 240 runs on 12 datasets (lightgbm, warehouse version 1)"
     assert Path(path).parent == toy_warehouse.path / "models"
-    assert metalearners("train", "--leaves", "4")[1] == out
+    assert metalearners("train", "--learner", "lightgbm", "--leaves", "4")[1] == out
 
 
 def test_list_names_learners_and_groups_of_metafeatures(metalearners: Any) -> None:
@@ -81,13 +81,18 @@ def test_list_names_learners_and_groups_of_metafeatures(metalearners: Any) -> No
     ("command", "message"),
     [
         ("evaluate --learner oracle", "unknown learner 'oracle'; known are lightgbm"),
+        ("evaluate --shots 3,many", "not 'many'"),
+        ("evaluate --set colour=blue", "can't have these settings"),
+        ("compare nowhere.json", "two evaluations or more"),
+        ("compare nowhere.json neither.json", "nowhere.json: can't be read"),
+        ("compare a.json b.json --by beauty", "can't compare by 'beauty'; known are tau"),
         ("evaluate --flow unheard", "unknown flow 'unheard'"),
         ("evaluate --measure beauty", "no run has the measure 'beauty'"),
         ("evaluate --tasks 3", "no run on task 'openml:3'"),
         ("evaluate --tasks ,", "two datasets or more"),
         ("evaluate --metafeatures Beauty", "has a meta-feature 'Beauty'"),
         ("evaluate --metafeatures ,", "no meta-features named"),
-        ("evaluate --leaves 1", "leaves must be from 2 to 64"),
+        ("evaluate --learner lightgbm --leaves 1", "leaves must be from 2 to 64"),
         ("evaluate --format xml", "unknown --format 'xml'"),
         ("evaluate --jobs 0", "--jobs"),
         ("train --warehouse nowhere", "there is no warehouse at"),
@@ -105,3 +110,67 @@ def test_an_output_that_cannot_be_written_is_one_line(metalearners: Any, tmp_pat
     )
     assert (code, err.count("\n")) == (1, 1)
     assert "can't be written" in err
+
+
+def test_evaluations_are_compared_dataset_by_dataset(metalearners: Any, tmp_path: Path) -> None:
+    files = []
+    for learner in ("bank", "average-rank", "portfolio"):
+        files.append(str(tmp_path / f"{learner}.json"))
+        assert metalearners("evaluate", "--learner", learner, "--output", files[-1])[0] == 0
+    plot = tmp_path / "ranks.png"
+    code, out, err = metalearners("compare", *files, "--by", "tau", "--plot", str(plot))
+    assert (code, err) == (0, "")
+    assert out.startswith("tau on 12 datasets; p against bank")
+    assert "Friedman" in out
+    assert plot.read_bytes().startswith(b"\x89PNG")
+    document = json.loads(metalearners("compare", *files, "--format", "json")[1])
+    assert document["learners"][0]["learner"] == "bank"
+    assert document["wilcoxon_holm"]["bank"]["portfolio"] < 0.05
+
+
+def test_trials_on_the_left_out_dataset_are_reported(metalearners: Any) -> None:
+    _, out, _ = metalearners("evaluate", "--tasks", "toy:0/cv3", "--shots", "0,5", "--format", "json")
+    shots = json.loads(out)["shots"]
+    assert set(shots) == {"random", "chosen"}
+    assert set(shots["random"]) == {"0", "5"}
+    assert "tau, 5 random" in metalearners("evaluate", "--tasks", "toy:0/cv3", "--shots", "0,5")[1]
+
+
+def test_an_evaluation_that_was_stopped_goes_on(
+    metalearners: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The journal keeps what was done; a line that was cut off is done again."""
+    import metalearners.evaluation as evaluation
+
+    file, whole = tmp_path / "result.json", tmp_path / "whole.json"
+    metalearners("evaluate", "--output", str(whole))
+    folds = evaluation._fold
+    done: list[str] = []
+
+    def stopping(*arguments: Any) -> Any:
+        if len(done) == 3:
+            raise KeyboardInterrupt
+        done.append(arguments[-1])
+        return folds(*arguments)
+
+    monkeypatch.setattr(evaluation, "_fold", stopping)
+    metalearners("evaluate", "--output", str(file))
+    journal = tmp_path / "result.json.partial"
+    assert len(journal.read_text().splitlines()) == 4
+    with journal.open("a") as lines:
+        lines.write('{"dataset": "toy:3", "ta')
+    done.clear()
+    monkeypatch.setattr(
+        evaluation, "_fold", lambda *arguments: (done.append(arguments[-1]), folds(*arguments))[1]
+    )
+    metalearners("evaluate", "--output", str(file))
+    assert done == [f"toy:{number}" for number in range(3, 12)]
+    assert json.loads(file.read_text()) == json.loads(whole.read_text())
+    assert not journal.exists()
+
+
+def test_a_journal_of_another_evaluation_is_not_mixed_in(metalearners: Any, tmp_path: Path) -> None:
+    (tmp_path / "result.json.partial").write_text('{"learner": "other"}\n')
+    code, _, err = metalearners("evaluate", "--output", str(tmp_path / "result.json"))
+    assert code == 2
+    assert "belongs to another evaluation" in err

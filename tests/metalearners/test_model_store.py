@@ -17,7 +17,7 @@ SETTINGS = {"trees": 10, "leaves": 4}
 
 
 def train(warehouse: Warehouse, **options: object) -> StoredModel:
-    return trained_model(warehouse, **{"settings": SETTINGS, **options})  # type: ignore[arg-type]
+    return trained_model(warehouse, **{"learner": "lightgbm", "settings": SETTINGS, **options})  # type: ignore[arg-type]
 
 
 @pytest.fixture
@@ -148,8 +148,8 @@ def test_models_that_cannot_be_used_are_refused_in_one_line(folder: Path) -> Non
     refused("cut off or no model")
     (folder / "model.json").write_text("[]")
     refused("lacks the format 'headstart.model'")
-    damaged_json(folder, version=2)
-    refused("this Headstart reads 1")
+    damaged_json(folder, version=99)
+    refused("this Headstart reads 2")
     damaged_json(folder, origin={"learner": "lightgbm"})
     refused("damaged")
     damaged_json(folder, state={})

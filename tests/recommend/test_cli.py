@@ -38,7 +38,7 @@ def test_three_configurations_are_printed_with_their_grounds(run: Run, csv: Path
     assert "mine: 900 rows, 2 features, 2 classes; 'class' is the target" in out
     assert "Learned from 128 runs on 8 datasets" in out
     assert "Most similar: world" in out
-    assert out.count("Decision tree") == 3
+    assert "\n   1  Decision tree" in out
     assert "max_depth=" in out
 
 

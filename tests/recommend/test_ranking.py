@@ -23,9 +23,19 @@ def test_algorithm_that_wins_on_such_datasets_comes_first(
 ) -> None:
     result = rank(load_dataset(numbers(rows, seed=50)), warehouse=Warehouse.open(small_world))
     assert [item.rank for item in result.configurations] == [1, 2, 3]
-    assert {item.flow.name for item in result.configurations} == {algorithm}
+    first, *others = result.configurations
+    assert first.flow.name == algorithm
+    assert first.predicted == max(item.predicted for item in result.configurations)
+    assert all(item.std is not None and item.std > 0 for item in others)
+
+
+def test_another_learner_ranks_by_its_predictions(small_world: Path) -> None:
+    warehouse = Warehouse.open(small_world)
+    result = rank(load_dataset(numbers(900, seed=50)), warehouse=warehouse, metalearner="lightgbm")
+    assert {item.flow.name for item in result.configurations} == {"decision_tree"}
     predicted = [item.predicted for item in result.configurations]
     assert predicted == sorted(predicted, reverse=True)
+    assert result.model.origin.learner == "lightgbm"
 
 
 def test_only_wanted_flows_are_ranked(small_world: Path) -> None:

@@ -6,12 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from recommend.seeds import SCHEMA, choose_delta, choose_top, read_seeds, write_seeds
+from recommend.seeds import SCHEMA, choose_delta, read_seeds, write_seeds
 from warehouse.errors import BadInput, Failed
-
-
-def test_top_takes_the_highest_predictions_in_order() -> None:
-    assert choose_top(np.array([0.1, 0.9, -0.3, 0.4]), 2) == [(1, None), (3, None)]
 
 
 def test_delta_takes_the_best_first() -> None:

@@ -1,0 +1,145 @@
+"""Learners that predict a mean: how far it is off on new datasets, and what trials change.
+
+The spread of a prediction is measured: an equal learner is trained on two thirds of the datasets and compared
+with the runs on the others. It is one number, the same for every configuration.
+
+Notation
+    n, J     configurations, columns of the encoded hyperparameters
+    x        (n, J) encoded configurations, standardized; 0 where another algorithm has the parameter
+    r        random features; inner products of their values are a Matern kernel with nu = 5/2
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from metalearners.base import (
+    Observations,
+    Prediction,
+    oriented,
+    select_runs,
+    standard_scores,
+    without_datasets,
+)
+from metalearners.trials import Conditioned, Prior
+from warehouse.errors import BadInput
+from warehouse.queries import RunTable
+
+Floats = npt.NDArray[np.float64]
+
+Z80 = 1.2815515655446004
+"""Half of the width of a normal distribution's central 80 %, in standard deviations."""
+_HELD_OUT = 3  # every third dataset is left out to measure the spread
+_FEATURES = 200
+_CORRELATED = 0.5  # share of what a prediction misses that similar configurations have in common
+
+
+class CalibratedLearner(ABC):
+    """A meta-learner made from `learn` and `expect`."""
+
+    spread_: float
+
+    @property
+    @abstractmethod
+    def settings(self) -> dict[str, Any]:
+        """As `MetaLearner.settings`."""
+
+    @abstractmethod
+    def learn(self, runs: RunTable, metafeatures: pd.DataFrame) -> None:
+        """Learn to expect scores from `runs`."""
+
+    @abstractmethod
+    def expect(self, configurations: pd.DataFrame, metafeatures: pd.Series) -> Floats:
+        """(n,) expected scores."""
+
+    @abstractmethod
+    def points(self, configurations: pd.DataFrame, metafeatures: pd.Series) -> Floats:
+        """x."""
+
+    def fit(self, runs: RunTable, metafeatures: pd.DataFrame) -> Self:
+        """As `MetaLearner.fit`."""
+        self.learn(runs, metafeatures)
+        self.spread_ = self._held_out_spread(runs, metafeatures)
+        return self
+
+    def predict(self, configurations: pd.DataFrame, metafeatures: pd.Series) -> Prediction:
+        """As `MetaLearner.predict`."""
+        mean = self.expect(configurations, metafeatures)
+        return Prediction(mean, np.full(len(mean), self.spread_))
+
+    def choose(self, configurations: pd.DataFrame, metafeatures: pd.Series, n: int) -> npt.NDArray[np.intp]:
+        """As `MetaLearner.choose`: the highest predictions."""
+        return np.argsort(-self.expect(configurations, metafeatures), kind="stable")[:n]
+
+    def prior(self, configurations: pd.DataFrame, metafeatures: pd.Series) -> Prior:
+        """What trials are weighed against; see `metalearners.trials`."""
+        factor = random_features(self.points(configurations, metafeatures))
+        share = np.sqrt(_CORRELATED) * self.spread_
+        return Prior(self.expect(configurations, metafeatures), share * factor)
+
+    def condition(self, observations: Observations) -> Conditioned:
+        """As `MetaLearner.condition`."""
+        return Conditioned(self, observations)
+
+    def _held_out_spread(self, runs: RunTable, metafeatures: pd.DataFrame) -> float:
+        """Standard deviation whose 80 % interval holds 80 % of the runs on datasets that were left out.
+
+        1, the spread of the scores themselves, where there are too few datasets to tell.
+        """
+        datasets = runs.runs["dataset"].unique()
+        held_out = datasets[_HELD_OUT - 1 :: _HELD_OUT].tolist()
+        if not len(held_out):
+            return 1.0
+        other = type(self)(**self.settings)
+        known = metafeatures.drop(index=held_out, errors="ignore")
+        other.learn(without_datasets(runs, held_out), known)
+        missed = [other._missed(runs, metafeatures, dataset) for dataset in held_out]
+        return float(np.quantile(np.concatenate(missed), 0.8)) / Z80
+
+    def _missed(self, runs: RunTable, metafeatures: pd.DataFrame, dataset: str) -> Floats:
+        """(runs on the dataset,) distance of their scores from what was expected."""
+        own = select_runs(runs, (runs.runs["dataset"] == dataset).to_numpy())
+        expected = self.expect(own.configurations, metafeatures.reindex([dataset]).iloc[0])
+        position = own.configurations.index.get_indexer(pd.Index(own.runs["setup"]))
+        values = oriented(own.runs["value"].to_numpy(np.float64), runs.measure)
+        scores = standard_scores(values, np.zeros(len(values), dtype=int))
+        missed: Floats = np.abs(scores - expected[position])
+        return missed
+
+    def _restore_spread(self, facts: Mapping[str, Any]) -> None:
+        try:
+            self.spread_ = float(facts["spread"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise BadInput(f"the stored learner is damaged ({error}): train it again") from error
+
+
+def random_features(x: Floats) -> Floats:
+    """(n, r) features whose inner products are about the kernel, with the length scale sqrt(J).
+
+    The spectral density of a Matern kernel is a multivariate t distribution with 2 nu degrees of freedom
+    (Rahimi and Recht 2007).
+    """
+    random = np.random.default_rng(0)
+    J = x.shape[1]
+    frequency = random.normal(size=(J, _FEATURES)) / np.sqrt(random.chisquare(5, size=_FEATURES) / 5)
+    phase = random.uniform(0, 2 * np.pi, size=_FEATURES)
+    features: Floats = np.sqrt(2 / _FEATURES) * np.cos(x @ frequency / np.sqrt(max(J, 1)) + phase)
+    return features
+
+
+def standardized(encoded: Floats, centre: Floats, spread: Floats) -> Floats:
+    """x of encoded configurations."""
+    x = (encoded - centre) / spread
+    return np.where(np.isnan(x), 0.0, x)
+
+
+def centre_and_spread(encoded: Floats) -> tuple[Floats, Floats]:
+    """(J,) mean and standard deviation of each column, NaN left out; 1 where it does not vary."""
+    spread = np.nanstd(encoded, axis=0)
+    return np.nanmean(encoded, axis=0), np.where(spread > 0, spread, 1.0)

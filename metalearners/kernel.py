@@ -1,0 +1,261 @@
+"""How alike two configurations are: a Matern kernel whose length scales are learned from runs.
+
+What one hyperparameter does to the score is much the same shape on every dataset, so the length scales are
+shared, and runs on many datasets teach them. Functions of a configuration are then linear: the kernel is
+replaced by features whose inner products are it (Nystroem, on a few hundred configurations).
+
+Notation
+    J       columns of the encoded hyperparameters
+    x       (n, J) encoded configurations, standardized, each column divided by its length scale
+    r       (n, n') Euclidean distances between rows of x
+    k       (1 + sqrt(5) r + 5 r^2 / 3) exp(-sqrt(5) r), Matern with nu = 5/2: 1 for equal configurations
+    Z       (G, J) rows of x that the features are built on
+    Phi     (n, G) features; Phi Phi' is k where configurations are in Z, and nearly so elsewhere
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from metalearners.base import TrainingData, facts_of, hyperparameters_of
+from metalearners.hyperparameters import HyperparameterEncoding, learn_encoding
+from warehouse.errors import BadInput
+
+Floats = npt.NDArray[np.float64]
+
+_SHORTEST, _LONGEST = 0.1, 100.0  # bounds of length scales, in standard deviations of the column
+_LEARNING_DATASETS, _LEARNING_RUNS = 24, 160  # what the length scales are learned from, at most
+_LEARNING_STEPS = 40
+_SKEWED = 1.0
+_JITTER = 1e-6
+
+
+@dataclass(frozen=True)
+class ConfigurationKernel:
+    """Turns configurations into `Phi`."""
+
+    encoding: HyperparameterEncoding
+    logarithmic: npt.NDArray[np.bool_]
+    """(J,) columns that are positive and spread over magnitudes: their logarithms are compared."""
+    centre: Floats
+    """(J,) mean of the column."""
+    scale: Floats
+    """(J,) standard deviation of the column times its length scale."""
+    Z: Floats
+    factor: Floats
+    """(G, G) such that k(x, Z) factor = Phi."""
+
+    def points(self, configurations: pd.DataFrame, metafeatures: pd.Series) -> Floats:
+        """x of `configurations`, in the form of `RunTable.configurations`, on this dataset."""
+        facts = facts_of(metafeatures.to_frame().T)
+        encoded = self.encoding.transform(hyperparameters_of(configurations), facts).to_numpy()
+        return self._scaled(encoded)
+
+    def features(self, configurations: pd.DataFrame, metafeatures: pd.Series) -> Floats:
+        """Phi of `configurations` on this dataset."""
+        return self.features_at(self.points(configurations, metafeatures))
+
+    def features_at(self, x: Floats) -> Floats:
+        """Phi of points."""
+        features: Floats = matern(x, self.Z) @ self.factor
+        return features
+
+    def _scaled(self, encoded: Floats) -> Floats:
+        standardized = (_comparable(encoded, self.logarithmic) - self.centre) / self.scale
+        return np.where(np.isnan(standardized), 0.0, standardized)
+
+    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """All of it as (JSON values, arrays)."""
+        arrays = {
+            "logarithmic": self.logarithmic,
+            "centre": self.centre,
+            "scale": self.scale,
+            "Z": self.Z,
+            "factor": self.factor,
+        }
+        return {"encoding": json.loads(self.encoding.to_json())}, arrays
+
+    @classmethod
+    def restored(cls, facts: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Self:
+        """What `state` gave, as a kernel again.
+
+        Raises:
+            BadInput: it does not fit together.
+            KeyError: it is incomplete.
+        """
+        encoding = HyperparameterEncoding.from_json(json.dumps(facts["encoding"]))
+        kernel = cls(
+            encoding,
+            arrays["logarithmic"].astype(bool),
+            *(arrays[name].astype(np.float64) for name in ("centre", "scale", "Z", "factor")),
+        )
+        J, G = len(encoding.columns), len(kernel.Z)
+        shapes = [kernel.logarithmic.shape, kernel.centre.shape, kernel.scale.shape]
+        if shapes != [(J,)] * 3 or kernel.Z.shape != (G, J) or kernel.factor.shape != (G, G):
+            raise BadInput("the stored learner is damaged: its kernel has other inputs than its encoding")
+        return kernel
+
+
+def learn_kernel(
+    data: TrainingData, scores: Floats, *, size: int, seed: int
+) -> tuple[ConfigurationKernel, Floats]:
+    """The kernel of these runs, and Phi of the runs, (m, at most `size`).
+
+    Args:
+        scores: (m,) what runs are to be predicted to score; 0 on average on each dataset.
+        size: most configurations to build the features on.
+        seed: of the choice of runs to learn from.
+    """
+    encoding = learn_encoding(data.configurations, data.facts, one_hot=True, rows=data.configuration)
+    encoded = encoding.transform(data.configurations, data.facts, data.configuration).to_numpy()
+    logarithmic = _skewed_columns(encoded)
+    comparable = _comparable(encoded, logarithmic)
+    centre = np.nan_to_num(np.nanmean(comparable, axis=0)) if len(comparable) else np.zeros(0)
+    spread = np.nan_to_num(np.nanstd(comparable, axis=0))
+    spread = np.where(spread > 0, spread, 1.0)
+    # A hyperparameter that only other algorithms have stands at the mean.
+    x = np.where(np.isnan(comparable), 0.0, (comparable - centre) / spread)
+    random = np.random.default_rng(seed)
+    lengths = _learn_lengths(x, scores, data.dataset, random)
+    x /= lengths
+    Z = _spread_out(x, size, random)
+    k = matern(Z, Z)
+    k[np.diag_indices_from(k)] += _JITTER
+    factor = np.linalg.inv(np.linalg.cholesky(k)).T
+    kernel = ConfigurationKernel(encoding, logarithmic, centre, spread * lengths, Z, factor)
+    return kernel, kernel.features_at(x)
+
+
+def matern(a: Floats, b: Floats) -> Floats:
+    """k between the rows of `a` and of `b`."""
+    squared = (a * a).sum(axis=1)[:, None] + (b * b).sum(axis=1) - 2 * a @ b.T
+    r = np.sqrt(5 * np.maximum(squared, 0))
+    k: Floats = np.exp(-r)
+    k *= 1 + r + r * r / 3
+    return k
+
+
+def _comparable(encoded: Floats, logarithmic: npt.NDArray[np.bool_]) -> Floats:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(logarithmic, np.log(np.maximum(encoded, 1e-12)), encoded)
+
+
+def _skewed_columns(encoded: Floats) -> npt.NDArray[np.bool_]:
+    """(J,) positive columns whose logarithms are less skewed than they are."""
+
+    def skewness(column: Floats) -> float:
+        z = (column - column.mean()) / column.std()
+        return float(abs((z**3).mean()))
+
+    present = [column[~np.isnan(column)] for column in encoded.T]
+    return np.array(
+        [
+            bool(len(np.unique(column)) > 2 and column.min() > 0)
+            and skewness(column) > _SKEWED
+            and skewness(np.log(column)) < skewness(column)
+            for column in present
+        ],
+        dtype=bool,
+    )
+
+
+def _spread_out(x: Floats, size: int, random: np.random.Generator) -> Floats:
+    """At most `size` different rows of x, each far from those before (pivoted Cholesky of k)."""
+    different = np.unique(x, axis=0)
+    if len(different) <= size:
+        return different
+    pool = different[random.permutation(len(different))[: 8 * size]]
+    left = np.ones(len(pool))  # variance that the chosen ones leave unexplained
+    columns = np.zeros((size, len(pool)))
+    chosen = []
+    for step in range(size):
+        pivot = int(left.argmax())
+        column = matern(pool[[pivot]], pool)[0] - columns[:step, pivot] @ columns[:step]
+        columns[step] = column / np.sqrt(max(left[pivot], 1e-12))
+        left = np.maximum(left - columns[step] ** 2, 0)
+        left[pivot] = -1
+        chosen.append(pivot)
+    return pool[chosen]
+
+
+# ---- length scales -------------------------------------------------------------------------------
+
+
+def _learn_lengths(x: Floats, scores: Floats, dataset: np.ndarray, random: np.random.Generator) -> Floats:
+    """(J,) length scales that make the runs of a sample of datasets likeliest.
+
+    Scores of a dataset are Gaussian with covariance s^2 (k + noise^2 I); the dataset's own s is set to its
+    likeliest value, its noise is learned beside the length scales.
+    """
+    from scipy.optimize import minimize
+
+    if not x.shape[1]:
+        return np.ones(0)
+    samples = list(_samples(x, scores, dataset, random))
+    start = np.concatenate([np.full(x.shape[1], np.log(2.0)), np.full(len(samples), np.log(0.3))])
+    bounds = [(np.log(_SHORTEST), np.log(_LONGEST))] * x.shape[1] + [(np.log(1e-3), np.log(30.0))] * len(
+        samples
+    )
+    found = minimize(
+        _unlikeliness,
+        start,
+        args=(samples,),
+        jac=True,
+        method="L-BFGS-B",
+        bounds=bounds,
+        options={"maxiter": _LEARNING_STEPS},
+    )
+    lengths: Floats = np.exp(found.x[: x.shape[1]])
+    return lengths
+
+
+def _samples(
+    x: Floats, scores: Floats, dataset: np.ndarray, random: np.random.Generator
+) -> list[tuple[Floats, Floats]]:
+    """(points, scores) of some runs of some datasets on which runs differ."""
+    order = np.argsort(dataset, kind="stable")
+    of_datasets = np.split(order, np.flatnonzero(np.diff(dataset[order])) + 1)
+    varied = [rows for rows in of_datasets if np.ptp(scores[rows]) > 0 and len(rows) > 2]
+    chosen = random.permutation(len(varied))[:_LEARNING_DATASETS]
+    samples = []
+    for number in sorted(chosen.tolist()):
+        rows = np.sort(random.permutation(varied[number])[:_LEARNING_RUNS])
+        if np.ptp(scores[rows]) > 0:
+            samples.append((x[rows], scores[rows] - scores[rows].mean()))
+    return samples
+
+
+def _unlikeliness(logarithms: Floats, samples: Sequence[tuple[Floats, Floats]]) -> tuple[float, Floats]:
+    """Negative log likelihood, and its gradient, at log length scales and log noise variances."""
+    from scipy.linalg import cho_factor, cho_solve
+
+    J = len(logarithms) - len(samples)
+    lengths, noises = np.exp(logarithms[:J]), np.exp(logarithms[J:])
+    total, gradient = 0.0, np.zeros_like(logarithms)
+    for number, ((points, y), noise) in enumerate(zip(samples, noises, strict=True)):
+        n = len(y)
+        x = points / lengths
+        squared = (x * x).sum(axis=1)[:, None] + (x * x).sum(axis=1) - 2 * x @ x.T
+        r = np.sqrt(5 * np.maximum(squared, 0))
+        decay = np.exp(-r)
+        C = (1 + r + r * r / 3) * decay
+        C[np.diag_indices(n)] += noise
+        factor = cho_factor(C, lower=True, check_finite=False)
+        inverse = cho_solve(factor, np.eye(n), check_finite=False)
+        alpha = inverse @ y
+        fit = float(y @ alpha)
+        total += n / 2 * np.log(fit / n) + np.log(np.diag(factor[0])).sum()
+        # dL/dC = -1/2 (n / (y' C^-1 y) alpha alpha' - C^-1)
+        slope = -0.5 * (n / fit * np.outer(alpha, alpha) - inverse)
+        # dk / d log l_j = 5/3 (1 + sqrt(5) r) exp(-sqrt(5) r) (x_ij - x_i'j)^2
+        weight = slope * (5 / 3) * (1 + r) * decay
+        gradient[:J] += 2 * (weight.sum(axis=1) @ (x * x) - np.einsum("ij,ij->j", x, weight @ x))
+        gradient[J + number] = noise * np.trace(slope)
+    return total, gradient
