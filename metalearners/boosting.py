@@ -97,9 +97,8 @@ class _BoostedTrees(CalibratedLearner):
             data.configurations, data.facts, one_hot=True, rows=data.configuration
         )
         self.metafeatures_ = self._chosen_metafeatures(metafeatures)
-        encoded = self.encoding_.transform(data.configurations, data.facts, data.configuration).to_numpy()
-        self.centre_, self.width_ = centre_and_spread(encoded)
-        X = self._inputs(encoded, data.metafeatures, data.dataset)
+        self.centre_, self.width_ = centre_and_spread(self._encoded_runs(data))
+        X = self.matrix_of(data)
         self.forest_ = self._train(X, data) if X.shape[1] else constant_forest(float(data.scores.mean()), 0)
         self.slope_, self.offset_ = self._scale(X, data)
 
@@ -126,6 +125,10 @@ class _BoostedTrees(CalibratedLearner):
         dataset = metafeatures.to_frame().T
         encoded = self._encoded(configurations, dataset)
         return self._inputs(encoded, dataset, np.zeros(len(configurations), dtype=np.intp))
+
+    def matrix_of(self, data: TrainingData) -> Floats:
+        """X of runs, (m, inputs)."""
+        return self._inputs(self._encoded_runs(data), data.metafeatures, data.dataset)
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """As `MetaLearner.state`."""
@@ -174,6 +177,9 @@ class _BoostedTrees(CalibratedLearner):
         if self.inputs not in ("metafeatures", "both"):
             return ()
         return tuple(available.columns) if self.metafeatures is None else self.metafeatures
+
+    def _encoded_runs(self, data: TrainingData) -> Floats:
+        return self.encoding_.transform(data.configurations, data.facts, data.configuration).to_numpy()
 
     def _encoded(self, configurations: pd.DataFrame, dataset: pd.DataFrame) -> Floats:
         return self.encoding_.transform(hyperparameters_of(configurations), facts_of(dataset)).to_numpy()

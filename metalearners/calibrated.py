@@ -1,7 +1,7 @@
 """Learners that predict a mean: how far it is off on new datasets, and what trials change.
 
-The spread of a prediction is measured: an equal learner is trained on two thirds of the datasets and compared
-with the runs on the others. It is one number, the same for every configuration.
+The spread of a prediction is measured: an equal learner is trained without some of the datasets and compared
+with the runs on these. It is one number, the same for every configuration.
 
 Notation
     n, J     configurations, columns of the encoded hyperparameters
@@ -35,7 +35,7 @@ Floats = npt.NDArray[np.float64]
 
 Z80 = 1.2815515655446004
 """Half of the width of a normal distribution's central 80 %, in standard deviations."""
-_HELD_OUT = 3  # every third dataset is left out to measure the spread
+_HELD_OUT, _MOST_HELD_OUT = 3, 15  # every third dataset is left out to measure the spread, up to so many
 _FEATURES = 200
 _CORRELATED = 0.5  # share of what a prediction misses that similar configurations have in common
 
@@ -93,7 +93,7 @@ class CalibratedLearner(ABC):
         1, the spread of the scores themselves, where there are too few datasets to tell.
         """
         datasets = runs.runs["dataset"].unique()
-        held_out = datasets[_HELD_OUT - 1 :: _HELD_OUT].tolist()
+        held_out = datasets[_HELD_OUT - 1 :: _HELD_OUT][:_MOST_HELD_OUT].tolist()
         if not len(held_out):
             return 1.0
         other = type(self)(**self.settings)
