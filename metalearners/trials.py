@@ -116,13 +116,14 @@ def posterior(prior: Prior, of_trials: Prior, y: Floats) -> Prediction:
         C = width * among_trials + _LEVEL_VARIANCE
         C[np.diag_indices_from(C)] += noise
         L = np.linalg.cholesky(C)
-        whitened = solve_triangular(L, sides, lower=True, check_finite=False)
+        whitening = solve_triangular(L, np.eye(len(y)), lower=True, check_finite=False)
+        whitened = whitening @ sides
         spread = own_spread * _SPREADS
         missed = whitened[:, :1] / spread - whitened[:, 1:]  # (t, spreads): what the prior did not expect
         log_weights.append(
             -0.5 * (missed**2).sum(axis=0) - np.log(np.diag(L)).sum() - len(y) * np.log(spread)
         )
-        explained = solve_triangular(L, width * to_trials.T, lower=True, check_finite=False)  # (t, n)
+        explained = whitening @ (width * to_trials.T)  # (t, n)
         shifts.append(missed.T @ explained)
         variances.append(width * variance - (explained**2).sum(axis=0) + noise)
     weights = np.exp(np.array(log_weights) - np.max(log_weights))

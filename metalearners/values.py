@@ -64,7 +64,8 @@ def detect_types(configurations: pd.DataFrame | Mapping[str, Any]) -> dict[str, 
 def take_apart(values: Iterable[Any]) -> Values:
     """Split values, (n,), into their kinds, numbers and labels."""
     # A column has few types and many values, so what follows from the type is looked up, not asked again.
-    listed = pd.Series(list(values), dtype=object).to_numpy()
+    given = values if isinstance(values, pd.Series) else pd.Series(list(values), dtype=object)
+    listed = given.to_numpy(dtype=object)
     types = [type(value) for value in listed]
     kind_of = {of_type: _kind(of_type) for of_type in set(types)}
     kind = np.array([kind_of[of_type] for of_type in types], dtype=np.int8)
