@@ -66,9 +66,12 @@ class Conditioned:
 
     def predict(self, configurations: pd.DataFrame, metafeatures: pd.Series) -> Prediction:
         """As `MetaLearner.predict`; `metafeatures` are those of the dataset of the trials."""
-        prior = self.learner.prior(configurations, metafeatures)
-        of_trials = self.learner.prior(self.trials.configurations, metafeatures)
-        return posterior(prior, of_trials, self.trials.values)
+        from threadpoolctl import threadpool_limits
+
+        with threadpool_limits(1):  # the matrices are small: threads would wait for one another
+            prior = self.learner.prior(configurations, metafeatures)
+            of_trials = self.learner.prior(self.trials.configurations, metafeatures)
+            return posterior(prior, of_trials, self.trials.values)
 
     def condition(self, observations: Observations) -> Self:
         """Knows these trials, too."""

@@ -31,7 +31,7 @@ Codes = npt.NDArray[np.intp]
 Flags = npt.NDArray[np.bool_]
 Hashes = npt.NDArray[np.uint64]
 
-MAX_ROWS = 8000
+MAX_ROWS = 7000
 MIN_ROWS = 1000
 MAX_CELLS = 200_000
 """Rows times encoded columns of a sample; first rows are given up, down to `MIN_ROWS`, then columns."""

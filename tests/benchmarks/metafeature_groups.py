@@ -2,7 +2,7 @@
 
     python -m tests.benchmarks.metafeature_groups [--warehouse DIR] [--flow FLOW] [--jobs 2]
 
-The learner is the default one; with `none` it knows the hyperparameters alone.
+The learner is LightGBM, which takes any meta-features; with `none` it knows the hyperparameters alone.
 """
 
 import argparse
@@ -21,6 +21,11 @@ def selections() -> Iterator[tuple[str, tuple[str, ...]]]:
     for group, names in GROUPS.items():
         yield f"shape + {group}", tuple(dict.fromkeys(SHAPE + names))
     yield "default", DEFAULT
+    for group, names in GROUPS.items():
+        if not set(names) <= set(DEFAULT):
+            yield f"default + {group}", tuple(dict.fromkeys(DEFAULT + names))
+        elif not set(names) & set(SHAPE):
+            yield f"default - {group}", tuple(name for name in DEFAULT if name not in names)
     yield "all", everything
 
 
