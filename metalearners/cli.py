@@ -198,6 +198,29 @@ def list_learners(output: JsonOption = "table") -> None:
         print(f"  {group:<{width}}  {len(names)}: {', '.join(names[:3])}, ...")
 
 
+@app.command()
+def models(warehouse: WarehouseOption = None, output: JsonOption = "table") -> None:
+    """The trained models beside the warehouse and in your cache, and what they were trained from.
+
+    Example: metalearners models --warehouse DIR --format json
+    """
+    from metalearners.model_store import stored_models
+    from warehouse.store import Warehouse
+
+    console.check_format(output)
+    opened = Warehouse.open(warehouse)
+    stored = stored_models(opened)
+    if output == "json":
+        print(json.dumps([model.description() | {"path": str(model.path)} for model in stored], indent=2))
+        return
+    for model in stored:
+        of = model.origin.flow or "all flows"
+        fits = "" if model.origin.warehouse_fingerprint == opened.fingerprint else "; of another warehouse"
+        print(f"{model.summary()}, {of}, {model.origin.measure}{fits}\n  {model.path}")
+    if not stored:
+        print("No model yet: `metalearners train` makes one.")
+
+
 def _settings(
     warehouse: Warehouse, metafeatures: str | None, leaves: int | None, others: list[str]
 ) -> dict[str, Any]:

@@ -135,6 +135,18 @@ def trained_model(
     return _store(model, [cache] if warehouse.read_only else [beside, cache])
 
 
+def stored_models(warehouse: Warehouse, cache_dir: Path | None = None) -> list[StoredModel]:
+    """The models beside `warehouse` and in the user's cache that can be read, each once, by their names."""
+    found: dict[str, StoredModel] = {}
+    for place in (warehouse.path / "models", cache_dir or user_cache()):
+        for path in sorted(place.glob("*-*")):
+            try:
+                found.setdefault(path.name, load_model(path))
+            except BadInput as error:
+                logger.warning("%s", error)
+    return [found[name] for name in sorted(found)]
+
+
 def user_cache() -> Path:
     """Where a user's models are kept whose warehouse can't be written to."""
     base = os.environ.get("XDG_CACHE_HOME")

@@ -68,6 +68,14 @@ def test_train_says_where_the_model_is(metalearners: Any, toy_warehouse: Warehou
     assert metalearners("train", "--learner", "lightgbm", "--leaves", "4")[1] == out
 
 
+def test_models_are_listed_with_what_they_were_trained_from(metalearners: Any) -> None:
+    assert "No model yet" in metalearners("models")[1]
+    path = metalearners("train", "--learner", "lightgbm", "--leaves", "4")[1].splitlines()[1]
+    assert metalearners("models")[1].splitlines()[1].strip() == path
+    (model,) = json.loads(metalearners("models", "--format", "json")[1])
+    assert (model["learner"], model["settings"]["leaves"], model["runs"]) == ("lightgbm", 4, 240)
+
+
 def test_list_names_learners_and_groups_of_metafeatures(metalearners: Any) -> None:
     code, out, _ = metalearners("list")
     assert code == 0
