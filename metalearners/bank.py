@@ -25,7 +25,15 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from metalearners.base import SIZES, Observations, Prediction, TrainingData, standard_scores, training_data
+from metalearners.base import (
+    SIZES,
+    Z80,
+    Observations,
+    Prediction,
+    TrainingData,
+    standard_scores,
+    training_data,
+)
 from metalearners.descriptions import FEATURE_GROUPS, QUALITIES, Descriptions, describe
 from metalearners.kernel import ConfigurationKernel, learn_kernel
 from metalearners.trials import Conditioned, Prior, best_together
@@ -48,6 +56,7 @@ _BLOCKS = (1, 1, 1, 5)
 _WEIGHTS = (0.0, 0.15, 0.3, 0.6, 1.2, 2.5, 5.0)
 _RIDGES = (0.1, 0.2, 0.4, 0.8, 1.6, 3.2)
 _ROUNDS = 2
+_LEVEL_VARIANCE = 100.0  # of a dataset's level, which no meta-feature tells: as good as unknown
 
 
 class BankLearner:
@@ -63,6 +72,26 @@ class BankLearner:
         size: int = 256,
         seed: int = 0,
     ) -> None:
+        """Settings of the training.
+
+        Args:
+            groups: what datasets are compared by (`metalearners.descriptions`); those that the training
+                datasets lack are left out.
+            components: most principal components that tell datasets apart.
+            worst: score below which runs count the same: how bad a bad configuration is says nothing.
+            normal: share of the normal scores of the ranks in what is learned, from 0 to 1; the rest are
+                standard scores.
+            size: most configurations that the kernel's features are built on.
+            seed: of the choice of runs that kernel, components and uncertainty are learned from.
+
+        Raises:
+            BadInput: an unknown group, or a number out of range.
+        """
+        unknown = [group for group in groups if group not in FEATURE_GROUPS]
+        if unknown:
+            raise BadInput(f"unknown group {unknown[0]!r}; known are {', '.join(FEATURE_GROUPS)}")
+        if components < 1 or size < 1 or not 0 <= normal <= 1 or worst >= 0:
+            raise BadInput("components and size must be positive, normal from 0 to 1, worst negative")
         self.groups = tuple(groups)
         self.components = components
         self.worst = worst
@@ -106,7 +135,7 @@ class BankLearner:
         return standard_scores((1 - self.normal) * clipped + self.normal * ranked, data.dataset)
 
     def _learn_standings(self, S: Floats) -> Floats:
-        """R."""
+        """How descriptions predict S, block by block; returns R."""
         D = self.descriptions_.own_distances()
         ends = np.minimum(np.cumsum([*_BLOCKS, S.shape[1]]), S.shape[1])
         self.blocks_ = np.column_stack([np.concatenate([[0], ends[:-1]]), ends])
@@ -141,9 +170,7 @@ class BankLearner:
         self.rest_, self.noise_ = max(likelihoods, key=likelihoods.__getitem__)
         self.factor_ = spread
         sizes = [np.abs(missed) / np.sqrt(self._variance(phi) + self.noise_) for phi, _, missed in samples]
-        self.calibration_ = (
-            float(np.quantile(np.concatenate(sizes), 0.8)) / 1.2815515655446004 if sizes else 1.0
-        )
+        self.calibration_ = float(np.quantile(np.concatenate(sizes), 0.8)) / Z80 if sizes else 1.0
 
     def _variance(self, phi: Floats) -> Floats:
         variance: Floats = ((phi @ self.factor_.T) ** 2).sum(axis=1) + self.rest_ * (phi**2).sum(axis=1)
@@ -250,7 +277,7 @@ def _components(W: Floats, grid: Floats, most: int) -> tuple[Floats, Floats]:
 def _likelihood(phi: Floats, missed: Floats, spread: Floats, rest: float, noise: float) -> float:
     """Log density of what a prediction missed on some runs of a dataset, whose level is unknown."""
     factor = phi @ spread.T
-    C = factor @ factor.T + rest * (phi @ phi.T) + 100.0
+    C = factor @ factor.T + rest * (phi @ phi.T) + _LEVEL_VARIANCE
     C[np.diag_indices_from(C)] += noise
     L = np.linalg.cholesky(C)
     whitened = np.linalg.solve(L, missed)

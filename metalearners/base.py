@@ -22,6 +22,8 @@ from metalearners.imputation import Facts
 from warehouse.errors import BadInput
 from warehouse.queries import RunTable
 
+Z80 = 1.2815515655446004
+"""Half of the width of a normal distribution's central 80 %, in standard deviations."""
 SIZES = ("NumberOfInstances", "NumberOfFeatures")
 """Qualities that hyperparameters refer to: a share of the rows, a number of features."""
 

@@ -20,6 +20,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from metalearners.base import (
+    Z80,
     Observations,
     Prediction,
     oriented,
@@ -33,8 +34,6 @@ from warehouse.queries import RunTable
 
 Floats = npt.NDArray[np.float64]
 
-Z80 = 1.2815515655446004
-"""Half of the width of a normal distribution's central 80 %, in standard deviations."""
 _HELD_OUT, _MOST_HELD_OUT = 3, 15  # every third dataset is left out to measure the spread, up to so many
 _FEATURES = 200
 _CORRELATED = 0.5  # share of what a prediction misses that similar configurations have in common

@@ -130,7 +130,10 @@ class Descriptions:
 
     def own_distances(self) -> Floats:
         """(groups, d, d) D between the training datasets."""
-        return np.stack([self.distances(u) for u in self.points], axis=1)
+        d = len(self.points)
+        return (
+            np.array([self.distances(u) for u in self.points]).reshape(d, len(self.groups), d).swapaxes(0, 1)
+        )
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """All of it as (JSON values, arrays)."""
@@ -175,7 +178,7 @@ def describe(metafeatures: pd.DataFrame, groups: Sequence[str]) -> Descriptions:
     features, of_group = _features(metafeatures, groups)
     present = ~np.isnan(features)
     varies = np.array([len(np.unique(column[~np.isnan(column)])) > 1 for column in features.T], dtype=bool)
-    useful = varies & (present.mean(axis=0) >= 0.5)
+    useful = varies & (2 * present.sum(axis=0) >= len(metafeatures))
     kept = [group for number, group in enumerate(groups) if useful[of_group == number].any()]
     of_kept = np.isin(of_group, [list(groups).index(group) for group in kept])
     used = useful[of_kept]

@@ -29,6 +29,7 @@ import pandas as pd
 
 from metalearners import new_learner
 from metalearners.base import (
+    Z80,
     MetaLearner,
     Observations,
     Prediction,
@@ -47,7 +48,6 @@ REPETITIONS = 5
 """Random draws of trials, over which tau is averaged."""
 
 Policy = Literal["random", "chosen"]
-_Z80 = 1.2815515655446004  # half of the width of a normal distribution's central 80 %, in standard deviations
 
 
 class Interval(NamedTuple):
@@ -291,7 +291,7 @@ def coverage(predicted: Prediction, actual: np.ndarray) -> float | None:
     if predicted.std is None or np.ptp(actual) == 0:
         return None
     scores = standard_scores(actual, np.zeros(len(actual), dtype=int))
-    return float((np.abs(scores - predicted.mean) <= _Z80 * predicted.std).mean())
+    return float((np.abs(scores - predicted.mean) <= Z80 * predicted.std).mean())
 
 
 def kendall_tau(predicted: np.ndarray, actual: np.ndarray) -> float:
