@@ -44,7 +44,7 @@ Floats = npt.NDArray[np.float64]
 
 _NOISES = (0.005, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 2.0)
 """Variance of a run's noise over that of the function, of which each dataset takes the likeliest."""
-_RESTS = (0.03, 0.1, 0.2, 0.4)
+_RESTS = (0.1, 0.2, 0.4)
 """Variance that the components leave out, of which the likeliest is taken."""
 _NOISES_OF_RUNS = (0.05, 0.1, 0.2, 0.4)
 _SAMPLE = 50
@@ -126,13 +126,14 @@ class BankLearner:
 
     def _targets(self, data: TrainingData) -> Floats:
         """(m,) scores that are clipped below, mixed with normal scores of the ranks: the top counts more."""
-        from scipy.special import ndtri
-
         clipped = standard_scores(np.maximum(data.scores, self.worst), data.dataset)
-        groups = pd.Series(data.scores).groupby(data.dataset)
-        share = (groups.rank().to_numpy() - 0.5) / groups.transform("size").to_numpy()
-        ranked = standard_scores(ndtri(share), data.dataset)
+        ranked = _normal_scores(data.scores, data.dataset)
         return standard_scores((1 - self.normal) * clipped + self.normal * ranked, data.dataset)
+
+    def targets_of(self, values: Floats) -> Floats:
+        """As `metalearners.trials.HasPrior.targets_of`; few values are not clipped."""
+        one = np.zeros(len(values), dtype=np.intp)
+        return (1 - self.normal) * standard_scores(values, one) + self.normal * _normal_scores(values, one)
 
     def _learn_standings(self, S: Floats) -> Floats:
         """How descriptions predict S, block by block; returns R."""
@@ -264,6 +265,15 @@ _ARRAYS = ("mean", "V", "coefficients", "factor", "blocks", "block_weights")
 
 def _part(arrays: Mapping[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
     return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+
+
+def _normal_scores(values: Floats, dataset: npt.NDArray[np.intp]) -> Floats:
+    """(m,) normal scores of the ranks of `values` within each dataset, standardized."""
+    from scipy.special import ndtri
+
+    groups = pd.Series(values).groupby(dataset)
+    share = (groups.rank().to_numpy() - 0.5) / groups.transform("size").to_numpy()
+    return standard_scores(ndtri(share), dataset)
 
 
 def _components(W: Floats, grid: Floats, most: int) -> tuple[Floats, Floats]:

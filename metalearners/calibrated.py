@@ -36,6 +36,7 @@ Floats = npt.NDArray[np.float64]
 
 _HELD_OUT, _MOST_HELD_OUT = 3, 15  # every third dataset is left out to measure the spread, up to so many
 _FEATURES = 200
+_LEAST_DOUBT = 0.5  # standard deviation: however sure a learner is, a new dataset may be like none before
 _CORRELATED = 0.5  # share of what a prediction misses that similar configurations have in common
 
 
@@ -79,8 +80,12 @@ class CalibratedLearner(ABC):
     def prior(self, configurations: pd.DataFrame, metafeatures: pd.Series) -> Prior:
         """What trials are weighed against; see `metalearners.trials`."""
         factor = random_features(self.points(configurations, metafeatures))
-        share = np.sqrt(_CORRELATED) * self.spread_
-        return Prior(self.expect(configurations, metafeatures), share * factor)
+        doubt = max(np.sqrt(_CORRELATED) * self.spread_, _LEAST_DOUBT)
+        return Prior(self.expect(configurations, metafeatures), doubt * factor)
+
+    def targets_of(self, values: Floats) -> Floats:
+        """As `metalearners.trials.HasPrior.targets_of`."""
+        return values
 
     def condition(self, observations: Observations) -> Conditioned:
         """As `MetaLearner.condition`."""

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 Floats = npt.NDArray[np.float64]
 
 _DRAWS = 500
-_WIDTHS = (0.5, 1.0, 2.0, 8.0)
+_WIDTHS = (0.5, 1.0, 2.0)
 _NOISES = (0.02, 0.1, 0.3)
 _SPREADS = np.exp(np.linspace(-1.2, 1.2, 9))
 """Spreads that are thought possible, as multiples of the trials' own standard deviation."""
@@ -56,6 +56,11 @@ class HasPrior(Protocol):
         """What it expects of `configurations` on the dataset with these meta-features."""
         ...
 
+    def targets_of(self, values: Floats) -> Floats:
+        """(t,) values of trials on one dataset in the form that the learner learned from, up to level and
+        spread."""
+        ...
+
 
 @dataclass(frozen=True)
 class Conditioned:
@@ -71,7 +76,7 @@ class Conditioned:
         with threadpool_limits(1):  # the matrices are small: threads would wait for one another
             prior = self.learner.prior(configurations, metafeatures)
             of_trials = self.learner.prior(self.trials.configurations, metafeatures)
-            return posterior(prior, of_trials, self.trials.values)
+            return posterior(prior, of_trials, self.learner.targets_of(self.trials.values))
 
     def condition(self, observations: Observations) -> Self:
         """Knows these trials, too."""
