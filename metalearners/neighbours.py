@@ -37,6 +37,8 @@ from warehouse.queries import RunTable
 Distance = Literal["L1", "L2"]
 
 _NEIGHBOURS = 5
+_BEST_SCORE = np.sqrt(3)  # of a configuration that was the best everywhere; see `_as_scores`
+_STEP = 0.01  # between the scores of configurations that are put in an order
 _SAME = 1e-6  # distance of equal points, after rounding
 _FLAML_SHAPE = (
     "NumberOfInstances",
@@ -219,7 +221,8 @@ class AverageRankLearner(_RunsOfDatasets):
     """The mean rank that a configuration has on the other datasets: one order for all datasets."""
 
     def _combined(self, x: Floats, nearest: np.ndarray) -> Floats:
-        shares = np.mean([self._function(dataset, self.shares_, x) for dataset in nearest], axis=0)
+        in_order = np.sort(nearest)  # so that sums round alike for every dataset
+        shares = np.mean([self._function(dataset, self.shares_, x) for dataset in in_order], axis=0)
         return _as_scores(shares)
 
 
@@ -233,11 +236,10 @@ class _OrderedFirst(_RunsOfDatasets):
         by_rank = [self._function(dataset, self.shares_, x) for dataset in range(len(self.ends_))]
         scores = _as_scores(np.mean(by_rank, axis=0))
         first = self._first(nearest)
-        bonus = np.zeros(len(x))
-        for place, configuration in enumerate(self._distinct[first]):
-            same = (np.abs(x - configuration) < 1e-9).all(axis=1) & (bonus == 0)
-            bonus[same] = len(first) - place
-        return scores + bonus
+        for place, configuration in reversed(list(enumerate(self._distinct[first]))):
+            same = (np.abs(x - configuration) < _SAME).all(axis=1)
+            scores[same] = _BEST_SCORE + _STEP * (len(first) - place)
+        return scores
 
     @abstractmethod
     def _first(self, nearest: np.ndarray) -> list[int]:
