@@ -52,6 +52,10 @@ class Prior:
 class HasPrior(Protocol):
     """A trained learner that can be conditioned on trials."""
 
+    def predict(self, configurations: pd.DataFrame, metafeatures: pd.Series) -> Prediction:
+        """As `MetaLearner.predict`."""
+        ...
+
     def prior(self, configurations: pd.DataFrame, metafeatures: pd.Series) -> Prior:
         """What it expects of `configurations` on the dataset with these meta-features."""
         ...
@@ -73,10 +77,14 @@ class Conditioned:
         """As `MetaLearner.predict`; `metafeatures` are those of the dataset of the trials."""
         from threadpoolctl import threadpool_limits
 
+        values = self.trials.values
+        if not len(values) or np.ptp(values) == 0:
+            # What values that are all equal say can't be told from the unknown level and spread.
+            return self.learner.predict(configurations, metafeatures)
         with threadpool_limits(1):  # the matrices are small: threads would wait for one another
             prior = self.learner.prior(configurations, metafeatures)
             of_trials = self.learner.prior(self.trials.configurations, metafeatures)
-            return posterior(prior, of_trials, self.learner.targets_of(self.trials.values))
+            return posterior(prior, of_trials, self.learner.targets_of(values))
 
     def condition(self, observations: Observations) -> Self:
         """Knows these trials, too."""
@@ -105,20 +113,14 @@ def best_together(prior: Prior, n: int) -> npt.NDArray[np.intp]:
 
 
 def posterior(prior: Prior, of_trials: Prior, y: Floats) -> Prediction:
-    """Scores of the configurations of `prior` after trials whose values are `y`.
-
-    Trials whose values are all equal say nothing that can be told from the unknown spread: the prediction is
-    the prior then.
-    """
-    variance = (prior.factor**2).sum(axis=1)
-    if not len(y) or np.ptp(y) == 0:
-        return Prediction(prior.mean, np.sqrt(variance))
+    """Scores of the configurations of `prior` after trials whose values are `y`, which are not all equal."""
     from scipy.linalg import solve_triangular
 
     own_spread = float(y.std())
     among_trials = of_trials.factor @ of_trials.factor.T
     to_trials = prior.factor @ of_trials.factor.T
     sides = np.column_stack([y - y.mean(), of_trials.mean])
+    variance = (prior.factor**2).sum(axis=1)
     log_weights, shifts, variances = [], [], []
     for width, noise in product(_WIDTHS, _NOISES):
         C = width * among_trials + _LEVEL_VARIANCE

@@ -172,6 +172,16 @@ class MetaLearnerContract:
             again.predict(rest, dataset).mean, knows.predict(rest, dataset).mean, atol=1e-9
         )
 
+    @pytest.mark.parametrize("values", [[], [0.7], [0.7, 0.7, 0.7]])
+    def test_trials_without_a_difference_change_nothing(
+        self, trained: MetaLearner, values: list[float]
+    ) -> None:
+        configurations, dataset = toy_runs().configurations, toy_metafeatures().iloc[0]
+        knows = trained.condition(Observations(configurations.iloc[: len(values)], np.array(values)))
+        before, after = trained.predict(configurations, dataset), knows.predict(configurations, dataset)
+        np.testing.assert_array_equal(after.mean, before.mean)
+        np.testing.assert_array_equal(after.std, before.std)
+
     def test_no_configuration_gives_no_prediction(self, trained: MetaLearner) -> None:
         assert trained.predict(toy_runs().configurations.iloc[:0], toy_metafeatures().iloc[0]).mean.shape == (
             0,

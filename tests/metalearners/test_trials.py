@@ -42,13 +42,6 @@ def test_what_was_tried_is_more_certain_than_what_was_not() -> None:
     assert after.std[:9].max() < after.std[9:].min()
 
 
-@pytest.mark.parametrize("values", [[], [0.7], [0.7, 0.7, 0.7]])
-def test_trials_without_a_difference_leave_the_prior(values: list[float]) -> None:
-    of_all = prior([1, 0, -1], np.eye(3).tolist())
-    seen = Prior(of_all.mean[: len(values)], of_all.factor[: len(values)])
-    assert posterior(of_all, seen, np.array(values)).mean.tolist() == [1, 0, -1]
-
-
 def test_the_second_choice_is_good_where_the_first_is_not() -> None:
     """a and b rise and fall together; c is expected a little less than b, but is independent of both."""
     together = prior([1.0, 0.9, 0.8], [[1, 0], [1, 0], [0, 1]])
