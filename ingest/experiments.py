@@ -22,11 +22,11 @@ from ingest.datasets import Dataset, load_dataset
 from ingest.evaluation import cross_validate
 from ingest.flows import FLOWS, Value, get_flow
 from ingest.flows.design import sobol_design
-from ingest.journal import Journal
 from ingest.keys import digest, setup_key
 from ingest.run_rows import Run, description_tables, run_tables
 from ingest.trials import MEBIBYTE, Outcome, Trial, end_running_trials, run_limited
 from warehouse.errors import BadInput
+from warehouse.journal import Journal
 from warehouse.store import Warehouse
 
 logger = logging.getLogger(__name__)
@@ -213,6 +213,7 @@ class _Batch:
         return {run.run for run, _ in self._results}
 
     def add(self, run: Run, trial: Trial) -> None:
+        self._journal.path.parent.mkdir(exist_ok=True)
         self._journal.append({"run": run.run, **asdict(trial)})
         self._results.append((run, trial))
         if time.monotonic() - self._last_commit > COMMIT_SECONDS:

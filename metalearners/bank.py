@@ -198,9 +198,9 @@ class BankLearner:
 
     def choose(self, configurations: pd.DataFrame, metafeatures: pd.Series, n: int) -> npt.NDArray[np.intp]:
         """As `MetaLearner.choose`: those of which the best is expected to score most."""
-        prior = self.prior(configurations, metafeatures)
-        of_components = prior.factor[:, : len(self.factor_)]  # the rest differs for each: nothing to share
-        return best_together(Prior(prior.mean, of_components), n)
+        phi = self.kernel_.features(configurations, metafeatures)
+        # What the components leave out differs for each configuration: they have nothing of it in common.
+        return best_together(Prior(phi @ self._expected_weights(metafeatures), phi @ self.factor_.T), n)
 
     def condition(self, observations: Observations) -> Conditioned:
         return Conditioned(self, observations)

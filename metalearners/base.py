@@ -191,6 +191,13 @@ def facts_of(metafeatures: pd.DataFrame) -> dict[str, np.ndarray]:
     return {"n_rows": sizes[:, 0], "n_features": sizes[:, 1] - 1}
 
 
+def runs_on(runs: RunTable, dataset: str) -> tuple[pd.DataFrame, np.ndarray]:
+    """The configuration of each run on `dataset`, and its value, (m,), larger is better."""
+    own = runs.runs[(runs.runs["dataset"] == dataset).to_numpy()]
+    values = oriented(own["value"].to_numpy(np.float64), runs.measure)
+    return runs.configurations.loc[own["setup"]], values
+
+
 def without_datasets(runs: RunTable, left_out: Collection[str]) -> RunTable:
     """The runs on other datasets, and only the configurations that they ran."""
     return select_runs(runs, ~runs.runs["dataset"].isin(list(left_out)).to_numpy())

@@ -19,13 +19,12 @@ import pandas as pd
 from metalearners.base import (
     SIZES,
     TrainingData,
-    facts_of,
-    hyperparameters_of,
     training_data,
 )
-from metalearners.calibrated import CalibratedLearner, Floats, centre_and_spread, standardized
+from metalearners.calibrated import CalibratedLearner
+from metalearners.encoded import Floats, centre_and_spread, encode, encode_runs, learn_encoding_of
 from metalearners.forest import MAX_LEAVES, Forest, constant_forest
-from metalearners.hyperparameters import HyperparameterEncoding, learn_encoding
+from metalearners.hyperparameters import HyperparameterEncoding
 from warehouse.errors import BadInput
 from warehouse.qualities import DEFAULT
 from warehouse.queries import RunTable
@@ -93,22 +92,21 @@ class _BoostedTrees(CalibratedLearner):
 
     def learn(self, runs: RunTable, metafeatures: pd.DataFrame) -> None:
         data = training_data(runs, metafeatures)
-        self.encoding_ = learn_encoding(
-            data.configurations, data.facts, one_hot=True, rows=data.configuration
-        )
-        self.metafeatures_ = self._chosen_metafeatures(metafeatures)
-        self.centre_, self.width_ = centre_and_spread(self._encoded_runs(data))
-        X = self.matrix_of(data)
+        X = self.prepare(data, metafeatures)
         self.forest_ = self._train(X, data) if X.shape[1] else constant_forest(float(data.scores.mean()), 0)
         self.slope_, self.offset_ = self._scale(X, data)
+
+    def prepare(self, data: TrainingData, available: pd.DataFrame) -> Floats:
+        """Decide on encoding and meta-features; X of the runs, (m, inputs)."""
+        self.encoding_ = learn_encoding_of(data)
+        self.metafeatures_ = self._chosen_metafeatures(available)
+        encoded = encode_runs(self.encoding_, data)
+        self.centre_, self.width_ = centre_and_spread(encoded)
+        return self._inputs(encoded, data.metafeatures, data.dataset)
 
     def expect(self, configurations: pd.DataFrame, metafeatures: pd.Series) -> Floats:
         output = self.forest_.predict(self.input_matrix(configurations, metafeatures))
         return self.slope_ * output + self.offset_
-
-    def points(self, configurations: pd.DataFrame, metafeatures: pd.Series) -> Floats:
-        encoded = self._encoded(configurations, metafeatures.to_frame().T)
-        return standardized(encoded, self.centre_, self.width_)
 
     @property
     def qualities(self) -> tuple[str, ...]:
@@ -122,13 +120,9 @@ class _BoostedTrees(CalibratedLearner):
 
     def input_matrix(self, configurations: pd.DataFrame, metafeatures: pd.Series) -> Floats:
         """X of `configurations` on the dataset with these meta-features, (n, inputs)."""
-        dataset = metafeatures.to_frame().T
-        encoded = self._encoded(configurations, dataset)
-        return self._inputs(encoded, dataset, np.zeros(len(configurations), dtype=np.intp))
-
-    def matrix_of(self, data: TrainingData) -> Floats:
-        """X of runs, (m, inputs)."""
-        return self._inputs(self._encoded_runs(data), data.metafeatures, data.dataset)
+        encoded = encode(self.encoding_, configurations, metafeatures)
+        one = np.zeros(len(configurations), dtype=np.intp)
+        return self._inputs(encoded, metafeatures.to_frame().T, one)
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """As `MetaLearner.state`."""
@@ -178,20 +172,13 @@ class _BoostedTrees(CalibratedLearner):
             return ()
         return tuple(available.columns) if self.metafeatures is None else self.metafeatures
 
-    def _encoded_runs(self, data: TrainingData) -> Floats:
-        return self.encoding_.transform(data.configurations, data.facts, data.configuration).to_numpy()
-
-    def _encoded(self, configurations: pd.DataFrame, dataset: pd.DataFrame) -> Floats:
-        return self.encoding_.transform(hyperparameters_of(configurations), facts_of(dataset)).to_numpy()
-
     def _inputs(self, encoded: Floats, datasets: pd.DataFrame, q: np.ndarray) -> Floats:
         qualities = datasets.reindex(columns=list(self.metafeatures_)).to_numpy(np.float64)[q]
         return np.hstack([encoded, qualities]) if self._sees_hyperparameters else qualities
 
-    def _boosted(self, X: Floats, parameters: Mapping[str, Any], **dataset: Any) -> Forest:
+    def boost(self, X: Floats, parameters: Mapping[str, Any], **dataset: Any) -> Any:
+        """LightGBM's booster, trained with these settings and `parameters` on X; `dataset` are its labels."""
         import lightgbm
-
-        from metalearners.lightgbm_trees import read_forest
 
         all_parameters = {
             "learning_rate": self.learning_rate,
@@ -204,8 +191,12 @@ class _BoostedTrees(CalibratedLearner):
             "verbosity": -1,
             **parameters,
         }
-        booster = lightgbm.train(all_parameters, lightgbm.Dataset(X, **dataset), num_boost_round=self.trees)
-        return read_forest(booster.model_to_string())
+        return lightgbm.train(all_parameters, lightgbm.Dataset(X, **dataset), num_boost_round=self.trees)
+
+    def _boosted(self, X: Floats, parameters: Mapping[str, Any], **dataset: Any) -> Forest:
+        from metalearners.lightgbm_trees import read_forest
+
+        return read_forest(self.boost(X, parameters, **dataset).model_to_string())
 
 
 class LightGBMRegressorLearner(_BoostedTrees):

@@ -23,16 +23,15 @@ from metalearners.base import (
     Z80,
     Observations,
     Prediction,
-    oriented,
-    select_runs,
+    runs_on,
     standard_scores,
     without_datasets,
 )
+from metalearners.encoded import Floats, encode, standardized
+from metalearners.hyperparameters import HyperparameterEncoding
 from metalearners.trials import Conditioned, Prior
 from warehouse.errors import BadInput
 from warehouse.queries import RunTable
-
-Floats = npt.NDArray[np.float64]
 
 _HELD_OUT, _MOST_HELD_OUT = 3, 15  # every third dataset is left out to measure the spread, up to so many
 _FEATURES = 200
@@ -41,8 +40,11 @@ _CORRELATED = 0.5  # share of what a prediction misses that similar configuratio
 
 
 class CalibratedLearner(ABC):
-    """A meta-learner made from `learn` and `expect`."""
+    """A meta-learner made from `learn` and `expect`; `learn` also sets the encoding and its scales."""
 
+    encoding_: HyperparameterEncoding
+    centre_: Floats
+    width_: Floats
     spread_: float
 
     @property
@@ -58,9 +60,10 @@ class CalibratedLearner(ABC):
     def expect(self, configurations: pd.DataFrame, metafeatures: pd.Series) -> Floats:
         """(n,) expected scores."""
 
-    @abstractmethod
     def points(self, configurations: pd.DataFrame, metafeatures: pd.Series) -> Floats:
         """x."""
+        encoded = encode(self.encoding_, configurations, metafeatures)
+        return standardized(encoded, self.centre_, self.width_)
 
     def fit(self, runs: RunTable, metafeatures: pd.DataFrame) -> Self:
         """As `MetaLearner.fit`."""
@@ -108,12 +111,10 @@ class CalibratedLearner(ABC):
 
     def _missed(self, runs: RunTable, metafeatures: pd.DataFrame, dataset: str) -> Floats:
         """(runs on the dataset,) distance of their scores from what was expected."""
-        own = select_runs(runs, (runs.runs["dataset"] == dataset).to_numpy())
-        expected = self.expect(own.configurations, metafeatures.reindex([dataset]).iloc[0])
-        position = own.configurations.index.get_indexer(pd.Index(own.runs["setup"]))
-        values = oriented(own.runs["value"].to_numpy(np.float64), runs.measure)
+        configurations, values = runs_on(runs, dataset)
+        expected = self.expect(configurations, metafeatures.reindex([dataset]).iloc[0])
         scores = standard_scores(values, np.zeros(len(values), dtype=int))
-        missed: Floats = np.abs(scores - expected[position])
+        missed: Floats = np.abs(scores - expected)
         return missed
 
     def _restore_spread(self, facts: Mapping[str, Any]) -> None:
@@ -135,15 +136,3 @@ def random_features(x: Floats) -> Floats:
     phase = random.uniform(0, 2 * np.pi, size=_FEATURES)
     features: Floats = np.sqrt(2 / _FEATURES) * np.cos(x @ frequency / np.sqrt(max(J, 1)) + phase)
     return features
-
-
-def standardized(encoded: Floats, centre: Floats, spread: Floats) -> Floats:
-    """x of encoded configurations."""
-    x = (encoded - centre) / spread
-    return np.where(np.isnan(x), 0.0, x)
-
-
-def centre_and_spread(encoded: Floats) -> tuple[Floats, Floats]:
-    """(J,) mean and standard deviation of each column, NaN left out; 1 where it does not vary."""
-    spread = np.nanstd(encoded, axis=0)
-    return np.nanmean(encoded, axis=0), np.where(spread > 0, spread, 1.0)

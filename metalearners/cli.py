@@ -90,6 +90,7 @@ def evaluate(
     Example: metalearners evaluate --flow 6969 --shots 0,3,5,10,20 --jobs 2 --output bank-6969.json
     """
     from metalearners.evaluation import evaluate as leave_each_out
+    from warehouse.journal import Journal
     from warehouse.store import Warehouse
 
     console.check_format(output)
@@ -97,7 +98,7 @@ def evaluate(
     runs = opened.run_table(flow, measure)
     settings = _settings(opened, metafeatures, leaves, setting or [])
     datasets = None if tasks is None else _datasets(runs, tasks)
-    journal = None if file is None else file.with_name(f"{file.name}.partial")
+    journal = None if file is None else Journal(file.with_name(f"{file.name}.partial"))
     with console.progress(quiet) as show:
         result = leave_each_out(
             runs,
@@ -116,7 +117,7 @@ def evaluate(
     if file is not None:
         write_text(file, text + "\n")
     if journal is not None:
-        journal.unlink(missing_ok=True)
+        journal.clear()
     print(text if output == "json" else _table(result, document))
 
 

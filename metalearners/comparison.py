@@ -9,7 +9,6 @@ Notation
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -20,6 +19,7 @@ import pandas as pd
 
 from metalearners.evaluation import TOPS, Interval, interval
 from warehouse.errors import BadInput, Failed
+from warehouse.files import read_json
 
 FIGURES = ("tau", *(f"regret{top}" for top in TOPS))
 """What learners can be compared by."""
@@ -162,12 +162,7 @@ def draw_ranks(comparison: Comparison, path: Path, title: str) -> None:
 
 
 def _read(file: Path) -> dict[str, Any]:
-    try:
-        document = json.loads(file.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise BadInput(f"{file}: can't be read: {error.strerror or error}") from error
-    except (ValueError, RecursionError) as error:
-        raise BadInput(f"{file}: no JSON ({error})") from error
+    document = read_json(file)
     if not isinstance(document, dict) or not {"learner", "per_dataset", "warehouse"} <= set(document):
         raise BadInput(f"{file}: not an evaluation that `metalearners evaluate --output` wrote")
     return document

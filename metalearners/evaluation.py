@@ -21,7 +21,6 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
-from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -34,12 +33,12 @@ from metalearners.base import (
     Observations,
     Prediction,
     Predictor,
-    oriented,
-    select_runs,
+    runs_on,
     standard_scores,
     without_datasets,
 )
 from warehouse.errors import BadInput, Failed
+from warehouse.journal import Journal
 from warehouse.queries import RunTable
 
 TOPS = (1, 3, 5)
@@ -108,7 +107,7 @@ def evaluate(
     shots: Sequence[int] = (),
     seed: int = 0,
     jobs: int = 1,
-    journal: Path | None = None,
+    journal: Journal | None = None,
     on_result: Callable[[int, int], None] | None = None,
 ) -> Evaluation:
     """Leave each dataset out in turn.
@@ -119,8 +118,8 @@ def evaluate(
         shots: numbers of trials on the left-out dataset after which to judge again.
         seed: of the random trials; the same for every learner.
         jobs: processes that work at the same time; the result does not depend on it.
-        journal: a file that keeps each dataset's result at once. If it exists and holds results of this
-            very evaluation, those are taken from it.
+        journal: keeps each dataset's result at once; results of this very evaluation that it holds are
+            taken from it.
         on_result: called with the number of datasets done and their total.
 
     Raises:
@@ -144,42 +143,35 @@ def evaluate(
         "shots": sorted(set(shots)),
         "seed": seed,
     }
-    done = _read_journal(journal, protocol)
+    done = _begun(journal, protocol)
     fold = partial(_fold, runs, metafeatures, learner, settings, tuple(sorted(set(shots))), seed)
     for result in _fold_results(fold, [dataset for dataset in left_out if dataset not in done], jobs):
         done[result.dataset] = result
-        _append(journal, asdict(result))
+        _keep(journal, asdict(result))
         if on_result is not None:
             on_result(len(done), len(left_out))
     return Evaluation([done[dataset] for dataset in left_out])
 
 
-def _read_journal(journal: Path | None, protocol: Mapping[str, Any]) -> dict[str, DatasetResult]:
-    """Results that an interrupted evaluation left, by dataset; begins a journal where there is none."""
+def _begun(journal: Journal | None, protocol: Mapping[str, Any]) -> dict[str, DatasetResult]:
+    """Results that an interrupted evaluation left in `journal`, by dataset; begins it if it is empty."""
     if journal is None:
         return {}
-    if not journal.exists():
-        _append(journal, protocol)
+    records = list(journal.records())
+    if not records:
+        _keep(journal, dict(protocol))
         return {}
-    records = []
-    for line in journal.read_text(encoding="utf-8").splitlines():
-        try:
-            records.append(json.loads(line))
-        except ValueError:
-            break  # the line that was being written when the evaluation ended
-    if not records or records[0] != json.loads(json.dumps(protocol)):
-        raise BadInput(f"{journal} belongs to another evaluation: remove it, or choose another file")
-    journal.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    if records[0] != json.loads(json.dumps(protocol)):
+        raise BadInput(f"{journal.path} belongs to another evaluation: remove it, or choose another file")
     return {record["dataset"]: _result(record) for record in records[1:]}
 
 
-def _append(journal: Path | None, record: Mapping[str, Any]) -> None:
+def _keep(journal: Journal | None, record: dict[str, Any]) -> None:
     if journal is not None:
         try:
-            with journal.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(record) + "\n")
+            journal.append(record)
         except OSError as error:
-            raise Failed(f"{journal}: can't be written: {error.strerror or error}") from error
+            raise Failed(f"{journal.path}: can't be written: {error.strerror or error}") from error
 
 
 def _result(record: Mapping[str, Any]) -> DatasetResult:
@@ -214,35 +206,28 @@ def _fold(
     dataset: str,
 ) -> DatasetResult:
     """Learn from all other datasets and judge by `dataset`."""
-    own = select_runs(runs, (runs.runs["dataset"] == dataset).to_numpy())
     others = metafeatures.drop(index=dataset, errors="ignore")
     trained = new_learner(learner, settings).fit(without_datasets(runs, [dataset]), others)
-    new = _NewDataset(own, metafeatures.reindex([dataset]).iloc[0])
+    new = _NewDataset(runs, metafeatures, dataset)
     expected = new.predicted_by(trained)
     chosen = trained.choose(new.configurations, new.metafeatures, max(TOPS))
-    policies: dict[Policy, Callable[[], np.ndarray]] = {
-        "random": lambda: np.array([_random_order(dataset, new, seed, n) for n in range(REPETITIONS)]),
-        "chosen": lambda: np.array([_chosen_order(trained, new, max(shots))]),
-    }
     return DatasetResult(
         dataset=dataset,
         runs=len(new.actual),
         tau=kendall_tau(expected.mean, new.actual),
         regret={top: normalized_regret(chosen[:top], new.actual) for top in TOPS},
         coverage=coverage(expected, new.actual),
-        shots={policy: _taus_after(trained, new, orders(), shots) for policy, orders in policies.items()}
-        if shots
-        else {},
+        shots=_taus_after_trials(trained, new, shots, seed) if shots else {},
     )
 
 
 class _NewDataset:
     """The runs of the left-out dataset."""
 
-    def __init__(self, runs: RunTable, metafeatures: pd.Series) -> None:
-        self.configurations = runs.configurations.loc[runs.runs["setup"]]
-        self.metafeatures = metafeatures
-        self.actual = oriented(runs.runs["value"].to_numpy(np.float64), runs.measure)
+    def __init__(self, runs: RunTable, metafeatures: pd.DataFrame, dataset: str) -> None:
+        self.name = dataset
+        self.configurations, self.actual = runs_on(runs, dataset)
+        self.metafeatures = metafeatures.reindex([dataset]).iloc[0]
 
     def predicted_by(self, learner: Predictor) -> Prediction:
         """What is expected of each run."""
@@ -253,37 +238,43 @@ class _NewDataset:
         return Observations(self.configurations.iloc[rows], self.actual[rows])
 
 
-def _random_order(dataset: str, new: _NewDataset, seed: int, repetition: int) -> np.ndarray:
-    return np.random.default_rng([seed, zlib.crc32(dataset.encode()), repetition]).permutation(
-        len(new.actual)
-    )
+def _taus_after_trials(
+    learner: MetaLearner, new: _NewDataset, shots: Sequence[int], seed: int
+) -> dict[Policy, dict[int, float]]:
+    """How trials are picked -> their number -> tau of the runs that were not tried, mean over the orders."""
+    orders: dict[Policy, list[np.ndarray]] = {
+        "random": [_random_order(new, seed, repetition) for repetition in range(REPETITIONS)],
+        "chosen": [_chosen_order(learner, new, max(shots))],
+    }
+    return {
+        policy: {
+            number: float(np.mean([_tau_of_rest(learner, new, order[:number]) for order in of_policy]))
+            for number in shots
+        }
+        for policy, of_policy in orders.items()
+    }
+
+
+def _random_order(new: _NewDataset, seed: int, repetition: int) -> np.ndarray:
+    name = zlib.crc32(new.name.encode())
+    return np.random.default_rng([seed, name, repetition]).permutation(len(new.actual))
 
 
 def _chosen_order(learner: MetaLearner, new: _NewDataset, shots: int) -> np.ndarray:
     """Runs in the order in which the learner would try them: each time the one it expects most of."""
     order: list[int] = []
-    for shot in range(min(shots, len(new.actual))):
-        knows = learner.condition(new.trials(np.array(order))) if shot else learner
-        expected = new.predicted_by(knows).mean.copy()
-        expected[order] = -np.inf
+    while len(order) < min(shots, len(new.actual)):
+        tried = np.array(order, dtype=np.intp)
+        expected = new.predicted_by(learner.condition(new.trials(tried))).mean.copy()
+        expected[tried] = -np.inf
         order.append(int(expected.argmax()))
     return np.array(order, dtype=np.intp)
 
 
-def _taus_after(
-    learner: MetaLearner, new: _NewDataset, orders: np.ndarray, shots: Sequence[int]
-) -> dict[int, float]:
-    """Number of trials -> mean over `orders` of tau of the runs that were not tried."""
-    return {
-        number: float(np.mean([_tau_of_rest(learner, new, order[:number]) for order in orders]))
-        for number in shots
-    }
-
-
 def _tau_of_rest(learner: MetaLearner, new: _NewDataset, tried: np.ndarray) -> float:
     rest = np.setdiff1d(np.arange(len(new.actual)), tried)
-    knows = learner.condition(new.trials(tried)) if len(tried) else learner
-    return kendall_tau(new.predicted_by(knows).mean[rest], new.actual[rest])
+    expected = new.predicted_by(learner.condition(new.trials(tried))).mean
+    return kendall_tau(expected[rest], new.actual[rest])
 
 
 def coverage(predicted: Prediction, actual: np.ndarray) -> float | None:

@@ -39,21 +39,13 @@ def importances(
         By name: `kind` ("hyperparameter" or "meta-feature"), `gain` (shares that add up to 1),
         `contribution` and `permutation`.
     """
-    import lightgbm
-
     data = training_data(runs, metafeatures)
-    learner = LightGBMRegressorLearner(metafeatures=None, **settings)
-    learner.learn(runs, metafeatures)
-    X = learner.matrix_of(data)
+    learner = LightGBMRegressorLearner(metafeatures=None, seed=seed, **settings)
+    X = learner.prepare(data, metafeatures)
     owner = [_owner(column, runs) for column in learner.input_names]
-    parameters = {"num_leaves": learner.leaves, "learning_rate": learner.learning_rate}
-    parameters |= {"min_data_in_leaf": learner.min_child_samples, "seed": seed, "deterministic": True}
-    parameters |= {"force_row_wise": True, "num_threads": 1, "verbosity": -1}
 
     def trained(rows: np.ndarray) -> Any:
-        return lightgbm.train(
-            parameters, lightgbm.Dataset(X[rows], data.scores[rows]), num_boost_round=learner.trees
-        )
+        return learner.boost(X[rows], {}, label=data.scores[rows])
 
     everything = trained(np.ones(len(X), dtype=bool))
     gain = pd.Series(everything.feature_importance("gain")).groupby(owner).sum()
@@ -90,15 +82,13 @@ def _falls(
     rows_of = [np.flatnonzero(data.dataset == dataset) for dataset in datasets]
     whole = _taus(booster, X, data, rows_of)
     falls = {}
-    is_of_dataset = {name: _constant_within(X[:, [o == name for o in owner]], rows_of) for name in set(owner)}
     for name in sorted(set(owner)):
-        columns = np.flatnonzero([o == name for o in owner])
+        columns = np.flatnonzero([of == name for of in owner])
+        is_of_dataset = _constant_within(X[:, columns], rows_of)
         shuffled = X.copy()
         others = random.permutation(len(rows_of))
         for rows, other in zip(rows_of, others, strict=True):
-            source = (
-                np.repeat(rows_of[other][:1], len(rows)) if is_of_dataset[name] else random.permutation(rows)
-            )
+            source = np.repeat(rows_of[other][:1], len(rows)) if is_of_dataset else random.permutation(rows)
             shuffled[np.ix_(rows, columns)] = X[np.ix_(source, columns)]
         falls[name] = float(np.mean(whole - _taus(booster, shuffled, data, rows_of)))
     return pd.Series(falls)

@@ -24,11 +24,18 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from metalearners.base import TrainingData, facts_of, hyperparameters_of
-from metalearners.hyperparameters import HyperparameterEncoding, learn_encoding
+from metalearners.base import TrainingData
+from metalearners.encoded import (
+    Floats,
+    centre_and_spread,
+    encode,
+    encode_runs,
+    learn_encoding_of,
+    squared_distances,
+    standardized,
+)
+from metalearners.hyperparameters import HyperparameterEncoding
 from warehouse.errors import BadInput
-
-Floats = npt.NDArray[np.float64]
 
 _SHORTEST, _LONGEST = 0.1, 100.0  # bounds of length scales, in standard deviations of the column
 _LEARNING_DATASETS, _LEARNING_RUNS = 24, 160  # what the length scales are learned from, at most
@@ -54,9 +61,8 @@ class ConfigurationKernel:
 
     def points(self, configurations: pd.DataFrame, metafeatures: pd.Series) -> Floats:
         """x of `configurations`, in the form of `RunTable.configurations`, on this dataset."""
-        facts = facts_of(metafeatures.to_frame().T)
-        encoded = self.encoding.transform(hyperparameters_of(configurations), facts).to_numpy()
-        return self._scaled(encoded)
+        encoded = encode(self.encoding, configurations, metafeatures)
+        return standardized(_comparable(encoded, self.logarithmic), self.centre, self.scale)
 
     def features(self, configurations: pd.DataFrame, metafeatures: pd.Series) -> Floats:
         """Phi of `configurations` on this dataset."""
@@ -66,10 +72,6 @@ class ConfigurationKernel:
         """Phi of points."""
         features: Floats = matern(x, self.Z) @ self.factor
         return features
-
-    def _scaled(self, encoded: Floats) -> Floats:
-        standardized = (_comparable(encoded, self.logarithmic) - self.centre) / self.scale
-        return np.where(np.isnan(standardized), 0.0, standardized)
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """All of it as (JSON values, arrays)."""
@@ -113,15 +115,12 @@ def learn_kernel(
         size: most configurations to build the features on.
         seed: of the choice of runs to learn from.
     """
-    encoding = learn_encoding(data.configurations, data.facts, one_hot=True, rows=data.configuration)
-    encoded = encoding.transform(data.configurations, data.facts, data.configuration).to_numpy()
+    encoding = learn_encoding_of(data)
+    encoded = encode_runs(encoding, data)
     logarithmic = _skewed_columns(encoded)
     comparable = _comparable(encoded, logarithmic)
-    centre = np.nan_to_num(np.nanmean(comparable, axis=0)) if len(comparable) else np.zeros(0)
-    spread = np.nan_to_num(np.nanstd(comparable, axis=0))
-    spread = np.where(spread > 0, spread, 1.0)
-    # A hyperparameter that only other algorithms have stands at the mean.
-    x = np.where(np.isnan(comparable), 0.0, (comparable - centre) / spread)
+    centre, spread = centre_and_spread(comparable)
+    x = standardized(comparable, centre, spread)
     random = np.random.default_rng(seed)
     lengths = _learn_lengths(x, scores, data.dataset, random)
     x /= lengths
@@ -135,8 +134,7 @@ def learn_kernel(
 
 def matern(a: Floats, b: Floats) -> Floats:
     """k between the rows of `a` and of `b`."""
-    squared = (a * a).sum(axis=1)[:, None] + (b * b).sum(axis=1) - 2 * a @ b.T
-    r = np.sqrt(5 * np.maximum(squared, 0))
+    r = np.sqrt(5 * squared_distances(a, b))
     k: Floats = np.exp(-r)
     k *= 1 + r + r * r / 3
     return k
@@ -242,8 +240,7 @@ def _unlikeliness(logarithms: Floats, samples: Sequence[tuple[Floats, Floats]]) 
     for number, ((points, y), noise) in enumerate(zip(samples, noises, strict=True)):
         n = len(y)
         x = points / lengths
-        squared = (x * x).sum(axis=1)[:, None] + (x * x).sum(axis=1) - 2 * x @ x.T
-        r = np.sqrt(5 * np.maximum(squared, 0))
+        r = np.sqrt(5 * squared_distances(x, x))
         decay = np.exp(-r)
         C = (1 + r + r * r / 3) * decay
         C[np.diag_indices(n)] += noise

@@ -139,7 +139,7 @@ def stored_models(warehouse: Warehouse, cache_dir: Path | None = None) -> list[S
     """The models beside `warehouse` and in the user's cache that can be read, each once, by their names."""
     found: dict[str, StoredModel] = {}
     for place in (warehouse.path / "models", cache_dir or user_cache()):
-        for path in sorted(place.glob("*-*")):
+        for path in sorted(place.glob("[!.]*-*")):  # a dot begins what is being written
             try:
                 found.setdefault(path.name, load_model(path))
             except BadInput as error:

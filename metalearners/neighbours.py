@@ -27,9 +27,17 @@ from typing import Any, Literal, Self, get_args
 import numpy as np
 import pandas as pd
 
-from metalearners.base import SIZES, facts_of, hyperparameters_of, training_data
-from metalearners.calibrated import CalibratedLearner, Floats, centre_and_spread, standardized
-from metalearners.hyperparameters import HyperparameterEncoding, learn_encoding
+from metalearners.base import SIZES, training_data
+from metalearners.calibrated import CalibratedLearner
+from metalearners.encoded import (
+    Floats,
+    centre_and_spread,
+    encode_runs,
+    learn_encoding_of,
+    squared_distances,
+    standardized,
+)
+from metalearners.hyperparameters import HyperparameterEncoding
 from warehouse.errors import BadInput
 from warehouse.qualities import SHAPE
 from warehouse.queries import RunTable
@@ -93,10 +101,8 @@ class _RunsOfDatasets(CalibratedLearner):
 
     def learn(self, runs: RunTable, metafeatures: pd.DataFrame) -> None:
         data = training_data(runs, metafeatures)
-        self.encoding_ = learn_encoding(
-            data.configurations, data.facts, one_hot=True, rows=data.configuration
-        )
-        encoded = self.encoding_.transform(data.configurations, data.facts, data.configuration).to_numpy()
+        self.encoding_ = learn_encoding_of(data)
+        encoded = encode_runs(self.encoding_, data)
         self.centre_, self.width_ = centre_and_spread(encoded)
         order = np.argsort(data.dataset, kind="stable")
         self.x_ = standardized(encoded, self.centre_, self.width_)[order]
@@ -113,11 +119,6 @@ class _RunsOfDatasets(CalibratedLearner):
 
     def _begin(self) -> None:
         """Prepare what `expect` uses, from what `learn` or `restore` found."""
-
-    def points(self, configurations: pd.DataFrame, metafeatures: pd.Series) -> Floats:
-        facts = facts_of(metafeatures.to_frame().T)
-        encoded = self.encoding_.transform(hyperparameters_of(configurations), facts).to_numpy()
-        return standardized(encoded, self.centre_, self.width_)
 
     def expect(self, configurations: pd.DataFrame, metafeatures: pd.Series) -> Floats:
         if not len(configurations):
@@ -144,10 +145,10 @@ class _RunsOfDatasets(CalibratedLearner):
         """(n,) the mean of `values` over the dataset's nearest runs, weighted by 1 / distance."""
         rows = self._rows(dataset)
         known = self.x_[rows]
-        squared = (x * x).sum(axis=1)[:, None] + (known * known).sum(axis=1) - 2 * x @ known.T
+        squared = squared_distances(x, known)
         k = min(_NEIGHBOURS, len(known))
         run = np.argpartition(squared, k - 1, axis=1)[:, :k]
-        distance = np.sqrt(np.maximum(np.take_along_axis(squared, run, axis=1), 0))
+        distance = np.sqrt(np.take_along_axis(squared, run, axis=1))
         exact = distance < _SAME
         weights = np.where(exact.any(axis=1, keepdims=True), exact, 1 / np.maximum(distance, _SAME))
         mean: Floats = (values[rows][run] * weights).sum(axis=1) / weights.sum(axis=1)
@@ -213,7 +214,7 @@ class NearestDatasetLightGBMLearner(NearestDatasetLearner):
             return np.full(len(x), values[rows].mean())
         training = lightgbm.Dataset(self.x_[rows], values[rows], params={"min_data_in_bin": 1})
         booster = lightgbm.train(parameters, training, num_boost_round=100)
-        predicted: Floats = np.asarray(booster.predict(x))
+        predicted: Floats = np.asarray(booster.predict(x, num_threads=1))
         return predicted
 
 

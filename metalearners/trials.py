@@ -26,7 +26,7 @@ import pandas as pd
 from metalearners.base import Observations, Prediction
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    pass
 
 Floats = npt.NDArray[np.float64]
 
@@ -88,7 +88,7 @@ class Conditioned:
 
     def condition(self, observations: Observations) -> Self:
         """Knows these trials, too."""
-        both: Sequence[pd.DataFrame] = [self.trials.configurations, observations.configurations]
+        both = [self.trials.configurations, observations.configurations]
         values = np.concatenate([self.trials.values, observations.values])
         return type(self)(self.learner, Observations(pd.concat(both), values))
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from ingest.flows import get_flow
 from warehouse.errors import BadInput
-from warehouse.files import write_text
+from warehouse.files import read_json, write_text
 
 if TYPE_CHECKING:
     from sklearn.pipeline import Pipeline
@@ -62,12 +62,7 @@ def read_seeds(path: str | Path) -> dict[str, Any]:
     Raises:
         BadInput: there is no such file, or it is not one of ours.
     """
-    try:
-        document = json.loads(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise BadInput(f"{path}: can't be read: {error.strerror or error}") from error
-    except ValueError as error:
-        raise BadInput(f"{path}: not a JSON file: {error}") from error
+    document = read_json(path)
     if not isinstance(document, dict) or not isinstance(document.get("configurations"), list):
         raise BadInput(f"{path}: not a seeds file: it has no list `configurations`")
     if document.get("schema") != SCHEMA:

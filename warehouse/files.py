@@ -1,9 +1,25 @@
-"""Writing files for users: whole or not at all."""
+"""Files of users: written whole or not at all, and refused in one line."""
 
+import json
 import os
 from pathlib import Path
+from typing import Any
 
-from warehouse.errors import Failed
+from warehouse.errors import BadInput, Failed
+
+
+def read_json(path: str | Path) -> Any:
+    """What the JSON file holds.
+
+    Raises:
+        BadInput: there is no such file, or it is no JSON.
+    """
+    try:
+        return json.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise BadInput(f"{path}: can't be read: {error.strerror or error}") from error
+    except (ValueError, RecursionError) as error:
+        raise BadInput(f"{path}: not a JSON file: {error}") from error
 
 
 def write_text(path: str | Path, text: str) -> None:

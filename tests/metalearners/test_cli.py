@@ -164,9 +164,9 @@ def test_an_evaluation_that_was_stopped_goes_on(
     monkeypatch.setattr(evaluation, "_fold", stopping)
     metalearners("evaluate", "--output", str(file))
     journal = tmp_path / "result.json.partial"
-    assert len(journal.read_text().splitlines()) == 4
+    assert len(journal.read_text().strip().splitlines()) == 4
     with journal.open("a") as lines:
-        lines.write('{"dataset": "toy:3", "ta')
+        lines.write('\n{"dataset": "toy:3", "ta')
     done.clear()
     monkeypatch.setattr(
         evaluation, "_fold", lambda *arguments: (done.append(arguments[-1]), folds(*arguments))[1]

@@ -1,7 +1,8 @@
-"""Results that wait for their commit, on disk: a line of JSON each, so that a kill loses none.
+"""Results of long work that wait on disk: a line of JSON each, so that a kill loses none.
 
-A commit to the warehouse costs more than a short run does, so results are committed together. What was
-finished in between stands in the journal; the next job on the same task finds it there.
+A commit to the warehouse costs more than a short run does, so experiments are committed together; an
+evaluation is written when its last dataset is done. What was finished in between stands in the journal, and
+the same work, started again, finds it there.
 """
 
 from __future__ import annotations
@@ -17,12 +18,11 @@ class Journal:
     """Records in one file. Several processes may append to it."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        self.path = path
 
     def append(self, record: dict[str, Any]) -> None:
         """Add a record; it is on disk when this returns."""
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        with self._path.open("ab") as file:
+        with self.path.open("ab") as file:
             # The newline comes first, so that a line that a kill cut off spoils nothing but itself.
             file.write(b"\n" + json.dumps(record).encode())
             file.flush()
@@ -31,7 +31,7 @@ class Journal:
     def records(self) -> Iterator[dict[str, Any]]:
         """All records, oldest first, but for one that a kill has cut off."""
         try:
-            lines = self._path.read_bytes().splitlines()
+            lines = self.path.read_bytes().splitlines()
         except FileNotFoundError:
             return
         for line in lines:
@@ -43,5 +43,5 @@ class Journal:
                 yield record
 
     def clear(self) -> None:
-        """Forget all records: they are in the warehouse."""
-        self._path.unlink(missing_ok=True)
+        """Forget all records: they stand where they belong."""
+        self.path.unlink(missing_ok=True)

@@ -1,0 +1,51 @@
+"""Encoded hyperparameters of training runs and of new configurations, on comparable scales.
+
+Notation
+    m, n, J   runs, configurations, columns of the encoding
+    x         (n, J) encoded configurations, standardized; 0 where another algorithm has the parameter
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from metalearners.base import TrainingData, facts_of, hyperparameters_of
+from metalearners.hyperparameters import HyperparameterEncoding, learn_encoding
+
+Floats = npt.NDArray[np.float64]
+
+
+def learn_encoding_of(data: TrainingData) -> HyperparameterEncoding:
+    """A one-hot encoding of the hyperparameters of runs."""
+    return learn_encoding(data.configurations, data.facts, one_hot=True, rows=data.configuration)
+
+
+def encode_runs(encoding: HyperparameterEncoding, data: TrainingData) -> Floats:
+    """(m, J) the hyperparameters of runs; NaN where another algorithm has the parameter."""
+    return encoding.transform(data.configurations, data.facts, data.configuration).to_numpy()
+
+
+def encode(encoding: HyperparameterEncoding, configurations: pd.DataFrame, metafeatures: pd.Series) -> Floats:
+    """(n, J) `configurations`, in the form of `RunTable.configurations`, on the dataset described."""
+    facts = facts_of(metafeatures.to_frame().T)
+    return encoding.transform(hyperparameters_of(configurations), facts).to_numpy()
+
+
+def centre_and_spread(encoded: Floats) -> tuple[Floats, Floats]:
+    """(J,) mean and standard deviation of each column, NaN left out; 1 where it does not vary."""
+    spread = np.nanstd(encoded, axis=0)
+    return np.nanmean(encoded, axis=0), np.where(spread > 0, spread, 1.0)
+
+
+def standardized(encoded: Floats, centre: Floats, spread: Floats) -> Floats:
+    """x of encoded configurations."""
+    x = (encoded - centre) / spread
+    return np.where(np.isnan(x), 0.0, x)
+
+
+def squared_distances(a: Floats, b: Floats) -> Floats:
+    """(n, n') between the rows of `a` and of `b`."""
+    squared: Floats = (a * a).sum(axis=1)[:, None] + (b * b).sum(axis=1) - 2 * a @ b.T
+    return np.maximum(squared, 0)
