@@ -13,11 +13,12 @@ from metalearners import DEFAULT_LEARNER, LEARNERS, new_learner
 from warehouse import console
 from warehouse.console import JsonOption, QuietOption, WarehouseOption
 from warehouse.errors import BadInput, Failed
-from warehouse.files import write_text
+from warehouse.files import read_json, write_text
 from warehouse.qualities import SELECTIONS, names_in
 
 if TYPE_CHECKING:
     from metalearners.evaluation import Evaluation, Interval
+    from metalearners.model_store import StoredModel
     from warehouse.queries import RunTable
     from warehouse.store import Warehouse
 
@@ -158,15 +159,19 @@ def train(
     metafeatures: MetafeaturesOption = None,
     leaves: LeavesOption = None,
     setting: SettingOption = None,
+    evaluation: Annotated[
+        Path | None,
+        typer.Option(help="What `evaluate --output` wrote of this learner and these runs, to be kept."),
+    ] = None,
     warehouse: WarehouseOption = None,
 ) -> None:
     """Train a model on all runs of the warehouse, store it, and print where.
 
     A model that was trained before from the same runs and settings is found again.
 
-    Example: metalearners train --warehouse DIR
+    Example: metalearners train --warehouse DIR --evaluation bank.json
     """
-    from metalearners.model_store import trained_model
+    from metalearners.model_store import trained_model, with_figures
     from warehouse.store import Warehouse
 
     opened = Warehouse.open(warehouse)
@@ -174,6 +179,8 @@ def train(
     model = trained_model(opened, learner, measure, flow, settings=settings)
     if model.path is None:
         raise Failed("the model can't be stored: neither the warehouse nor the user's cache can be written")
+    if evaluation is not None:
+        model = with_figures(model, read_json(evaluation))
     print(model.summary())
     print(model.path)
 
@@ -212,14 +219,28 @@ def models(warehouse: WarehouseOption = None, output: JsonOption = "table") -> N
     opened = Warehouse.open(warehouse)
     stored = stored_models(opened)
     if output == "json":
-        print(json.dumps([model.description() | {"path": str(model.path)} for model in stored], indent=2))
+        extras = [{"figures": model.figures, "path": str(model.path)} for model in stored]
+        described = [model.description() | extra for model, extra in zip(stored, extras, strict=True)]
+        print(json.dumps(described, indent=2))
         return
     for model in stored:
         of = model.origin.flow or "all flows"
         fits = "" if model.origin.warehouse_fingerprint == opened.fingerprint else "; of another warehouse"
-        print(f"{model.summary()}, {of}, {model.origin.measure}{fits}\n  {model.path}")
+        print(f"{model.summary()}, {of}, {model.origin.measure}{fits}\n{_figures(model)}  {model.path}")
     if not stored:
         print("No model yet: `metalearners train` makes one.")
+
+
+def _figures(model: StoredModel) -> str:
+    """A line about how good a stored model was measured to be; empty where it was not."""
+    if model.figures is None:
+        return ""
+    tau, regret = model.figures["tau"], model.figures["regret"]["3"]
+    return (
+        f"  on {model.figures['datasets']} left-out datasets: tau {tau['mean']:.3f} ({tau['low']:.3f} to"
+        f" {tau['high']:.3f}), regret of the best of 3 {regret['mean']:.3f} ({regret['low']:.3f} to"
+        f" {regret['high']:.3f})\n"
+    )
 
 
 def _settings(

@@ -37,6 +37,9 @@ FORMAT = "headstart.model"
 VERSION = 2
 """Goes up when the files change, or when the same runs and settings come to give another model."""
 
+FIGURES = ("protocol", "datasets", "tau", "regret", "coverage", "shots")
+"""What a model keeps of an evaluation as `metalearners evaluate` writes it."""
+
 _LIBRARIES = ("lightgbm", "numpy", "pandas")
 
 
@@ -75,6 +78,8 @@ class StoredModel:
     """Number of datasets it was trained on."""
     path: Path | None = None
     """Where it is stored; None if it is not."""
+    figures: Mapping[str, Any] | None = None
+    """How good its kind was on datasets left out of the same runs (`FIGURES`); None if nobody measured."""
 
     def predict(self, configurations: pd.DataFrame, metafeatures: pd.Series) -> Prediction:
         """As `MetaLearner.predict`."""
@@ -135,6 +140,40 @@ def trained_model(
     return _store(model, [cache] if warehouse.read_only else [beside, cache])
 
 
+def with_figures(model: StoredModel, evaluation: Any) -> StoredModel:
+    """The stored `model` with the figures of an evaluation of its learner on the same runs, stored again.
+
+    Args:
+        evaluation: what `metalearners evaluate --format json` prints.
+
+    Raises:
+        BadInput: it is of another learner, settings, flow, measure or warehouse, or no evaluation.
+        OSError: the model's folder can't be written.
+    """
+    if not isinstance(evaluation, dict):
+        raise BadInput("this is no evaluation; `metalearners evaluate --output FILE` writes one")
+    origin = model.origin
+    theirs = {
+        "learner": (evaluation.get("learner"), origin.learner),
+        "settings": (evaluation.get("settings"), dict(origin.settings)),
+        "flow": (evaluation.get("flow"), origin.flow),
+        "measure": (evaluation.get("measure"), origin.measure),
+        "warehouse": (_fingerprint(evaluation), origin.warehouse_fingerprint),
+    }
+    for part, (of_evaluation, of_model) in theirs.items():
+        if of_evaluation != of_model:
+            raise BadInput(
+                f"the evaluation is of another {part} ({of_evaluation}) than the model ({of_model})"
+            )
+    missing = [name for name in FIGURES if name not in evaluation]
+    if missing:
+        raise BadInput(f"the evaluation has no {', '.join(missing)}; write it again with this version")
+    if model.path is None:
+        raise BadInput("the model is not stored")
+    figured = replace(model, figures={name: evaluation[name] for name in FIGURES})
+    return save_model(figured, model.path.parent)
+
+
 def stored_models(warehouse: Warehouse, cache_dir: Path | None = None) -> list[StoredModel]:
     """The models beside `warehouse` and in the user's cache that can be read, each once, by their names."""
     found: dict[str, StoredModel] = {}
@@ -171,6 +210,7 @@ def save_model(model: StoredModel, folder: Path) -> StoredModel:
         "datasets": model.datasets,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "libraries": {name: version(name) for name in _LIBRARIES},
+        "figures": model.figures,
         "state": state,
     }
     try:
@@ -196,7 +236,10 @@ def load_model(path: str | Path) -> StoredModel:
         origin = _origin(content["origin"])
         learner = new_learner(origin.learner, origin.settings)
         learner.restore(content["state"], _read_arrays(path / "arrays.npz"))
-        return StoredModel(origin, learner, int(content["runs"]), int(content["datasets"]), path)
+        figures = content.get("figures")
+        return StoredModel(
+            origin, learner, int(content["runs"]), int(content["datasets"]), path, figures and dict(figures)
+        )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise BadInput(f"the model {path} is damaged ({error}): train it again") from error
     except BadInput as error:
@@ -219,6 +262,11 @@ def _store(model: StoredModel, folders: list[Path]) -> StoredModel:
         except OSError as error:
             logger.warning("the model can't be stored in %s: %s", folder, error.strerror or error)
     return model
+
+
+def _fingerprint(evaluation: Mapping[str, Any]) -> object:
+    warehouse = evaluation.get("warehouse")
+    return warehouse.get("fingerprint") if isinstance(warehouse, dict) else None
 
 
 def _origin_content(origin: ModelOrigin) -> dict[str, Any]:

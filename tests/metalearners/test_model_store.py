@@ -8,12 +8,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from metalearners.model_store import StoredModel, load_model, save_model, trained_model, user_cache
+from metalearners.model_store import (
+    FIGURES,
+    StoredModel,
+    load_model,
+    save_model,
+    trained_model,
+    user_cache,
+    with_figures,
+)
 from tests.contracts.meta_learner import FEW, MANY, best
 from warehouse.errors import BadInput
 from warehouse.store import Warehouse
 
 SETTINGS = {"trees": 10, "leaves": 4}
+FIGURED = {name: {"mean": 0.5} for name in FIGURES}
 
 
 def train(warehouse: Warehouse, **options: object) -> StoredModel:
@@ -112,6 +121,49 @@ def test_saving_leaves_nothing_unfinished_behind(model: StoredModel, folder: Pat
     save_model(model, folder.parent)
     assert [entry.name for entry in folder.parent.iterdir()] == [model.origin.key]
     assert sorted(entry.name for entry in folder.iterdir()) == ["arrays.npz", "model.json"]
+
+
+def evaluation_of(model: StoredModel, **changes: object) -> dict[str, object]:
+    """What `metalearners evaluate` writes, as far as a model cares."""
+    origin = model.origin
+    return {
+        "learner": origin.learner,
+        "settings": dict(origin.settings),
+        "flow": origin.flow,
+        "measure": origin.measure,
+        "warehouse": {"version": origin.warehouse_version, "fingerprint": origin.warehouse_fingerprint},
+        **FIGURED,
+        **changes,
+    }
+
+
+def test_a_model_keeps_the_figures_of_its_evaluation(model: StoredModel, folder: Path) -> None:
+    assert model.figures is None
+    figured = with_figures(model, evaluation_of(model))
+    assert figured.path == folder
+    assert load_model(folder).figures == FIGURED
+    assert figured.description() == model.description()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"learner": "bank"},
+        {"settings": {}},
+        {"flow": "openml:6969"},
+        {"measure": "kappa"},
+        {"warehouse": {"fingerprint": "other"}},
+    ],
+)
+def test_figures_of_something_else_are_refused(model: StoredModel, change: dict[str, object]) -> None:
+    with pytest.raises(BadInput, match=f"another {next(iter(change))}"):
+        with_figures(model, evaluation_of(model, **change))
+
+
+@pytest.mark.parametrize("evaluation", [[], {}, "tau"])
+def test_figures_come_from_an_evaluation(model: StoredModel, evaluation: object) -> None:
+    with pytest.raises(BadInput):
+        with_figures(model, evaluation)
 
 
 def test_a_damaged_model_is_trained_again(toy_warehouse: Warehouse, folder: Path) -> None:
