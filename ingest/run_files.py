@@ -281,7 +281,7 @@ def _new_tasks(warehouse: Warehouse, datasets: Mapping[str, str]) -> dict[str, p
     return {
         "datasets": pd.DataFrame({"dataset": list(new.values()), "name": names}),
         "tasks": pd.DataFrame(
-            {"task": list(new), "dataset": list(new.values()), "task_type": "Supervised Classification"}
+            {"task": list(new), "dataset": list(new.values()), "task_type": "supervised_classification"}
         ),
     }
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 import pyarrow as pa
-from deltalake import DeltaTable, WriterProperties, write_deltalake
+from deltalake import DeltaTable, Schema, WriterProperties, write_deltalake
 
 from warehouse.errors import BadInput
 from warehouse.files import write_text
@@ -74,6 +74,18 @@ def files(folder: Path, table: DeltaTable) -> list[str]:
     """
     paths = pa.table(table.get_add_actions(flatten=True))["path"].to_pylist()
     return [str(folder / unquote(path)) for path in paths]
+
+
+def upgrade(delta_table: DeltaTable, table: Table) -> None:
+    """Bring a table that an older Headstart made to today's columns; what they hold is null in old rows."""
+    stored = {field.name: field for field in pa.schema(delta_table.schema().to_arrow())}
+    wanted = _without_meanings(table.schema)
+    missing = [column for column in wanted if column.name not in stored]
+    if missing:
+        delta_table.alter.add_columns(list(Schema.from_arrow(pa.schema(missing)).fields))
+    for column in wanted:
+        if column.nullable and column.name in stored and not stored[column.name].nullable:
+            delta_table.alter.drop_column_not_null(column.name)
 
 
 def append(table: DeltaTable, rows: pa.Table) -> None:

@@ -87,6 +87,7 @@ JOIN tasks t USING (task)
 JOIN flows f ON f.flow = e.flow
 JOIN ingests i ON i.ingest = r.ingest
 WHERE e.measure = $measure AND ($flows IS NULL OR list_contains($flows, e.flow)) AND r.outcome = 'success'
+  AND e.value IS NOT NULL
 ORDER BY i.version, r.position, r.run
 """
 
@@ -96,7 +97,7 @@ SELECT h.setup, h.value,
 FROM hyperparameters h
 JOIN setups s USING (setup)
 JOIN flows f USING (flow)
-WHERE $flows IS NULL OR list_contains($flows, s.flow)
+WHERE ($flows IS NULL OR list_contains($flows, s.flow)) AND h.tunable IS DISTINCT FROM false
 """
 
 _CELLS = """
@@ -104,7 +105,7 @@ SELECT r.setup, t.dataset, avg(e.value) AS value
 FROM evaluations e
 JOIN runs r USING (run)
 JOIN tasks t USING (task)
-WHERE e.measure = $measure AND r.outcome = 'success'
+WHERE e.measure = $measure AND r.outcome = 'success' AND e.value IS NOT NULL
 GROUP BY r.setup, t.dataset
 """
 
@@ -144,7 +145,7 @@ def _with_parameters(setups: pd.DataFrame, hyperparameters: pa.Table) -> pd.Data
     columns, column_names = _codes(hyperparameters["parameter"])
     values, texts = _codes(hyperparameters["value"])
     decoded = np.empty(len(texts), dtype=object)
-    decoded[:] = [json.loads(text) for text in texts]  # each distinct text once
+    decoded[:] = [_plain(text) for text in texts]  # each distinct text once
     rows = setups.index.get_indexer(pd.Index(row_names, dtype=setups.index.dtype))[rows]
     here = rows >= 0  # hyperparameters of setups without such a run are left out
     names = sorted({column_names[column] for column in np.unique(columns[here])})
@@ -153,6 +154,12 @@ def _with_parameters(setups: pd.DataFrame, hyperparameters: pa.Table) -> pd.Data
     matrix[rows[here], place[columns[here]]] = decoded[values[here]]
     parameters = pd.DataFrame(matrix, index=setups.index, columns=names, dtype=object)
     return pd.concat([setups, parameters], axis=1)
+
+
+def _plain(text: str) -> bool | int | float | str | None:
+    """The value of a JSON text; lists and objects, which are no single value, stay text."""
+    value: bool | int | float | str | None = text if text[0] in "[{" else json.loads(text)
+    return value
 
 
 def _pivot(cells: pa.Table, index: str, column: str) -> pd.DataFrame:

@@ -49,7 +49,13 @@ def _optional(name: str, kind: pa.DataType, meaning: str) -> pa.Field:
     return pa.field(name, kind, nullable=True, metadata={"meaning": meaning})
 
 
-_TEXT, _COUNT, _NUMBER, _TIME = pa.string(), pa.int64(), pa.float64(), pa.timestamp("us", tz="UTC")
+_TEXT, _COUNT, _NUMBER, _FLAG, _TIME = (
+    pa.string(),
+    pa.int64(),
+    pa.float64(),
+    pa.bool_(),
+    pa.timestamp("us", tz="UTC"),
+)
 
 _DATASETS = _table(
     "datasets",
@@ -61,6 +67,8 @@ _DATASETS = _table(
     _optional("classes", _COUNT, "number of classes of the target"),
     _optional("target", _TEXT, "name of the target column"),
     _optional("note", _TEXT, "what a reader of results should know about this dataset"),
+    _optional("data_version", _COUNT, "OpenML's version number among datasets of one name"),
+    _optional("status", _TEXT, "at OpenML: active, deactivated or in_preparation"),
     key=("dataset",),
 )
 _TASKS = _table(
@@ -76,12 +84,39 @@ _FLOWS = _table(
     _required("flow", _TEXT, "openml:<id> or headstart:<algorithm>"),
     _required("name", _TEXT, "name of the algorithm or pipeline as its source gives it"),
     _optional("algorithm", _TEXT, "canonical name shared by all flows of an algorithm: random_forest"),
+    _optional("flow_version", _COUNT, "OpenML's version number among flows of one name"),
+    _optional("external_version", _TEXT, "versions of the libraries that it was made with"),
+    _optional("structure", _TEXT, "its components without version numbers: equal for versions of one flow"),
+    _optional("uploader", _TEXT, "number of the OpenML user who uploaded it"),
     key=("flow",),
+)
+_COMPONENTS = _table(
+    "components",
+    _required("flow", _TEXT, "the whole flow"),
+    _required(
+        "component", _TEXT, "path of step names from the flow, joined by __; empty for the flow itself"
+    ),
+    _required("component_flow", _TEXT, "the flow that this component is"),
+    _required("name", _TEXT, "its name as its source gives it"),
+    _optional("component_version", _COUNT, "its version number"),
+    key=("flow", "component"),
+)
+_PARAMETERS = _table(
+    "parameters",
+    _required("flow", _TEXT, "the whole flow"),
+    _required("component", _TEXT, "path of the component that has the parameter"),
+    _required("name", _TEXT, "the parameter's name in its component"),
+    _required("parameter", _TEXT, "name that the table hyperparameters has for it"),
+    _required("tunable", _FLAG, "whether its value is part of what a configuration is"),
+    _optional("data_type", _TEXT, "as its source gives it"),
+    _optional("default_value", _TEXT, "as its source gives it"),
+    key=("flow", "component", "name"),
 )
 _SETUPS = _table(
     "setups",
     _required("setup", _TEXT, "id of the flow with these hyperparameter values"),
     _required("flow", _TEXT, "the flow that is set up"),
+    _optional("configuration", _TEXT, "equal for setups of one algorithm whose tunable values are equal"),
     key=("setup",),
 )
 # DuckDB's json_valid alone lets `nan` and `inf` pass.
@@ -94,6 +129,10 @@ _HYPERPARAMETERS = _table(
     _required("setup", _TEXT, "the setup this value belongs to"),
     _required("parameter", _TEXT, "plain name: max_features"),
     _required("value", _TEXT, 'typed value as JSON text: null, true, 0.5, "gini"'),
+    _optional("raw", _TEXT, "the value as its source gives it"),
+    _optional("component", _TEXT, "path of the component that has the parameter (see components)"),
+    _optional("is_default", _FLAG, "the setup left it out, and this is the flow's default"),
+    _optional("tunable", _FLAG, "false: no part of the configuration, like a random state; null means true"),
     key=("setup", "parameter"),
     checks={"value is JSON text": _IS_JSON},
 )
@@ -105,6 +144,8 @@ _RUNS = _table(
     _required("outcome", _TEXT, "success, timeout, memout or crash"),
     _optional("message", _TEXT, "why it did not succeed"),
     _optional("position", _COUNT, "row number in the source, from 0"),
+    _optional("uploader", _TEXT, "number of the OpenML user who uploaded it"),
+    _optional("uploaded", _TEXT, "when, in the source's own words (no time zone): 2014-04-06 23:30:40"),
     key=("run",),
     checks={f"outcome is one of {', '.join(OUTCOMES)}": f"outcome IN {OUTCOMES}"},
 )
@@ -112,7 +153,12 @@ _EVALUATIONS = _table(
     "evaluations",
     _required("run", _TEXT, "the run that was evaluated"),
     _required("measure", _TEXT, "predictive_accuracy, area_under_roc_curve, usercpu_time_millis, ..."),
-    _required("value", _NUMBER, "in the measure's own unit: accuracies as fractions, times in milliseconds"),
+    _optional(
+        "value",
+        _NUMBER,
+        "in the measure's own unit: accuracies as fractions, times in milliseconds; null if undefined",
+    ),
+    _optional("array", _TEXT, "values per class, or other details, as the source gives them"),
     _required("flow", _TEXT, "the run's flow, repeated here because the table is partitioned by it"),
     key=("run", "measure"),
     partition_by=("flow",),
@@ -149,6 +195,8 @@ TABLES: Mapping[str, Table] = MappingProxyType(
             _DATASETS,
             _TASKS,
             _FLOWS,
+            _COMPONENTS,
+            _PARAMETERS,
             _SETUPS,
             _HYPERPARAMETERS,
             _RUNS,

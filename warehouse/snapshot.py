@@ -17,6 +17,14 @@ from warehouse import delta
 from warehouse.errors import BadInput, Failed, one_line
 from warehouse.schema import TABLES, Table
 
+_SQL_TYPES = {
+    pa.string(): "VARCHAR",
+    pa.int64(): "BIGINT",
+    pa.float64(): "DOUBLE",
+    pa.bool_(): "BOOLEAN",
+    pa.timestamp("us", tz="UTC"): "TIMESTAMPTZ",
+}
+
 Parameters = Sequence[Any] | Mapping[str, Any] | None
 
 
@@ -59,9 +67,11 @@ class Snapshot:
         connection = duckdb.connect()
         allowed: list[str] = []
         connection.from_arrow(self._ingests).create("ingests")
-        for name in self.versions:
-            files = self.files(name)
-            allowed += files + create_view(connection, TABLES[name], files)
+        for name, table in TABLES.items():
+            if name != "ingests":
+                # An older Headstart did not know all of today's tables.
+                files = self.files(name) if name in self.versions else []
+                allowed += files + create_view(connection, table, files)
         _lock_down(connection, allowed)
         return connection
 
@@ -72,11 +82,19 @@ def create_view(connection: duckdb.DuckDBPyConnection, table: Table, files: list
         connection.from_arrow(table.schema.empty_table()).create(table.name)
         return []
     patterns = [glob.escape(file) for file in files]
-    columns = ", ".join(f'"{name}"' for name in table.schema.names)
     # Without hive_types DuckDB guesses: a flow "007" would come back as the number 7.
     types = "{" + ", ".join(f"'{column}': VARCHAR" for column in table.partition_by) + "}"
     options = f", hive_partitioning = true, hive_types = {types}" if table.partition_by else ""
-    rows = connection.sql(f"SELECT {columns} FROM read_parquet($files{options})", params={"files": patterns})
+    source = f"read_parquet($files, union_by_name = true{options})"
+    present = connection.sql(f"SELECT * FROM {source}", params={"files": patterns}).columns
+    # Files of an older Headstart lack columns of today.
+    columns = ", ".join(
+        f'"{column.name}"'
+        if column.name in present
+        else f'NULL::{_SQL_TYPES[column.type]} AS "{column.name}"'
+        for column in table.schema
+    )
+    rows = connection.sql(f"SELECT {columns} FROM {source}", params={"files": patterns})
     rows.create_view(table.name)
     return patterns
 

@@ -41,7 +41,7 @@ def commit(
     history = History.read(path)
     committed = history.delta_versions()
     differences = {
-        name: compare(connection, table, incoming[name], _files(path, name, committed[name]))
+        name: compare(connection, table, incoming[name], _files(path, name, committed.get(name)))
         for name, table in TABLES.items()
         if name in incoming
     }
@@ -78,11 +78,15 @@ def _apply(
 ) -> dict[str, int]:
     """Write the rows; returns the Delta version of every data table afterwards."""
     versions = {}
-    for name in committed:
+    for name in TABLES:
+        if name == "ingests":
+            continue
+        delta.create(path / name, TABLES[name])  # an older Headstart did not know all of today's tables
         table = delta.open_version(path / name)
         # What a writer left that died before its record was written is not to become visible with ours.
-        delta.restore(table, committed[name])
-        if name in differences:
+        delta.restore(table, committed.get(name, 0))
+        if differences.get(name):
+            delta.upgrade(table, TABLES[name])
             new, changed = (
                 _stamp(rows, ingest) for rows in (differences[name].new, differences[name].changed)
             )
@@ -100,7 +104,9 @@ def _stamp(rows: pa.Table, ingest: str) -> pa.Table:
     return rows.append_column(TABLES["runs"].schema.field(PROVENANCE), pa.repeat(ingest, rows.num_rows))
 
 
-def _files(path: Path, name: str, version: int) -> list[str]:
+def _files(path: Path, name: str, version: int | None) -> list[str]:
+    if version is None:
+        return []
     return delta.files(path / name, delta.open_version(path / name, version))
 
 

@@ -49,6 +49,24 @@ def same(left: object, right: object) -> bool:
     return type(left) is type(right) and left == right
 
 
+def test_what_is_not_tunable_is_no_part_of_a_configuration(warehouse: Warehouse) -> None:
+    tables = runs(values={"criterion": "gini", "random_state": 7})
+    tables["hyperparameters"]["tunable"] = [None, False]
+    warehouse.write(tables, source="test")
+    assert configuration(warehouse, FOREST) == [{"criterion": "gini"}]
+
+
+def test_lists_among_the_values_stay_one_value(warehouse: Warehouse) -> None:
+    warehouse.write(runs(values={"hidden_layer_sizes": [100, 50]}), source="test")
+    assert configuration(warehouse, FOREST) == [{"hidden_layer_sizes": "[100, 50]"}]
+
+
+def test_runs_whose_value_is_undefined_are_not_learned_from(warehouse: Warehouse) -> None:
+    warehouse.write(runs(accuracies={"openml:1": 0.9, "openml:2": math.nan}), source="test")
+    assert warehouse.run_table(FOREST, ACCURACY).runs["dataset"].tolist() == ["openml:1"]
+    assert warehouse.performance_matrix(ACCURACY).columns.tolist() == ["openml:1"]
+
+
 def test_run_table_has_a_row_per_run_and_a_configuration_per_setup(warehouse: Warehouse) -> None:
     for name, accuracies in (("b", {"openml:2": 0.8, "openml:1": 0.9}), ("a", {"openml:1": 0.7})):
         warehouse.write(runs(name=name, accuracies=accuracies, values={"n": 1}), source="test")

@@ -119,8 +119,8 @@ def test_rows_that_contradict_each_other_within_a_write_are_refused(warehouse: W
         ("hyperparameters", {"setup": ["s"], "parameter": ["p"], "value": ["NaN"]}, "value is JSON text"),
         (
             "evaluations",
-            {"run": ["r"], "measure": ["m"], "value": [np.nan], "flow": ["f"]},
-            "evaluations: row 0 has no value",
+            {"run": ["r"], "measure": ["m"], "value": [0.5], "flow": [np.nan]},
+            "evaluations: row 0 has no flow",
         ),
     ],
 )
@@ -136,7 +136,9 @@ def test_rows_that_do_not_fit_are_refused_in_one_line(
 def test_nothing_of_a_write_is_kept_when_one_of_its_tables_is_refused(warehouse: Warehouse) -> None:
     tables = runs()
     with pytest.raises(BadInput):
-        warehouse.write({**tables, "evaluations": tables["evaluations"].drop(columns="value")}, source="test")
+        warehouse.write(
+            {**tables, "evaluations": tables["evaluations"].drop(columns="measure")}, source="test"
+        )
     assert Warehouse.open(warehouse.path).sql("SELECT * FROM setups").empty
 
 
@@ -319,7 +321,7 @@ def test_many_small_commits_end_in_few_files_and_every_version_stays_readable(
 def test_first_version_outlives_the_checkpoints_of_the_log(tmp_path: Path) -> None:
     folder, table = tmp_path / "setups", TABLES["setups"]
     delta.create(folder, table)
-    rows = pa.table({"setup": ["a"], "flow": ["f"], "ingest": ["i"]}, schema=table.schema)
+    rows = pa.Table.from_pylist([{"setup": "a", "flow": "f", "ingest": "i"}], schema=table.schema)
     for _ in range(105):  # a checkpoint comes every 100 commits
         delta.append(delta.open_version(folder), rows)
     assert any((folder / "_delta_log").glob("*.checkpoint.parquet"))

@@ -28,7 +28,7 @@ def runs(
             {
                 "task": [f"{dataset}/cv3" for dataset in accuracies],
                 "dataset": list(accuracies),
-                "task_type": "Supervised Classification",
+                "task_type": "supervised_classification",
                 "estimation_procedure": "cv3",
             }
         ),
