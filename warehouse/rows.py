@@ -49,7 +49,7 @@ def conform(connection: duckdb.DuckDBPyConnection, name: str, rows: pa.Table | p
         broken = connection.sql(f"SELECT * FROM incoming WHERE NOT ({condition}) LIMIT 1").fetchall()
         if broken:
             raise BadInput(f"{name}: {promise}, but this row says otherwise: {broken[0][:-1]}")
-    return typed.take(_first_of_each(connection, table))
+    return _rows_at(typed, _first_of_each(connection, table))
 
 
 def compare(
@@ -59,16 +59,25 @@ def compare(
     create_view(connection, table, existing_files)
     connection.register("incoming", _numbered(incoming))
     differs = " OR ".join(f'i."{name}" IS DISTINCT FROM e."{name}"' for name in table.payload)
+    # Of the rows that are there, which may be millions, only those with a key of ours are held in memory.
     found = connection.sql(
         f"""
+        WITH there AS MATERIALIZED (
+          SELECT e.* FROM "{table.name}" e SEMI JOIN incoming i ON {_same(table.key, "i", "e")}
+        )
         SELECT i.position_ AS position, e."{table.key[0]}" IS NULL AS is_new
-        FROM incoming i LEFT JOIN "{table.name}" e ON {_same(table.key, "i", "e")}
+        FROM incoming i LEFT JOIN there e ON {_same(table.key, "i", "e")}
         WHERE e."{table.key[0]}" IS NULL OR {differs}
         ORDER BY position
         """
     ).fetchnumpy()
     position, is_new = np.asarray(found["position"]), np.asarray(found["is_new"], dtype=bool)
-    return Difference(incoming.take(position[is_new]), incoming.take(position[~is_new]))
+    return Difference(_rows_at(incoming, position[is_new]), _rows_at(incoming, position[~is_new]))
+
+
+def _rows_at(rows: pa.Table, position: np.ndarray) -> pa.Table:
+    """The rows at these positions, which are in order; `rows` itself where that is all of them."""
+    return rows if len(position) == rows.num_rows else rows.take(position)
 
 
 def _typed(table: Table, rows: pa.Table | pd.DataFrame) -> pa.Table:
@@ -105,6 +114,9 @@ def _nan_to_null(column: pa.ChunkedArray) -> pa.ChunkedArray:
 def _first_of_each(connection: duckdb.DuckDBPyConnection, table: Table) -> np.ndarray:
     """Positions of the distinct rows of `incoming`, in order; rows that share only their key are refused."""
     key = ", ".join(f'"{name}"' for name in table.key)
+    n, different = connection.sql(f"SELECT count(*), count(DISTINCT ({key})) FROM incoming").fetchall()[0]
+    if n == different:
+        return np.arange(n)
     row = ", ".join(f'"{name}"' for name in (*table.key, *table.payload))
     connection.execute(
         f"""

@@ -1,0 +1,99 @@
+"""Answers on disk: each is kept until what it says is in the warehouse, so that a kill repeats no request.
+
+An answer is written once it has been read without complaint, whole or not at all. Listings that are empty are
+answers as well.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import threading
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TypeVar
+
+import pyarrow as pa
+
+from ingest.keys import digest
+from ingest.openml.connection import ApiError, Connection
+from ingest.openml.documents import UnreadableError
+from warehouse.errors import Failed, one_line
+
+T = TypeVar("T")
+
+_CODEC = "zstd"
+
+
+class Answers:
+    """What a server answered to requests, from `folder` or from the server itself."""
+
+    def __init__(self, connection: Connection, folder: Path) -> None:
+        self.connection = connection
+        self.reused = 0
+        """Answers that were on disk."""
+        self._folder = folder
+
+    def get(self, path: str, read: Callable[[bytes], T]) -> T:
+        """What `read` makes of the answer to this request; raises as `Connection.get`."""
+        kept = self._kept(path)
+        if kept is not None:
+            try:
+                content = read(kept)
+            except UnreadableError:
+                self.forget([path])  # another version may have kept it
+            else:
+                self.reused += 1
+                return content
+        try:
+            body, content = self.connection.get(path, read)
+        except ApiError as error:
+            if error.no_results:
+                self._keep(path, json.dumps([error.code, str(error)]).encode(), ".none")
+            raise
+        self._keep(path, body, ".xml")
+        return content
+
+    def forget(self, paths: Iterable[str]) -> None:
+        """These requests may be made again."""
+        for path in paths:
+            for suffix in (".xml", ".none"):
+                self._file(path, suffix).unlink(missing_ok=True)
+
+    def forget_all(self) -> None:
+        """Every request may be made again."""
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _kept(self, path: str) -> bytes | None:
+        """The body that was kept; raises the `ApiError` that was kept in its place."""
+        nothing = self._read(self._file(path, ".none"))
+        if nothing is not None:
+            self.reused += 1
+            code, message = json.loads(nothing)
+            raise ApiError(code, message)
+        return self._read(self._file(path, ".xml"))
+
+    def _file(self, path: str, suffix: str) -> Path:
+        return self._folder / f"{digest(path)}{suffix}"
+
+    def _read(self, file: Path) -> bytes | None:
+        try:
+            content = file.read_bytes()
+            size, compressed = content.split(b"\n", 1)
+            body: bytes = pa.decompress(compressed, int(size), codec=_CODEC, asbytes=True)
+        except (OSError, ValueError):
+            return None
+        return body
+
+    def _keep(self, path: str, body: bytes, suffix: str) -> None:
+        file = self._file(path, suffix)
+        unfinished = file.with_suffix(f".{os.getpid()}-{threading.get_ident()}")
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            compressed = pa.compress(body, codec=_CODEC, asbytes=True)
+            unfinished.write_bytes(b"%d\n" % len(body) + compressed)
+            unfinished.replace(file)
+        except OSError as error:
+            unfinished.unlink(missing_ok=True)
+            raise Failed(f"can't keep what the server sent in {self._folder}: {one_line(error)}") from error

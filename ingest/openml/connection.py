@@ -1,0 +1,224 @@
+"""One polite connection to a server: no faster than allowed, patient with faults, and never for ever.
+
+OpenML's front end answers with HTML when it is overloaded, with status 200 and half a document when it is
+unlucky, and with status 412 and an error document when a listing is empty. What counts here is whether the
+body is the document that was asked for.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import random
+import threading
+import time
+from collections.abc import Callable
+from importlib.metadata import version
+from typing import TYPE_CHECKING, TypeVar
+
+from ingest.openml.documents import UnreadableError, read_error
+from warehouse.errors import BadInput, Failed, one_line
+
+if TYPE_CHECKING:
+    import requests
+
+logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+DEFAULT_SERVER = "https://www.openml.org/api/v1"
+LONGEST_TARGET = 8150
+"""Bytes of a request's path; the server's front end refuses more than about 8190."""
+
+_TIMEOUTS = (10.0, 180.0)  # seconds to connect, and between two pieces of an answer
+_FIRST_WAIT, _LONGEST_WAIT = 1.0, 300.0
+_PATIENCE = 10
+"""Failures in a row, of whatever requests, after which the server is taken to be down: about ten minutes."""
+_OVERLOADED = 107
+_NO_RESULTS = frozenset({372, 482, 500, 512, 542, 599, 674})
+_LIMIT_TOO_HIGH = frozenset({516, 546, 676, 513, 543, 673})
+
+
+class ApiError(Exception):
+    """The server understood the request and refused it."""
+
+    def __init__(self, code: int, message: str) -> None:
+        super().__init__(f"{code}: {message}")
+        self.code = code
+
+    @property
+    def no_results(self) -> bool:
+        """Nothing fits the filters: OpenML has no empty lists."""
+        return self.code in _NO_RESULTS
+
+    @property
+    def too_much(self) -> bool:
+        """More was asked for than one answer may hold."""
+        return self.code in _LIMIT_TOO_HIGH or self.code == 414  # 414: HTTP's own, the path is too long
+
+
+class TransientError(Exception):
+    """Worth another try, after `wait` seconds if the server says so."""
+
+    def __init__(self, reason: str, wait: float | None = None) -> None:
+        super().__init__(reason)
+        self.wait = wait
+
+
+class Connection:
+    """Requests to one server. Threads may share it: their requests together keep the rate."""
+
+    def __init__(
+        self,
+        server: str = DEFAULT_SERVER,
+        *,
+        rate: float = 1.0,
+        api_key: str | None = None,
+        sleep: Callable[[float], None] = time.sleep,
+        seed: int | None = None,
+    ) -> None:
+        """Connect when the first request is made.
+
+        Args:
+            server: address of the API, with or without the format at its end.
+            rate: requests per second, all threads together.
+            api_key: sent along where given. A wrong key makes every answer an error.
+            sleep: waits so many seconds.
+            seed: of the jitter of waits.
+
+        Raises:
+            BadInput: no address, or a rate that is not positive.
+        """
+        if not server.startswith(("http://", "https://")):
+            raise BadInput(f"the server must be an address like {DEFAULT_SERVER}, not {server!r}")
+        if not rate > 0:
+            raise BadInput("the rate must be positive: requests per second")
+        self.server = server.rstrip("/").removesuffix("/xml").removesuffix("/json")
+        self.requests_made = 0
+        self.seconds_waiting = 0.0
+        """For answers, all threads together."""
+        self._interval = 1 / rate
+        self._api_key = api_key
+        self._sleep = sleep
+        self._random = random.Random(seed)
+        self._lock = threading.Lock()
+        self._sessions = threading.local()
+        self._next_start = 0.0
+        self._failures = 0
+
+    def longest_list(self, path: str, digits: int) -> int:
+        """How many ids of so many digits fit behind `path` in one request."""
+        address = f"{self.server}/xml/{path}".split("//", 1)[1]
+        prefix = len(address) - address.find("/")
+        return max(1, (LONGEST_TARGET - prefix) // (digits + 1))
+
+    def get(self, path: str, read: Callable[[bytes], T]) -> tuple[bytes, T]:
+        """The answer to `/xml/<path>`: its body, and what `read` makes of it.
+
+        Faults of the network and the server, and bodies that `read` calls `UnreadableError`, are tried again,
+        later and later.
+
+        Raises:
+            ApiError: the server refuses the request.
+            UnreadableError: the same unreadable body came twice, so it will not go away.
+            Failed: the server has not answered properly for long, or it refuses to talk to us.
+        """
+        unreadable: set[str] = set()
+        while True:
+            self._wait_for_turn()
+            try:
+                body = self._request(path)
+                try:
+                    content = read(body)
+                except UnreadableError as error:
+                    digest = hashlib.sha256(body).hexdigest()
+                    if digest in unreadable and error.complete:
+                        raise
+                    unreadable.add(digest)
+                    raise TransientError(f"an unreadable document ({error})") from error
+            except TransientError as error:
+                self._wait_after(error, path)
+            else:
+                with self._lock:
+                    self._failures = 0
+                return body, content
+
+    def _request(self, path: str) -> bytes:
+        import requests
+
+        start = time.monotonic()
+        try:
+            response = self._session().get(
+                f"{self.server}/xml/{path}",
+                params={"api_key": self._api_key} if self._api_key else None,
+                timeout=_TIMEOUTS,
+            )
+        except requests.RequestException as error:
+            raise TransientError(_without_address(error)) from error
+        finally:
+            with self._lock:
+                self.requests_made += 1
+                self.seconds_waiting += time.monotonic() - start
+        if response.status_code == 200:
+            return response.content
+        if response.status_code in (404, 414):
+            raise ApiError(response.status_code, str(response.reason))
+        if response.status_code == 429 or response.status_code >= 500:
+            wait = _seconds(response.headers.get("Retry-After"))
+            raise TransientError(f"status {response.status_code}", wait)
+        refusal = read_error(response.content)
+        if refusal is None and response.status_code == 412:
+            raise TransientError("an unreadable error")
+        if refusal is None:
+            raise Failed(f"{self.server} answers with status {response.status_code}: is it OpenML's API?")
+        if refusal[0] == _OVERLOADED:
+            raise TransientError("overloaded")
+        raise ApiError(*refusal)
+
+    def _session(self) -> requests.Session:
+        """A session for each thread: it keeps its connection open between requests."""
+        if not hasattr(self._sessions, "session"):
+            import requests
+
+            self._sessions.session = requests.Session()
+            self._sessions.session.headers["User-Agent"] = f"headstart/{version('headstart')}"
+        session: requests.Session = self._sessions.session
+        return session
+
+    def _wait_for_turn(self) -> None:
+        with self._lock:
+            now = time.monotonic()
+            start = max(now, self._next_start)
+            self._next_start = start + self._interval
+        if start > now:
+            self._sleep(start - now)
+
+    def _wait_after(self, error: TransientError, path: str) -> None:
+        with self._lock:
+            self._failures += 1
+            failures = self._failures
+        if failures >= _PATIENCE:
+            raise Failed(
+                f"{self.server} has not answered properly {failures} times in a row (last: {error}); what"
+                " came before is kept: run the same command again later"
+            )
+        backoff = min(_FIRST_WAIT * 2 ** (failures - 1), _LONGEST_WAIT) * self._random.uniform(0.5, 1.0)
+        wait = backoff if error.wait is None else min(error.wait, _LONGEST_WAIT)
+        logger.info("%s: %s; trying again in %.1f s", path[:80], error, wait)
+        with self._lock:
+            # The other threads leave the server alone as well.
+            self._next_start = max(self._next_start, time.monotonic() + wait)
+        self._sleep(wait)
+
+
+def _seconds(retry_after: str | None) -> float | None:
+    """Seconds of a `Retry-After` header; None if there is none, or it is a date."""
+    try:
+        return None if retry_after is None else max(0.0, float(retry_after))
+    except ValueError:
+        return None
+
+
+def _without_address(error: Exception) -> str:
+    """The message of an error of the network; not the address in it, which may hold the key."""
+    return one_line(type(error).__name__)

@@ -1,0 +1,197 @@
+"""Flows of OpenML: their components, their parameters, and which versions are one algorithm.
+
+A flow is a tree of components. A new version of a library makes new flows of the same tree, and setups name
+parameters by component and version: `sklearn.ensemble.forest.RandomForestClassifier(27)_max_features`. What
+lasts is the path of steps to the component, and the parameter's name there.
+"""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ingest.flows import Flow, find_flow
+from ingest.openml.documents import parse
+from ingest.openml.values import is_structure
+from ingest.run_files import plain_parameter_name
+
+_VERSION = re.compile(r"\(\d+\)")
+_CLASS = re.compile(r"\b(\w+)(?:\.\w+)*\.(\w+)\b")
+
+UNTUNED = frozenset({
+    "random_state", "seed", "random_seed", "n_jobs", "verbose", "copy", "copy_X", "warm_start", "memory",
+    "categorical_features", "cache_size", "silent", "nthread", "steps", "transformers", "estimators",
+    "S", "num-slots", "num-decimal-places", "batch-size", "output-debug-info", "do-not-check-capabilities",
+})  # fmt: skip
+"""Parameters that are no part of a configuration: randomness, resources, messages, lists of columns."""
+
+
+@dataclass(frozen=True)
+class FlowParameter:
+    """A parameter of one component of a flow."""
+
+    component: str
+    """Path of the component in the flow; empty for the flow itself."""
+    component_flow: str
+    """Id of the component's own flow."""
+    name: str
+    """In its component."""
+    parameter: str
+    """In the flow, as the warehouse calls it."""
+    tunable: bool
+    data_type: str | None
+    default_value: str | None
+
+
+@dataclass(frozen=True)
+class Component:
+    """A part of a flow, or the flow itself."""
+
+    path: str
+    flow: str
+    name: str
+    version: int | None
+
+
+@dataclass(frozen=True)
+class OpenMLFlow:
+    """One flow with everything below it."""
+
+    id: str
+    name: str
+    version: int | None
+    external_version: str | None
+    uploader: str | None
+    algorithm: str
+    """Canonical name: ours where we build the flow, else its structure."""
+    components: tuple[Component, ...]
+    """Itself first."""
+    parameters: tuple[FlowParameter, ...]
+
+    @property
+    def structure(self) -> str:
+        """Its name without versions: equal for flows of one algorithm.
+
+        scikit-learn has made modules private (`sklearn.tree.tree` became `sklearn.tree._classes`), so of a
+        component's name only the package and the class count.
+        """
+        return structure_of(self.name)
+
+
+def structure_of(name: str) -> str:
+    """
+    >>> structure_of("sklearn.pipeline.Pipeline(tree=sklearn.tree._classes.DecisionTreeClassifier)(3)")
+    'sklearn.Pipeline(tree=sklearn.DecisionTreeClassifier)'
+    """
+    without_versions = _VERSION.sub("", name)
+    return _CLASS.sub(r"\1.\2", without_versions)
+
+
+def read_flow(body: bytes) -> OpenMLFlow:
+    """`flow/{id}`."""
+    root = parse(body, "flow")
+    flow = _text(root, "id") or ""
+    parts = list(_components(root, ""))
+    found = [
+        (component, parameter)
+        for component, element in parts
+        for parameter in element.findall("parameter")
+        if _text(parameter, "name")
+    ]
+    keys = [(component.path, _text(parameter, "name") or "") for component, parameter in found]
+    ours = known_flow(flow, keys)
+    names = _names_in(ours, keys) if ours else _plain_names(keys)
+    return OpenMLFlow(
+        id=flow,
+        name=_text(root, "name") or "",
+        version=_number(root, "version"),
+        external_version=_text(root, "external_version"),
+        uploader=_text(root, "uploader"),
+        algorithm=ours.name if ours else structure_of(_text(root, "name") or ""),
+        components=tuple(component for component, _ in parts),
+        parameters=tuple(
+            FlowParameter(
+                component=component.path,
+                component_flow=component.flow,
+                name=key[1],
+                parameter=name,
+                tunable=_is_tunable(ours, key[1], name, _text(parameter, "default_value")),
+                data_type=_text(parameter, "data_type"),
+                default_value=_text(parameter, "default_value"),
+            )
+            for (component, parameter), key, name in zip(found, keys, names, strict=True)
+        ),
+    )
+
+
+def known_flow(flow: str, parameters: list[tuple[str, str]]) -> Flow | None:
+    """The flow of ours whose runs those of this OpenML flow are.
+
+    Another server may use the number for something else, so most of its parameters must be there.
+
+    Args:
+        parameters: (path of the component, name) of each.
+    """
+    ours = find_flow(flow)
+    if ours is None:
+        return None
+    names = {plain_parameter_name(f"{path}__{name}") for path, name in parameters}
+    return ours if len(names & set(ours.default())) * 2 > len(ours.default()) else None
+
+
+def _components(element: ET.Element, path: str) -> Iterator[tuple[Component, ET.Element]]:
+    """The flow itself and all below it, each with its element."""
+    flow, name = _text(element, "id") or "", _text(element, "name") or ""
+    yield Component(path, flow, name, _number(element, "version")), element
+    for part in element.findall("component"):
+        below, step = part.find("flow"), _text(part, "identifier") or ""
+        if below is not None:
+            yield from _components(below, f"{path}__{step}" if path else step)
+
+
+def _is_tunable(ours: Flow | None, plain: str, name: str, default: str | None) -> bool:
+    if ours is not None:
+        # What we set when we build it; the rest never varies there.
+        return name in {*ours.default(), *ours.fixed}
+    return plain not in UNTUNED and not (default and is_structure(default))
+
+
+def _names_in(ours: Flow, parameters: list[tuple[str, str]]) -> list[str]:
+    """Our flow's name of each (path, name); the whole path for all that it does not set.
+
+    Numeric and nominal columns may each have an imputer: ours is the one for the numeric columns.
+    """
+    wanted = {*ours.default(), *ours.fixed}
+    whole = ["__".join(filter(None, key)) for key in parameters]
+    plain = [plain_parameter_name(name) for name in whole]
+    chosen = {}
+    for name in wanted:
+        places = [n for n, short in enumerate(plain) if short == name]
+        if len(places) > 1:
+            places = [n for n in places if "numeric" in whole[n]]
+        if len(places) == 1:
+            chosen[places[0]] = name
+    return [chosen.get(n, name) for n, name in enumerate(whole)]
+
+
+def _plain_names(parameters: list[tuple[str, str]]) -> list[str]:
+    """The warehouse's name of each (path, name): the plain one, or the whole path where two share it.
+
+    The rule is that of run files, whose columns are named by path, so that both sources agree.
+    """
+    whole = ["__".join(filter(None, key)) for key in parameters]
+    plain = [plain_parameter_name(name) for name in whole]
+    counts = Counter(plain)
+    return [short if counts[short] == 1 else long for short, long in zip(plain, whole, strict=True)]
+
+
+def _text(element: ET.Element, name: str) -> str | None:
+    return element.findtext(name) or None
+
+
+def _number(element: ET.Element, name: str) -> int | None:
+    text = element.findtext(name)
+    return int(text) if text and text.isdecimal() else None

@@ -1,0 +1,493 @@
+"""Ingesting a selection of a server's runs: what is asked for, what is stored, and where it goes on.
+
+A job is a selection of runs of one server. Its folder below `jobs` in the warehouse has a journal of what was
+stored, skipped and why, and the answers that are not in the warehouse yet. Runs are committed in batches,
+together with all that they refer to, so that readers never see a run of an unknown task.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime, timedelta
+from itertools import product
+from typing import Any
+
+from filelock import FileLock, Timeout
+
+from ingest.keys import digest
+from ingest.openml.answers import Answers
+from ingest.openml.connection import ApiError, Connection
+from ingest.openml.documents import (
+    Parameter,
+    SetupValues,
+    UnreadableError,
+    read_setups,
+    read_suite,
+    rows_in,
+)
+from ingest.openml.parents import Parents
+from ingest.openml.sweep import LARGEST_PAGE, Page, Position, Sweep
+from ingest.openml.tables import evaluation_tables, failed_run_tables, key, setup_tables
+from warehouse.errors import BadInput
+from warehouse.journal import Journal
+from warehouse.store import Warehouse
+
+logger = logging.getLogger(__name__)
+
+MEASURES = ("predictive_accuracy", "area_under_roc_curve", "f_measure", "kappa", "usercpu_time_millis")
+
+_BATCH_ROWS, _BATCH_SECONDS = 10_000, 60.0
+_IDS_IN_A_FILTER = 200
+_ASK_AGAIN = timedelta(days=1)
+"""OpenML computes a run's measures together: while the first has nothing new, the others are asked daily."""
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Which runs: those that fit everything that is given. Numbers are OpenML's."""
+
+    suite: str | None = None
+    tasks: tuple[int, ...] = ()
+    datasets: tuple[int, ...] = ()
+    flows: tuple[int, ...] = ()
+    uploaders: tuple[int, ...] = ()
+    measures: tuple[str, ...] = MEASURES
+    since: int | None = None
+    """Only runs with this number or a higher one."""
+    most: int | None = None
+    """Only so many runs of each task and flow."""
+    failures: bool = False
+    """Also runs that ended with an error, which have no evaluation."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a job stands."""
+
+    measure: str
+    runs: int
+    """Evaluations of the measure seen so far, here and before."""
+    total: int | None
+    """About how many the server has; None where nobody asked."""
+    pages: int
+    requests: int
+    seconds: float
+
+
+@dataclass
+class Summary:
+    """What a job did."""
+
+    requests: int = 0
+    reused: int = 0
+    """Answers that an interrupted job had left on disk."""
+    added: dict[str, int] = field(default_factory=dict)
+    """Table -> rows that are new."""
+    changed: dict[str, int] = field(default_factory=dict)
+    skipped: int = 0
+    version: int = 0
+    seconds: float = 0.0
+    seconds_waiting: float = 0.0
+    """For the server, all connections together."""
+    seconds_writing: float = 0.0
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a job would ask for."""
+
+    evaluations: int
+    known: int
+    requests: int
+
+
+def ingest_openml(
+    warehouse: Warehouse,
+    selection: Selection,
+    connection: Connection,
+    *,
+    jobs: int = 1,
+    refresh: bool = False,
+    report: Callable[[Progress], None] | None = None,
+) -> Summary:
+    """Bring the selected runs into the warehouse, with all that they refer to, unless they are there.
+
+    Args:
+        jobs: requests at the same time.
+        refresh: ask for everything again, and correct what has changed since.
+        report: called after every page.
+
+    Raises:
+        BadInput: a selection that the server does not take, or the same job runs already.
+        Failed: the server or the disk gave up; what came before is kept.
+    """
+    job = _Job(warehouse, selection, connection, jobs, refresh, report or _nobody)
+    with job.alone():
+        return job.run()
+
+
+def estimate(warehouse: Warehouse, selection: Selection, connection: Connection) -> Estimate:
+    """About how many requests `ingest_openml` would make; it takes a dozen to find out."""
+    job = _Job(warehouse, selection, connection, 1, False, _nobody)
+    evaluations = known = 0
+    for filters, measure in product(job.partitions(), selection.measures):
+        sweep = job.sweep(filters, measure)
+        evaluations += sweep.estimate()
+        known += len(sweep.known)
+    pages = -(-max(evaluations - known, 0) // LARGEST_PAGE)
+    return Estimate(evaluations, known, pages + len(selection.measures))
+
+
+class _Job:
+    """One selection on its way into the warehouse."""
+
+    def __init__(
+        self,
+        warehouse: Warehouse,
+        selection: Selection,
+        connection: Connection,
+        jobs: int,
+        refresh: bool,
+        report: Callable[[Progress], None],
+    ) -> None:
+        if selection.most is not None and not selection.flows:
+            raise BadInput("a limit per task and flow needs the flows, and the tasks, a suite or datasets")
+        self._warehouse = warehouse
+        self._selection = selection
+        self._connection = connection
+        self._jobs = jobs
+        self._refresh = refresh
+        self._report = report
+        content = {"server": connection.server, **asdict(selection)}
+        self._folder = warehouse.path / "jobs" / digest(json.dumps(content, sort_keys=True))
+        self._content = content
+        self._journal = Journal(self._folder / "journal.jsonl")
+        self._answers = Answers(connection, self._folder / "answers")
+        self._parents = Parents(warehouse, self._answers, self._skip, refresh)
+        self._summary = Summary(version=warehouse.version)
+        self._start = time.monotonic()
+        self._pages = 0
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keep the same job from running twice at a time."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        try:
+            with FileLock(self._folder / ".lock", timeout=0):
+                yield
+        except Timeout as error:
+            raise BadInput("this job is running already, in another process; see `ingest status`") from error
+
+    def run(self) -> Summary:
+        self._note("started", **self._content, refresh=self._refresh)
+        for filters in self.partitions():
+            self._ingest_partition(filters)
+        self._answers.forget_all()
+        summary = self._summary
+        summary.requests, summary.reused = self._connection.requests_made, self._answers.reused
+        summary.seconds = time.monotonic() - self._start
+        summary.seconds_waiting = self._connection.seconds_waiting
+        summary.version = self._warehouse.version
+        self._note("finished", requests=summary.requests, version=summary.version)
+        return summary
+
+    def partitions(self) -> list[str]:
+        """Filters that together are the selection, each short enough for a request."""
+        tasks = self._tasks()
+        flows, uploaders = self._selection.flows, self._selection.uploaders
+        if tasks is not None and not tasks:
+            return []
+        one_by_one = self._selection.most is not None
+        size = 1 if one_by_one else _IDS_IN_A_FILTER
+        parts = product(_chunks("flow", flows, size), _chunks("task", tasks or (), size))
+        return [
+            "/".join(filter(None, [flow, task, *_chunks("uploader", uploaders, _IDS_IN_A_FILTER)]))
+            for flow, task in parts
+        ]
+
+    def sweep(self, filters: str, measure: str) -> Sweep:
+        """The search for one measure, where it was left."""
+        position, extra, page = self._left_off(filters, measure)
+        return Sweep(
+            answers=self._answers,
+            filters=filters,
+            measure=measure,
+            known=set() if self._refresh else self._known_runs(filters, measure),
+            extra_rows=extra,
+            position=position,
+            since=self._selection.since,
+            most=self._selection.most,
+            page=page,
+            jobs=self._jobs,
+            unreadable=lambda what, why: self._skip(what, f"unreadable: {why}"),
+        )
+
+    def _ingest_partition(self, filters: str) -> None:
+        found = 0
+        for number, measure in enumerate(self._selection.measures):
+            if number and not found and self._asked_lately(filters, measure):
+                continue
+            sweep = self.sweep(filters, measure)
+            # Runs of later measures are mostly the same.
+            sweep.with_setups = number == 0
+            before = len(sweep.known)
+            self._ingest(sweep)
+            found += len(sweep.known) - before
+            self._note("swept", filters=filters, measure=measure, runs=len(sweep.known))
+        if self._selection.failures:
+            self._ingest_failures(filters)
+
+    def _ingest(self, sweep: Sweep) -> None:
+        """Ask for all pages; while one batch is being stored, the next is on its way."""
+        batch, total, before = _Batch(), None, len(sweep.known)
+        with ThreadPoolExecutor(1) as writer:
+            storing: Future[None] | None = None
+            for page in sweep.pages():
+                batch.add(page)
+                self._pages += 1
+                is_long = len(sweep.known) - before >= sweep.page
+                if is_long and total is None and self._report is not _nobody:
+                    total = sweep.estimate()
+                self._progress(sweep, total)
+                if batch.is_full:
+                    if storing is not None:
+                        storing.result()
+                    storing = writer.submit(self._commit, batch, sweep, sorted(sweep.extra_rows))
+                    batch = _Batch()
+            if storing is not None:
+                storing.result()
+            self._commit(batch, sweep, sorted(sweep.extra_rows))
+
+    def _commit(self, batch: _Batch, sweep: Sweep, extra_rows: list[tuple[int, str]]) -> None:
+        """Store what a batch found, with what its runs refer to, and forget its requests."""
+        if batch.rows:
+            setups = self._with_missing_setups(batch)
+            tables = self._parents.tables_for(batch.rows)  # before the setups, which need their flows
+            tables |= setup_tables(setups.values(), batch.parameters, self._parents.flows)
+            tables |= evaluation_tables(batch.rows)
+            self._write(tables)
+        if batch.requests:
+            self._note(
+                "stored",
+                filters=sweep.filters,
+                measure=sweep.measure,
+                **asdict(batch.position),
+                extra=extra_rows,
+                page=sweep.page,
+                requests=len(batch.requests),
+                rows=len(batch.rows),
+                version=self._warehouse.version,
+            )
+        self._answers.forget(batch.requests + self._parents.requests)
+
+    def _write(self, tables: dict[str, Any]) -> None:
+        start = time.monotonic()
+        commit = self._warehouse.write(tables, source="openml", location=self._connection.server)
+        for name, count in commit.added.items():
+            self._summary.added[name] = self._summary.added.get(name, 0) + count
+        for name, count in commit.changed.items():
+            self._summary.changed[name] = self._summary.changed.get(name, 0) + count
+        self._summary.seconds_writing += time.monotonic() - start
+
+    def _with_missing_setups(self, batch: _Batch) -> dict[str, SetupValues]:
+        """The batch's setups by number, and those that its runs refer to and nobody has seen yet."""
+        flow_of = {row["setup_id"]: row["flow_id"] for row in batch.rows}
+        unseen = [number for number in flow_of if number not in batch.setups]
+        missing = sorted(set(unseen) - self._known_numbers("setup", "setups", unseen), key=int)
+        setups = dict(batch.setups)
+        digits = len(missing[-1]) if missing else 1
+        size = min(LARGEST_PAGE, self._connection.longest_list("setup/list/setup/", digits))
+        for start in range(0, len(missing), size):
+            self._ask_for_setups(missing[start : start + size], batch, setups)
+        for number in missing:
+            if number not in setups:
+                self._skip(f"setup {number}", "the server has no hyperparameters of it")
+                setups[number] = SetupValues(number, flow_of[number], {})
+        return setups
+
+    def _ask_for_setups(self, numbers: Sequence[str], batch: _Batch, setups: dict[str, SetupValues]) -> None:
+        path = f"setup/list/setup/{','.join(numbers)}"
+        try:
+            listing = self._answers.get(path, read_setups)
+        except ApiError as error:
+            if error.no_results:
+                return
+            if not error.too_much or len(numbers) == 1:
+                raise
+        except UnreadableError as error:
+            if len(numbers) == 1:
+                self._skip(f"setup {numbers[0]}", f"unreadable: {error}")
+                return
+        else:
+            batch.requests.append(path)
+            batch.parameters |= listing.parameters
+            setups |= {setup.setup: setup for setup in listing.setups}
+            return
+        half = len(numbers) // 2
+        self._ask_for_setups(numbers[:half], batch, setups)
+        self._ask_for_setups(numbers[half:], batch, setups)
+
+    def _ingest_failures(self, filters: str) -> None:
+        """Runs that ended with an error: `evaluation/list` does not have them."""
+        start, read = 0, rows_in("runs", "run")
+        while True:
+            path = "/".join(filter(None, ["run/list/show_errors/true", filters]))
+            try:
+                path = f"{path}/limit/{LARGEST_PAGE}/offset/{start}"
+                rows = self._connection.get(path, read)[1]
+            except ApiError as error:
+                if error.no_results:
+                    return
+                raise
+            failed = [row for row in rows if row.get("error_message")]
+            if failed:
+                flow_of = {row["setup_id"]: row["flow_id"] for row in failed}
+                known = self._known_numbers("setup", "setups", list(flow_of))
+                batch = _Batch(rows=failed)
+                setups = self._with_missing_setups(batch)
+                tables = self._parents.tables_for(failed)
+                tables |= setup_tables(
+                    [s for n, s in setups.items() if n not in known], batch.parameters, self._parents.flows
+                )
+                self._write(tables | failed_run_tables(failed))
+            start += len(rows)
+
+    # ---- what is known ---------------------------------------------------------------------------
+
+    def _tasks(self) -> list[int] | None:
+        """The tasks to ask for; None = all."""
+        selection = self._selection
+        tasks = list(selection.tasks)
+        if selection.suite is not None:
+            tasks += map(int, self._listed(f"study/{selection.suite}", read_suite, "suite"))
+        if selection.datasets:
+            datasets = ",".join(map(str, selection.datasets))
+            rows = self._listed(
+                f"task/list/data_id/{datasets}/status/all", rows_in("tasks", "task"), "datasets"
+            )
+            tasks += [int(row["task_id"]) for row in rows]
+        is_limited = bool(selection.tasks or selection.suite is not None or selection.datasets)
+        return sorted(set(tasks)) if is_limited else None
+
+    def _listed(self, path: str, read: Callable[[bytes], list[Any]], what: str) -> list[Any]:
+        try:
+            return self._answers.get(path, read)
+        except ApiError as error:
+            if error.no_results:
+                return []
+            raise BadInput(f"the server does not know the {what} of {path!r}: {error}") from error
+
+    def _known_runs(self, filters: str, measure: str) -> set[int]:
+        """Runs of a partition that the warehouse has with a value of the measure."""
+        parts = filters.split("/") if filters else []
+        wanted = dict(zip(parts[::2], parts[1::2], strict=True))
+        keys = {name: [key(number) for number in numbers.split(",")] for name, numbers in wanted.items()}
+        rows = self._warehouse.arrow(
+            """
+            SELECT r.position FROM evaluations e JOIN runs r USING (run)
+            WHERE e.measure = $measure AND starts_with(e.run, 'openml:')
+              AND ($flows IS NULL OR list_contains($flows, e.flow))
+              AND ($tasks IS NULL OR list_contains($tasks, r.task))
+              AND ($uploaders IS NULL OR list_contains($uploaders, r.uploader))
+            """,
+            {
+                "measure": measure,
+                "flows": keys.get("flow"),
+                "tasks": keys.get("task"),
+                "uploaders": wanted["uploader"].split(",") if "uploader" in wanted else None,
+            },
+        )
+        return set(rows["position"].to_pylist())
+
+    def _known_numbers(self, column: str, table: str, numbers: Iterable[str]) -> set[str]:
+        """Those of these numbers that a table of the warehouse has."""
+        found = self._warehouse.sql(
+            f"SELECT {column} FROM {table} WHERE {column} IN (SELECT unnest($keys))",
+            {"keys": [key(number) for number in numbers]},
+        )[column]
+        return {name.removeprefix("openml:") for name in found}
+
+    def _left_off(self, filters: str, measure: str) -> tuple[Position, set[tuple[int, str]], int]:
+        """Where the search for a measure stopped, the rows of further engines, and the size of pages."""
+        of_measure = [
+            record
+            for record in self._journal.records()
+            if record.get("event") == "stored"
+            and (record.get("filters"), record.get("measure")) == (filters, measure)
+        ]
+        if self._refresh or not of_measure:
+            return Position(), set(), LARGEST_PAGE
+        last = of_measure[-1]
+        extra = {(int(run), str(engine)) for run, engine in last["extra"]}
+        return Position(last["window"], last["width"]), extra, int(last["page"])
+
+    def _asked_lately(self, filters: str, measure: str) -> bool:
+        asked = [
+            datetime.fromisoformat(record["time"])
+            for record in self._journal.records()
+            if record.get("event") == "swept"
+            and (record.get("filters"), record.get("measure")) == (filters, measure)
+        ]
+        return bool(asked) and not self._refresh and datetime.now(UTC) - asked[-1] < _ASK_AGAIN
+
+    # ---- what is told ----------------------------------------------------------------------------
+
+    def _note(self, event: str, **facts: Any) -> None:
+        self._folder.mkdir(parents=True, exist_ok=True)
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        self._journal.append({"event": event, "time": now, **facts})
+
+    def _skip(self, what: str, why: str) -> None:
+        self._summary.skipped += 1
+        self._note("skipped", what=what, why=why)
+
+    def _progress(self, sweep: Sweep, total: int | None) -> None:
+        self._report(
+            Progress(
+                measure=sweep.measure,
+                runs=len(sweep.known),
+                total=total,
+                pages=self._pages,
+                requests=self._connection.requests_made,
+                seconds=time.monotonic() - self._start,
+            )
+        )
+
+
+@dataclass
+class _Batch:
+    """Pages on their way into the warehouse."""
+
+    rows: list[dict[str, str]] = field(default_factory=list)
+    setups: dict[str, SetupValues] = field(default_factory=dict)
+    parameters: dict[str, Parameter] = field(default_factory=dict)
+    requests: list[str] = field(default_factory=list)
+    position: Position = field(default_factory=Position)
+    started: float = field(default_factory=time.monotonic)
+
+    def add(self, page: Page) -> None:
+        self.rows += page.listing.rows
+        self.setups |= {setup.setup: setup for setup in page.listing.setups}
+        self.parameters |= page.listing.parameters
+        self.requests += page.requests
+        self.position = page.position
+
+    @property
+    def is_full(self) -> bool:
+        return len(self.rows) >= _BATCH_ROWS or time.monotonic() - self.started > _BATCH_SECONDS
+
+
+def _nobody(_: Progress) -> None:
+    """For those who do not want to know: nothing is asked of the server for their sake."""
+
+
+def _chunks(name: str, numbers: Sequence[int], size: int) -> list[str]:
+    """Path segments that filter by these numbers; one that filters nothing where there are none."""
+    parts = [numbers[start : start + size] for start in range(0, len(numbers), size)]
+    return [f"{name}/{','.join(map(str, part))}" for part in parts] or [""]

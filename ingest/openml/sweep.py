@@ -1,0 +1,306 @@
+"""Which requests find every evaluation of a selection, however the server orders its listings.
+
+Offsets into a listing are slow and unstable: rows repeat or vanish between pages when a run is added, or when
+the server feels like another order. Windows of run ids are neither, but ids of a selection may be anywhere.
+So the end of the listing says whether the server has more than is known; where ids lie densely, windows of
+ids fetch them, and elsewhere the listing itself does. It ends when the listing has no row beyond the number
+of known ones, which also finds evaluations that came late, for runs of any age.
+
+    known        runs of the selection with a value of the measure, here and in the warehouse
+    window       ids k W to (k + 1) W - 1: a fixed grid, so that the same requests come again after a kill
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from ingest.openml.answers import Answers
+from ingest.openml.connection import ApiError
+from ingest.openml.documents import Listing, UnreadableError, read_evaluations
+from warehouse.errors import BadInput, Failed
+
+logger = logging.getLogger(__name__)
+
+Get = Callable[[str, Callable[[bytes], Listing]], Listing]
+
+LARGEST_PAGE = 1000
+"""Rows that OpenML gives at once since June 2026."""
+_LOOK_BACK = 0.9
+"""Share of a page that the first look at the end of a listing spends on runs that are known."""
+_OVERLAP = 0.02
+"""The same where pages follow one another: rows may have moved up meanwhile."""
+_SPARSE = 4
+"""Ids per run beyond which the listing costs fewer requests than windows."""
+_GAP = 10
+"""Windows without a run after which there are none above, where nothing but ids can tell."""
+_FRUITLESS = 3
+"""Rounds that bring nothing new although the server says that there is more, after which it is believed."""
+
+
+@dataclass(frozen=True)
+class Page:
+    """What some requests found."""
+
+    listing: Listing
+    requests: list[str]
+    position: Position
+
+
+@dataclass(frozen=True)
+class Position:
+    """Where the walk over windows is to go on after a page has been stored."""
+
+    window: int | None = None
+    """The next window; None = not walking."""
+    width: int = 0
+    """W."""
+
+
+@dataclass
+class Sweep:
+    """The search for the evaluations of one measure in one selection of runs."""
+
+    answers: Answers
+    filters: str
+    """Path segments: `flow/6969/task/3,6`."""
+    measure: str
+    known: set[int]
+    """Runs known so far; grows with the pages."""
+    extra_rows: set[tuple[int, str]] = field(default_factory=set)
+    """(run, engine) of rows beyond the first of a run: listings have one per engine."""
+    position: Position = field(default_factory=Position)
+    since: int | None = None
+    """Only runs with this id or a higher one."""
+    most: int | None = None
+    """Only so many runs, whichever the server names first."""
+    with_setups: bool = False
+    """Requests that expect many new runs bring their hyperparameters as well: one in place of two."""
+    page: int = LARGEST_PAGE
+    jobs: int = 1
+    unreadable: Callable[[str, str], None] = lambda *_: None
+    """Told what had to be left out, and why."""
+
+    def pages(self) -> Iterator[Page]:
+        """Requests until the server has no more; each page is to be stored before the next is asked for."""
+        if self.most is not None:
+            yield from self._first_rows(self.most)
+        elif self.since is not None:
+            yield from self._walk_from(self.since, _GAP)
+        else:
+            if self.position.window is not None:
+                yield from self._walk(self.position)
+            yield from self._until_nothing_is_new()
+
+    def _until_nothing_is_new(self) -> Iterator[Page]:
+        fruitless, overlap = 0, _LOOK_BACK
+        while True:
+            start = max(self._rows_known() - int(overlap * self.page), 0)
+            bulk = not self.known or overlap == _OVERLAP
+            listing, requests = self._listing(start, self.answers.get, bulk=bulk)
+            fresh = self._note(listing)
+            yield Page(listing, requests, Position())
+            rows = len(_keys(listing))
+            reaches_end = rows < self.page
+            if reaches_end and start + rows <= self._rows_known():
+                return
+            if fresh:
+                fruitless, overlap = 0, _OVERLAP
+                if not reaches_end and (fresh[-1] - fresh[0]) / len(fresh) < _SPARSE:
+                    yield from self._walk_from(fresh[0])
+            elif not self._reaches(self._rows_known()):
+                return
+            elif fruitless == _FRUITLESS:
+                logger.warning(
+                    "%s: the server counts more evaluations than the %d different ones that it lists",
+                    self.measure,
+                    self._rows_known(),
+                )
+                return
+            else:
+                fruitless += 1
+                yield from self._all_pages()
+
+    def estimate(self) -> int:
+        """About how many rows the server has, to a tenth; a dozen requests."""
+        low, high = 0, self.page
+        while self._reaches(high):
+            low, high = high, high * 4
+        while high - low > max(0.1 * high, self.page / 2):
+            middle = (low + high) // 2
+            if self._reaches(middle):
+                low = middle
+            else:
+                high = middle
+        return (low + high) // 2 if low else high
+
+    # ---- windows ---------------------------------------------------------------------------------
+
+    def _walk_from(self, run: int, gap: int = 1) -> Iterator[Page]:
+        digits = len(str(run + 100 * self.page))
+        width = min(self.page, self.answers.connection.longest_list(self._path("run/", bulk=True), digits))
+        yield from self._walk(Position(run // width, width), gap)
+
+    def _walk(self, start: Position, gap: int = 1) -> Iterator[Page]:
+        """Windows from a position on, until `gap` of them in a row are empty."""
+        upcoming, width, empty = start.window or 0, start.width, 0
+        with _pool(self.jobs) as pool:
+            waiting: deque[tuple[int, Future[tuple[Listing, list[str]]]]] = deque()
+            while empty < gap:
+                while len(waiting) < self.jobs:
+                    low = max(upcoming * width, self.since or 1)
+                    waiting.append((upcoming, pool.submit(self._window, low, (upcoming + 1) * width)))
+                    upcoming += 1
+                window, answer = waiting.popleft()
+                listing, requests = answer.result()
+                empty = 0 if listing.rows else empty + 1
+                self._note(listing)
+                is_over = empty == gap
+                yield Page(listing, requests, Position() if is_over else Position(window + 1, width))
+
+    def _window(self, low: int, high: int) -> tuple[Listing, list[str]]:
+        """The evaluations of runs `low` to `high` - 1, and the requests that found them."""
+        size = high - low
+        while size <= self.page:
+            path = self._path(f"run/{','.join(map(str, range(low, high)))}", bulk=True)
+            try:
+                return self.answers.get(path, read_evaluations), [path]
+            except ApiError as error:
+                if error.no_results:
+                    return Listing(), [path]
+                if error.too_much and size > 1:
+                    self._ask_for_less(error, size)
+                    break
+                self._ask_otherwise(error)
+            except UnreadableError as error:
+                if size == 1:
+                    self.unreadable(f"run {low}", str(error))
+                    return Listing(), [path]
+                break
+        middle = (low + high) // 2
+        left, left_requests = self._window(low, middle)
+        right, right_requests = self._window(middle, high)
+        return joined(left, right), left_requests + right_requests
+
+    # ---- listing by offset -----------------------------------------------------------------------
+
+    def _all_pages(self) -> Iterator[Page]:
+        """The whole listing from its start, whatever was kept of it."""
+        start = 0
+        while True:
+            listing, requests = self._listing(
+                start, lambda path, read: self.answers.connection.get(path, read)[1]
+            )
+            if not listing.rows:
+                return
+            self._note(listing)
+            yield Page(listing, requests, Position())
+            start += self.page - int(_OVERLAP * self.page)
+
+    def _first_rows(self, most: int) -> Iterator[Page]:
+        """The first rows of the listing, unless that many are known."""
+        start = 0
+        while len(self.known) < most:
+            listing, requests = self._listing(start, self.answers.get, most - start, bulk=True)
+            if not listing.rows:
+                return
+            self._note(listing)
+            yield Page(listing, requests, Position())
+            start += len(listing.rows)
+            if start >= most or len(listing.rows) < self.page:
+                return
+
+    def _listing(
+        self, start: int, get: Get, most: int = LARGEST_PAGE, *, bulk: bool = False
+    ) -> tuple[Listing, list[str]]:
+        """A page of the listing from row `start` on, empty where the listing has ended."""
+        while True:
+            limit = min(most, self.page)
+            path = self._path(f"limit/{limit}/offset/{start}", bulk=bulk)
+            try:
+                return get(path, read_evaluations), [path]
+            except ApiError as error:
+                if error.no_results:
+                    return Listing(), [path]
+                if error.too_much and limit > 1:
+                    self._ask_for_less(error, limit)
+                else:
+                    self._ask_otherwise(error)
+            except UnreadableError as error:
+                if limit == 1:
+                    self.unreadable(f"row {start} of the listing of {self.measure}", str(error))
+                    return Listing(), [path]
+                half = limit // 2
+                left, left_requests = self._listing(start, get, half, bulk=bulk)
+                right, right_requests = self._listing(start + half, get, limit - half, bulk=bulk)
+                return joined(left, right), left_requests + right_requests
+
+    def _reaches(self, row: int) -> bool:
+        """Whether the server's listing has a row of this number, from 0."""
+        path = self._path(f"limit/1/offset/{row}")
+        try:
+            return bool(self.answers.connection.get(path, read_evaluations)[1].rows)
+        except ApiError as error:
+            if error.no_results:
+                return False
+            raise
+        except UnreadableError:
+            return True
+
+    # ---- both ------------------------------------------------------------------------------------
+
+    def _path(self, end: str, *, bulk: bool = False) -> str:
+        """A request for evaluations; where many are new, their setups come along."""
+        kind = "evaluation/setup/list" if bulk and self.with_setups else "evaluation/list"
+        return "/".join(filter(None, [kind, "function", self.measure, self.filters, end]))
+
+    def _ask_for_less(self, error: ApiError, asked: int) -> None:
+        if error.code != 414:  # a path that is too long says nothing about the rows of an answer
+            self.page = max(min(self.page, asked // 2), 1)
+            logger.info("the server gives at most %d rows at once now", self.page)
+
+    def _ask_otherwise(self, error: ApiError) -> None:
+        """Leave setups to requests of their own where the server has no listing with both; else give up."""
+        if self.with_setups and error.code in (100, 404):
+            self.with_setups = False
+        elif error.code in (540, 541, 544):
+            raise BadInput(f"the server does not take this selection: {error}") from error
+        else:
+            raise Failed(f"the server refuses a request: {error}") from error
+
+    def _note(self, listing: Listing) -> list[int]:
+        """Count the rows as known; returns the runs that were not, in order."""
+        of_runs: dict[int, list[str]] = {}
+        for run, engine in sorted(_keys(listing)):
+            of_runs.setdefault(run, []).append(engine)
+        fresh = of_runs.keys() - self.known
+        self.known |= fresh
+        self.extra_rows |= {(run, engine) for run, engines in of_runs.items() for engine in engines[1:]}
+        return sorted(fresh)
+
+    def _rows_known(self) -> int:
+        return len(self.known) + len(self.extra_rows)
+
+
+def _keys(listing: Listing) -> set[tuple[int, str]]:
+    """Run and engine of each row: the same row may come twice."""
+    return {(int(row["run_id"]), row.get("evaluation_engine_id", "1")) for row in listing.rows}
+
+
+def joined(left: Listing, right: Listing) -> Listing:
+    """Both pages as one."""
+    return Listing(left.rows + right.rows, left.setups + right.setups, left.parameters | right.parameters)
+
+
+@contextmanager
+def _pool(jobs: int) -> Iterator[ThreadPoolExecutor]:
+    """Threads whose waiting work is dropped at the end."""
+    pool = ThreadPoolExecutor(jobs)
+    try:
+        yield pool
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)

@@ -1,0 +1,349 @@
+"""What OpenML says, as rows of the warehouse's tables.
+
+Ids become keys: run 7 is `openml:7`. What OpenML publishes is kept as it is published: -1 for qualities that
+do not apply, an evaluation that is NaN as a row without a value, times without a zone.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ingest.keys import digest
+from ingest.openml.documents import Parameter, SetupValues
+from ingest.openml.flows import UNTUNED, FlowParameter, OpenMLFlow
+from ingest.openml.values import is_structure, typed
+from ingest.run_files import plain_parameter_name
+from warehouse.schema import PROVENANCE, TABLES
+
+Rows = Sequence[Mapping[str, str]]
+Tables = dict[str, pa.Table]
+
+
+@dataclass(frozen=True)
+class KnownFlow:
+    """What setups of a flow need to know of it."""
+
+    algorithm: str
+    parameters: tuple[FlowParameter, ...]
+
+
+def key(number: str | int) -> str:
+    """The warehouse's key of the thing with this number."""
+    return f"openml:{number}"
+
+
+def evaluation_tables(rows: Rows) -> Tables:
+    """Runs and their evaluations; of several engines' values of a run, the first engine's."""
+    unique = {
+        (row["run_id"], row["function"]): row
+        for row in sorted(rows, key=lambda row: int(row.get("evaluation_engine_id", 1)), reverse=True)
+    }
+    evaluations = sorted(unique.values(), key=lambda row: int(row["run_id"]))
+    runs = {row["run_id"]: row for row in evaluations}
+    return {
+        "runs": _table(
+            "runs",
+            run=[key(run) for run in runs],
+            task=[key(row["task_id"]) for row in runs.values()],
+            setup=[key(row["setup_id"]) for row in runs.values()],
+            outcome=["success"] * len(runs),
+            position=[int(run) for run in runs],
+            uploader=[row.get("uploader") for row in runs.values()],
+            uploaded=[row.get("upload_time") for row in runs.values()],
+        ),
+        "evaluations": _table(
+            "evaluations",
+            run=[key(row["run_id"]) for row in evaluations],
+            measure=[row["function"] for row in evaluations],
+            value=[_number(row.get("value")) for row in evaluations],
+            array=[row.get("array_data") or row.get("values") for row in evaluations],
+            flow=[key(row["flow_id"]) for row in evaluations],
+        ),
+    }
+
+
+def failed_run_tables(rows: Rows) -> Tables:
+    """Runs that `run/list` has with an error."""
+    return {
+        "runs": _table(
+            "runs",
+            run=[key(row["run_id"]) for row in rows],
+            task=[key(row["task_id"]) for row in rows],
+            setup=[key(row["setup_id"]) for row in rows],
+            outcome=["crash"] * len(rows),
+            message=[row.get("error_message") for row in rows],
+            position=[int(row["run_id"]) for row in rows],
+            uploader=[row.get("uploader") for row in rows],
+            uploaded=[row.get("upload_time") for row in rows],
+        )
+    }
+
+
+def flow_tables(flows: Iterable[OpenMLFlow]) -> Tables:
+    """Flows with their components and parameters."""
+    flows = list(flows)
+    parts = [(flow, component) for flow in flows for component in flow.components]
+    parameters = [(flow, parameter) for flow in flows for parameter in flow.parameters]
+    return {
+        "flows": _table(
+            "flows",
+            flow=[key(flow.id) for flow in flows],
+            name=[flow.name for flow in flows],
+            algorithm=[flow.algorithm for flow in flows],
+            flow_version=[flow.version for flow in flows],
+            external_version=[flow.external_version for flow in flows],
+            structure=[flow.structure for flow in flows],
+            uploader=[flow.uploader for flow in flows],
+        ),
+        "components": _table(
+            "components",
+            flow=[key(flow.id) for flow, _ in parts],
+            component=[component.path for _, component in parts],
+            component_flow=[key(component.flow) for _, component in parts],
+            name=[component.name for _, component in parts],
+            component_version=[component.version for _, component in parts],
+        ),
+        "parameters": _table(
+            "parameters",
+            flow=[key(flow.id) for flow, _ in parameters],
+            component=[parameter.component for _, parameter in parameters],
+            name=[parameter.name for _, parameter in parameters],
+            parameter=[parameter.parameter for _, parameter in parameters],
+            tunable=[parameter.tunable for _, parameter in parameters],
+            data_type=[parameter.data_type for _, parameter in parameters],
+            default_value=[parameter.default_value for _, parameter in parameters],
+        ),
+    }
+
+
+def setup_tables(
+    setups: Collection[SetupValues], parameters: Mapping[str, Parameter], flows: Mapping[str, KnownFlow]
+) -> Tables:
+    """Setups with every hyperparameter: typed, and with the flow's default where they leave one out.
+
+    Args:
+        parameters: by OpenML's number.
+        flows: by number; a flow that is missing has the names that its setups give.
+    """
+    alike: dict[tuple[str, tuple[str, ...]], list[SetupValues]] = defaultdict(list)
+    for setup in setups:
+        alike[setup.flow, tuple(setup.values)].append(setup)
+    groups = [
+        _alike_tables(flow, members, [parameters[number] for number in numbers], flows.get(flow))
+        for (flow, numbers), members in alike.items()
+    ]
+    empty = {
+        "setups": _table("setups", setup=[], flow=[], configuration=[]),
+        "hyperparameters": _table(
+            "hyperparameters",
+            setup=[],
+            parameter=[],
+            value=[],
+            raw=[],
+            component=[],
+            is_default=[],
+            tunable=[],
+        ),
+    }
+    return {
+        name: pa.concat_tables([rows, *(group[name] for group in groups)]) for name, rows in empty.items()
+    }
+
+
+def _alike_tables(
+    flow: str, setups: Sequence[SetupValues], parameters: Sequence[Parameter], known: KnownFlow | None
+) -> Tables:
+    """Setups of one flow that set the same parameters."""
+    columns = _columns(parameters, known)
+    given = {(column.component_flow, column.name) for column in columns}
+    defaults = [
+        parameter
+        for parameter in (known.parameters if known else ())
+        if parameter.default_value is not None
+        and (parameter.component_flow, parameter.name) not in given
+        and not is_structure(parameter.default_value)
+    ]
+    everything = [*columns, *defaults]
+    n, width = len(setups), len(everything)
+    filled = [parameter.default_value or "" for parameter in defaults]
+    raw = [text for setup in setups for text in (*setup.values.values(), *filled)]
+    encoded = pa.array(raw, pa.string()).dictionary_encode()
+    texts = encoded.dictionary.to_pylist()  # each distinct text once
+    values = pa.array([typed(text) for text in texts], pa.string()).take(encoded.indices)
+    is_part = np.array([is_structure(text) for text in texts], dtype=bool)[encoded.indices.to_numpy()]
+    tunable = ~is_part.reshape(n, width) & np.array(
+        [parameter.tunable for parameter in everything], dtype=bool
+    )
+    places = pa.array(np.tile(np.arange(width), n))
+    numbers = pa.array([key(setup.setup) for setup in setups], pa.string())
+    algorithm = known.algorithm if known else key(flow)
+    return {
+        "setups": _table(
+            "setups",
+            setup=numbers,
+            flow=[key(flow)] * n,
+            configuration=_configurations(algorithm, everything, values, tunable),
+        ),
+        "hyperparameters": _table(
+            "hyperparameters",
+            setup=numbers.take(pa.array(np.repeat(np.arange(n), width))),
+            parameter=pa.array([parameter.parameter for parameter in everything], pa.string()).take(places),
+            value=values,
+            raw=encoded.cast(pa.string()),
+            component=pa.array([parameter.component for parameter in everything], pa.string()).take(places),
+            is_default=pa.array(np.tile(np.arange(width) >= len(columns), n)),
+            tunable=pa.array(tunable.ravel()),
+        ),
+    }
+
+
+def _columns(parameters: Sequence[Parameter], known: KnownFlow | None) -> list[FlowParameter]:
+    """What the flow says of each parameter; by its full name where the flow does not have it."""
+    of_flow = {(p.component_flow, p.name): p for p in (known.parameters if known else ())}
+    columns = [of_flow.get((p.component_flow, p.name)) or _from_full_name(p) for p in parameters]
+    counts = Counter(column.parameter for column in columns)
+    return [
+        column
+        if counts[column.parameter] == 1
+        else replace(column, parameter=f"{column.component or parameter.id}__{column.name}")
+        for column, parameter in zip(columns, parameters, strict=True)
+    ]
+
+
+def _from_full_name(parameter: Parameter) -> FlowParameter:
+    """`sklearn.tree.tree.DecisionTreeClassifier(7)_max_depth` in its parts."""
+    component = parameter.full_name.removesuffix(f"_{parameter.name}")
+    return FlowParameter(
+        component=re.sub(r"\(\d+\)$", "", component),
+        component_flow=parameter.component_flow,
+        name=parameter.name,
+        parameter=plain_parameter_name(parameter.full_name or parameter.name),
+        tunable=parameter.name not in UNTUNED,
+        data_type=None,
+        default_value=None,
+    )
+
+
+def _configurations(
+    algorithm: str, parameters: Sequence[FlowParameter], values: pa.Array, tunable: np.ndarray
+) -> list[str]:
+    """For each of n setups, what is equal for setups whose tunable values are equal.
+
+    Args:
+        values: (n x parameters,) JSON texts, setup by setup.
+        tunable: (n, parameters) whether a value is part of the configuration.
+    """
+    order = sorted(range(len(parameters)), key=lambda place: parameters[place].parameter)
+    order = [place for place in order if tunable[:, place].any()]
+    names = [f"{parameters[place].parameter}=" for place in order]
+    n, width = tunable.shape
+    columns = [values.take(pa.array(np.arange(n) * width + place)).to_pylist() for place in order]
+    is_whole = bool(tunable[:, order].all())
+    keys = []
+    for setup, own in enumerate(zip(*columns, strict=True) if columns else [()] * n):
+        parts = [name + value for name, value in zip(names, own, strict=True)]
+        if not is_whole:
+            parts = [part for part, place in zip(parts, order, strict=True) if tunable[setup, place]]
+        keys.append(f"{algorithm}/{digest(*parts)}")
+    return keys
+
+
+def task_tables(rows: Rows, procedures: Mapping[str, str]) -> Tables:
+    """Tasks as `task/list` has them.
+
+    Args:
+        procedures: name of each estimation procedure by number.
+    """
+    return {
+        "tasks": _table(
+            "tasks",
+            task=[key(row["task_id"]) for row in rows],
+            dataset=[key(row["did"]) for row in rows],
+            task_type=[row.get("task_type", "unknown").lower().replace(" ", "_") for row in rows],
+            estimation_procedure=[procedures.get(row.get("estimation_procedure", "")) for row in rows],
+        )
+    }
+
+
+def dataset_tables(rows: Rows, qualities: Mapping[str, Mapping[str, str | None]]) -> Tables:
+    """Datasets as `data/list` has them, and all that is published of them.
+
+    Args:
+        qualities: by dataset and name; None where a quality is empty.
+    """
+    described = [
+        (dataset, name, _number(value)) for dataset, own in qualities.items() for name, value in own.items()
+    ]
+    return {
+        "datasets": _table(
+            "datasets",
+            dataset=[key(row["did"]) for row in rows],
+            name=[row.get("name", f"dataset {row['did']}") for row in rows],
+            rows=[_count(qualities, row["did"], "NumberOfInstances") for row in rows],
+            columns=[_count(qualities, row["did"], "NumberOfFeatures") for row in rows],
+            classes=[_count(qualities, row["did"], "NumberOfClasses") for row in rows],
+            data_version=[_whole(row.get("version")) for row in rows],
+            status=[row.get("status", "unlisted") for row in rows],
+        ),
+        "qualities": _table(
+            "qualities",
+            dataset=[key(dataset) for dataset, _, _ in described],
+            quality=[name for _, name, _ in described],
+            value=[value for _, _, value in described],
+            source=["openml"] * len(described),
+            extractor=["openml"] * len(described),
+        ),
+    }
+
+
+def procedure_name(name: str) -> str:
+    """A short name of an estimation procedure.
+
+    >>> procedure_name("10-fold Crossvalidation"), procedure_name("10 times 10-fold Crossvalidation")
+    ('cv10', '10xcv10')
+    >>> procedure_name("33% Holdout set")
+    '33% Holdout set'
+    """
+    found = re.fullmatch(r"(?:(\d+) times )?(\d+)-fold Cross-?validation", name, re.IGNORECASE)
+    if not found:
+        return name
+    return f"{found[1]}xcv{found[2]}" if found[1] else f"cv{found[2]}"
+
+
+def _count(qualities: Mapping[str, Mapping[str, str | None]], dataset: str, name: str) -> int | None:
+    value = _number(qualities.get(dataset, {}).get(name))
+    return None if value is None or value < 0 or not value.is_integer() else int(value)
+
+
+def _whole(text: str | None) -> int | None:
+    return int(text) if text and text.isdecimal() else None
+
+
+def _number(text: str | None) -> float | None:
+    """The number that a text says; None for NaN and for what is no number."""
+    try:
+        value = float(text or "nan")
+    except ValueError:
+        return None
+    return None if math.isnan(value) else value
+
+
+def _table(name: str, /, **columns: Any) -> pa.Table:
+    """Rows of a table of the warehouse, whose optional columns may be left out."""
+    schema = TABLES[name].schema
+    arrays = {
+        field.name: columns[field.name]
+        if isinstance(columns[field.name], pa.Array | pa.ChunkedArray)
+        else pa.array(columns[field.name], field.type)
+        for field in schema
+        if field.name in columns and field.name != PROVENANCE
+    }
+    return pa.table(arrays)

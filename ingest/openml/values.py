@@ -1,0 +1,70 @@
+"""Hyperparameter values as OpenML keeps them, with a type.
+
+scikit-learn's uploads hold the JSON text of the Python value, in Python's dialect (NaN, Infinity); older ones
+hold `str()` of it; Weka's and R's hold the option's text. What is no JSON stays the text that it is.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+_SERIALIZED = "oml-python:serialized_object"
+_STRUCTURE = frozenset({"component_reference", "composition_step_constant"})
+_LONGEST = 2048
+"""Characters that OpenML keeps of a value; a text of this length is probably cut off."""
+
+
+def typed(raw: str) -> str:
+    """JSON text of the value that `raw` says.
+
+    >>> typed('"gini"'), typed("null"), typed("0.5"), typed("auto"), typed("")
+    ('"gini"', 'null', '0.5', '"auto"', '""')
+
+    Numbers that JSON lacks become texts, Python objects the text that names them:
+
+    >>> typed("NaN"), typed('{"oml-python:serialized_object": "type", "value": "np.float64"}')
+    ('"NaN"', '"np.float64"')
+    """
+    return json.dumps(_plain(_decoded(raw)), allow_nan=False)
+
+
+def is_structure(raw: str) -> bool:
+    """Whether a value refers to parts of the pipeline: which there are is no setting of the flow.
+
+    >>> is_structure('[{"oml-python:serialized_object": "component_reference", "value": {"key": "a"}}]')
+    True
+    """
+    return _refers(_decoded(raw)) if "component_reference" in raw or "composition_step" in raw else False
+
+
+def is_cut(raw: str) -> bool:
+    """Whether the end of a value was probably lost at OpenML."""
+    return len(raw) == _LONGEST
+
+
+def _decoded(raw: str) -> Any:
+    try:
+        return json.loads(raw)
+    except (ValueError, RecursionError):
+        return raw
+
+
+def _plain(value: Any) -> Any:
+    """`value` without what JSON or a table of values can't hold."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    if isinstance(value, list):
+        return [_plain(part) for part in value]
+    if not isinstance(value, dict):
+        return value
+    if value.get(_SERIALIZED) in ("type", "function") and isinstance(value.get("value"), str):
+        return value["value"]
+    return {name: _plain(part) for name, part in value.items()}
+
+
+def _refers(value: Any) -> bool:
+    if isinstance(value, list):
+        return any(_refers(part) for part in value)
+    return isinstance(value, dict) and value.get(_SERIALIZED) in _STRUCTURE
