@@ -87,7 +87,7 @@ def description_tables(dataset: Dataset) -> dict[str, pd.DataFrame]:
                     "name": dataset.name,
                     "content_hash": dataset.content_hash,
                     "rows": len(dataset.features),
-                    "columns": dataset.features.shape[1],
+                    "columns": dataset.features.shape[1] + 1,
                     "classes": dataset.n_classes,
                     "target": dataset.target.name,
                     "note": dataset.note,

@@ -158,7 +158,7 @@ _EVALUATIONS = _table(
         _NUMBER,
         "in the measure's own unit: accuracies as fractions, times in milliseconds; null if undefined",
     ),
-    _optional("array", _TEXT, "values per class, or other details, as the source gives them"),
+    _optional("array_data", _TEXT, "values per class, or other details, as the source gives them"),
     _required("flow", _TEXT, "the run's flow, repeated here because the table is partitioned by it"),
     key=("run", "measure"),
     partition_by=("flow",),

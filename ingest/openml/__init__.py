@@ -3,3 +3,7 @@
 `job` puts the parts together: a `sweep` decides what to ask for, `answers` keeps what came until it is in the
 warehouse, `documents` reads it and `tables` makes rows of it.
 """
+
+DEFAULT_SERVER = "https://www.openml.org/api/v1"
+MEASURES = ("predictive_accuracy", "area_under_roc_curve", "f_measure", "kappa", "usercpu_time_millis")
+"""What is asked for unless it is said otherwise."""

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from importlib.metadata import version
 from typing import TYPE_CHECKING, TypeVar
 
+from ingest.openml import DEFAULT_SERVER
 from ingest.openml.documents import UnreadableError, read_error
 from warehouse.errors import BadInput, Failed, one_line
 
@@ -26,7 +27,6 @@ logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-DEFAULT_SERVER = "https://www.openml.org/api/v1"
 LONGEST_TARGET = 8150
 """Bytes of a request's path; the server's front end refuses more than about 8190."""
 
@@ -89,11 +89,9 @@ class Connection:
         Raises:
             BadInput: no address, or a rate that is not positive.
         """
-        if not server.startswith(("http://", "https://")):
-            raise BadInput(f"the server must be an address like {DEFAULT_SERVER}, not {server!r}")
         if not rate > 0:
             raise BadInput("the rate must be positive: requests per second")
-        self.server = server.rstrip("/").removesuffix("/xml").removesuffix("/json")
+        self.server = plain_address(server)
         self.requests_made = 0
         self.seconds_waiting = 0.0
         """For answers, all threads together."""
@@ -133,6 +131,7 @@ class Connection:
                 except UnreadableError as error:
                     digest = hashlib.sha256(body).hexdigest()
                     if digest in unreadable and error.complete:
+                        self._failures = 0  # the server is well, the document is not
                         raise
                     unreadable.add(digest)
                     raise TransientError(f"an unreadable document ({error})") from error
@@ -209,6 +208,17 @@ class Connection:
             # The other threads leave the server alone as well.
             self._next_start = max(self._next_start, time.monotonic() + wait)
         self._sleep(wait)
+
+
+def plain_address(server: str) -> str:
+    """The API's address without a format at its end.
+
+    Raises:
+        BadInput: it is no address.
+    """
+    if not server.startswith(("http://", "https://")):
+        raise BadInput(f"the server must be an address like {DEFAULT_SERVER}, not {server!r}")
+    return server.rstrip("/").removesuffix("/xml").removesuffix("/json")
 
 
 def _seconds(retry_after: str | None) -> float | None:

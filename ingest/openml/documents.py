@@ -13,7 +13,7 @@ from __future__ import annotations
 import html
 import re
 import xml.etree.ElementTree as ET
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from html.entities import html5
 from typing import Self
@@ -24,6 +24,7 @@ _OF_XML = frozenset({"amp;", "lt;", "gt;", "quot;", "apos;"})
 
 _ENTITIES = (("&quot;", '"'), ("&apos;", "'"), ("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"))  # & comes last
 _BETWEEN_TAGS = re.compile(rb">\s+<")
+_OF_EVALUATION = ("run_id", "task_id", "setup_id", "flow_id", "function")
 _OPEN, _CLOSE = b"<oml:parameters>", b"</oml:parameters>"
 _START, _NUMBERED = b"<oml:parameter>", b"<oml:parameter><oml:id>"
 _VALUE, _END = b"<oml:value>", b"</oml:value></oml:parameter>"
@@ -36,7 +37,7 @@ class UnreadableError(Exception):
     def __init__(self, reason: str, *, complete: bool = False) -> None:
         super().__init__(reason)
         self.complete = complete
-        """The document came to its end: another try may well bring the same."""
+        """It is the right document, to its end: another try may well bring the same."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,8 @@ class SetupValues:
     setup: str
     flow: str
     values: dict[str, str]
+    exists: bool = True
+    """False: runs refer to it, and the server has nothing of it."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +69,8 @@ class Listing:
     """Child elements' text by name; an empty element is left out."""
     setups: list[SetupValues] = field(default_factory=list)
     parameters: dict[str, Parameter] = field(default_factory=dict)
+    lost: int = 0
+    """Rows that the server has here and that can't be read."""
 
 
 def read_error(body: bytes) -> tuple[int, str] | None:
@@ -86,7 +91,7 @@ def parse(body: bytes, root: str) -> ET.Element:
     try:
         element = ET.fromstring(body)
     except ET.ParseError:
-        element = _parsed_with_entities(body)
+        element = _parsed_with_entities(body, root)
     for part in element.iter():
         part.tag = _NAMESPACE.sub("", part.tag)
     if element.tag != root:
@@ -94,7 +99,7 @@ def parse(body: bytes, root: str) -> ET.Element:
     return element
 
 
-def _parsed_with_entities(body: bytes) -> ET.Element:
+def _parsed_with_entities(body: bytes, root: str) -> ET.Element:
     """The document, with HTML's entities as the characters that they stand for."""
     text = _ENTITY.sub(
         lambda found: found[0] if found[1] in _OF_XML else html5.get(found[1], found[0]),
@@ -103,8 +108,8 @@ def _parsed_with_entities(body: bytes) -> ET.Element:
     try:
         return ET.fromstring(text)
     except ET.ParseError as error:
-        last = text.rstrip()[-40:]
-        raise UnreadableError(str(error), complete=bool(re.search(r"</[\w:]+>$", last))) from error
+        is_complete = text.rstrip().endswith((f"</oml:{root}>", f"</{root}>"))
+        raise UnreadableError(str(error), complete=is_complete) from error
 
 
 def rows_in(root: str, row: str) -> Callable[[bytes], list[dict[str, str]]]:
@@ -137,7 +142,7 @@ def read_evaluations(body: bytes) -> Listing:
     """A page of `evaluation/list` or `evaluation/setup/list`."""
     skeleton, blocks = _without_parameters(body)
     elements = parse(skeleton, "evaluations").findall("evaluation")
-    rows = [_leaves(element) for element in elements]
+    rows = [_complete(_leaves(element), _OF_EVALUATION) for element in elements]
     values = _Values(blocks)
     setups = {
         row["setup_id"]: SetupValues(row["setup_id"], row["flow_id"], values.of(block, row["flow_id"]))
@@ -155,7 +160,7 @@ def read_setups(body: bytes) -> Listing:
     values = _Values(blocks)
     found = []
     for element in parse(skeleton, "setups").findall("setup"):
-        row = _leaves(element)
+        row = _complete(_leaves(element), ("setup_id", "flow_id"))
         own = values.of(element.find("parameters"), row["flow_id"])
         found.append(SetupValues(row["setup_id"], row["flow_id"], own))
     return Listing([], found, values.parameters)
@@ -205,7 +210,7 @@ class _Template:
             return None
         texts = b"\0".join([piece[len(prefix) :] for piece, prefix in parts])  # NUL: never in XML
         together = _unescaped(texts.decode("utf-8", errors="replace"))
-        return dict(zip(self.parameters, together.split("\0"), strict=True))
+        return dict(zip(self.parameters, together.split("\0") if pieces else (), strict=True))
 
 
 def _unescaped(text: str) -> str:
@@ -244,16 +249,23 @@ class _Values:
         wrapped = b'<oml:parameters xmlns:oml="http://openml.org/openml">' + block + _CLOSE
         values = {}
         for part in parse(wrapped, "parameters").iter("parameter"):
-            content = _leaves(part)
+            content = _complete(_leaves(part), ("id", "parameter_name"))
             known = Parameter(
                 content["id"],
                 content.get("flow_id", ""),
                 content.get("full_name", ""),
-                content.get("parameter_name", ""),
+                content["parameter_name"],
             )
             self.parameters.setdefault(known.id, known)
             values[known.id] = content.get("value", "")
         return values
+
+
+def _complete(row: dict[str, str], needed: Iterable[str]) -> dict[str, str]:
+    missing = [name for name in needed if name not in row]
+    if missing:
+        raise UnreadableError(f"a row without {', '.join(missing)}", complete=True)
+    return row
 
 
 def _leaves(element: ET.Element) -> dict[str, str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -16,11 +17,12 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import product
-from typing import Any
+from typing import Any, TypeVar
 
 from filelock import FileLock, Timeout
 
 from ingest.keys import digest
+from ingest.openml import MEASURES
 from ingest.openml.answers import Answers
 from ingest.openml.connection import ApiError, Connection
 from ingest.openml.documents import (
@@ -34,13 +36,13 @@ from ingest.openml.documents import (
 from ingest.openml.parents import Parents
 from ingest.openml.sweep import LARGEST_PAGE, Page, Position, Sweep
 from ingest.openml.tables import evaluation_tables, failed_run_tables, key, setup_tables
-from warehouse.errors import BadInput
+from warehouse.errors import BadInput, Failed
 from warehouse.journal import Journal
 from warehouse.store import Warehouse
 
 logger = logging.getLogger(__name__)
 
-MEASURES = ("predictive_accuracy", "area_under_roc_curve", "f_measure", "kappa", "usercpu_time_millis")
+T = TypeVar("T")
 
 _BATCH_ROWS, _BATCH_SECONDS = 10_000, 60.0
 _IDS_IN_A_FILTER = 200
@@ -72,7 +74,9 @@ class Progress:
 
     measure: str
     runs: int
-    """Evaluations of the measure seen so far, here and before."""
+    """With the measure, that are known so far, here and from before."""
+    found: int
+    """Of these, in this job."""
     total: int | None
     """About how many the server has; None where nobody asked."""
     pages: int
@@ -135,13 +139,13 @@ def ingest_openml(
 def estimate(warehouse: Warehouse, selection: Selection, connection: Connection) -> Estimate:
     """About how many requests `ingest_openml` would make; it takes a dozen to find out."""
     job = _Job(warehouse, selection, connection, 1, False, _nobody)
-    evaluations = known = 0
+    evaluations = known = requests = 0
     for filters, measure in product(job.partitions(), selection.measures):
         sweep = job.sweep(filters, measure)
-        evaluations += sweep.estimate()
-        known += len(sweep.known)
-    pages = -(-max(evaluations - known, 0) // LARGEST_PAGE)
-    return Estimate(evaluations, known, pages + len(selection.measures))
+        total = sweep.estimate()
+        evaluations, known = evaluations + total, known + len(sweep.known)
+        requests += 1 + max(total - len(sweep.known), 0) // sweep.page
+    return Estimate(evaluations, known, requests)
 
 
 class _Job:
@@ -156,8 +160,14 @@ class _Job:
         refresh: bool,
         report: Callable[[Progress], None],
     ) -> None:
-        if selection.most is not None and not selection.flows:
+        of_tasks = selection.tasks or selection.datasets or selection.suite is not None
+        if selection.most is not None and not (selection.flows and of_tasks):
             raise BadInput("a limit per task and flow needs the flows, and the tasks, a suite or datasets")
+        if selection.suite is not None and not re.fullmatch(r"[\w.-]+", selection.suite):
+            raise BadInput(f"a suite is a number or an alias, not {selection.suite!r}")
+        wrong = [measure for measure in selection.measures if not re.fullmatch(r"\w+", measure)]
+        if wrong or not selection.measures:
+            raise BadInput(f"{wrong[0]!r} is no measure" if wrong else "name at least one measure")
         self._warehouse = warehouse
         self._selection = selection
         self._connection = connection
@@ -185,8 +195,9 @@ class _Job:
             raise BadInput("this job is running already, in another process; see `ingest status`") from error
 
     def run(self) -> Summary:
+        partitions = self.partitions()  # before the journal: a selection that is refused is no job
         self._note("started", **self._content, refresh=self._refresh)
-        for filters in self.partitions():
+        for filters in partitions:
             self._ingest_partition(filters)
         self._answers.forget_all()
         summary = self._summary
@@ -199,10 +210,7 @@ class _Job:
 
     def partitions(self) -> list[str]:
         """Filters that together are the selection, each short enough for a request."""
-        tasks = self._tasks()
-        flows, uploaders = self._selection.flows, self._selection.uploaders
-        if tasks is not None and not tasks:
-            return []
+        tasks, flows, uploaders = self._tasks(), self._selection.flows, self._selection.uploaders
         one_by_one = self._selection.most is not None
         size = 1 if one_by_one else _IDS_IN_A_FILTER
         parts = product(_chunks("flow", flows, size), _chunks("task", tasks or (), size))
@@ -254,21 +262,21 @@ class _Job:
                 is_long = len(sweep.known) - before >= sweep.page
                 if is_long and total is None and self._report is not _nobody:
                     total = sweep.estimate()
-                self._progress(sweep, total)
+                self._progress(sweep, len(sweep.known) - before, total)
                 if batch.is_full:
                     if storing is not None:
                         storing.result()
-                    storing = writer.submit(self._commit, batch, sweep, sorted(sweep.extra_rows))
+                    storing = writer.submit(self._commit, batch, sweep, _state(sweep))
                     batch = _Batch()
             if storing is not None:
                 storing.result()
-            self._commit(batch, sweep, sorted(sweep.extra_rows))
+            self._commit(batch, sweep, _state(sweep))
 
-    def _commit(self, batch: _Batch, sweep: Sweep, extra_rows: list[tuple[int, str]]) -> None:
+    def _commit(self, batch: _Batch, sweep: Sweep, state: dict[str, Any]) -> None:
         """Store what a batch found, with what its runs refer to, and forget its requests."""
         if batch.rows:
+            tables = self._parents.tables_for(batch.rows)  # first: setups are read with their flows
             setups = self._with_missing_setups(batch)
-            tables = self._parents.tables_for(batch.rows)  # before the setups, which need their flows
             tables |= setup_tables(setups.values(), batch.parameters, self._parents.flows)
             tables |= evaluation_tables(batch.rows)
             self._write(tables)
@@ -278,8 +286,7 @@ class _Job:
                 filters=sweep.filters,
                 measure=sweep.measure,
                 **asdict(batch.position),
-                extra=extra_rows,
-                page=sweep.page,
+                **state,
                 requests=len(batch.requests),
                 rows=len(batch.rows),
                 version=self._warehouse.version,
@@ -298,9 +305,9 @@ class _Job:
     def _with_missing_setups(self, batch: _Batch) -> dict[str, SetupValues]:
         """The batch's setups by number, and those that its runs refer to and nobody has seen yet."""
         flow_of = {row["setup_id"]: row["flow_id"] for row in batch.rows}
-        unseen = [number for number in flow_of if number not in batch.setups]
-        missing = sorted(set(unseen) - self._known_numbers("setup", "setups", unseen), key=int)
-        setups = dict(batch.setups)
+        setups = {number: setup for number, setup in batch.setups.items() if not self._is_doubtful(setup)}
+        unseen = [number for number in flow_of if number not in setups]
+        missing = sorted(set(unseen) - self._known_setups(unseen), key=int)
         digits = len(missing[-1]) if missing else 1
         size = min(LARGEST_PAGE, self._connection.longest_list("setup/list/setup/", digits))
         for start in range(0, len(missing), size):
@@ -308,8 +315,12 @@ class _Job:
         for number in missing:
             if number not in setups:
                 self._skip(f"setup {number}", "the server has no hyperparameters of it")
-                setups[number] = SetupValues(number, flow_of[number], {})
+                setups[number] = SetupValues(number, flow_of[number], {}, exists=False)
         return setups
+
+    def _is_doubtful(self, setup: SetupValues) -> bool:
+        """Listings of evaluations show a setup without values and one that is lost alike."""
+        return not setup.values and bool(self._parents.flows[setup.flow].parameters)
 
     def _ask_for_setups(self, numbers: Sequence[str], batch: _Batch, setups: dict[str, SetupValues]) -> None:
         path = f"setup/list/setup/{','.join(numbers)}"
@@ -335,53 +346,64 @@ class _Job:
 
     def _ingest_failures(self, filters: str) -> None:
         """Runs that ended with an error: `evaluation/list` does not have them."""
-        start, read = 0, rows_in("runs", "run")
-        while True:
-            path = "/".join(filter(None, ["run/list/show_errors/true", filters]))
-            try:
-                path = f"{path}/limit/{LARGEST_PAGE}/offset/{start}"
-                rows = self._connection.get(path, read)[1]
-            except ApiError as error:
-                if error.no_results:
-                    return
-                raise
-            failed = [row for row in rows if row.get("error_message")]
-            if failed:
-                flow_of = {row["setup_id"]: row["flow_id"] for row in failed}
-                known = self._known_numbers("setup", "setups", list(flow_of))
-                batch = _Batch(rows=failed)
+        start = 0
+        while rows := self._runs(filters, start, LARGEST_PAGE):
+            start += LARGEST_PAGE
+            batch = _Batch(rows=[row for row in rows if row.get("error_message")])
+            if batch.rows:
+                tables = self._parents.tables_for(batch.rows)
                 setups = self._with_missing_setups(batch)
-                tables = self._parents.tables_for(failed)
-                tables |= setup_tables(
-                    [s for n, s in setups.items() if n not in known], batch.parameters, self._parents.flows
-                )
-                self._write(tables | failed_run_tables(failed))
-            start += len(rows)
+                tables |= setup_tables(setups.values(), batch.parameters, self._parents.flows)
+                self._write(tables | failed_run_tables(batch.rows))
+                self._answers.forget(batch.requests)
+
+    def _runs(self, filters: str, start: int, limit: int) -> list[dict[str, str]]:
+        """Rows `start` to `start + limit` of the listing of all runs."""
+        parts = ["run/list/show_errors/true", filters, f"limit/{limit}/offset/{start}"]
+        path = "/".join(filter(None, parts))
+        try:
+            return self._connection.get(path, rows_in("runs", "run"))[1]
+        except ApiError as error:
+            if error.no_results:
+                return []
+            if not error.too_much or limit == 1:
+                raise Failed(f"the server can't list {path}: {error}") from error
+        except UnreadableError as error:
+            if limit == 1:
+                self._skip(f"row {start} of the listing of runs", f"unreadable: {error}")
+                return []
+        half = limit // 2
+        return self._runs(filters, start, half) + self._runs(filters, start + half, limit - half)
 
     # ---- what is known ---------------------------------------------------------------------------
 
     def _tasks(self) -> list[int] | None:
         """The tasks to ask for; None = all."""
         selection = self._selection
+        if not (selection.tasks or selection.datasets or selection.suite is not None):
+            return None
         tasks = list(selection.tasks)
         if selection.suite is not None:
-            tasks += map(int, self._listed(f"study/{selection.suite}", read_suite, "suite"))
-        if selection.datasets:
-            datasets = ",".join(map(str, selection.datasets))
-            rows = self._listed(
-                f"task/list/data_id/{datasets}/status/all", rows_in("tasks", "task"), "datasets"
-            )
+            tasks += map(int, self._listed(f"study/{selection.suite}", read_suite))
+        for datasets in (
+            _chunks("data_id", selection.datasets, _IDS_IN_A_FILTER) if selection.datasets else []
+        ):
+            rows = self._listed(f"task/list/{datasets}/status/all", rows_in("tasks", "task"))
             tasks += [int(row["task_id"]) for row in rows]
-        is_limited = bool(selection.tasks or selection.suite is not None or selection.datasets)
-        return sorted(set(tasks)) if is_limited else None
+        if not tasks:
+            raise BadInput("the server has no task for this selection")
+        return sorted(set(tasks))
 
-    def _listed(self, path: str, read: Callable[[bytes], list[Any]], what: str) -> list[Any]:
+    def _listed(self, path: str, read: Callable[[bytes], list[T]]) -> list[T]:
+        """A listing, empty where the server has nothing of it; never one that was kept."""
         try:
-            return self._answers.get(path, read)
+            return self._connection.get(path, read)[1]
         except ApiError as error:
             if error.no_results:
                 return []
-            raise BadInput(f"the server does not know the {what} of {path!r}: {error}") from error
+            raise BadInput(f"the server can't list {path}: {error}") from error
+        except UnreadableError as error:
+            raise Failed(f"the server's answer to {path} can't be read: {error}") from error
 
     def _known_runs(self, filters: str, measure: str) -> set[int]:
         """Runs of a partition that the warehouse has with a value of the measure."""
@@ -405,12 +427,12 @@ class _Job:
         )
         return set(rows["position"].to_pylist())
 
-    def _known_numbers(self, column: str, table: str, numbers: Iterable[str]) -> set[str]:
-        """Those of these numbers that a table of the warehouse has."""
+    def _known_setups(self, numbers: Iterable[str]) -> set[str]:
+        """Those of these setups that the warehouse has."""
         found = self._warehouse.sql(
-            f"SELECT {column} FROM {table} WHERE {column} IN (SELECT unnest($keys))",
+            "SELECT setup FROM setups WHERE setup IN (SELECT unnest($keys))",
             {"keys": [key(number) for number in numbers]},
-        )[column]
+        )["setup"]
         return {name.removeprefix("openml:") for name in found}
 
     def _left_off(self, filters: str, measure: str) -> tuple[Position, set[tuple[int, str]], int]:
@@ -447,11 +469,12 @@ class _Job:
         self._summary.skipped += 1
         self._note("skipped", what=what, why=why)
 
-    def _progress(self, sweep: Sweep, total: int | None) -> None:
+    def _progress(self, sweep: Sweep, found: int, total: int | None) -> None:
         self._report(
             Progress(
                 measure=sweep.measure,
                 runs=len(sweep.known),
+                found=found,
                 total=total,
                 pages=self._pages,
                 requests=self._connection.requests_made,
@@ -481,6 +504,11 @@ class _Batch:
     @property
     def is_full(self) -> bool:
         return len(self.rows) >= _BATCH_ROWS or time.monotonic() - self.started > _BATCH_SECONDS
+
+
+def _state(sweep: Sweep) -> dict[str, Any]:
+    """What a search has to remember beside its position; it goes on while this is stored."""
+    return {"known": len(sweep.known), "extra": sorted(sweep.extra_rows), "page": sweep.page}
 
 
 def _nobody(_: Progress) -> None:

@@ -38,6 +38,7 @@ _SPARSE = 4
 """Ids per run beyond which the listing costs fewer requests than windows."""
 _GAP = 10
 """Windows without a run after which there are none above, where nothing but ids can tell."""
+_FEW = 20
 _FRUITLESS = 3
 """Rounds that bring nothing new although the server says that there is more, after which it is believed."""
 
@@ -87,24 +88,31 @@ class Sweep:
 
     def pages(self) -> Iterator[Page]:
         """Requests until the server has no more; each page is to be stored before the next is asked for."""
+        gap = 1 if self.since is None else _GAP
         if self.most is not None:
             yield from self._first_rows(self.most)
+        elif self.position.window is not None:
+            yield from self._walk(self.position, gap)
         elif self.since is not None:
-            yield from self._walk_from(self.since, _GAP)
-        else:
-            if self.position.window is not None:
-                yield from self._walk(self.position)
+            known = [run for run in self.known if run >= self.since]
+            newest = max(known) - int(_LOOK_BACK * self.page) if known else 0
+            yield from self._walk_from(max(self.since, newest), gap)
+        if self.most is None and self.since is None:
             yield from self._until_nothing_is_new()
 
     def _until_nothing_is_new(self) -> Iterator[Page]:
-        fruitless, overlap = 0, _LOOK_BACK
+        fruitless, overlap, is_ordered = 0, _LOOK_BACK, True
         while True:
             start = max(self._rows_known() - int(overlap * self.page), 0)
-            bulk = not self.known or overlap == _OVERLAP
+            bulk, highest = not self.known or overlap == _OVERLAP, max(self.known, default=0)
             listing, requests = self._listing(start, self.answers.get, bulk=bulk)
+            while start and not listing.rows:
+                # Runs have vanished: the listing ends before where the known ones end.
+                start = max(start - self.page, 0)
+                listing, requests = self._listing(start, self.answers.get)
             fresh = self._note(listing)
             yield Page(listing, requests, Position())
-            rows = len(_keys(listing))
+            rows = len(_keys(listing)) + listing.lost
             reaches_end = rows < self.page
             if reaches_end and start + rows <= self._rows_known():
                 return
@@ -112,6 +120,11 @@ class Sweep:
                 fruitless, overlap = 0, _OVERLAP
                 if not reaches_end and (fresh[-1] - fresh[0]) / len(fresh) < _SPARSE:
                     yield from self._walk_from(fresh[0])
+                elif is_ordered and fresh[0] < highest:
+                    # A listing in no order would never end. Windows do, if runs lie densely enough.
+                    is_ordered, low, high = False, min(self.known), max(self.known)
+                    if (high - low) / self.estimate() < _SPARSE:
+                        yield from self._walk_from(low)
             elif not self._reaches(self._rows_known()):
                 return
             elif fruitless == _FRUITLESS:
@@ -126,17 +139,17 @@ class Sweep:
                 yield from self._all_pages()
 
     def estimate(self) -> int:
-        """About how many rows the server has, to a tenth; a dozen requests."""
+        """About how many rows the server has, to a tenth or a few; a dozen requests."""
         low, high = 0, self.page
         while self._reaches(high):
             low, high = high, high * 4
-        while high - low > max(0.1 * high, self.page / 2):
+        while high - low > max(0.1 * high, _FEW):
             middle = (low + high) // 2
             if self._reaches(middle):
                 low = middle
             else:
                 high = middle
-        return (low + high) // 2 if low else high
+        return (low + high) // 2
 
     # ---- windows ---------------------------------------------------------------------------------
 
@@ -178,8 +191,7 @@ class Sweep:
                 self._ask_otherwise(error)
             except UnreadableError as error:
                 if size == 1:
-                    self.unreadable(f"run {low}", str(error))
-                    return Listing(), [path]
+                    return self._lost(f"run {low}", low, error), [path]
                 break
         middle = (low + high) // 2
         left, left_requests = self._window(low, middle)
@@ -232,8 +244,7 @@ class Sweep:
                     self._ask_otherwise(error)
             except UnreadableError as error:
                 if limit == 1:
-                    self.unreadable(f"row {start} of the listing of {self.measure}", str(error))
-                    return Listing(), [path]
+                    return self._lost(f"row {start} of the listing of {self.measure}", -start, error), [path]
                 half = limit // 2
                 left, left_requests = self._listing(start, get, half, bulk=bulk)
                 right, right_requests = self._listing(start + half, get, limit - half, bulk=bulk)
@@ -272,6 +283,12 @@ class Sweep:
         else:
             raise Failed(f"the server refuses a request: {error}") from error
 
+    def _lost(self, what: str, number: int, error: UnreadableError) -> Listing:
+        """A row that can't be read: the server goes on counting it."""
+        self.unreadable(what, str(error))
+        self.extra_rows.add((number, "unreadable"))
+        return Listing(lost=1)
+
     def _note(self, listing: Listing) -> list[int]:
         """Count the rows as known; returns the runs that were not, in order."""
         of_runs: dict[int, list[str]] = {}
@@ -293,7 +310,12 @@ def _keys(listing: Listing) -> set[tuple[int, str]]:
 
 def joined(left: Listing, right: Listing) -> Listing:
     """Both pages as one."""
-    return Listing(left.rows + right.rows, left.setups + right.setups, left.parameters | right.parameters)
+    return Listing(
+        left.rows + right.rows,
+        left.setups + right.setups,
+        left.parameters | right.parameters,
+        left.lost + right.lost,
+    )
 
 
 @contextmanager

@@ -64,7 +64,7 @@ def evaluation_tables(rows: Rows) -> Tables:
             run=[key(row["run_id"]) for row in evaluations],
             measure=[row["function"] for row in evaluations],
             value=[_number(row.get("value")) for row in evaluations],
-            array=[row.get("array_data") or row.get("values") for row in evaluations],
+            array_data=[row.get("array_data") or row.get("values") for row in evaluations],
             flow=[key(row["flow_id"]) for row in evaluations],
         ),
     }
@@ -135,13 +135,20 @@ def setup_tables(
     """
     alike: dict[tuple[str, tuple[str, ...]], list[SetupValues]] = defaultdict(list)
     for setup in setups:
-        alike[setup.flow, tuple(setup.values)].append(setup)
+        if setup.exists:
+            alike[setup.flow, tuple(setup.values)].append(setup)
+    nothing = [setup for setup in setups if not setup.exists]
     groups = [
         _alike_tables(flow, members, [parameters[number] for number in numbers], flows.get(flow))
         for (flow, numbers), members in alike.items()
     ]
-    empty = {
-        "setups": _table("setups", setup=[], flow=[], configuration=[]),
+    first = {
+        "setups": _table(
+            "setups",
+            setup=[key(setup.setup) for setup in nothing],
+            flow=[key(setup.flow) for setup in nothing],
+            configuration=[None] * len(nothing),
+        ),
         "hyperparameters": _table(
             "hyperparameters",
             setup=[],
@@ -154,7 +161,7 @@ def setup_tables(
         ),
     }
     return {
-        name: pa.concat_tables([rows, *(group[name] for group in groups)]) for name, rows in empty.items()
+        name: pa.concat_tables([rows, *(group[name] for group in groups)]) for name, rows in first.items()
     }
 
 

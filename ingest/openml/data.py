@@ -1,0 +1,74 @@
+"""Datasets themselves: downloaded, and described by our own meta-features beside OpenML's qualities.
+
+Both have OpenML's names and definitions, so that a dataset of the warehouse and somebody's file are compared
+by the same extractor. One dataset at a time comes through the `openml` client, which keeps a copy on disk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from ingest.datasets import load_dataset
+from ingest.metafeatures import EXTRACTOR
+from ingest.openml import DEFAULT_SERVER
+from ingest.openml.connection import plain_address
+from ingest.openml.tables import key
+from ingest.run_rows import description_tables
+from warehouse.errors import HeadstartError
+from warehouse.store import Warehouse
+
+
+@dataclass
+class Described:
+    """What became of each dataset, by number."""
+
+    described: list[int] = field(default_factory=list)
+    known: list[int] = field(default_factory=list)
+    """Described before by the same version of the extractor."""
+    failed: dict[int, str] = field(default_factory=dict)
+    """With the reason."""
+
+
+def ingest_openml_data(
+    warehouse: Warehouse,
+    datasets: Sequence[int],
+    *,
+    server: str = DEFAULT_SERVER,
+    report: Callable[[str], None] = lambda _: None,
+) -> Described:
+    """Download datasets and store their sizes, content hash and meta-features, each as soon as it is done.
+
+    A dataset that can't be read is passed over.
+
+    Raises:
+        BadInput: the server's address is none, or the warehouse can't be written to.
+    """
+    import openml
+
+    openml.config.server = f"{plain_address(server)}/xml"
+    done = Described()
+    for position, number in enumerate(datasets, start=1):
+        if _is_described(warehouse, number):
+            done.known.append(number)
+            continue
+        report(f"dataset {number}, {position} of {len(datasets)}")
+        try:
+            dataset = load_dataset(key(number), numeric_target="keep", rare_classes="keep")
+            tables = description_tables(dataset)
+        except HeadstartError as error:
+            done.failed[number] = str(error)
+            continue
+        row = tables["datasets"]
+        published = warehouse.sql(
+            "SELECT data_version, status FROM datasets WHERE dataset = ?", [dataset.key]
+        )
+        tables["datasets"] = row.assign(**published.iloc[0]) if len(published) else row
+        warehouse.write(tables, source="openml data", location=server)
+        done.described.append(number)
+    return done
+
+
+def _is_described(warehouse: Warehouse, number: int) -> bool:
+    computed = "SELECT 1 FROM qualities WHERE dataset = ? AND source = 'computed' AND extractor = ? LIMIT 1"
+    return not warehouse.sql(computed, [key(number), EXTRACTOR]).empty

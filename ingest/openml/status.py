@@ -1,0 +1,70 @@
+"""What the jobs of a warehouse did, as their journals tell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock, Timeout
+
+from warehouse.journal import Journal
+
+
+@dataclass(frozen=True)
+class JobState:
+    """One job: a selection of runs of one server."""
+
+    server: str
+    selection: dict[str, Any]
+    """What was given of `ingest.openml.job.Selection`."""
+    state: str
+    """running, finished or interrupted."""
+    started: str
+    """First of all, in UTC."""
+    last: str
+    """When it last did something, in UTC."""
+    evaluations: dict[str, int]
+    """Measure -> evaluations that it has found so far."""
+    skipped: list[tuple[str, str]]
+    """What was left out, and why."""
+
+
+def job_states(warehouse: Path) -> list[JobState]:
+    """The jobs of the warehouse at this path, the latest last."""
+    states = [state for folder in (warehouse / "jobs").glob("*") for state in _state(folder)]
+    return sorted(states, key=lambda state: state.last)
+
+
+def _state(folder: Path) -> Iterator[JobState]:
+    records = list(Journal(folder / "journal.jsonl").records())
+    begun = [record for record in records if record["event"] == "started"]
+    if not begun:
+        return
+    selection = {name: value for name, value in begun[-1].items() if name not in ("event", "time", "server")}
+    evaluations: dict[tuple[str, str], int] = {}
+    for record in records:
+        if record["event"] == "stored":
+            evaluations[record["filters"], record["measure"]] = record["known"]
+    measures = dict.fromkeys(measure for _, measure in evaluations)
+    yield JobState(
+        server=begun[-1]["server"],
+        selection={name: value for name, value in selection.items() if value not in (None, [], False)},
+        state=_activity(folder, records[-1]["event"]),
+        started=begun[0]["time"],
+        last=records[-1]["time"],
+        evaluations={
+            measure: sum(count for (_, other), count in evaluations.items() if other == measure)
+            for measure in measures
+        },
+        skipped=[(record["what"], record["why"]) for record in records if record["event"] == "skipped"],
+    )
+
+
+def _activity(folder: Path, last_event: str) -> str:
+    try:
+        with FileLock(folder / ".lock", timeout=0):
+            return "finished" if last_event == "finished" else "interrupted"
+    except Timeout:
+        return "running"
