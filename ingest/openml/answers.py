@@ -1,7 +1,7 @@
 """Answers on disk: each is kept until what it says is in the warehouse, so that a kill repeats no request.
 
-An answer is written once it has been read without complaint, whole or not at all. Listings that are empty are
-answers as well.
+An answer is written once it has been read without complaint, whole or not at all. That a listing is empty, or
+that too much was asked for, are answers as well.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Answers:
         try:
             body, content = self.connection.get(path, read)
         except ApiError as error:
-            if error.no_results:
+            if error.no_results or error.too_much:
                 self._keep(path, json.dumps([error.code, str(error)]).encode(), ".none")
             raise
         self._keep(path, body, ".xml")

@@ -12,6 +12,7 @@ import logging
 import random
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable
 from importlib.metadata import version
 from typing import TYPE_CHECKING, TypeVar
@@ -34,6 +35,8 @@ _TIMEOUTS = (10.0, 180.0)  # seconds to connect, and between two pieces of an an
 _FIRST_WAIT, _LONGEST_WAIT = 1.0, 300.0
 _PATIENCE = 10
 """Failures in a row, of whatever requests, after which the server is taken to be down: about ten minutes."""
+_SAME_BODIES = 4
+"""Times that a body comes that is whole and unreadable, after which it is taken for what the server has."""
 _OVERLOADED = 107
 _NO_RESULTS = frozenset({372, 482, 500, 512, 542, 599, 674})
 _LIMIT_TOO_HIGH = frozenset({516, 546, 676, 513, 543, 673})
@@ -118,10 +121,10 @@ class Connection:
 
         Raises:
             ApiError: the server refuses the request.
-            UnreadableError: the same unreadable body came twice, so it will not go away.
+            UnreadableError: the same unreadable body came again and again.
             Failed: the server has not answered properly for long, or it refuses to talk to us.
         """
-        unreadable: set[str] = set()
+        unreadable: Counter[str] = Counter()
         while True:
             self._wait_for_turn()
             try:
@@ -129,11 +132,10 @@ class Connection:
                 try:
                     content = read(body)
                 except UnreadableError as error:
-                    digest = hashlib.sha256(body).hexdigest()
-                    if digest in unreadable and error.complete:
+                    unreadable[hashlib.sha256(body).hexdigest()] += 1
+                    if error.complete and max(unreadable.values()) == _SAME_BODIES:
                         self._failures = 0  # the server is well, the document is not
                         raise
-                    unreadable.add(digest)
                     raise TransientError(f"an unreadable document ({error})") from error
             except TransientError as error:
                 self._wait_after(error, path)

@@ -183,6 +183,7 @@ class _Job:
         self._summary = Summary(version=warehouse.version)
         self._start = time.monotonic()
         self._pages = 0
+        self._unfinished: list[dict[str, Any]] = []
 
     @contextmanager
     def alone(self) -> Iterator[None]:
@@ -195,6 +196,7 @@ class _Job:
             raise BadInput("this job is running already, in another process; see `ingest status`") from error
 
     def run(self) -> Summary:
+        self._unfinished = self._records_since_the_end()
         partitions = self.partitions()  # before the journal: a selection that is refused is no job
         self._note("started", **self._content, refresh=self._refresh)
         for filters in partitions:
@@ -221,12 +223,13 @@ class _Job:
 
     def sweep(self, filters: str, measure: str) -> Sweep:
         """The search for one measure, where it was left."""
-        position, extra, page = self._left_off(filters, measure)
+        position, extra, others, page = self._left_off(filters, measure)
+        known = set() if self._refresh else self._known_runs(filters, measure) - others
         return Sweep(
             answers=self._answers,
             filters=filters,
             measure=measure,
-            known=set() if self._refresh else self._known_runs(filters, measure),
+            known=known,
             extra_rows=extra,
             position=position,
             since=self._selection.since,
@@ -239,6 +242,10 @@ class _Job:
     def _ingest_partition(self, filters: str) -> None:
         found = 0
         for number, measure in enumerate(self._selection.measures):
+            before_kill = self._found_before_kill(filters, measure)
+            if before_kill is not None:
+                found += before_kill
+                continue
             if number and not found and self._asked_lately(filters, measure):
                 continue
             sweep = self.sweep(filters, measure)
@@ -247,7 +254,7 @@ class _Job:
             before = len(sweep.known)
             self._ingest(sweep)
             found += len(sweep.known) - before
-            self._note("swept", filters=filters, measure=measure, runs=len(sweep.known))
+            self._note("swept", filters=filters, measure=measure, found=len(sweep.known) - before)
         if self._selection.failures:
             self._ingest_failures(filters)
 
@@ -435,8 +442,17 @@ class _Job:
         )["setup"]
         return {name.removeprefix("openml:") for name in found}
 
-    def _left_off(self, filters: str, measure: str) -> tuple[Position, set[tuple[int, str]], int]:
-        """Where the search for a measure stopped, the rows of further engines, and the size of pages."""
+    def _records_since_the_end(self) -> list[dict[str, Any]]:
+        """What an interrupted job noted; nothing if the last one came to its end, or did something else."""
+        records: list[dict[str, Any]] = []
+        for record in self._journal.records():
+            records = [] if record["event"] == "finished" else [*records, record]
+        same = [r for r in records if r["event"] == "started" and r["refresh"] == self._refresh]
+        return records if len(same) == sum(r["event"] == "started" for r in records) else []
+
+    def _left_off(self, filters: str, measure: str) -> tuple[Position, set[tuple[int, str]], set[int], int]:
+        """Where the search for a measure stopped, rows of other engines, runs that have no other row, and the
+        size of pages."""
         of_measure = [
             record
             for record in self._journal.records()
@@ -444,19 +460,31 @@ class _Job:
             and (record.get("filters"), record.get("measure")) == (filters, measure)
         ]
         if self._refresh or not of_measure:
-            return Position(), set(), LARGEST_PAGE
+            return Position(), set(), set(), LARGEST_PAGE
         last = of_measure[-1]
         extra = {(int(run), str(engine)) for run, engine in last["extra"]}
-        return Position(last["window"], last["width"]), extra, int(last["page"])
+        return Position(last["window"], last["width"]), extra, set(last["others"]), int(last["page"])
+
+    def _found_before_kill(self, filters: str, measure: str) -> int | None:
+        """How many evaluations of a measure this job found before it was interrupted; None if it had not been
+        through with it, or that is long ago."""
+        swept = self._swept(filters, measure, self._unfinished)
+        return int(swept["found"]) if swept is not None else None
 
     def _asked_lately(self, filters: str, measure: str) -> bool:
-        asked = [
-            datetime.fromisoformat(record["time"])
-            for record in self._journal.records()
-            if record.get("event") == "swept"
-            and (record.get("filters"), record.get("measure")) == (filters, measure)
-        ]
-        return bool(asked) and not self._refresh and datetime.now(UTC) - asked[-1] < _ASK_AGAIN
+        return not self._refresh and self._swept(filters, measure, list(self._journal.records())) is not None
+
+    def _swept(self, filters: str, measure: str, records: list[dict[str, Any]]) -> dict[str, Any] | None:
+        """The last time that a search for a measure came to its end, if that was lately."""
+        record: dict[str, Any]
+        for record in reversed(records):
+            if (
+                record["event"] == "swept"
+                and (record["filters"], record["measure"]) == (filters, measure)
+                and datetime.now(UTC) - datetime.fromisoformat(record["time"]) < _ASK_AGAIN
+            ):
+                return record
+        return None
 
     # ---- what is told ----------------------------------------------------------------------------
 
@@ -508,7 +536,13 @@ class _Batch:
 
 def _state(sweep: Sweep) -> dict[str, Any]:
     """What a search has to remember beside its position; it goes on while this is stored."""
-    return {"known": len(sweep.known), "extra": sorted(sweep.extra_rows), "page": sweep.page}
+    others = {run for run, _ in sweep.extra_rows} - sweep.known
+    return {
+        "known": len(sweep.known) + len(others),
+        "extra": sorted(sweep.extra_rows),
+        "others": sorted(others),
+        "page": sweep.page,
+    }
 
 
 def _nobody(_: Progress) -> None:

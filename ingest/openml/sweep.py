@@ -14,10 +14,10 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ingest.openml.answers import Answers
 from ingest.openml.connection import ApiError
@@ -39,6 +39,7 @@ _SPARSE = 4
 _GAP = 10
 """Windows without a run after which there are none above, where nothing but ids can tell."""
 _FEW = 20
+_FIRST_ENGINE = "1"  # of those that compute evaluations; production has had no other
 _FRUITLESS = 3
 """Rounds that bring nothing new although the server says that there is more, after which it is believed."""
 
@@ -71,9 +72,9 @@ class Sweep:
     """Path segments: `flow/6969/task/3,6`."""
     measure: str
     known: set[int]
-    """Runs known so far; grows with the pages."""
+    """Runs known so far to have a row of the first engine; grows with the pages."""
     extra_rows: set[tuple[int, str]] = field(default_factory=set)
-    """(run, engine) of rows beyond the first of a run: listings have one per engine."""
+    """(run, engine) of rows of other engines: listings have a row for each."""
     position: Position = field(default_factory=Position)
     since: int | None = None
     """Only runs with this id or a higher one."""
@@ -110,33 +111,37 @@ class Sweep:
                 # Runs have vanished: the listing ends before where the known ones end.
                 start = max(start - self.page, 0)
                 listing, requests = self._listing(start, self.answers.get)
-            fresh = self._note(listing)
-            yield Page(listing, requests, Position())
+            taken, fresh = self._take(listing)
+            yield Page(taken, requests, Position())
             rows = len(_keys(listing)) + listing.lost
             reaches_end = rows < self.page
             if reaches_end and start + rows <= self._rows_known():
                 return
             if fresh:
                 fruitless, overlap = 0, _OVERLAP
-                if not reaches_end and (fresh[-1] - fresh[0]) / len(fresh) < _SPARSE:
+                if not reaches_end and _are_dense(fresh, len(fresh)):
                     yield from self._walk_from(fresh[0])
                 elif is_ordered and fresh[0] < highest:
                     # A listing in no order would never end. Windows do, if runs lie densely enough.
-                    is_ordered, low, high = False, min(self.known), max(self.known)
-                    if (high - low) / self.estimate() < _SPARSE:
-                        yield from self._walk_from(low)
-            elif not self._reaches(self._rows_known()):
+                    is_ordered = False
+                    if _are_dense(self.known, self.estimate()):
+                        yield from self._walk_over(self.known)
+                continue
+            before = self._rows_known()
+            if not self._reaches(before):
                 return
-            elif fruitless == _FRUITLESS:
+            if fruitless == _FRUITLESS:
                 logger.warning(
                     "%s: the server counts more evaluations than the %d different ones that it lists",
                     self.measure,
                     self._rows_known(),
                 )
                 return
+            if not fruitless and self.known and _are_dense(self.known, len(self.known)):
+                yield from self._walk_over(self.known)
             else:
-                fruitless += 1
                 yield from self._all_pages()
+            fruitless = fruitless + 1 if self._rows_known() == before else 0
 
     def estimate(self) -> int:
         """About how many rows the server has, to a tenth or a few; a dozen requests."""
@@ -154,12 +159,20 @@ class Sweep:
     # ---- windows ---------------------------------------------------------------------------------
 
     def _walk_from(self, run: int, gap: int = 1) -> Iterator[Page]:
+        yield from self._walk(self._position_of(run), gap)
+
+    def _walk_over(self, runs: Collection[int]) -> Iterator[Page]:
+        """All windows from the lowest of these runs to the highest, and on from there."""
+        start = self._position_of(min(runs))
+        yield from self._walk(start, through=max(runs) // start.width)
+
+    def _position_of(self, run: int) -> Position:
         digits = len(str(run + 100 * self.page))
         width = min(self.page, self.answers.connection.longest_list(self._path("run/", bulk=True), digits))
-        yield from self._walk(Position(run // width, width), gap)
+        return Position(run // width, width)
 
-    def _walk(self, start: Position, gap: int = 1) -> Iterator[Page]:
-        """Windows from a position on, until `gap` of them in a row are empty."""
+    def _walk(self, start: Position, gap: int = 1, through: int = 0) -> Iterator[Page]:
+        """Windows from a position on, until `gap` of them in a row beyond `through` are empty."""
         upcoming, width, empty = start.window or 0, start.width, 0
         with _pool(self.jobs) as pool:
             waiting: deque[tuple[int, Future[tuple[Listing, list[str]]]]] = deque()
@@ -170,10 +183,11 @@ class Sweep:
                     upcoming += 1
                 window, answer = waiting.popleft()
                 listing, requests = answer.result()
-                empty = 0 if listing.rows else empty + 1
-                self._note(listing)
+                empty = 0 if listing.rows or window <= through else empty + 1
                 is_over = empty == gap
-                yield Page(listing, requests, Position() if is_over else Position(window + 1, width))
+                yield Page(
+                    self._take(listing)[0], requests, Position() if is_over else Position(window + 1, width)
+                )
 
     def _window(self, low: int, high: int) -> tuple[Listing, list[str]]:
         """The evaluations of runs `low` to `high` - 1, and the requests that found them."""
@@ -209,8 +223,7 @@ class Sweep:
             )
             if not listing.rows:
                 return
-            self._note(listing)
-            yield Page(listing, requests, Position())
+            yield Page(self._take(listing)[0], requests, Position())
             start += self.page - int(_OVERLAP * self.page)
 
     def _first_rows(self, most: int) -> Iterator[Page]:
@@ -220,8 +233,7 @@ class Sweep:
             listing, requests = self._listing(start, self.answers.get, most - start, bulk=True)
             if not listing.rows:
                 return
-            self._note(listing)
-            yield Page(listing, requests, Position())
+            yield Page(self._take(listing)[0], requests, Position())
             start += len(listing.rows)
             if start >= most or len(listing.rows) < self.page:
                 return
@@ -254,7 +266,7 @@ class Sweep:
         """Whether the server's listing has a row of this number, from 0."""
         path = self._path(f"limit/1/offset/{row}")
         try:
-            return bool(self.answers.connection.get(path, read_evaluations)[1].rows)
+            return bool(self.answers.get(path, read_evaluations).rows)
         except ApiError as error:
             if error.no_results:
                 return False
@@ -289,23 +301,41 @@ class Sweep:
         self.extra_rows.add((number, "unreadable"))
         return Listing(lost=1)
 
-    def _note(self, listing: Listing) -> list[int]:
-        """Count the rows as known; returns the runs that were not, in order."""
-        of_runs: dict[int, list[str]] = {}
-        for run, engine in sorted(_keys(listing)):
-            of_runs.setdefault(run, []).append(engine)
-        fresh = of_runs.keys() - self.known
-        self.known |= fresh
-        self.extra_rows |= {(run, engine) for run, engines in of_runs.items() for engine in engines[1:]}
-        return sorted(fresh)
+    def _take(self, listing: Listing) -> tuple[Listing, list[int]]:
+        """Count the rows as known.
+
+        Returns:
+            What is to be stored: the first engine's value of a run wherever there is one. And the runs with
+            a row that was not known, in order.
+        """
+        keys = _keys(listing)
+        fresh = {
+            run
+            for run, engine in keys
+            if (run not in self.known if engine == _FIRST_ENGINE else (run, engine) not in self.extra_rows)
+        }
+        self.known |= {run for run, engine in keys if engine == _FIRST_ENGINE}
+        self.extra_rows |= {key for key in keys if key[1] != _FIRST_ENGINE}
+        rows = [
+            row
+            for row in listing.rows
+            if row.get("evaluation_engine_id", _FIRST_ENGINE) == _FIRST_ENGINE
+            or int(row["run_id"]) not in self.known
+        ]
+        return replace(listing, rows=rows), sorted(fresh)
 
     def _rows_known(self) -> int:
         return len(self.known) + len(self.extra_rows)
 
 
+def _are_dense(runs: Collection[int], count: int) -> bool:
+    """Whether windows over these runs, and others between them that make so many, find one often enough."""
+    return (max(runs) - min(runs)) / max(count, 1) < _SPARSE
+
+
 def _keys(listing: Listing) -> set[tuple[int, str]]:
     """Run and engine of each row: the same row may come twice."""
-    return {(int(row["run_id"]), row.get("evaluation_engine_id", "1")) for row in listing.rows}
+    return {(int(row["run_id"]), row.get("evaluation_engine_id", _FIRST_ENGINE)) for row in listing.rows}
 
 
 def joined(left: Listing, right: Listing) -> Listing:

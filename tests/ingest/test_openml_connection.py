@@ -1,0 +1,149 @@
+"""Asking a server politely: the rate, faults, and when to give up."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from ingest.openml.answers import Answers
+from ingest.openml.connection import ApiError, Connection
+from ingest.openml.documents import UnreadableError, read_evaluations, rows_in
+from tests.openml_server import Faults, OpenMLServer, generated_world
+from warehouse.errors import BadInput, Failed
+
+PATH = "evaluation/list/function/predictive_accuracy/limit/5/offset/0"
+EMPTY = "evaluation/list/function/f_measure/limit/5/offset/0"
+
+Open = Callable[..., tuple[OpenMLServer, Connection, list[float]]]
+
+
+@pytest.fixture
+def start() -> Iterator[Open]:
+    """A server with planned faults, a connection to it, and the waits that the connection makes."""
+    running = []
+
+    def begin(*planned: str | None, **options: float) -> tuple[OpenMLServer, Connection, list[float]]:
+        faults = Faults(
+            rate=0, planned=planned, slow_seconds=0, retry_after=int(options.pop("retry_after", 0))
+        )
+        server = OpenMLServer(generated_world(), faults=faults)
+        server.__enter__()
+        running.append(server)
+        waits: list[float] = []
+        return server, Connection(server.url, rate=1e6, sleep=waits.append, seed=0, **options), waits
+
+    yield begin
+    for server in running:
+        server.__exit__(None, None, None)
+
+
+@pytest.mark.parametrize(
+    "fault", ["unavailable", "too_many", "reset", "truncated", "html", "empty", "overloaded"]
+)
+def test_a_fault_costs_one_more_request(start: Open, fault: str) -> None:
+    server, connection, _ = start(fault)
+    assert len(connection.get(PATH, read_evaluations)[1].rows) == 5
+    assert len(server.requests) == connection.requests_made == 2
+
+
+def test_waits_grow_while_faults_go_on(start: Open) -> None:
+    _, connection, waits = start(*["unavailable"] * 5)
+    connection.get(PATH, read_evaluations)
+    backoff = [wait for wait in waits if wait > 0.1]
+    bounds = [(0.5 * 2**k, 2**k) for k in range(5)]
+    assert all(any(low <= wait <= high for wait in backoff) for low, high in bounds)
+
+
+def test_the_server_says_how_long_to_wait(start: Open) -> None:
+    _, connection, waits = start("too_many", retry_after=7)
+    connection.get(PATH, read_evaluations)
+    assert 7.0 in waits
+
+
+def test_a_server_that_is_down_is_left_alone(start: Open) -> None:
+    server, connection, _ = start(*["html"] * 50)
+    with pytest.raises(Failed, match=r"10 times in a row .* is kept"):
+        connection.get(PATH, read_evaluations)
+    assert len(server.requests) == 10
+
+
+def test_nobody_listening_is_one_line() -> None:
+    connection = Connection("http://127.0.0.1:9/api/v1", rate=1e6, sleep=lambda _: None, api_key="secret")
+    with pytest.raises(Failed, match="ConnectionError") as failed:
+        connection.get(PATH, read_evaluations)
+    assert "secret" not in str(failed.value)
+
+
+def test_requests_keep_the_rate() -> None:
+    waits: list[float] = []
+    with OpenMLServer(generated_world()) as server:
+        connection = Connection(server.url, rate=0.5, sleep=waits.append)
+        for _ in range(3):
+            connection.get(PATH, read_evaluations)
+    assert [round(wait) for wait in waits] == [2, 4]  # nobody slept, so the second is behind by both
+
+
+def test_refusals_have_their_code(start: Open) -> None:
+    _, connection, _ = start()
+    with pytest.raises(ApiError) as refused:
+        connection.get(EMPTY, read_evaluations)
+    assert refused.value.no_results
+    with pytest.raises(ApiError) as refused:
+        connection.get(PATH.replace("limit/5", "limit/9999"), read_evaluations)
+    assert refused.value.too_much
+    assert connection.requests_made == 2
+
+
+def test_a_wrong_key_is_refused_once(start: Open) -> None:
+    server, _, _ = start()
+    with pytest.raises(ApiError) as refused:
+        Connection(server.url, api_key="wrong", rate=1e6).get(PATH, read_evaluations)
+    assert refused.value.code == 103
+
+
+def test_a_document_that_stays_unreadable_is_given_up() -> None:
+    read = rows_in("runs", "run")
+    with OpenMLServer(generated_world(unreadable=True)) as server:
+        connection = Connection(server.url, rate=1e6, sleep=lambda _: None)
+        with pytest.raises(UnreadableError):
+            connection.get("run/list/show_errors/true/limit/1000/offset/0", read)
+        assert connection.get("run/list/limit/1000/offset/0", read)[1]
+    assert len(server.requests) == 5
+
+
+@pytest.mark.parametrize(("server", "rate"), [("openml.org", 1.0), ("file:///etc", 1.0), ("http://x", 0.0)])
+def test_what_is_no_server_is_refused(server: str, rate: float) -> None:
+    with pytest.raises(BadInput):
+        Connection(server, rate=rate)
+
+
+def test_lists_of_ids_fit_into_a_path() -> None:
+    connection = Connection("https://www.openml.org/api/v1")
+    path = "evaluation/setup/list/function/predictive_accuracy/flow/6969,6970/run/"
+    assert 990 <= connection.longest_list(path, 7) <= 1010
+    assert connection.longest_list(path, 8) < 910
+
+
+def test_answers_are_kept_until_they_are_forgotten(start: Open, tmp_path: Path) -> None:
+    server, connection, _ = start()
+    for _ in range(2):
+        answers = Answers(connection, tmp_path / "answers")
+        assert len(answers.get(PATH, read_evaluations).rows) == 5
+        with pytest.raises(ApiError) as refused:
+            answers.get(EMPTY, read_evaluations)
+        assert refused.value.no_results
+    assert len(server.requests) == answers.reused == 2
+    answers.forget([PATH, EMPTY])
+    answers.get(PATH, read_evaluations)
+    assert len(server.requests) == 3
+
+
+def test_a_damaged_answer_is_asked_for_again(start: Open, tmp_path: Path) -> None:
+    server, connection, _ = start()
+    answers = Answers(connection, tmp_path)
+    answers.get(PATH, read_evaluations)
+    (file,) = tmp_path.iterdir()
+    for content in (b"", b"12\nnothing", file.read_bytes()[:-9]):
+        file.write_bytes(content)
+        assert len(answers.get(PATH, read_evaluations).rows) == 5
+    assert len(server.requests) == 4

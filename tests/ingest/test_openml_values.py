@@ -1,0 +1,91 @@
+"""Hyperparameters as OpenML writes them, and what their values are."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ingest.openml.flows import structure_of
+from ingest.openml.tables import procedure_name
+from ingest.openml.values import is_cut, is_structure, typed
+
+REFERENCE = '{"oml-python:serialized_object": "component_reference", "value": {"key": "a", "step_name": "a"}}'
+
+
+@pytest.mark.parametrize(
+    ("raw", "value"),
+    [
+        ('"gini"', "gini"),
+        ("gini", "gini"),  # Weka and R
+        ("null", None),
+        ("None", "None"),  # uploads of 2017: text of which nobody knows what it was
+        ("true", True),
+        ("3", 3),
+        ("3.0", 3.0),
+        ("1e-3", 0.001),
+        ("[0, 2]", [0, 2]),
+        ("[NaN, 1]", ["NaN", 1]),
+        ("NaN", "NaN"),
+        ("-Infinity", "-Infinity"),
+        ("", ""),
+        ('{"a": {"b": Infinity}}', {"a": {"b": "Infinity"}}),
+        ('{"oml-python:serialized_object": "type", "value": "np.float64"}', "np.float64"),
+        ('{"oml-python:serialized_object": "function", "value": "f_classif"}', "f_classif"),
+        ('{"broken', '{"broken'),
+    ],
+)
+def test_values_get_their_type(raw: str, value: object) -> None:
+    decoded = json.loads(typed(raw))
+    assert (type(decoded), decoded) == (type(value), value)
+
+
+@given(st.text())
+def test_every_text_has_a_value(raw: str) -> None:
+    json.loads(typed(raw))
+
+
+@given(st.recursive(st.none() | st.booleans() | st.integers() | st.text(), st.lists, max_leaves=5))
+def test_json_keeps_its_value(value: object) -> None:
+    assert json.loads(typed(json.dumps(value))) == value
+
+
+def test_deep_nesting_is_text() -> None:
+    assert json.loads(typed("[" * 100_000)) == "[" * 100_000
+
+
+@pytest.mark.parametrize(
+    ("raw", "expected"), [(REFERENCE, True), (f"[{REFERENCE}]", True), ('"component_reference"', False)]
+)
+def test_references_to_components_are_structure(raw: str, expected: bool) -> None:
+    assert is_structure(raw) is expected
+
+
+def test_values_as_long_as_the_database_allows_are_probably_cut() -> None:
+    assert is_cut("x" * 2048)
+    assert not is_cut("x" * 2047)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("sklearn.tree.tree.DecisionTreeClassifier(3)", "sklearn.tree._classes.DecisionTreeClassifier(12)"),
+        (
+            "sklearn.pipeline.Pipeline(a=sklearn.ensemble.forest.RandomForestClassifier(1))(2)",
+            "sklearn.pipeline.Pipeline(a=sklearn.ensemble._forest.RandomForestClassifier(7))(1)",
+        ),
+    ],
+)
+def test_versions_of_a_flow_have_one_structure(old: str, new: str) -> None:
+    assert structure_of(old) == structure_of(new)
+
+
+def test_steps_and_classes_tell_structures_apart() -> None:
+    names = ["p.Pipeline(a=q.X)", "p.Pipeline(b=q.X)", "p.Pipeline(a=q.Y)", "p.Pipeline(a=r.X)"]
+    assert len(set(map(structure_of, names))) == 4
+
+
+def test_procedures_have_short_names() -> None:
+    assert procedure_name("10-fold Crossvalidation") == "cv10"
+    assert procedure_name("5 times 2-fold Cross-validation") == "5xcv2"
+    assert procedure_name("Leave one out") == "Leave one out"

@@ -1,0 +1,76 @@
+"""Studies, measures, procedures and users in XML."""
+
+from collections.abc import Iterable, Sequence
+from html import escape
+
+from tests.openml_server.records import Study
+from tests.openml_server.world import World
+from tests.openml_server.xml_text import document
+
+
+def study(
+    row: Study, tasks: Iterable[int], datasets: Iterable[int], flows: Iterable[int], setups: Iterable[int]
+) -> bytes:
+    """study/{id}: a suite lists tasks and datasets, a study of runs also flows, setups and runs."""
+    lists = {"data": ("data_id", datasets), "tasks": ("task_id", tasks)}
+    if row.runs:
+        lists |= {"flows": ("flow_id", flows), "setups": ("setup_id", setups), "runs": ("run_id", row.runs)}
+    return document(
+        "study",
+        (
+            _study_elements(row),
+            f"<oml:description>{escape(row.name)}</oml:description>",
+            *(_id_list(name, element, ids) for name, (element, ids) in lists.items()),
+        ),
+    )
+
+
+def _id_list(name: str, element: str, ids: Iterable[int]) -> str:
+    return f"<oml:{name}>{''.join(f'<oml:{element}>{i}</oml:{element}>' for i in ids)}</oml:{name}>"
+
+
+def studies(rows: Sequence[Study]) -> bytes:
+    """study/list."""
+    return document("study_list", (f"<oml:study>{_study_elements(row)}</oml:study>" for row in rows))
+
+
+def _study_elements(row: Study) -> str:
+    alias = "" if row.alias is None else f"<oml:alias>{row.alias}</oml:alias>"
+    return (
+        f"<oml:id>{row.id}</oml:id>{alias}<oml:main_entity_type>{row.entity_type}</oml:main_entity_type>"
+        f"<oml:name>{row.name}</oml:name><oml:status>{row.status}</oml:status>"
+        "<oml:creation_date>2019-02-21 18:47:13</oml:creation_date>"
+        f"<oml:creator>{row.creator}</oml:creator>"
+    )
+
+
+def measures(world: World) -> bytes:
+    """evaluationmeasure/list."""
+    rows = "".join(f"<oml:measure>{name}</oml:measure>" for name in world.measures)
+    return document("evaluation_measures", [f"<oml:measures>{rows}</oml:measures>"])
+
+
+def procedures(world: World) -> bytes:
+    """estimationprocedure/list."""
+    return document(
+        "estimationprocedures",
+        (
+            f"<oml:estimationprocedure><oml:id>{row.id}</oml:id><oml:ttid>{row.task_type}</oml:ttid>"
+            f"<oml:name>{escape(row.name)}</oml:name><oml:type>{row.type}</oml:type>"
+            f"<oml:repeats>{row.repeats}</oml:repeats><oml:folds>{row.folds}</oml:folds>"
+            "</oml:estimationprocedure>"
+            for row in world.procedures.values()
+        ),
+    )
+
+
+def users(world: World, ids: Iterable[int]) -> bytes:
+    """user/list/user_id/{ids}: those that have a record."""
+    return document(
+        "users",
+        (
+            f"<oml:user><oml:id>{user}</oml:id><oml:username>{escape(world.users[user])}</oml:username></oml:user>"
+            for user in sorted(ids)
+            if user in world.users
+        ),
+    )
