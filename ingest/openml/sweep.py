@@ -290,6 +290,8 @@ class Sweep:
         """Leave setups to requests of their own where the server has no listing with both; else give up."""
         if self.with_setups and error.code in (100, 404):
             self.with_setups = False
+        elif error.code in (102, 103):
+            raise BadInput(f"the server does not accept the API key: {error}") from error
         elif error.code in (540, 541, 544):
             raise BadInput(f"the server does not take this selection: {error}") from error
         else:

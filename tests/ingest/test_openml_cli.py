@@ -1,0 +1,170 @@
+"""`ingest openml`, `ingest openml-data` and `ingest status` as a user sees them."""
+
+import importlib
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ingest import cli
+from tests.openml_server import OpenMLServer, generated_world
+from tests.openml_server import generated as names
+from warehouse.store import Warehouse
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[OpenMLServer]:
+    with OpenMLServer(generated_world()) as running:
+        yield running
+
+
+class Ingest:
+    """The command line over a warehouse of its own."""
+
+    def __init__(
+        self, warehouse: Path, capsys: pytest.CaptureFixture[str], patch: pytest.MonkeyPatch
+    ) -> None:
+        self.warehouse = warehouse
+        self._capsys = capsys
+        self._patch = patch
+
+    def __call__(self, *arguments: str) -> tuple[int, str, str]:
+        """Exit code, stdout and stderr."""
+        self._patch.setattr(sys, "argv", ["ingest", *arguments, "--warehouse", str(self.warehouse)])
+        with pytest.raises(SystemExit) as done:
+            cli.main()
+        printed = self._capsys.readouterr()
+        return int(done.value.code or 0), printed.out, printed.err
+
+
+@pytest.fixture
+def ingest(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Ingest:
+    return Ingest(tmp_path / "warehouse", capsys, monkeypatch)
+
+
+def test_runs_are_brought_and_counted(ingest: Ingest, server: OpenMLServer) -> None:
+    code, out, _ = ingest("openml", "--server", server.url, "--rate", "1000", "--flows", str(names.J48))
+    assert code == 0
+    assert "23 runs" in out
+    assert "warehouse version" in out
+    code, out, _ = ingest("openml", "--server", server.url, "--rate", "1000", "--flows", str(names.J48))
+    assert out.startswith("nothing added; nothing changed\n1 requests")
+
+
+def test_json_is_for_programs(ingest: Ingest, server: OpenMLServer) -> None:
+    code, out, err = ingest(
+        "openml",
+        "--server",
+        server.url,
+        "--rate",
+        "1000",
+        "--measures",
+        "kappa",
+        "--format",
+        "json",
+        "--log-json",
+    )
+    summary = json.loads(out)
+    assert (code, summary["added"]["evaluations"]) == (0, 92)
+    lines = [json.loads(line) for line in err.splitlines()]
+    assert [(line["event"], line["measure"], line["runs"]) for line in lines] == [("page", "kappa", 92)]
+
+
+def test_a_dry_run_only_asks_how_much_there_is(ingest: Ingest, server: OpenMLServer) -> None:
+    server.forget_requests()
+    code, out, _ = ingest(
+        "openml", "--server", server.url, "--rate", "1000", "--measures", "kappa", "--dry-run"
+    )
+    assert code == 0
+    assert out.splitlines()[1].startswith("about 1 requests")
+    assert {request.endpoint for request in server.requests} == {"evaluation/list"}
+    assert Warehouse.open(ingest.warehouse).version == 0
+
+
+def test_the_status_tells_what_was_found_and_skipped(ingest: Ingest, server: OpenMLServer) -> None:
+    Warehouse.create(ingest.warehouse)
+    assert "No job yet" in ingest("status")[1]
+    ingest("openml", "--server", server.url, "--rate", "1000", "--measures", "predictive_accuracy")
+    _, out, _ = ingest("status")
+    assert "finished" in out
+    assert "predictive_accuracy: 101 evaluations" in out
+    assert "skipped setup 9902: the server has no hyperparameters of it" in out
+    (state,) = json.loads(ingest("status", "--format", "json")[1])
+    assert state["selection"] == {"measures": ["predictive_accuracy"]}
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        (["--flows", "abc"], "'abc' is no number"),
+        (["--flows", "0"], "'0' is no number"),
+        (["--suite", "unknown"], "Unknown study"),
+        (["--rate", "0"], "must be positive"),
+        (["--server", "openml.org"], "must be an address"),
+        (["--api-key-file", "nowhere"], "API key can't be read"),
+        (["--max-runs-per-task-and-flow", "3"], "needs the flows"),
+        (["--measures", ","], "at least one measure"),
+        (["--format", "xml"], "unknown --format"),
+    ],
+)
+def test_bad_options_are_one_line(
+    ingest: Ingest, server: OpenMLServer, options: list[str], complaint: str
+) -> None:
+    code, out, err = ingest("openml", "--server", server.url, *options)
+    assert (code, out) == (2, "")
+    assert complaint in err
+    assert err.count("\n") == 1
+
+
+def test_the_key_is_sent_and_nowhere_shown(ingest: Ingest, server: OpenMLServer, tmp_path: Path) -> None:
+    key = tmp_path / "key"
+    key.write_text("wrongkey\n")
+    code, out, err = ingest("openml", "--server", server.url, "--api-key-file", str(key))
+    assert code == 2
+    assert "does not accept the API key" in err
+    assert "wrongkey" not in out + err
+
+
+# ---- datasets themselves -------------------------------------------------------------------------
+
+
+@pytest.fixture
+def _client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The `openml` client with settings and a cache of its own."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setenv("OPENML_CACHE_DIR", str(tmp_path / "cache"))
+    client = importlib.import_module("openml")
+    for name, value in {
+        "server": client.config.server,
+        "connection_n_retries": 1,
+        "_root_cache_directory": tmp_path / "cache",
+    }.items():
+        monkeypatch.setattr(client.config, name, value)
+
+
+@pytest.mark.usefixtures("_client")
+def test_datasets_are_described_beside_what_openml_publishes(ingest: Ingest, server: OpenMLServer) -> None:
+    ingest("openml", "--server", server.url, "--rate", "1000", "--measures", "kappa")
+    code, out, err = ingest("openml-data", "--server", server.url, "--datasets", "101,999")
+    assert code == 0
+    assert out.startswith("1 datasets described, 0 known, 1 skipped")
+    assert "dataset 999 was skipped" in err
+    warehouse = Warehouse.open(ingest.warehouse)
+    (row,) = warehouse.sql("SELECT * FROM datasets WHERE dataset = 'openml:101'").to_dict("records")
+    assert (row["status"], row["columns"], len(row["content_hash"])) == ("active", 3, 16)
+    rows = warehouse.sql(
+        "SELECT source, value FROM qualities WHERE dataset = 'openml:101' AND quality = 'NumberOfInstances'"
+    )
+    assert sorted(rows["source"]) == ["computed", "openml"]
+    assert set(rows["value"]) == {30.0}
+    code, out, _ = ingest("openml-data", "--server", server.url, "--datasets", "101")
+    assert out.startswith("0 datasets described, 1 known")
+
+
+@pytest.mark.usefixtures("_client")
+def test_no_dataset_at_all_is_a_failure(ingest: Ingest, server: OpenMLServer) -> None:
+    code, _, err = ingest("openml-data", "--server", server.url, "--datasets", "999")
+    assert code == 1
+    assert "no dataset could be described" in err
