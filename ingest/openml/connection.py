@@ -77,7 +77,7 @@ class Connection:
         *,
         rate: float = 1.0,
         api_key: str | None = None,
-        sleep: Callable[[float], None] = time.sleep,
+        sleep: Callable[[float], object] | None = None,
         seed: int | None = None,
     ) -> None:
         """Connect when the first request is made.
@@ -86,7 +86,7 @@ class Connection:
             server: address of the API, with or without the format at its end.
             rate: requests per second, all threads together.
             api_key: sent along where given. A wrong key makes every answer an error.
-            sleep: waits so many seconds.
+            sleep: waits so many seconds; unless given, a wait that `stop` ends.
             seed: of the jitter of waits.
 
         Raises:
@@ -100,12 +100,17 @@ class Connection:
         """For answers, all threads together."""
         self._interval = 1 / rate
         self._api_key = api_key
-        self._sleep = sleep
+        self._stopped = threading.Event()
+        self._sleep = sleep or self._stopped.wait
         self._random = random.Random(seed)
         self._lock = threading.Lock()
         self._sessions = threading.local()
         self._next_start = 0.0
         self._failures = 0
+
+    def stop(self) -> None:
+        """Make no more requests: threads that wait for their turn give up."""
+        self._stopped.set()
 
     def longest_list(self, path: str, digits: int) -> int:
         """How many ids of so many digits fit behind `path` in one request."""
@@ -193,6 +198,8 @@ class Connection:
             self._next_start = start + self._interval
         if start > now:
             self._sleep(start - now)
+        if self._stopped.is_set():
+            raise Failed("the connection was stopped")
 
     def _wait_after(self, error: TransientError, path: str) -> None:
         with self._lock:

@@ -133,7 +133,11 @@ def ingest_openml(
     """
     job = _Job(warehouse, selection, connection, jobs, refresh, report or _nobody)
     with job.alone():
-        return job.run()
+        try:
+            return job.run()
+        except BaseException:
+            connection.stop()  # or threads that wait for their turn would keep the process from ending
+            raise
 
 
 def estimate(warehouse: Warehouse, selection: Selection, connection: Connection) -> Estimate:

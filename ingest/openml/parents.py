@@ -55,7 +55,7 @@ class Parents:
         names |= {row["data_id"]: row.get("data_name", "") for row in rows if "data_id" in row}
         if tasks:
             tables |= task_tables(tasks, self._procedure_names())
-        return tables | self._dataset_tables(names)
+        return tables | self._dataset_tables(names, {row["did"]: row["task_id"] for row in tasks})
 
     def _flow_tables(self, names: Mapping[str, str]) -> dict[str, Any]:
         flows = [self._flow(number, name) for number, name in names.items() if number not in self.flows]
@@ -83,7 +83,7 @@ class Parents:
                 listed[task] = {"task_id": task, "did": datasets[task]}
         return list(listed.values())
 
-    def _dataset_tables(self, names: Mapping[str, str]) -> dict[str, Any]:
+    def _dataset_tables(self, names: Mapping[str, str], tasks: Mapping[str, str]) -> dict[str, Any]:
         new = [dataset for dataset in names if key(dataset) not in self._datasets]
         if not new:
             return {}
@@ -91,7 +91,18 @@ class Parents:
         rows = self._in_lists("data/list/data_id", new, rows_in("data", "dataset"))
         listed = {row["did"] for row in rows}
         rows = [*rows, *({"did": number, "name": names[number]} for number in new if number not in listed)]
-        return dataset_tables(rows, {dataset: self._qualities(dataset) for dataset in new})
+        qualities = {
+            dataset: self._qualities(dataset) or self._of_stand_in(tasks.get(dataset)) for dataset in new
+        }
+        return dataset_tables(rows, qualities)
+
+    def _of_stand_in(self, task: str | None) -> Mapping[str, str | None]:
+        """Qualities that came with a run file, when of the dataset only the task was known."""
+        found = self._warehouse.arrow(
+            "SELECT quality, value FROM qualities WHERE dataset = ? AND source = 'openml'",
+            [f"openml-task:{task}"],
+        ).to_pylist()
+        return {row["quality"]: None if row["value"] is None else repr(row["value"]) for row in found}
 
     def _qualities(self, dataset: str) -> Mapping[str, str | None]:
         try:

@@ -1,6 +1,7 @@
 """Asking a server politely: the rate, faults, and when to give up."""
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -81,6 +82,16 @@ def test_requests_keep_the_rate() -> None:
         for _ in range(3):
             connection.get(PATH, read_evaluations)
     assert [round(wait) for wait in waits] == [2, 4]  # nobody slept, so the second is behind by both
+
+
+def test_a_thread_that_waits_for_its_turn_can_be_stopped() -> None:
+    with OpenMLServer(generated_world()) as server, ThreadPoolExecutor(1) as pool:
+        connection = Connection(server.url, rate=0.001)
+        connection.get(PATH, read_evaluations)
+        waiting = pool.submit(connection.get, PATH, read_evaluations)  # its turn is in 1,000 seconds
+        connection.stop()
+        with pytest.raises(Failed, match="stopped"):
+            waiting.result(timeout=60)
 
 
 def test_refusals_have_their_code(start: Open) -> None:

@@ -202,6 +202,25 @@ def test_datasets_without_qualities_are_told(warehouse: Warehouse, world: World)
     assert len(warehouse.sql("SELECT * FROM datasets WHERE dataset = ?", [f"openml:{dataset.did}"])) == 1
 
 
+def test_qualities_of_a_run_file_move_to_the_dataset_that_its_task_turns_out_to_have(
+    warehouse: Warehouse, world: World, tmp_path: Path
+) -> None:
+    task = replace(world.tasks[1], id=77, did=names.NO_QUALITIES)
+    world.add_task(task)
+    world.add_run(7_777, 77, names.DEFAULTS_RUN + names.SETUP_AFTER_RUN)
+    world.add_evaluation(7_777, ACCURACY, "0.5")
+    (tmp_path / "runs.csv").write_text("max_features,predictive_accuracy,task_id\n0.5,0.75,77\n")
+    (tmp_path / "qualities.json").write_text('{"77": {"NumberOfInstances": 12, "ClassEntropy": null}}')
+    ingest_run_file(warehouse, tmp_path / "runs.csv", "6969", qualities=tmp_path / "qualities.json")
+    with OpenMLServer(world) as server:
+        ingest(warehouse, server)
+    of_file = warehouse.run_table("6969", ACCURACY).runs["dataset"]
+    assert of_file.tolist() == [f"openml:{names.NO_QUALITIES}"]
+    described = warehouse.metafeatures().loc[f"openml:{names.NO_QUALITIES}"]
+    assert described["NumberOfInstances"] == 12
+    assert np.isnan(described["ClassEntropy"])
+
+
 def test_runs_with_errors_come_along_where_they_are_asked_for(warehouse: Warehouse, world: World) -> None:
     with OpenMLServer(world) as server:
         ingest(warehouse, server)
@@ -450,6 +469,18 @@ def test_the_same_job_runs_once_at_a_time(warehouse: Warehouse, world: World) ->
 
     with OpenMLServer(world) as server:
         ingest_openml(warehouse, JUST_ACCURACY, connect(server), report=again)
+
+
+def test_an_interrupted_job_stops_its_connection(warehouse: Warehouse, world: World) -> None:
+    def interrupt(_: Progress) -> None:
+        raise KeyboardInterrupt
+
+    with OpenMLServer(world) as server:
+        connection = connect(server)
+        with pytest.raises(KeyboardInterrupt):
+            ingest_openml(warehouse, JUST_ACCURACY, connection, report=interrupt)
+        with pytest.raises(Failed, match="stopped"):
+            connection.get("evaluationmeasure/list", lambda body: body)
 
 
 # ---- real runs -----------------------------------------------------------------------------------
