@@ -219,11 +219,12 @@ class _Job:
         tasks, flows, uploaders = self._tasks(), self._selection.flows, self._selection.uploaders
         one_by_one = self._selection.most is not None
         size = 1 if one_by_one else _IDS_IN_A_FILTER
-        parts = product(_chunks("flow", flows, size), _chunks("task", tasks or (), size))
-        return [
-            "/".join(filter(None, [flow, task, *_chunks("uploader", uploaders, _IDS_IN_A_FILTER)]))
-            for flow, task in parts
-        ]
+        parts = product(
+            _chunks("flow", flows, size),
+            _chunks("task", tasks or (), size),
+            _chunks("uploader", uploaders, _IDS_IN_A_FILTER),
+        )
+        return ["/".join(filter(None, part)) for part in parts]
 
     def sweep(self, filters: str, measure: str) -> Sweep:
         """The search for one measure, where it was left."""
