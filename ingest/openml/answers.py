@@ -1,7 +1,7 @@
 """Answers on disk: each is kept until what it says is in the warehouse, so that a kill repeats no request.
 
-An answer is written once it has been read without complaint, whole or not at all. That a listing is empty, or
-that too much was asked for, are answers as well.
+An answer is written whole or not at all, and what can't be read is asked for again. That a listing is empty,
+or that too much was asked for, are answers as well.
 """
 
 from __future__ import annotations
@@ -42,18 +42,21 @@ class Answers:
             try:
                 content = read(kept)
             except UnreadableError:
-                self.forget([path])  # another version may have kept it
+                self.forget([path])
             else:
                 self.reused += 1
                 return content
         try:
-            body, content = self.connection.get(path, read)
+            # Written before it is read: a kill in between costs no request.
+            return self.connection.get(path, read, received=lambda body: self._keep(path, body, ".xml"))
         except ApiError as error:
+            self.forget([path])
             if error.no_results or error.too_much:
                 self._keep(path, json.dumps([error.code, str(error)]).encode(), ".none")
             raise
-        self._keep(path, body, ".xml")
-        return content
+        except UnreadableError:
+            self.forget([path])
+            raise
 
     def forget(self, paths: Iterable[str]) -> None:
         """These requests may be made again."""

@@ -118,8 +118,10 @@ class Connection:
         prefix = len(address) - address.find("/")
         return max(1, (LONGEST_TARGET - prefix) // (digits + 1))
 
-    def get(self, path: str, read: Callable[[bytes], T]) -> tuple[bytes, T]:
-        """The answer to `/xml/<path>`: its body, and what `read` makes of it.
+    def get(
+        self, path: str, read: Callable[[bytes], T], received: Callable[[bytes], None] = lambda _: None
+    ) -> T:
+        """What `read` makes of the answer to `/xml/<path>`; `received` is given every body before.
 
         Faults of the network and the server, and bodies that `read` calls `UnreadableError`, are tried again,
         later and later.
@@ -134,6 +136,7 @@ class Connection:
             self._wait_for_turn()
             try:
                 body = self._request(path)
+                received(body)
                 try:
                     content = read(body)
                 except UnreadableError as error:
@@ -147,7 +150,7 @@ class Connection:
             else:
                 with self._lock:
                     self._failures = 0
-                return body, content
+                return content
 
     def _request(self, path: str) -> bytes:
         import requests

@@ -72,13 +72,13 @@ class OpenMLFlow:
     parameters: tuple[FlowParameter, ...]
 
     @property
-    def structure(self) -> str:
-        """Its name without versions: equal for flows of one algorithm.
+    def structure(self) -> str | None:
+        """Its name without versions: equal for flows of one algorithm. None if nothing but the name is known.
 
         scikit-learn has made modules private (`sklearn.tree.tree` became `sklearn.tree._classes`), so of a
         component's name only the package and the class count.
         """
-        return structure_of(self.name)
+        return structure_of(self.name) if self.components else None
 
 
 def structure_of(name: str) -> str:

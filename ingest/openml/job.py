@@ -374,7 +374,7 @@ class _Job:
         parts = ["run/list/show_errors/true", filters, f"limit/{limit}/offset/{start}"]
         path = "/".join(filter(None, parts))
         try:
-            return self._connection.get(path, rows_in("runs", "run"))[1]
+            return self._connection.get(path, rows_in("runs", "run"))
         except ApiError as error:
             if error.no_results:
                 return []
@@ -409,7 +409,7 @@ class _Job:
     def _listed(self, path: str, read: Callable[[bytes], list[T]]) -> list[T]:
         """A listing, empty where the server has nothing of it; never one that was kept."""
         try:
-            return self._connection.get(path, read)[1]
+            return self._connection.get(path, read)
         except ApiError as error:
             if error.no_results:
                 return []

@@ -115,7 +115,7 @@ class Parents:
         if self._procedures is None:
             try:
                 read = rows_in("estimationprocedures", "estimationprocedure")
-                rows = self._ask("estimationprocedure/list", read)
+                rows = self._answers.get("estimationprocedure/list", read)  # kept to the end of the job
             except (ApiError, UnreadableError) as error:
                 self._skip("estimation procedures", str(error))
                 rows = []

@@ -218,9 +218,7 @@ class Sweep:
         """The whole listing from its start, whatever was kept of it."""
         start = 0
         while True:
-            listing, requests = self._listing(
-                start, lambda path, read: self.answers.connection.get(path, read)[1]
-            )
+            listing, requests = self._listing(start, self.answers.connection.get)
             if not listing.rows:
                 return
             yield Page(self._take(listing)[0], requests, Position())

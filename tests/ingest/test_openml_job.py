@@ -238,6 +238,16 @@ def test_rows_that_no_parser_reads_are_skipped_one_by_one(warehouse: Warehouse) 
     assert [what for what, why in state.skipped if "unreadable" in why] == ["row 0 of the listing of runs"]
 
 
+def test_a_flow_that_could_not_be_read_is_asked_for_again(warehouse: Warehouse) -> None:
+    faults = Faults(0, planned=["malformed_json_or_xml"] * 4, endpoints=["flow"])
+    with OpenMLServer(generated_world(), faults=faults) as server:
+        ingest(warehouse, server, replace(JUST_ACCURACY, flows=(names.ZERO_R,)))
+        assert warehouse.sql("SELECT * FROM components").empty
+        world_again = replace(JUST_ACCURACY, flows=(names.ZERO_R,), tasks=(1,), measures=("kappa",))
+        ingest(warehouse, server, world_again)
+    assert len(warehouse.sql("SELECT * FROM components")) == 1
+
+
 # ---- selections ----------------------------------------------------------------------------------
 
 
@@ -423,11 +433,13 @@ class MortalConnection(Connection):
 
     answers_left = 0
 
-    def get(self, path: str, read: Callable[[bytes], T]) -> tuple[bytes, T]:
+    def get(
+        self, path: str, read: Callable[[bytes], T], received: Callable[[bytes], None] = lambda _: None
+    ) -> T:
         if not self.answers_left:
             raise Killed
         self.answers_left -= 1
-        return super().get(path, read)
+        return super().get(path, read, received)
 
 
 @pytest.mark.parametrize("life", [1, 2, 5])
