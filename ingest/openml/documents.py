@@ -23,11 +23,10 @@ _ENTITY = re.compile(r"&([A-Za-z][A-Za-z0-9]*;)")
 _OF_XML = frozenset({"amp;", "lt;", "gt;", "quot;", "apos;"})
 
 _ENTITIES = (("&quot;", '"'), ("&apos;", "'"), ("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"))  # & comes last
-_BETWEEN_TAGS = re.compile(rb">\s+<")
 _OF_EVALUATION = ("run_id", "task_id", "setup_id", "flow_id", "function")
 _OPEN, _CLOSE = b"<oml:parameters>", b"</oml:parameters>"
-_START, _NUMBERED = b"<oml:parameter>", b"<oml:parameter><oml:id>"
-_VALUE, _END = b"<oml:value>", b"</oml:value></oml:parameter>"
+_START = b"<oml:parameter>"
+_VALUE, _VALUE_END = b"<oml:value>", b"</oml:value>"
 _SETUP_START = b"<oml:setup>"
 
 
@@ -177,8 +176,6 @@ def _wrapped(setup: bytes) -> bytes:
 
 def _without_parameters(body: bytes) -> tuple[bytes, list[bytes]]:
     """The document with a numbered, empty element for each block of parameters, and the blocks."""
-    if _OPEN in body and _NUMBERED not in body:
-        body = _BETWEEN_TAGS.sub(b"><", body)
     first, *rest = body.split(_OPEN)
     parts = [part.partition(_CLOSE) for part in rest]
     skeleton = [first]
@@ -194,17 +191,18 @@ class _Template:
 
     parameters: list[str]
     prefixes: list[bytes]
+    end: bytes
 
     @classmethod
     def of(cls, block: bytes, parameters: list[str]) -> Self:
-        *pieces, _ = block.split(_END)
-        return cls(parameters, [piece[: piece.rfind(_VALUE) + len(_VALUE)] for piece in pieces])
+        *pieces, end = block.split(_VALUE_END)
+        return cls(parameters, [piece[: piece.rfind(_VALUE) + len(_VALUE)] for piece in pieces], end)
 
     def values(self, block: bytes) -> dict[str, str] | None:
         """Value by parameter id; None for a block with another text."""
-        *pieces, end = block.split(_END)
+        *pieces, end = block.split(_VALUE_END)
         parts = list(zip(pieces, self.prefixes, strict=False))
-        if end or not len(pieces) == len(self.prefixes) == len(self.parameters):
+        if end != self.end or not len(pieces) == len(self.prefixes) == len(self.parameters):
             return None
         if not all(piece.startswith(prefix) for piece, prefix in parts):
             return None
