@@ -170,11 +170,13 @@ def _alike_tables(
 ) -> Tables:
     """Setups of one flow that set the same parameters."""
     columns = _columns(parameters, known)
+    named = {column.parameter for column in columns}
     given = {(column.component_flow, column.name) for column in columns}
     defaults = [
         parameter
         for parameter in (known.parameters if known else ())
         if parameter.default_value is not None
+        and parameter.parameter not in named
         and (parameter.component_flow, parameter.name) not in given
         and not is_structure(parameter.default_value)
     ]
@@ -214,8 +216,14 @@ def _alike_tables(
 
 def _columns(parameters: Sequence[Parameter], known: KnownFlow | None) -> list[FlowParameter]:
     """What the flow says of each parameter; by its full name where the flow does not have it."""
-    of_flow = {(p.component_flow, p.name): p for p in (known.parameters if known else ())}
-    columns = [of_flow.get((p.component_flow, p.name)) or _from_full_name(p) for p in parameters]
+    of_flow = known.parameters if known else ()
+    exact = {(p.component_flow, p.name): p for p in of_flow}
+    names = Counter(p.name for p in of_flow)
+    # Setups may name another version of the component, which matters only where names repeat.
+    by_name = {p.name: p for p in of_flow if names[p.name] == 1}
+    columns = [
+        exact.get((p.component_flow, p.name)) or by_name.get(p.name) or _from_full_name(p) for p in parameters
+    ]
     counts = Counter(column.parameter for column in columns)
     return [
         column

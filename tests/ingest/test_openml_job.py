@@ -11,8 +11,11 @@ import pandas as pd
 import pytest
 
 from ingest.openml.connection import Connection
+from ingest.openml.documents import Parameter, SetupValues
+from ingest.openml.flows import FlowParameter
 from ingest.openml.job import Progress, Selection, Summary, estimate, ingest_openml
 from ingest.openml.status import job_states
+from ingest.openml.tables import KnownFlow, setup_tables
 from ingest.run_files import ingest_run_file
 from tests.openml_server import KINDS, Faults, OpenMLServer, World, generated_world, real_world
 from tests.openml_server import generated as names
@@ -236,6 +239,18 @@ def test_rows_that_no_parser_reads_are_skipped_one_by_one(warehouse: Warehouse) 
         ingest(warehouse, server, replace(JUST_ACCURACY, failures=True))
     (state,) = job_states(warehouse.path)
     assert [what for what, why in state.skipped if "unreadable" in why] == ["row 0 of the listing of runs"]
+
+
+def test_setups_may_name_another_version_of_a_component() -> None:
+    flow = KnownFlow("weka.J48", (FlowParameter("", "41", "C", "C", True, None, "0.25"),))
+    parameters = {
+        "1": Parameter("1", "40", "weka.J48(1)_C", "C"),
+        "2": Parameter("2", "7", "other(1)_C", "C"),
+    }
+    setups = [SetupValues("8", "41", {"1": "0.5"}), SetupValues("9", "41", {"1": "0.5", "2": "0.75"})]
+    rows = setup_tables(setups, parameters, {"41": flow})["hyperparameters"].to_pylist()
+    assert [(row["setup"], row["value"]) for row in rows if row["parameter"] == "C"] == [("openml:8", "0.5")]
+    assert len({(row["setup"], row["parameter"]) for row in rows}) == len(rows)
 
 
 def test_a_flow_that_could_not_be_read_is_asked_for_again(warehouse: Warehouse) -> None:
