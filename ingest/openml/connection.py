@@ -37,6 +37,8 @@ _PATIENCE = 10
 """Failures in a row, of whatever requests, after which the server is taken to be down: about ten minutes."""
 _SAME_BODIES = 4
 """Times that a body comes that is whole and unreadable, after which it is taken for what the server has."""
+_MOST_GIVEN_UP = 30
+"""Documents in a row that are given up: finding one bad row in a page of 1,000 takes about ten."""
 _OVERLOADED = 107
 _NO_RESULTS = frozenset({372, 482, 500, 512, 542, 599, 674})
 _LIMIT_TOO_HIGH = frozenset({516, 546, 676, 513, 543, 673})
@@ -107,6 +109,7 @@ class Connection:
         self._sessions = threading.local()
         self._next_start = 0.0
         self._failures = 0
+        self._given_up = 0
 
     def stop(self) -> None:
         """Make no more requests: threads that wait for their turn give up."""
@@ -142,14 +145,14 @@ class Connection:
                 except UnreadableError as error:
                     unreadable[hashlib.sha256(body).hexdigest()] += 1
                     if error.complete and max(unreadable.values()) == _SAME_BODIES:
-                        self._failures = 0  # the server is well, the document is not
+                        self._give_up(error)
                         raise
                     raise TransientError(f"an unreadable document ({error})") from error
             except TransientError as error:
                 self._wait_after(error, path)
             else:
                 with self._lock:
-                    self._failures = 0
+                    self._failures = self._given_up = 0
                 return content
 
     def _request(self, path: str) -> bytes:
@@ -183,6 +186,17 @@ class Connection:
         if refusal[0] == _OVERLOADED:
             raise TransientError("overloaded")
         raise ApiError(*refusal)
+
+    def _give_up(self, error: UnreadableError) -> None:
+        """The server is well, this document is not; but not all of them can be broken."""
+        with self._lock:
+            self._failures = 0
+            self._given_up += 1
+        if self._given_up >= _MOST_GIVEN_UP:
+            raise Failed(
+                f"{self.server} has sent nothing but documents that can't be read (last: {error}); what came"
+                " before is kept: run the same command again later"
+            )
 
     def _session(self) -> requests.Session:
         """A session for each thread: it keeps its connection open between requests."""

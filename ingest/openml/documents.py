@@ -206,9 +206,11 @@ class _Template:
             return None
         if not all(piece.startswith(prefix) for piece, prefix in parts):
             return None
-        texts = b"\0".join([piece[len(prefix) :] for piece, prefix in parts])  # NUL: never in XML
-        together = _unescaped(texts.decode("utf-8", errors="replace"))
-        return dict(zip(self.parameters, together.split("\0") if pieces else (), strict=True))
+        together = b"\0".join([piece[len(prefix) :] for piece, prefix in parts])
+        texts = _unescaped(together.decode("utf-8", errors="replace")).split("\0") if pieces else []
+        if len(texts) != len(pieces):
+            return None  # a zero byte, which XML may not hold: let the parser say so
+        return dict(zip(self.parameters, texts, strict=True))
 
 
 def _unescaped(text: str) -> str:

@@ -84,6 +84,11 @@ def test_setups_of_one_flow_may_set_different_parameters() -> None:
     assert listing.parameters["1"].full_name == "tree(1)_p1"
 
 
+def test_what_xml_may_not_hold_is_refused() -> None:
+    with pytest.raises(UnreadableError):
+        read_evaluations(page([["a", "b"], ["c", "d\0e"]]))
+
+
 def test_numeric_entities_are_characters() -> None:
     body = page([["x"], ["y"]]).replace(b"<oml:value>y", b"<oml:value>it&#039;s &#9731;")
     assert read_evaluations(body).setups[1].values == {"0": "it's \u2603"}

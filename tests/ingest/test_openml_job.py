@@ -488,6 +488,16 @@ def test_a_server_that_goes_down_leaves_what_came(warehouse: Warehouse, world: W
     assert evaluations(warehouse) == expected(world)
 
 
+def test_a_server_of_which_nothing_can_be_read_is_left_alone(warehouse: Warehouse, world: World) -> None:
+    faults = Faults(
+        1, kinds=("malformed_json_or_xml",), endpoints=["evaluation/list", "evaluation/setup/list"]
+    )
+    with OpenMLServer(world, faults=faults) as server:
+        with pytest.raises(Failed, match="run the same command again later"):
+            ingest(warehouse, server)
+        assert len(server.requests) < 300
+
+
 def test_the_same_job_runs_once_at_a_time(warehouse: Warehouse, world: World) -> None:
     def again(_: Progress) -> None:
         assert job_states(warehouse.path)[0].state == "running"
