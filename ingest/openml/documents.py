@@ -51,13 +51,21 @@ class Parameter:
 
 @dataclass(frozen=True)
 class SetupValues:
-    """The values of one setup, as text: by parameter id. A value that is empty is the empty text."""
+    """The values of one setup, as text; tens of thousands of these are held at a time."""
 
     setup: str
     flow: str
-    values: dict[str, str]
+    parameters: tuple[str, ...] = ()
+    """Ids, shared by the setups that have the same."""
+    texts: str = ""
+    """Their values one after the other, a zero byte between two: XML has none."""
     exists: bool = True
     """False: runs refer to it, and the server has nothing of it."""
+
+    @property
+    def values(self) -> dict[str, str]:
+        """Value by parameter id. A value that is empty is the empty text."""
+        return dict(zip(self.parameters, self.texts.split("\0") if self.parameters else (), strict=True))
 
 
 @dataclass(frozen=True)
@@ -144,7 +152,7 @@ def read_evaluations(body: bytes) -> Listing:
     rows = [_complete(_leaves(element), _OF_EVALUATION) for element in elements]
     values = _Values(blocks)
     setups = {
-        row["setup_id"]: SetupValues(row["setup_id"], row["flow_id"], values.of(block, row["flow_id"]))
+        row["setup_id"]: values.of(row["setup_id"], row["flow_id"], block)
         for element, row in zip(elements, rows, strict=True)
         if (block := element.find("parameters")) is not None
     }
@@ -160,8 +168,7 @@ def read_setups(body: bytes) -> Listing:
     found = []
     for element in parse(skeleton, "setups").findall("setup"):
         row = _complete(_leaves(element), ("setup_id", "flow_id"))
-        own = values.of(element.find("parameters"), row["flow_id"])
-        found.append(SetupValues(row["setup_id"], row["flow_id"], own))
+        found.append(values.of(row["setup_id"], row["flow_id"], element.find("parameters")))
     return Listing([], found, values.parameters)
 
 
@@ -189,17 +196,17 @@ def _without_parameters(body: bytes) -> tuple[bytes, list[bytes]]:
 class _Template:
     """The text of a block of parameters around its values."""
 
-    parameters: list[str]
+    parameters: tuple[str, ...]
     prefixes: list[bytes]
     end: bytes
 
     @classmethod
-    def of(cls, block: bytes, parameters: list[str]) -> Self:
+    def of(cls, block: bytes, parameters: tuple[str, ...]) -> Self:
         *pieces, end = block.split(_VALUE_END)
         return cls(parameters, [piece[: piece.rfind(_VALUE) + len(_VALUE)] for piece in pieces], end)
 
-    def values(self, block: bytes) -> dict[str, str] | None:
-        """Value by parameter id; None for a block with another text."""
+    def texts(self, block: bytes) -> str | None:
+        """The values of `SetupValues`; None for a block with another text."""
         *pieces, end = block.split(_VALUE_END)
         parts = list(zip(pieces, self.prefixes, strict=False))
         if end != self.end or not len(pieces) == len(self.prefixes) == len(self.parameters):
@@ -207,10 +214,9 @@ class _Template:
         if not all(piece.startswith(prefix) for piece, prefix in parts):
             return None
         together = b"\0".join([piece[len(prefix) :] for piece, prefix in parts])
-        texts = _unescaped(together.decode("utf-8", errors="replace")).split("\0") if pieces else []
-        if len(texts) != len(pieces):
-            return None  # a zero byte, which XML may not hold: let the parser say so
-        return dict(zip(self.parameters, texts, strict=True))
+        texts = _unescaped(together.decode("utf-8", errors="replace"))
+        # A zero byte in a value: let the parser say that there can be none.
+        return texts if texts.count("\0") == max(len(pieces) - 1, 0) else None
 
 
 def _unescaped(text: str) -> str:
@@ -232,18 +238,19 @@ class _Values:
         self._blocks = blocks
         self._templates: dict[str, _Template] = {}
 
-    def of(self, element: ET.Element | None, flow: str) -> dict[str, str]:
-        """Value by parameter id of the setup whose block `element` stands for."""
+    def of(self, setup: str, flow: str, element: ET.Element | None) -> SetupValues:
+        """The setup whose block of parameters `element` stands for."""
         if element is None or element.get("block") is None:
-            return {}
+            return SetupValues(setup, flow)
         block = self._blocks[int(element.get("block", ""))]
         if flow in self._templates:
-            values = self._templates[flow].values(block)
-            if values is not None:
-                return values
+            texts = self._templates[flow].texts(block)
+            if texts is not None:
+                return SetupValues(setup, flow, self._templates[flow].parameters, texts)
         values = self._parsed(block)
-        self._templates[flow] = _Template.of(block, list(values))
-        return values
+        parameters = tuple(values)
+        self._templates[flow] = _Template.of(block, parameters)
+        return SetupValues(setup, flow, parameters, "\0".join(values.values()))
 
     def _parsed(self, block: bytes) -> dict[str, str]:
         wrapped = b'<oml:parameters xmlns:oml="http://openml.org/openml">' + block + _CLOSE

@@ -327,12 +327,12 @@ class _Job:
         for number in missing:
             if number not in setups:
                 self._skip(f"setup {number}", "the server has no hyperparameters of it")
-                setups[number] = SetupValues(number, flow_of[number], {}, exists=False)
+                setups[number] = SetupValues(number, flow_of[number], exists=False)
         return setups
 
     def _is_doubtful(self, setup: SetupValues) -> bool:
         """Listings of evaluations show a setup without values and one that is lost alike."""
-        return not setup.values and bool(self._parents.flows[setup.flow].parameters)
+        return not setup.parameters and bool(self._parents.flows[setup.flow].parameters)
 
     def _ask_for_setups(self, numbers: Sequence[str], batch: _Batch, setups: dict[str, SetupValues]) -> None:
         path = f"setup/list/setup/{','.join(numbers)}"

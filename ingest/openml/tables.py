@@ -136,7 +136,7 @@ def setup_tables(
     alike: dict[tuple[str, tuple[str, ...]], list[SetupValues]] = defaultdict(list)
     for setup in setups:
         if setup.exists:
-            alike[setup.flow, tuple(setup.values)].append(setup)
+            alike[setup.flow, setup.parameters].append(setup)
     nothing = [setup for setup in setups if not setup.exists]
     groups = [
         _alike_tables(flow, members, [parameters[number] for number in numbers], flows.get(flow))
@@ -183,8 +183,8 @@ def _alike_tables(
     everything = [*columns, *defaults]
     n, width = len(setups), len(everything)
     filled = [parameter.default_value or "" for parameter in defaults]
-    raw = [text for setup in setups for text in (*setup.values.values(), *filled)]
-    encoded = pa.array(raw, pa.string()).dictionary_encode()
+    raw = "\0".join("\0".join([setup.texts, *filled] if columns else filled) for setup in setups)
+    encoded = pa.array(raw.split("\0") if width else [], pa.string()).dictionary_encode()
     texts = encoded.dictionary.to_pylist()  # each distinct text once
     values = pa.array([typed(text) for text in texts], pa.string()).take(encoded.indices)
     is_part = np.array([is_structure(text) for text in texts], dtype=bool)[encoded.indices.to_numpy()]

@@ -247,7 +247,7 @@ def test_setups_may_name_another_version_of_a_component() -> None:
         "1": Parameter("1", "40", "weka.J48(1)_C", "C"),
         "2": Parameter("2", "7", "other(1)_C", "C"),
     }
-    setups = [SetupValues("8", "41", {"1": "0.5"}), SetupValues("9", "41", {"1": "0.5", "2": "0.75"})]
+    setups = [SetupValues("8", "41", ("1",), "0.5"), SetupValues("9", "41", ("1", "2"), "0.5\0000.75")]
     rows = setup_tables(setups, parameters, {"41": flow})["hyperparameters"].to_pylist()
     assert [(row["setup"], row["value"]) for row in rows if row["parameter"] == "C"] == [("openml:8", "0.5")]
     assert len({(row["setup"], row["parameter"]) for row in rows}) == len(rows)
