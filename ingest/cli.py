@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -17,12 +17,19 @@ from warehouse import console
 from warehouse.console import JsonOption, QuietOption, WarehouseOption
 from warehouse.errors import BadInput, Failed
 from warehouse.qualities import QUALITIES, SELECTIONS, names_in
+from warehouse.text import comma_separated
 
 if TYPE_CHECKING:
     from ingest.metafeatures import Metafeatures
     from ingest.openml.job import Progress
 
 SHOWN_REASONS = 10
+
+
+def _numbers_option(which: str) -> Any:
+    """An option for OpenML's numbers of things; see `_numbers`."""
+    return typer.Option(metavar="NUMBERS", help=f"{which}, separated by commas.", show_default=False)
+
 
 ServerOption = Annotated[str, typer.Option(metavar="URL", help="Address of the API.")]
 
@@ -125,28 +132,10 @@ def openml(
     suite: Annotated[
         str | None, typer.Option(help="Only tasks of this suite: number or alias.", show_default=False)
     ] = None,
-    tasks: Annotated[
-        str | None,
-        typer.Option(metavar="NUMBERS", help="Only these tasks, separated by commas.", show_default=False),
-    ] = None,
-    datasets: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NUMBERS", help="Only tasks of these datasets, separated by commas.", show_default=False
-        ),
-    ] = None,
-    flows: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NUMBERS", help="Only runs of these flows, separated by commas.", show_default=False
-        ),
-    ] = None,
-    uploaders: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NUMBERS", help="Only runs of these users, separated by commas.", show_default=False
-        ),
-    ] = None,
+    tasks: Annotated[str | None, _numbers_option("Only these tasks")] = None,
+    datasets: Annotated[str | None, _numbers_option("Only tasks of these datasets")] = None,
+    flows: Annotated[str | None, _numbers_option("Only runs of these flows")] = None,
+    uploaders: Annotated[str | None, _numbers_option("Only runs of these users")] = None,
     measures: Annotated[
         str, typer.Option(metavar="NAMES", help="Evaluation measures, separated by commas.")
     ] = ",".join(MEASURES),
@@ -194,7 +183,7 @@ def openml(
         datasets=_numbers(datasets),
         flows=_numbers(flows),
         uploaders=_numbers(uploaders),
-        measures=tuple(name.strip() for name in measures.split(",") if name.strip()),
+        measures=tuple(comma_separated(measures)),
         since=since,
         most=most,
         failures=failed_runs,
@@ -231,10 +220,7 @@ def openml(
 
 @app.command("openml-data")
 def openml_data(
-    datasets: Annotated[
-        str,
-        typer.Option(metavar="NUMBERS", help="OpenML's datasets, separated by commas.", show_default=False),
-    ],
+    datasets: Annotated[str, _numbers_option("OpenML's datasets")],
     server: ServerOption = DEFAULT_SERVER,
     warehouse: WarehouseOption = None,
     quiet: QuietOption = False,
@@ -341,7 +327,7 @@ def metafeatures(
 
 def _numbers(text: str | None) -> tuple[int, ...]:
     """Numbers of a comma-separated list."""
-    words = [word.strip() for word in (text or "").split(",") if word.strip()]
+    words = comma_separated(text or "")
     wrong = [word for word in words if not word.isdecimal() or not 0 < int(word) < 2**53]
     if wrong:
         raise BadInput(f"{wrong[0]!r} is no number of a thing at OpenML; give numbers separated by commas")

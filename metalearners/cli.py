@@ -15,6 +15,7 @@ from warehouse.console import JsonOption, QuietOption, WarehouseOption
 from warehouse.errors import BadInput, Failed
 from warehouse.files import read_json, write_text
 from warehouse.qualities import SELECTIONS, names_in
+from warehouse.text import comma_separated
 
 if TYPE_CHECKING:
     from metalearners.evaluation import Evaluation, Interval
@@ -276,7 +277,7 @@ def _metafeature_names(warehouse: Warehouse, selection: str) -> list[str] | None
 
 def _numbers(text: str | None) -> list[int]:
     """Whole numbers of a comma-separated list."""
-    words = [word.strip() for word in (text or "").split(",") if word.strip()]
+    words = comma_separated(text or "")
     wrong = [word for word in words if not word.isdecimal()]
     if wrong:
         raise BadInput(f"--shots takes whole numbers separated by commas, not {wrong[0]!r}")
@@ -286,8 +287,7 @@ def _numbers(text: str | None) -> list[int]:
 def _datasets(runs: RunTable, tasks: str) -> list[str]:
     """Datasets of a comma-separated list of tasks, "3" short for "openml:3"."""
     dataset_of = dict(zip(runs.runs["task"], runs.runs["dataset"], strict=True))
-    wanted = [word.strip() for word in tasks.split(",") if word.strip()]
-    keys = [f"openml:{task}" if task.isdecimal() else task for task in wanted]
+    keys = [f"openml:{task}" if task.isdecimal() else task for task in comma_separated(tasks)]
     unknown = [task for task in keys if task not in dataset_of]
     if unknown:
         raise BadInput(f"no run on task {unknown[0]!r} has {runs.measure}")

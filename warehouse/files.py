@@ -23,7 +23,12 @@ def read_json(path: str | Path) -> Any:
 
 
 def write_text(path: str | Path, text: str) -> None:
-    """Write `text` to `path` in UTF-8; if that fails, what was there before is still there.
+    """As `write_bytes`, in UTF-8."""
+    write_bytes(path, text.encode())
+
+
+def write_bytes(path: str | Path, content: bytes) -> None:
+    """Write `content` to `path`; if that fails, what was there before is still there.
 
     Raises:
         Failed: the file can't be written.
@@ -33,7 +38,7 @@ def write_text(path: str | Path, text: str) -> None:
     replaces = path.is_file() or not path.exists()
     written = path.with_name(f".{path.name}.{os.getpid()}") if replaces else path
     try:
-        written.write_text(text, encoding="utf-8")
+        written.write_bytes(content)
         if replaces:
             written.replace(path)
     except OSError as error:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from warehouse.errors import BadInput
+from warehouse.text import comma_separated
 
 Group = Literal[
     "simple", "class", "cardinality", "statistical", "information", "pca", "model", "landmarkers", "relative"
@@ -289,7 +290,7 @@ def names_in(selection: str) -> tuple[str, ...]:
     Raises:
         BadInput: the list names nothing.
     """
-    words = [word.strip() for word in selection.split(",") if word.strip()]
+    words = comma_separated(selection)
     if not words:
         raise BadInput(f"no meta-features named: give names of qualities or groups ({', '.join(SELECTIONS)})")
     names = [name for word in words for name in SELECTIONS.get(word, (word,))]

@@ -85,8 +85,10 @@ def create_view(connection: duckdb.DuckDBPyConnection, table: Table, files: list
     # Without hive_types DuckDB guesses: a flow "007" would come back as the number 7.
     types = "{" + ", ".join(f"'{column}': VARCHAR" for column in table.partition_by) + "}"
     options = f", hive_partitioning = true, hive_types = {types}" if table.partition_by else ""
-    source = f"read_parquet($files, union_by_name = true{options})"
-    present = connection.sql(f"SELECT * FROM {source}", params={"files": patterns}).columns
+    rows = connection.sql(
+        f"SELECT * FROM read_parquet($files, union_by_name = true{options})", params={"files": patterns}
+    )
+    present = rows.columns
     # Files of an older Headstart lack columns of today.
     columns = ", ".join(
         f'"{column.name}"'
@@ -94,8 +96,7 @@ def create_view(connection: duckdb.DuckDBPyConnection, table: Table, files: list
         else f'NULL::{_SQL_TYPES[column.type]} AS "{column.name}"'
         for column in table.schema
     )
-    rows = connection.sql(f"SELECT {columns} FROM {source}", params={"files": patterns})
-    rows.create_view(table.name)
+    rows.project(columns).create_view(table.name)
     return patterns
 
 

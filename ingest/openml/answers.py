@@ -7,9 +7,7 @@ or that too much was asked for, are answers as well.
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import threading
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TypeVar
@@ -19,7 +17,7 @@ import pyarrow as pa
 from ingest.keys import digest
 from ingest.openml.connection import ApiError, Connection
 from ingest.openml.documents import UnreadableError
-from warehouse.errors import Failed, one_line
+from warehouse.files import write_bytes
 
 T = TypeVar("T")
 
@@ -90,13 +88,6 @@ class Answers:
         return body
 
     def _keep(self, path: str, body: bytes, suffix: str) -> None:
-        file = self._file(path, suffix)
-        unfinished = file.with_suffix(f".{os.getpid()}-{threading.get_ident()}")
-        try:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            compressed = pa.compress(body, codec=_CODEC, asbytes=True)
-            unfinished.write_bytes(b"%d\n" % len(body) + compressed)
-            unfinished.replace(file)
-        except OSError as error:
-            unfinished.unlink(missing_ok=True)
-            raise Failed(f"can't keep what the server sent in {self._folder}: {one_line(error)}") from error
+        self._folder.mkdir(parents=True, exist_ok=True)
+        compressed = pa.compress(body, codec=_CODEC, asbytes=True)
+        write_bytes(self._file(path, suffix), b"%d\n" % len(body) + compressed)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from ingest.openml import DEFAULT_SERVER
 from ingest.openml.documents import UnreadableError, read_error
-from warehouse.errors import BadInput, Failed, one_line
+from warehouse.errors import BadInput, Failed
 
 if TYPE_CHECKING:
     import requests
@@ -166,7 +166,8 @@ class Connection:
                 timeout=_TIMEOUTS,
             )
         except requests.RequestException as error:
-            raise TransientError(_without_address(error)) from error
+            # Not its message: that has the address, which may hold the key.
+            raise TransientError(type(error).__name__) from error
         finally:
             with self._lock:
                 self.requests_made += 1
@@ -253,8 +254,3 @@ def _seconds(retry_after: str | None) -> float | None:
         return None if retry_after is None else max(0.0, float(retry_after))
     except ValueError:
         return None
-
-
-def _without_address(error: Exception) -> str:
-    """The message of an error of the network; not the address in it, which may hold the key."""
-    return one_line(type(error).__name__)

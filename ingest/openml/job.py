@@ -8,7 +8,6 @@ together with all that they refer to, so that readers never see a run of an unkn
 from __future__ import annotations
 
 import json
-import logging
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -39,8 +38,6 @@ from ingest.openml.tables import evaluation_tables, failed_run_tables, key, setu
 from warehouse.errors import BadInput, Failed
 from warehouse.journal import Journal
 from warehouse.store import Warehouse
-
-logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
@@ -287,11 +284,7 @@ class _Job:
     def _commit(self, batch: _Batch, sweep: Sweep, state: dict[str, Any]) -> None:
         """Store what a batch found, with what its runs refer to, and forget its requests."""
         if batch.rows:
-            tables = self._parents.tables_for(batch.rows)  # first: setups are read with their flows
-            setups = self._with_missing_setups(batch)
-            tables |= setup_tables(setups.values(), batch.parameters, self._parents.flows)
-            tables |= evaluation_tables(batch.rows)
-            self._write(tables)
+            self._write(self._tables_around(batch) | evaluation_tables(batch.rows))
         if batch.requests:
             self._note(
                 "stored",
@@ -303,7 +296,18 @@ class _Job:
                 rows=len(batch.rows),
                 version=self._warehouse.version,
             )
+        self._forget(batch)
+
+    def _forget(self, batch: _Batch) -> None:
+        """What these requests were answered is in the warehouse."""
         self._answers.forget(batch.requests + self._parents.requests)
+        self._parents.requests.clear()
+
+    def _tables_around(self, batch: _Batch) -> dict[str, Any]:
+        """What the batch's runs refer to and nobody has seen yet."""
+        tables = self._parents.tables_for(batch.rows)  # first: setups are read with their flows
+        setups = self._with_missing_setups(batch)
+        return tables | setup_tables(setups.values(), batch.parameters, self._parents.flows)
 
     def _write(self, tables: dict[str, Any]) -> None:
         start = time.monotonic()
@@ -363,11 +367,8 @@ class _Job:
             start += LARGEST_PAGE
             batch = _Batch(rows=[row for row in rows if row.get("error_message")])
             if batch.rows:
-                tables = self._parents.tables_for(batch.rows)
-                setups = self._with_missing_setups(batch)
-                tables |= setup_tables(setups.values(), batch.parameters, self._parents.flows)
-                self._write(tables | failed_run_tables(batch.rows))
-                self._answers.forget(batch.requests)
+                self._write(self._tables_around(batch) | failed_run_tables(batch.rows))
+                self._forget(batch)
 
     def _runs(self, filters: str, start: int, limit: int) -> list[dict[str, str]]:
         """Rows `start` to `start + limit` of the listing of all runs."""
@@ -458,38 +459,20 @@ class _Job:
     def _left_off(self, filters: str, measure: str) -> tuple[Position, set[tuple[int, str]], set[int], int]:
         """Where the search for a measure stopped, rows of other engines, runs that have no other row, and the
         size of pages."""
-        of_measure = [
-            record
-            for record in self._journal.records()
-            if record.get("event") == "stored"
-            and (record.get("filters"), record.get("measure")) == (filters, measure)
-        ]
-        if self._refresh or not of_measure:
+        last = _last("stored", filters, measure, self._journal.records())
+        if self._refresh or last is None:
             return Position(), set(), set(), LARGEST_PAGE
-        last = of_measure[-1]
         extra = {(int(run), str(engine)) for run, engine in last["extra"]}
         return Position(last["window"], last["width"]), extra, set(last["others"]), int(last["page"])
 
     def _found_before_kill(self, filters: str, measure: str) -> int | None:
         """How many evaluations of a measure this job found before it was interrupted; None if it had not been
         through with it, or that is long ago."""
-        swept = self._swept(filters, measure, self._unfinished)
+        swept = _swept_lately(filters, measure, self._unfinished)
         return int(swept["found"]) if swept is not None else None
 
     def _asked_lately(self, filters: str, measure: str) -> bool:
-        return not self._refresh and self._swept(filters, measure, list(self._journal.records())) is not None
-
-    def _swept(self, filters: str, measure: str, records: list[dict[str, Any]]) -> dict[str, Any] | None:
-        """The last time that a search for a measure came to its end, if that was lately."""
-        record: dict[str, Any]
-        for record in reversed(records):
-            if (
-                record["event"] == "swept"
-                and (record["filters"], record["measure"]) == (filters, measure)
-                and datetime.now(UTC) - datetime.fromisoformat(record["time"]) < _ASK_AGAIN
-            ):
-                return record
-        return None
+        return not self._refresh and _swept_lately(filters, measure, self._journal.records()) is not None
 
     # ---- what is told ----------------------------------------------------------------------------
 
@@ -548,6 +531,22 @@ def _state(sweep: Sweep) -> dict[str, Any]:
         "others": sorted(others),
         "page": sweep.page,
     }
+
+
+def _last(event: str, filters: str, measure: str, records: Iterable[dict[str, Any]]) -> dict[str, Any] | None:
+    """The last time that something happened to a measure of a partition."""
+    last = None
+    for record in records:
+        if record["event"] == event and (record["filters"], record["measure"]) == (filters, measure):
+            last = record
+    return last
+
+
+def _swept_lately(filters: str, measure: str, records: Iterable[dict[str, Any]]) -> dict[str, Any] | None:
+    """The last time that a search for a measure came to its end, if that was lately."""
+    last = _last("swept", filters, measure, records)
+    is_old = last is None or datetime.now(UTC) - datetime.fromisoformat(last["time"]) >= _ASK_AGAIN
+    return None if is_old else last
 
 
 def _nobody(_: Progress) -> None:
