@@ -19,6 +19,7 @@ LEARNERS = {
     "lightgbm": "metalearners.boosting:LightGBMRegressorLearner",
     "lightgbm-ranker": "metalearners.boosting:LightGBMRankerLearner",
     "bank": "metalearners.bank:BankLearner",
+    "pmf": "metalearners.factorization:FactorizationLearner",
     "knn": "metalearners.neighbours:NearestDatasetLearner",
     "knn-lightgbm": "metalearners.neighbours:NearestDatasetLightGBMLearner",
     "average-rank": "metalearners.neighbours:AverageRankLearner",

@@ -19,6 +19,7 @@ Notation
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -57,6 +58,21 @@ _WEIGHTS = (0.0, 0.15, 0.3, 0.6, 1.2, 2.5, 5.0)
 _RIDGES = (0.1, 0.2, 0.4, 0.8, 1.6, 3.2)
 _ROUNDS = 2
 _LEVEL_VARIANCE = 100.0  # of a dataset's level, which no meta-feature tells: as good as unknown
+
+
+@dataclass(frozen=True)
+class Expectations:
+    """What a bank expects of the runs that it learned from, each without the runs on its dataset.
+
+    Of datasets on which all runs are equal there is nothing here.
+    """
+
+    rows: npt.NDArray[np.intp]
+    """(e,) positions of runs"""
+    targets: Floats
+    """(e,) what was to be predicted."""
+    expected: Floats
+    """(e,)"""
 
 
 class BankLearner:
@@ -103,11 +119,13 @@ class BankLearner:
         from threadpoolctl import threadpool_limits
 
         with threadpool_limits(1):  # the matrices are small: threads would wait for one another
-            return self._fit(runs, metafeatures)
+            self.learn(runs, metafeatures)
+        return self
 
-    def _fit(self, runs: RunTable, metafeatures: pd.DataFrame) -> Self:
+    def learn(self, runs: RunTable, metafeatures: pd.DataFrame) -> Expectations:
+        """As `fit`; returns what is expected of the runs themselves."""
         data = training_data(runs, metafeatures)
-        targets = self._targets(data)
+        targets = self.targets(data)
         self.kernel_, phi = learn_kernel(data, targets, size=self.size, seed=self.seed)
         rows = [np.flatnonzero(data.dataset == d) for d in range(len(data.metafeatures))]
         varied = np.array([np.ptp(targets[own]) > 0 for own in rows], dtype=bool)
@@ -120,11 +138,14 @@ class BankLearner:
         S, self.V_ = _components(W - self.mean_, grid, self.components)
         self.descriptions_ = describe(data.metafeatures[varied], self.groups)
         R = self._learn_standings(S)
+        expected = self.mean_ + (S - R) @ self.V_  # (d, G), each without its own runs
         of_datasets = [(phi[own], targets[own], data.scores[own]) for own in rows]
-        self._learn_uncertainty(of_datasets, S, R, random)
-        return self
+        self._learn_uncertainty(of_datasets, expected, R, random)
+        of_runs = [phi[own] @ w for own, w in zip(rows, expected, strict=True)]
+        chosen = np.concatenate([*rows, np.empty(0, np.intp)])
+        return Expectations(chosen, targets[chosen], np.concatenate([*of_runs, np.empty(0)]))
 
-    def _targets(self, data: TrainingData) -> Floats:
+    def targets(self, data: TrainingData) -> Floats:
         """(m,) scores that are clipped below, mixed with normal scores of the ranks: the top counts more."""
         clipped = standard_scores(np.maximum(data.scores, self.worst), data.dataset)
         ranked = _normal_scores(data.scores, data.dataset)
@@ -152,17 +173,16 @@ class BankLearner:
     def _learn_uncertainty(
         self,
         of_datasets: list[tuple[Floats, Floats, Floats]],
-        S: Floats,
+        expected: Floats,
         R: Floats,
         random: np.random.Generator,
     ) -> None:
         """How much the components leave out, noise, and a factor that makes 80 % intervals hold 80 %."""
-        expected = self.mean_ + (S - R) @ self.V_  # (d, G), each without its own runs
         samples = []
         for w, (phi, targets, scores) in zip(expected, of_datasets, strict=True):
             some = random.permutation(len(targets))[:_SAMPLE]
             samples.append((phi[some], targets[some] - phi[some] @ w, scores[some] - phi[some] @ w))
-        spread = R @ self.V_ / np.sqrt(max(len(S), 1))  # (d, G)
+        spread = R @ self.V_ / np.sqrt(max(len(R), 1))  # (d, G)
         likelihoods = {
             (rest, noise): sum(_likelihood(phi, missed, spread, rest, noise) for phi, missed, _ in samples)
             for rest in _RESTS

@@ -11,9 +11,10 @@ Notation
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, Self
+from pathlib import Path
+from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy as np
 import pandas as pd
@@ -105,6 +106,33 @@ class MetaLearner(Protocol):
         Raises:
             BadInput: it is incomplete or does not fit together.
         """
+        ...
+
+
+@dataclass(frozen=True)
+class Round:
+    """Where a long training stands."""
+
+    done: int
+    of: int
+    loss: float
+    """What training makes small; its scale means nothing."""
+
+
+@runtime_checkable
+class LongTraining(Protocol):
+    """A learner whose training takes long enough to be watched, and to be interrupted."""
+
+    def watched(self, checkpoint: Path | None, report: Callable[[Round], None] | None) -> Self:
+        """This learner, whose next training keeps its state in a file and says where it stands.
+
+        A training that finds the file of an equal one goes on from it, and ends like one that was never
+        interrupted; in the end the file is removed.
+        """
+        ...
+
+    def update(self, runs: RunTable, metafeatures: pd.DataFrame) -> Self:
+        """Learn from `runs`, all that are known by now, going on from what was learned. Returns itself."""
         ...
 
 

@@ -16,7 +16,7 @@ Notation
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -62,6 +62,11 @@ class ConfigurationKernel:
     def points(self, configurations: pd.DataFrame, metafeatures: pd.Series) -> Floats:
         """x of `configurations`, in the form of `RunTable.configurations`, on this dataset."""
         encoded = encode(self.encoding, configurations, metafeatures)
+        return standardized(_comparable(encoded, self.logarithmic), self.centre, self.scale)
+
+    def points_of_runs(self, data: TrainingData) -> Floats:
+        """(m, J) x of runs."""
+        encoded = encode_runs(self.encoding, data)
         return standardized(_comparable(encoded, self.logarithmic), self.centre, self.scale)
 
     def features(self, configurations: pd.DataFrame, metafeatures: pd.Series) -> Floats:
@@ -124,7 +129,7 @@ def learn_kernel(
     random = np.random.default_rng(seed)
     lengths = _learn_lengths(x, scores, data.dataset, random)
     x /= lengths
-    Z = _spread_out(x, size, random)
+    Z = spread_out(x, size, random, matern)
     k = matern(Z, Z)
     k[np.diag_indices_from(k)] += _JITTER
     factor = np.linalg.inv(np.linalg.cholesky(k)).T
@@ -164,8 +169,10 @@ def _skewed_columns(encoded: Floats) -> npt.NDArray[np.bool_]:
     )
 
 
-def _spread_out(x: Floats, size: int, random: np.random.Generator) -> Floats:
-    """At most `size` different rows of x, each far from those before (pivoted Cholesky of k)."""
+def spread_out(
+    x: Floats, size: int, random: np.random.Generator, correlation: Callable[[Floats, Floats], Floats]
+) -> Floats:
+    """At most `size` different rows of x, each far from those before (pivoted Cholesky)."""
     different = np.unique(x, axis=0)
     if len(different) <= size:
         return different
@@ -175,7 +182,7 @@ def _spread_out(x: Floats, size: int, random: np.random.Generator) -> Floats:
     chosen = []
     for step in range(size):
         pivot = int(left.argmax())
-        column = matern(pool[[pivot]], pool)[0] - columns[:step, pivot] @ columns[:step]
+        column = correlation(pool[[pivot]], pool)[0] - columns[:step, pivot] @ columns[:step]
         columns[step] = column / np.sqrt(max(left[pivot], 1e-12))
         left = np.maximum(left - columns[step] ** 2, 0)
         left[pivot] = -1

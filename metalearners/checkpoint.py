@@ -1,0 +1,106 @@
+"""Training that may be killed: what a torch optimizer has done so far, in a file that holds arrays only."""
+
+from __future__ import annotations
+
+import io
+import json
+import time
+import zipfile
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from warehouse.errors import BadInput
+from warehouse.files import write_bytes
+
+EVERY = 30.0
+"""Seconds between two writes."""
+
+
+class Checkpoint:
+    """The state of one training on disk: parameters, Adam's moments, and the losses of finished rounds."""
+
+    def __init__(self, path: Path | None, training: Mapping[str, Any]) -> None:
+        """Nothing is read or written yet.
+
+        Args:
+            path: the file; None = nothing is kept.
+            training: JSON values that tell this training from others.
+        """
+        self._path = path
+        self._training = json.dumps(training, sort_keys=True)
+        self._written = time.monotonic()
+
+    def load(
+        self,
+        module: torch.nn.Module,
+        optimizer: torch.optim.Optimizer,
+        schedule: torch.optim.lr_scheduler.LRScheduler,
+    ) -> list[float]:
+        """Take over what the file holds of this training, and return the losses; [] where there is none.
+
+        Raises:
+            BadInput: the file is of another training, or no such file.
+        """
+        if self._path is None or not self._path.exists():
+            return []
+        try:
+            with np.load(self._path, allow_pickle=False) as arrays:
+                if str(arrays["training"]) != self._training:
+                    raise BadInput(f"{self._path} is of another training: remove it, or choose another file")
+                values = {name: arrays[name] for name in arrays.files}
+            named = list(module.named_parameters())
+            state = {
+                number: {
+                    key: torch.tensor(values[f"{key}.{name}"], device=parameter.device)
+                    for key in ("exp_avg", "exp_avg_sq")
+                }
+                | {"step": torch.tensor(float(values["step"]))}
+                for number, (name, parameter) in enumerate(named)
+            }
+            parameters = {name: torch.tensor(values[f"parameter.{name}"]) for name, _ in named}
+            module.load_state_dict(parameters, strict=False)
+            optimizer.load_state_dict({**optimizer.state_dict(), "state": state})
+            schedule.load_state_dict(json.loads(str(values["schedule"])))
+            for group, rate in zip(optimizer.param_groups, json.loads(str(values["rates"])), strict=True):
+                group |= rate
+            return [float(loss) for loss in values["losses"]]
+        except (KeyError, ValueError, RuntimeError, OSError, zipfile.BadZipFile, zlib.error) as error:
+            raise BadInput(f"{self._path} is damaged ({error}): remove it to train from the start") from error
+
+    def save(
+        self,
+        module: torch.nn.Module,
+        optimizer: torch.optim.Optimizer,
+        schedule: torch.optim.lr_scheduler.LRScheduler,
+        losses: list[float],
+    ) -> None:
+        """Write the state after a round, if the last time was long ago."""
+        if self._path is None or time.monotonic() - self._written < EVERY:
+            return
+        rates = [{key: group[key] for key in group if key != "params"} for group in optimizer.param_groups]
+        arrays = {
+            "training": np.array(self._training),
+            "losses": np.array(losses),
+            "schedule": np.array(json.dumps(schedule.state_dict())),
+            "rates": np.array(json.dumps(rates)),
+        }
+        for name, parameter in module.named_parameters():
+            moments = optimizer.state[parameter]
+            arrays[f"parameter.{name}"] = parameter.detach().cpu().numpy()
+            arrays["step"] = np.array(float(moments["step"]))
+            for key in ("exp_avg", "exp_avg_sq"):
+                arrays[f"{key}.{name}"] = moments[key].cpu().numpy()
+        file = io.BytesIO()
+        np.savez(file, allow_pickle=False, **arrays)
+        write_bytes(self._path, file.getvalue())
+        self._written = time.monotonic()
+
+    def remove(self) -> None:
+        """The training is done."""
+        if self._path is not None:
+            self._path.unlink(missing_ok=True)

@@ -1,0 +1,192 @@
+"""Probabilistic matrix factorization: the contract, the paper's model, and what each switch adds."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from metalearners.base import Observations, runs_on, without_datasets
+from metalearners.encoder import Encoder
+from metalearners.evaluation import kendall_tau
+from metalearners.factorization import FactorizationLearner, row_names
+from tests.contracts.meta_learner import (
+    MetaLearnerContract,
+    NewLearner,
+    toy_metafeatures,
+    toy_runs,
+    two_algorithms,
+)
+from warehouse.errors import BadInput
+
+pytest.importorskip("torch", reason="training needs the extra `pmf`")
+
+new_small = partial(FactorizationLearner, steps=100, epochs=20)
+new_paper = partial(new_small, cold_pipelines=False, cold_datasets=False, scale=False)
+
+
+class TestFactorization(MetaLearnerContract):
+    @pytest.fixture
+    def new_learner(self) -> NewLearner:
+        return new_small
+
+
+def tau_after(learner: FactorizationLearner, dataset: str, trials: int) -> float:
+    """Of the runs on `dataset` that are not among the first so many."""
+    configurations, values = runs_on(toy_runs(), dataset)
+    seen = Observations(configurations.iloc[:trials], values[:trials])
+    predicted = learner.condition(seen).predict(configurations, toy_metafeatures().loc[dataset]).mean
+    return kendall_tau(predicted[trials:], values[trials:])
+
+
+@pytest.fixture(scope="module")
+def paper() -> FactorizationLearner:
+    return new_paper().fit(without_datasets(toy_runs(), ["toy:0"]), toy_metafeatures().drop(index="toy:0"))
+
+
+def test_the_papers_model_learns_from_trials_alone(paper: FactorizationLearner) -> None:
+    configurations = toy_runs().configurations
+    before = paper.predict(configurations, toy_metafeatures().iloc[0])
+    assert before.mean == pytest.approx(np.zeros(len(configurations)))
+    assert before.std is None  # it speaks of the measure, not of standard scores
+    assert tau_after(paper, "toy:0", 4) > 0.3
+
+
+def test_the_papers_model_begins_with_the_best_of_near_datasets(paper: FactorizationLearner) -> None:
+    configurations = toy_runs().configurations
+    chosen = paper.choose(configurations, toy_metafeatures().iloc[0], 3)
+    assert set(configurations["criterion"].iloc[chosen]) == {"gini"}  # few classes
+
+
+def test_the_papers_model_has_no_opinion_of_a_new_configuration(paper: FactorizationLearner) -> None:
+    configurations, values = runs_on(toy_runs(), "toy:0")
+    new = configurations.iloc[:1].assign(depth=pd.Series([99], dtype=object, index=configurations.index[:1]))
+    seen = Observations(configurations, values)
+    predicted = paper.condition(seen).predict(new, toy_metafeatures().iloc[0])
+    assert predicted.mean == pytest.approx([0.0])
+    assert np.isnan(paper.positions(new, toy_metafeatures().iloc[0])).all()
+
+
+def test_a_new_configuration_has_a_position_with_an_encoder() -> None:
+    known = toy_runs()
+    learner = new_small(cold_datasets=False).fit(known, toy_metafeatures())
+    configurations, values = runs_on(known, "toy:0")
+    new = configurations.iloc[:2].assign(
+        criterion=pd.Series(["gini", "entropy"], dtype=object, index=configurations.index[:2]),
+        depth=pd.Series([99, 99], dtype=object, index=configurations.index[:2]),
+    )
+    predicted = learner.condition(Observations(configurations, values)).predict(
+        new, toy_metafeatures().iloc[0]
+    )
+    assert predicted.mean[0] > predicted.mean[1] + 0.5
+
+
+@pytest.mark.parametrize("cold_pipelines", [True, False])
+@pytest.mark.parametrize("cold_datasets", [True, False])
+@pytest.mark.parametrize("scale", [True, False])
+def test_every_combination_ranks_after_trials(cold_pipelines: bool, cold_datasets: bool, scale: bool) -> None:
+    learner = new_small(cold_pipelines=cold_pipelines, cold_datasets=cold_datasets, scale=scale)
+    learner.fit(without_datasets(toy_runs(), ["toy:1"]), toy_metafeatures().drop(index="toy:1"))
+    assert tau_after(learner, "toy:1", 5) > 0.2
+    facts, arrays = learner.state()
+    again = type(learner)(**learner.settings).restore(facts, arrays)
+    assert tau_after(again, "toy:1", 5) == tau_after(learner, "toy:1", 5)
+
+
+def test_only_with_scale_do_small_differences_count() -> None:
+    """A dataset on which all is within 0.001: trials look like noise unless its spread is inferred."""
+    known = without_datasets(toy_runs(), ["toy:2"])
+    small = {}
+    configurations, values = runs_on(toy_runs(), "toy:2")
+    seen = Observations(configurations.iloc[:6], 0.9 + values[:6] / 1000)
+    for scale in (True, False):
+        learner = new_small(cold_datasets=False, scale=scale).fit(known, toy_metafeatures())
+        predicted = learner.condition(seen).predict(configurations, toy_metafeatures().loc["toy:2"]).mean
+        good = (configurations["criterion"] == "gini").to_numpy()
+        small[scale] = predicted[good].mean() - predicted[~good].mean()
+    assert small[True] > 1.0
+    assert abs(small[False]) < 0.2
+
+
+@pytest.mark.parametrize("cold_pipelines", [True, False])
+def test_an_update_goes_on_from_what_was_learned(cold_pipelines: bool) -> None:
+    new = ["toy:0", "toy:10", "toy:11"]
+    learner = new_small(cold_pipelines=cold_pipelines, cold_datasets=False)
+    learner.fit(without_datasets(toy_runs(), new), toy_metafeatures().drop(index=new))
+    rounds: list[int] = []
+    learner.watched(None, lambda epoch: rounds.append(epoch.done))
+    learner.update(without_datasets(toy_runs(), ["toy:0"]), toy_metafeatures().drop(index="toy:0"))
+    assert rounds[-1] == (20 if cold_pipelines else 4)  # a fifth of the steps or epochs
+    assert tau_after(learner, "toy:0", 5) > 0.3
+
+
+def test_an_update_starts_over_where_there_are_new_hyperparameters() -> None:
+    learner = new_small(cold_datasets=False).fit(toy_runs(), toy_metafeatures())
+    rounds: list[int] = []
+    learner.watched(None, lambda epoch: rounds.append(epoch.done))
+    learner.update(two_algorithms(), toy_metafeatures())
+    assert rounds[-1] == 100
+
+
+def test_training_can_be_interrupted(tmp_path: Path) -> None:
+    def stop(_: object) -> None:
+        raise KeyboardInterrupt
+
+    file = tmp_path / "training.npz"
+    with pytest.raises(KeyboardInterrupt):
+        new_small().watched(file, stop).fit(toy_runs(), toy_metafeatures())
+    learner = new_small().watched(file, None).fit(toy_runs(), toy_metafeatures())
+    assert not file.exists()
+    assert tau_after(learner, "toy:0", 5) > 0.2
+
+
+def test_nothing_to_tell_apart_is_predicted_as_average() -> None:
+    flat = replace(toy_runs(), runs=toy_runs().runs.assign(value=0.5))
+    for new in (new_small, new_paper):
+        predicted = (
+            new().fit(flat, toy_metafeatures()).predict(flat.configurations, toy_metafeatures().iloc[0])
+        )
+        assert predicted.mean == pytest.approx(np.zeros(len(flat.configurations)))
+
+
+@pytest.mark.parametrize("settings", [{"latent": 0}, {"epochs": 0}, {"steps": 0}, {"kernel": "linear"}])
+def test_settings_out_of_range_are_refused(settings: dict[str, object]) -> None:
+    with pytest.raises(BadInput):
+        FactorizationLearner(**settings)  # type: ignore[arg-type]
+
+
+def test_damaged_states_are_refused() -> None:
+    learner = new_small().fit(toy_runs(), toy_metafeatures())
+    facts, arrays = learner.state()
+    damages: list[Callable[[], object]] = [
+        lambda: new_small().restore({**facts, "latent": {"kind": "os"}}, arrays),
+        lambda: new_small().restore(facts, arrays | {"latent.anchors": np.ones((2, 2))}),
+        lambda: new_small().restore(facts, arrays | {"latent.weight1": np.ones((3, 3))}),
+    ]
+    for damage in damages:
+        with pytest.raises(BadInput, match="damaged"):
+            damage()
+
+
+def test_configurations_are_named_by_their_values() -> None:
+    absent = float("nan")
+    table = pd.DataFrame(
+        {"a": [1, 1.0, True, None, absent, "1"], "b": ["x"] * 6}, dtype=object, index=list("uvwxyz")
+    )
+    names = row_names(table)
+    assert names[0] == names[1]
+    assert len(set(names[1:])) == 5
+    assert (row_names(table[["b", "a"]]) == names).all()
+    assert (row_names(table.assign(c=absent)) == names).all()
+
+
+def test_an_encoder_by_hand() -> None:
+    """One column, one unit in each layer: silu(2 x) = 2 x / (1 + exp(-2 x)), twice, then 3 u + 1."""
+    one = np.array([[1.0]])
+    encoder = Encoder((2 * one, one, 3 * one), (np.zeros(1), np.zeros(1), np.ones(1)))
+    u = 2 / (1 + np.exp(-2))
+    u = u / (1 + np.exp(-u))
+    assert encoder.positions(np.array([[1.0]])) == pytest.approx(np.array([[3 * u + 1]]))
