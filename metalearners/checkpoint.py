@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import logging
 import time
 import zipfile
 import zlib
@@ -14,8 +15,10 @@ from typing import Any
 import numpy as np
 import torch
 
-from warehouse.errors import BadInput
+from warehouse.errors import BadInput, Failed
 from warehouse.files import write_bytes
+
+logger = logging.getLogger(__name__)
 
 EVERY = 30.0
 """Seconds between two writes."""
@@ -97,7 +100,12 @@ class Checkpoint:
                 arrays[f"{key}.{name}"] = moments[key].cpu().numpy()
         file = io.BytesIO()
         np.savez(file, allow_pickle=False, **arrays)
-        write_bytes(self._path, file.getvalue())
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            write_bytes(self._path, file.getvalue())
+        except (OSError, Failed) as error:
+            logger.warning("an interruption would start the training over: %s", error)
+            self._path = None
         self._written = time.monotonic()
 
     def remove(self) -> None:

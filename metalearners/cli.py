@@ -18,6 +18,7 @@ from warehouse.qualities import SELECTIONS, names_in
 from warehouse.text import comma_separated
 
 if TYPE_CHECKING:
+    from metalearners.base import Round
     from metalearners.evaluation import Evaluation, Interval
     from metalearners.model_store import StoredModel
     from warehouse.queries import RunTable
@@ -165,10 +166,12 @@ def train(
         typer.Option(help="What `evaluate --output` wrote of this learner and these runs, to be kept."),
     ] = None,
     warehouse: WarehouseOption = None,
+    quiet: QuietOption = False,
 ) -> None:
     """Train a model on all runs of the warehouse, store it, and print where.
 
-    A model that was trained before from the same runs and settings is found again.
+    A model that was trained before from the same runs and settings is found again. A training that was
+    interrupted goes on where it was.
 
     Example: metalearners train --warehouse DIR --evaluation bank.json
     """
@@ -177,13 +180,77 @@ def train(
 
     opened = Warehouse.open(warehouse)
     settings = _settings(opened, metafeatures, leaves, setting or [])
-    model = trained_model(opened, learner, measure, flow, settings=settings)
+    with console.progress(quiet) as show:
+        model = trained_model(
+            opened, learner, measure, flow, settings=settings, report=lambda now: show(_stands(now))
+        )
     if model.path is None:
         raise Failed("the model can't be stored: neither the warehouse nor the user's cache can be written")
     if evaluation is not None:
         model = with_figures(model, read_json(evaluation))
     print(model.summary())
     print(model.path)
+
+
+@app.command()
+def update(
+    model: Annotated[Path, typer.Argument(help="A model's folder; see `metalearners models`.")],
+    warehouse: WarehouseOption = None,
+    quiet: QuietOption = False,
+) -> None:
+    """Train a stored model on with what the warehouse has by now, and store it as the model of these runs.
+
+    For learners whose training is long (`pmf`): it takes a fifth of the training.
+
+    Example: metalearners update DIR/models/pmf-0123456789abcdef --warehouse DIR
+    """
+    from metalearners.model_store import updated_model
+    from warehouse.store import Warehouse
+
+    opened = Warehouse.open(warehouse)
+    with console.progress(quiet) as show:
+        updated = updated_model(model, opened, report=lambda now: show(_stands(now)))
+    print(updated.summary())
+    print(updated.path)
+
+
+@app.command(name="plot-latent")
+def plot_latent(
+    file: Annotated[Path, typer.Argument(help="The picture: PNG, SVG or PDF.")],
+    dataset: Annotated[
+        str | None,
+        typer.Option(
+            help="Key or name of a dataset of the warehouse, whose scores are the second colouring."
+        ),
+    ] = None,
+    flow: FlowOption = None,
+    measure: MeasureOption = "predictive_accuracy",
+    setting: SettingOption = None,
+    warehouse: WarehouseOption = None,
+    quiet: QuietOption = False,
+) -> None:
+    """Draw where `pmf` places the warehouse's configurations, by algorithm and by one dataset's scores.
+
+    The two axes are the directions in which the latent space is widest. Needs the extra `compare`; trains a
+    model where there is none.
+
+    Example: metalearners plot-latent latent.png --dataset diabetes
+    """
+    from metalearners.latent_plot import draw_latent_space
+    from metalearners.model_store import trained_model
+    from warehouse.store import Warehouse
+
+    opened = Warehouse.open(warehouse)
+    settings = _settings(opened, None, None, setting or [])
+    with console.progress(quiet) as show:
+        model = trained_model(
+            opened, "pmf", measure, flow, settings=settings, report=lambda now: show(_stands(now))
+        )
+    print(draw_latent_space(model, opened, file, dataset))
+
+
+def _stands(now: Round) -> str:
+    return f"training: {now.done} of {now.of} rounds, loss {now.loss:.3f}"
 
 
 @app.command(name="list")

@@ -18,6 +18,7 @@ from typing import Any
 import pandas as pd
 
 from metalearners.evaluation import TOPS, Interval, interval
+from metalearners.figures import save_figure
 from warehouse.errors import BadInput, Failed
 from warehouse.files import read_json
 
@@ -155,10 +156,7 @@ def draw_ranks(comparison: Comparison, path: Path, title: str) -> None:
         axes = figure.add_subplot()
         critical_difference_diagram(comparison.ranks, pd.DataFrame(comparison.pairs), ax=axes, alpha=ALPHA)
         axes.set_title(f"mean rank by {title}, {comparison.datasets} datasets")
-    try:
-        figure.savefig(path, dpi=150)
-    except (OSError, ValueError) as error:
-        raise Failed(f"{path}: the diagram can't be written: {error}") from error
+    save_figure(figure, path)
 
 
 def _read(file: Path) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self, get_args
@@ -50,6 +50,7 @@ from metalearners.latent_gp import Floats, LatentKernel, Shape
 from metalearners.neighbours import NearestBestLearner
 from metalearners.trials import Conditioned, Prior
 from warehouse.errors import BadInput
+from warehouse.qualities import SHAPE
 from warehouse.queries import RunTable
 
 logger = logging.getLogger(__name__)
@@ -76,6 +77,7 @@ class FactorizationLearner:
         cold_pipelines: bool = True,
         cold_datasets: bool = True,
         scale: bool = True,
+        metafeatures: Sequence[str] = SHAPE,
         epochs: int = 300,
         steps: int = 1000,
         seed: int = 0,
@@ -89,6 +91,7 @@ class FactorizationLearner:
                 entries of the matrix are missing.
             kernel: `rbf` or `matern` (nu = 5/2).
             cold_pipelines, cold_datasets, scale: see the module.
+            metafeatures: by which the nearest datasets are found, without `cold_datasets`.
             epochs: of free positions: rounds over all datasets.
             steps: of the encoder.
             seed: of the order in which runs are learned from.
@@ -106,6 +109,7 @@ class FactorizationLearner:
         self.cold_pipelines = cold_pipelines
         self.cold_datasets = cold_datasets
         self.scale = scale
+        self.metafeatures = tuple(metafeatures)
         self.epochs = epochs
         self.steps = steps
         self.seed = seed
@@ -155,7 +159,7 @@ class FactorizationLearner:
         everything = np.arange(len(data.values))
         if not self.cold_datasets:
             datasets = FIRST_SPARSE if _missing(data) >= SPARSE else FIRST
-            self._nearest = NearestBestLearner(datasets=datasets)
+            self._nearest = NearestBestLearner(datasets=datasets, metafeatures=self.metafeatures)
             self._nearest.learn(runs, metafeatures)
             self._nearest.spread_ = 1.0
             return everything, data.scores if self.scale else self.on_measure(data.values)
@@ -260,9 +264,9 @@ class FactorizationLearner:
         return Conditioned(self, observations) if self.scale else _OnMeasure(self, observations)
 
     @property
-    def noise(self) -> float:
-        """sigma2"""
-        return self._latent.kernel.sigma2
+    def latent_kernel(self) -> LatentKernel:
+        """k and sigma2"""
+        return self._latent.kernel
 
     def positions(self, configurations: pd.DataFrame, metafeatures: pd.Series) -> Floats:
         """(n, Q) X of `configurations` on this dataset; NaN where one has none."""
@@ -276,11 +280,13 @@ class FactorizationLearner:
 
     @property
     def settings(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in _SETTINGS}
+        settings = {name: getattr(self, name) for name in _SETTINGS}
+        return settings | {"metafeatures": list(self.metafeatures)}
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         facts: dict[str, Any] = {"level": self.level_, "spread": self.spread_, "within": self.within_}
         arrays: dict[str, np.ndarray] = {}
+        facts["first"] = 0 if self.cold_datasets else self._nearest.datasets
         parts = {"mean": self._bank if self.cold_datasets else self._nearest, "latent": self._latent}
         for name, part in parts.items():
             part_facts, part_arrays = part.state()
@@ -293,12 +299,14 @@ class FactorizationLearner:
             self.level_, self.spread_ = float(facts["level"]), float(facts["spread"])
             self.within_ = float(facts["within"])
             mean, latent = facts["mean"], facts["latent"]
+            first = int(facts["first"])
         except (KeyError, TypeError, ValueError) as error:
             raise BadInput(f"the stored learner is damaged ({error}): train it again") from error
         if self.cold_datasets:
             self._bank = BankLearner(seed=self.seed).restore(mean, _part(arrays, "mean."))
         else:
-            self._nearest = NearestBestLearner().restore(mean, _part(arrays, "mean."))
+            nearest = NearestBestLearner(datasets=first, metafeatures=self.metafeatures)
+            self._nearest = nearest.restore(mean, _part(arrays, "mean."))
         try:
             kinds = {kind.__name__: kind for kind in (_Nothing, _Encoded, _Free)}
             self._latent = kinds[latent["kind"]].restored(latent, _part(arrays, "latent."))
@@ -313,6 +321,7 @@ _SETTINGS = (
     "cold_pipelines",
     "cold_datasets",
     "scale",
+    "metafeatures",
     "epochs",
     "steps",
     "seed",
@@ -336,7 +345,7 @@ class _OnMeasure:
             return Prediction(prior.mean)
         of_trials = self.learner.prior(self.trials.configurations, metafeatures)
         C = of_trials.factor @ of_trials.factor.T
-        C[np.diag_indices_from(C)] += self.learner.noise
+        C[np.diag_indices_from(C)] += self.learner.latent_kernel.sigma2
         L = np.linalg.cholesky(C)
         explained = solve_triangular(L, of_trials.factor @ prior.factor.T, lower=True, check_finite=False)
         missed = self.learner.on_measure(self.trials.values) - of_trials.mean

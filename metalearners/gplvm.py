@@ -286,13 +286,18 @@ class _Objective:
         return fit + left_out / (2 * model.sigma2)
 
     def _exact(self, model: _Model, batch: npt.NDArray[np.intp]) -> Tensor:
-        K = model.covariance(model.X, model.X)
-        at_once = max(1, _CHUNK // len(K) ** 2)
+        most = int(self._observed[:, batch].sum(axis=0).max())
+        at_once = max(1, _CHUNK // max(most, 1) ** 2)
         parts = []
         for chunk in np.array_split(batch, math.ceil(len(batch) / at_once)):
-            y = torch.tensor(np.nan_to_num(self._Y[:, chunk].T), dtype=K.dtype, device=self._device)
-            observed = torch.tensor(self._observed[:, chunk].T, device=self._device)
-            parts.append(nll(K.expand(len(chunk), *K.shape), model.sigma2, y, observed))
+            # Each dataset's observed rows first; what is behind them fills up to the most that one has.
+            rows = np.argsort(~self._observed[:, chunk].T, axis=1, kind="stable")[:, :most]
+            y = np.take_along_axis(np.nan_to_num(self._Y[:, chunk].T), rows, axis=1)
+            observed = np.take_along_axis(self._observed[:, chunk].T, rows, axis=1)
+            X = model.X[torch.tensor(rows, device=self._device)]
+            y_there = torch.tensor(y, dtype=X.dtype, device=self._device)
+            observed_there = torch.tensor(observed, device=self._device)
+            parts.append(nll(model.covariance(X, X), model.sigma2, y_there, observed_there))
         return torch.stack(parts).sum()
 
 

@@ -15,7 +15,7 @@ import os
 import shutil
 import zipfile
 import zlib
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -26,7 +26,7 @@ import numpy as np
 import pandas as pd
 
 from metalearners import DEFAULT_LEARNER, new_learner
-from metalearners.base import MetaLearner, Prediction, without_datasets
+from metalearners.base import LongTraining, MetaLearner, Prediction, Round, without_datasets
 from warehouse.errors import BadInput
 from warehouse.queries import RunTable
 from warehouse.store import Warehouse
@@ -80,6 +80,8 @@ class StoredModel:
     """Where it is stored; None if it is not."""
     figures: Mapping[str, Any] | None = None
     """How good its kind was on datasets left out of the same runs (`FIGURES`); None if nobody measured."""
+    updated_from: str | None = None
+    """Name of the model that its training went on from; None = it was trained from the start."""
 
     def predict(self, configurations: pd.DataFrame, metafeatures: pd.Series) -> Prediction:
         """As `MetaLearner.predict`."""
@@ -106,6 +108,7 @@ def trained_model(
     cache_dir: Path | None = None,
     *,
     settings: Mapping[str, Any] | None = None,
+    report: Callable[[Round], None] | None = None,
 ) -> StoredModel:
     """The model of these runs: from the disk if it was trained before, else trained and stored now.
 
@@ -113,6 +116,7 @@ def trained_model(
         leave_out: datasets whose runs the model must not see.
         cache_dir: used in place of the user's cache directory.
         settings: of the learner; those left out have their default.
+        report: told where a long training stands. One that was interrupted goes on where it was.
 
     Raises:
         BadInput: an unknown learner, flow or measure, or no run to learn from.
@@ -127,17 +131,45 @@ def trained_model(
         warehouse_version=warehouse.version,
         warehouse_fingerprint=warehouse.fingerprint,
     )
-    beside, cache = warehouse.path / "models", cache_dir or user_cache()
-    for place in (beside, cache):
+    for place in (warehouse.path / "models", cache_dir or user_cache()):
         if (place / origin.key).is_dir():
             try:
                 return load_model(place / origin.key)
             except BadInput as error:
                 logger.warning("%s; training it again", error)
     logger.info("training %s on the runs of %s", learner, flow or "all flows")
-    runs = without_datasets(warehouse.run_table(flow, measure), origin.left_out)
-    model = _train(untrained, origin, runs, warehouse.metafeatures())
-    return _store(model, [cache] if warehouse.read_only else [beside, cache])
+    folders = _folders(warehouse, cache_dir)
+    learn = _watched(untrained, origin, folders[0], report).fit
+    return _store(_train(learn, origin, warehouse), folders)
+
+
+def updated_model(
+    path: str | Path,
+    warehouse: Warehouse,
+    cache_dir: Path | None = None,
+    *,
+    report: Callable[[Round], None] | None = None,
+) -> StoredModel:
+    """The model in the directory `path`, trained on with all runs of `warehouse`, and stored.
+
+    From then on it is the model of these runs, and `trained_model` finds it.
+
+    Raises:
+        BadInput: there is no such model, or its learner can only be trained from the start.
+    """
+    before = load_model(path)
+    learner = before.learner
+    if not isinstance(learner, LongTraining):
+        raise BadInput(f"a model of {before.origin.learner} can't be updated; `metalearners train` is quick")
+    if before.origin.warehouse_fingerprint == warehouse.fingerprint:
+        return before
+    origin = replace(
+        before.origin, warehouse_version=warehouse.version, warehouse_fingerprint=warehouse.fingerprint
+    )
+    folders = _folders(warehouse, cache_dir)
+    learn = _watched(learner, origin, folders[0], report).update
+    updated = replace(_train(learn, origin, warehouse), updated_from=before.origin.key)
+    return _store(updated, folders)
 
 
 def with_figures(model: StoredModel, evaluation: Any) -> StoredModel:
@@ -211,6 +243,7 @@ def save_model(model: StoredModel, folder: Path) -> StoredModel:
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "libraries": {name: version(name) for name in _LIBRARIES},
         "figures": model.figures,
+        "updated_from": model.updated_from,
         "state": state,
     }
     try:
@@ -238,7 +271,13 @@ def load_model(path: str | Path) -> StoredModel:
         learner.restore(content["state"], _read_arrays(path / "arrays.npz"))
         figures = content.get("figures")
         return StoredModel(
-            origin, learner, int(content["runs"]), int(content["datasets"]), path, figures and dict(figures)
+            origin,
+            learner,
+            int(content["runs"]),
+            int(content["datasets"]),
+            path,
+            figures and dict(figures),
+            content.get("updated_from"),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise BadInput(f"the model {path} is damaged ({error}): train it again") from error
@@ -247,11 +286,27 @@ def load_model(path: str | Path) -> StoredModel:
 
 
 def _train(
-    untrained: MetaLearner, origin: ModelOrigin, runs: RunTable, metafeatures: pd.DataFrame
+    learn: Callable[[RunTable, pd.DataFrame], Any], origin: ModelOrigin, warehouse: Warehouse
 ) -> StoredModel:
-    known = metafeatures.drop(index=list(origin.left_out), errors="ignore")
-    learner = untrained.fit(runs, known)
-    return StoredModel(origin, learner, len(runs.runs), runs.runs["dataset"].nunique())
+    """What `learn`, which returns the learner, makes of the runs that `origin` names."""
+    runs = without_datasets(warehouse.run_table(origin.flow, origin.measure), origin.left_out)
+    known = warehouse.metafeatures().drop(index=list(origin.left_out), errors="ignore")
+    return StoredModel(origin, learn(runs, known), len(runs.runs), runs.runs["dataset"].nunique())
+
+
+def _watched(
+    learner: MetaLearner, origin: ModelOrigin, folder: Path, report: Callable[[Round], None] | None
+) -> Any:
+    """`learner`; where its training is long, it keeps its state in `folder` and tells where it stands."""
+    if isinstance(learner, LongTraining):
+        return learner.watched(folder / f".{origin.key}.training.npz", report)
+    return learner
+
+
+def _folders(warehouse: Warehouse, cache_dir: Path | None) -> list[Path]:
+    """Where a model may be stored, best first."""
+    cache = cache_dir or user_cache()
+    return [cache] if warehouse.read_only else [warehouse.path / "models", cache]
 
 
 def _store(model: StoredModel, folders: list[Path]) -> StoredModel:

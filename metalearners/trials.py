@@ -112,8 +112,13 @@ def best_together(prior: Prior, n: int) -> npt.NDArray[np.intp]:
     return np.array(chosen, dtype=np.intp)
 
 
-def posterior(prior: Prior, of_trials: Prior, y: Floats) -> Prediction:
-    """Scores of the configurations of `prior` after trials whose values are `y`, which are not all equal."""
+def posterior(prior: Prior, of_trials: Prior, y: Floats, *, of_runs: bool = True) -> Prediction:
+    """Scores of the configurations of `prior` after trials whose values are `y`, which are not all equal.
+
+    Args:
+        of_runs: whether the standard deviation is that of a run's score, or, without the noise, of the true
+            score.
+    """
     from scipy.linalg import solve_triangular
 
     own_spread = float(y.std())
@@ -135,7 +140,7 @@ def posterior(prior: Prior, of_trials: Prior, y: Floats) -> Prediction:
         )
         explained = whitening @ (width * to_trials.T)  # (t, n)
         shifts.append(missed.T @ explained)
-        variances.append(width * variance - (explained**2).sum(axis=0) + noise)
+        variances.append(width * variance - (explained**2).sum(axis=0) + noise * of_runs)
     weights = np.exp(np.array(log_weights) - np.max(log_weights))
     weights /= weights.sum()  # (widths x noises, spreads)
     shift = np.einsum("cs,csn->n", weights, np.array(shifts))
