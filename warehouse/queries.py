@@ -13,6 +13,7 @@ import pandas as pd
 import pyarrow as pa
 
 from warehouse.errors import BadInput
+from warehouse.measures import ACCURACY, NORMALIZED, normalized_accuracy
 from warehouse.published import harmonized
 
 Ask = Callable[[str, Mapping[str, Any]], pa.Table]
@@ -41,12 +42,16 @@ def run_table(ask: Ask, flow: str | None, measure: str) -> RunTable:
     """Runs of `flow` that have a value of `measure`.
 
     `flow` is a flow ("openml:6969", or "6969" for short), an algorithm ("random_forest": all its flows), or
-    None for all runs; then a parameter's column is named "algorithm:parameter". Raises `BadInput` for an
+    None for all runs; then a parameter's column is named "algorithm:parameter". `normalized_accuracy` is
+    computed from the accuracy (`warehouse.measures`) where it is not stored. Raises `BadInput` for an
     unknown flow or measure, and names the known ones.
     """
     resolved, flows = _resolve_flow(ask, flow)
     parameters = {"flows": flows, "measure": measure}
     runs = ask(_RUNS, parameters).to_pandas()
+    if runs.empty and measure == NORMALIZED:
+        accuracies = ask(_RUNS, {**parameters, "measure": ACCURACY}).to_pandas()
+        runs = normalized_accuracy(accuracies, metafeatures(ask))
     if runs.empty:
         _refuse_unknown_measure(ask, measure, parameters)
     setups = runs.drop_duplicates("setup").set_index("setup")[["flow", "algorithm"]]
@@ -60,6 +65,10 @@ def performance_matrix(ask: Ask, measure: str) -> pd.DataFrame:
     Several runs of one setup on one dataset count as their mean. Raises `BadInput` for an unknown measure.
     """
     cells = ask(_CELLS, {"measure": measure})
+    if not cells.num_rows and measure == NORMALIZED:
+        accuracies = ask(_CELLS, {"measure": ACCURACY}).to_pandas()
+        normalized = normalized_accuracy(accuracies, metafeatures(ask))
+        cells = pa.Table.from_pandas(normalized, preserve_index=False)
     if not cells.num_rows:
         _refuse_unknown_measure(ask, measure, {"measure": measure, "flows": None})
     return _pivot(cells, "setup", "dataset")

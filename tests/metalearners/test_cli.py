@@ -182,3 +182,61 @@ def test_a_journal_of_another_evaluation_is_not_mixed_in(metalearners: Any, tmp_
     code, _, err = metalearners("evaluate", "--output", str(tmp_path / "result.json"))
     assert code == 2
     assert "belongs to another evaluation" in err
+
+
+QUICK = ("--set", "steps=100")
+
+
+def test_a_factorization_is_updated_with_new_runs(
+    metalearners: Any, toy_warehouse: Warehouse, toy_tables: dict[str, Any]
+) -> None:
+    """Trained, then trained on after a commit; from then on it is the model of these runs."""
+    pytest.importorskip("torch", reason="training needs the extra `pmf`")
+    code, out, err = metalearners("train", "--learner", "pmf", *QUICK)
+    assert (code, err) == (0, "")
+    before = out.splitlines()[-1]
+    evaluations = toy_tables["evaluations"].assign(value=1 - toy_tables["evaluations"]["value"])
+    toy_warehouse.write({"evaluations": evaluations}, source="corrected")
+    code, out, err = metalearners("update", before)
+    assert (code, err) == (0, "")
+    updated = out.splitlines()[-1]
+    assert updated != before
+    assert json.loads((Path(updated) / "model.json").read_text())["updated_from"] == Path(before).name
+    assert metalearners("train", "--learner", "pmf", *QUICK)[1].splitlines()[-1] == updated
+    assert metalearners("update", updated)[1].splitlines()[-1] == updated  # nothing new
+
+
+def test_what_is_trained_in_a_moment_is_not_updated(metalearners: Any) -> None:
+    model = metalearners("train", "--learner", "knn")[1].splitlines()[-1]
+    code, _, err = metalearners("update", model)
+    assert code == 2
+    assert "can't be updated" in err
+
+
+@pytest.mark.parametrize("suffix", ["png", "svg"])
+def test_the_latent_space_is_drawn(metalearners: Any, tmp_path: Path, suffix: str) -> None:
+    pytest.importorskip("torch", reason="training needs the extra `pmf`")
+    file = tmp_path / f"latent.{suffix}"
+    code, out, err = metalearners("plot-latent", str(file), "--dataset", "toy:3", *QUICK)
+    assert (code, err) == (0, "")
+    assert out.startswith("20 configurations, 20 of them run on toy:3")
+    assert file.stat().st_size > 5000
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["latent.png", "--dataset", "nowhere"], "no dataset 'nowhere' has runs"),
+        (["latent.tiff0"], "can't be written"),
+        (["latent.png", "--set", "steps=0"], "1 or more"),
+    ],
+)
+def test_a_latent_space_that_cannot_be_drawn(
+    metalearners: Any, tmp_path: Path, arguments: list[str], message: str
+) -> None:
+    pytest.importorskip("torch", reason="training needs the extra `pmf`")
+    file, *others = arguments
+    code, out, err = metalearners("plot-latent", str(tmp_path / file), *QUICK, *others)
+    assert code in (1, 2)
+    assert message in err
+    assert (len(err.splitlines()), out) == (1, "")

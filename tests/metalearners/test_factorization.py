@@ -1,5 +1,8 @@
 """Probabilistic matrix factorization: the contract, the paper's model, and what each switch adds."""
 
+import json
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -141,6 +144,30 @@ def test_training_can_be_interrupted(tmp_path: Path) -> None:
     learner = new_small().watched(file, None).fit(toy_runs(), toy_metafeatures())
     assert not file.exists()
     assert tau_after(learner, "toy:0", 5) > 0.2
+
+
+def test_predicting_needs_no_torch(tmp_path: Path) -> None:
+    """Nor does taking trials into account: `recommend --metalearner pmf` starts as fast as with others."""
+    facts, arrays = new_small().fit(toy_runs(), toy_metafeatures()).state()
+    (tmp_path / "facts.json").write_text(json.dumps(facts))
+    np.savez(tmp_path / "arrays.npz", allow_pickle=False, **arrays)
+    script = f"""
+import json, sys
+import numpy as np
+from metalearners import new_learner
+from metalearners.base import Observations, runs_on
+from tests.contracts.meta_learner import toy_metafeatures, toy_runs
+with np.load({str(tmp_path / "arrays.npz")!r}) as arrays:
+    learner = new_learner("pmf").restore(json.load(open({str(tmp_path / "facts.json")!r})), dict(arrays))
+configurations, values = runs_on(toy_runs(), "toy:0")
+learner.condition(Observations(configurations, values)).predict(configurations, toy_metafeatures().iloc[0])
+print("torch" in sys.modules)
+"""
+    root = Path(__file__).resolve().parents[2]
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=root
+    )
+    assert done.stdout.strip() == "False"
 
 
 def test_nothing_to_tell_apart_is_predicted_as_average() -> None:
