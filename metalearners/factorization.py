@@ -338,26 +338,31 @@ class _OnMeasure:
 
     def predict(self, configurations: pd.DataFrame, metafeatures: pd.Series) -> Prediction:
         """As `MetaLearner.predict`, in standard deviations of all runs."""
-        from scipy.linalg import solve_triangular
-
         prior = self.learner.prior(configurations, metafeatures)
         if not len(self.trials.values):
             return Prediction(prior.mean)
         of_trials = self.learner.prior(self.trials.configurations, metafeatures)
-        C = of_trials.factor @ of_trials.factor.T
-        C[np.diag_indices_from(C)] += self.learner.latent_kernel.sigma2
-        L = np.linalg.cholesky(C)
-        explained = solve_triangular(L, of_trials.factor @ prior.factor.T, lower=True, check_finite=False)
-        missed = self.learner.on_measure(self.trials.values) - of_trials.mean
-        whitened = solve_triangular(L, missed, lower=True, check_finite=False)
-        variance = (prior.factor**2).sum(axis=1) - (explained**2).sum(axis=0)
-        return Prediction(prior.mean + whitened @ explained, np.sqrt(np.maximum(variance, 0)))
+        y = self.learner.on_measure(self.trials.values)
+        return posterior_on_measure(prior, of_trials, y, self.learner.latent_kernel.sigma2)
 
     def condition(self, observations: Observations) -> Self:
         """Knows these trials, too."""
         both = [self.trials.configurations, observations.configurations]
         values = np.concatenate([self.trials.values, observations.values])
         return type(self)(self.learner, Observations(pd.concat(both), values))
+
+
+def posterior_on_measure(prior: Prior, of_trials: Prior, y: Floats, sigma2: float) -> Prediction:
+    """The paper's equation 7 for the configurations of `prior`, after trials whose values are `y`, (t,)."""
+    from scipy.linalg import solve_triangular
+
+    C = of_trials.factor @ of_trials.factor.T
+    C[np.diag_indices_from(C)] += sigma2
+    L = np.linalg.cholesky(C)
+    explained = solve_triangular(L, of_trials.factor @ prior.factor.T, lower=True, check_finite=False)
+    whitened = solve_triangular(L, y - of_trials.mean, lower=True, check_finite=False)
+    variance = (prior.factor**2).sum(axis=1) - (explained**2).sum(axis=0)
+    return Prediction(prior.mean + whitened @ explained, np.sqrt(np.maximum(variance, 0)))
 
 
 @dataclass(frozen=True)

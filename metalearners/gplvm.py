@@ -47,7 +47,8 @@ EXACT = 800
 INDUCING = 256
 _RATE = 0.03
 _JITTER = 1e-5
-_CHUNK = 60_000_000  # entries of covariances that are in memory at once
+_DENSE = 0.5  # share of rows beyond which datasets share one covariance rather than have one each
+_CHUNK = 20_000_000  # entries of covariances that are in memory at once
 
 
 @dataclass(frozen=True)
@@ -286,18 +287,24 @@ class _Objective:
         return fit + left_out / (2 * model.sigma2)
 
     def _exact(self, model: _Model, batch: npt.NDArray[np.intp]) -> Tensor:
-        most = int(self._observed[:, batch].sum(axis=0).max())
-        at_once = max(1, _CHUNK // max(most, 1) ** 2)
+        most = max(1, int(self._observed[:, batch].sum(axis=0).max()))
+        is_dense = most > _DENSE * len(self._Y)
+        K = model.covariance(model.X, model.X) if is_dense else None
+        at_once = max(1, _CHUNK // (len(self._Y) if is_dense else most) ** 2)
         parts = []
         for chunk in np.array_split(batch, math.ceil(len(batch) / at_once)):
-            # Each dataset's observed rows first; what is behind them fills up to the most that one has.
-            rows = np.argsort(~self._observed[:, chunk].T, axis=1, kind="stable")[:, :most]
-            y = np.take_along_axis(np.nan_to_num(self._Y[:, chunk].T), rows, axis=1)
-            observed = np.take_along_axis(self._observed[:, chunk].T, rows, axis=1)
-            X = model.X[torch.tensor(rows, device=self._device)]
-            y_there = torch.tensor(y, dtype=X.dtype, device=self._device)
+            y, observed = np.nan_to_num(self._Y[:, chunk].T), self._observed[:, chunk].T
+            if K is None:
+                # Each dataset's observed rows first; what is behind them fills up to the most that one has.
+                rows = np.argsort(~observed, axis=1, kind="stable")[:, :most]
+                y, observed = (np.take_along_axis(part, rows, axis=1) for part in (y, observed))
+                X = model.X[torch.tensor(rows, device=self._device)]
+                of_chunk = model.covariance(X, X)
+            else:
+                of_chunk = K.expand(len(chunk), *K.shape)
+            y_there = torch.tensor(y, dtype=of_chunk.dtype, device=self._device)
             observed_there = torch.tensor(observed, device=self._device)
-            parts.append(nll(model.covariance(X, X), model.sigma2, y_there, observed_there))
+            parts.append(nll(of_chunk, model.sigma2, y_there, observed_there))
         return torch.stack(parts).sum()
 
 

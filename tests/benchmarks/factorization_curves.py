@@ -27,6 +27,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -34,18 +35,21 @@ from joblib import Parallel, delayed
 from scipy.stats import rankdata, wilcoxon
 from threadpoolctl import threadpool_limits
 
-from metalearners.base import Observations, facts_of, hyperparameters_of, without_datasets
-from metalearners.factorization import FactorizationLearner, _OnMeasure
+from metalearners.base import facts_of, hyperparameters_of, without_datasets
+from metalearners.encoded import centre_and_spread, standardized
+from metalearners.factorization import FactorizationLearner, posterior_on_measure
 from metalearners.hyperparameters import learn_encoding
 from metalearners.latent_gp import XI, Search, expected_improvement
 from metalearners.neighbours import PortfolioLearner
 from metalearners.trials import Prior, posterior
 from warehouse.files import write_bytes
+from warehouse.qualities import SHAPE
 from warehouse.queries import RunTable
 from warehouse.store import Warehouse
 
 MOST = 200
 FOLDS = 5
+EPOCHS = 100
 DRAWS = 10
 SHOWN = (1, 2, 3, 5, 10, 15, 25, 50, 100, 200)
 PAPER = {"cold_pipelines": False, "cold_datasets": False, "scale": False}
@@ -127,13 +131,13 @@ def ours(learner: FactorizationLearner, new: NewDataset) -> np.ndarray:
 
     def following(order: list[int]) -> np.ndarray:
         tried, values = np.array(order), new.values[order]
+        of_trials = Prior(prior.mean[tried], prior.factor[tried])
         if not learner.scale:
-            seen = Observations(new.configurations.iloc[tried], values)
-            found = _OnMeasure(learner, seen).predict(new.configurations, new.metafeatures)
+            y = learner.on_measure(values)
+            found = posterior_on_measure(prior, of_trials, y, learner.latent_kernel.sigma2)
         elif np.ptp(values) == 0:
             return prior.mean
         else:
-            of_trials = Prior(prior.mean[tried], prior.factor[tried])
             found = posterior(prior, of_trials, learner.targets_of(values), of_runs=False)
         return expected_improvement(found.mean, found.std, found.mean[tried].max(), XI)
 
@@ -185,7 +189,9 @@ def fold_curves(
 
     torch.set_num_threads(1)
     known, described = without_datasets(runs, held_out), metafeatures.drop(index=held_out)
-    settings = {} if matrix == "starter" else {"metafeatures": list(metafeatures.columns)}
+    settings: dict[str, Any] = {"epochs": EPOCHS}
+    if matrix != "starter":
+        settings["metafeatures"] = list(metafeatures.columns)
     tenth = np.random.default_rng(0).random(len(known.runs)) < 0.1
     sparse = replace(known, runs=known.runs[tenth])
     start = time.perf_counter()
@@ -197,7 +203,7 @@ def fold_curves(
             for name, extra in OURS.items()
         },
     }
-    portfolio = PortfolioLearner(**settings)
+    portfolio = PortfolioLearner(metafeatures=settings.get("metafeatures", SHAPE))
     portfolio.learn(known, described)
     print(f"{matrix}: a fold trained in {time.perf_counter() - start:.0f} s", flush=True)
     curves = {}
@@ -206,8 +212,7 @@ def fold_curves(
         parameters = hyperparameters_of(new.configurations)
         facts = facts_of(new.metafeatures.to_frame().T)
         encoded = learn_encoding(parameters, facts, one_hot=True).transform(parameters, facts).to_numpy()
-        spread = np.nanstd(encoded, axis=0)
-        encoded = np.nan_to_num((encoded - np.nanmean(encoded, axis=0)) / np.where(spread > 0, spread, 1))
+        encoded = standardized(encoded, *centre_and_spread(encoded))
         with threadpool_limits(1):
             orders = {
                 "portfolio": np.argsort(
