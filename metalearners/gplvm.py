@@ -297,7 +297,8 @@ class _Objective:
             if K is None:
                 # Each dataset's observed rows first; what is behind them fills up to the most that one has.
                 rows = np.argsort(~observed, axis=1, kind="stable")[:, :most]
-                y, observed = (np.take_along_axis(part, rows, axis=1) for part in (y, observed))
+                y = np.take_along_axis(y, rows, axis=1)
+                observed = np.take_along_axis(observed, rows, axis=1)
                 X = model.X[torch.tensor(rows, device=self._device)]
                 of_chunk = model.covariance(X, X)
             else:

@@ -317,8 +317,9 @@ def report(matrix: str, curves: dict[str, dict[str, np.ndarray]], output: Path) 
         if what == "regret":
             axes.set_yscale("log")
             axes.set_ylim(bottom=1e-4)
-    axes.legend(fontsize=8, frameon=False)
-    figure.savefig(output.with_name(f"{output.name}-{matrix}.png"), dpi=120)
+    lines, names = axes.get_legend_handles_labels()
+    figure.legend(lines, names, loc="outside lower center", ncols=len(names), fontsize=9, frameon=False)
+    figure.savefig(output.with_name(f"{output.name}-{matrix}.png"), dpi=80)
 
 
 def main() -> None:

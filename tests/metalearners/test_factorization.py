@@ -217,3 +217,12 @@ def test_an_encoder_by_hand() -> None:
     u = 2 / (1 + np.exp(-2))
     u = u / (1 + np.exp(-u))
     assert encoder.positions(np.array([[1.0]])) == pytest.approx(np.array([[3 * u + 1]]))
+
+
+def test_without_torch_training_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    for name in ("encoder_training", "gplvm", "checkpoint"):
+        monkeypatch.delitem(sys.modules, f"metalearners.{name}", raising=False)
+    for new in (new_small, new_paper):
+        with pytest.raises(BadInput, match=r"headstart\[pmf\]"):
+            new().fit(toy_runs(), toy_metafeatures())
