@@ -46,7 +46,7 @@ from metalearners.base import (
 )
 from metalearners.encoder import Encoder
 from metalearners.kernel import ConfigurationKernel, learn_kernel, spread_out
-from metalearners.latent_gp import Floats, LatentKernel, Shape
+from metalearners.latent_gp import SPARSE, Floats, LatentKernel, Shape
 from metalearners.neighbours import NearestBestLearner
 from metalearners.trials import Conditioned, Prior
 from warehouse.errors import BadInput
@@ -59,7 +59,6 @@ LATENT = 20
 """Q of the paper."""
 FIRST, FIRST_SPARSE = 5, 3
 """Nearest datasets whose best configurations come first, in the paper."""
-SPARSE = 0.9
 UPDATE = 0.2
 """Share of the training that an update takes."""
 _ANCHORS = 256
@@ -158,7 +157,7 @@ class FactorizationLearner:
         """Positions of runs, and what is left to factorize of their scores."""
         everything = np.arange(len(data.values))
         if not self.cold_datasets:
-            datasets = FIRST_SPARSE if _missing(data) >= SPARSE else FIRST
+            datasets = FIRST_SPARSE if _missing(data) > SPARSE else FIRST
             self._nearest = NearestBestLearner(datasets=datasets, metafeatures=self.metafeatures)
             self._nearest.learn(runs, metafeatures)
             self._nearest.spread_ = 1.0

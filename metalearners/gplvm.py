@@ -34,12 +34,11 @@ from torch import Tensor
 
 from metalearners.base import Round
 from metalearners.checkpoint import Checkpoint
-from metalearners.latent_gp import Floats, LatentKernel, Shape
+from metalearners.latent_gp import SPARSE, Floats, LatentKernel, Shape
 from warehouse.errors import BadInput
 
 LATENT, LATENT_SPARSE = 20, 5
-"""Q of the paper, and Q where nine of ten entries are missing."""
-SPARSE = 0.9
+"""Q of the paper, and Q where most entries are missing (`SPARSE`)."""
 BATCH = 50
 """Datasets of a step."""
 EXACT = 800
@@ -90,7 +89,7 @@ def train(
 
     Args:
         Y: (N, D) scores.
-        latent: Q; None = 20, or 5 where 90 % of Y or more is missing.
+        latent: Q; None = 20, or 5 where more than 85 % of Y is missing.
         epochs: rounds over all datasets.
         rate: of the steps (Adam), which falls to 0 along half a cosine.
         inducing: M; None = all configurations up to 800 of them, and 256 beyond.
@@ -98,7 +97,7 @@ def train(
         device: of torch: `cpu` or `cuda`.
         start: a model to go on from, in place of the principal components. Configurations beyond its own are
             new, and begin where the mean of those with the most similar scores stands.
-        checkpoint: a file to keep the state in, once a minute. Training that finds one there goes on from it
+        checkpoint: a file to keep the state in, twice a minute. Training that finds one there goes on from it
             and gives what it would have given without an interruption; it is removed in the end.
         report: called after every epoch.
 
@@ -110,7 +109,7 @@ def train(
     if not observed.any() or np.ptp(Y[observed]) == 0:
         raise BadInput("there is nothing to factorize: the matrix has no two different scores")
     if latent is None:
-        latent = LATENT_SPARSE if observed.mean() <= 1 - SPARSE else LATENT
+        latent = LATENT_SPARSE if observed.mean() < 1 - SPARSE else LATENT
     torch.manual_seed(seed)
     state = _begin(Y, observed, min(latent, *Y.shape), kernel, start)
     model = _Model(state, kernel, _inducing(state.X, inducing, seed)).to(torch_device(device))
