@@ -32,6 +32,7 @@ from metalearners.base import (
     Observations,
     Prediction,
     TrainingData,
+    arrays_of,
     standard_scores,
     training_data,
 )
@@ -255,8 +256,10 @@ class BankLearner:
 
     def restore(self, facts: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Self:
         try:
-            self.kernel_ = ConfigurationKernel.restored(facts["kernel"], _part(arrays, "kernel."))
-            self.descriptions_ = Descriptions.restored(facts["descriptions"], _part(arrays, "descriptions."))
+            self.kernel_ = ConfigurationKernel.restored(facts["kernel"], arrays_of("kernel", arrays))
+            self.descriptions_ = Descriptions.restored(
+                facts["descriptions"], arrays_of("descriptions", arrays)
+            )
             for name in _NUMBERS:
                 setattr(self, f"{name}_", float(facts[name]))
             for name in _ARRAYS:
@@ -281,10 +284,6 @@ class BankLearner:
 
 _NUMBERS = ("rest", "noise", "calibration")
 _ARRAYS = ("mean", "V", "coefficients", "factor", "blocks", "block_weights")
-
-
-def _part(arrays: Mapping[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
-    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
 
 
 def _normal_scores(values: Floats, dataset: npt.NDArray[np.intp]) -> Floats:

@@ -48,6 +48,11 @@ class Observations:
     values: np.ndarray
     """(n,) of the measure that the learner was trained on, larger is better (see `oriented`)."""
 
+    def with_more(self, others: Observations) -> Observations:
+        """These trials, and then the others."""
+        configurations = pd.concat([self.configurations, others.configurations])
+        return Observations(configurations, np.concatenate([self.values, others.values]))
+
 
 class Predictor(Protocol):
     """Says what to expect of configurations on a dataset, and takes trials into account."""
@@ -217,6 +222,12 @@ def facts_of(metafeatures: pd.DataFrame) -> dict[str, np.ndarray]:
     """The sizes that hyperparameters refer to, (d,) each. OpenML counts the target as a feature; here not."""
     sizes = metafeatures.reindex(columns=list(SIZES)).to_numpy(np.float64)
     return {"n_rows": sizes[:, 0], "n_features": sizes[:, 1] - 1}
+
+
+def arrays_of(part: str, arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Those of a learner's stored `arrays` that are called "part.name", by name."""
+    prefix = f"{part}."
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
 
 
 def runs_on(runs: RunTable, dataset: str) -> tuple[pd.DataFrame, np.ndarray]:

@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,12 +42,13 @@ from metalearners.base import (
     Predictor,
     Round,
     TrainingData,
+    arrays_of,
     hyperparameters_of,
     training_data,
 )
 from metalearners.encoder import Encoder
 from metalearners.kernel import ConfigurationKernel, learn_kernel, spread_out
-from metalearners.latent_gp import SPARSE, Floats, LatentKernel, Shape
+from metalearners.latent_gp import LATENT, SPARSE, Floats, LatentKernel, Shape
 from metalearners.neighbours import NearestBestLearner
 from metalearners.trials import Conditioned, Prior
 from warehouse.errors import BadInput
@@ -55,8 +57,6 @@ from warehouse.queries import RunTable
 
 logger = logging.getLogger(__name__)
 
-LATENT = 20
-"""Q of the paper."""
 FIRST, FIRST_SPARSE = 5, 3
 """Nearest datasets whose best configurations come first, in the paper."""
 UPDATE = 0.2
@@ -302,13 +302,13 @@ class FactorizationLearner:
         except (KeyError, TypeError, ValueError) as error:
             raise BadInput(f"the stored learner is damaged ({error}): train it again") from error
         if self.cold_datasets:
-            self._bank = BankLearner(seed=self.seed).restore(mean, _part(arrays, "mean."))
+            self._bank = BankLearner(seed=self.seed).restore(mean, arrays_of("mean", arrays))
         else:
             nearest = NearestBestLearner(datasets=first, metafeatures=self.metafeatures)
-            self._nearest = nearest.restore(mean, _part(arrays, "mean."))
+            self._nearest = nearest.restore(mean, arrays_of("mean", arrays))
         try:
             kinds = {kind.__name__: kind for kind in (_Nothing, _Encoded, _Free)}
-            self._latent = kinds[latent["kind"]].restored(latent, _part(arrays, "latent."))
+            self._latent = kinds[latent["kind"]].restored(latent, arrays_of("latent", arrays))
         except (KeyError, TypeError, ValueError) as error:
             raise BadInput(f"the stored learner is damaged ({error}): train it again") from error
         return self
@@ -346,9 +346,7 @@ class _OnMeasure:
 
     def condition(self, observations: Observations) -> Self:
         """Knows these trials, too."""
-        both = [self.trials.configurations, observations.configurations]
-        values = np.concatenate([self.trials.values, observations.values])
-        return type(self)(self.learner, Observations(pd.concat(both), values))
+        return type(self)(self.learner, self.trials.with_more(observations))
 
 
 def posterior_on_measure(prior: Prior, of_trials: Prior, y: Floats, sigma2: float) -> Prediction:
@@ -365,7 +363,7 @@ def posterior_on_measure(prior: Prior, of_trials: Prior, y: Floats, sigma2: floa
 
 
 @dataclass(frozen=True)
-class _Latent:
+class _Latent(ABC):
     """Positions of configurations, and features of the kernel between them."""
 
     kernel: LatentKernel
@@ -374,8 +372,9 @@ class _Latent:
     factor: Floats
     """(G, G) such that k(X, A) factor = Phi."""
 
+    @abstractmethod
     def positions(self, configurations: pd.DataFrame, metafeatures: pd.Series) -> Floats:
-        raise NotImplementedError
+        """(n, Q) X; NaN where a configuration has none."""
 
     def features(self, configurations: pd.DataFrame, metafeatures: pd.Series) -> Floats:
         """Phi; 0 for a configuration without a position."""
@@ -427,7 +426,7 @@ class _Encoded(_Latent):
     @classmethod
     def restored(cls, facts: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Self:
         kernel, anchors, factor = cls._restored(facts, arrays)
-        points = ConfigurationKernel.restored(facts["points"], _part(arrays, "points."))
+        points = ConfigurationKernel.restored(facts["points"], arrays_of("points", arrays))
         columns = len(points.encoding.columns)
         return cls(
             kernel, anchors, factor, points, Encoder.restored(arrays, columns, latent=anchors.shape[1])
@@ -511,10 +510,6 @@ def _anchors(kernel: LatentKernel, X: Floats, seed: int) -> tuple[Floats, Floats
     k = kernel.covariance(A, A)
     k[np.diag_indices_from(k)] += _JITTER * kernel.alpha
     return A, np.linalg.inv(np.linalg.cholesky(k)).T
-
-
-def _part(arrays: Mapping[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
-    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
 
 
 def _torch_module(name: str) -> Any:

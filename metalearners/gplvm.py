@@ -34,11 +34,9 @@ from torch import Tensor
 
 from metalearners.base import Round
 from metalearners.checkpoint import Checkpoint
-from metalearners.latent_gp import SPARSE, Floats, LatentKernel, Shape
+from metalearners.latent_gp import LATENT, LATENT_SPARSE, SPARSE, Floats, LatentKernel, Shape
 from warehouse.errors import BadInput
 
-LATENT, LATENT_SPARSE = 20, 5
-"""Q of the paper, and Q where most entries are missing (`SPARSE`)."""
 BATCH = 50
 """Datasets of a step."""
 EXACT = 800

@@ -32,6 +32,8 @@ from warehouse.errors import BadInput
 Floats = npt.NDArray[np.float64]
 Shape = Literal["rbf", "matern"]
 
+LATENT, LATENT_SPARSE = 20, 5
+"""Q of the paper, and Q where most entries are missing (`SPARSE`)."""
 XI = 0.01
 """The paper's xi."""
 SPARSE = 0.85

@@ -17,16 +17,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from metalearners.base import Observations, Prediction
-
-if TYPE_CHECKING:
-    pass
 
 Floats = npt.NDArray[np.float64]
 
@@ -88,9 +85,7 @@ class Conditioned:
 
     def condition(self, observations: Observations) -> Self:
         """Knows these trials, too."""
-        both = [self.trials.configurations, observations.configurations]
-        values = np.concatenate([self.trials.values, observations.values])
-        return type(self)(self.learner, Observations(pd.concat(both), values))
+        return type(self)(self.learner, self.trials.with_more(observations))
 
 
 def best_together(prior: Prior, n: int) -> npt.NDArray[np.intp]:
