@@ -213,9 +213,10 @@ class BankLearner:
 
     def prior(self, configurations: pd.DataFrame, metafeatures: pd.Series) -> Prior:
         """What trials are weighed against; see `metalearners.trials`."""
-        phi = self.kernel_.features(configurations, metafeatures)
+        points = self.kernel_.points(configurations, metafeatures)
+        phi = self.kernel_.features_at(points)
         factor = np.hstack([phi @ self.factor_.T, np.sqrt(self.rest_) * phi])
-        return Prior(phi @ self._expected_weights(metafeatures), factor)
+        return Prior(phi @ self._expected_weights(metafeatures), factor, points)
 
     def choose(self, configurations: pd.DataFrame, metafeatures: pd.Series, n: int) -> npt.NDArray[np.intp]:
         """As `MetaLearner.choose`: those of which the best is expected to score most."""

@@ -11,6 +11,7 @@ Notation
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -235,6 +236,11 @@ def runs_on(runs: RunTable, dataset: str) -> tuple[pd.DataFrame, np.ndarray]:
     own = runs.runs[(runs.runs["dataset"] == dataset).to_numpy()]
     values = oriented(own["value"].to_numpy(np.float64), runs.measure)
     return runs.configurations.loc[own["setup"]], values
+
+
+def runs_checksum(runs: RunTable) -> int:
+    """The same for the same runs with the same values."""
+    return zlib.crc32(pd.util.hash_pandas_object(runs.runs[["run", "value"]]).to_numpy().tobytes())
 
 
 def without_datasets(runs: RunTable, left_out: Collection[str]) -> RunTable:

@@ -82,9 +82,9 @@ class CalibratedLearner(ABC):
 
     def prior(self, configurations: pd.DataFrame, metafeatures: pd.Series) -> Prior:
         """What trials are weighed against; see `metalearners.trials`."""
-        factor = random_features(self.points(configurations, metafeatures))
+        points = self.points(configurations, metafeatures)
         doubt = max(np.sqrt(_CORRELATED) * self.spread_, _LEAST_DOUBT)
-        return Prior(self.expect(configurations, metafeatures), doubt * factor)
+        return Prior(self.expect(configurations, metafeatures), doubt * random_features(points), points)
 
     def targets_of(self, values: Floats) -> Floats:
         """As `metalearners.trials.HasPrior.targets_of`."""

@@ -33,6 +33,7 @@ from metalearners.base import (
     Observations,
     Prediction,
     Predictor,
+    runs_checksum,
     runs_on,
     standard_scores,
     without_datasets,
@@ -139,7 +140,7 @@ def evaluate(
         "settings": untrained.settings,
         "flow": runs.flow,
         "measure": runs.measure,
-        "runs": zlib.crc32(pd.util.hash_pandas_object(runs.runs[["run", "value"]]).to_numpy().tobytes()),
+        "runs": runs_checksum(runs),
         "shots": sorted(set(shots)),
         "seed": seed,
     }

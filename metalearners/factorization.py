@@ -248,7 +248,7 @@ class FactorizationLearner:
             return Prior(np.zeros(len(configurations)), latent)
         bank = self._bank.prior(configurations, metafeatures)
         both = np.sqrt(0.5) * np.hstack([bank.factor, latent])
-        return Prior(bank.mean if self.scale else self.within_ * bank.mean, both)
+        return Prior(bank.mean if self.scale else self.within_ * bank.mean, both, bank.points)
 
     def targets_of(self, values: Floats) -> Floats:
         """As `metalearners.trials.HasPrior.targets_of`."""

@@ -25,6 +25,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Self, get_args
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from metalearners.base import SIZES, training_data
@@ -241,6 +242,18 @@ class _OrderedFirst(_RunsOfDatasets):
             same = (np.abs(x - configuration) < _SAME).all(axis=1)
             scores[same] = _BEST_SCORE + _STEP * (len(first) - place)
         return scores
+
+    def choose(self, configurations: pd.DataFrame, metafeatures: pd.Series, n: int) -> npt.NDArray[np.intp]:
+        """As `MetaLearner.choose`: what is most like each one that comes first, then the others."""
+        x = self.points(configurations, metafeatures)
+        nearest = self._nearest(metafeatures)
+        apart = squared_distances(self._distinct[self._first(nearest)], x)  # (first, n)
+        chosen: list[int] = []
+        for distances in apart[: min(n, len(x))]:
+            distances[chosen] = np.inf
+            chosen.append(int(distances.argmin()))
+        rest = np.argsort(-self._combined(x, nearest), kind="stable")
+        return np.array([*chosen, *rest[~np.isin(rest, chosen)]], dtype=np.intp)[:n]
 
     @abstractmethod
     def _first(self, nearest: np.ndarray) -> list[int]:

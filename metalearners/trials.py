@@ -15,25 +15,27 @@ Notation
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import product
-from typing import Protocol, Self
+from typing import Protocol, Self, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from metalearners.base import Observations, Prediction
+from metalearners.kernel import matern
 
 Floats = npt.NDArray[np.float64]
 
 _DRAWS = 500
-_WIDTHS = (0.5, 1.0, 2.0)
+WIDTHS = (0.5, 1.0, 2.0)
 _NOISES = (0.02, 0.1, 0.3)
 _SPREADS = np.exp(np.linspace(-1.2, 1.2, 9))
 """Spreads that are thought possible, as multiples of the trials' own standard deviation."""
-_LEVEL_VARIANCE = 100.0
-"""Of the level, in squared scores: so wide that the trials alone tell it."""
+_NEGLIGIBLE = 1e-4
+"""Share of the likeliest case's weight below which a case is left out."""
 
 
 @dataclass(frozen=True)
@@ -44,8 +46,26 @@ class Prior:
     """(n,)"""
     factor: Floats
     """(n, r): factor factor' is the covariance of the true scores."""
+    points: Floats | None = None
+    """(n, J) between which distances can be measured, so that a Matern kernel of length 1 is plausible."""
 
 
+@dataclass(frozen=True)
+class Explanation:
+    """What scores may be: a mean, and a process around it whose covariance is known up to its width."""
+
+    expects: bool
+    """Whether the mean is what the learner expects, or 0."""
+    stretch: float | None
+    """None: the covariance is the learner's. Else it is a Matern kernel (nu = 5/2) of the points, with
+    distances stretched by so much."""
+
+
+LEARNED = Explanation(expects=True, stretch=None)
+"""The learner's prior."""
+
+
+@runtime_checkable
 class HasPrior(Protocol):
     """A trained learner that can be conditioned on trials."""
 
@@ -81,7 +101,7 @@ class Conditioned:
         with threadpool_limits(1):  # the matrices are small: threads would wait for one another
             prior = self.learner.prior(configurations, metafeatures)
             of_trials = self.learner.prior(self.trials.configurations, metafeatures)
-            return posterior(prior, of_trials, self.learner.targets_of(values))
+            return Posterior(of_trials, self.learner.targets_of(values)).predict(prior, of_runs=True)
 
     def condition(self, observations: Observations) -> Self:
         """Knows these trials, too."""
@@ -107,38 +127,128 @@ def best_together(prior: Prior, n: int) -> npt.NDArray[np.intp]:
     return np.array(chosen, dtype=np.intp)
 
 
-def posterior(prior: Prior, of_trials: Prior, y: Floats, *, of_runs: bool = True) -> Prediction:
-    """Scores of the configurations of `prior` after trials whose values are `y`, which are not all equal.
+class Posterior:
+    """Scores of configurations after trials on one dataset.
 
-    Args:
-        of_runs: whether the standard deviation is that of a run's score, or, without the noise, of the true
-            score.
+    Level and spread of the dataset are unknown: the level drops out of the contrasts between trials, and the
+    spread is one of several. Values that are all equal say nothing: then the prior stays.
+
+    Notation
+        Q         (t, t - 1) orthonormal contrasts: Q' 1 = 0
+        B, l      Q' C Q = U diag(l) U' for the covariance C among trials, B = Q U
+        c         (t - 1,) a l + v, variance of the trials in these coordinates
+        A         (t - 1, S) coefficients of the trials: k B A is what they add to the mean, one column for
+                  each of the S cases (a, v, b) that are likely enough
+        k         (n, t) covariance between configurations and trials
     """
-    from scipy.linalg import solve_triangular
 
-    own_spread = float(y.std())
-    among_trials = of_trials.factor @ of_trials.factor.T
-    to_trials = prior.factor @ of_trials.factor.T
-    sides = np.column_stack([y - y.mean(), of_trials.mean])
-    variance = (prior.factor**2).sum(axis=1)
-    log_weights, shifts, variances = [], [], []
-    for width, noise in product(_WIDTHS, _NOISES):
-        C = width * among_trials + _LEVEL_VARIANCE
-        C[np.diag_indices_from(C)] += noise
-        L = np.linalg.cholesky(C)
-        whitening = solve_triangular(L, np.eye(len(y)), lower=True, check_finite=False)
-        whitened = whitening @ sides
-        spread = own_spread * _SPREADS
-        missed = whitened[:, :1] / spread - whitened[:, 1:]  # (t, spreads): what the prior did not expect
-        log_weights.append(
-            -0.5 * (missed**2).sum(axis=0) - np.log(np.diag(L)).sum() - len(y) * np.log(spread)
-        )
-        explained = whitening @ (width * to_trials.T)  # (t, n)
-        shifts.append(missed.T @ explained)
-        variances.append(width * variance - (explained**2).sum(axis=0) + noise * of_runs)
-    weights = np.exp(np.array(log_weights) - np.max(log_weights))
-    weights /= weights.sum()  # (widths x noises, spreads)
-    shift = np.einsum("cs,csn->n", weights, np.array(shifts))
-    between = np.einsum("cs,csn->n", weights, (np.array(shifts) - shift) ** 2)
-    within = weights.sum(axis=1) @ np.maximum(np.array(variances), 0)
-    return Prediction(prior.mean + shift, np.sqrt(within + between))
+    def __init__(
+        self,
+        of_trials: Prior,
+        y: Floats,
+        explanations: Sequence[Explanation] = (LEARNED,),
+        widths: Sequence[float] = WIDTHS,
+    ) -> None:
+        """What the trials teach.
+
+        Args:
+            of_trials: the prior of the configurations that were tried, one or more.
+            y: (t,) their values.
+            explanations: each is as likely as the others before the trials.
+            widths: how much wider than stated a covariance may be.
+        """
+        spreads = (float(y.std()) or np.inf) * _SPREADS
+        cases = [
+            case
+            for stretch in dict.fromkeys(explanation.stretch for explanation in explanations)
+            for case in _cases(of_trials, y, spreads, stretch, explanations, widths)
+        ]
+        likeliest = max(case.log_weights.max() for case in cases)
+        weights = [np.exp(case.log_weights - likeliest) for case in cases]
+        total = sum(float(some.sum()) for some in weights)
+        self._of_trials = of_trials
+        self._cases = [
+            replace(case, A=case.A[:, some > _NEGLIGIBLE], weights=some[some > _NEGLIGIBLE] / total)
+            for case, some in zip(cases, weights, strict=True)
+            if some.max() > _NEGLIGIBLE
+        ]
+
+    def predict(self, prior: Prior, *, of_runs: bool = False) -> Prediction:
+        """Scores of the configurations of `prior`.
+
+        Args:
+            of_runs: whether the standard deviation is that of a run's score, or, without the noise, of the
+                true score.
+        """
+        means, weights, within = [], [], np.zeros(len(prior.mean))
+        for stretch in dict.fromkeys(case.explanation.stretch for case in self._cases):
+            cases = [case for case in self._cases if case.explanation.stretch == stretch]
+            P = _covariance(prior, self._of_trials, stretch) @ cases[0].B  # (n, t - 1)
+            explained = np.zeros(P.shape[1])
+            for case in cases:
+                means.append(P @ case.A + prior.mean[:, None] * case.explanation.expects)
+                weights.append(case.weights)
+                weight = float(case.weights.sum())
+                within += weight * (case.a * _variance(prior, stretch) + case.v * of_runs)
+                explained += weight * case.a**2 / case.c
+            within -= P**2 @ explained
+        of_cases, weight_of_cases = np.hstack(means), np.concatenate(weights)  # (n, S), (S,)
+        # What was negligible is left out of the mean, but its weight is too small to be seen.
+        weight_of_cases = weight_of_cases / weight_of_cases.sum()
+        mean = of_cases @ weight_of_cases
+        between = (of_cases - mean[:, None]) ** 2 @ weight_of_cases
+        return Prediction(mean, np.sqrt(np.maximum(within, 0) + between))
+
+
+@dataclass(frozen=True)
+class _Case:
+    """One explanation at one width a and noise v, for all spreads."""
+
+    explanation: Explanation
+    a: float
+    v: float
+    B: Floats
+    c: Floats
+    A: Floats
+    log_weights: Floats
+    """(spreads,) log likelihood of the trials."""
+    weights: Floats
+
+
+def _cases(
+    of_trials: Prior,
+    y: Floats,
+    spreads: Floats,
+    stretch: float | None,
+    explanations: Sequence[Explanation],
+    widths: Sequence[float],
+) -> Iterator[_Case]:
+    """Those with this covariance."""
+    from scipy.linalg import helmert
+
+    Q = helmert(len(y)).T if len(y) > 1 else np.zeros((1, 0))
+    eigenvalues, U = np.linalg.eigh(Q.T @ _covariance(of_trials, of_trials, stretch) @ Q)
+    B = Q @ U
+    values = (B.T @ y)[:, None] / spreads  # (t - 1, spreads)
+    expected = (B.T @ of_trials.mean)[:, None]
+    for explanation in explanations:
+        if explanation.stretch != stretch:
+            continue
+        missed = values - expected * explanation.expects
+        for a, v in product(widths, _NOISES):
+            c = a * np.maximum(eigenvalues, 0) + v
+            log_weights = -0.5 * ((1 / c) @ missed**2 + np.log(c).sum()) - (len(y) - 1) * np.log(_SPREADS)
+            yield _Case(explanation, a, v, B, c, a * missed / c[:, None], log_weights, log_weights)
+
+
+def _covariance(a: Prior, b: Prior, stretch: float | None) -> Floats:
+    """(n, n') between the configurations of two priors."""
+    if stretch is None:
+        return a.factor @ b.factor.T
+    if a.points is None or b.points is None:
+        raise ValueError("this prior has no points to measure distances between")
+    return matern(stretch * a.points, stretch * b.points)
+
+
+def _variance(prior: Prior, stretch: float | None) -> Floats:
+    return (prior.factor**2).sum(axis=1) if stretch is None else np.ones(len(prior.mean))

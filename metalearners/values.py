@@ -63,6 +63,11 @@ def detect_types(configurations: pd.DataFrame | Mapping[str, Any]) -> dict[str, 
 
 def take_apart(values: Iterable[Any]) -> Values:
     """Split values, (n,), into their kinds, numbers and labels."""
+    if isinstance(values, pd.Series) and isinstance(values.dtype, pd.CategoricalDtype):
+        # The last of these stands for what is missing, whose code is -1.
+        return take_apart([*values.cat.categories, np.nan]).take(values.cat.codes.to_numpy())
+    if isinstance(values, pd.Series) and values.dtype in (np.float64, pd.Int64Dtype()):
+        return _of_numbers(values)
     # A column has few types and many values, so what follows from the type is looked up, not asked again.
     given = values if isinstance(values, pd.Series) else pd.Series(list(values), dtype=object)
     listed = given.to_numpy(dtype=object)
@@ -79,6 +84,18 @@ def take_apart(values: Iterable[Any]) -> Values:
         number=number,
         integer=np.array([is_integer[of_type] for of_type in types], dtype=bool),
         label=_labels(listed, kind),
+    )
+
+
+def _of_numbers(values: pd.Series) -> Values:
+    """Of a typed column, without a look at each value."""
+    number = values.to_numpy(dtype=np.float64, na_value=np.nan)
+    present = ~np.isnan(number)
+    return Values(
+        kind=np.where(present, np.int8(Kind.NUMBER), np.int8(Kind.ABSENT)),
+        number=number,
+        integer=present & (values.dtype != np.float64),
+        label=np.full(len(number), NOT_NOMINAL, dtype=object),
     )
 
 

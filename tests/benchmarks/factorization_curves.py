@@ -41,7 +41,7 @@ from metalearners.factorization import FactorizationLearner, posterior_on_measur
 from metalearners.hyperparameters import learn_encoding
 from metalearners.latent_gp import XI, Search, expected_improvement
 from metalearners.neighbours import PortfolioLearner
-from metalearners.trials import Prior, posterior
+from metalearners.trials import Posterior, Prior
 from warehouse.files import write_bytes
 from warehouse.qualities import SHAPE
 from warehouse.queries import RunTable
@@ -138,7 +138,7 @@ def ours(learner: FactorizationLearner, new: NewDataset) -> np.ndarray:
         elif np.ptp(values) == 0:
             return prior.mean
         else:
-            found = posterior(prior, of_trials, learner.targets_of(values), of_runs=False)
+            found = Posterior(of_trials, learner.targets_of(values)).predict(prior)
         return expected_improvement(found.mean, found.std, found.mean[tried].max(), XI)
 
     return searched(new, first, following)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from metalearners.trials import Prior, best_together, posterior
+from metalearners.trials import Explanation, Posterior, Prior, best_together
 
 
 def prior(mean: list[float], factor: list[list[float]]) -> Prior:
@@ -13,13 +13,15 @@ def prior(mean: list[float], factor: list[list[float]]) -> Prior:
 def test_trials_that_agree_with_the_prior_change_no_order() -> None:
     of_all = prior([2, 1, 0, -1], np.eye(4).tolist())
     seen = prior([2, 0, -1], np.eye(4)[[0, 2, 3]].tolist())
-    after = posterior(of_all, seen, np.array([0.9, 0.7, 0.6]))
+    after = Posterior(seen, np.array([0.9, 0.7, 0.6])).predict(of_all)
     assert np.argsort(-after.mean).tolist() == [0, 1, 2, 3]
 
 
 def test_a_configuration_like_a_bad_one_is_expected_to_be_bad() -> None:
     alike = [[1, 0], [1, 0], [0, 1], [0, 1]]
-    after = posterior(prior([0, 0, 0, 0], alike), prior([0, 0], [[1, 0], [0, 1]]), np.array([0.2, 0.8]))
+    after = Posterior(prior([0, 0], [[1, 0], [0, 1]]), np.array([0.2, 0.8])).predict(
+        prior([0, 0, 0, 0], alike)
+    )
     assert after.mean[0] == pytest.approx(after.mean[1])
     assert after.mean[0] < 0 < after.mean[2]
 
@@ -31,15 +33,39 @@ def test_level_and_spread_of_the_new_dataset_do_not_matter(level: float, spread:
     mean, y = random.normal(size=8), random.normal(size=5)
     of_all, seen = Prior(mean, factor), Prior(mean[:5], factor[:5])
     np.testing.assert_allclose(
-        posterior(of_all, seen, level + spread * y).mean, posterior(of_all, seen, y).mean, atol=1e-6
+        Posterior(seen, level + spread * y).predict(of_all).mean,
+        Posterior(seen, y).predict(of_all).mean,
+        atol=1e-6,
     )
 
 
 def test_what_was_tried_is_more_certain_than_what_was_not() -> None:
     of_all = Prior(np.arange(12.0), np.eye(12))
-    after = posterior(of_all, Prior(of_all.mean[:9], of_all.factor[:9]), np.arange(9.0))
+    after = Posterior(Prior(of_all.mean[:9], of_all.factor[:9]), np.arange(9.0)).predict(of_all)
     assert after.std is not None
     assert after.std[:9].max() < after.std[9:].min()
+
+
+def test_values_that_are_all_equal_leave_the_prior() -> None:
+    of_all = prior([2, 1, 0], np.eye(3).tolist())
+    after = Posterior(prior([2, 1], np.eye(3)[:2].tolist()), np.array([0.5, 0.5])).predict(of_all)
+    assert np.argsort(-after.mean).tolist() == [0, 1, 2]
+
+
+def test_the_evidence_decides_between_explanations() -> None:
+    """Values that contradict the learner, and lie on a smooth function of the points."""
+    points = np.linspace(0, 3, 30)[:, None]
+    truth = np.sin(2 * points[:, 0])
+    of_all = Prior(-2 * truth, 0.3 * np.eye(30), points)
+    tried = np.arange(0, 30, 3)
+    of_trials = Prior(of_all.mean[tried], of_all.factor[tried], points[tried])
+    alone = Posterior(of_trials, truth[tried]).predict(of_all)
+    both = Posterior(of_trials, truth[tried], [Explanation(True, None), Explanation(False, 1.0)]).predict(
+        of_all
+    )
+    rest = np.setdiff1d(np.arange(30), tried)
+    assert np.corrcoef(alone.mean[rest], truth[rest])[0, 1] < 0
+    assert np.corrcoef(both.mean[rest], truth[rest])[0, 1] > 0.9
 
 
 def test_the_second_choice_is_good_where_the_first_is_not() -> None:

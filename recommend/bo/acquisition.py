@@ -1,0 +1,116 @@
+"""How much it is worth to try a configuration next, given what a surrogate expects of it.
+
+Notation
+    m, s     (n,) mean and standard deviation of the score, larger is better
+    f        the score to beat: the highest mean among the configurations that were tried
+    xi       how much better than f is wanted, in the unit of the scores
+    t        (n,) predicted seconds of a trial
+    z        (m - f - xi) / s
+
+Every criterion is better when larger.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from metalearners.base import Prediction
+from metalearners.latent_gp import expected_improvement
+from recommend.bo.space import Floats
+from warehouse.errors import BadInput
+
+XI = 0.01
+KAPPA = 1.0
+"""Standard deviations that the upper confidence bound adds."""
+
+
+@dataclass(frozen=True)
+class Situation:
+    """What a criterion needs to know besides the prediction."""
+
+    best: float
+    """f"""
+    xi: float = XI
+    log_seconds: Floats | None = None
+    """(n,) predicted logarithm of t; None where nothing predicts it."""
+
+
+Acquisition = Callable[[Prediction, Situation], Floats]
+
+
+def improvement(predicted: Prediction, situation: Situation) -> Floats:
+    """s (z Phi(z) + phi(z)): `metalearners.latent_gp.expected_improvement`."""
+    expected: Floats = expected_improvement(predicted.mean, _std(predicted), situation.best, situation.xi)
+    return expected
+
+
+def improvement_per_second(predicted: Prediction, situation: Situation) -> Floats:
+    """Expected improvement over log(1 + t), as SMAC's EIPS weighs time: ten times as long is not ten times
+    worse."""
+    per_second: Floats = improvement(predicted, situation) / _log_time(situation)
+    return per_second
+
+
+def probability_of_improvement(predicted: Prediction, situation: Situation) -> Floats:
+    """Phi(z) (Kushner 1964)."""
+    from scipy.special import ndtr
+
+    std = _std(predicted)
+    gain = predicted.mean - situation.best - situation.xi
+    with np.errstate(divide="ignore", invalid="ignore"):
+        probability: Floats = np.where(std > 0, ndtr(gain / std), gain > 0)
+    return probability
+
+
+def upper_confidence_bound(predicted: Prediction, situation: Situation) -> Floats:  # noqa: ARG001
+    """m + kappa s (Srinivas and others 2010)."""
+    bound: Floats = predicted.mean + KAPPA * _std(predicted)
+    return bound
+
+
+def value(predicted: Prediction, situation: Situation) -> Floats:  # noqa: ARG001
+    """v, the prediction itself: the criterion of surrogates that predict a high quantile (thesis, 5.2)."""
+    return predicted.mean
+
+
+def value_per_second(predicted: Prediction, situation: Situation) -> Floats:
+    """(v - median v) / log t (thesis, equation 5.2), with log(1 + t), positive below a second, too."""
+    return (predicted.mean - np.median(predicted.mean)) / _log_time(situation)
+
+
+ACQUISITIONS: dict[str, Acquisition] = {
+    "ei": improvement,
+    "ei-per-second": improvement_per_second,
+    "pi": probability_of_improvement,
+    "ucb": upper_confidence_bound,
+    "value": value,
+    "value-per-second": value_per_second,
+}
+TIMED = frozenset({"ei-per-second", "value-per-second"})
+"""Criteria that need predicted running times."""
+
+
+def get_acquisition(name: str) -> Acquisition:
+    """The criterion of this name.
+
+    Raises:
+        BadInput: there is none; the message lists the known ones.
+    """
+    if name not in ACQUISITIONS:
+        raise BadInput(f"unknown acquisition function {name!r}; known are {', '.join(ACQUISITIONS)}")
+    return ACQUISITIONS[name]
+
+
+def _std(predicted: Prediction) -> Floats:
+    if predicted.std is None:
+        raise BadInput("this surrogate states no uncertainty: use the acquisition function `value`")
+    return predicted.std
+
+
+def _log_time(situation: Situation) -> Floats:
+    if situation.log_seconds is None:
+        raise BadInput("this acquisition function needs predicted running times, and nothing predicts them")
+    return np.log1p(np.exp(situation.log_seconds))

@@ -1,0 +1,191 @@
+"""Where proposals come from: the whole space, or a table of configurations that were run.
+
+Both keep what a surrogate makes of a configuration, so that it is computed once and not at every trial.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Hashable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from recommend.bo.space import Configurations, Floats, Setting, Space
+
+Encode = Callable[[Configurations], Floats]
+Score = Callable[[Floats], Floats]
+
+RANDOM = 10_000
+"""Random configurations that the acquisition function is computed for at every trial."""
+BLOCKS = 10
+"""Parts of them, of which one is drawn anew at every trial."""
+STARTS = 10
+"""Best configurations that local search starts from."""
+STEPS = 10
+"""Most steps of a local search."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One configuration that may be tried."""
+
+    key: Hashable
+    """Equal for the same configuration of the same source."""
+    configuration: Configurations
+    """A single one."""
+
+
+class Candidates(Protocol):
+    """A source of proposals."""
+
+    def any(self, taken: Collection[Hashable], random: np.random.Generator) -> Candidate | None:
+        """One at random that is not `taken`; None where there is none left."""
+        ...
+
+    def best(
+        self,
+        score: Score,
+        encode: Encode,
+        taken: Collection[Hashable],
+        tried: Configurations,
+        number: int,
+        random: np.random.Generator,
+    ) -> Candidate | None:
+        """The one that is not `taken` for which `score` of its encoding is highest; None as above.
+
+        Args:
+            encode: row i of what it returns depends on configuration i alone.
+            tried: configurations of the trials so far.
+            number: of the trial, from 0.
+        """
+        ...
+
+
+class TableCandidates:
+    """The rows of a table, each of which may be tried once; a candidate's key is its row."""
+
+    def __init__(self, configurations: Configurations) -> None:
+        self.configurations = configurations
+        self._encoded: dict[Encode, Floats] = {}
+
+    def row(self, number: int) -> Candidate:
+        """The candidate in this row."""
+        return Candidate(int(number), self.configurations.take([number]))
+
+    def any(self, taken: Collection[Hashable], random: np.random.Generator) -> Candidate | None:
+        free = self._free(taken)
+        return self.row(random.choice(free)) if len(free) else None
+
+    def best(
+        self,
+        score: Score,
+        encode: Encode,
+        taken: Collection[Hashable],
+        tried: Configurations,  # noqa: ARG002 (they are rows, too)
+        number: int,  # noqa: ARG002 (the rows stay the same)
+        random: np.random.Generator,  # noqa: ARG002
+    ) -> Candidate | None:
+        if encode not in self._encoded:
+            self._encoded[encode] = encode(self.configurations)
+        free = self._free(taken)
+        return self.row(free[int(score(self._encoded[encode][free]).argmax())]) if len(free) else None
+
+    def _free(self, taken: Collection[Hashable]) -> npt.NDArray[np.intp]:
+        return np.array([row for row in range(len(self.configurations)) if row not in taken], dtype=np.intp)
+
+
+class SpaceCandidates:
+    """The configurations of a space: random ones, and local search from the best of them.
+
+    Which random ones there are follows from the seed and the trial's number alone, so that a search that goes
+    on later sees those that it would have seen.
+    """
+
+    def __init__(self, space: Space, *, seed: int = 0) -> None:
+        self.space = space
+        self._seed = seed
+        self._blocks: dict[tuple[int, int], tuple[Configurations, dict[Encode, Floats]]] = {}
+
+    def of(self, setting: Setting) -> Candidate:
+        """The candidate that runs this setting.
+
+        Raises:
+            BadInput: the space does not have it.
+        """
+        return self._candidate(self.space.vector(setting))
+
+    def any(self, taken: Collection[Hashable], random: np.random.Generator) -> Candidate | None:
+        for vector in self.space.sample(RANDOM // BLOCKS, random):  # a space of few choices has an end
+            if vector.tobytes() not in taken:
+                return self._candidate(vector)
+        return None
+
+    def best(
+        self,
+        score: Score,
+        encode: Encode,
+        taken: Collection[Hashable],
+        tried: Configurations,
+        number: int,
+        random: np.random.Generator,
+    ) -> Candidate | None:
+        vectors, encoded = self._drawn(number, encode)
+        scores = score(encoded)
+        if len(tried):
+            vectors = np.concatenate([vectors, tried.vectors])
+            scores = np.concatenate([scores, score(encode(tried))])
+        best = np.argsort(-scores, kind="stable")[:STARTS]
+        reached, of_reached = self._climb(vectors[best], scores[best], score, encode, random)
+        order = np.argsort(-np.concatenate([of_reached, scores]), kind="stable")
+        for vector in np.concatenate([reached, vectors])[order]:
+            if vector.tobytes() not in taken:
+                return self._candidate(vector)
+        return None
+
+    def _drawn(self, number: int, encode: Encode) -> tuple[Floats, Floats]:
+        """The random configurations of this trial, as vectors and encoded."""
+        wanted = [(block, (number + BLOCKS - 1 - block) // BLOCKS) for block in range(BLOCKS)]
+        self._blocks = {key: self._blocks[key] for key in wanted if key in self._blocks}
+        for key in wanted:
+            if key not in self._blocks:
+                random = np.random.default_rng([self._seed, *key])
+                vectors = self.space.sample(RANDOM // BLOCKS, random)
+                self._blocks[key] = (self.space.configurations(vectors), {})
+            configurations, kept = self._blocks[key]
+            if encode not in kept:
+                kept[encode] = encode(configurations)
+        blocks = [self._blocks[key] for key in wanted]
+        return (
+            np.concatenate([configurations.vectors for configurations, _ in blocks]),
+            np.concatenate([kept[encode] for _, kept in blocks]),
+        )
+
+    def _climb(
+        self, vectors: Floats, scores: Floats, score: Score, encode: Encode, random: np.random.Generator
+    ) -> tuple[Floats, Floats]:
+        """Each of these goes to its best neighbour as long as that is better, all of them together."""
+        vectors, scores = vectors.copy(), scores.copy()
+        climbing = np.arange(len(vectors))
+        for _ in range(STEPS):
+            around = [self.space.neighbours(vectors[place], random) for place in climbing]
+            if not sum(map(len, around)):
+                break
+            neighbours = np.concatenate(around)
+            owners = np.repeat(climbing, [len(some) for some in around])
+            of_neighbours = score(encode(self.space.configurations(neighbours)))
+            better = []
+            for place in climbing:
+                own = np.flatnonzero(owners == place)
+                if len(own) and of_neighbours[own].max() > scores[place]:
+                    top = own[of_neighbours[own].argmax()]
+                    vectors[place], scores[place] = neighbours[top], of_neighbours[top]
+                    better.append(place)
+            if not better:
+                break
+            climbing = np.array(better)
+        return vectors, scores
+
+    def _candidate(self, vector: Floats) -> Candidate:
+        return Candidate(vector.tobytes(), self.space.configurations(vector[None]))

@@ -1,0 +1,193 @@
+"""Bayesian optimization by asking and telling.
+
+Notation
+    t     trials that are done, y their values, larger is better
+
+What happens at trial number i:
+    1. the starts come first, then random configurations until there are `FEWEST` trials to learn from
+    2. the surrogate learns from the trials that are done, in the order of their numbers; a trial that runs
+       takes the mean of their values (the constant liar of Ginsbourger, Le Riche and Carraro 2010), one that
+       failed the lowest of them
+    3. the candidate for which the acquisition function is highest is proposed
+All that is random follows from (seed, i), so a search that goes on later goes on as if it had not stopped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal
+
+import numpy as np
+
+from recommend.bo.acquisition import TIMED, XI, Situation, get_acquisition
+from recommend.bo.candidates import Candidate, Candidates
+from recommend.bo.runtime import RunningTimes
+from recommend.bo.space import Configurations, Floats
+from recommend.bo.surrogates.base import Surrogate
+from warehouse.errors import BadInput
+
+FEWEST = 3
+"""Trials before the surrogate is asked."""
+
+Origin = Literal["start", "random", "model"]
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """What to try next."""
+
+    number: int
+    """Of the trial, from 0."""
+    candidate: Candidate
+    origin: Origin
+
+
+@dataclass
+class _Trial:
+    proposal: Proposal
+    done: bool = False
+    value: float | None = None
+    seconds: float | None = None
+
+
+class Optimizer:
+    """Proposes configurations and learns from their values.
+
+    `ask` gives the next proposal and remembers that it is under way; `tell` says what came of one, in any
+    order. After ask, ask, tell(1), ask: trials 1 is done, 0 and 2 are under way.
+    """
+
+    def __init__(
+        self,
+        candidates: Candidates,
+        surrogate: Surrogate,
+        *,
+        acquisition: str | None = None,
+        starts: Sequence[Candidate] = (),
+        times: RunningTimes | None = None,
+        random_every: int | None = None,
+        xi: float = XI,
+        seed: int = 0,
+    ) -> None:
+        """A search without a trial.
+
+        Args:
+            acquisition: name of the criterion; None = the one that the surrogate was proposed with.
+            starts: candidates to try first, in this order; one that comes twice counts once.
+            times: predicts running times, for the criteria that weigh them.
+            random_every: every so-manieth proposal is random: 2 = every second one.
+            xi: see `recommend.bo.acquisition`.
+
+        Raises:
+            BadInput: an unknown criterion, one that needs `times` without them, or a number out of range.
+        """
+        name = acquisition or surrogate.acquisition
+        self._acquisition = get_acquisition(name)
+        if name in TIMED and times is None:
+            raise BadInput(f"the acquisition function {name} needs predicted running times")
+        if random_every is not None and random_every < 1:
+            raise BadInput("random_every must be 1 or more")
+        self._candidates = candidates
+        self._surrogate = surrogate
+        self._starts = list({start.key: start for start in starts}.values())
+        self._times = times
+        self._random_every = random_every
+        self._xi = xi
+        self._seed = seed
+        self._trials: list[_Trial] = []
+        self._encodings: list[Floats] = []
+        self._width = 0  # of what the surrogate makes of a configuration
+
+    def ask(self) -> Proposal | None:
+        """The next proposal, which is under way from now on; None where everything was proposed."""
+        proposal = self._next(len(self._trials))
+        if proposal is not None:
+            self.recall(proposal)
+        return proposal
+
+    def recall(self, proposal: Proposal) -> None:
+        """Take over a proposal that was made before: the trials of a history, in the order of their numbers.
+
+        Raises:
+            BadInput: it is not the next number.
+        """
+        if proposal.number != len(self._trials):
+            raise BadInput(f"trial {proposal.number} can't follow {len(self._trials)} trials")
+        self._trials.append(_Trial(proposal))
+        self._encodings.append(self._encode(proposal.candidate.configuration)[0])
+
+    def tell(self, number: int, value: float | None, seconds: float | None = None) -> None:
+        """What came of trial `number`.
+
+        Args:
+            value: larger is better; None = it failed.
+            seconds: that the trial took.
+
+        Raises:
+            BadInput: there is no such trial, it is done, or the value is not finite.
+        """
+        if not 0 <= number < len(self._trials) or self._trials[number].done:
+            raise BadInput(f"no trial {number} is under way")
+        if value is not None and not np.isfinite(value):
+            raise BadInput(f"trial {number} can't have the value {value}")
+        trial = self._trials[number]
+        trial.done, trial.value, trial.seconds = True, value, seconds
+
+    @property
+    def best(self) -> Proposal | None:
+        """The first of those with the highest value; None before a trial succeeded."""
+        known = [trial for trial in self._trials if trial.value is not None]
+        return max(known, key=lambda trial: trial.value or 0.0).proposal if known else None
+
+    def _next(self, number: int) -> Proposal | None:
+        random = np.random.default_rng([self._seed, number])
+        taken = {trial.proposal.candidate.key for trial in self._trials}
+        for start in self._starts:
+            if start.key not in taken:
+                return Proposal(number, start, "start")
+        learned = self._learned()
+        its_turn = self._random_every is not None and number % self._random_every == self._random_every - 1
+        if len(learned) < FEWEST or its_turn:
+            drawn = self._candidates.any(taken, random)
+            return None if drawn is None else Proposal(number, drawn, "random")
+        X = np.array([self._encodings[place] for place in learned])
+        values = np.array(list(learned.values()))
+        self._surrogate.fit(X[:, : self._width], values, random)
+        self._learn_times()
+        best = float(self._surrogate.predict(X[:, : self._width]).mean.max())
+        tried = Configurations.join([trial.proposal.candidate.configuration for trial in self._trials])
+        score = partial(self._score, best)
+        found = self._candidates.best(score, self._encode, taken, tried, number, random)
+        return None if found is None else Proposal(number, found, "model")
+
+    def _learned(self) -> dict[int, float]:
+        """What the surrogate learns from: number of the trial -> value."""
+        known = [trial.value for trial in self._trials if trial.value is not None]
+        if not known:
+            return {}
+        lie, worst = float(np.mean(known)), min(known)
+        return {
+            number: trial.value if trial.value is not None else worst if trial.done else lie
+            for number, trial in enumerate(self._trials)
+        }
+
+    def _learn_times(self) -> None:
+        if self._times is None:
+            return
+        timed = [number for number, trial in enumerate(self._trials) if trial.seconds is not None]
+        seconds = np.array([self._trials[number].seconds for number in timed], dtype=np.float64)
+        X = np.array([self._encodings[number][self._width :] for number in timed])
+        self._times.adjust(X, seconds)
+
+    def _encode(self, configurations: Configurations) -> Floats:
+        """What the surrogate makes of configurations, and beside it what the running times do."""
+        X = self._surrogate.encode(configurations)
+        self._width = X.shape[1]
+        return X if self._times is None else np.hstack([X, self._times.encode(configurations)])
+
+    def _score(self, best: float, X: Floats) -> Floats:
+        predicted = self._surrogate.predict(X[:, : self._width])
+        log_seconds = None if self._times is None else self._times.log_seconds(X[:, self._width :])
+        return self._acquisition(predicted, Situation(best, self._xi, log_seconds))

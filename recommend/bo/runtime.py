@@ -1,0 +1,93 @@
+"""How long a trial will take, learned from runs on other datasets and corrected by the trials so far.
+
+LightGBM with 100 trees of 4 leaves and a learning rate of 0.15 on the logarithm of the seconds (van Hoof's
+thesis, section 5.3 and Table 5.1), from the hyperparameters and the size of the dataset. A new machine or
+dataset may be slower altogether: the mean of what the prediction missed on the trials is added to it, shrunk
+towards 0 as if there had been one more trial that it did not miss.
+
+Notation
+    m        runs
+    X        (n, any) encoded hyperparameters and logarithms of sizes
+    t        seconds
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from metalearners.base import training_data
+from metalearners.encoded import encode, encode_runs, learn_encoding_of
+from recommend.bo.space import Configurations, Floats
+from warehouse.queries import RunTable
+
+MEASURES = ("wall_clock_time_millis", "usercpu_time_millis")
+"""Measures of a run's time, the preferred one first."""
+SIZES = ("NumberOfInstances", "NumberOfFeatures", "NumberOfClasses", "NumberOfSymbolicFeatures")
+TREES = 100
+LEAVES = 4
+RATE = 0.15
+
+
+class RunningTimes:
+    """Predicts log seconds of configurations on one dataset."""
+
+    def __init__(self, runs: RunTable, metafeatures: pd.DataFrame, new: pd.Series) -> None:
+        """Learn from runs, whose values are milliseconds.
+
+        Args:
+            metafeatures: (datasets, qualities) of the datasets of the runs.
+            new: quality -> value of the dataset that configurations are to be run on.
+        """
+        import lightgbm
+
+        data = training_data(runs, metafeatures)
+        self._encoding = learn_encoding_of(data)
+        self._new = new
+        X = np.hstack(
+            [
+                encode_runs(self._encoding, data),
+                _log_sizes(metafeatures).loc[data.metafeatures.index].to_numpy()[data.dataset],
+            ]
+        )
+        seconds = np.maximum(runs.runs["value"].to_numpy(np.float64) / 1000, 1e-3)
+        parameters = {
+            "num_leaves": LEAVES,
+            "learning_rate": RATE,
+            "num_threads": 1,
+            "seed": 0,
+            "deterministic": True,
+            "force_row_wise": True,
+            "verbosity": -1,
+        }
+        self._booster = lightgbm.train(
+            parameters, lightgbm.Dataset(X, np.log(seconds)), num_boost_round=TREES
+        )
+        self._slower = 0.0
+
+    def encode(self, configurations: Configurations) -> Floats:
+        """X of configurations on the new dataset."""
+        sizes = np.tile(_log_sizes(self._new.to_frame().T).to_numpy(), (len(configurations), 1))
+        return np.hstack([encode(self._encoding, configurations.table, self._new), sizes])
+
+    def adjust(self, X: Floats, seconds: Floats) -> None:
+        """Learn how much longer trials take than was expected; forgets those before.
+
+        Args:
+            X: (t, any) of the trials.
+            seconds: (t,) that they took.
+        """
+        self._slower = 0.0
+        if len(seconds):
+            missed = np.log(np.maximum(seconds, 1e-3)) - self.log_seconds(X)
+            self._slower = float(missed.sum() / (len(missed) + 1))
+
+    def log_seconds(self, X: Floats) -> Floats:
+        """(n,) expected logarithm of the seconds."""
+        predicted: Floats = np.asarray(self._booster.predict(X, num_threads=1))
+        return predicted + self._slower
+
+
+def _log_sizes(metafeatures: pd.DataFrame) -> pd.DataFrame:
+    sizes: pd.DataFrame = metafeatures.reindex(columns=list(SIZES)).astype(np.float64)
+    return sizes.transform(np.log1p)

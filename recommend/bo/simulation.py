@@ -1,0 +1,302 @@
+"""Searches on datasets of the warehouse that are left out of all that is learned: how optimizers compare.
+
+A method is written SURROGATE+START, e.g. `gbqr+delta`, `blend+top` or `forest+none`; `delta@lightgbm` is the
+start that another meta-learner chooses. `random` draws at random, `random-2x` two at a time, `order` tries
+what the meta-learner expects most of, in this order. Optimizers of others are in `recommend.bo.peers`.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+import zlib
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from itertools import islice
+from typing import Any, Protocol
+
+import numpy as np
+import pandas as pd
+
+from metalearners import DEFAULT_LEARNER, new_learner
+from metalearners.base import MetaLearner, runs_checksum, without_datasets
+from recommend.bo.candidates import Candidate
+from recommend.bo.optimizer import Optimizer
+from recommend.bo.peers import PEERS, new_peer
+from recommend.bo.surrogates import LEARNERS_OF, SURROGATES, Ingredients, new_surrogate
+from recommend.bo.tasks import ModelTask, TableTask, Task
+from recommend.bo.warmstart import NO_START, OPTIMAL, SEEDS, first_choices, get_start
+from warehouse.errors import BadInput
+from warehouse.journal import Journal
+from warehouse.queries import RunTable
+
+TASKS = ("table", "model")
+ORDER = "order"
+_RANDOM = {"random": 1, "random-2x": 2, "random-4x": 4}
+"""Methods that draw so many configurations at random for one trial."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to simulate."""
+
+    methods: tuple[str, ...]
+    trials: int = 50
+    seeds: int = 1
+    kind: str = "table"
+    """One of `TASKS`."""
+
+
+@dataclass(frozen=True)
+class Searched:
+    """One search of one method on one dataset."""
+
+    dataset: str
+    method: str
+    seed: int
+    best_so_far: list[float]
+    """Highest value after each trial; fewer than asked for where a table has no more rows."""
+    best: float
+    """Of all values of the task that are known."""
+    worst: float
+    seconds: float
+    """That choosing all configurations took, without evaluating them."""
+
+
+class Search(Protocol):
+    """An optimizer as simulations see it."""
+
+    def ask(self) -> Sequence[Candidate]:
+        """What to try in the next trial: one configuration, or several of which the best counts."""
+        ...
+
+    def tell(self, value: float) -> None:
+        """The value of what was asked last."""
+        ...
+
+
+def simulate(
+    runs: RunTable,
+    metafeatures: pd.DataFrame,
+    plan: Plan,
+    *,
+    datasets: Sequence[str] | None = None,
+    jobs: int = 1,
+    journal: Journal | None = None,
+    on_result: Callable[[int, int], None] | None = None,
+) -> list[Searched]:
+    """Search each dataset with each method and seed; what is learned comes from the other datasets.
+
+    Args:
+        datasets: None = all of the runs.
+        jobs: processes that work at the same time; the result does not depend on it.
+        journal: keeps each search at once; those that it holds are taken from it.
+        on_result: called with the number of datasets done and their total.
+
+    Raises:
+        BadInput: an unknown method or kind of task, a dataset without runs, or fewer than two datasets.
+    """
+    if plan.kind not in TASKS:
+        raise BadInput(f"unknown kind of task {plan.kind!r}; known are {', '.join(TASKS)}")
+    for method in plan.methods:
+        _check(method, plan.kind)
+    known = runs.runs["dataset"].unique().tolist()
+    wanted = known if datasets is None else list(datasets)
+    strangers = [dataset for dataset in wanted if dataset not in set(known)]
+    if strangers:
+        raise BadInput(f"no run on dataset {strangers[0]!r} has {runs.measure}")
+    if len(known) < 2:
+        raise BadInput("leaving one dataset out takes runs on two datasets or more")
+    of_runs = runs_checksum(runs)
+    kept = {} if journal is None else dict(_kept(journal, plan, of_runs))
+    on_dataset = partial(_searches, runs, metafeatures, plan, frozenset(kept))
+    left = [dataset for dataset in wanted if any(key not in kept for key in _keys(dataset, plan))]
+    for number, searched in enumerate(_side_by_side(on_dataset, left, jobs), start=1):
+        for one in searched:
+            kept[one.dataset, one.method, one.seed] = one
+            if journal is not None:
+                journal.append({"kind": plan.kind, "trials": plan.trials, "runs": of_runs, **asdict(one)})
+        if on_result is not None:
+            on_result(len(wanted) - len(left) + number, len(wanted))
+    return [kept[key] for dataset in wanted for key in _keys(dataset, plan)]
+
+
+_Key = tuple[str, str, int]  # dataset, method, seed
+
+
+def _keys(dataset: str, plan: Plan) -> list[_Key]:
+    return [(dataset, method, seed) for method in plan.methods for seed in range(plan.seeds)]
+
+
+def _kept(journal: Journal, plan: Plan, of_runs: int) -> Iterator[tuple[_Key, Searched]]:
+    """Searches of the same runs, kind and length that `journal` holds."""
+    for record in journal.records():
+        asked = (record.pop("kind", None), record.pop("trials", None), record.pop("runs", None))
+        if asked == (plan.kind, plan.trials, of_runs):
+            one = Searched(**record)
+            yield (one.dataset, one.method, one.seed), one
+
+
+def _side_by_side(
+    on_dataset: Callable[[str], list[Searched]], datasets: Sequence[str], jobs: int
+) -> Iterator[list[Searched]]:
+    if jobs == 1:
+        yield from map(on_dataset, datasets)
+        return
+    from joblib import Parallel, delayed
+
+    yield from Parallel(n_jobs=jobs, return_as="generator_unordered")(
+        delayed(on_dataset)(dataset) for dataset in datasets
+    )
+
+
+def _searches(
+    runs: RunTable, metafeatures: pd.DataFrame, plan: Plan, kept: frozenset[_Key], dataset: str
+) -> list[Searched]:
+    """All searches on one dataset that are not `kept`."""
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1):  # datasets run side by side
+        task: Task = (
+            TableTask(runs, metafeatures, dataset)
+            if plan.kind == "table"
+            else ModelTask(runs, metafeatures, dataset)
+        )
+        others = Others(without_datasets(runs, [dataset]), metafeatures.drop(index=dataset, errors="ignore"))
+        return [
+            _searched(task, others, method, seed, plan.trials)
+            for _, method, seed in _keys(dataset, plan)
+            if (dataset, method, seed) not in kept
+        ]
+
+
+def _searched(task: Task, others: Others, method: str, seed: int, trials: int) -> Searched:
+    random = np.random.default_rng([seed, zlib.crc32(task.dataset.encode())])
+    search = _new_search(method, task, others, random)
+    best_so_far: list[float] = []
+    seconds = 0.0
+    while len(best_so_far) < trials:
+        start = time.perf_counter()
+        asked = search.ask()
+        seconds += time.perf_counter() - start
+        if not asked:
+            break
+        value = max(map(task.value, asked))
+        best_so_far.append(max([value, *best_so_far[-1:]]))
+        start = time.perf_counter()
+        search.tell(value)
+        seconds += time.perf_counter() - start
+    return Searched(task.dataset, method, seed, best_so_far, task.best, task.worst, seconds)
+
+
+class Others:
+    """What is known of the other datasets, and the meta-learners that learned from it."""
+
+    def __init__(self, runs: RunTable, metafeatures: pd.DataFrame) -> None:
+        self._runs = runs
+        self._metafeatures = metafeatures
+        self._learners: dict[tuple[str, str], MetaLearner] = {}
+
+    def learner(self, name: str, settings: Mapping[str, Any] | None = None) -> MetaLearner:
+        """A trained learner; each is trained once."""
+        key = (name, json.dumps(settings or {}, sort_keys=True))
+        if key not in self._learners:
+            self._learners[key] = new_learner(name, settings).fit(self._runs, self._metafeatures)
+        return self._learners[key]
+
+
+def _check(method: str, kind: str) -> None:
+    """Refuse a method that there is not, before any work."""
+    if method in (*_RANDOM, ORDER):
+        return
+    if method in PEERS:
+        if kind == "table":
+            raise BadInput(f"{method} searches a whole space: it takes tasks of the kind model")
+        return
+    surrogate, _, start = method.partition("+")
+    if surrogate not in SURROGATES:
+        known = (*_RANDOM, ORDER, *PEERS, *(f"{name}+START" for name in SURROGATES))
+        raise BadInput(f"unknown method {method!r}; known are {', '.join(known)}")
+    if start not in ("", NO_START, OPTIMAL):
+        get_start(start)
+
+
+def _new_search(method: str, task: Task, others: Others, random: np.random.Generator) -> Search:
+    if method in _RANDOM:
+        return _RandomSearch(task, _RANDOM[method], random)
+    if method == ORDER:
+        expected = others.learner(DEFAULT_LEARNER).predict(task.known.table, task.metafeatures).mean
+        return _OrderedSearch(task, np.argsort(-expected, kind="stable").tolist())
+    seed = int(random.integers(2**31))
+    name, _, start = method.partition("+")
+    first = _first(start, task, others)
+    if name in PEERS:
+        return new_peer(name, task, first, seed)
+    learner = others.learner(LEARNERS_OF[name]) if name in LEARNERS_OF else None
+    surrogate = new_surrogate(name, Ingredients(task.known, task.metafeatures, learner))
+    candidates = task.candidates(seed)
+    starts = [task.start(position) for position in first]
+    return _OwnSearch(Optimizer(candidates, surrogate, starts=starts, seed=seed))
+
+
+def _first(start: str, task: Task, others: Others) -> list[int]:
+    """Positions in `task.known` of the configurations to start with."""
+    if start in ("", NO_START):
+        return []
+    if start == OPTIMAL:
+        return task.best_of_known(SEEDS)
+    chosen = get_start(start)
+    learner = others.learner(chosen.learner, chosen.settings)
+    positions = first_choices(chosen.choice, learner, task.known.table, task.metafeatures)
+    return [int(position) for position in positions]
+
+
+class _OwnSearch:
+    def __init__(self, optimizer: Optimizer) -> None:
+        self._optimizer = optimizer
+
+    def ask(self) -> list[Candidate]:
+        proposal = self._optimizer.ask()
+        self._number = proposal.number if proposal else -1
+        return [proposal.candidate] if proposal else []
+
+    def tell(self, value: float) -> None:
+        self._optimizer.tell(self._number, value)
+
+
+class _RandomSearch:
+    """Some configurations at random for every trial."""
+
+    def __init__(self, task: Task, at_once: int, random: np.random.Generator) -> None:
+        self._candidates = task.candidates(0)
+        self._at_once = at_once
+        self._random = random
+        self._taken: set[Hashable] = set()
+
+    def ask(self) -> list[Candidate]:
+        found: list[Candidate] = []
+        while len(found) < self._at_once:
+            drawn = self._candidates.any(self._taken, self._random)
+            if drawn is None:
+                break
+            self._taken.add(drawn.key)
+            found.append(drawn)
+        return found
+
+    def tell(self, value: float) -> None:
+        """What was found changes nothing."""
+
+
+class _OrderedSearch:
+    """Configurations in an order that was fixed before."""
+
+    def __init__(self, task: Task, order: Sequence[int]) -> None:
+        self._task = task
+        self._order = iter(order)
+
+    def ask(self) -> list[Candidate]:
+        return [self._task.start(position) for position in islice(self._order, 1)]
+
+    def tell(self, value: float) -> None:
+        """What was found changes nothing."""

@@ -1,0 +1,289 @@
+"""The space that is searched: of one flow, or the joint space of several.
+
+Notation
+    n, p       configurations, hyperparameters of the space
+    vectors    (n, p) ConfigSpace's own form: numbers on [0, 1] of their scale, choices by their position,
+               NaN where a configuration does not have the hyperparameter
+    table      (n rows) the form of `warehouse.queries.RunTable.configurations`, which meta-learners take
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from ingest.flows import Flow, Value, find_flow
+from warehouse.errors import BadInput
+
+if TYPE_CHECKING:
+    from ConfigSpace import ConfigurationSpace
+
+Floats = npt.NDArray[np.float64]
+
+ALGORITHM = "algorithm"
+"""Hyperparameter of a joint space that says whose hyperparameters are active."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One configuration: a flow and the values of its hyperparameters."""
+
+    flow: str
+    """Canonical name of the flow."""
+    hyperparameters: Mapping[str, Value]
+
+    def identity(self) -> tuple[Any, ...]:
+        """Equal for equal settings; tells True from 1, as ConfigSpace does not."""
+        values = ((name, type(value).__name__, value) for name, value in self.hyperparameters.items())
+        return (self.flow, *sorted(values, key=lambda item: item[0]))
+
+
+@dataclass(frozen=True)
+class Configurations:
+    """n configurations in both forms."""
+
+    vectors: Floats
+    table: pd.DataFrame
+    categories: npt.NDArray[np.intp]
+    """(p,) number of choices of a hyperparameter, 0 for a number."""
+
+    def __len__(self) -> int:
+        return len(self.vectors)
+
+    def take(self, rows: npt.NDArray[np.intp] | list[int]) -> Configurations:
+        """Those at these positions."""
+        return Configurations(self.vectors[rows], self.table.iloc[rows], self.categories)
+
+    @staticmethod
+    def join(parts: Sequence[Configurations]) -> Configurations:
+        """All of `parts`, which are of one space."""
+        if len(parts) == 1:
+            return parts[0]
+        return Configurations(
+            np.concatenate([part.vectors for part in parts]),
+            pd.concat([part.table for part in parts], ignore_index=True),
+            parts[0].categories,
+        )
+
+
+class Space:
+    """A ConfigSpace space of flows, and the way between its vectors and tables."""
+
+    def __init__(self, flows: Sequence[Flow], *, joint: bool = True, historical: bool = False) -> None:
+        """The space of `flows`.
+
+        Args:
+            joint: name hyperparameters "algorithm:parameter", as tables of several flows do; a space that is
+                not joint has one flow.
+            historical: also admit values that no longer build, which is how old runs are read.
+
+        Raises:
+            BadInput: there is no flow, a flow comes twice, or a space that is not joint has several.
+        """
+        if not flows or len({flow.name for flow in flows}) < len(flows):
+            raise BadInput("a search space takes one flow or more, each of them once")
+        if not joint and len(flows) > 1:
+            raise BadInput("a space of several flows is a joint one")
+        self.flows = {flow.name: flow for flow in flows}
+        self.joint = joint
+        self.historical = historical
+
+    @cached_property
+    def config_space(self) -> ConfigurationSpace:
+        """The same in ConfigSpace, with conditions on `algorithm` where there are several flows."""
+        from ConfigSpace import Categorical, ConfigurationSpace
+
+        if not self.joint:
+            return next(iter(self.flows.values())).space(historical=self.historical)
+        space = ConfigurationSpace(name="+".join(self.flows))
+        algorithm = Categorical(ALGORITHM, list(self.flows))
+        space.add(algorithm)
+        for name, flow in self.flows.items():
+            space.add_configuration_space(
+                name,
+                flow.space(historical=self.historical),
+                delimiter=":",
+                parent_hyperparameter={"parent": algorithm, "value": name},
+            )
+        return space
+
+    @cached_property
+    def names(self) -> list[str]:
+        """(p,) names of the hyperparameters, in the order of the vectors' columns."""
+        return list(self.config_space)
+
+    @cached_property
+    def categories(self) -> npt.NDArray[np.intp]:
+        """(p,) number of choices of each hyperparameter, 0 for a number."""
+        sizes = [len(getattr(h, "choices", ())) for h in self.config_space.values()]
+        return np.array(sizes, dtype=np.intp)
+
+    def sample(self, n: int, random: np.random.Generator) -> Floats:
+        """(n, p) vectors drawn at random, each algorithm as likely as any other."""
+        space = self.config_space
+        space.seed(int(random.integers(2**31)))
+        drawn = [space.sample_configuration()] if n == 1 else space.sample_configuration(n)
+        return np.array([configuration.get_array() for configuration in drawn])
+
+    def neighbours(self, vector: Floats, random: np.random.Generator) -> Floats:
+        """(any, p) vectors that differ from this one in one hyperparameter, and in those it switches.
+
+        Every other choice, and four numbers drawn around the present one with 0.2 of the range as standard
+        deviation: the one-exchange neighbourhood of Hutter, Hoos and Leyton-Brown (SMAC, 2011).
+        """
+        from ConfigSpace import Configuration
+        from ConfigSpace.util import get_one_exchange_neighbourhood
+
+        centre = Configuration(self.config_space, vector=vector)
+        around = get_one_exchange_neighbourhood(centre, seed=int(random.integers(2**31)))
+        return np.array([neighbour.get_array() for neighbour in around]).reshape(-1, len(vector))
+
+    def configurations(self, vectors: Floats) -> Configurations:
+        """These vectors in both forms."""
+        return Configurations(vectors, self._table(vectors), self.categories)
+
+    def settings(self, vectors: Floats) -> list[Setting]:
+        """What to run for each of these vectors."""
+        table = self._table(vectors)
+        owners = [(name, *self._owner(name)) for name in self._parameters]
+        columns = {name: table.iloc[:, 2 + place].tolist() for place, name in enumerate(self._parameters)}
+        active = dict(zip(self.names, ~np.isnan(vectors.T), strict=True))
+        return [
+            Setting(
+                str(flow),
+                {
+                    parameter: columns[name][row]
+                    for name, owner, parameter in owners
+                    if owner == flow and active[name][row]
+                },
+            )
+            for row, flow in enumerate(table.iloc[:, 1].tolist())
+        ]
+
+    def vector(self, setting: Setting) -> Floats:
+        """(p,) the setting as a vector; a number out of its range counts as the end of the range.
+
+        Raises:
+            BadInput: the space does not have this flow, hyperparameter or choice.
+        """
+        if setting.flow not in self.flows:
+            raise BadInput(f"the search space has no {setting.flow}; it has {', '.join(self.flows)}")
+        vector = np.full(len(self.names), np.nan)
+        if self.joint:
+            vector[self.names.index(ALGORITHM)] = list(self.flows).index(setting.flow)
+        for parameter, value in setting.hyperparameters.items():
+            name = f"{setting.flow}:{parameter}" if self.joint else parameter
+            if name not in self.names:
+                raise BadInput(f"{setting.flow} has no hyperparameter {parameter}")
+            vector[self.names.index(name)] = _place(self.config_space[name], value)
+        return vector
+
+    @cached_property
+    def _parameters(self) -> list[str]:
+        """The hyperparameters of flows."""
+        return self.names[1:] if self.joint else self.names
+
+    def _owner(self, name: str) -> tuple[str, str]:
+        """Flow and hyperparameter that a name stands for."""
+        if not self.joint:
+            return next(iter(self.flows)), name
+        flow, _, parameter = name.partition(":")
+        return flow, parameter
+
+    def _table(self, vectors: Floats) -> pd.DataFrame:
+        """Typed columns, which meta-learners read much faster than Python's objects."""
+        columns = dict(zip(self.names, vectors.T, strict=True))
+        flows = list(self.flows.values())
+        own = columns.pop(ALGORITHM) if self.joint else np.zeros(len(vectors))
+        codes = own.astype(np.intp)
+        leading = [
+            pd.Categorical.from_codes(codes, pd.Index([flow.id for flow in flows])),
+            pd.Categorical.from_codes(codes, pd.Index([flow.name for flow in flows])),
+        ]
+        decoded = [_column(self.config_space[name], column) for name, column in columns.items()]
+        # A flow's hyperparameter may be called algorithm, so the columns' names are set at last.
+        table = pd.DataFrame(dict(enumerate([*leading, *decoded])))
+        table.columns = ["flow", "algorithm", *columns]
+        return table
+
+
+def _column(hyperparameter: Any, vector: Floats) -> Any:
+    """(n,) values of one hyperparameter, missing where the vector is NaN."""
+    missing = np.isnan(vector)
+    if hasattr(hyperparameter, "choices"):
+        codes = np.where(missing, -1, vector).astype(np.intp)
+        return pd.Categorical.from_codes(codes, pd.Index(hyperparameter.choices, dtype=object))
+    values = hyperparameter.to_value(np.where(missing, 0.0, vector))
+    if np.issubdtype(values.dtype, np.integer):
+        return pd.arrays.IntegerArray(values.astype(np.int64), missing)
+    return np.where(missing, np.nan, values)
+
+
+def _place(hyperparameter: Any, value: Value) -> float:
+    """Where a value stands in a vector."""
+    if hasattr(hyperparameter, "choices"):
+        for place, choice in enumerate(hyperparameter.choices):
+            if type(choice) is type(value) and choice == value:
+                return place
+        raise BadInput(f"{hyperparameter.name} can't be {value!r}: its choices are {hyperparameter.choices}")
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise BadInput(f"{hyperparameter.name} can't be {value!r}: it is a number")
+    return float(hyperparameter.to_vector(np.clip(value, hyperparameter.lower, hyperparameter.upper)))
+
+
+class TableColumns:
+    """How a table of configurations that were run becomes vectors, without a space of ours.
+
+    A column of numbers is scaled to [0, 1] between its ends, on a log scale where the flow's own space has
+    one; any other column counts by the position of the value among those that occur.
+    """
+
+    def __init__(self, table: pd.DataFrame) -> None:
+        self._table = table
+
+    def configurations(self) -> Configurations:
+        """The rows of the table in both forms."""
+        parameters = self._table.iloc[:, 2:]
+        algorithms = self._table.iloc[:, 1]
+        columns, sizes = [], []
+        codes, known = pd.factorize(algorithms, sort=True)
+        if len(known) > 1:
+            columns.append(codes.astype(np.float64))
+            sizes.append(len(known))
+        for place, name in enumerate(parameters.columns.astype(str)):
+            algorithm, _, parameter = name.rpartition(":")
+            flow = find_flow(algorithm or str(algorithms.iloc[0]))
+            column, size = _coded(parameters.iloc[:, place], _is_logarithmic(flow, parameter))
+            columns.append(column)
+            sizes.append(size)
+        vectors = np.column_stack(columns) if columns else np.zeros((len(self._table), 0))
+        return Configurations(vectors, self._table, np.array(sizes, dtype=np.intp))
+
+
+def _is_logarithmic(flow: Flow | None, parameter: str) -> bool:
+    known = () if flow is None else flow.hyperparameters
+    return any(getattr(own, "log", False) for own in known if own.name == parameter)
+
+
+def _coded(column: pd.Series, logarithmic: bool) -> tuple[Floats, int]:
+    """(n,) vector of a column of values, and its number of choices (0 = numbers)."""
+    values = column.to_numpy(dtype=object)
+    absent = np.array([value != value for value in values], dtype=bool)
+    present = [value for value in values if value == value]
+    coded = np.full(len(values), np.nan)
+    if all(isinstance(value, int | float) and not isinstance(value, bool) for value in present):
+        numbers = np.array(present, dtype=np.float64)
+        if logarithmic and len(numbers) and numbers.min() > 0:
+            numbers = np.log(numbers)
+        low, high = (numbers.min(), numbers.max()) if len(numbers) else (0.0, 0.0)
+        coded[~absent] = (numbers - low) / (high - low) if high > low else 0.5
+        return coded, 0
+    codes, known = pd.factorize(np.array([repr(value) for value in present], dtype=object), sort=True)
+    coded[~absent] = codes
+    return coded, len(known)

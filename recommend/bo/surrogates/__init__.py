@@ -1,0 +1,68 @@
+"""The surrogates by name.
+
+A new one is a class in a module of this package (see `base.py`) and an entry in `SURROGATES`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pandas as pd
+
+from metalearners.base import MetaLearner
+from metalearners.trials import HasPrior
+from recommend.bo.space import Configurations
+from recommend.bo.surrogates.base import Surrogate
+from recommend.bo.surrogates.blend import BlendSurrogate, LearnedSurrogate
+from recommend.bo.surrogates.boosting import HyperboostSurrogate, QuantileSurrogate, QuantileTripleSurrogate
+from recommend.bo.surrogates.forest import ForestSurrogate
+from recommend.bo.surrogates.gaussian_process import GaussianProcessSurrogate
+from warehouse.errors import BadInput
+
+__all__ = ["DEFAULT_SURROGATE", "LEARNERS_OF", "SURROGATES", "Ingredients", "Surrogate", "new_surrogate"]
+
+DEFAULT_SURROGATE = "blend"
+
+
+@dataclass(frozen=True)
+class Ingredients:
+    """What surrogates are made of; each takes what it needs."""
+
+    known: Configurations
+    """Configurations in which all values of the space's choices occur."""
+    metafeatures: pd.Series
+    """Quality -> value of the dataset."""
+    learner: MetaLearner | None = None
+    """A trained meta-learner; None where there is nothing to learn from."""
+
+
+SURROGATES: dict[str, Callable[[Ingredients], Surrogate]] = {
+    "blend": lambda given: BlendSurrogate(_learner(given), given.metafeatures),
+    "learned": lambda given: LearnedSurrogate(_learner(given), given.metafeatures),
+    "pmf": lambda given: LearnedSurrogate(_learner(given), given.metafeatures),
+    "gbqr": lambda given: QuantileSurrogate(given.known, given.metafeatures),
+    "quantile-triple": lambda given: QuantileTripleSurrogate(given.known, given.metafeatures),
+    "hyperboost": lambda given: HyperboostSurrogate(given.known, given.metafeatures),
+    "forest": lambda _: ForestSurrogate(),
+    "gp": lambda _: GaussianProcessSurrogate(),
+}
+LEARNERS_OF = {"blend": "bank", "learned": "bank", "pmf": "pmf"}
+"""Surrogates that rest on a meta-learner, and which one that is by default."""
+
+
+def new_surrogate(name: str, ingredients: Ingredients) -> Surrogate:
+    """An untrained surrogate.
+
+    Raises:
+        BadInput: there is none of this name, or it needs a meta-learner that there is not.
+    """
+    if name not in SURROGATES:
+        raise BadInput(f"unknown surrogate {name!r}; known are {', '.join(SURROGATES)}")
+    return SURROGATES[name](ingredients)
+
+
+def _learner(given: Ingredients) -> HasPrior:
+    if not isinstance(given.learner, HasPrior):
+        raise BadInput("this surrogate needs a meta-learner that states a prior over configurations")
+    return given.learner

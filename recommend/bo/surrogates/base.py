@@ -1,0 +1,54 @@
+"""What every surrogate promises: from the trials so far to a prediction for every candidate.
+
+Notation
+    n, t     candidates, trials
+    X        (n, any) what a surrogate makes of configurations; each surrogate has its own form
+    y        (t,) values of the trials, larger is better, on any scale
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from metalearners.base import Prediction
+from recommend.bo.space import Configurations, Floats
+
+
+class Surrogate(Protocol):
+    """A model of the values of configurations on one dataset.
+
+    Predictions are in the unit of `y`, or another that grows with it; `predict` of a surrogate that states no
+    uncertainty has no standard deviation, and its mean is the surrogate's own criterion.
+    """
+
+    acquisition: str
+    """The criterion that it was proposed with (`recommend.bo.acquisition`)."""
+
+    def encode(self, configurations: Configurations) -> Floats:
+        """X of configurations, which is kept while they are candidates; row i depends on row i alone."""
+        ...
+
+    def fit(self, X: Floats, y: Floats, random: np.random.Generator) -> None:
+        """Learn from the trials, of which there is one or more; forgets those before."""
+        ...
+
+    def predict(self, X: Floats) -> Prediction:
+        """What to expect of candidates after `fit`."""
+        ...
+
+
+def one_hot(vectors: Floats, categories: np.ndarray) -> Floats:
+    """(n, any) vectors on the unit cube: a column for each choice, and -1 for a number that is not there.
+
+    Args:
+        categories: (p,) number of choices of each hyperparameter, 0 for a number.
+    """
+    columns = []
+    for column, size in zip(vectors.T, categories, strict=True):
+        if size:
+            columns.append((column[:, None] == np.arange(size)).astype(np.float64))
+        else:
+            columns.append(np.nan_to_num(column, nan=-1.0)[:, None])
+    return np.hstack(columns) if columns else np.zeros((len(vectors), 0))

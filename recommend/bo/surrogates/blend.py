@@ -1,0 +1,86 @@
+"""What a meta-learner expects, and what the trials say without it, each as much as the evidence is for it.
+
+Before a trial there is the meta-learner's Gaussian prior. It may be wrong about a dataset that is like none
+that it knows, so other explanations of the trials stand beside it: its mean, or none, with a process of the
+trials' own around it, on several length scales. Each explanation counts as much as it makes the trials
+likely, averaged over how wide it is, how noisy trials are, and the spread of the dataset's values
+(`metalearners.trials`). So the prior's weight follows from evidence, where the thesis's blended surrogate
+lets it fall with the number of trials.
+
+Notation
+    m, F, x   (n,) prior mean, (n, r) factor of the prior covariance, (n, J) points between which the trials'
+              own process measures distances, with the length scales that the meta-learner learned
+    X         (n, 1 + r + J) all three side by side
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from metalearners.base import Prediction
+from metalearners.trials import LEARNED, Explanation, HasPrior, Posterior, Prior
+from recommend.bo.space import Configurations, Floats
+from recommend.bo.surrogates.base import one_hot
+
+WIDTHS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
+_STRETCHES = (0.5, 1.0, 2.0)
+EXPLANATIONS = (
+    LEARNED,
+    *(Explanation(expects, stretch) for expects in (True, False) for stretch in _STRETCHES),
+)
+
+
+class BlendSurrogate:
+    """A meta-learner's prior beside models of the trials alone."""
+
+    acquisition = "ei"
+
+    def __init__(
+        self,
+        learner: HasPrior,
+        metafeatures: pd.Series,
+        explanations: Sequence[Explanation] = EXPLANATIONS,
+    ) -> None:
+        """A surrogate for the dataset with these meta-features; `learner` is trained."""
+        self._learner = learner
+        self._metafeatures = metafeatures
+        self._explanations = explanations
+        self._rank = 0
+
+    def encode(self, configurations: Configurations) -> Floats:
+        prior = self._learner.prior(configurations.table, self._metafeatures)
+        points = prior.points
+        if points is None:
+            points = one_hot(configurations.vectors, configurations.categories)
+        self._rank = prior.factor.shape[1]
+        return np.hstack([prior.mean[:, None], prior.factor, points])
+
+    def fit(self, X: Floats, y: Floats, random: np.random.Generator) -> None:  # noqa: ARG002 (nothing is random)
+        from threadpoolctl import threadpool_limits
+
+        self._unknown = not len(y) or np.ptp(y) == 0
+        if not self._unknown:
+            with threadpool_limits(1):  # the matrices are small: threads would wait for one another
+                targets = self._learner.targets_of(y)
+                self._posterior = Posterior(self._prior(X), targets, self._explanations, WIDTHS)
+
+    def predict(self, X: Floats) -> Prediction:
+        prior = self._prior(X)
+        if self._unknown:
+            return Prediction(prior.mean, np.sqrt((prior.factor**2).sum(axis=1)))
+        return self._posterior.predict(prior)
+
+    def _prior(self, X: Floats) -> Prior:
+        end = 1 + self._rank
+        return Prior(X[:, 0], X[:, 1:end], X[:, end:])
+
+
+class LearnedSurrogate(BlendSurrogate):
+    """The meta-learner's posterior alone: probabilistic matrix factorization where the learner is `pmf`."""
+
+    def __init__(self, learner: HasPrior, metafeatures: pd.Series) -> None:
+        """As `BlendSurrogate`."""
+        super().__init__(learner, metafeatures, (LEARNED,))

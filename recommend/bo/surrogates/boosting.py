@@ -1,0 +1,129 @@
+"""Quantiles of the values by gradient boosting, on the features of the hyperparameter transformer.
+
+    gbqr             a high quantile, which is the criterion itself (van Hoof's thesis, section 5.2)
+    quantile-triple  the quantiles 16, 50 and 84 %, whose half width is a standard deviation of a normal
+                     distribution (scikit-optimize's GradientBoostingQuantileRegressor)
+    hyperboost       a high quantile plus a distance: configurations far from all that were tried are worth a
+                     look (van Hoof and Vanschoren, "Hyperboost", 2021, equations 7 and 8)
+
+Notation
+    U       (n, any) configurations on the unit cube
+    q       (n,) predicted quantile
+    d       (n,) Manhattan distance to the nearest configuration that was tried
+    s       standard deviation of the values so far
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from metalearners.base import Prediction, facts_of, hyperparameters_of
+from metalearners.encoded import encode
+from metalearners.hyperparameters import learn_encoding
+from recommend.bo.space import Configurations, Floats
+from recommend.bo.surrogates.base import one_hot
+
+TREES = 100
+LEAVES = 8
+HIGH = 0.9
+TRIPLE = (0.16, 0.5, 0.84)
+MANY = 20
+"""Columns of U from which distances are approximate, between principal components."""
+COMPONENTS = 2
+SLACK = 0.1
+"""Approximate distances are at most so much too long."""
+
+
+class QuantileSurrogate:
+    """LightGBM with the pinball loss of one quantile."""
+
+    acquisition = "value"
+    quantiles: Sequence[float] = (HIGH,)
+
+    def __init__(self, known: Configurations, metafeatures: pd.Series) -> None:
+        """A surrogate whose features follow from what the hyperparameters can be.
+
+        Args:
+            known: configurations in which all that the space has occurs.
+            metafeatures: of the dataset, whose sizes some hyperparameters refer to.
+        """
+        self._metafeatures = metafeatures
+        facts = facts_of(metafeatures.to_frame().T)
+        self._encoding = learn_encoding(hyperparameters_of(known.table), facts, one_hot=True)
+
+    def encode(self, configurations: Configurations) -> Floats:
+        return encode(self._encoding, configurations.table, self._metafeatures)
+
+    def fit(self, X: Floats, y: Floats, random: np.random.Generator) -> None:
+        import lightgbm
+
+        self._constant = float(y[0]) if np.ptp(y) == 0 or not X.shape[1] else None
+        if self._constant is not None:
+            return
+        data = lightgbm.Dataset(X, y, params={"min_data_in_bin": 1, "verbosity": -1}, free_raw_data=False)
+        common = {
+            "objective": "quantile",
+            "num_leaves": LEAVES,
+            "min_data_in_leaf": 1,
+            "num_threads": 1,
+            "seed": int(random.integers(2**31)),
+            "deterministic": True,
+            "force_row_wise": True,
+            "verbosity": -1,
+        }
+        self._boosters = [
+            lightgbm.train({**common, "alpha": alpha}, data, num_boost_round=TREES)
+            for alpha in self.quantiles
+        ]
+
+    def predict(self, X: Floats) -> Prediction:
+        return Prediction(self._predicted(X)[:, 0])
+
+    def _predicted(self, X: Floats) -> Floats:  # (n, quantiles)
+        if self._constant is not None:
+            return np.full((len(X), len(self.quantiles)), self._constant)
+        return np.column_stack([booster.predict(X, num_threads=1) for booster in self._boosters])
+
+
+class QuantileTripleSurrogate(QuantileSurrogate):
+    """The median, and half of the distance between the outer quantiles."""
+
+    acquisition = "ei"
+    quantiles = TRIPLE
+
+    def predict(self, X: Floats) -> Prediction:
+        low, middle, high = self._predicted(X).T
+        return Prediction(middle, np.maximum(high - low, 0) / 2)
+
+
+class HyperboostSurrogate(QuantileSurrogate):
+    """q + s d / max d."""
+
+    def encode(self, configurations: Configurations) -> Floats:
+        U = one_hot(configurations.vectors, configurations.categories)
+        self._dimensions = U.shape[1]
+        return np.hstack([U, super().encode(configurations)])
+
+    def fit(self, X: Floats, y: Floats, random: np.random.Generator) -> None:
+        from scipy.spatial import KDTree
+
+        U = X[:, : self._dimensions]
+        super().fit(X[:, self._dimensions :], y, random)
+        self._spread = float(y.std())
+        self._projection = None
+        if self._dimensions > MANY:
+            self._projection = np.linalg.svd(U - U.mean(axis=0), full_matrices=False)[2][:COMPONENTS].T
+        self._tree = KDTree(self._projected(U))
+
+    def predict(self, X: Floats) -> Prediction:
+        q = super().predict(X[:, self._dimensions :]).mean
+        slack = SLACK if self._projection is not None else 0.0
+        d, _ = self._tree.query(self._projected(X[:, : self._dimensions]), p=1, eps=slack)
+        farthest = d.max(initial=0.0)
+        return Prediction(q + self._spread * d / farthest if farthest > 0 else q)
+
+    def _projected(self, U: Floats) -> Floats:
+        return U if self._projection is None else U @ self._projection

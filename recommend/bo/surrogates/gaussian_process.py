@@ -1,0 +1,46 @@
+"""A Gaussian process over the unit cube (Snoek, Larochelle and Adams 2012), fitted anew to every trial."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+
+from metalearners.base import Prediction
+from recommend.bo.space import Configurations, Floats
+from recommend.bo.surrogates.base import one_hot
+
+RESTARTS = 2
+NOISE = (1e-6, 1.0)
+"""Bounds of the noise variance, for values of unit variance."""
+
+
+class GaussianProcessSurrogate:
+    """Matern 5/2 with length scales 1 in [0.01, 100] and amplitude 1 in [0.01, 1000]; centred values."""
+
+    acquisition = "ei"
+
+    def encode(self, configurations: Configurations) -> Floats:
+        return one_hot(configurations.vectors, configurations.categories)
+
+    def fit(self, X: Floats, y: Floats, random: np.random.Generator) -> None:
+        from sklearn.exceptions import ConvergenceWarning
+        from sklearn.gaussian_process import GaussianProcessRegressor
+        from sklearn.gaussian_process.kernels import ConstantKernel, Matern, WhiteKernel
+        from threadpoolctl import threadpool_limits
+
+        kernel = ConstantKernel(1.0, (0.01, 1000.0)) * Matern(1.0, (0.01, 100.0), nu=2.5)
+        self._process = GaussianProcessRegressor(
+            kernel + WhiteKernel(1e-3, NOISE),
+            n_restarts_optimizer=RESTARTS,
+            random_state=int(random.integers(2**31)),
+        )
+        self._centre, self._spread = float(y.mean()), float(y.std()) or 1.0
+        with warnings.catch_warnings(), threadpool_limits(1):
+            # A length scale at its bound or a likelihood without a slope still gives a usable process.
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            self._process.fit(X, (y - self._centre) / self._spread)
+
+    def predict(self, X: Floats) -> Prediction:
+        mean, std = self._process.predict(X, return_std=True)
+        return Prediction(self._centre + self._spread * mean, self._spread * std)

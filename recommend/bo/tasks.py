@@ -1,0 +1,138 @@
+"""What simulated searches are run on: datasets of the warehouse, left out of all that is learned.
+
+    table   the runs on a dataset: each may be tried once, and its value is what it was
+    model   a regression model of the runs on a dataset, defined on the flow's whole space
+
+Notation
+    regret   (best - best so far) / (best - worst), from 0 to 1; 0 where all values are equal
+"""
+
+from __future__ import annotations
+
+from typing import Protocol, cast
+
+import numpy as np
+import pandas as pd
+
+from ingest.flows import Flow, get_flow
+from metalearners.base import facts_of, hyperparameters_of, runs_on
+from metalearners.encoded import encode
+from metalearners.hyperparameters import learn_encoding
+from recommend.bo.candidates import Candidate, Candidates, SpaceCandidates, TableCandidates
+from recommend.bo.space import Configurations, Floats, Space, TableColumns
+from warehouse.errors import BadInput
+from warehouse.queries import RunTable
+
+TREES, LEAVES, RATE = 200, 16, 0.1
+RANDOM = 10_000
+"""Random configurations that the best and the worst value of a model are sought among."""
+
+
+class Task(Protocol):
+    """One dataset to search on."""
+
+    dataset: str
+    metafeatures: pd.Series
+    known: Configurations
+    """Configurations that starts are chosen from, and that show what hyperparameters can be."""
+    best: float
+    worst: float
+
+    def candidates(self, seed: int) -> Candidates:
+        """A fresh source of proposals."""
+        ...
+
+    def start(self, position: int) -> Candidate:
+        """The configuration at this position of `known` as a candidate."""
+        ...
+
+    def value(self, candidate: Candidate) -> float:
+        """Of the measure, larger is better."""
+        ...
+
+    def best_of_known(self, n: int) -> list[int]:
+        """Positions in `known` of the configurations with the highest values."""
+        ...
+
+
+class TableTask:
+    """The runs on one dataset."""
+
+    def __init__(self, runs: RunTable, metafeatures: pd.DataFrame, dataset: str) -> None:
+        """`runs` may be on other datasets, too."""
+        table, self.values = runs_on(runs, dataset)
+        self.dataset = dataset
+        self.metafeatures = metafeatures.reindex([dataset]).iloc[0]
+        self.known = TableColumns(table).configurations()
+        self.best, self.worst = float(self.values.max()), float(self.values.min())
+
+    def candidates(self, seed: int) -> TableCandidates:  # noqa: ARG002 (the rows are all there are)
+        return TableCandidates(self.known)
+
+    def start(self, position: int) -> Candidate:
+        return Candidate(int(position), self.known.take([position]))
+
+    def value(self, candidate: Candidate) -> float:
+        return float(self.values[cast("int", candidate.key)])
+
+    def best_of_known(self, n: int) -> list[int]:
+        return [int(row) for row in np.argsort(-self.values, kind="stable")[:n]]
+
+
+class ModelTask:
+    """Boosted trees on the runs of one flow on one dataset, asked about the flow's whole space."""
+
+    def __init__(self, runs: RunTable, metafeatures: pd.DataFrame, dataset: str) -> None:
+        """`runs` are of one flow of ours, whose space it is.
+
+        Raises:
+            BadInput: they are of several flows, or of one that we do not know.
+        """
+        import lightgbm
+
+        table, values = runs_on(runs, dataset)
+        self.dataset = dataset
+        self.metafeatures = metafeatures.reindex([dataset]).iloc[0]
+        self.space = Space([_flow_of(runs)], joint=False, historical=True)
+        parameters = hyperparameters_of(table)
+        facts = facts_of(self.metafeatures.to_frame().T)
+        self._encoding = learn_encoding(parameters, facts, one_hot=True)
+        settings = {
+            "num_leaves": LEAVES,
+            "learning_rate": RATE,
+            "num_threads": 1,
+            "seed": 0,
+            "deterministic": True,
+            "force_row_wise": True,
+            "verbosity": -1,
+        }
+        X = self._encoding.transform(parameters, facts).to_numpy()
+        self._booster = lightgbm.train(settings, lightgbm.Dataset(X, values), num_boost_round=TREES)
+        random = np.random.default_rng(0)
+        self.known = self.space.configurations(self.space.sample(RANDOM, random))
+        self._of_known = self._values(self.known)
+        self.best, self.worst = float(self._of_known.max()), float(self._of_known.min())
+
+    def candidates(self, seed: int) -> SpaceCandidates:
+        return SpaceCandidates(self.space, seed=seed)
+
+    def start(self, position: int) -> Candidate:
+        vector = self.known.vectors[position]
+        return Candidate(vector.tobytes(), self.known.take([position]))
+
+    def value(self, candidate: Candidate) -> float:
+        return float(self._values(candidate.configuration)[0])
+
+    def best_of_known(self, n: int) -> list[int]:
+        return [int(row) for row in np.argsort(-self._of_known, kind="stable")[:n]]
+
+    def _values(self, configurations: Configurations) -> Floats:
+        X = encode(self._encoding, configurations.table, self.metafeatures)
+        values: Floats = np.asarray(self._booster.predict(X, num_threads=1))
+        return values
+
+
+def _flow_of(runs: RunTable) -> Flow:
+    if runs.flow is None:
+        raise BadInput("a model of runs takes the runs of one flow: name it")
+    return get_flow(str(runs.configurations["algorithm"].iloc[0]))

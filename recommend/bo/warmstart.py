@@ -1,0 +1,74 @@
+"""Where a search starts: how the first configurations are chosen, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from metalearners import DEFAULT_LEARNER
+from metalearners.base import MetaLearner
+from recommend.seeds import choose_delta
+from warehouse.errors import BadInput
+
+Choice = Literal["choose", "worst", "delta"]
+
+SEEDS = 3
+"""Configurations that a start chooses."""
+
+
+@dataclass(frozen=True)
+class Start:
+    """A way to choose the first configurations by what a meta-learner expects."""
+
+    choice: Choice
+    """What the learner would try first, what it expects least of, or the delta approach (eq. 6.2)."""
+    learner: str = DEFAULT_LEARNER
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+STARTS: dict[str, Start] = {
+    "top": Start("choose"),
+    "worst": Start("worst"),
+    "delta": Start("delta"),
+    "knn-3": Start("choose", "nearest-25", {"datasets": 3}),
+    "portfolio": Start("choose", "portfolio"),
+}
+"""Starts that learn from runs on other datasets."""
+
+NO_START, FROM_FILE, OPTIMAL = "none", "file", "opt-3"
+"""Random configurations; a seeds file (`tune` only); the best of the table (simulations only)."""
+
+
+def get_start(name: str) -> Start:
+    """The start of this name; `NAME@LEARNER` has another learner than usual.
+
+    Raises:
+        BadInput: there is none.
+    """
+    plain, _, learner = name.partition("@")
+    if plain not in STARTS:
+        raise BadInput(f"unknown start {plain!r}; known are {', '.join((NO_START, *STARTS))}")
+    start = STARTS[plain]
+    return Start(start.choice, learner) if learner else start
+
+
+def first_choices(
+    choice: Choice, learner: MetaLearner, table: pd.DataFrame, metafeatures: pd.Series, n: int = SEEDS
+) -> npt.NDArray[np.intp]:
+    """Positions of the first `n` configurations to try, in order.
+
+    Args:
+        table: configurations to choose from, in the form of `RunTable.configurations`.
+        metafeatures: quality -> value of the dataset.
+    """
+    if choice == "choose":
+        return learner.choose(table, metafeatures, n).astype(np.intp)
+    expected = learner.predict(table, metafeatures).mean
+    if choice == "worst":
+        return np.argsort(expected, kind="stable")[:n]
+    return np.array([position for position, _ in choose_delta(expected, n)], dtype=np.intp)
