@@ -6,12 +6,13 @@ given roles, the target is chosen and checked. What cannot be used is refused wi
 
 import difflib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from ingest.columns import labels, tidied
@@ -56,6 +57,11 @@ class Dataset:
     def key(self) -> str:
         """The warehouse's name for the dataset: `openml:<id>` or `local:<name>-<content hash>`."""
         return self.source if self.source.startswith("openml:") else f"local:{self.name}-{self.content_hash}"
+
+    def take(self, rows: npt.NDArray[np.intp]) -> Self:
+        """The dataset with these rows only, in this order; columns, roles and classes stay."""
+        features = self.features.iloc[rows].reset_index(drop=True)
+        return replace(self, features=features, target=self.target.iloc[rows].reset_index(drop=True))
 
     @property
     def n_classes(self) -> int:

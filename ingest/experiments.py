@@ -222,7 +222,7 @@ class _Batch:
     def _commit(self) -> None:
         tables = self._description
         if self._results:
-            tables = tables | run_tables(self._dataset, self._results, self._plan.folds)
+            tables = tables | run_tables(self._dataset, self._results, f"cv{self._plan.folds}")
         self._warehouse.write(tables, source="experiments", location=self._dataset.source)
         self._journal.clear()
         self._results = []

@@ -25,8 +25,14 @@ class Run:
     run: str
 
 
-def run_tables(dataset: Dataset, results: Sequence[tuple[Run, Trial]], folds: int) -> dict[str, pd.DataFrame]:
-    """Rows of the warehouse's tables for some runs on a dataset."""
+def run_tables(
+    dataset: Dataset, results: Sequence[tuple[Run, Trial]], procedure: str
+) -> dict[str, pd.DataFrame]:
+    """Rows of the warehouse's tables for some runs on a dataset, all of one task.
+
+    Args:
+        procedure: how they were evaluated, e.g. `cv3`.
+    """
     flows = {run.flow.id: run.flow for run, _ in results}
     setups = {run.setup: run for run, _ in results}
     return {
@@ -36,7 +42,7 @@ def run_tables(dataset: Dataset, results: Sequence[tuple[Run, Trial]], folds: in
                     "task": results[0][0].task,
                     "dataset": dataset.key,
                     "task_type": "supervised_classification",
-                    "estimation_procedure": f"cv{folds}",
+                    "estimation_procedure": procedure,
                 }
             ]
         ),

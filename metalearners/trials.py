@@ -184,12 +184,13 @@ class Posterior:
         for stretch in dict.fromkeys(case.explanation.stretch for case in self._cases):
             cases = [case for case in self._cases if case.explanation.stretch == stretch]
             P = _covariance(prior, self._of_trials, stretch) @ cases[0].B  # (n, t - 1)
+            variance = _variance(prior, stretch)
             explained = np.zeros(P.shape[1])
             for case in cases:
                 means.append(P @ case.A + prior.mean[:, None] * case.explanation.expects)
                 weights.append(case.weights)
                 weight = float(case.weights.sum())
-                within += weight * (case.a * _variance(prior, stretch) + case.v * of_runs)
+                within += weight * (case.a * variance + case.v * of_runs)
                 explained += weight * case.a**2 / case.c
             within -= P**2 @ explained
         of_cases, weight_of_cases = np.hstack(means), np.concatenate(weights)  # (n, S), (S,)

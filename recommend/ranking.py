@@ -7,10 +7,12 @@ unless a model has to be trained first; scikit-learn is for the meta-features th
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from ingest.datasets import Dataset
@@ -20,11 +22,12 @@ from ingest.metafeatures import compute_metafeatures
 from metalearners import DEFAULT_LEARNER
 from metalearners.base import oriented, standard_scores, without_datasets
 from metalearners.model_store import StoredModel, trained_model
-from recommend.candidates import find_candidates
+from recommend.candidates import Candidate, find_candidates
 from recommend.evidence import nearest_datasets, scores_on
 from recommend.seeds import SCHEMA, STRATEGIES, choose_delta
 from warehouse.errors import BadInput
 from warehouse.qualities import GROUPS
+from warehouse.queries import RunTable
 from warehouse.store import Warehouse
 
 
@@ -105,6 +108,99 @@ class Recommendation:
         }
 
 
+@dataclass(frozen=True)
+class Knowledge:
+    """What runs on other datasets say about one dataset; each part is found out when it is asked for."""
+
+    dataset: Dataset
+    part: Dataset
+    """The rows of it that may be looked at, where others are held out."""
+    warehouse: Warehouse
+    measure: str
+    flows: frozenset[str]
+    """Names of the flows to choose from; empty = all."""
+    metalearner: str | None
+    """Name of the learner; None = nothing is to be learned."""
+    left_out: Mapping[str, str]
+    """Key -> name of the datasets of the warehouse with the same content."""
+
+    def trained(self, metalearner: str, settings: Mapping[str, Any] | None = None) -> StoredModel:
+        """A meta-learner that has not seen runs on this dataset."""
+        return trained_model(
+            self.warehouse, metalearner, self.measure, leave_out=self.left_out.keys(), settings=settings
+        )
+
+    @cached_property
+    def model(self) -> StoredModel:
+        """The trained meta-learner."""
+        return self.trained(self.metalearner or DEFAULT_LEARNER)
+
+    @cached_property
+    def metafeatures(self) -> pd.Series:
+        """Quality -> value: the simple ones, and those that the meta-learner asks for."""
+        qualities = {*GROUPS["simple"], *GROUPS["class"]}
+        if self.metalearner is not None:
+            qualities |= {*self.model.learner.qualities}
+        return pd.Series(compute_metafeatures(self.part, qualities).values, dtype=float)
+
+    @cached_property
+    def runs(self) -> RunTable:
+        """Of all flows, without those on the dataset itself."""
+        return without_datasets(self.warehouse.run_table(None, self.measure), self.left_out.keys())
+
+    @cached_property
+    def scores(self) -> np.ndarray:
+        """(m,) standard score of each run."""
+        values = oriented(self.runs.runs["value"].to_numpy(), self.measure)
+        return standard_scores(values, pd.factorize(self.runs.runs["dataset"])[0])
+
+    @cached_property
+    def candidates(self) -> list[Candidate]:
+        """The configurations to choose from."""
+        return find_candidates(self.runs, self.scores, set(self.flows), len(self.part.features))
+
+    @cached_property
+    def configurations(self) -> pd.DataFrame:
+        """The candidates in the form of `RunTable.configurations`."""
+        return self.runs.configurations.loc[[candidate.setup for candidate in self.candidates]]
+
+
+def gather(
+    dataset: Dataset,
+    *,
+    warehouse: Warehouse | None = None,
+    flows: Sequence[str] = (),
+    measure: str = "predictive_accuracy",
+    metalearner: str | None = DEFAULT_LEARNER,
+    part: Dataset | None = None,
+) -> Knowledge:
+    """What the warehouse knows for a dataset; arguments and errors as for `recommend`.
+
+    Args:
+        metalearner: None = nothing is to be learned from the runs.
+        part: the rows that may be looked at, where others are held out; None = all.
+    """
+    if not dataset.n_classes:
+        raise BadInput(
+            f"the target {str(dataset.target.name)!r} is numeric ({dataset.target.nunique()} different "
+            "values); classification only for now: choose a column with classes"
+        )
+    refuse_without_features(dataset.roles)
+    warehouse = warehouse if warehouse is not None else Warehouse.open(None)
+    same = warehouse.sql(
+        "SELECT dataset, name FROM datasets WHERE content_hash = ? ORDER BY dataset", [dataset.content_hash]
+    )
+    return Knowledge(
+        dataset=dataset,
+        part=dataset if part is None else part,
+        warehouse=warehouse,
+        measure=measure,
+        flows=frozenset(get_flow(name).name for name in flows),
+        metalearner=metalearner,
+        left_out=dict(same.itertuples(index=False, name=None)),
+    )
+
+
 def recommend(
     dataset: Dataset,
     *,
@@ -135,27 +231,9 @@ def recommend(
         raise BadInput(f"unknown strategy {strategy!r}; known are {', '.join(STRATEGIES)}")
     if top < 1:
         raise BadInput(f"can't recommend {top} configurations; ask for 1 or more")
-    if not dataset.n_classes:
-        raise BadInput(
-            f"the target {str(dataset.target.name)!r} is numeric ({dataset.target.nunique()} different "
-            "values); classification only for now: choose a column with classes"
-        )
-    refuse_without_features(dataset.roles)
-    wanted = {get_flow(name).name for name in flows}
-    warehouse = warehouse if warehouse is not None else Warehouse.open(None)
-    same = warehouse.sql(
-        "SELECT dataset, name FROM datasets WHERE content_hash = ? ORDER BY dataset", [dataset.content_hash]
-    )
-    left_out = frozenset(same["dataset"])
-    model = trained_model(warehouse, metalearner, measure, leave_out=left_out)
-    runs = without_datasets(warehouse.run_table(None, measure), left_out)
-    scores = standard_scores(
-        oriented(runs.runs["value"].to_numpy(), measure), pd.factorize(runs.runs["dataset"])[0]
-    )
-    candidates = find_candidates(runs, scores, wanted, len(dataset.features))
-    wanted_qualities = {*GROUPS["simple"], *GROUPS["class"], *model.learner.qualities}
-    metafeatures = pd.Series(compute_metafeatures(dataset, wanted_qualities).values, dtype=float)
-    configurations = runs.configurations.loc[[candidate.setup for candidate in candidates]]
+    known = gather(dataset, warehouse=warehouse, flows=flows, measure=measure, metalearner=metalearner)
+    model, metafeatures, candidates = known.model, known.metafeatures, known.candidates
+    configurations = known.configurations
     predicted = model.predict(configurations, metafeatures)
     if strategy == "delta":
         chosen = choose_delta(predicted.mean, top)
@@ -163,10 +241,10 @@ def recommend(
         first = model.learner.choose(configurations, metafeatures, top)
         chosen = [(int(position), None) for position in first]
     nearest = nearest_datasets(
-        warehouse.metafeatures().drop(index=list(left_out), errors="ignore"), metafeatures
+        known.warehouse.metafeatures().drop(index=list(known.left_out), errors="ignore"), metafeatures
     )
-    on_nearest = scores_on(runs.runs, scores, nearest.index)
-    names = dict(warehouse.sql("SELECT dataset, name FROM datasets").itertuples(index=False, name=None))
+    on_nearest = scores_on(known.runs.runs, known.scores, nearest.index)
+    names = dict(known.warehouse.sql("SELECT dataset, name FROM datasets").itertuples(index=False, name=None))
     return Recommendation(
         dataset=dataset,
         configurations=[
@@ -185,8 +263,8 @@ def recommend(
         measure=measure,
         metafeatures=metafeatures,
         nearest=[(str(names.get(key, key)), float(distance)) for key, distance in nearest.items()],
-        left_out=list(same["name"]),
-        warehouse=warehouse,
+        left_out=list(known.left_out.values()),
+        warehouse=known.warehouse,
         model=model,
         candidates=len(candidates),
     )

@@ -3,6 +3,7 @@
 Notation
     m, s     (n,) mean and standard deviation of the score, larger is better
     f        the score to beat: the highest mean among the configurations that were tried
+    c        the score of a candidate like most: the median
     xi       how much better than f is wanted, in the unit of the scores
     t        (n,) predicted seconds of a trial
     z        (m - f - xi) / s
@@ -36,6 +37,8 @@ class Situation:
     xi: float = XI
     log_seconds: Floats | None = None
     """(n,) predicted logarithm of t; None where nothing predicts it."""
+    usual: float | None = None
+    """c; None = the median of those that are asked about."""
 
 
 Acquisition = Callable[[Prediction, Situation], Floats]
@@ -77,8 +80,10 @@ def value(predicted: Prediction, situation: Situation) -> Floats:  # noqa: ARG00
 
 
 def value_per_second(predicted: Prediction, situation: Situation) -> Floats:
-    """(v - median v) / log t (thesis, equation 5.2), with log(1 + t), positive below a second, too."""
-    return (predicted.mean - np.median(predicted.mean)) / _log_time(situation)
+    """(v - c) / log t (thesis, equation 5.2), with log(1 + t), positive below a second, too."""
+    usual = np.median(predicted.mean) if situation.usual is None else situation.usual
+    per_second: Floats = (predicted.mean - usual) / _log_time(situation)
+    return per_second
 
 
 ACQUISITIONS: dict[str, Acquisition] = {
@@ -91,6 +96,8 @@ ACQUISITIONS: dict[str, Acquisition] = {
 }
 TIMED = frozenset({"ei-per-second", "value-per-second"})
 """Criteria that need predicted running times."""
+UNCERTAIN = frozenset({"ei", "ei-per-second", "pi", "ucb"})
+"""Criteria that need a standard deviation."""
 
 
 def get_acquisition(name: str) -> Acquisition:

@@ -6,7 +6,7 @@ Both keep what a surrogate makes of a configuration, so that it is computed once
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -35,6 +35,8 @@ class Candidate:
     """Equal for the same configuration of the same source."""
     configuration: Configurations
     """A single one."""
+    setting: Setting | None = None
+    """What to run, where it was given: the way through a vector may round the last digit."""
 
 
 class Candidates(Protocol):
@@ -56,6 +58,7 @@ class Candidates(Protocol):
         """The one that is not `taken` for which `score` of its encoding is highest; None as above.
 
         Args:
+            score: asked first about candidates that were not chosen by score.
             encode: row i of what it returns depends on configuration i alone.
             tried: configurations of the trials so far.
             number: of the trial, from 0.
@@ -114,7 +117,7 @@ class SpaceCandidates:
         Raises:
             BadInput: the space does not have it.
         """
-        return self._candidate(self.space.vector(setting))
+        return replace(self._candidate(self.space.vector(setting)), setting=setting)
 
     def any(self, taken: Collection[Hashable], random: np.random.Generator) -> Candidate | None:
         for vector in self.space.sample(RANDOM // BLOCKS, random):  # a space of few choices has an end

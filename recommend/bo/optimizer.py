@@ -7,7 +7,7 @@ What happens at trial number i:
     1. the starts come first, then random configurations until there are `FEWEST` trials to learn from
     2. the surrogate learns from the trials that are done, in the order of their numbers; a trial that runs
        takes the mean of their values (the constant liar of Ginsbourger, Le Riche and Carraro 2010), one that
-       failed the lowest of them
+       failed the lowest of them; values are in standard scores, so the measure's unit does not matter
     3. the candidate for which the acquisition function is highest is proposed
 All that is random follows from (seed, i), so a search that goes on later goes on as if it had not stopped.
 """
@@ -21,7 +21,8 @@ from typing import Literal
 
 import numpy as np
 
-from recommend.bo.acquisition import TIMED, XI, Situation, get_acquisition
+from metalearners.base import standard_scores
+from recommend.bo.acquisition import TIMED, UNCERTAIN, XI, Situation, get_acquisition
 from recommend.bo.candidates import Candidate, Candidates
 from recommend.bo.runtime import RunningTimes
 from recommend.bo.space import Configurations, Floats
@@ -81,12 +82,15 @@ class Optimizer:
             xi: see `recommend.bo.acquisition`.
 
         Raises:
-            BadInput: an unknown criterion, one that needs `times` without them, or a number out of range.
+            BadInput: an unknown criterion, one that needs `times` or a standard deviation without them, or
+                a number out of range.
         """
         name = acquisition or surrogate.acquisition
         self._acquisition = get_acquisition(name)
         if name in TIMED and times is None:
             raise BadInput(f"the acquisition function {name} needs predicted running times")
+        if name in UNCERTAIN and surrogate.acquisition not in UNCERTAIN:
+            raise BadInput(f"the acquisition function {name} needs a surrogate that states its uncertainty")
         if random_every is not None and random_every < 1:
             raise BadInput("random_every must be 1 or more")
         self._candidates = candidates
@@ -99,6 +103,7 @@ class Optimizer:
         self._trials: list[_Trial] = []
         self._encodings: list[Floats] = []
         self._width = 0  # of what the surrogate makes of a configuration
+        self._usual: float | None = None  # score among the candidates of this trial that are scored first
 
     def ask(self) -> Proposal | None:
         """The next proposal, which is under way from now on; None where everything was proposed."""
@@ -153,11 +158,12 @@ class Optimizer:
             drawn = self._candidates.any(taken, random)
             return None if drawn is None else Proposal(number, drawn, "random")
         X = np.array([self._encodings[place] for place in learned])
-        values = np.array(list(learned.values()))
+        values = standard_scores(np.array(list(learned.values())), np.zeros(len(learned), dtype=np.intp))
         self._surrogate.fit(X[:, : self._width], values, random)
         self._learn_times()
         best = float(self._surrogate.predict(X[:, : self._width]).mean.max())
         tried = Configurations.join([trial.proposal.candidate.configuration for trial in self._trials])
+        self._usual = None
         score = partial(self._score, best)
         found = self._candidates.best(score, self._encode, taken, tried, number, random)
         return None if found is None else Proposal(number, found, "model")
@@ -190,4 +196,6 @@ class Optimizer:
     def _score(self, best: float, X: Floats) -> Floats:
         predicted = self._surrogate.predict(X[:, : self._width])
         log_seconds = None if self._times is None else self._times.log_seconds(X[:, self._width :])
-        return self._acquisition(predicted, Situation(best, self._xi, log_seconds))
+        if self._usual is None:
+            self._usual = float(np.median(predicted.mean))
+        return self._acquisition(predicted, Situation(best, self._xi, log_seconds, self._usual))

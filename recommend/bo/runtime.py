@@ -13,12 +13,16 @@ Notation
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import numpy as np
 import pandas as pd
 
-from metalearners.base import training_data
+from metalearners.base import training_data, without_datasets
 from metalearners.encoded import encode, encode_runs, learn_encoding_of
 from recommend.bo.space import Configurations, Floats
+from recommend.ranking import Knowledge
+from warehouse.errors import BadInput
 from warehouse.queries import RunTable
 
 MEASURES = ("wall_clock_time_millis", "usercpu_time_millis")
@@ -47,7 +51,7 @@ class RunningTimes:
         X = np.hstack(
             [
                 encode_runs(self._encoding, data),
-                _log_sizes(metafeatures).loc[data.metafeatures.index].to_numpy()[data.dataset],
+                _log_sizes(data.metafeatures).to_numpy()[data.dataset],
             ]
         )
         seconds = np.maximum(runs.runs["value"].to_numpy(np.float64) / 1000, 1e-3)
@@ -91,3 +95,16 @@ class RunningTimes:
 def _log_sizes(metafeatures: pd.DataFrame) -> pd.DataFrame:
     sizes: pd.DataFrame = metafeatures.reindex(columns=list(SIZES)).astype(np.float64)
     return sizes.transform(np.log1p)
+
+
+def warehouse_times(known: Knowledge) -> RunningTimes:
+    """What the runs of a warehouse say about running times on a dataset.
+
+    Raises:
+        BadInput: they say nothing about it.
+    """
+    for measure in MEASURES:
+        with suppress(BadInput):
+            runs = without_datasets(known.warehouse.run_table(None, measure), known.left_out.keys())
+            return RunningTimes(runs, known.warehouse.metafeatures(), known.metafeatures)
+    raise BadInput(f"no run of the warehouse has a time ({', '.join(MEASURES)})")

@@ -28,6 +28,8 @@ Floats = npt.NDArray[np.float64]
 
 ALGORITHM = "algorithm"
 """Hyperparameter of a joint space that says whose hyperparameters are active."""
+DIGITS = 12
+"""Significant digits of a number: few enough that it comes back from its place in a vector as it was."""
 
 
 @dataclass(frozen=True)
@@ -129,7 +131,7 @@ class Space:
         space = self.config_space
         space.seed(int(random.integers(2**31)))
         drawn = [space.sample_configuration()] if n == 1 else space.sample_configuration(n)
-        return np.array([configuration.get_array() for configuration in drawn])
+        return self._settled(np.array([configuration.get_array() for configuration in drawn]))
 
     def neighbours(self, vector: Floats, random: np.random.Generator) -> Floats:
         """(any, p) vectors that differ from this one in one hyperparameter, and in those it switches.
@@ -142,7 +144,9 @@ class Space:
 
         centre = Configuration(self.config_space, vector=vector)
         around = get_one_exchange_neighbourhood(centre, seed=int(random.integers(2**31)))
-        return np.array([neighbour.get_array() for neighbour in around]).reshape(-1, len(vector))
+        return self._settled(
+            np.array([neighbour.get_array() for neighbour in around]).reshape(-1, len(vector))
+        )
 
     def configurations(self, vectors: Floats) -> Configurations:
         """These vectors in both forms."""
@@ -167,7 +171,9 @@ class Space:
         ]
 
     def vector(self, setting: Setting) -> Floats:
-        """(p,) the setting as a vector; a number out of its range counts as the end of the range.
+        """(p,) the setting as a vector, the same one that `sample` and `neighbours` have for it.
+
+        A number out of its range counts as the end of the range, one between whole numbers as the nearest.
 
         Raises:
             BadInput: the space does not have this flow, hyperparameter or choice.
@@ -183,6 +189,16 @@ class Space:
                 raise BadInput(f"{setting.flow} has no hyperparameter {parameter}")
             vector[self.names.index(name)] = _place(self.config_space[name], value)
         return vector
+
+    def _settled(self, vectors: Floats) -> Floats:
+        """These vectors, overwritten: each number is where `vector` puts its value."""
+        for hyperparameter, size, column in zip(
+            self.config_space.values(), self.categories, vectors.T, strict=True
+        ):
+            present = ~np.isnan(column)
+            if not size and present.any():
+                column[present] = _places(hyperparameter, np.array(_column(hyperparameter, column[present])))
+        return vectors
 
     @cached_property
     def _parameters(self) -> list[str]:
@@ -222,7 +238,17 @@ def _column(hyperparameter: Any, vector: Floats) -> Any:
     values = hyperparameter.to_value(np.where(missing, 0.0, vector))
     if np.issubdtype(values.dtype, np.integer):
         return pd.arrays.IntegerArray(values.astype(np.int64), missing)
-    return np.where(missing, np.nan, values)
+    return np.where(missing, np.nan, _rounded(values))
+
+
+def _rounded(numbers: Floats) -> Floats:
+    return np.array([float(f"{number:.{DIGITS}g}") for number in numbers.tolist()])
+
+
+def _places(hyperparameter: Any, numbers: npt.NDArray[Any]) -> Floats:
+    """(n,) where numbers stand in a vector."""
+    places: Floats = np.clip(hyperparameter.to_vector(numbers), 0.0, 1.0)
+    return places
 
 
 def _place(hyperparameter: Any, value: Value) -> float:
@@ -232,9 +258,12 @@ def _place(hyperparameter: Any, value: Value) -> float:
             if type(choice) is type(value) and choice == value:
                 return place
         raise BadInput(f"{hyperparameter.name} can't be {value!r}: its choices are {hyperparameter.choices}")
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
         raise BadInput(f"{hyperparameter.name} can't be {value!r}: it is a number")
-    return float(hyperparameter.to_vector(np.clip(value, hyperparameter.lower, hyperparameter.upper)))
+    within = min(max(value, hyperparameter.lower), hyperparameter.upper)
+    is_whole = isinstance(hyperparameter.lower, int | np.integer)
+    numbers = np.array([round(within)]) if is_whole else _rounded(np.array([within], dtype=np.float64))
+    return float(_places(hyperparameter, numbers)[0])
 
 
 class TableColumns:
@@ -274,8 +303,8 @@ def _is_logarithmic(flow: Flow | None, parameter: str) -> bool:
 def _coded(column: pd.Series, logarithmic: bool) -> tuple[Floats, int]:
     """(n,) vector of a column of values, and its number of choices (0 = numbers)."""
     values = column.to_numpy(dtype=object)
-    absent = np.array([value != value for value in values], dtype=bool)
-    present = [value for value in values if value == value]
+    absent = np.array([value is pd.NA or value != value for value in values], dtype=bool)
+    present = values[~absent].tolist()
     coded = np.full(len(values), np.nan)
     if all(isinstance(value, int | float) and not isinstance(value, bool) for value in present):
         numbers = np.array(present, dtype=np.float64)

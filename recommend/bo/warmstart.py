@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from metalearners import DEFAULT_LEARNER
+from metalearners import DEFAULT_LEARNER, LEARNERS
 from metalearners.base import MetaLearner
 from recommend.seeds import choose_delta
 from warehouse.errors import BadInput
@@ -48,11 +48,13 @@ def get_start(name: str) -> Start:
     """The start of this name; `NAME@LEARNER` has another learner than usual.
 
     Raises:
-        BadInput: there is none.
+        BadInput: there is none, or no such learner.
     """
     plain, _, learner = name.partition("@")
     if plain not in STARTS:
         raise BadInput(f"unknown start {plain!r}; known are {', '.join((NO_START, *STARTS))}")
+    if learner and learner not in LEARNERS:
+        raise BadInput(f"unknown learner {learner!r}; known are {', '.join(LEARNERS)}")
     start = STARTS[plain]
     return Start(start.choice, learner) if learner else start
 

@@ -56,7 +56,7 @@ def small_world(tmp_path_factory: pytest.TempPathFactory) -> Path:
             )
             for position, run in enumerate(runs)
         ]
-        tables = description_tables(dataset) | run_tables(dataset, results, PLAN.folds)
+        tables = description_tables(dataset) | run_tables(dataset, results, "cv3")
         warehouse.write(tables, source="experiments")
     return warehouse.path
 

@@ -1,0 +1,286 @@
+"""`tune`: search on from where a recommendation ends, and compare ways to do so."""
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ingest.flows import FLOWS, get_flow
+from recommend.bo.space import Setting
+from recommend.bo.tuning import Budget, Progress, Search, Tuned, tune, value_of
+from recommend.bo.warmstart import FROM_FILE, NO_START, STARTS
+from warehouse import console
+from warehouse.console import JsonOption, QuietOption, WarehouseOption
+from warehouse.errors import BadInput
+from warehouse.store import Warehouse
+
+app = console.new_app("")
+TRIALS = 50
+"""Where neither a number of trials nor a time is given."""
+
+
+@app.callback(invoke_without_command=True, no_args_is_help=True)
+def search(
+    context: typer.Context,
+    dataset: Annotated[
+        str | None,
+        typer.Option(
+            "--dataset",
+            help="CSV, TSV, Parquet or ARFF file (may be gzipped), or openml:ID.",
+            show_default=False,
+        ),
+    ] = None,
+    target: Annotated[
+        str | None,
+        typer.Option(
+            help="Column to predict. Default: one called class, target, label or y, else the last.",
+            show_default=False,
+        ),
+    ] = None,
+    role: Annotated[
+        list[str] | None,
+        typer.Option(help="COLUMN=ROLE where detection is wrong. May be repeated.", show_default=False),
+    ] = None,
+    seeds: Annotated[
+        Path | None,
+        typer.Option(help="Start from this file of `recommend --seeds`.", show_default=False),
+    ] = None,
+    start: Annotated[
+        str | None,
+        typer.Option(
+            help=f"Where to start: {', '.join((NO_START, *STARTS))}. Default: the seeds file, else top.",
+            show_default=False,
+        ),
+    ] = None,
+    trials: Annotated[
+        int | None,
+        typer.Option(help=f"Trials in all. Default: {TRIALS}, or no limit with --time.", show_default=False),
+    ] = None,
+    time: Annotated[
+        float | None, typer.Option(help="Seconds that this call may take.", show_default=False)
+    ] = None,
+    jobs: Annotated[int, typer.Option(min=1, help="Trials at the same time.")] = 1,
+    flow: Annotated[
+        list[str] | None,
+        typer.Option(help="Only this flow, e.g. random_forest. May be repeated.", show_default=False),
+    ] = None,
+    measure: Annotated[str, typer.Option(help="Evaluation measure to be good at.")] = "predictive_accuracy",
+    folds: Annotated[int, typer.Option(min=2, help="Folds of a trial's cross-validation.")] = 3,
+    holdout: Annotated[
+        bool, typer.Option("--holdout", help="One split in place of a cross-validation: quicker, noisier.")
+    ] = False,
+    surrogate: Annotated[
+        str,
+        typer.Option(
+            help="Model of the trials: blend, learned, pmf, gbqr, quantile-triple, hyperboost, forest, gp."
+        ),
+    ] = "blend",
+    metalearner: Annotated[
+        str | None,
+        typer.Option(help="Learner that the start and the surrogate rest on.", show_default=False),
+    ] = None,
+    acquisition: Annotated[
+        str | None,
+        typer.Option(
+            help="ei, ei-per-second, pi, ucb, value or value-per-second. Default: the surrogate's own.",
+            show_default=False,
+        ),
+    ] = None,
+    random_every: Annotated[
+        int | None, typer.Option(min=1, help="2: every second trial is a random one.", show_default=False)
+    ] = None,
+    trial_time: Annotated[float, typer.Option(help="Seconds after which a trial is ended.")] = 60.0,
+    trial_memory: Annotated[int, typer.Option(min=1, help="MiB that a trial may take.")] = 4096,
+    seed: Annotated[int, typer.Option(min=0, help="Of all that is random.")] = 0,
+    history: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder of the trials. Default: one in your cache that belongs to this search.",
+            show_default=False,
+        ),
+    ] = None,
+    model: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write the best pipeline, fitted on all rows, to this .skops file.", show_default=False
+        ),
+    ] = None,
+    record: Annotated[bool, typer.Option(help="Write the trials to the warehouse.")] = True,
+    warehouse: WarehouseOption = None,
+    quiet: QuietOption = False,
+    output: JsonOption = "table",
+) -> None:
+    """Search for the best configuration on a dataset, starting from what `recommend` would try first.
+
+    A quarter of the rows is held out and tells in the end how good the best configuration is. The same
+    command, started again, goes on where it was; Ctrl-C ends it with the best so far.
+
+    Examples:
+
+      tune --dataset my.csv --trials 50 --jobs 2
+
+      tune --dataset my.csv --seeds seeds.json --time 600 --model best.skops
+
+      tune --dataset my.csv --flow lightgbm --surrogate gbqr --start delta --format json
+    """
+    if context.invoked_subcommand is not None:
+        return
+    from ingest.datasets import load_dataset
+
+    console.check_format(output)
+    if dataset is None:
+        raise BadInput("tune needs --dataset: a file, or openml:ID")
+    if model is not None and model.suffix != ".skops":
+        raise BadInput(f"{model}: a model is written as .skops")
+    chosen = start or (FROM_FILE if seeds is not None else "top")
+    asked = Search(
+        flows=tuple(dict.fromkeys(get_flow(name).name for name in flow or FLOWS)),
+        measure=measure,
+        folds=1 if holdout else folds,
+        start=chosen,
+        seeds=() if seeds is None else _settings(seeds),
+        surrogate=surrogate,
+        metalearner=metalearner,
+        acquisition=acquisition,
+        random_every=random_every,
+        seed=seed,
+        trial_seconds=trial_time,
+        trial_memory=trial_memory,
+    )
+    data = load_dataset(dataset, target=target, roles=dict(map(console.assignment, role or [])))
+    with console.progress(quiet) as show:
+        tuned = tune(
+            data,
+            asked,
+            Budget(trials if trials is not None or time is not None else TRIALS, time),
+            warehouse=Warehouse.open(warehouse),
+            folder=history,
+            jobs=jobs,
+            report=lambda progress: show(_progress(progress, measure)),
+        )
+    notes = _keep(tuned, model, Warehouse.create(warehouse) if record and tuned.entries else None)
+    if output == "json":
+        print(json.dumps(document(tuned), indent=2, allow_nan=False))
+    else:
+        print("\n".join([*_report(tuned), *notes]))
+    if tuned.interrupted:
+        raise typer.Exit(130)
+
+
+def document(tuned: Tuned) -> dict[str, Any]:
+    """The outcome as JSON values."""
+    measure = tuned.search.measure
+    return {
+        "dataset": {
+            "name": tuned.dataset.name,
+            "content_hash": tuned.dataset.content_hash,
+            "rows": {"tuned": tuned.rows[0], "held_out": tuned.rows[1]},
+        },
+        "search": tuned.search.description(),
+        "measure": measure,
+        "best": None if tuned.best is None else tuned.best.number,
+        "trials": [
+            {
+                "number": entry.number,
+                "flow": get_flow(entry.setting.flow).id,
+                "algorithm": entry.setting.flow,
+                "hyperparameters": dict(entry.setting.hyperparameters),
+                "origin": entry.origin,
+                "outcome": None if entry.trial is None else str(entry.trial.outcome),
+                "message": None if entry.trial is None else entry.trial.message,
+                "seconds": None if entry.trial is None else entry.trial.seconds,
+                "value": value_of(entry.trial, measure),
+                "held_out": tuned.held_out.get(entry.number),
+            }
+            for entry in tuned.entries
+        ],
+        "incumbents": [entry.number for entry in tuned.incumbents],
+        "history": str(tuned.folder),
+        "interrupted": tuned.interrupted,
+    }
+
+
+def _settings(path: Path) -> tuple[Setting, ...]:
+    """The configurations of a seeds file."""
+    from recommend.seeds import read_seeds
+
+    settings = []
+    for place, configuration in enumerate(read_seeds(path)["configurations"], start=1):
+        try:
+            flow = get_flow(configuration["flow"])
+            settings.append(Setting(flow.name, flow.current(configuration["hyperparameters"])))
+        except (KeyError, TypeError, AttributeError) as error:
+            raise BadInput(f"{path}: configuration {place} needs `flow` and `hyperparameters`") from error
+    return tuple(settings)
+
+
+def _keep(tuned: Tuned, model: Path | None, warehouse: Warehouse | None) -> list[str]:
+    """Write what is to be kept; returns what to say about it."""
+    from recommend.bo import outcome
+
+    notes = [f"The trials are in {tuned.folder}; the same command with more --trials goes on from them."]
+    if warehouse is not None:
+        outcome.record(tuned, warehouse)
+        notes.append(f"The next recommendation learns from them: their runs are in {warehouse.path}.")
+    if model is not None:
+        types = outcome.save_model(outcome.fitted(tuned), model)
+        notes.append(f"{model}: skops.io.load(path, trusted={types})")
+    return notes
+
+
+def _progress(progress: Progress, measure: str) -> str:
+    of = "" if progress.of is None else f" of {progress.of}"
+    parts = [f"trial {progress.done}{of}"]
+    if progress.failed:
+        parts.append(f"{progress.failed} failed")
+    if progress.best is not None:
+        parts.append(f"best {measure} {progress.best:.4f} ({progress.best_flow})")
+    if progress.seconds_left is not None:
+        parts.append(f"{console.duration(progress.seconds_left)} left")
+    return ", ".join(parts)
+
+
+def _report(tuned: Tuned) -> list[str]:
+    """The outcome as a person reads it."""
+    dataset, measure = tuned.dataset, tuned.search.measure
+    on, off = tuned.rows
+    counts = Counter(str(entry.trial.outcome) for entry in tuned.entries if entry.trial is not None)
+    outcomes = ", ".join(f"{number} {name}" for name, number in counts.most_common())
+    lines = [
+        f"{dataset.name}: {on:,} rows to tune on, {off:,} held out; {dataset.target_choice}",
+        f"{len(tuned.entries)} trials ({outcomes or 'none ended'})"
+        + (", interrupted" if tuned.interrupted else ""),
+    ]
+    if tuned.best is None:
+        return [*lines, "No trial succeeded."]
+    lines += ["", f"{'trial':>5}  {measure:>20}  {'held out':>8}  {'chosen by':<9}  configuration"]
+    for entry in tuned.incumbents:
+        held_out = tuned.held_out.get(entry.number)
+        values = ", ".join(f"{name}={_short(value)}" for name, value in entry.setting.hyperparameters.items())
+        lines.append(
+            f"{entry.number:>5}  {value_of(entry.trial, measure) or 0.0:>20.4f}  "
+            f"{'' if held_out is None else f'{held_out:.4f}':>8}  {entry.origin:<9}  "
+            f"{FLOWS[entry.setting.flow].title}: {values}"
+        )
+    return [
+        *lines,
+        "",
+        "Each line is better than those above it; the last one is the best.",
+        f"{measure}: of the trial's {_resampling(tuned.search)}, by which the best was chosen;",
+        "held out: of the same configuration on rows that no trial has seen, what to expect of it.",
+    ]
+
+
+def _resampling(search: Search) -> str:
+    return "split" if search.folds == 1 else f"{search.folds}-fold cross-validation"
+
+
+def _short(value: object) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def main() -> None:
+    """Entry point of the console script."""
+    console.main(app)

@@ -1,0 +1,132 @@
+"""The trials of one search on disk, written before and after each of them.
+
+A folder holds `history.jsonl`: first what is searched and how, then a record when a trial begins and one when
+it ends. A search that was killed goes on from it: trials that ended are told to the optimizer again, those
+that had begun are run again, and which come next follows from (seed, number).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from filelock import FileLock, Timeout
+
+from ingest.trials import Outcome, Trial
+from recommend.bo.optimizer import Origin
+from recommend.bo.space import Setting
+from warehouse.errors import BadInput, Failed
+from warehouse.journal import Journal
+
+FORMAT = "headstart-history/1"
+
+
+@dataclass
+class Entry:
+    """One trial."""
+
+    number: int
+    setting: Setting
+    origin: Origin
+    trial: Trial | None = None
+    """What came of it; None while it is under way."""
+
+
+class History:
+    """The trials so far, in the order of their numbers. Used as a context, which keeps others out."""
+
+    def __init__(self, folder: Path, search: Mapping[str, Any]) -> None:
+        """Go on with the history in `folder`, or begin one.
+
+        Args:
+            search: JSON values that say what is searched and how; a history belongs to one search.
+
+        Raises:
+            BadInput: the folder holds the history of another search.
+            Failed: it can't be written.
+        """
+        self.folder = folder
+        self.entries: list[Entry] = []
+        self._search = json.loads(json.dumps(dict(search)))
+        self._journal = Journal(folder / "history.jsonl")
+        self._lock = FileLock(folder / ".lock")
+
+    def __enter__(self) -> Self:
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self._lock.acquire(timeout=0)
+        except Timeout as error:
+            raise BadInput(f"{self.folder} is in use: another `tune` works on this history") from error
+        except OSError as error:
+            raise Failed(f"{self.folder} can't be written: {error.strerror or error}") from error
+        try:
+            self._read()
+        except BaseException:
+            self._lock.release()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._lock.release()
+
+    def begin(self, entry: Entry) -> None:
+        """Remember a trial before it runs."""
+        self._append(
+            {
+                "begun": entry.number,
+                "flow": entry.setting.flow,
+                "hyperparameters": dict(entry.setting.hyperparameters),
+                "origin": entry.origin,
+            }
+        )
+        self.entries.append(entry)
+
+    def end(self, number: int, trial: Trial) -> None:
+        """Remember what came of a trial."""
+        self._append({"ended": number, **asdict(trial)})
+        self.entries[number].trial = trial
+
+    def _append(self, record: dict[str, Any]) -> None:
+        try:
+            self._journal.append(record)
+        except OSError as error:
+            raise Failed(f"{self.folder}: the history can't be written: {error.strerror or error}") from error
+
+    def _read(self) -> None:
+        records = list(self._journal.records())
+        if not records:
+            self._append({"format": FORMAT, "search": self._search})
+            return
+        if records[0].get("format") != FORMAT:
+            raise BadInput(f"{self.folder}: its history.jsonl is no history of this version; choose another")
+        different = _differences(records[0].get("search", {}), self._search)
+        if different:
+            raise BadInput(
+                f"{self.folder} holds the history of another search (other {', '.join(different)}): choose "
+                "another folder, or search as before"
+            )
+        for record in records[1:]:
+            # A record that is damaged says nothing: the trial counts as not begun, or as under way.
+            with suppress(KeyError, TypeError, ValueError):
+                self._take(record)
+
+    def _take(self, record: dict[str, Any]) -> None:
+        if record.get("begun") == len(self.entries):
+            setting = Setting(record["flow"], record["hyperparameters"])
+            self.entries.append(Entry(record["begun"], setting, record["origin"]))
+        elif "ended" in record and record["ended"] < len(self.entries):
+            number = record.pop("ended")
+            trial = Trial(**{**record, "outcome": Outcome(record["outcome"])})
+            if self.entries[number].trial is None:  # what was run twice counts once
+                self.entries[number].trial = trial
+
+
+def _differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    return sorted(name for name in {*before, *now} if before.get(name) != now.get(name))

@@ -1,0 +1,72 @@
+"""What remains of a search: runs in the warehouse, and the best configuration as a fitted pipeline."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ingest.flows import get_flow
+from ingest.keys import digest, setup_key
+from ingest.run_rows import Run, description_tables, run_tables
+from recommend.bo.tuning import HELD_OUT, Tuned
+from warehouse.errors import BadInput, Failed
+from warehouse.files import write_bytes
+from warehouse.store import Warehouse
+
+if TYPE_CHECKING:
+    from sklearn.pipeline import Pipeline
+
+
+def record(tuned: Tuned, warehouse: Warehouse) -> int:
+    """Write the trials to `warehouse` as runs; those that it has change nothing. Returns their number.
+
+    They are runs of a task of their own, since they saw a part of the rows only.
+    """
+    if not tuned.entries:
+        return 0
+    dataset, search = tuned.dataset, tuned.search
+    resampling = f"cv{search.folds}" if search.folds > 1 else "holdout3"
+    procedure = f"{resampling} on all rows but one in {HELD_OUT}, seed {search.seed}"
+    task = f"{dataset.key}/{resampling}-but-{HELD_OUT}-{search.seed}"
+    results = []
+    for entry in tuned.entries:
+        flow = get_flow(entry.setting.flow)
+        setup = setup_key(flow.id, json.dumps(dict(entry.setting.hyperparameters), sort_keys=True))
+        run = Run(flow, entry.setting.hyperparameters, setup, task, f"own:{digest(task, setup)}")
+        if entry.trial is not None:
+            results.append((run, entry.trial))
+    tables = description_tables(dataset) | run_tables(dataset, results, procedure)
+    warehouse.write(tables, source="tune", location=dataset.source)
+    return len(results)
+
+
+def fitted(tuned: Tuned) -> Pipeline:
+    """The best configuration's pipeline, fitted on all rows; it predicts the dataset's own labels.
+
+    Raises:
+        BadInput: no trial succeeded.
+    """
+    if tuned.best is None:
+        raise BadInput("no trial succeeded: there is no model to fit")
+    setting, dataset = tuned.best.setting, tuned.dataset
+    pipeline = get_flow(setting.flow).pipeline(setting.hyperparameters, dataset.roles, seed=tuned.search.seed)
+    return pipeline.fit(dataset.features, dataset.target.astype(str).to_numpy())
+
+
+def save_model(pipeline: Pipeline, path: Path) -> list[str]:
+    """Write a fitted pipeline as a skops file, which runs no code when it is loaded.
+
+    Returns:
+        The types that `skops.io.load(path, trusted=...)` asks to be told of.
+
+    Raises:
+        Failed: the package skops is missing, or the file can't be written.
+    """
+    try:
+        from skops.io import dumps, get_untrusted_types
+    except ImportError as error:
+        raise Failed("writing a model needs the extra `tune`: pip install 'headstart[tune]'") from error
+    content = dumps(pipeline)
+    write_bytes(path, content)
+    return list(get_untrusted_types(data=content))

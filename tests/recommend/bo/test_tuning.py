@@ -1,0 +1,202 @@
+"""Searching on a dataset: budgets, failures, interruptions, and what comes of it."""
+
+import json
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ingest.datasets import Dataset, load_dataset
+from ingest.trials import Outcome
+from recommend.bo import outcome
+from recommend.bo.space import Setting
+from recommend.bo.tuning import Budget, Progress, Search, Tuned, tune
+from warehouse.errors import BadInput
+from warehouse.store import STARTER, Warehouse
+
+QUICK = Search(flows=("decision_tree", "logistic_regression"), surrogate="gbqr", folds=2)
+
+
+@pytest.fixture(scope="module")
+def dataset() -> Dataset:
+    random = np.random.default_rng(0)
+    x = random.normal(size=(160, 3))
+    label = np.where(x[:, 0] + 0.5 * x[:, 1] + 0.3 * random.normal(size=160) > 0, "yes", "no")
+    return load_dataset(pd.DataFrame({"a": x[:, 0], "b": x[:, 1], "c": x[:, 2], "class": label}))
+
+
+@pytest.fixture(scope="module")
+def world(small_world: Path) -> Warehouse:
+    return Warehouse.open(small_world)
+
+
+def settings(tuned: Tuned) -> list[Setting]:
+    return [entry.setting for entry in tuned.entries]
+
+
+def values(tuned: Tuned) -> list[float | None]:
+    return [tuned.value(entry) for entry in tuned.entries]
+
+
+def test_a_search_that_goes_on_equals_one_that_never_stopped(
+    dataset: Dataset, world: Warehouse, tmp_path: Path
+) -> None:
+    whole = tune(dataset, QUICK, Budget(trials=9), folder=tmp_path / "whole", warehouse=world)
+    tune(dataset, QUICK, Budget(trials=5), folder=tmp_path / "parts", warehouse=world)
+    parts = tune(dataset, QUICK, Budget(trials=9), folder=tmp_path / "parts", warehouse=world)
+    assert settings(parts) == settings(whole)
+    assert values(parts) == values(whole)
+
+
+def test_a_trial_that_was_under_way_is_run_again(dataset: Dataset, world: Warehouse, tmp_path: Path) -> None:
+    whole = tune(dataset, QUICK, Budget(trials=6), folder=tmp_path, warehouse=world)
+    journal = tmp_path / "history.jsonl"
+    lines = journal.read_bytes().splitlines(keepends=True)
+    assert "ended" in json.loads(lines[-1])
+    journal.write_bytes(b"".join(lines[:-1]))
+    again = tune(dataset, QUICK, Budget(trials=6), folder=tmp_path, warehouse=world)
+    assert settings(again) == settings(whole)
+    assert values(again) == values(whole)
+
+
+def test_the_recommendation_comes_first_and_incumbents_get_better(
+    dataset: Dataset, world: Warehouse, tmp_path: Path
+) -> None:
+    tuned = tune(dataset, QUICK, Budget(trials=6), folder=tmp_path, warehouse=world)
+    assert [entry.origin for entry in tuned.entries[:4]] == ["start"] * 3 + ["model"]
+    of_incumbents = [tuned.value(entry) or 0.0 for entry in tuned.incumbents]
+    assert of_incumbents == sorted(set(of_incumbents))
+    assert tuned.best is not None
+    assert tuned.value(tuned.best) == max(value or 0.0 for value in values(tuned))
+    assert set(tuned.held_out) == {tuned.incumbents[0].number, tuned.best.number}
+
+
+def test_rows_are_held_out_of_every_trial(dataset: Dataset, world: Warehouse, tmp_path: Path) -> None:
+    seen = []
+
+    class Watching:
+        """Runs nothing; keeps what it was given."""
+
+        def submit(self, *given: Any) -> Future[object]:
+            seen.append(given[2])
+            future: Future[object] = Future()
+            future.set_exception(KeyboardInterrupt())
+            return future
+
+    tuned = tune(dataset, QUICK, Budget(trials=1), folder=tmp_path, warehouse=world, executor=Watching())  # type: ignore[arg-type]
+    assert tuned.interrupted
+    assert sum(tuned.rows) == 160
+    assert len(seen[0].features) == tuned.rows[0] == pytest.approx(120, abs=2)
+
+
+def test_a_cost_is_made_small(dataset: Dataset, tmp_path: Path) -> None:
+    search = Search(flows=QUICK.flows, surrogate="gbqr", folds=2, measure="wall_clock_time_millis")
+    tuned = tune(dataset, search, Budget(trials=5), folder=tmp_path, warehouse=Warehouse.open(STARTER))
+    assert tuned.best is not None
+    assert tuned.value(tuned.best) == min(value or np.inf for value in values(tuned))
+
+
+def test_several_trials_at_a_time_are_all_different(
+    dataset: Dataset, world: Warehouse, tmp_path: Path
+) -> None:
+    tuned = tune(dataset, QUICK, Budget(trials=8), folder=tmp_path, warehouse=world, jobs=3)
+    assert len({setting.identity() for setting in settings(tuned)}) == 8
+
+
+def test_failures_are_told_and_do_not_end_the_search(
+    dataset: Dataset, world: Warehouse, tmp_path: Path
+) -> None:
+    """300 neighbours can't be found among the rows of a fold."""
+    many = Setting("k_nearest_neighbors", {"n_neighbors": 300, "weights": "uniform", "metric": "manhattan"})
+    search = Search(flows=("k_nearest_neighbors",), start="file", seeds=(many,), surrogate="gbqr", folds=2)
+    tuned = tune(dataset, search, Budget(trials=6), folder=tmp_path, warehouse=world)
+    first, *others = [entry.trial for entry in tuned.entries if entry.trial is not None]
+    assert first.outcome is Outcome.crash
+    assert "n_neighbors" in (first.message or "")
+    assert {trial.outcome for trial in others} == {Outcome.success}
+
+
+def test_where_every_trial_fails_there_is_no_best(dataset: Dataset, world: Warehouse, tmp_path: Path) -> None:
+    search = Search(flows=QUICK.flows, surrogate="gbqr", folds=2, trial_seconds=0.001)
+    tuned = tune(dataset, search, Budget(trials=5), folder=tmp_path, warehouse=world)
+    assert len(tuned.entries) == 5
+    assert tuned.best is None
+    with pytest.raises(BadInput, match="no trial succeeded"):
+        outcome.fitted(tuned)
+
+
+def test_the_end_of_the_time_is_no_failure_of_the_trial_that_runs(
+    dataset: Dataset, world: Warehouse, tmp_path: Path
+) -> None:
+    tuned = tune(dataset, QUICK, Budget(seconds=0.0001), folder=tmp_path, warehouse=world)
+    assert tuned.entries == []
+    tuned = tune(dataset, QUICK, Budget(trials=3), folder=tmp_path, warehouse=world)
+    assert [entry.trial.outcome for entry in tuned.entries if entry.trial] == [Outcome.success] * 3
+
+
+def test_an_interrupt_ends_it_with_the_best_so_far(
+    dataset: Dataset, world: Warehouse, tmp_path: Path
+) -> None:
+    def interrupt(progress: Progress) -> None:
+        if progress.done == 3:
+            raise KeyboardInterrupt
+
+    tuned = tune(dataset, QUICK, Budget(trials=50), folder=tmp_path, warehouse=world, report=interrupt)
+    assert tuned.interrupted
+    assert len(tuned.entries) == 3
+    assert tuned.best is not None
+
+
+def test_running_times_are_learned_from_the_warehouse(dataset: Dataset, tmp_path: Path) -> None:
+    search = Search(flows=QUICK.flows, surrogate="gbqr", folds=2, acquisition="value-per-second")
+    assert (
+        len(
+            tune(
+                dataset, search, Budget(trials=5), folder=tmp_path, warehouse=Warehouse.open(STARTER)
+            ).entries
+        )
+        == 5
+    )
+
+
+@pytest.mark.parametrize(
+    ("search", "budget", "message"),
+    [
+        (Search(measure="beauty"), Budget(trials=1), "unknown measure 'beauty'"),
+        (Search(start="middle"), Budget(trials=1), "unknown start 'middle'"),
+        (Search(surrogate="crystal"), Budget(trials=1), "unknown surrogate 'crystal'"),
+        (Search(acquisition="wish"), Budget(trials=1), "unknown acquisition function 'wish'"),
+        (Search(flows=("oracle",)), Budget(trials=1), "unknown flow 'oracle'"),
+        (QUICK, Budget(), "needs an end"),
+        (QUICK, Budget(trials=0), "trials must be more than 0"),
+    ],
+)
+def test_what_cannot_work_is_refused_before_any_trial(
+    dataset: Dataset, world: Warehouse, tmp_path: Path, search: Search, budget: Budget, message: str
+) -> None:
+    with pytest.raises(BadInput, match=message):
+        tune(dataset, search, budget, folder=tmp_path, warehouse=world)
+
+
+def test_the_runs_go_to_the_warehouse_once(dataset: Dataset, world: Warehouse, tmp_path: Path) -> None:
+    tuned = tune(dataset, QUICK, Budget(trials=4), folder=tmp_path / "history", warehouse=world)
+    warehouse = Warehouse.create(tmp_path / "warehouse")
+    assert outcome.record(tuned, warehouse) == 4
+    assert outcome.record(tuned, warehouse) == 4
+    runs = Warehouse.open(tmp_path / "warehouse").run_table(None, "predictive_accuracy").runs
+    assert sorted(runs["value"]) == sorted(value or 0.0 for value in values(tuned))
+    assert set(runs["dataset"]) == {dataset.key}
+
+
+def test_the_best_is_fitted_on_all_rows_and_written_without_code(
+    dataset: Dataset, world: Warehouse, tmp_path: Path
+) -> None:
+    from skops.io import load
+
+    tuned = tune(dataset, QUICK, Budget(trials=3), folder=tmp_path / "history", warehouse=world)
+    types = outcome.save_model(outcome.fitted(tuned), tmp_path / "best.skops")
+    predicted = load(tmp_path / "best.skops", trusted=types).predict(dataset.features)
+    assert (predicted == dataset.target.astype(str).to_numpy()).mean() > 0.8
