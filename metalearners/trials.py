@@ -34,8 +34,10 @@ WIDTHS = (0.5, 1.0, 2.0)
 _NOISES = (0.02, 0.1, 0.3)
 _SPREADS = np.exp(np.linspace(-1.2, 1.2, 9))
 """Spreads that are thought possible, as multiples of the trials' own standard deviation."""
-_NEGLIGIBLE = 1e-4
+_UNLIKELY = 1e-4
 """Share of the likeliest case's weight below which a case is left out."""
+_NEGLIGIBLE = 1e-3
+"""Variance over that of the noise below which a coordinate is left out."""
 
 
 @dataclass(frozen=True)
@@ -164,14 +166,11 @@ class Posterior:
             for case in _cases(of_trials, y, spreads, stretch, explanations, widths)
         ]
         likeliest = max(case.log_weights.max() for case in cases)
-        weights = [np.exp(case.log_weights - likeliest) for case in cases]
-        total = sum(float(some.sum()) for some in weights)
+        likely = [_likely(case, np.exp(case.log_weights - likeliest)) for case in cases]
+        kept = [case for case in likely if len(case.weights)]
+        total = sum(float(case.weights.sum()) for case in kept)
         self._of_trials = of_trials
-        self._cases = [
-            replace(case, A=case.A[:, some > _NEGLIGIBLE], weights=some[some > _NEGLIGIBLE] / total)
-            for case, some in zip(cases, weights, strict=True)
-            if some.max() > _NEGLIGIBLE
-        ]
+        self._cases = [replace(case, weights=case.weights / total) for case in kept]
 
     def predict(self, prior: Prior, *, of_runs: bool = False) -> Prediction:
         """Scores of the configurations of `prior`.
@@ -180,36 +179,36 @@ class Posterior:
             of_runs: whether the standard deviation is that of a run's score, or, without the noise, of the
                 true score.
         """
-        means, weights, within = [], [], np.zeros(len(prior.mean))
+        means, within = [], np.zeros(len(prior.mean))
         for stretch in dict.fromkeys(case.explanation.stretch for case in self._cases):
             cases = [case for case in self._cases if case.explanation.stretch == stretch]
-            P = _covariance(prior, self._of_trials, stretch) @ cases[0].B  # (n, t - 1)
+            # Coordinates with little variance over the noise tell nothing, and there are many of them.
+            tells = np.max([case.a * case.l / case.v for case in cases], axis=0) > _NEGLIGIBLE
+            P = _projected(prior, self._of_trials, stretch, cases[0].B[:, tells])  # (n, at most t - 1)
             variance = _variance(prior, stretch)
             explained = np.zeros(P.shape[1])
             for case in cases:
-                means.append(P @ case.A + prior.mean[:, None] * case.explanation.expects)
-                weights.append(case.weights)
+                means.append(P @ case.A[tells] + prior.mean[:, None] * case.explanation.expects)
                 weight = float(case.weights.sum())
                 within += weight * (case.a * variance + case.v * of_runs)
-                explained += weight * case.a**2 / case.c
+                explained += weight * case.a**2 / (case.a * case.l + case.v)[tells]
             within -= P**2 @ explained
-        of_cases, weight_of_cases = np.hstack(means), np.concatenate(weights)  # (n, S), (S,)
-        # What was negligible is left out of the mean, but its weight is too small to be seen.
-        weight_of_cases = weight_of_cases / weight_of_cases.sum()
-        mean = of_cases @ weight_of_cases
-        between = (of_cases - mean[:, None]) ** 2 @ weight_of_cases
+        of_cases = np.hstack(means)  # (n, S)
+        weights = np.concatenate([case.weights for case in self._cases])
+        mean = of_cases @ weights
+        between = (of_cases - mean[:, None]) ** 2 @ weights
         return Prediction(mean, np.sqrt(np.maximum(within, 0) + between))
 
 
 @dataclass(frozen=True)
 class _Case:
-    """One explanation at one width a and noise v, for all spreads."""
+    """One explanation at one width a and noise v, for the spreads that are likely enough."""
 
     explanation: Explanation
     a: float
     v: float
+    l: Floats  # noqa: E741 (as in the notation)
     B: Floats
-    c: Floats
     A: Floats
     log_weights: Floats
     """(spreads,) log likelihood of the trials."""
@@ -229,6 +228,7 @@ def _cases(
 
     Q = helmert(len(y)).T if len(y) > 1 else np.zeros((1, 0))
     eigenvalues, U = np.linalg.eigh(Q.T @ _covariance(of_trials, of_trials, stretch) @ Q)
+    eigenvalues = np.maximum(eigenvalues, 0)
     B = Q @ U
     values = (B.T @ y)[:, None] / spreads  # (t - 1, spreads)
     expected = (B.T @ of_trials.mean)[:, None]
@@ -237,18 +237,32 @@ def _cases(
             continue
         missed = values - expected * explanation.expects
         for a, v in product(widths, _NOISES):
-            c = a * np.maximum(eigenvalues, 0) + v
-            log_weights = -0.5 * ((1 / c) @ missed**2 + np.log(c).sum()) - (len(y) - 1) * np.log(_SPREADS)
-            yield _Case(explanation, a, v, B, c, a * missed / c[:, None], log_weights, log_weights)
+            c = a * eigenvalues + v
+            logs = -0.5 * ((1 / c) @ missed**2 + np.log(c).sum()) - (len(y) - 1) * np.log(_SPREADS)
+            yield _Case(explanation, a, v, eigenvalues, B, a * missed / c[:, None], logs, logs)
 
 
-def _covariance(a: Prior, b: Prior, stretch: float | None) -> Floats:
+def _likely(case: _Case, weights: Floats) -> _Case:
+    """The case for those spreads only whose weight, (spreads,), can be seen."""
+    seen = weights > _UNLIKELY
+    return replace(case, A=case.A[:, seen], weights=weights[seen])
+
+
+def _projected(a: Prior, b: Prior, stretch: float | None, B: Floats) -> Floats:
+    """k B for the covariance k between the configurations of two priors."""
+    if stretch is None:
+        return a.factor @ (b.factor.T @ B)
+    # There are many configurations: single precision halves the time, and its error can't be seen here.
+    return (_covariance(a, b, stretch, np.float32) @ B.astype(np.float32)).astype(np.float64)
+
+
+def _covariance(a: Prior, b: Prior, stretch: float | None, precision: type = np.float64) -> Floats:
     """(n, n') between the configurations of two priors."""
     if stretch is None:
         return a.factor @ b.factor.T
     if a.points is None or b.points is None:
         raise ValueError("this prior has no points to measure distances between")
-    return matern(stretch * a.points, stretch * b.points)
+    return matern((stretch * a.points).astype(precision), (stretch * b.points).astype(precision))
 
 
 def _variance(prior: Prior, stretch: float | None) -> Floats:

@@ -39,6 +39,16 @@ class Candidate:
     """What to run, where it was given: the way through a vector may round the last digit."""
 
 
+@dataclass(frozen=True)
+class Tried:
+    """Configurations of trials, in both forms that a search needs."""
+
+    vectors: Floats
+    """(t, p)"""
+    encoded: Floats
+    """(t, any)"""
+
+
 class Candidates(Protocol):
     """A source of proposals."""
 
@@ -51,7 +61,7 @@ class Candidates(Protocol):
         score: Score,
         encode: Encode,
         taken: Collection[Hashable],
-        tried: Configurations,
+        tried: Tried,
         number: int,
         random: np.random.Generator,
     ) -> Candidate | None:
@@ -60,7 +70,7 @@ class Candidates(Protocol):
         Args:
             score: asked first about candidates that were not chosen by score.
             encode: row i of what it returns depends on configuration i alone.
-            tried: configurations of the trials so far.
+            tried: the trials so far.
             number: of the trial, from 0.
         """
         ...
@@ -86,7 +96,7 @@ class TableCandidates:
         score: Score,
         encode: Encode,
         taken: Collection[Hashable],
-        tried: Configurations,  # noqa: ARG002 (they are rows, too)
+        tried: Tried,  # noqa: ARG002 (they are rows, too)
         number: int,  # noqa: ARG002 (the rows stay the same)
         random: np.random.Generator,  # noqa: ARG002
     ) -> Candidate | None:
@@ -130,15 +140,15 @@ class SpaceCandidates:
         score: Score,
         encode: Encode,
         taken: Collection[Hashable],
-        tried: Configurations,
+        tried: Tried,
         number: int,
         random: np.random.Generator,
     ) -> Candidate | None:
         vectors, encoded = self._drawn(number, encode)
         scores = score(encoded)
-        if len(tried):
+        if len(tried.vectors):
             vectors = np.concatenate([vectors, tried.vectors])
-            scores = np.concatenate([scores, score(encode(tried))])
+            scores = np.concatenate([scores, score(tried.encoded)])
         best = np.argsort(-scores, kind="stable")[:STARTS]
         reached, of_reached = self._climb(vectors[best], scores[best], score, encode, random)
         order = np.argsort(-np.concatenate([of_reached, scores]), kind="stable")

@@ -2,21 +2,27 @@
 
 import json
 from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import Executor
+from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from ingest.flows import FLOWS, get_flow
+from recommend.bo.simulate_cli import simulate
 from recommend.bo.space import Setting
 from recommend.bo.tuning import Budget, Progress, Search, Tuned, tune, value_of
 from recommend.bo.warmstart import FROM_FILE, NO_START, STARTS
 from warehouse import console
 from warehouse.console import JsonOption, QuietOption, WarehouseOption
-from warehouse.errors import BadInput
+from warehouse.errors import BadInput, Failed
 from warehouse.store import Warehouse
 
 app = console.new_app("")
+app.command(no_args_is_help=False)(simulate)
 TRIALS = 50
 """Where neither a number of trials nor a time is given."""
 
@@ -94,6 +100,10 @@ def search(
     trial_time: Annotated[float, typer.Option(help="Seconds after which a trial is ended.")] = 60.0,
     trial_memory: Annotated[int, typer.Option(min=1, help="MiB that a trial may take.")] = 4096,
     seed: Annotated[int, typer.Option(min=0, help="Of all that is random.")] = 0,
+    dask: Annotated[
+        str | None,
+        typer.Option(help="Address of a Dask scheduler whose workers run the trials.", show_default=False),
+    ] = None,
     history: Annotated[
         Path | None,
         typer.Option(
@@ -150,7 +160,7 @@ def search(
         trial_memory=trial_memory,
     )
     data = load_dataset(dataset, target=target, roles=dict(map(console.assignment, role or [])))
-    with console.progress(quiet) as show:
+    with console.progress(quiet) as show, _workers(dask) as executor:
         tuned = tune(
             data,
             asked,
@@ -158,6 +168,7 @@ def search(
             warehouse=Warehouse.open(warehouse),
             folder=history,
             jobs=jobs,
+            executor=executor,
             report=lambda progress: show(_progress(progress, measure)),
         )
     notes = _keep(tuned, model, Warehouse.create(warehouse) if record and tuned.entries else None)
@@ -167,6 +178,24 @@ def search(
         print("\n".join([*_report(tuned), *notes]))
     if tuned.interrupted:
         raise typer.Exit(130)
+
+
+@contextmanager
+def _workers(address: str | None) -> Iterator[Executor | None]:
+    """Where trials run; None = here."""
+    if address is None:
+        yield None
+        return
+    try:
+        distributed: Any = import_module("distributed")
+    except ImportError as error:
+        raise Failed("--dask needs the package distributed: pip install distributed") from error
+    try:
+        client = distributed.Client(address)
+    except (OSError, ValueError) as error:
+        raise Failed(f"no Dask scheduler answers at {address}: {error}") from error
+    with client:
+        yield client.get_executor()
 
 
 def document(tuned: Tuned) -> dict[str, Any]:

@@ -23,7 +23,7 @@ import numpy as np
 
 from metalearners.base import standard_scores
 from recommend.bo.acquisition import TIMED, UNCERTAIN, XI, Situation, get_acquisition
-from recommend.bo.candidates import Candidate, Candidates
+from recommend.bo.candidates import Candidate, Candidates, Tried
 from recommend.bo.runtime import RunningTimes
 from recommend.bo.space import Configurations, Floats
 from recommend.bo.surrogates.base import Surrogate
@@ -162,7 +162,8 @@ class Optimizer:
         self._surrogate.fit(X[:, : self._width], values, random)
         self._learn_times()
         best = float(self._surrogate.predict(X[:, : self._width]).mean.max())
-        tried = Configurations.join([trial.proposal.candidate.configuration for trial in self._trials])
+        vectors = [trial.proposal.candidate.configuration.vectors[0] for trial in self._trials]
+        tried = Tried(np.array(vectors), np.array(self._encodings))
         self._usual = None
         score = partial(self._score, best)
         found = self._candidates.best(score, self._encode, taken, tried, number, random)

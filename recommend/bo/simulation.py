@@ -2,7 +2,8 @@
 
 A method is written SURROGATE+START, e.g. `gbqr+delta`, `blend+top` or `forest+none`; `delta@lightgbm` is the
 start that another meta-learner chooses. `random` draws at random, `random-2x` two at a time, `order` tries
-what the meta-learner expects most of, in this order. Optimizers of others are in `recommend.bo.peers`.
+what the meta-learner expects most of, in this order. Optimizers of others (`recommend.bo.peers`) take the
+place of the surrogate: `smac`, `optuna-tpe+top`.
 """
 
 from __future__ import annotations
@@ -173,7 +174,7 @@ def _searches(
 
 def _searched(task: Task, others: Others, method: str, seed: int, trials: int) -> Searched:
     random = np.random.default_rng([seed, zlib.crc32(task.dataset.encode())])
-    search = _new_search(method, task, others, random)
+    search = _new_search(method, task, others, random, trials)
     best_so_far: list[float] = []
     seconds = 0.0
     while len(best_so_far) < trials:
@@ -210,19 +211,17 @@ def _check(method: str, kind: str) -> None:
     """Refuse a method that there is not, before any work."""
     if method in (*_RANDOM, ORDER):
         return
-    if method in PEERS:
-        if kind == "table":
-            raise BadInput(f"{method} searches a whole space: it takes tasks of the kind model")
-        return
-    surrogate, _, start = method.partition("+")
-    if surrogate not in SURROGATES:
-        known = (*_RANDOM, ORDER, *PEERS, *(f"{name}+START" for name in SURROGATES))
+    name, _, start = method.partition("+")
+    if name not in (*SURROGATES, *PEERS):
+        known = (*_RANDOM, ORDER, *(f"{name}+START" for name in (*SURROGATES, *PEERS)))
         raise BadInput(f"unknown method {method!r}; known are {', '.join(known)}")
+    if name in PEERS and kind == "table":
+        raise BadInput(f"{name} searches a whole space: it takes tasks of the kind model")
     if start not in ("", NO_START, OPTIMAL):
         get_start(start)
 
 
-def _new_search(method: str, task: Task, others: Others, random: np.random.Generator) -> Search:
+def _new_search(method: str, task: Task, others: Others, random: np.random.Generator, trials: int) -> Search:
     if method in _RANDOM:
         return _RandomSearch(task, _RANDOM[method], random)
     if method == ORDER:
@@ -232,7 +231,7 @@ def _new_search(method: str, task: Task, others: Others, random: np.random.Gener
     name, _, start = method.partition("+")
     first = _first(start, task, others)
     if name in PEERS:
-        return new_peer(name, task, first, seed)
+        return new_peer(name, task, first, seed, trials)
     learner = others.learner(LEARNERS_OF[name]) if name in LEARNERS_OF else None
     surrogate = new_surrogate(name, Ingredients(task.known, task.metafeatures, learner))
     candidates = task.candidates(seed)

@@ -62,17 +62,6 @@ class Configurations:
         """Those at these positions."""
         return Configurations(self.vectors[rows], self.table.iloc[rows], self.categories)
 
-    @staticmethod
-    def join(parts: Sequence[Configurations]) -> Configurations:
-        """All of `parts`, which are of one space."""
-        if len(parts) == 1:
-            return parts[0]
-        return Configurations(
-            np.concatenate([part.vectors for part in parts]),
-            pd.concat([part.table for part in parts], ignore_index=True),
-            parts[0].categories,
-        )
-
 
 class Space:
     """A ConfigSpace space of flows, and the way between its vectors and tables."""

@@ -63,6 +63,7 @@ def new_surrogate(name: str, ingredients: Ingredients) -> Surrogate:
 
 
 def _learner(given: Ingredients) -> HasPrior:
-    if not isinstance(given.learner, HasPrior):
+    learner: object = given.learner
+    if not isinstance(learner, HasPrior):
         raise BadInput("this surrogate needs a meta-learner that states a prior over configurations")
-    return given.learner
+    return learner

@@ -19,8 +19,9 @@ from recommend.bo.space import Configurations, Floats
 class Surrogate(Protocol):
     """A model of the values of configurations on one dataset.
 
-    Predictions are in the unit of `y`, or another that grows with it; `predict` of a surrogate that states no
-    uncertainty has no standard deviation, and its mean is the surrogate's own criterion.
+    Predictions are in the unit of `y`, or another that grows with it: how candidates compare does not depend
+    on the unit. `predict` of a surrogate that states no uncertainty has no standard deviation, and its mean
+    is the surrogate's own criterion.
     """
 
     acquisition: str
@@ -35,8 +36,13 @@ class Surrogate(Protocol):
         ...
 
     def predict(self, X: Floats) -> Prediction:
-        """What to expect of candidates after `fit`."""
+        """What to expect of candidates after `fit`; of each of them, whichever others are asked about."""
         ...
+
+
+def centre_and_spread(y: Floats) -> tuple[float, float]:
+    """Mean and standard deviation of y, 1 where all are equal: what rounding leaves then is no spread."""
+    return float(y.mean()), float(y.std()) if np.ptp(y) > 0 else 1.0
 
 
 def one_hot(vectors: Floats, categories: np.ndarray) -> Floats:

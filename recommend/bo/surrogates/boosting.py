@@ -10,6 +10,7 @@ Notation
     U       (n, any) configurations on the unit cube
     q       (n,) predicted quantile
     d       (n,) Manhattan distance to the nearest configuration that was tried
+    D       the largest d of the configurations that are known, whichever are asked about
     s       standard deviation of the values so far
 """
 
@@ -100,7 +101,12 @@ class QuantileTripleSurrogate(QuantileSurrogate):
 
 
 class HyperboostSurrogate(QuantileSurrogate):
-    """q + s d / max d."""
+    """q + s d / D."""
+
+    def __init__(self, known: Configurations, metafeatures: pd.Series) -> None:
+        """As `QuantileSurrogate`; `known` are spread over the space."""
+        super().__init__(known, metafeatures)
+        self._known = one_hot(known.vectors, known.categories)
 
     def encode(self, configurations: Configurations) -> Floats:
         U = one_hot(configurations.vectors, configurations.categories)
@@ -117,13 +123,17 @@ class HyperboostSurrogate(QuantileSurrogate):
         if self._dimensions > MANY:
             self._projection = np.linalg.svd(U - U.mean(axis=0), full_matrices=False)[2][:COMPONENTS].T
         self._tree = KDTree(self._projected(U))
+        self._farthest = float(self._distances(self._known).max(initial=0.0))
 
     def predict(self, X: Floats) -> Prediction:
         q = super().predict(X[:, self._dimensions :]).mean
+        d = self._distances(X[:, : self._dimensions])
+        return Prediction(q + self._spread * d / self._farthest if self._farthest > 0 else q)
+
+    def _distances(self, U: Floats) -> Floats:
         slack = SLACK if self._projection is not None else 0.0
-        d, _ = self._tree.query(self._projected(X[:, : self._dimensions]), p=1, eps=slack)
-        farthest = d.max(initial=0.0)
-        return Prediction(q + self._spread * d / farthest if farthest > 0 else q)
+        d: Floats = self._tree.query(self._projected(U), p=1, eps=slack)[0]
+        return d
 
     def _projected(self, U: Floats) -> Floats:
         return U if self._projection is None else U @ self._projection

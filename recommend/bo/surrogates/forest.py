@@ -13,6 +13,7 @@ import numpy as np
 
 from metalearners.base import Prediction
 from recommend.bo.space import Configurations, Floats
+from recommend.bo.surrogates.base import centre_and_spread
 
 TREES = 10
 FEATURES = 5 / 6
@@ -33,7 +34,7 @@ class ForestSurrogate:
     def fit(self, X: Floats, y: Floats, random: np.random.Generator) -> None:
         from sklearn.tree import DecisionTreeRegressor
 
-        self._centre, self._spread = float(y.mean()), float(y.std()) or 1.0
+        self._centre, self._spread = centre_and_spread(y)
         scores = (y - self._centre) / self._spread
         self._trees = []
         for _ in range(TREES):

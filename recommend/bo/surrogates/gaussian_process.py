@@ -8,7 +8,7 @@ import numpy as np
 
 from metalearners.base import Prediction
 from recommend.bo.space import Configurations, Floats
-from recommend.bo.surrogates.base import one_hot
+from recommend.bo.surrogates.base import centre_and_spread, one_hot
 
 RESTARTS = 2
 NOISE = (1e-6, 1.0)
@@ -35,7 +35,7 @@ class GaussianProcessSurrogate:
             n_restarts_optimizer=RESTARTS,
             random_state=int(random.integers(2**31)),
         )
-        self._centre, self._spread = float(y.mean()), float(y.std()) or 1.0
+        self._centre, self._spread = centre_and_spread(y)
         with warnings.catch_warnings(), threadpool_limits(1):
             # A length scale at its bound or a likelihood without a slope still gives a usable process.
             warnings.simplefilter("ignore", ConvergenceWarning)

@@ -1,0 +1,295 @@
+"""What simulated searches show: how far the best that was found is from the best there is, trial by trial.
+
+Notation
+    M, D, S, T    methods, datasets, seeds, trials of the longest search
+    best_so_far   (M, D, S, T) highest value after each trial; a search that ran out of configurations stays
+                  at its last one
+    best, worst   ends of the values of a dataset's task; a search on a model may find a better best, which
+                  then counts for all searches on the dataset
+    regret        (M, D, S, T) (best - best_so_far) / (best - worst), smaller is better; 0 where best = worst,
+                  above 1 where a model's value is below the worst that its task knows
+    rank          (M, D, S, T) of a method among all on one dataset with one seed after as many trials,
+                  1 = best; ties share their mean rank
+    interval      95 % confidence interval of a mean over datasets, by Student's t; the mean over the seeds of
+                  a dataset is one figure
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from metalearners.comparison import Comparison, compare_evaluations
+from metalearners.evaluation import Interval, interval
+from metalearners.figures import save_figure
+from recommend.bo.simulation import Searched
+from recommend.bo.space import Floats
+from warehouse.errors import BadInput, Failed
+from warehouse.files import write_text
+
+SHOWN = (1, 3, 5, 10, 25, 50, 100)
+"""Numbers of trials that summaries show."""
+LEAST = 1e-5
+"""Regret at which pictures end."""
+_DIGITS = 12  # of regrets that are compared: means of equal numbers differ in the last ones
+
+
+@dataclass(frozen=True)
+class After:
+    """How a method stands after so many trials."""
+
+    trials: int
+    regret: Interval
+    """Mean over datasets."""
+    rank: float
+    """Mean over datasets and seeds."""
+
+
+@dataclass(frozen=True)
+class MethodSummary:
+    """How good and how fast a method is."""
+
+    method: str
+    seconds: float
+    """That choosing the configurations of one trial took, on average over all trials."""
+    after: tuple[After, ...]
+
+
+@dataclass(frozen=True)
+class Summary:
+    """All methods, the lowest regret first."""
+
+    datasets: int
+    seeds: int
+    trials: int
+    methods: tuple[MethodSummary, ...]
+
+    def document(self) -> dict[str, Any]:
+        """All of it as JSON values; null for the ends of an interval over one dataset."""
+        return {
+            "datasets": self.datasets,
+            "seeds": self.seeds,
+            "trials": self.trials,
+            "methods": [
+                {
+                    "method": one.method,
+                    "seconds": one.seconds,
+                    "after": [
+                        {"trials": after.trials, "regret": _json(after.regret), "rank": after.rank}
+                        for after in one.after
+                    ],
+                }
+                for one in self.methods
+            ],
+        }
+
+    def table(self) -> str:
+        """All of it for people."""
+        width = max(len(one.method) for one in self.methods)
+        shown = [after.trials for after in self.methods[0].after]
+        on = f"{self.datasets} datasets" + (f", {self.seeds} seeds" if self.seeds > 1 else "")
+        return "\n".join(
+            [
+                f"mean regret after so many trials, and its 95 % interval; {on}",
+                f"{'':<{width}}" + "".join(f"{trials:>17}" for trials in shown),
+                *(
+                    f"{one.method:<{width}}" + "".join(f"{_cell(after.regret):>17}" for after in one.after)
+                    for one in self.methods
+                ),
+                "",
+                f"mean rank among {len(self.methods)} after so many trials, and seconds per trial to choose",
+                f"{'':<{width}}" + "".join(f"{trials:>8}" for trials in shown) + f"{'seconds':>11}",
+                *(
+                    f"{one.method:<{width}}"
+                    + "".join(f"{after.rank:>8.2f}" for after in one.after)
+                    + f"{one.seconds:>11.4f}"
+                    for one in self.methods
+                ),
+            ]
+        )
+
+
+@dataclass(frozen=True)
+class Curves:
+    """The searches of all methods on the same datasets with the same seeds."""
+
+    methods: tuple[str, ...]
+    """(M,) the lowest regret, on average over all trials, first."""
+    datasets: tuple[str, ...]
+    seeds: tuple[int, ...]
+    best_so_far: Floats
+    regret: Floats
+    seconds: Floats
+    """(M,) that choosing the configurations of one trial took."""
+
+    @property
+    def trials(self) -> int:
+        """T"""
+        return int(self.regret.shape[-1])
+
+    @cached_property
+    def rank(self) -> Floats:
+        """(M, D, S, T)"""
+        from scipy.stats import rankdata
+
+        ranks: Floats = rankdata(-self.best_so_far, axis=0)
+        return ranks
+
+    def frame(self) -> pd.DataFrame:
+        """A row per trial of every search: dataset, method, seed, trial from 1, best_so_far, regret."""
+        rows = product(self.methods, self.datasets, self.seeds, range(1, self.trials + 1))
+        table = pd.DataFrame(rows, columns=["method", "dataset", "seed", "trial"])
+        found = table.assign(best_so_far=self.best_so_far.ravel(), regret=self.regret.ravel())
+        return found[["dataset", "method", "seed", "trial", "best_so_far", "regret"]]
+
+    def mean_regret(self, method: int, trials: int) -> Interval:
+        """Of the method at this position after so many trials."""
+        return interval(self.regret[method, :, :, trials - 1].mean(axis=1).tolist())
+
+    def summary(self) -> Summary:
+        """Every method after each of the numbers of trials in `SHOWN` that there are."""
+        shown = [trials for trials in SHOWN if trials <= self.trials]
+        rank = self.rank.mean(axis=(1, 2))  # (M, T)
+        return Summary(
+            datasets=len(self.datasets),
+            seeds=len(self.seeds),
+            trials=self.trials,
+            methods=tuple(
+                MethodSummary(
+                    method,
+                    float(self.seconds[place]),
+                    tuple(
+                        After(trials, self.mean_regret(place, trials), float(rank[place, trials - 1]))
+                        for trials in shown
+                    ),
+                )
+                for place, method in enumerate(self.methods)
+            ),
+        )
+
+    def compare(self, trials: int | None = None) -> Comparison:
+        """Whether methods differ in regret by more than chance; what is compared is one figure per dataset.
+
+        Args:
+            trials: number of them after which the regret counts; None = its mean over all trials.
+
+        Raises:
+            BadInput: there is only one method, or no search had so many trials.
+            Failed: the extra `compare` is not installed.
+        """
+        if len(self.methods) < 2:
+            raise BadInput("a comparison takes two methods or more")
+        if trials is not None and not 1 <= trials <= self.trials:
+            raise BadInput(f"can't compare after {trials} trials: there are {self.trials}")
+        counted = self.regret if trials is None else self.regret[..., [trials - 1]]
+        figures = np.round(counted.mean(axis=(2, 3)), _DIGITS).T  # (D, M)
+        results = pd.DataFrame(figures, index=list(self.datasets), columns=list(self.methods))
+        return compare_evaluations(results, larger_is_better=False)
+
+
+def curves_of(searched: Sequence[Searched]) -> Curves:
+    """What these searches show.
+
+    Raises:
+        BadInput: there is none or one without a trial, or a method lacks a dataset or seed of another.
+    """
+    if not searched or not all(one.best_so_far for one in searched):
+        raise BadInput("there is no search, or one without a trial: nothing to show")
+    methods = tuple(dict.fromkeys(one.method for one in searched))
+    datasets = tuple(dict.fromkeys(one.dataset for one in searched))
+    seeds = tuple(sorted({one.seed for one in searched}))
+    found = {(one.method, one.dataset, one.seed): one for one in searched}
+    keys = list(product(methods, datasets, seeds))
+    for key in keys:
+        if key not in found:
+            raise BadInput("{} was not run on {} with seed {}, but others were".format(*key))
+    longest = max(len(one.best_so_far) for one in searched)
+    shape = (len(methods), len(datasets), len(seeds))
+    best_so_far = np.array(
+        [
+            np.pad(found[key].best_so_far, (0, longest - len(found[key].best_so_far)), mode="edge")
+            for key in keys
+        ],
+        dtype=np.float64,
+    ).reshape(*shape, longest)
+    best = np.array([found[key].best for key in keys]).reshape(shape).max(axis=(0, 2))
+    best = np.maximum(best, best_so_far.max(axis=(0, 2, 3)))
+    worst = np.array([found[key].worst for key in keys]).reshape(shape).min(axis=(0, 2))
+    span = (best - worst)[:, None, None]
+    missed = best[:, None, None] - best_so_far
+    regret = np.divide(missed, span, out=np.zeros_like(missed), where=span > 0)
+    seconds = np.array([found[key].seconds for key in keys]).reshape(shape).sum(axis=(1, 2))
+    asked = np.array([len(found[key].best_so_far) for key in keys]).reshape(shape).sum(axis=(1, 2))
+    order = np.argsort(regret.mean(axis=(1, 2, 3)), kind="stable")
+    return Curves(
+        methods=tuple(methods[place] for place in order),
+        datasets=datasets,
+        seeds=seeds,
+        best_so_far=best_so_far[order],
+        regret=regret[order],
+        seconds=(seconds / asked)[order],
+    )
+
+
+def write_csv(curves: Curves, path: Path) -> None:
+    """Write `Curves.frame` as CSV.
+
+    Raises:
+        Failed: the file can't be written.
+    """
+    write_text(path, curves.frame().to_csv(index=False))
+
+
+def draw(curves: Curves, path: Path, title: str) -> None:
+    """Draw mean regret with its interval, and mean rank, against trials.
+
+    Raises:
+        Failed: the extra `compare` is not installed, or the file can't be written.
+    """
+    try:
+        from matplotlib.figure import Figure
+        from matplotlib.ticker import FixedLocator
+    except ImportError as error:
+        raise Failed("drawing needs the extra `compare`: pip install 'headstart[compare]'") from error
+    trials = np.arange(1, curves.trials + 1)
+    columns = min(5, len(curves.methods))
+    lines_of_legend = math.ceil(len(curves.methods) / columns)
+    figure = Figure(figsize=(13, 5 + 0.25 * lines_of_legend), layout="constrained")
+    of_regret, of_rank = figure.subplots(1, 2)
+    lowest = []
+    for place, method in enumerate(curves.methods):
+        of_method = [curves.mean_regret(place, number) for number in trials.tolist()]
+        mean, low, high = np.array(of_method).T  # (T,) each
+        colour, style = f"C{place % 10}", ("-", "--", ":")[place // 10 % 3]
+        of_regret.plot(trials, mean, label=method, color=colour, linestyle=style)
+        of_regret.fill_between(trials, low, high, color=colour, alpha=0.08, linewidth=0)
+        of_rank.plot(trials, curves.rank[place].mean(axis=(0, 1)), color=colour, linestyle=style)
+        lowest.extend(mean[mean > 0].tolist())
+    for axes, name in ((of_regret, "regret"), (of_rank, "rank")):
+        axes.set(xscale="log", xlabel="trials", ylabel=f"mean {name}")
+        axes.xaxis.set_major_locator(FixedLocator([number for number in SHOWN if number <= curves.trials]))
+        axes.xaxis.set_major_formatter("{x:.0f}")
+        axes.grid(alpha=0.3)
+    if lowest:
+        of_regret.set_yscale("log")
+        of_regret.set_ylim(bottom=max(LEAST, min(lowest) / 1.5))
+    figure.suptitle(f"{title}, {len(curves.datasets)} datasets")
+    figure.legend(loc="outside lower center", ncols=columns, fontsize=9, frameon=False)
+    save_figure(figure, path)
+
+
+def _json(value: Interval) -> dict[str, float | None]:
+    return {name: None if math.isnan(part) else part for name, part in value._asdict().items()}
+
+
+def _cell(value: Interval) -> str:
+    half = "" if math.isnan(value.high) else f" ±{value.high - value.mean:.4f}"
+    return f"{value.mean:.4f}{half}"

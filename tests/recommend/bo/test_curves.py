@@ -1,0 +1,167 @@
+"""Regret and rank of searches, worked by hand."""
+
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from recommend.bo.curves import Curves, curves_of, draw, write_csv
+from recommend.bo.simulation import Searched
+from warehouse.errors import BadInput, Failed
+
+# Regret of a: one  0.5 0.25 0    and 0.75 0.75 0.25,   two  1 0.5 0.5  and 0.5 0.5 0
+# Regret of b: one  0.5 0.5  0.5  and 0    (0    0),    two  0.2 (3x)   and 0.5 (3x)
+SEARCHES = [
+    Searched("one", "a", 0, [0.5, 0.75, 1.0], 1.0, 0.0, 6.0),
+    Searched("one", "a", 1, [0.25, 0.25, 0.75], 1.0, 0.0, 6.0),
+    Searched("one", "b", 0, [0.5, 0.5, 0.5], 1.0, 0.0, 6.0),
+    Searched("one", "b", 1, [1.0], 1.0, 0.0, 2.0),
+    Searched("two", "a", 0, [-10.0, -5.0, -5.0], 0.0, -10.0, 3.0),
+    Searched("two", "a", 1, [-5.0, -5.0, 0.0], 0.0, -10.0, 3.0),
+    Searched("two", "b", 0, [-2.0, -2.0, -2.0], 0.0, -10.0, 6.0),
+    Searched("two", "b", 1, [-5.0, -5.0, -5.0], 0.0, -10.0, 6.0),
+]
+
+
+@pytest.fixture
+def curves() -> Curves:
+    return curves_of(SEARCHES)
+
+
+def test_the_table_has_a_row_for_every_trial_and_a_short_search_stays_at_its_last_value(
+    curves: Curves,
+) -> None:
+    frame = curves.frame()
+    assert list(frame) == ["dataset", "method", "seed", "trial", "best_so_far", "regret"]
+    assert len(frame) == 2 * 2 * 2 * 3
+    short = frame.query("dataset == 'one' and method == 'b' and seed == 1")
+    assert short["trial"].tolist() == [1, 2, 3]
+    assert short["best_so_far"].tolist() == [1.0, 1.0, 1.0]
+    falling = frame.query("dataset == 'two' and method == 'a' and seed == 0")
+    assert falling["regret"].tolist() == [1.0, 0.5, 0.5]
+
+
+def test_summaries_average_over_seeds_first_and_datasets_then(curves: Curves) -> None:
+    """Of b on dataset one 0.25 after every number of trials, on two 0.35; t(1) at 97.5 % is 12.7062."""
+    summary = curves.summary()
+    b, a = summary.methods
+    assert (summary.datasets, summary.seeds, summary.trials) == (2, 2, 3)
+    assert (b.method, a.method) == ("b", "a")  # 0.3 against 0.46 over all trials
+    assert [after.trials for after in a.after] == [1, 3]
+    assert [after.regret.mean for after in a.after] == pytest.approx([(0.625 + 0.75) / 2, (0.125 + 0.25) / 2])
+    assert [after.regret.mean for after in b.after] == pytest.approx([0.3, 0.3])
+    assert b.after[0].regret.high - 0.3 == pytest.approx(12.7062 * 0.05, rel=1e-5)
+
+
+def test_ranks_are_within_dataset_and_seed_and_ties_share_theirs(curves: Curves) -> None:
+    """Of a after one trial 1.5 (tie), 2, 2 and 1.5 (tie); after three 1, 2, 2 and 1."""
+    b, a = curves.summary().methods
+    assert [after.rank for after in a.after] == [1.75, 1.5]
+    assert [after.rank for after in b.after] == [1.25, 1.5]
+
+
+def test_seconds_are_per_trial_that_there_was(curves: Curves) -> None:
+    b, a = curves.summary().methods
+    assert a.seconds == 18 / 12
+    assert b.seconds == 20 / 10
+
+
+def test_what_a_search_finds_above_the_known_best_counts_for_all(curves: Curves) -> None:
+    better = [*SEARCHES[:-1], replace(SEARCHES[-1], best_so_far=[-5.0, -5.0, 10.0])]
+    regret = curves_of(better).frame().query("dataset == 'two' and trial == 3").set_index(["method", "seed"])
+    assert regret["regret"].to_dict() == pytest.approx(
+        {("a", 0): 0.75, ("a", 1): 0.5, ("b", 0): 0.6, ("b", 1): 0.0}
+    )
+    np.testing.assert_array_equal(
+        curves_of(better).frame().query("dataset == 'one'"), curves.frame().query("dataset == 'one'")
+    )
+
+
+def test_equal_values_are_no_regret() -> None:
+    assert curves_of([Searched("flat", "a", 0, [0.5, 0.5], 0.5, 0.5, 1.0)]).regret.tolist() == [
+        [[[0.0, 0.0]]]
+    ]
+
+
+def test_methods_are_compared_after_some_trials_or_over_all(curves: Curves) -> None:
+    assert {name: mean.mean for name, mean in curves.compare(1).means.items()} == pytest.approx(
+        {"a": 0.6875, "b": 0.3}
+    )
+    over_all = curves.compare()
+    assert over_all.means["a"].mean == pytest.approx((0.6875 + 0.5 + 0.1875) / 3)
+    assert over_all.learners == ("b", "a")
+    assert over_all.datasets == 2
+
+
+def test_a_difference_on_every_dataset_is_significant_and_none_is_not() -> None:
+    values = np.random.default_rng(0).uniform(0.2, 0.8, 12)
+    searches = [
+        Searched(f"dataset {number}", method, 0, [float(value) + gain], 1.0, 0.0, 1.0)
+        for number, value in enumerate(values)
+        for method, gain in (("good", 0.1), ("twin", 0.1), ("bad", 0.0))
+    ]
+    p = curves_of(searches).compare(1).pairs
+    assert p["good"]["bad"] < 0.01
+    assert p["good"]["twin"] == 1
+
+
+def test_a_comparison_refuses_one_method_and_trials_that_there_were_not(curves: Curves) -> None:
+    with pytest.raises(BadInput, match="after 4 trials: there are 3"):
+        curves.compare(4)
+    with pytest.raises(BadInput, match="after 0 trials"):
+        curves.compare(0)
+    with pytest.raises(BadInput, match="two methods or more"):
+        curves_of([one for one in SEARCHES if one.method == "a"]).compare()
+
+
+@pytest.mark.parametrize("searches", [[], [replace(SEARCHES[0], best_so_far=[])]])
+def test_no_trial_is_refused(searches: list[Searched]) -> None:
+    with pytest.raises(BadInput, match="nothing to show"):
+        curves_of(searches)
+
+
+def test_a_search_that_is_missing_is_named() -> None:
+    with pytest.raises(BadInput, match="b was not run on one with seed 1"):
+        curves_of([*SEARCHES[:3], *SEARCHES[4:]])
+
+
+def test_the_document_is_json_without_intervals_of_one_dataset(curves: Curves) -> None:
+    document = curves.summary().document()
+    assert json.loads(json.dumps(document, allow_nan=False)) == document
+    assert document["methods"][0]["after"][1]["regret"]["mean"] == pytest.approx(0.3)
+    single = curves_of(SEARCHES[:4]).summary().document()
+    assert json.loads(json.dumps(single, allow_nan=False))["methods"][0]["after"][0]["regret"]["low"] is None
+
+
+def test_the_table_shows_regret_interval_rank_and_seconds(curves: Curves) -> None:
+    lines = curves.summary().table().splitlines()
+    assert lines[2].split() == ["b", "0.3000", "±0.6353", "0.3000", "±0.6353"]
+    assert lines[-1].split() == ["a", "1.75", "1.50", "1.5000"]
+    assert "±" not in curves_of(SEARCHES[:4]).summary().table()
+
+
+def test_the_csv_is_the_table(curves: Curves, tmp_path: Path) -> None:
+    write_csv(curves, tmp_path / "curves.csv")
+    pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "curves.csv"), curves.frame(), check_dtype=False)
+
+
+def test_pictures_are_written_also_where_nothing_is_left_to_find(curves: Curves, tmp_path: Path) -> None:
+    draw(curves, tmp_path / "curves.png", "toy")
+    assert (tmp_path / "curves.png").read_bytes().startswith(b"\x89PNG")
+    optimal = [replace(one, best_so_far=[one.best]) for one in SEARCHES]
+    draw(curves_of(optimal), tmp_path / "optimal.svg", "toy")
+    assert "<svg" in (tmp_path / "optimal.svg").read_text()
+
+
+def test_a_picture_that_cannot_be_is_one_line(
+    curves: Curves, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(Failed, match="can't be written"):
+        draw(curves, tmp_path / "curves.docx", "toy")
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with pytest.raises(Failed, match=r"pip install 'headstart\[compare\]'"):
+        draw(curves, tmp_path / "curves.png", "toy")

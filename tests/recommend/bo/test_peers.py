@@ -1,0 +1,166 @@
+"""Optimizers of other projects: what they propose is in the space, and they climb."""
+
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ingest.flows import FLOWS, Flow
+from ingest.flows.parameters import Choice, Number
+from recommend.bo.candidates import Candidate
+from recommend.bo.peers import PEERS, new_peer
+from recommend.bo.simulation import Plan, simulate
+from recommend.bo.space import Space
+from recommend.bo.tasks import ModelTask, TableTask
+from tests.contracts.meta_learner import toy_metafeatures, toy_runs
+from warehouse.errors import BadInput, Failed
+from warehouse.queries import RunTable
+
+TRIALS = {"smac": 11, "optuna-tpe": 60, "optuna-gp": 11}
+"""SMAC asks its model every eighth time, and is slow then."""
+
+
+def never_built(values: object, seed: int) -> None:
+    """The estimator of flows that are searched on a model of runs."""
+    raise NotImplementedError
+
+
+def toy_flow(name: str, *hyperparameters: Number | Choice) -> Flow:
+    return Flow(name, name, hyperparameters, never_built)  # type: ignore[arg-type]
+
+
+MIXED = toy_flow(
+    "mixed",
+    Number("rate", 1e-4, 1.0, 0.1, log=True),
+    Number("depth", 1, 20, 5),
+    Choice("features", ("sqrt", 0.5, True), "sqrt"),
+)
+SMALL = toy_flow("small", Choice("a", (True, False), True), Choice("b", ("x", "y"), "x"))
+
+
+def runs_of(flow: Flow, datasets: int = 1) -> RunTable:
+    """Forty random configurations of the flow; the lower their last hyperparameter, the better."""
+    space = Space([flow], joint=False)
+    vectors = space.sample(40, np.random.default_rng(0))
+    setups = [f"setup {number}" for number in range(len(vectors))]
+    table = space.configurations(vectors).table.set_axis(setups)
+    runs = [
+        {"run": f"{setup} on {dataset}", "dataset": f"toy:{dataset}", "setup": setup, "value": -vector[-1]}
+        for dataset in range(datasets)
+        for setup, vector in zip(setups, vectors, strict=True)
+    ]
+    frame = pd.DataFrame(runs).assign(task="t", flow=flow.id, algorithm=flow.name)
+    return RunTable(flow.id, "predictive_accuracy", frame, table.astype(object))
+
+
+@pytest.fixture(scope="module")
+def flows() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(FLOWS, MIXED.name, MIXED)
+        patch.setitem(FLOWS, SMALL.name, SMALL)
+        yield
+
+
+@pytest.fixture(scope="module")
+def task(flows: None) -> ModelTask:  # noqa: ARG001
+    return ModelTask(runs_of(MIXED), toy_metafeatures(), "toy:0")
+
+
+def depth(candidate: Candidate) -> int:
+    return int(candidate.configuration.table["depth"].iloc[0])
+
+
+def searched(task: ModelTask, name: str, first: list[int], trials: int, seed: int = 3) -> list[Candidate]:
+    """What the peer proposes where a small depth is good, and nothing else matters."""
+    search = new_peer(name, task, first, seed, 60)
+    proposed = []
+    for _ in range(trials):
+        (candidate,) = search.ask()
+        search.tell(-float(depth(candidate)))
+        proposed.append(candidate)
+    return proposed
+
+
+@dataclass(frozen=True)
+class Proposed:
+    name: str
+    candidates: list[Candidate]
+
+
+@pytest.fixture(scope="module", params=PEERS)
+def proposed(task: ModelTask, request: pytest.FixtureRequest) -> Proposed:
+    return Proposed(request.param, searched(task, request.param, [7, 5, 7, 6], TRIALS[request.param]))
+
+
+def test_the_warm_start_comes_first_and_each_configuration_once(task: ModelTask, proposed: Proposed) -> None:
+    assert [one.key for one in proposed.candidates[:3]] == [task.start(place).key for place in (7, 5, 6)]
+    assert proposed.candidates[3].key != task.start(7).key
+
+
+def test_proposals_are_configurations_of_the_space(task: ModelTask, proposed: Proposed) -> None:
+    for candidate in proposed.candidates:
+        vectors = candidate.configuration.vectors
+        (setting,) = task.space.settings(vectors)
+        assert candidate.key == vectors[0].tobytes()
+        np.testing.assert_allclose(task.space.vector(setting), vectors[0], atol=1e-12)
+        assert isinstance(setting.hyperparameters["depth"], int)
+    features = {one.configuration.table["features"].iloc[0] for one in proposed.candidates}
+    assert features <= {"sqrt", 0.5, True}
+
+
+def test_proposals_go_where_values_are_high(proposed: Proposed) -> None:
+    """Depths from 1 to 20 at random have a mean of 10.5."""
+    assert np.mean([depth(one) for one in proposed.candidates[3:]]) < 7
+
+
+@pytest.mark.parametrize("name", PEERS)
+def test_without_a_warm_start_the_design_follows_the_seed(task: ModelTask, name: str) -> None:
+    first, second, other = ([one.key for one in searched(task, name, [], 4, seed)] for seed in (3, 3, 4))
+    assert first == second
+    assert not set(first) & set(other)
+
+
+def test_smac_ends_where_the_space_does(flows: None) -> None:  # noqa: ARG001
+    task = ModelTask(runs_of(SMALL), toy_metafeatures(), "toy:0")
+    search = new_peer("smac", task, [], 0, 9)
+    keys = []
+    while asked := search.ask():
+        keys.append(asked[0].key)
+        search.tell(0.5)
+    assert len(keys) == len(set(keys)) == 4
+
+
+def test_smac_leaves_no_files(task: ModelTask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    searched(task, "smac", [0, 1], 2)
+    assert not list(tmp_path.iterdir())
+
+
+def test_simulations_start_peers_as_their_own_surrogates(flows: None) -> None:  # noqa: ARG001
+    plan = Plan(("optuna-tpe+opt-3", "optuna-tpe"), trials=4, kind="model")
+    best, cold = simulate(runs_of(MIXED, datasets=2), toy_metafeatures(), plan, datasets=["toy:0"])
+    assert best.best_so_far[0] == best.best
+    assert cold.best_so_far[0] < cold.best
+    assert len(cold.best_so_far) == 4
+
+
+@pytest.mark.parametrize(("name", "library"), [("smac", "smac.facade"), ("optuna-tpe", "optuna.samplers")])
+def test_a_missing_library_is_one_line_that_says_what_to_install(
+    task: ModelTask, name: str, library: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, library, None)
+    with pytest.raises(Failed, match=r"^\S+ needs the extra `dev`: pip install 'headstart\[dev\]'$"):
+        new_peer(name, task, [], 0, 5)
+
+
+def test_a_table_or_an_unknown_name_is_refused(task: ModelTask) -> None:
+    with pytest.raises(BadInput, match="takes tasks of the kind model"):
+        new_peer("smac", TableTask(toy_runs(), toy_metafeatures(), "toy:0"), [], 0, 5)
+    with pytest.raises(BadInput, match="known are smac, optuna-tpe, optuna-gp"):
+        new_peer("hyperopt", task, [], 0, 5)

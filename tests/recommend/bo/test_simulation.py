@@ -1,0 +1,171 @@
+"""Searches on toy datasets that are left out: what they find and know, and that a kill loses nothing."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from metalearners.base import Prediction
+from recommend.bo.simulation import Plan, Searched, simulate
+from tests.contracts.meta_learner import toy_metafeatures, toy_runs
+from warehouse.errors import BadInput
+from warehouse.journal import Journal
+from warehouse.queries import RunTable
+
+RUNS, METAFEATURES = toy_runs(), toy_metafeatures()
+ROWS = 20
+TWO = ["toy:3", "toy:4"]
+
+
+def searched(*methods: str, trials: int = 5, seeds: int = 1, **options: Any) -> list[Searched]:
+    """Searches, without the times that they took."""
+    plan = Plan(methods, trials=trials, seeds=seeds)
+    found = simulate(RUNS, METAFEATURES, plan, **{"datasets": TWO, **options})
+    return [replace(one, seconds=0.0) for one in found]
+
+
+def values_on(dataset: str) -> np.ndarray:
+    return RUNS.runs.loc[RUNS.runs["dataset"] == dataset, "value"].to_numpy()
+
+
+def test_there_is_a_search_for_every_dataset_method_and_seed() -> None:
+    found = searched("random", "random-2x", seeds=2)
+    assert [(one.dataset, one.method, one.seed) for one in found] == [
+        (dataset, method, seed) for dataset in TWO for method in ("random", "random-2x") for seed in (0, 1)
+    ]
+    for one in found:
+        values = values_on(one.dataset)
+        assert (one.best, one.worst) == (values.max(), values.min())
+        assert one.best_so_far == np.maximum.accumulate(one.best_so_far).tolist()
+
+
+@pytest.mark.parametrize(
+    ("method", "trials"), [("random", ROWS), ("random-2x", ROWS / 2), ("forest+none", ROWS), ("order", ROWS)]
+)
+def test_a_search_of_all_rows_ends_at_the_best_of_them(method: str, trials: int) -> None:
+    for one in searched(method, trials=ROWS + 5):
+        assert len(one.best_so_far) == trials
+        assert one.best_so_far[-1] == one.best
+
+
+def test_starts_come_first() -> None:
+    """Datasets of one family agree on which half of the configurations is better."""
+    found = {(one.dataset, one.method): one for one in searched("gbqr+opt-3", "gbqr+knn-3", "gbqr+worst")}
+    for dataset in TWO:
+        better_half = np.sort(values_on(dataset))[ROWS // 2]
+        assert found[dataset, "gbqr+opt-3"].best_so_far[0] == found[dataset, "gbqr+opt-3"].best
+        assert found[dataset, "gbqr+knn-3"].best_so_far[0] >= better_half
+        assert found[dataset, "gbqr+worst"].best_so_far[2] < better_half
+
+
+def test_seeds_differ_and_repeat() -> None:
+    first, again = searched("random", seeds=2), searched("random", seeds=2)
+    assert first == again
+    assert first[0].best_so_far != first[1].best_so_far
+
+
+def test_jobs_do_not_change_the_result() -> None:
+    methods = ("random", "forest+knn-3")
+    assert searched(*methods, jobs=2) == searched(*methods, jobs=1)
+
+
+class Killed(Exception):  # noqa: N818
+    """What ends a simulation."""
+
+
+def kill_after(datasets: int) -> Callable[[int, int], None]:
+    def on_result(done: int, total: int) -> None:  # noqa: ARG001
+        if done == datasets:
+            raise Killed
+
+    return on_result
+
+
+def test_a_simulation_that_was_killed_goes_on_where_it_was(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "journal.jsonl")
+    with pytest.raises(Killed):
+        searched("random", "gbqr+none", journal=journal, on_result=kill_after(1))
+    assert [record["dataset"] for record in journal.records()] == ["toy:3", "toy:3"]
+    journal.path.write_bytes(journal.path.read_bytes() + b'\n{"dataset": "toy:4", "met')
+    steps: list[tuple[int, int]] = []
+    resumed = searched("random", "gbqr+none", journal=journal, on_result=lambda *step: steps.append(step))
+    assert steps == [(2, 2)]
+    assert resumed == searched("random", "gbqr+none")
+
+
+def test_a_journal_of_other_runs_or_another_length_is_not_taken_from(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "journal.jsonl")
+    searched("random", trials=2, journal=journal)
+    assert [len(one.best_so_far) for one in searched("random", trials=4, journal=journal)] == [4, 4]
+    shifted = replace(RUNS, runs=RUNS.runs.assign(value=RUNS.runs["value"] + 1))
+    found = simulate(shifted, METAFEATURES, Plan(("random",), trials=2), datasets=TWO, journal=journal)
+    assert min(one.worst for one in found) > 1
+
+
+@pytest.mark.parametrize(
+    ("plan", "complaint"),
+    [
+        (Plan(("nonsense",)), "unknown method 'nonsense'; known are random,"),
+        (Plan(("random", "random+top")), r"unknown method 'random\+top'"),
+        (Plan(("gbqr+nonsense",)), "unknown start 'nonsense'"),
+        (Plan(("smac+nonsense",), kind="model"), "unknown start 'nonsense'"),
+        (Plan(("smac",)), "smac searches a whole space"),
+        (Plan(("optuna-gp+top",)), "optuna-gp searches a whole space"),
+        (Plan(("random",), kind="nonsense"), "unknown kind of task 'nonsense'; known are table, model"),
+    ],
+)
+def test_what_there_is_not_is_refused_in_one_line_before_any_work(
+    plan: Plan, complaint: str, tmp_path: Path
+) -> None:
+    journal = Journal(tmp_path / "journal.jsonl")
+    with pytest.raises(BadInput, match=complaint) as refusal:
+        simulate(RUNS, METAFEATURES, plan, journal=journal)
+    assert "\n" not in str(refusal.value)
+    assert not journal.path.exists()
+
+
+def test_a_dataset_without_runs_is_refused() -> None:
+    with pytest.raises(BadInput, match="no run on dataset 'elsewhere'"):
+        searched("random", datasets=["elsewhere"])
+    alone = replace(RUNS, runs=RUNS.runs[RUNS.runs["dataset"] == "toy:3"])
+    with pytest.raises(BadInput, match="two datasets or more"):
+        simulate(alone, METAFEATURES, Plan(("random",)), datasets=["toy:3"])
+
+
+class Spy:
+    """A learner that says what it was given."""
+
+    def __init__(self, seen: list[tuple[set[str], set[str]]]) -> None:
+        self.seen = seen
+
+    def fit(self, runs: RunTable, metafeatures: pd.DataFrame) -> "Spy":
+        self.seen.append((set(runs.runs["dataset"]), set(metafeatures.index)))
+        return self
+
+    def predict(self, configurations: pd.DataFrame, metafeatures: pd.Series) -> Prediction:  # noqa: ARG002
+        return Prediction(np.arange(len(configurations), dtype=float))
+
+    def choose(self, configurations: pd.DataFrame, metafeatures: pd.Series, n: int) -> np.ndarray:  # noqa: ARG002
+        return np.arange(len(configurations))[:n]
+
+
+def test_nothing_is_learned_from_the_dataset_that_is_searched(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[tuple[set[str], set[str]]] = []
+    monkeypatch.setattr("recommend.bo.simulation.new_learner", lambda *_: Spy(seen))
+    searched("order", "forest+top", "forest+delta@pmf")
+    others = [set(METAFEATURES.index) - {dataset} for dataset in TWO]
+    # A learner is trained once for a dataset, whichever methods ask for it: `bank` and `pmf` here.
+    assert seen == [(rest, rest) for rest in others for _ in range(2)]
+
+
+def test_values_of_the_dataset_that_is_searched_do_not_change_where_a_search_starts() -> None:
+    """Values are unlike each other, so the value of the first trial says which configuration it was."""
+    mirrored = RUNS.runs["value"].where(RUNS.runs["dataset"] != "toy:3", -RUNS.runs["value"])
+    plan = Plan(("order", "blend+top", "gbqr+knn-3", "gbqr+delta"), trials=1)
+    on = [replace(RUNS, runs=RUNS.runs.assign(value=value)) for value in (RUNS.runs["value"], mirrored)]
+    one, other = (simulate(runs, METAFEATURES, plan, datasets=["toy:3"]) for runs in on)
+    assert [search.best_so_far[0] for search in one] == [-search.best_so_far[0] for search in other]
