@@ -12,10 +12,12 @@ from metalearners import DEFAULT_LEARNER
 from recommend.ranking import Recommendation
 from recommend.ranking import recommend as rank
 from warehouse import console
-from warehouse.console import JsonOption, WarehouseOption
+from warehouse.console import WarehouseOption
 from warehouse.store import STARTER, Warehouse
 
 app = console.new_app("")
+TOOLS = ("optuna", "smac", "flaml", "ray")
+"""What seeds are exported to (`recommend.export`, whose imports would cost half a second)."""
 
 
 @app.command(no_args_is_help=True)
@@ -59,7 +61,14 @@ def recommend(
         Path | None, typer.Option(help="Write the recommendation to this JSON file.", show_default=False)
     ] = None,
     warehouse: WarehouseOption = None,
-    output: JsonOption = "table",
+    output: Annotated[
+        str,
+        typer.Option(
+            "--format",
+            metavar="table|json|TOOL",
+            help=f"How to print the result; for a TOOL ({', '.join(TOOLS)}) as JSON that it can take.",
+        ),
+    ] = "table",
 ) -> None:
     """Say which configurations to try first on a dataset, learned from runs on other datasets.
 
@@ -70,11 +79,13 @@ def recommend(
       recommend --dataset my.csv --target churned --strategy delta --seeds seeds.json
 
       recommend --dataset my.csv --flow random_forest --format json
+
+      recommend --dataset my.csv --flow lightgbm --format optuna
     """
     from ingest.datasets import load_dataset
     from recommend.seeds import write_seeds
 
-    console.check_format(output)
+    console.check_format(output, ("table", "json", *TOOLS))
     result = rank(
         load_dataset(dataset, target=target, roles=dict(map(console.assignment, role or []))),
         warehouse=Warehouse.open(warehouse),
@@ -89,6 +100,10 @@ def recommend(
         write_seeds(document, seeds)
     if output == "json":
         print(json.dumps(document, indent=2))
+    elif output in TOOLS:
+        from recommend.export import export_document
+
+        print(json.dumps(export_document(document, output), indent=2))
     else:
         print(_report(result))
         if seeds is not None:

@@ -19,11 +19,11 @@ Score = Callable[[Floats], Floats]
 
 RANDOM = 10_000
 """Random configurations that the acquisition function is computed for at every trial."""
-BLOCKS = 10
+BLOCKS = 20
 """Parts of them, of which one is drawn anew at every trial."""
 STARTS = 10
 """Best configurations that local search starts from."""
-STEPS = 10
+STEPS = 5
 """Most steps of a local search."""
 
 
@@ -182,11 +182,10 @@ class SpaceCandidates:
         vectors, scores = vectors.copy(), scores.copy()
         climbing = np.arange(len(vectors))
         for _ in range(STEPS):
-            around = [self.space.neighbours(vectors[place], random) for place in climbing]
-            if not sum(map(len, around)):
+            neighbours, places = self.space.neighbours(vectors[climbing], random)
+            if not len(neighbours):
                 break
-            neighbours = np.concatenate(around)
-            owners = np.repeat(climbing, [len(some) for some in around])
+            owners = climbing[places]
             of_neighbours = score(encode(self.space.configurations(neighbours)))
             better = []
             for place in climbing:

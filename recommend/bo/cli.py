@@ -13,7 +13,6 @@ import typer
 
 from ingest.flows import FLOWS, get_flow
 from recommend.bo.simulate_cli import simulate
-from recommend.bo.space import Setting
 from recommend.bo.tuning import Budget, Progress, Search, Tuned, tune, value_of
 from recommend.bo.warmstart import FROM_FILE, NO_START, STARTS
 from warehouse import console
@@ -138,6 +137,8 @@ def search(
     if context.invoked_subcommand is not None:
         return
     from ingest.datasets import load_dataset
+    from recommend.export import settings_of
+    from recommend.seeds import read_seeds
 
     console.check_format(output)
     if dataset is None:
@@ -150,7 +151,7 @@ def search(
         measure=measure,
         folds=1 if holdout else folds,
         start=chosen,
-        seeds=() if seeds is None else _settings(seeds),
+        seeds=() if seeds is None else tuple(settings_of(read_seeds(seeds))),
         surrogate=surrogate,
         metalearner=metalearner,
         acquisition=acquisition,
@@ -229,20 +230,6 @@ def document(tuned: Tuned) -> dict[str, Any]:
         "history": str(tuned.folder),
         "interrupted": tuned.interrupted,
     }
-
-
-def _settings(path: Path) -> tuple[Setting, ...]:
-    """The configurations of a seeds file."""
-    from recommend.seeds import read_seeds
-
-    settings = []
-    for place, configuration in enumerate(read_seeds(path)["configurations"], start=1):
-        try:
-            flow = get_flow(configuration["flow"])
-            settings.append(Setting(flow.name, flow.current(configuration["hyperparameters"])))
-        except (KeyError, TypeError, AttributeError) as error:
-            raise BadInput(f"{path}: configuration {place} needs `flow` and `hyperparameters`") from error
-    return tuple(settings)
 
 
 def _keep(tuned: Tuned, model: Path | None, warehouse: Warehouse | None) -> list[str]:

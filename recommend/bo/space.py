@@ -9,7 +9,7 @@ Notation
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -51,16 +51,22 @@ class Configurations:
     """n configurations in both forms."""
 
     vectors: Floats
-    table: pd.DataFrame
     categories: npt.NDArray[np.intp]
     """(p,) number of choices of a hyperparameter, 0 for a number."""
+    tabulate: Callable[[], pd.DataFrame]
+    """Makes `table`, which not every surrogate looks at."""
+
+    @cached_property
+    def table(self) -> pd.DataFrame:
+        """The form that meta-learners take."""
+        return self.tabulate()
 
     def __len__(self) -> int:
         return len(self.vectors)
 
     def take(self, rows: npt.NDArray[np.intp] | list[int]) -> Configurations:
         """Those at these positions."""
-        return Configurations(self.vectors[rows], self.table.iloc[rows], self.categories)
+        return Configurations(self.vectors[rows], self.categories, lambda: self.table.iloc[rows])
 
 
 class Space:
@@ -122,8 +128,10 @@ class Space:
         drawn = [space.sample_configuration()] if n == 1 else space.sample_configuration(n)
         return self._settled(np.array([configuration.get_array() for configuration in drawn]))
 
-    def neighbours(self, vector: Floats, random: np.random.Generator) -> Floats:
-        """(any, p) vectors that differ from this one in one hyperparameter, and in those it switches.
+    def neighbours(self, vectors: Floats, random: np.random.Generator) -> tuple[Floats, npt.NDArray[np.intp]]:
+        """(any, p) vectors that differ from one of `vectors` in one hyperparameter, and in those it switches.
+
+        (any,) says which one each of them is a neighbour of.
 
         Every other choice, and four numbers drawn around the present one with 0.2 of the range as standard
         deviation: the one-exchange neighbourhood of Hutter, Hoos and Leyton-Brown (SMAC, 2011).
@@ -131,15 +139,19 @@ class Space:
         from ConfigSpace import Configuration
         from ConfigSpace.util import get_one_exchange_neighbourhood
 
-        centre = Configuration(self.config_space, vector=vector)
-        around = get_one_exchange_neighbourhood(centre, seed=int(random.integers(2**31)))
-        return self._settled(
-            np.array([neighbour.get_array() for neighbour in around]).reshape(-1, len(vector))
-        )
+        found = [
+            (neighbour.get_array(), place)
+            for place, vector in enumerate(vectors)
+            for neighbour in get_one_exchange_neighbourhood(
+                Configuration(self.config_space, vector=vector), seed=int(random.integers(2**31))
+            )
+        ]
+        around = np.array([neighbour for neighbour, _ in found]).reshape(-1, vectors.shape[1])
+        return self._settled(around), np.array([place for _, place in found], dtype=np.intp)
 
     def configurations(self, vectors: Floats) -> Configurations:
         """These vectors in both forms."""
-        return Configurations(vectors, self._table(vectors), self.categories)
+        return Configurations(vectors, self.categories, lambda: self._table(vectors))
 
     def settings(self, vectors: Floats) -> list[Setting]:
         """What to run for each of these vectors."""
@@ -231,7 +243,15 @@ def _column(hyperparameter: Any, vector: Floats) -> Any:
 
 
 def _rounded(numbers: Floats) -> Floats:
-    return np.array([float(f"{number:.{DIGITS}g}") for number in numbers.tolist()])
+    """`numbers` to so many significant digits; what is rounded stays as it is when it is rounded again."""
+    with np.errstate(divide="ignore"):
+        places = DIGITS - 1 - np.floor(np.log10(np.abs(numbers)))
+    places = np.where(np.isfinite(places), places, 0)
+    scale = 10.0 ** np.abs(places)
+    rounded: Floats = np.where(
+        places >= 0, np.rint(numbers * scale) / scale, np.rint(numbers / scale) * scale
+    )
+    return rounded
 
 
 def _places(hyperparameter: Any, numbers: npt.NDArray[Any]) -> Floats:
@@ -281,7 +301,7 @@ class TableColumns:
             columns.append(column)
             sizes.append(size)
         vectors = np.column_stack(columns) if columns else np.zeros((len(self._table), 0))
-        return Configurations(vectors, self._table, np.array(sizes, dtype=np.intp))
+        return Configurations(vectors, np.array(sizes, dtype=np.intp), lambda: self._table)
 
 
 def _is_logarithmic(flow: Flow | None, parameter: str) -> bool:

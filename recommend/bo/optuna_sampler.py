@@ -1,0 +1,354 @@
+"""Headstart's Bayesian optimization as a sampler of Optuna.
+
+`Study.optimize`, its storages, dashboard and workers stay Optuna's; what to try next comes from
+`recommend.bo.optimizer.Optimizer`. The study is the memory: at every trial the optimizer is told the study's
+other trials anew. So a study that is loaded goes on as if it had not stopped, and workers that share a
+storage learn from one another.
+
+What the optimizer is told of a trial:
+    complete            its value, or minus its value where the study minimizes
+    failed, pruned      that it failed
+    running             that it is under way
+Parameters that the space does not have are ignored. A trial that lacks some of the space's, or has values
+that the space does not have, is not learned from, and a warning says so.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import threading
+import zlib
+from collections.abc import Collection, Hashable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from optuna import Study
+from optuna.distributions import BaseDistribution
+from optuna.samplers import BaseSampler, RandomSampler
+from optuna.study import StudyDirection
+from optuna.trial import FrozenTrial, TrialState
+
+from ingest.datasets import Dataset
+from ingest.flows import get_flow
+from metalearners import DEFAULT_LEARNER
+from metalearners.base import Prediction
+from recommend.bo.candidates import Candidate, Encode, Score, SpaceCandidates, Tried
+from recommend.bo.optimizer import Optimizer, Proposal
+from recommend.bo.space import ALGORITHM, Configurations, Floats, Setting, Space
+from recommend.bo.surrogates import DEFAULT_SURROGATE, LEARNERS_OF, Ingredients, Surrogate, new_surrogate
+from recommend.export import named, optuna_distributions, optuna_domain, settings_of
+from recommend.ranking import recommend
+from warehouse.errors import BadInput
+from warehouse.store import Warehouse
+
+logger = logging.getLogger(__name__)
+
+KNOWN = 1000
+"""Random configurations that show a surrogate what hyperparameters can be."""
+_STATES = (TrialState.COMPLETE, TrialState.PRUNED, TrialState.FAIL, TrialState.RUNNING)
+_ONE_AT_A_TIME = threading.Lock()
+"""The threads of a study share its sampler, whose surrogate is fitted in place."""
+
+_Key = tuple[str, int]  # name of a study, number of a trial
+
+
+class SeveralObjectivesError(BadInput, ValueError):
+    """A study of several objectives. Also a ValueError, which Optuna's own samplers raise."""
+
+
+class HeadstartSampler(BaseSampler):
+    """Proposes what `Optimizer` would try next.
+
+        space = Space([get_flow("random_forest"), get_flow("svm")])
+        study = optuna.create_study(direction="maximize", sampler=HeadstartSampler(space, ForestSurrogate()))
+        study.optimize(lambda trial: score(suggest_setting(trial, space)), n_trials=50)
+
+    An objective suggests hyperparameters under the names and with the ranges of
+    `recommend.export.optuna_distributions`: of several flows first `algorithm`, then what belongs to it. Its
+    other parameters are drawn at random, and all are where the space has nothing left to try. Parameters that
+    are fixed, by `enqueue_trial` or `PartialFixedSampler`, stay as they are; the rest is proposed as if
+    nothing was fixed.
+
+    All that is random at a trial follows from the seed, the trial's number and the trials known by then.
+    """
+
+    def __init__(
+        self,
+        space: Space,
+        surrogate: Surrogate,
+        *,
+        acquisition: str | None = None,
+        starts: Sequence[Setting] = (),
+        seed: int = 0,
+    ) -> None:
+        """A sampler for a study.
+
+        Args:
+            surrogate: the model of the trials, which is fitted anew at every trial.
+            acquisition: name of the criterion; None = the one that the surrogate was proposed with.
+            starts: what to try first, in this order, as far as the study has not tried it.
+
+        Raises:
+            BadInput: an unknown criterion, one that the surrogate can't have, a start that the space does not
+                have, or a seed below 0.
+        """
+        if seed < 0:
+            raise BadInput(f"the seed must be 0 or more, not {seed}")
+        self.space = space
+        self._distributions = optuna_distributions(space)
+        self._domains = {name: optuna_domain(own) for name, own in self._distributions.items()}
+        self._surrogate = _Remembering(surrogate)
+        self._acquisition = acquisition
+        self._seed = seed
+        self._candidates = _Candidates(space, self._surrogate, seed)
+        Optimizer(self._candidates, self._surrogate, acquisition=acquisition)  # refuses what can't be, now
+        self._starts = [self._start(setting) for setting in starts]
+        self._proposed: dict[_Key, Candidate] = {}  # to trials that run
+        self._tried: dict[_Key, Candidate | None] = {}  # by trials that are over; None: not learned from
+
+    def infer_relative_search_space(self, study: Study, trial: FrozenTrial) -> dict[str, BaseDistribution]:  # noqa: ARG002
+        """The distributions of the space, those of all its flows.
+
+        Raises:
+            SeveralObjectivesError: the study has more than one.
+        """
+        _refuse_several(study)
+        return dict(self._distributions)
+
+    def sample_relative(
+        self, study: Study, trial: FrozenTrial, search_space: Mapping[str, BaseDistribution]
+    ) -> dict[str, Any]:
+        """The values of one configuration; none where everything was tried.
+
+        Raises:
+            SeveralObjectivesError: the study has more than one.
+        """
+        _refuse_several(study)
+        with _ONE_AT_A_TIME:
+            candidate = self._next(study, trial.number)
+            if candidate is None:
+                return {}
+            self._proposed[study.study_name, trial.number] = candidate
+        return {name: value for name, value in self._values(candidate).items() if name in search_space}
+
+    def sample_independent(
+        self, study: Study, trial: FrozenTrial, param_name: str, param_distribution: BaseDistribution
+    ) -> Any:
+        """A value at random, uniform on the distribution's scale.
+
+        Raises:
+            SeveralObjectivesError: the study has more than one.
+        """
+        _refuse_several(study)
+        drawn = RandomSampler(self._seed_of(trial.number, zlib.crc32(param_name.encode())))
+        return drawn.sample_independent(study, trial, param_name, param_distribution)
+
+    def reseed_rng(self) -> None:
+        """Nothing: no random state is kept, and what other workers draw has other trials' numbers."""
+
+    def _next(self, study: Study, number: int) -> Candidate | None:
+        """What trial `number` should run; None where everything was tried."""
+        history, unknown = self._history(study, number)
+        optimizer = Optimizer(
+            self._candidates,
+            self._surrogate,
+            acquisition=self._acquisition,
+            starts=self._starts,
+            seed=self._seed_of(number),
+        )
+        for place, (candidate, trial) in enumerate(history):
+            optimizer.recall(Proposal(place, candidate, "model"))
+            if trial.state is not TrialState.RUNNING:
+                optimizer.tell(place, _value(trial, study.direction))
+        for _ in range(unknown):  # their workers are about to run what would be proposed here
+            optimizer.ask()
+        proposal = optimizer.ask()
+        return None if proposal is None else proposal.candidate
+
+    def _history(self, study: Study, number: int) -> tuple[list[tuple[Candidate, FrozenTrial]], int]:
+        """All other trials whose configuration is known, and the number of those that begin just now.
+
+        They begin just now if no later trial has a configuration yet; others are of workers that died.
+        """
+        history, unknown, left_out = [], 0, []
+        trials = study.get_trials(deepcopy=False, states=_STATES)
+        for trial in sorted(trials, key=lambda trial: trial.number):
+            if trial.number == number:
+                continue
+            try:
+                candidate = self._candidate(study.study_name, trial)
+            except BadInput as error:
+                left_out.append(f"trial {trial.number}: {error}")
+                continue
+            if candidate is not None:
+                history.append((candidate, trial))
+                unknown = 0
+            elif trial.state is TrialState.RUNNING and trial.number < number:
+                unknown += 1
+        if left_out:
+            logger.warning(
+                "%d trials of study %s are not learned from, such as %s",
+                len(left_out),
+                study.study_name,
+                left_out[0],
+            )
+        return history, unknown
+
+    def _candidate(self, study: str, trial: FrozenTrial) -> Candidate | None:
+        """The configuration of a trial; None where it is not known.
+
+        Raises:
+            BadInput: the trial is over and has none of the space. Said once.
+        """
+        key = (study, trial.number)
+        if trial.state is TrialState.RUNNING:
+            try:
+                return self._read(trial.params)
+            except BadInput:  # the objective has not suggested everything yet
+                return self._proposed.get(key)
+        if key not in self._tried:
+            self._proposed.pop(key, None)
+            self._tried[key] = None
+            self._tried[key] = self._read(trial.params)
+        return self._tried[key]
+
+    def _start(self, setting: Setting) -> Candidate:
+        """The candidate of a start, which has to be in the space as it is."""
+        self.space.vector(setting)
+        try:
+            return self._read(named(setting, joint=len(self.space.flows) > 1))
+        except BadInput as error:
+            raise BadInput(f"a start of {setting.flow} is not in the space: {error}") from None
+
+    def _read(self, values: Mapping[str, Any]) -> Candidate:
+        """The candidate with these values, among which may be others.
+
+        Raises:
+            BadInput: one is missing, or is not in the space.
+        """
+        joint = len(self.space.flows) > 1
+        flow = self._fitted(values, ALGORITHM) if joint else next(iter(self.space.flows))
+        prefix = f"{flow}:" if joint else ""
+        own = [name for name in self._domains if name.startswith(prefix)]
+        return self._candidates.of(
+            Setting(flow, {name.removeprefix(prefix): self._fitted(values, name) for name in own})
+        )
+
+    def _fitted(self, values: Mapping[str, Any], name: str) -> Any:
+        if name not in values:
+            raise BadInput(f"it has no {name}")
+        try:
+            return self._domains[name].fit(values[name])
+        except BadInput as error:
+            raise BadInput(f"{name} is {values[name]!r}, {error}") from None
+
+    def _values(self, candidate: Candidate) -> dict[str, Any]:
+        """What Optuna calls the candidate."""
+        setting = candidate.setting or self.space.settings(candidate.configuration.vectors)[0]
+        values = named(setting, joint=len(self.space.flows) > 1)
+        for name, value in values.items():
+            domain = self._domains[name]
+            if isinstance(value, float) and domain.choices is None:
+                # Optuna draws another where rounding put a number out of its range.
+                values[name] = min(max(value, domain.low), domain.high)
+        return values
+
+    def _seed_of(self, *numbers: int) -> int:
+        return int(np.random.SeedSequence([self._seed, *numbers]).generate_state(1)[0])
+
+
+def headstart_sampler(
+    dataset: Dataset,
+    flows: Sequence[str],
+    *,
+    warehouse: Warehouse | None = None,
+    measure: str = "predictive_accuracy",
+    surrogate: str = DEFAULT_SURROGATE,
+    starts: int = 3,
+    seed: int = 0,
+) -> HeadstartSampler:
+    """A sampler that starts with what `recommend` would try first, and knows the runs on other datasets.
+
+    Objectives suggest with `recommend.export.suggest_setting(trial, sampler.space)`.
+
+    Args:
+        dataset: what the objective scores configurations on.
+        flows: names of the flows to search.
+        warehouse: what to learn from; None = the user's warehouse, else the bundled starter.
+        measure: what the objective returns, or what comes closest to it.
+        surrogate: a name of `recommend.bo.surrogates.SURROGATES`.
+        starts: how many configurations to start with.
+
+    Raises:
+        BadInput: as `recommend.ranking.recommend`, or an unknown surrogate.
+    """
+    space = Space([get_flow(name) for name in flows])
+    found = recommend(
+        dataset,
+        warehouse=warehouse,
+        top=max(starts, 1),
+        flows=flows,
+        measure=measure,
+        metalearner=LEARNERS_OF.get(surrogate, DEFAULT_LEARNER),
+    )
+    known = space.configurations(space.sample(KNOWN, np.random.default_rng(seed)))
+    model = new_surrogate(surrogate, Ingredients(known, found.metafeatures, found.model.learner))
+    first = settings_of(found.document())[:starts]
+    return HeadstartSampler(space, model, starts=first, seed=seed)
+
+
+def _value(trial: FrozenTrial, direction: StudyDirection) -> float | None:
+    """Larger is better; None where the trial has no value to compare."""
+    if trial.state is not TrialState.COMPLETE or trial.value is None or not math.isfinite(trial.value):
+        return None
+    return trial.value if direction is StudyDirection.MAXIMIZE else -trial.value
+
+
+def _refuse_several(study: Study) -> None:
+    if len(study.directions) > 1:
+        raise SeveralObjectivesError(
+            f"this study has {len(study.directions)} objectives; HeadstartSampler takes studies of one"
+        )
+
+
+class _Remembering:
+    """A surrogate that encodes a single configuration, such as a trial's, once."""
+
+    def __init__(self, surrogate: Surrogate) -> None:
+        self.acquisition = surrogate.acquisition
+        self._surrogate = surrogate
+        self._encoded: dict[bytes, Floats] = {}
+
+    def encode(self, configurations: Configurations) -> Floats:
+        if len(configurations) != 1:
+            return self._surrogate.encode(configurations)
+        key = configurations.vectors.tobytes()
+        if key not in self._encoded:
+            self._encoded[key] = self._surrogate.encode(configurations)
+        return self._encoded[key]
+
+    def fit(self, X: Floats, y: Floats, random: np.random.Generator) -> None:
+        self._surrogate.fit(X, y, random)
+
+    def predict(self, X: Floats) -> Prediction:
+        return self._surrogate.predict(X)
+
+
+class _Candidates(SpaceCandidates):
+    """Encoded by the sampler's own surrogate: what one optimizer had encoded, the next one need not."""
+
+    def __init__(self, space: Space, surrogate: _Remembering, seed: int) -> None:
+        super().__init__(space, seed=seed)
+        self._surrogate = surrogate
+
+    def best(
+        self,
+        score: Score,
+        encode: Encode,  # noqa: ARG002 (of the optimizer, which encodes as the surrogate does)
+        taken: Collection[Hashable],
+        tried: Tried,
+        number: int,
+        random: np.random.Generator,
+    ) -> Candidate | None:
+        return super().best(score, self._surrogate.encode, taken, tried, number, random)

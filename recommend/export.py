@@ -1,0 +1,374 @@
+"""Seeds for other tuners: Optuna, SMAC3, FLAML and Ray Tune.
+
+In a space of one flow hyperparameters are called as in the seeds (`max_features`). In one of several flows
+there is `algorithm`, and they are called ALGORITHM:HYPERPARAMETER (`random_forest:max_features`), as in the
+joint spaces of `recommend.bo.space.Space`.
+
+Seeds are checked against the space that they go to: a tuner may use a value that is out of its range (Optuna
+does), ignore a name that it does not know, or take True for 1. Here that is an error which says what came and
+what was expected.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ingest.flows import Flow, Value, get_flow, native_values
+from recommend.bo.space import ALGORITHM, Setting, Space
+from warehouse.errors import BadInput, Failed, one_line
+
+if TYPE_CHECKING:
+    from ConfigSpace import Configuration, ConfigurationSpace
+    from ConfigSpace.hyperparameters import Hyperparameter
+    from optuna import Study
+    from optuna.distributions import BaseDistribution
+    from optuna.trial import BaseTrial
+
+Seeds = Mapping[str, Any] | Sequence[Mapping[str, Any]]
+"""A seeds file as `recommend.seeds.read_seeds` reads it, or its list `configurations`."""
+
+PROVENANCE = ("rank", "flow", "openml_flows", "predicted")
+"""What an Optuna trial keeps of its seed beside the hyperparameters."""
+_OFF_STEP = 1e-8
+"""How far off a step, in steps, Optuna takes a number for one that is on it."""
+
+
+def settings_of(seeds: Seeds) -> list[Setting]:
+    """The configurations to run, in order; hyperparameters that a seed does not name have their default.
+
+    Raises:
+        BadInput: a seed names no flow of ours, or hyperparameters that the flow does not have.
+    """
+    return [seed.setting for seed in _read(seeds)]
+
+
+def space_of(seeds: Seeds) -> Space:
+    """The search space of the flows that occur in the seeds.
+
+    Raises:
+        BadInput: as for `settings_of`, or there is no seed.
+    """
+    flows = dict.fromkeys(setting.flow for setting in settings_of(seeds))
+    if not flows:
+        raise BadInput("there is no seed to export")
+    return Space([get_flow(name) for name in flows], joint=len(flows) > 1)
+
+
+def enqueue_seeds(study: Study, seeds: Seeds, distributions: Mapping[str, BaseDistribution]) -> None:
+    """Have an Optuna study try the seeds first, in their order.
+
+    Where a seed comes from is kept in its trial's user attributes (`PROVENANCE`). A seed that the study has
+    already is not tried again, so a script may be run once more on the same storage. What the objective
+    suggests and a seed does not have is left to the sampler.
+
+    Args:
+        distributions: name -> distribution, as the objective suggests them (see `optuna_distributions`).
+
+    Raises:
+        BadInput: a seed does not fit the distributions; then none is enqueued.
+    """
+    for trial in _optuna_trials(seeds, distributions):
+        study.enqueue_trial(**trial, skip_if_exists=True)
+
+
+def optuna_distributions(space: Space) -> dict[str, BaseDistribution]:
+    """The space as Optuna knows it: name -> distribution, for `study.ask` and for checking seeds.
+
+    A joint space has those of all its flows. An objective should suggest those of the chosen one only, as
+    `suggest_setting` does.
+
+    Raises:
+        Failed: Optuna is not installed.
+    """
+    several = len(space.flows) > 1
+    distributions = {
+        f"{flow.name}:{name}" if several else name: distribution
+        for flow in space.flows.values()
+        for name, distribution in _distributions_of(flow, historical=space.historical).items()
+    }
+    if not several:
+        return distributions
+    from optuna.distributions import CategoricalDistribution
+
+    return {ALGORITHM: CategoricalDistribution(list(space.flows)), **distributions}
+
+
+def suggest_setting(trial: BaseTrial, space: Space) -> Setting:
+    """What an Optuna objective should run: an algorithm, and the hyperparameters of this algorithm.
+
+    Of a trial that is done, such as `study.best_trial`, it is what was run:
+
+        def objective(trial):
+            setting = suggest_setting(trial, space)
+            pipeline = get_flow(setting.flow).pipeline(setting.hyperparameters, dataset.roles)
+            return cross_val_score(pipeline, dataset.features, dataset.target).mean()
+    """
+    several = len(space.flows) > 1
+    name = trial.suggest_categorical(ALGORITHM, list(space.flows)) if several else next(iter(space.flows))
+    flow = space.flows[str(name)]
+    distributions = _distributions_of(flow, historical=space.historical)
+    return Setting(
+        flow.name,
+        {
+            parameter: _suggested(trial, f"{flow.name}:{parameter}" if several else parameter, distribution)
+            for parameter, distribution in distributions.items()
+        },
+    )
+
+
+def smac_configurations(seeds: Seeds, configspace: ConfigurationSpace) -> list[Configuration]:
+    """The seeds as configurations of a ConfigSpace space, for SMAC's initial design.
+
+    They come first only where the design has no configurations of its own, hence `n_configs=0`; else SMAC
+    tries them after its Sobol design, which takes up to a quarter of the trials. There must be as many
+    `n_trials` as seeds, or more:
+
+        design = HyperparameterOptimizationFacade.get_initial_design(
+            scenario, n_configs=0, additional_configs=smac_configurations(seeds, scenario.configspace)
+        )
+
+    Raises:
+        BadInput: a seed does not fit the space.
+    """
+    from ConfigSpace import Configuration
+
+    domains = {name: _domain_of(parameter) for name, parameter in configspace.items()}
+    configurations = []
+    for seed in _read(seeds):
+        try:
+            configurations.append(Configuration(configspace, values=seed.values(domains)))
+        except ValueError as error:  # one that is missing or not active, or a combination that is forbidden
+            raise BadInput(f"{seed.label} does not fit the space: {one_line(error)}") from error
+    return configurations
+
+
+def points_to_evaluate(seeds: Seeds, space: Space | None = None) -> list[dict[str, Value]]:
+    """The seeds for FLAML's `tune.run` and Ray Tune's searchers: flat dictionaries of plain Python values.
+
+    Args:
+        space: what is searched, which settles the names and is checked against; None = `space_of(seeds)`.
+
+    Raises:
+        BadInput: a seed does not fit the space.
+    """
+    known = (space_of(seeds) if space is None else space).config_space
+    domains = {name: _domain_of(parameter) for name, parameter in known.items()}
+    return [seed.values(domains) for seed in _read(seeds)]
+
+
+def export_document(seeds: Seeds, to: str) -> dict[str, Any]:
+    """The seeds, and the space of their flows, as JSON values for a tool in `EXPORTS`.
+
+    optuna       `trials`: each the arguments `params` and `user_attrs` of `Study.enqueue_trial`;
+                 `distributions`: name -> text for `optuna.distributions.json_to_distribution`
+    smac         `configurations`: values of ConfigSpace's `Configuration`;
+                 `configspace`: for `ConfigurationSpace.from_serialized_dict`
+    flaml, ray   `points_to_evaluate`
+
+    Raises:
+        BadInput: there is no such tool, there is no seed, or a seed does not fit the space of its flow.
+        Failed: the tool's library is needed and not installed.
+    """
+    if to not in EXPORTS:
+        raise BadInput(f"can't export to {to!r}; known are {', '.join(EXPORTS)}")
+    return EXPORTS[to](seeds, space_of(seeds))
+
+
+def _for_optuna(seeds: Seeds, space: Space) -> dict[str, Any]:
+    distributions = optuna_distributions(space)
+    from optuna.distributions import distribution_to_json
+
+    return {
+        "trials": _optuna_trials(seeds, distributions),
+        "distributions": {name: distribution_to_json(own) for name, own in distributions.items()},
+    }
+
+
+def _for_smac(seeds: Seeds, space: Space) -> dict[str, Any]:
+    configurations = smac_configurations(seeds, space.config_space)
+    return {
+        "configurations": [native_values(configuration) for configuration in configurations],
+        "configspace": space.config_space.to_serialized_dict(),
+    }
+
+
+def _as_points(seeds: Seeds, space: Space) -> dict[str, Any]:
+    return {"points_to_evaluate": points_to_evaluate(seeds, space)}
+
+
+EXPORTS: dict[str, Callable[[Seeds, Space], dict[str, Any]]] = {
+    "optuna": _for_optuna,
+    "smac": _for_smac,
+    "flaml": _as_points,
+    "ray": _as_points,
+}
+"""Tool -> maker of its document."""
+
+
+@dataclass(frozen=True)
+class Domain:
+    """What a hyperparameter of another tool's space can be."""
+
+    low: float = -math.inf
+    high: float = math.inf
+    whole: bool = False
+    step: float | None = None
+    choices: tuple[Any, ...] | None = None
+    """None = a number."""
+
+    def fit(self, value: Value) -> Value:
+        """`value` in the domain's own type: JSON does not tell 5 from 5.0.
+
+        Raises:
+            BadInput: it is not in the domain; the message says what is.
+        """
+        if self.choices is not None:
+            alike = [choice for choice in self.choices if choice == value]
+            if len(alike) > 1:
+                raise BadInput(f"expected choices that differ, not {_listed(alike)}, which are equal to it")
+            if not alike or type(alike[0]) is not type(value):
+                raise BadInput(f"expected one of {_listed(self.choices)}")
+            return value
+        if isinstance(value, bool) or not isinstance(value, int | float) or not self._has(value):
+            steps = "" if self.step is None else f" in steps of {self.step:g}"
+            kind = "a whole number" if self.whole else "a number"
+            raise BadInput(f"expected {kind} from {self.low!r} to {self.high!r}{steps}")
+        return int(value) if self.whole else float(value)
+
+    def _has(self, number: float) -> bool:
+        if not self.low <= number <= self.high or (self.whole and number != int(number)):
+            return False
+        if self.step is None:
+            return True
+        steps = (number - self.low) / self.step
+        return abs(steps - round(steps)) < _OFF_STEP
+
+
+def optuna_domain(distribution: BaseDistribution) -> Domain:
+    """What Optuna's distribution can be."""
+    from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
+
+    if isinstance(distribution, CategoricalDistribution):
+        return Domain(choices=distribution.choices)
+    if isinstance(distribution, IntDistribution):
+        step = distribution.step if distribution.step > 1 else None
+        return Domain(distribution.low, distribution.high, whole=True, step=step)
+    if isinstance(distribution, FloatDistribution):
+        return Domain(distribution.low, distribution.high, step=distribution.step)
+    raise BadInput(f"expected a distribution of Optuna, not {distribution!r}")
+
+
+def _domain_of(parameter: Hyperparameter[Any, Any]) -> Domain:
+    """What ConfigSpace's hyperparameter can be."""
+    from ConfigSpace.hyperparameters import Constant, IntegerHyperparameter, OrdinalHyperparameter
+
+    known: Any = parameter
+    if isinstance(parameter, Constant):
+        return Domain(choices=(known.value,))
+    if isinstance(parameter, OrdinalHyperparameter):
+        return Domain(choices=tuple(known.sequence))
+    if hasattr(known, "choices"):
+        return Domain(choices=tuple(known.choices))
+    if isinstance(parameter, IntegerHyperparameter):
+        return Domain(int(known.lower), int(known.upper), whole=True)
+    return Domain(float(known.lower), float(known.upper))
+
+
+@dataclass(frozen=True)
+class _Seed:
+    label: str
+    """What an error calls it."""
+    setting: Setting
+    provenance: dict[str, Any]
+
+    def values(self, domains: Mapping[str, Domain]) -> dict[str, Value]:
+        """Name -> value as the space with these domains has it."""
+        joint = any(":" in name for name in domains)
+        fitted = {}
+        for name, value in named(self.setting, joint=joint).items():
+            if name not in domains:
+                raise BadInput(f"{self.label} has {name}, the space has not: expected {', '.join(domains)}")
+            try:
+                fitted[name] = domains[name].fit(value)
+            except BadInput as error:
+                raise BadInput(f"{self.label}: {name} is {value!r}, {error}") from None
+        return fitted
+
+
+def named(setting: Setting, *, joint: bool) -> dict[str, Value]:
+    """The setting as one flat dictionary.
+
+    Args:
+        joint: as in a space of several flows.
+    """
+    if not joint:
+        return dict(setting.hyperparameters)
+    own = {f"{setting.flow}:{name}": value for name, value in setting.hyperparameters.items()}
+    return {ALGORITHM: setting.flow, **own}
+
+
+def _read(seeds: Seeds) -> list[_Seed]:
+    entries = seeds.get("configurations") if isinstance(seeds, Mapping) else seeds
+    if not isinstance(entries, Sequence):
+        raise BadInput("seeds are a document with a list `configurations`, or that list")
+    read = []
+    for place, entry in enumerate(entries, start=1):
+        try:
+            flow = get_flow(entry["flow"])
+            setting = Setting(flow.name, flow.current(entry["hyperparameters"]))
+            provenance = {key: entry[key] for key in PROVENANCE if key in entry}
+        except (KeyError, TypeError, AttributeError) as error:
+            raise BadInput(f"seed {place} needs `flow` and `hyperparameters`") from error
+        except BadInput as error:
+            raise BadInput(f"seed {place}: {error}") from None
+        read.append(_Seed(f"seed {place} ({flow.name})", setting, provenance))
+    return read
+
+
+def _optuna_trials(seeds: Seeds, distributions: Mapping[str, BaseDistribution]) -> list[dict[str, Any]]:
+    domains = {name: optuna_domain(distribution) for name, distribution in distributions.items()}
+    return [{"params": seed.values(domains), "user_attrs": seed.provenance} for seed in _read(seeds)]
+
+
+def _distributions_of(flow: Flow, *, historical: bool) -> dict[str, BaseDistribution]:
+    """Hyperparameter -> distribution.
+
+    Choices by value and not by position, as people read them: no flow has choices that Optuna takes for the
+    same (True and 1), since ConfigSpace refuses them.
+    """
+    try:
+        from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
+    except ImportError as error:
+        raise Failed("this needs the package optuna: pip install optuna") from error
+    distributions: dict[str, BaseDistribution] = {}
+    parameters: dict[str, Any] = dict(flow.space(historical=historical))
+    for name, parameter in parameters.items():
+        domain = _domain_of(parameter)
+        if domain.choices is not None:
+            distributions[name] = CategoricalDistribution(domain.choices)
+        elif domain.whole:
+            distributions[name] = IntDistribution(int(domain.low), int(domain.high), log=parameter.log)
+        else:
+            distributions[name] = FloatDistribution(domain.low, domain.high, log=parameter.log)
+    return distributions
+
+
+def _suggested(trial: BaseTrial, name: str, distribution: BaseDistribution) -> Value:
+    from optuna.distributions import CategoricalDistribution, IntDistribution
+
+    known: Any = distribution
+    value: Value
+    if isinstance(distribution, CategoricalDistribution):
+        value = trial.suggest_categorical(name, known.choices)
+    elif isinstance(distribution, IntDistribution):
+        value = trial.suggest_int(name, known.low, known.high, log=known.log)
+    else:
+        value = trial.suggest_float(name, known.low, known.high, log=known.log)
+    return value
+
+
+def _listed(values: Iterable[Any]) -> str:
+    return ", ".join(map(repr, values))

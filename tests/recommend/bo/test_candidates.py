@@ -1,0 +1,214 @@
+"""Where proposals come from: tables and spaces."""
+
+from collections.abc import Collection, Hashable
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ingest.flows import FLOWS
+from recommend.bo.candidates import BLOCKS, Candidate, Candidates, SpaceCandidates, TableCandidates, Tried
+from recommend.bo.space import Configurations, Floats, Setting, Space
+from tests.recommend.bo.toys import ONE_AXIS, PLANE, SIX, grid, vector_of
+from warehouse.errors import BadInput
+
+DRAWN = 200
+
+
+@pytest.fixture(autouse=True)
+def _few_random_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("recommend.bo.candidates.RANDOM", DRAWN)
+
+
+class Asked:
+    """A score and an encoding that keep what they are asked; the score is the higher the nearer to `peak`."""
+
+    def __init__(self, peak: float = 0.5, waves: float = 0.0) -> None:
+        self.peak, self.waves = peak, waves
+        self.encoded: list[int] = []
+        self.scored: list[Floats] = []
+
+    def encode(self, configurations: Configurations) -> Floats:
+        self.encoded.append(len(configurations))
+        return configurations.vectors
+
+    def score(self, X: Floats) -> Floats:
+        self.scored.append(X)
+        scores: Floats = -np.abs(X - self.peak).sum(axis=1) + np.sin(self.waves * X).sum(axis=1)
+        return scores
+
+
+def best(
+    candidates: Candidates,
+    asked: Asked,
+    taken: Collection[Hashable] = (),
+    tried: Floats | None = None,
+    number: int = 5,
+) -> Candidate | None:
+    """Of what `asked` scores, whose encoding is the vector itself."""
+    vectors = np.zeros((0, 2)) if tried is None else tried
+    of_trials = Tried(vectors, vectors)
+    random = np.random.default_rng(number)
+    return candidates.best(asked.score, asked.encode, taken, of_trials, number, random)
+
+
+# ---- tables -------------------------------------------------------------------------------------
+
+
+def test_a_row_of_a_table_is_known_by_its_position() -> None:
+    candidate = TableCandidates(grid(3)).row(5)
+    assert candidate.key == 5
+    assert candidate.configuration.table[["x", "y"]].values.tolist() == [[1, 2]]
+    assert len(candidate.configuration) == 1
+
+
+def test_random_rows_are_those_that_are_left() -> None:
+    candidates, random = TableCandidates(grid(3)), np.random.default_rng(0)
+    taken: set[Hashable] = set()
+    while (drawn := candidates.any(taken, random)) is not None:
+        assert drawn.key not in taken
+        taken.add(drawn.key)
+    assert taken == set(range(9))
+
+
+def test_the_best_row_is_the_one_with_the_highest_score_among_those_that_are_left() -> None:
+    candidates = TableCandidates(grid(3))
+    taken: list[Hashable] = []
+    scores = []
+    while (found := best(candidates, asked := Asked(), taken)) is not None:
+        taken.append(found.key)
+        scores.append(float(asked.score(vector_of(found)[None])[0]))
+    assert taken[0] == 4  # in the middle
+    assert sorted(map(str, taken)) == sorted(map(str, range(9)))
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_a_table_is_encoded_once() -> None:
+    candidates, asked = TableCandidates(grid(3)), Asked()
+    for number in range(4):
+        best(candidates, asked, range(number), number=number)
+    assert asked.encoded == [9]
+
+
+# ---- spaces -------------------------------------------------------------------------------------
+
+
+def test_a_setting_is_the_same_candidate_as_the_one_that_was_drawn() -> None:
+    space = Space([FLOWS["lightgbm"], FLOWS["svm"]])
+    candidates = SpaceCandidates(space)
+    for vector in space.sample(20, np.random.default_rng(0)):
+        candidate = candidates.of(space.settings(vector[None])[0])
+        assert candidate.key == vector.tobytes()
+        np.testing.assert_array_equal(vector_of(candidate), vector)
+        assert candidate.setting == space.settings(vector[None])[0]
+    with pytest.raises(BadInput, match="has no mlp"):
+        candidates.of(Setting("mlp", {}))
+
+
+def test_a_random_configuration_is_one_that_is_left_until_there_is_none() -> None:
+    candidates, random = SpaceCandidates(Space([SIX], joint=False)), np.random.default_rng(0)
+    taken: set[Hashable] = set()
+    while (drawn := candidates.any(taken, random)) is not None:
+        assert drawn.key not in taken
+        taken.add(drawn.key)
+    assert len(taken) == 6
+
+
+def test_the_best_of_a_small_space_is_one_that_is_left_until_there_is_none() -> None:
+    candidates = SpaceCandidates(Space([SIX], joint=False))
+    taken: list[Hashable] = []
+    while (found := best(candidates, Asked(), taken, number=len(taken))) is not None:
+        assert found.key not in taken
+        taken.append(found.key)
+    assert len(taken) == 6
+
+
+def drawn_at(candidates: SpaceCandidates, number: int) -> Floats:
+    """The random configurations of this trial, which are the first that the score is asked about."""
+    asked = Asked()
+    best(candidates, asked, number=number)
+    return asked.scored[0]
+
+
+def test_the_random_configurations_follow_from_seed_and_number_alone() -> None:
+    space = Space([PLANE], joint=False)
+    used = SpaceCandidates(space, seed=3)
+    one_by_one = [drawn_at(used, number) for number in range(13)]
+    for number in (0, 7, 12):
+        np.testing.assert_array_equal(drawn_at(SpaceCandidates(space, seed=3), number), one_by_one[number])
+    np.testing.assert_array_equal(drawn_at(used, 2), one_by_one[2])  # back again
+    assert (drawn_at(SpaceCandidates(space, seed=4), 7) != one_by_one[7]).any()
+
+
+def test_a_tenth_of_the_random_configurations_is_new_at_every_trial() -> None:
+    candidates = SpaceCandidates(Space([PLANE], joint=False))
+    before, after = ({row.tobytes() for row in drawn_at(candidates, number)} for number in (8, 9))
+    assert len(before) == len(after) == DRAWN
+    assert len(after - before) == DRAWN // BLOCKS
+    far_later = {row.tobytes() for row in drawn_at(candidates, 8 + BLOCKS)}
+    assert not far_later & before
+
+
+def test_what_was_drawn_before_is_not_encoded_again() -> None:
+    candidates, asked = SpaceCandidates(Space([PLANE], joint=False)), Asked()
+    best(candidates, asked, number=8)
+    blocks = [n for n in asked.encoded if n == DRAWN // BLOCKS]
+    assert len(blocks) == BLOCKS
+    asked.encoded.clear()
+    best(candidates, asked, number=9)
+    assert asked.encoded[0] == DRAWN // BLOCKS
+    assert asked.encoded.count(DRAWN // BLOCKS) == 1
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.floats(0, 1), st.floats(0, 40), st.integers(0, 1000))
+def test_local_search_finds_nothing_worse_than_the_best_random_one(
+    peak: float, waves: float, number: int
+) -> None:
+    asked = Asked(peak, waves)
+    found = best(SpaceCandidates(Space([PLANE], joint=False)), asked, number=number)
+    best_drawn = asked.score(asked.scored[0]).max()
+    assert asked.score(vector_of(found)[None])[0] >= best_drawn
+
+
+def test_local_search_climbs() -> None:
+    """On a slope without hills it comes much nearer to the top than what is drawn."""
+    asked = Asked(peak=0.3)
+    found = best(SpaceCandidates(Space([FLOWS["svm"]], joint=False)), asked)
+    best_drawn = asked.score(asked.scored[0]).max()
+    assert asked.score(vector_of(found)[None])[0] > 0.7 * best_drawn  # both are below 0
+
+
+def test_local_search_begins_at_what_was_tried_too() -> None:
+    """A peak so narrow that nothing drawn is near it, unlike a trial: its neighbours are found."""
+    space = Space([ONE_AXIS], joint=False)
+    candidates = SpaceCandidates(space)
+    drawn = np.sort(drawn_at(candidates, 5)[:, 0])
+    gap = int(np.diff(drawn).argmax())
+    middle = float(drawn[gap : gap + 2].mean())
+    width = float(drawn[gap + 1] - drawn[gap])
+
+    class Peak(Asked):
+        def score(self, X: Floats) -> Floats:
+            near = np.abs(X[:, 0] - middle) < width / 4
+            return np.where(near, 1.0, np.where(np.abs(X[:, 0] - middle) < 0.4, 0.0, -1.0))
+
+    trial = candidates.of(Setting("axis", {"u": middle}))
+    tried = trial.configuration.vectors
+    assert (Peak().score(drawn[:, None]) < 1).all()
+    found = best(candidates, Peak(), tried=tried)
+    assert vector_of(found)[0] == pytest.approx(middle)
+    other = best(candidates, Peak(), taken={trial.key}, tried=tried)
+    assert other is not None
+    assert other.key != trial.key
+
+
+def test_what_is_taken_is_not_found_again() -> None:
+    candidates, asked = SpaceCandidates(Space([PLANE], joint=False)), Asked()
+    taken: list[Hashable] = []
+    for _ in range(12):
+        found = best(candidates, asked, taken)
+        assert found is not None
+        assert found.key not in taken
+        taken.append(found.key)

@@ -1,0 +1,376 @@
+"""Asking and telling: the order of proposals, what the surrogate learns, and searches that go on later."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ingest.flows import FLOWS
+from metalearners.base import Prediction
+from recommend.bo.acquisition import ACQUISITIONS, TIMED, Situation
+from recommend.bo.candidates import Candidate, SpaceCandidates, TableCandidates
+from recommend.bo.optimizer import FEWEST, Optimizer, Proposal
+from recommend.bo.runtime import RunningTimes
+from recommend.bo.space import Configurations, Floats, Setting, Space
+from recommend.bo.surrogates import Ingredients, Surrogate, new_surrogate
+from tests.contracts.meta_learner import toy_metafeatures, toy_runs
+from tests.recommend.bo.toys import PLANE, SIX, Recorder, best_value, grid, hill, keys, of, run
+from warehouse.errors import BadInput
+
+METAFEATURES = pd.Series({"NumberOfInstances": 300.0, "NumberOfFeatures": 10.0})
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few random configurations, and a short local search from few of them."""
+    for name, number in {"RANDOM": 100, "STARTS": 3, "STEPS": 3}.items():
+        monkeypatch.setattr(f"recommend.bo.candidates.{name}", number)
+    monkeypatch.setattr("recommend.bo.surrogates.gaussian_process.RESTARTS", 0)
+
+
+def asked(optimizer: Optimizer) -> Proposal:
+    proposal = optimizer.ask()
+    assert proposal is not None
+    return proposal
+
+
+def over_grid(
+    surrogate: Surrogate | None = None, *, starts: Sequence[int] = (), **settings: Any
+) -> Optimizer:
+    """A search among 144 configurations, which begins with those in the rows `starts`."""
+    candidates = TableCandidates(grid())
+    return Optimizer(
+        candidates,
+        surrogate or Recorder(),
+        starts=[candidates.row(row) for row in starts],
+        **settings,
+    )
+
+
+def own_surrogate(name: str, known: Configurations) -> Surrogate:
+    return new_surrogate(name, Ingredients(known, METAFEATURES))
+
+
+# ---- what comes first ---------------------------------------------------------------------------
+
+
+def test_starts_come_first_in_their_order_each_of_them_once() -> None:
+    proposals = run(over_grid(starts=[70, 3, 70, 20, 3]), 5)
+    assert keys(proposals)[:3] == [70, 3, 20]
+    assert [proposal.origin for proposal in proposals] == ["start"] * 3 + ["model"] * 2
+    assert [proposal.number for proposal in proposals] == list(range(5))
+
+
+@pytest.mark.parametrize("starts", [0, 1, 2, 3])
+def test_random_ones_fill_up_until_there_is_enough_to_learn_from(starts: int) -> None:
+    proposals = run(over_grid(starts=list(range(starts))), 6)
+    expected = ["start"] * starts + ["random"] * (FEWEST - starts) + ["model"] * 3
+    assert [proposal.origin for proposal in proposals] == expected
+
+
+def test_the_model_is_asked_for_what_it_likes_most() -> None:
+    proposals = run(over_grid(starts=[0, 1, 2]), 6)
+    assert [of(proposal.candidate.configuration)[0] for proposal in proposals[3:]] == [1.0] * 3
+
+
+@pytest.mark.parametrize("every", [1, 2, 3])
+def test_every_so_manieth_proposal_is_random(every: int) -> None:
+    origins = [proposal.origin for proposal in run(over_grid(starts=[0, 1, 2], random_every=every), 12)]
+    for number in range(3, 12):
+        assert origins[number] == ("random" if number % every == every - 1 else "model")
+
+
+def test_random_proposals_follow_from_seed_and_number_alone() -> None:
+    one, other, foreign = (over_grid(random_every=1, seed=seed) for seed in (1, 1, 2))
+    run(one, 20, value=lambda _: 0.0)
+    run(other, 20, value=hill)
+    run(foreign, 20)
+    assert keys(run(one, 5)) == keys(run(other, 5))
+    assert keys(run(one, 5)) != keys(run(foreign, 5))
+
+
+def test_random_proposals_are_scattered() -> None:
+    """Each trial has its own generator, and not the same one."""
+    rows = [int(str(key)) for key in keys(run(over_grid(random_every=1), 30))]
+    assert len(set(np.diff(rows))) > 20
+
+
+# ---- each configuration once --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("under_way", [1, 4])
+def test_nothing_is_proposed_twice(under_way: int) -> None:
+    """Also where results come late."""
+    spaces = [
+        over_grid(starts=[5], random_every=3),
+        Optimizer(SpaceCandidates(Space([FLOWS["k_nearest_neighbors"]], joint=False)), Recorder()),
+    ]
+    for optimizer in spaces:
+        proposals: list[Proposal] = []
+        for number in range(40):
+            proposals.append(asked(optimizer))
+            if number >= under_way:
+                optimizer.tell(number - under_way, number / 40)
+        assert len(set(keys(proposals))) == 40
+
+
+def test_a_table_that_is_exhausted_gives_nothing_more() -> None:
+    optimizer = Optimizer(TableCandidates(grid(3)), Recorder(), random_every=2)
+    assert sorted(map(str, keys(run(optimizer, 20)))) == sorted(map(str, range(9)))
+    assert optimizer.ask() is None
+    assert optimizer.ask() is None
+
+
+def test_a_space_of_few_choices_has_an_end() -> None:
+    optimizer = Optimizer(SpaceCandidates(Space([SIX], joint=False)), Recorder())
+    assert len(set(keys(run(optimizer, 20)))) == 6
+    assert optimizer.ask() is None
+
+
+# ---- what is learned ----------------------------------------------------------------------------
+
+
+def test_a_failed_trial_counts_as_the_worst_and_one_under_way_as_the_mean() -> None:
+    """Values 0.2, 0.8, failed, none yet: 0.2 and 0.5 stand for the last two."""
+    surrogate = Recorder()
+    optimizer = over_grid(surrogate, starts=[0, 1, 2, 3])
+    for value in (0.2, 0.8, None):
+        optimizer.tell(asked(optimizer).number, value)
+    asked(optimizer)
+    assert asked(optimizer).origin == "model"
+    X, y = surrogate.told[-1]
+    np.testing.assert_array_equal(X, grid().vectors[:4])
+    stands_for = np.array([0.2, 0.8, 0.2, 0.5])
+    np.testing.assert_allclose(y, (stands_for - stands_for.mean()) / stands_for.std())
+
+
+def test_values_that_are_all_equal_are_learned_as_average() -> None:
+    surrogate = Recorder()
+    run(over_grid(surrogate), 5, value=lambda _: 0.1)
+    assert [y.tolist() for _, y in surrogate.told] == [[0.0] * 3, [0.0] * 4]
+
+
+def test_a_search_goes_on_where_everything_failed_so_far() -> None:
+    surrogate = Recorder()
+    optimizer = over_grid(surrogate)
+    for _ in range(8):
+        proposal = asked(optimizer)
+        assert proposal.origin == "random"
+        optimizer.tell(proposal.number, None)
+    assert optimizer.best is None
+    optimizer.tell(asked(optimizer).number, 0.5)
+    assert asked(optimizer).origin == "model"
+    assert len(surrogate.told[-1][1]) == 9
+
+
+def test_the_order_of_telling_does_not_matter() -> None:
+    told = []
+    for order in ([0, 1, 2, 3], [3, 1, 0, 2]):
+        surrogate = Recorder()
+        optimizer = over_grid(surrogate, starts=[9, 8, 7, 6])
+        for _ in range(4):
+            asked(optimizer)
+        for number in order:
+            optimizer.tell(number, number / 10)
+        told.append((asked(optimizer).candidate.key, surrogate.told[-1][1].tolist()))
+    assert told[0] == told[1]
+
+
+def test_the_best_is_the_first_of_those_with_the_highest_value() -> None:
+    optimizer = over_grid(starts=[4, 5, 6, 7])
+    best_so_far = []
+    for value in (None, -2.0, -1.0, -1.0):
+        optimizer.tell(asked(optimizer).number, value)
+        best_so_far.append(optimizer.best.candidate.key if optimizer.best else None)
+    assert best_so_far == [None, 5, 6, 6]
+
+
+def test_the_score_to_beat_is_the_highest_expected_of_a_trial(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not the highest value, which may have been luck."""
+    seen: list[Situation] = []
+
+    def spy(predicted: Prediction, situation: Situation) -> Floats:
+        seen.append(situation)
+        return predicted.mean
+
+    monkeypatch.setitem(ACQUISITIONS, "spy", spy)
+    run(over_grid(starts=[0, 30, 2], acquisition="spy", xi=0.25), 4)
+    assert {(situation.best, situation.xi) for situation in seen} == {(grid().vectors[30, 0], 0.25)}
+
+
+@pytest.mark.parametrize("name", ["gp", "forest", "quantile-triple"])
+def test_the_unit_of_the_measure_changes_no_proposal(name: str) -> None:
+    """Accuracies that differ by thousandths are searched like those that differ by tenths: xi is in standard
+    scores."""
+
+    def small(vector: Floats) -> float:
+        return 2.0**-10 * hill(vector)
+
+    proposed = [
+        keys(run(over_grid(own_surrogate(name, grid()), seed=4), 8, value)) for value in (hill, small)
+    ]
+    assert proposed[0] == proposed[1]
+
+
+# ---- refusals -----------------------------------------------------------------------------------
+
+
+def test_telling_what_can_not_be_is_refused() -> None:
+    optimizer = over_grid()
+    number = asked(optimizer).number
+    for unknown in (-1, 1, 99):
+        with pytest.raises(BadInput, match=f"no trial {unknown} is under way"):
+            optimizer.tell(unknown, 0.5)
+    for value in (float("nan"), float("inf"), float("-inf")):
+        with pytest.raises(BadInput, match="can't have the value"):
+            optimizer.tell(number, value)
+    optimizer.tell(number, 0.5)
+    for again in (0.6, None):
+        with pytest.raises(BadInput, match="no trial 0 is under way"):
+            optimizer.tell(number, again)
+    assert optimizer.best is not None
+
+
+def test_a_history_is_recalled_in_its_order() -> None:
+    optimizer, candidate = over_grid(), TableCandidates(grid()).row(0)
+    for wrong in (1, -1):
+        with pytest.raises(BadInput, match="can't follow 0 trials"):
+            optimizer.recall(Proposal(wrong, candidate, "start"))
+    optimizer.recall(Proposal(0, candidate, "start"))
+    with pytest.raises(BadInput, match="trial 0 can't follow 1 trials"):
+        optimizer.recall(Proposal(0, candidate, "start"))
+
+
+@pytest.mark.parametrize(
+    ("settings", "reason"),
+    [
+        ({"acquisition": "luck"}, "unknown acquisition function"),
+        ({"acquisition": "value-per-second"}, "needs predicted running times"),
+        ({"acquisition": "ei"}, "needs a surrogate that states its uncertainty"),
+        ({"acquisition": "ucb"}, "needs a surrogate that states its uncertainty"),
+        ({"random_every": 0}, "random_every must be 1 or more"),
+    ],
+)
+def test_what_can_not_work_is_refused_before_the_first_trial(settings: dict[str, Any], reason: str) -> None:
+    with pytest.raises(BadInput, match=reason):
+        over_grid(Recorder("value"), **settings)
+
+
+def test_a_surrogate_with_uncertainty_may_be_asked_for_its_value() -> None:
+    assert len(run(over_grid(Recorder("ei"), acquisition="value"), 5)) == 5
+
+
+# ---- running times ------------------------------------------------------------------------------
+
+
+def equal_times() -> RunningTimes:
+    """A second for everything."""
+    runs = toy_runs()
+    seconds = runs.runs.assign(value=1000.0)
+    return RunningTimes(
+        type(runs)(runs.flow, "usercpu_time_millis", seconds, runs.configurations),
+        toy_metafeatures(),
+        METAFEATURES,
+    )
+
+
+@pytest.mark.parametrize("acquisition", sorted(TIMED))
+def test_where_all_take_equally_long_time_changes_nothing(acquisition: str) -> None:
+    """Neither in what is drawn at random nor in local search around it."""
+    proposed = []
+    for name, times in ((acquisition.removesuffix("-per-second"), None), (acquisition, equal_times())):
+        candidates = SpaceCandidates(Space([PLANE], joint=False))
+        optimizer = Optimizer(candidates, Recorder(name), acquisition=name, times=times)
+        proposed.append(keys(run(optimizer, 8)))
+    assert proposed[0] == proposed[1]
+
+
+def test_seconds_that_are_told_correct_what_is_expected() -> None:
+    """Three trials of two seconds each, where one was expected: log 2 * 3 / 4 (`recommend.bo.runtime`)."""
+    times = equal_times()
+    optimizer = over_grid(Recorder(), acquisition="value-per-second", times=times)
+    run(optimizer, 3, seconds=2.0)
+    asked(optimizer)
+    assert times.log_seconds(times.encode(grid(1))) == pytest.approx([np.log(2) * 3 / 4])
+
+
+# ---- searches that go on later ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["gbqr", "forest"])
+def test_a_dozen_trials_and_a_dozen_later_are_two_dozen_in_a_space(name: str) -> None:
+    """What is kept in between are settings, as JSON."""
+    space = Space([FLOWS["svm"], FLOWS["k_nearest_neighbors"]])
+    known = space.configurations(space.sample(100, np.random.default_rng(0)))
+
+    def value(vector: Floats) -> float:
+        return hill(np.nan_to_num(vector[1:]))
+
+    def fresh() -> tuple[SpaceCandidates, Optimizer]:
+        candidates = SpaceCandidates(space, seed=2)
+        starts = [candidates.of(Setting("svm", FLOWS["svm"].default()))]
+        surrogate = own_surrogate(name, known)
+        return candidates, Optimizer(candidates, surrogate, starts=starts, random_every=5, seed=2)
+
+    whole = run(fresh()[1], 24, value)
+    kept = [
+        json.dumps([setting.flow, dict(setting.hyperparameters)])
+        for proposal in whole[:12]
+        for setting in space.settings(proposal.candidate.configuration.vectors)
+    ]
+    candidates, later = fresh()
+    for proposal, text in zip(whole, kept, strict=False):
+        flow, hyperparameters = json.loads(text)
+        candidate = candidates.of(Setting(flow, hyperparameters))
+        later.recall(Proposal(proposal.number, candidate, proposal.origin))
+        later.tell(proposal.number, value(of(candidate.configuration)))
+    assert keys(run(later, 12, value)) == keys(whole[12:])
+
+
+@pytest.mark.parametrize(("name", "done"), [("gp", 9), ("hyperboost", 1), ("hyperboost", 11)])
+def test_a_search_in_a_table_goes_on_as_if_it_had_not_stopped(name: str, done: int) -> None:
+    """Also in the middle of the starts."""
+    whole_search, later = (over_grid(own_surrogate(name, grid()), starts=[100, 7], seed=3) for _ in range(2))
+    whole = run(whole_search, 16)
+    for proposal in whole[:done]:
+        later.recall(proposal)
+        later.tell(proposal.number, hill(of(proposal.candidate.configuration)))
+    assert keys(run(later, 16 - done)) == keys(whole[done:])
+
+
+def test_trials_that_were_under_way_are_under_way_again() -> None:
+    whole_search, later = over_grid(), over_grid()
+    begun = [asked(whole_search) for _ in range(5)]
+    for proposal in begun:
+        later.recall(proposal)
+    for number in (4, 0, 2):
+        for optimizer in (whole_search, later):
+            optimizer.tell(number, number / 5)
+    assert asked(later).candidate.key == asked(whole_search).candidate.key
+
+
+def test_proposals_leave_the_callers_starts_alone() -> None:
+    candidates = TableCandidates(grid())
+    starts: list[Candidate] = [candidates.row(3), candidates.row(3)]
+    run(Optimizer(candidates, Recorder(), starts=starts), 4)
+    assert [start.key for start in starts] == [3, 3]
+
+
+# ---- what it is for -----------------------------------------------------------------------------
+
+
+def test_a_process_finds_a_hilltop_sooner_than_chance() -> None:
+    """On a smooth hill over 400 configurations, 13 trials each: in the mean of three searches."""
+    found: dict[str, list[float]] = {"process": [], "chance": []}
+    known = grid(20)
+    for seed in range(3):
+        process = Optimizer(TableCandidates(known), own_surrogate("gp", known), seed=seed)
+        chance = Optimizer(TableCandidates(known), Recorder(), random_every=1, seed=seed)
+        found["process"].append(best_value(run(process, 13)))
+        found["chance"].append(best_value(run(chance, 13)))
+    top = max(map(hill, known.vectors))
+    missed = {name: top - np.mean(values) for name, values in found.items()}
+    assert missed["process"] < 0.1 * missed["chance"]

@@ -1,0 +1,400 @@
+"""Our search inside Optuna: a study is all that the sampler knows, and its workers do not meet."""
+
+import logging
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ingest.datasets import load_dataset
+from ingest.flows import FLOWS, get_flow
+from ingest.flows.parameters import Choice, Number
+from recommend.bo import candidates
+from recommend.bo.space import Setting, Space
+from recommend.bo.surrogates.base import Surrogate
+from recommend.bo.surrogates.forest import ForestSurrogate
+from recommend.bo.surrogates.gaussian_process import GaussianProcessSurrogate
+from recommend.export import optuna_distributions, suggest_setting
+from recommend.ranking import recommend
+from tests.recommend.bo.toys import PLANE, SIX, Recorder
+from warehouse.errors import BadInput
+from warehouse.store import Warehouse
+
+optuna = pytest.importorskip("optuna")
+testing = pytest.importorskip("optuna.testing.pytest_samplers")
+sampling = pytest.importorskip("recommend.bo.optuna_sampler")
+
+ONE = Space([PLANE], joint=False)
+TWO = Space([PLANE, SIX])
+MIXED = replace(
+    PLANE,
+    name="mixed",
+    hyperparameters=(
+        Number("rate", 1e-4, 1.0, default=0.1, log=True),
+        Number("depth", 1, 20, default=5),
+        Number("leaves", 1, 1000, default=5, log=True),
+        Choice("features", ("sqrt", 0.5, True), default="sqrt"),
+    ),
+)
+STARTS = [Setting("plane", {"u": 0.1, "v": 0.2}), Setting("six", {"c": "b", "k": 2})]
+
+
+@pytest.fixture(autouse=True)
+def few_candidates(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Quicker; how good the search is with all of them is tested elsewhere."""
+    monkeypatch.setattr(candidates, "RANDOM", 1000)
+
+
+@pytest.fixture(autouse=True)
+def quiet() -> Iterator[None]:
+    before = optuna.logging.get_verbosity()
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    yield
+    optuna.logging.set_verbosity(before)
+
+
+def sampler(space: Space = TWO, surrogate: Surrogate | None = None, **settings: Any) -> Any:
+    return sampling.HeadstartSampler(space, surrogate or ForestSurrogate(), **settings)
+
+
+def value(setting: Setting) -> float:
+    """Best, 1, for plane with u = 0.3 and v = 0.7."""
+    if setting.flow == "six":
+        return 0.1 * float(setting.hyperparameters["k"] or 0)
+    u, v = (float(setting.hyperparameters[name] or 0) for name in ("u", "v"))
+    return 1 - (u - 0.3) ** 2 - (v - 0.7) ** 2
+
+
+def objective(space: Space = TWO) -> Callable[[Any], float]:
+    return lambda trial: value(suggest_setting(trial, space))
+
+
+def study_of(own: Any, **settings: Any) -> Any:
+    return optuna.create_study(**{"direction": "maximize", "sampler": own, **settings})
+
+
+def searched(own: Any, trials: int, space: Space = TWO) -> Any:
+    study = study_of(own)
+    study.optimize(objective(space), n_trials=trials)
+    return study
+
+
+def params_of(study: Any) -> list[dict[str, Any]]:
+    return [trial.params for trial in study.trials]
+
+
+def are_different(configurations: list[dict[str, Any]]) -> bool:
+    return len({repr(sorted(one.items())) for one in configurations}) == len(configurations)
+
+
+class TestOptunasContract(testing.BasicSamplerTestCase, testing.SingleOnlySamplerTestCase):  # type: ignore[misc, name-defined]
+    """What Optuna asks of its own samplers. The objectives suggest what the space does not have."""
+
+    @pytest.fixture
+    def sampler(self) -> Callable[[], Any]:
+        return lambda: sampler(ONE)
+
+    test_trial_relative_params = testing.RelativeSamplerTestCase.test_trial_relative_params
+
+
+@pytest.mark.parametrize("storage", ["memory", "journal"])
+def test_five_trials_and_five_later_are_the_ten_of_one_go(storage: str, tmp_path: Path) -> None:
+    def opened() -> Any:
+        if storage == "journal":
+            backend = optuna.storages.journal.JournalFileBackend(str(tmp_path / "study.log"))
+            return optuna.storages.JournalStorage(backend)
+        return in_memory
+
+    def new() -> Any:
+        return sampler(TWO, GaussianProcessSurrogate(), starts=STARTS)
+
+    in_memory = optuna.storages.InMemoryStorage()
+    for _ in range(2):
+        study = study_of(new(), storage=opened(), study_name="s", load_if_exists=True)
+        study.optimize(objective(), n_trials=5)
+    assert params_of(study) == params_of(searched(new(), 10))
+
+
+def test_the_seed_settles_the_trials_and_reseeding_does_not() -> None:
+    reseeded = sampler(seed=3)
+    reseeded.reseed_rng()
+    same = params_of(searched(sampler(seed=3), 6))
+    assert params_of(searched(reseeded, 6)) == same
+    other = params_of(searched(sampler(seed=4), 6))
+    assert all(one not in same for one in other if one["algorithm"] == "plane")
+
+
+def test_minimizing_is_maximizing_the_opposite() -> None:
+    recorder, opposite = Recorder(), Recorder()
+    searched(sampler(ONE, recorder), 5, ONE)
+    study = study_of(sampler(ONE, opposite), direction="minimize")
+    study.optimize(lambda trial: -objective(ONE)(trial), n_trials=5)
+    for (X, y), (same_X, same_y) in zip(recorder.told, opposite.told, strict=True):
+        np.testing.assert_array_equal(X, same_X)
+        np.testing.assert_array_equal(y, same_y)
+
+
+def test_the_search_finds_better_configurations_than_chance() -> None:
+    own, random = [], []
+    for seed in range(4):
+        own.append(1 - searched(sampler(ONE, GaussianProcessSurrogate(), seed=seed), 10, ONE).best_value)
+        random.append(1 - searched(optuna.samplers.RandomSampler(seed), 10, ONE).best_value)
+    assert np.mean(own) < np.mean(random) / 5
+
+
+@pytest.mark.parametrize("flows", [[MIXED], [MIXED, PLANE], list(FLOWS.values())])
+def test_proposals_are_plain_values_of_the_space_and_come_back_exactly(flows: list[Any]) -> None:
+    space = Space(flows, joint=len(flows) > 1)
+    recorder = Recorder()
+    study = study_of(sampler(space, recorder))
+    ran = []
+    for _ in range(8):
+        trial = study.ask()
+        ran.append(suggest_setting(trial, space))
+        study.tell(trial, float(len(ran)))
+    for setting, trial in zip(ran, study.trials, strict=True):
+        assert len(trial.params) == len(setting.hyperparameters) + (len(flows) > 1)
+        assert {type(one) for one in trial.params.values()} <= {int, float, str, bool, type(None)}
+        for name, distribution in trial.distributions.items():
+            number = isinstance(distribution, optuna.distributions.IntDistribution)
+            assert type(trial.params[name]) is int or not number
+        [back] = space.settings(space.vector(setting)[None])
+        assert back.identity() == setting.identity()
+    X, _ = recorder.told[-1]
+    np.testing.assert_array_equal(X, np.nan_to_num([space.vector(one) for one in ran[:7]], nan=-1.0))
+
+
+def test_no_configuration_is_tried_twice_until_all_were() -> None:
+    assert are_different(params_of(searched(sampler(ONE, Recorder()), 12, ONE)))
+    space = Space([SIX], joint=False)
+    study = searched(sampler(space), 8, space)
+    assert are_different(params_of(study)[:6])
+    assert len(study.trials) == 8
+
+
+def test_asking_again_before_telling_gives_something_else() -> None:
+    study = searched(sampler(ONE), 4, ONE)
+    asked = [study.ask(optuna_distributions(ONE)).params for _ in range(4)]
+    assert are_different(asked + params_of(study)[:4])
+
+
+def ask_together(own: Callable[[], Any], before: int, together: int) -> list[dict[str, Any]]:
+    """What workers run that share a study and begin a trial together, when none knows of the others' yet."""
+    study = study_of(own())
+    study.optimize(objective(ONE), n_trials=before)
+    asked = []
+    for number in range(together):
+        alone = study_of(own())
+        alone.add_trials(study.trials)
+        others = [alone.ask() for _ in range(number)]
+        asked.append(alone.ask(optuna_distributions(ONE)).params)
+        assert not any(trial.params for trial in others)
+    return asked
+
+
+@pytest.mark.parametrize("before", [0, 2, 5])
+def test_workers_that_begin_together_run_different_configurations(before: int) -> None:
+    starts = [Setting("plane", {"u": 0.1, "v": 0.2}), Setting("plane", {"u": 0.2, "v": 0.1})]
+    asked = ask_together(lambda: sampler(ONE, Recorder(), starts=starts), before, 4)
+    assert are_different(asked)
+    if not before:
+        assert asked[:2] == [start.hyperparameters for start in starts]
+
+
+def test_a_worker_that_died_before_it_suggested_anything_holds_no_start() -> None:
+    study = study_of(sampler(starts=STARTS))
+    dead, later = study.ask(), study.ask()
+    assert suggest_setting(later, TWO) == STARTS[1]
+    study.optimize(objective(), n_trials=3)
+    assert dead.params == {}
+    assert suggest_setting(study.trials[2], TWO) == STARTS[0]
+
+
+def test_what_a_trial_is_about_to_suggest_is_not_proposed_again() -> None:
+    """Two of six configurations are left, and the first trial has not suggested all of its own yet."""
+    space = Space([SIX], joint=False)
+    study = searched(sampler(space, Recorder()), 4, space)
+    first, second = study.ask(), study.ask()
+    first.suggest_categorical("c", ["a", "b", "c"])
+    suggest_setting(second, space)
+    suggest_setting(first, space)
+    assert are_different(params_of(study))
+
+
+def test_threads_share_a_sampler() -> None:
+    study = study_of(sampler(starts=STARTS))
+    study.optimize(objective(), n_trials=12, n_jobs=3)
+    ran = [suggest_setting(trial, TWO) for trial in study.trials]
+    assert all(ran.count(start) == 1 for start in STARTS)
+    assert are_different(params_of(study))
+
+
+def test_failed_and_pruned_trials_are_as_bad_as_the_worst_and_running_ones_usual() -> None:
+    recorder = Recorder()
+    study = study_of(sampler(ONE, recorder))
+    states = optuna.trial.TrialState
+    outcomes = [
+        (1.0, None),
+        (None, states.FAIL),
+        (3.0, None),
+        (None, states.PRUNED),
+        (float("inf"), None),
+        (2.0, None),
+    ]
+    for number, state in outcomes:
+        study.tell(study.ask(optuna_distributions(ONE)), number, state=state)
+    study.ask(optuna_distributions(ONE))
+    study.ask(optuna_distributions(ONE))
+    _, y = recorder.told[-1]
+    low, high, middle = y[0], y[2], y[5]
+    assert low < middle < high
+    np.testing.assert_allclose(y, [low, low, high, low, low, middle, middle])
+
+
+def finished(params: dict[str, Any], distributions: dict[str, Any]) -> Any:
+    return optuna.trial.create_trial(params=params, distributions=distributions, value=0.5)
+
+
+def test_trials_of_another_space_are_passed_over_with_one_warning(caplog: pytest.LogCaptureFixture) -> None:
+    of = optuna.distributions
+    recorder = Recorder()
+    study = study_of(sampler(ONE, recorder))
+    study.add_trials(
+        [
+            finished({"x": 1.0}, {"x": of.FloatDistribution(0, 1)}),
+            finished({"u": 0.5}, {"u": of.FloatDistribution(0, 1)}),
+            finished({"u": 0.5, "v": 7.0}, {name: of.FloatDistribution(0, 9) for name in "uv"}),
+            finished(
+                {"u": 0.5, "v": "b"}, {"u": of.FloatDistribution(0, 1), "v": of.CategoricalDistribution("ab")}
+            ),
+            finished({}, {}),
+        ]
+    )
+    with caplog.at_level(logging.WARNING, logger=sampling.__name__):
+        study.optimize(objective(ONE), n_trials=5)
+    assert [record.getMessage().split("not", 1)[1] for record in caplog.records] == [
+        " learned from, such as trial 0: it has no u"
+    ]
+    X, _ = recorder.told[-1]
+    assert len(X) == 4
+
+
+def test_an_objectives_other_parameters_are_its_own() -> None:
+    def with_another(trial: Any) -> float:
+        return objective(ONE)(trial) + 0 * trial.suggest_int("folds", 2, 9)
+
+    study = study_of(sampler(ONE))
+    study.optimize(with_another, n_trials=8)
+    assert [{name: one[name] for name in "uv"} for one in params_of(study)] == params_of(
+        searched(sampler(ONE), 8, ONE)
+    )
+    assert len({one["folds"] for one in params_of(study)}) > 1
+
+
+def test_enqueued_trials_are_run_and_learned_from(caplog: pytest.LogCaptureFixture) -> None:
+    recorder = Recorder()
+    study = study_of(sampler(ONE, recorder))
+    study.enqueue_trial({"u": 0.25, "v": 0.75})
+    study.enqueue_trial({"u": 0.125})
+    study.enqueue_trial({"u": 5.0, "v": 0.75})
+    with pytest.warns(UserWarning, match="out of range"), caplog.at_level(logging.WARNING):
+        study.optimize(objective(ONE), n_trials=6)
+    assert params_of(study)[0] == {"u": 0.25, "v": 0.75}
+    assert params_of(study)[1]["u"] == 0.125
+    assert "trial 2: u is 5.0, expected a number from 0.0 to 1.0" in caplog.text
+    X, _ = recorder.told[-1]
+    np.testing.assert_array_equal(X[:2], [[0.25, 0.75], [0.125, params_of(study)[1]["v"]]])
+    assert len(X) == 4
+
+
+def test_an_algorithm_that_is_fixed_is_completed_at_random() -> None:
+    study = study_of(sampler(starts=STARTS[:1]))
+    study.enqueue_trial({"algorithm": "six"})
+    study.optimize(objective(), n_trials=2)
+    assert params_of(study)[0].keys() == {"algorithm", "six:c", "six:k"}
+    assert suggest_setting(study.trials[1], TWO) == STARTS[0]
+
+
+@pytest.mark.filterwarnings("ignore:PartialFixedSampler is experimental")
+def test_fixed_parameters_stay_fixed_and_the_others_are_proposed() -> None:
+    study = study_of(optuna.samplers.PartialFixedSampler({"u": 0.3}, sampler(ONE)))
+    study.optimize(objective(ONE), n_trials=12)
+    assert {one["u"] for one in params_of(study)} == {0.3}
+    assert study.best_value > 0.99
+
+
+def test_starts_come_first_and_are_not_repeated() -> None:
+    study = study_of(sampler(starts=[*STARTS, STARTS[0]]))
+    study.enqueue_trial({"algorithm": "six", "six:c": "b", "six:k": 2})
+    study.optimize(objective(), n_trials=4)
+    ran = [suggest_setting(trial, TWO) for trial in study.trials]
+    assert ran[:2] == [STARTS[1], STARTS[0]]
+    assert not {repr(one) for one in ran[2:]} & {repr(one) for one in STARTS}
+
+
+@pytest.mark.parametrize(
+    ("start", "reason"),
+    [
+        (Setting("svm", {}), "no svm; it has plane, six"),
+        (Setting("plane", {"w": 1}), "plane has no hyperparameter w"),
+        (
+            Setting("plane", {"u": 0.5, "v": 1.5}),
+            "a start of plane is not in the space: plane:v is 1.5, expected",
+        ),
+        (Setting("plane", {"u": 0.5}), "a start of plane is not in the space: it has no plane:v"),
+    ],
+)
+def test_a_start_that_the_space_does_not_have_is_refused(start: Setting, reason: str) -> None:
+    with pytest.raises(BadInput, match=reason):
+        sampler(starts=[start])
+
+
+def test_what_can_not_work_is_refused_at_once() -> None:
+    with pytest.raises(BadInput, match="known are ei"):
+        sampler(acquisition="best")
+    with pytest.raises(BadInput, match="needs predicted running times"):
+        sampler(acquisition="ei-per-second")
+    with pytest.raises(BadInput, match="seed must be 0 or more"):
+        sampler(seed=-1)
+
+
+def test_studies_of_several_objectives_are_refused_in_one_line() -> None:
+    study = optuna.create_study(directions=["minimize", "maximize"], sampler=sampler())
+    with pytest.raises(BadInput, match="this study has 2 objectives; HeadstartSampler takes studies of one"):
+        study.optimize(objective(), n_trials=1)
+
+
+def test_a_dataset_gets_a_sampler_that_starts_with_what_is_recommended(small_world: Path, csv: Path) -> None:
+    dataset, warehouse = load_dataset(str(csv)), Warehouse.open(small_world)
+    flows = ["decision_tree", "logistic_regression"]
+    own = sampling.headstart_sampler(dataset, flows, warehouse=warehouse, starts=2)
+    ran: list[Setting] = []
+
+    def trees_are_good(trial: Any) -> float:
+        ran.append(suggest_setting(trial, own.space))
+        return 0.9 if ran[-1].flow == "decision_tree" else 0.6
+
+    study_of(own).optimize(trees_are_good, n_trials=5)
+    first = recommend(dataset, warehouse=warehouse, top=2, flows=flows).configurations
+    assert ran[:2] == [Setting(one.flow.name, one.hyperparameters) for one in first]
+    assert {one.flow for one in ran} <= set(flows)
+    for one in ran:
+        get_flow(one.flow).pipeline(one.hyperparameters, dataset.roles)
+
+
+def test_a_dataset_may_be_searched_without_starts(small_world: Path, csv: Path) -> None:
+    own = sampling.headstart_sampler(
+        load_dataset(str(csv)),
+        ["decision_tree"],
+        warehouse=Warehouse.open(small_world),
+        surrogate="gbqr",
+        starts=0,
+    )
+    study = study_of(own)
+    study.optimize(
+        lambda trial: -float(suggest_setting(trial, own.space).hyperparameters["max_depth"] or 0), n_trials=5
+    )
+    assert params_of(study)[0].keys() == get_flow("decision_tree").default().keys()

@@ -1,0 +1,106 @@
+"""Running times: learned from runs elsewhere, corrected by the trials."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from recommend.bo.runtime import RunningTimes
+from recommend.bo.space import Configurations, Floats, TableColumns
+from tests.contracts.meta_learner import toy_metafeatures, toy_runs
+from warehouse.errors import BadInput
+from warehouse.queries import RunTable
+
+SMALL = pd.Series({"NumberOfInstances": 200.0, "NumberOfFeatures": 10.0, "NumberOfClasses": 2.0})
+LARGE = SMALL.replace({200.0: 900.0})
+DEPTH = toy_runs().configurations["depth"].to_numpy(dtype=np.float64)
+
+
+def timed_runs(per_row: float = 0.0, scale: float = 1.0) -> RunTable:
+    """A run takes a second for each level of depth and `per_row` seconds for each row, times `scale`."""
+    runs = toy_runs()
+    rows = toy_metafeatures()["NumberOfInstances"].loc[runs.runs["dataset"]].to_numpy()
+    depth = runs.configurations["depth"].loc[runs.runs["setup"]].to_numpy(dtype=np.float64)
+    millis = 1000 * scale * (depth + per_row * rows)
+    return replace(runs, measure="usercpu_time_millis", runs=runs.runs.assign(value=millis))
+
+
+def known() -> Configurations:
+    return TableColumns(toy_runs().configurations).configurations()
+
+
+def expected_seconds(times: RunningTimes) -> Floats:
+    seconds: Floats = np.exp(times.log_seconds(times.encode(known())))
+    return seconds
+
+
+@pytest.fixture
+def times() -> RunningTimes:
+    return RunningTimes(timed_runs(), toy_metafeatures(), SMALL)
+
+
+def test_seconds_that_grow_with_a_hyperparameter_are_learned_in_order(times: RunningTimes) -> None:
+    seconds = expected_seconds(times)
+    assert seconds == pytest.approx(DEPTH, rel=0.05)
+    order = np.argsort(DEPTH, kind="stable")
+    is_deeper = np.diff(DEPTH[order]) > 0
+    assert (np.diff(seconds[order])[is_deeper] > 0).all()
+
+
+def test_large_datasets_take_longer() -> None:
+    """A hundredth of a second for each row."""
+    runs = timed_runs(per_row=0.01)
+    small, large = (RunningTimes(runs, toy_metafeatures(), new) for new in (SMALL, LARGE))
+    assert (expected_seconds(large) > expected_seconds(small) + 2).all()
+
+
+@pytest.mark.parametrize("trials", [1, 2, 9])
+def test_trials_that_take_twice_as_long_shift_what_is_expected(times: RunningTimes, trials: int) -> None:
+    """By log 2 * t / (t + 1): one more trial, which took as long as expected, is thought of."""
+    before = expected_seconds(times)
+    X = times.encode(known())
+    times.adjust(X[:trials], 2 * before[:trials])
+    shift = np.log(expected_seconds(times)) - np.log(before)
+    assert shift == pytest.approx(np.full(len(before), np.log(2) * trials / (trials + 1)))
+
+
+def test_adjusting_forgets_the_trials_before(times: RunningTimes) -> None:
+    X, before = times.encode(known()), expected_seconds(times)
+    times.adjust(X, 50 * before)
+    times.adjust(X[:1], 2 * before[:1])
+    assert expected_seconds(times) == pytest.approx(before * np.sqrt(2))
+    times.adjust(X[:0], np.array([]))
+    np.testing.assert_array_equal(expected_seconds(times), before)
+
+
+def test_less_than_a_millisecond_counts_as_one(times: RunningTimes) -> None:
+    X = times.encode(known())
+    shifted = []
+    for seconds in (0.0, 1e-9, 1e-3):
+        times.adjust(X[:1], np.array([seconds]))
+        shifted.append(expected_seconds(times).tolist())
+    assert shifted[0] == shifted[1] == shifted[2]
+    instant = RunningTimes(timed_runs(scale=0.0), toy_metafeatures(), SMALL)
+    assert expected_seconds(instant) == pytest.approx(np.full(len(DEPTH), 1e-3))
+
+
+def test_a_configuration_is_expected_to_take_the_same_whichever_others_are_asked_about(
+    times: RunningTimes,
+) -> None:
+    together = times.encode(known())
+    alone = np.vstack([times.encode(known().take([row])) for row in range(len(DEPTH))])
+    np.testing.assert_array_equal(alone, together)
+
+
+def test_datasets_without_metafeatures_are_learned_from_too() -> None:
+    without = toy_metafeatures().drop(index=["toy:0", "toy:7"])
+    for new in (SMALL, pd.Series(dtype=float)):
+        seconds = expected_seconds(RunningTimes(timed_runs(), without, new))
+        assert seconds == pytest.approx(DEPTH, rel=0.05)
+
+
+def test_no_runs_are_refused() -> None:
+    nothing = replace(timed_runs(), runs=timed_runs().runs.iloc[:0])
+    with pytest.raises(BadInput, match="nothing to learn from"):
+        RunningTimes(nothing, toy_metafeatures(), SMALL)

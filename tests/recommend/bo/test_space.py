@@ -1,0 +1,346 @@
+"""Search spaces: the ways between settings, vectors and tables, and what lies around a configuration."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from ConfigSpace import Configuration
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ingest.flows import FLOWS, Value
+from ingest.flows.design import sobol_design
+from metalearners.base import facts_of, hyperparameters_of
+from metalearners.encoded import encode
+from metalearners.hyperparameters import learn_encoding
+from recommend.bo.space import ALGORITHM, Configurations, Floats, Setting, Space, TableColumns
+from warehouse.errors import BadInput
+
+SPACES = {
+    **{name: Space([flow], joint=False) for name, flow in FLOWS.items()},
+    "joint": Space(list(FLOWS.values())),
+    "joint-of-one": Space([FLOWS["svm"]]),
+    "historical": Space([FLOWS["adaboost"]], joint=False, historical=True),
+}
+every_space = pytest.mark.parametrize("space", SPACES.values(), ids=SPACES)
+seeds = st.integers(0, 2**32 - 1)
+
+
+def sampled(space: Space, n: int, seed: int = 0) -> Floats:
+    return space.sample(n, np.random.default_rng(seed))
+
+
+# ---- settings and vectors -----------------------------------------------------------------------
+
+
+@every_space
+@settings(max_examples=5, deadline=None)
+@given(seed=seeds)
+def test_a_vector_comes_back_from_its_setting_bit_by_bit(space: Space, seed: int) -> None:
+    """A history holds settings: a search that goes on from it sees what it would have seen."""
+    vectors = sampled(space, 10, seed)
+    again = np.array([space.vector(setting) for setting in space.settings(vectors)])
+    np.testing.assert_array_equal(again, vectors)
+    assert again.tobytes() == vectors.tobytes()
+
+
+@every_space
+@settings(max_examples=5, deadline=None)
+@given(seed=seeds)
+def test_a_setting_comes_back_from_its_vector(space: Space, seed: int) -> None:
+    drawn = space.settings(sampled(space, 10, seed))
+    again = space.settings(np.array([space.vector(setting) for setting in drawn]))
+    assert [setting.identity() for setting in again] == [setting.identity() for setting in drawn]
+
+
+@pytest.mark.parametrize("name", FLOWS)
+def test_the_default_comes_back_as_it_was(name: str) -> None:
+    """0.1 and not 0.10000000000000002."""
+    for space in (SPACES[name], SPACES["joint"]):
+        default = Setting(name, FLOWS[name].default())
+        assert space.settings(space.vector(default)[None])[0].identity() == default.identity()
+
+
+@pytest.mark.parametrize("name", FLOWS)
+def test_designs_are_in_the_space(name: str) -> None:
+    """Configurations that experiments run can be tried, but for digits that make no difference."""
+    space = SPACES[name]
+    for values in sobol_design(FLOWS[name], 5):
+        found = space.settings(space.vector(Setting(name, values))[None])[0].hyperparameters
+        assert found.keys() == values.keys()
+        for parameter, value in values.items():
+            is_exact = isinstance(value, str | bool | int)
+            assert found[parameter] == (value if is_exact else pytest.approx(value, rel=1e-11))
+
+
+@every_space
+def test_values_are_pythons_own_and_of_the_space(space: Space) -> None:
+    for setting in space.settings(sampled(space, 30)):
+        own = {parameter.name: parameter for parameter in FLOWS[setting.flow].hyperparameters}
+        assert set(setting.hyperparameters) == set(own)  # those of the flow, all of them, and no others
+        for name, value in setting.hyperparameters.items():
+            assert type(value) in (bool, int, float, str)
+            if isinstance(value, float | int) and not isinstance(value, bool):
+                assert own[name].low <= value <= own[name].high  # type: ignore[union-attr]
+                assert isinstance(value, int) == isinstance(own[name].low, int)  # type: ignore[union-attr]
+
+
+def test_every_flow_of_a_joint_space_is_drawn_about_as_often() -> None:
+    flows = [setting.flow for setting in SPACES["joint"].settings(sampled(SPACES["joint"], 1000))]
+    counts = pd.Series(flows).value_counts()
+    assert set(counts.index) == set(FLOWS)
+    assert counts.between(60, 140).all()  # 100 expected, standard deviation 9.5
+
+
+@every_space
+def test_the_same_generator_draws_the_same(space: Space) -> None:
+    np.testing.assert_array_equal(sampled(space, 5, seed=3), sampled(space, 5, seed=3))
+    assert sampled(space, 1).shape == (1, len(space.names))
+    assert sampled(space, 1).tobytes() != sampled(space, 1, seed=1).tobytes()
+
+
+def test_only_the_hyperparameters_of_the_chosen_flow_are_there() -> None:
+    space = SPACES["joint"]
+    vectors = sampled(space, 50)
+    for vector, setting in zip(vectors, space.settings(vectors), strict=True):
+        there = {name for name, place in zip(space.names, vector, strict=True) if not math.isnan(place)}
+        assert there == {ALGORITHM, *(f"{setting.flow}:{name}" for name in setting.hyperparameters)}
+
+
+def test_a_hyperparameter_may_be_missing_from_a_setting() -> None:
+    """As in old runs, which did not list all of them."""
+    space = SPACES["svm"]
+    vector = space.vector(Setting("svm", {"C": 1.0}))
+    assert np.isnan(vector).sum() == len(space.names) - 1
+    assert space.settings(vector[None]) == [Setting("svm", {"C": 1.0})]
+
+
+@pytest.mark.parametrize(
+    ("given_value", "counts_as"),
+    [(0, 50), (10**9, 500), (-math.inf, 50), (math.inf, 500), (99.6, 100), (100.0, 100), (100, 100)],
+)
+def test_numbers_count_as_the_nearest_one_of_the_range(given_value: float, counts_as: int) -> None:
+    space = SPACES["lightgbm"]
+    vector = space.vector(Setting("lightgbm", {"n_estimators": given_value}))
+    assert space.settings(vector[None])[0].hyperparameters == {"n_estimators": counts_as}
+    assert vector.tobytes() == space.vector(Setting("lightgbm", {"n_estimators": counts_as})).tobytes()
+
+
+def test_true_is_not_one() -> None:
+    space = SPACES["random_forest"]
+    chosen = space.vector(Setting("random_forest", {"bootstrap": True}))
+    assert space.settings(chosen[None])[0].hyperparameters["bootstrap"] is True
+    with pytest.raises(BadInput, match="bootstrap can't be 1: its choices are"):
+        space.vector(Setting("random_forest", {"bootstrap": 1}))
+    with pytest.raises(BadInput, match="min_samples_leaf can't be True: it is a number"):
+        space.vector(Setting("random_forest", {"min_samples_leaf": True}))
+    one, true = Setting("f", {"a": 1}), Setting("f", {"a": True})
+    assert one.identity() != true.identity()
+    assert Setting("f", {"a": 1, "b": 2}).identity() == Setting("f", {"b": 2, "a": 1}).identity()
+
+
+@pytest.mark.parametrize(
+    ("setting", "reason"),
+    [
+        (Setting("perceptron", {}), "the search space has no perceptron; it has svm"),
+        (Setting("svm", {"kernel": "rbf"}), "svm has no hyperparameter kernel"),
+        (Setting("svm", {"C": "large"}), "C can't be 'large': it is a number"),
+        (Setting("svm", {"C": None}), "C can't be None"),
+        (Setting("svm", {"C": math.nan}), "C can't be nan"),
+        (Setting("svm", {"imputation": "zero"}), "imputation can't be 'zero': its choices are"),
+    ],
+)
+def test_what_the_space_does_not_have_is_refused_in_one_line(setting: Setting, reason: str) -> None:
+    for space in (SPACES["svm"], SPACES["joint-of-one"]):
+        with pytest.raises(BadInput, match=reason) as caught:
+            space.vector(setting)
+        assert "\n" not in str(caught.value)
+
+
+def test_old_values_are_admitted_where_old_runs_are_read_and_nowhere_else() -> None:
+    old = Setting("adaboost", {"algorithm": "SAMME.R"})
+    space = SPACES["historical"]
+    assert space.settings(space.vector(old)[None]) == [old]
+    with pytest.raises(BadInput, match="SAMME"):
+        SPACES["adaboost"].vector(old)
+
+
+def test_a_space_is_of_different_flows_and_of_one_unless_it_is_joint() -> None:
+    svm, mlp = FLOWS["svm"], FLOWS["mlp"]
+    for flows, joint, reason in (
+        ([], True, "one flow or more"),
+        ([svm, svm], True, "each of them once"),
+        ([svm, mlp], False, "joint"),
+    ):
+        with pytest.raises(BadInput, match=reason):
+            Space(flows, joint=joint)
+
+
+# ---- tables -------------------------------------------------------------------------------------
+
+
+def as_objects(space: Space, vectors: Floats) -> pd.DataFrame:
+    """The table of these vectors as the warehouse would give it: Python's own values, NaN where absent."""
+    rows: list[dict[str, Any]] = [
+        {
+            "flow": f"headstart:{setting.flow}",
+            "algorithm": setting.flow,
+            **{
+                f"{setting.flow}:{name}" if space.joint else f"own {name}": value
+                for name, value in setting.hyperparameters.items()
+            },
+        }
+        for setting in space.settings(vectors)
+    ]
+    names = space.names[1:] if space.joint else space.names
+    columns = ["flow", "algorithm", *(name if space.joint else f"own {name}" for name in names)]
+    table = pd.DataFrame(rows, columns=columns, dtype=object)
+    table.columns = pd.Index(["flow", "algorithm", *names])  # AdaBoost has a parameter called algorithm
+    return table
+
+
+@every_space
+def test_typed_columns_are_encoded_like_the_same_values_as_objects(space: Space) -> None:
+    vectors = sampled(space, 60)
+    typed, objects = space.configurations(vectors).table, as_objects(space, vectors)
+    assert typed.columns.tolist() == objects.columns.tolist()
+    dataset = pd.Series({"NumberOfInstances": 150.0, "NumberOfFeatures": 5.0})
+    facts = facts_of(dataset.to_frame().T)
+    for one_hot in (True, False):
+        of_typed, of_objects = (
+            learn_encoding(hyperparameters_of(table), facts, one_hot=one_hot) for table in (typed, objects)
+        )
+        assert of_typed == of_objects
+        np.testing.assert_array_equal(encode(of_typed, typed, dataset), encode(of_objects, objects, dataset))
+
+
+def test_configurations_keep_both_forms_side_by_side() -> None:
+    space = SPACES["joint"]
+    all_of_them = space.configurations(sampled(space, 6))
+    some = all_of_them.take([4, 1])
+    assert len(some) == 2
+    np.testing.assert_array_equal(some.vectors, all_of_them.vectors[[4, 1]])
+    assert some.table["algorithm"].tolist() == all_of_them.table["algorithm"].iloc[[4, 1]].tolist()
+    assert some.categories is all_of_them.categories
+
+
+# ---- neighbours ---------------------------------------------------------------------------------
+
+
+@every_space
+@settings(max_examples=4, deadline=None)
+@given(seed=seeds)
+def test_neighbours_differ_in_one_hyperparameter_and_are_legal(space: Space, seed: int) -> None:
+    centre = sampled(space, 1, seed)[0]
+    around = space.neighbours(centre[None], np.random.default_rng(seed))[0]
+    assert len(around) > 0
+    for neighbour, setting in zip(around, space.settings(around), strict=True):
+        Configuration(space.config_space, vector=neighbour).check_valid_configuration()
+        same = (neighbour == centre) | (np.isnan(neighbour) & np.isnan(centre))
+        changed = [name for name, equal in zip(space.names, same, strict=True) if not equal]
+        if changed[0] == ALGORITHM and space.joint:
+            assert setting.hyperparameters.keys() == FLOWS[setting.flow].default().keys()
+        else:
+            assert len(changed) == 1
+        assert space.vector(setting).tobytes() == neighbour.tobytes()
+
+
+def test_every_other_choice_is_a_neighbour() -> None:
+    space = SPACES["joint"]
+    centre = space.vector(Setting("svm", FLOWS["svm"].default()))
+    around = space.settings(space.neighbours(centre[None], np.random.default_rng(0))[0])
+    assert {setting.flow for setting in around} == set(FLOWS)
+    own = [setting.hyperparameters for setting in around if setting.flow == "svm"]
+    assert {values["imputation"] for values in own} == {"mean", "median", "most_frequent"}
+    assert {values["shrinking"] for values in own} == {True, False}
+    assert len({values["C"] for values in own}) == 5  # four others
+
+
+def test_neighbours_of_the_same_generator_are_the_same() -> None:
+    centre = sampled(SPACES["mlp"], 1)[0]
+    first, second = (SPACES["mlp"].neighbours(centre[None], np.random.default_rng(1))[0] for _ in range(2))
+    np.testing.assert_array_equal(first, second)
+
+
+def test_what_is_missing_stays_missing_around_a_configuration() -> None:
+    space = SPACES["svm"]
+    around = space.neighbours(space.vector(Setting("svm", {"C": 1.0}))[None], np.random.default_rng(0))[0]
+    assert len(around) == 4
+    assert all(list(setting.hyperparameters) == ["C"] for setting in space.settings(around))
+
+
+# ---- tables of configurations that were run -----------------------------------------------------
+
+ABSENT = math.nan
+
+
+def columns_of(algorithm: str, **columns: list[Value | float]) -> Configurations:
+    n = len(next(iter(columns.values())))
+    leading = pd.DataFrame({"flow": ["toy"] * n, "algorithm": [algorithm] * n})
+    return TableColumns(leading.join(pd.DataFrame(columns, dtype=object))).configurations()
+
+
+@pytest.mark.parametrize(
+    ("values", "vector", "choices"),
+    [
+        ([1, 3, 2], [0, 1, 0.5], 0),
+        ([0.5, ABSENT, 1.5], [0, ABSENT, 1], 0),
+        ([7, 7, ABSENT], [0.5, 0.5, ABSENT], 0),  # a constant
+        ([ABSENT, ABSENT, ABSENT], [ABSENT, ABSENT, ABSENT], 0),
+        ([5, pd.NA, 10], [0, ABSENT, 1], 0),  # what a column of whole numbers has for NaN
+        (["gini", "entropy", "gini"], [1, 0, 1], 2),
+        (["gini", None, ABSENT], [0, 1, ABSENT], 2),  # None is a value: 'gini' < None
+        ([True, False, True], [1, 0, 1], 2),
+        ([True, 1, 0.5], [2, 1, 0], 3),  # True is not 1: a choice for each, 0.5 < 1 < True
+        ([0.5, "sqrt", None], [1, 0, 2], 3),  # 'sqrt' < 0.5 < None, as they are written in Python
+    ],
+)
+def test_columns_become_places(values: list[Any], vector: list[float], choices: int) -> None:
+    found = columns_of("toy", p=values)
+    np.testing.assert_array_equal(found.vectors[:, 0], vector)
+    assert found.categories.tolist() == [choices]
+
+
+def test_numbers_are_spaced_as_in_the_flows_own_space() -> None:
+    """C of a support vector machine is on a log scale, coef0 is not."""
+    found = columns_of("svm", C=[0.01, 0.1, 1.0], coef0=[-0.5, 0.0, 0.5])
+    assert found.vectors == pytest.approx(np.array([[0, 0], [0.5, 0.5], [1, 1]]))
+    unknown = columns_of("toy", C=[0.01, 0.1, 1.0])
+    assert unknown.vectors[1, 0] == pytest.approx(0.09 / 0.99)
+    assert columns_of("svm", C=[0, 5, 10]).vectors[1, 0] == 0.5  # there is no logarithm of 0
+
+
+def test_algorithms_are_a_choice_where_there_are_several() -> None:
+    table = pd.DataFrame(
+        {
+            "flow": ["b", "a", "b"],
+            "algorithm": ["svm", "mlp", "svm"],
+            "mlp:alpha": pd.Series([ABSENT, 0.1, ABSENT], dtype=object),
+            "svm:C": pd.Series([0.01, ABSENT, 1.0], dtype=object),
+        }
+    )
+    found = TableColumns(table).configurations()
+    assert found.categories.tolist() == [2, 0, 0]
+    np.testing.assert_array_equal(found.vectors, [[1, ABSENT, 0], [0, 0.5, ABSENT], [1, ABSENT, 1]])
+    assert found.table is table
+
+
+def test_the_table_of_a_space_is_a_table_like_others() -> None:
+    space = SPACES["joint"]
+    vectors = sampled(space, 200)
+    found = TableColumns(space.configurations(vectors).table).configurations()
+    assert found.vectors.shape == vectors.shape
+    np.testing.assert_array_equal(np.isnan(found.vectors), np.isnan(vectors))
+    present = ~np.isnan(vectors)
+    is_number = np.broadcast_to(space.categories == 0, vectors.shape)
+    assert (found.vectors[present & is_number] >= 0).all()
+    assert (found.vectors[present & is_number] <= 1).all()
+
+
+def test_a_table_without_hyperparameters_has_vectors_without_columns() -> None:
+    table = pd.DataFrame({"flow": ["toy"], "algorithm": ["toy"]})
+    found = TableColumns(table).configurations()
+    assert found.vectors.shape == (1, 0)
+    assert len(found) == 1

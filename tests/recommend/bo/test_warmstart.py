@@ -1,0 +1,124 @@
+"""Starts: the first configurations, chosen by what a meta-learner expects."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from metalearners import DEFAULT_LEARNER, new_learner
+from metalearners.base import MetaLearner, Prediction
+from recommend.bo.warmstart import SEEDS, STARTS, Start, first_choices, get_start
+from recommend.seeds import choose_delta
+from tests.contracts.meta_learner import toy_metafeatures, toy_runs
+from warehouse.errors import BadInput
+
+CONFIGURATIONS = toy_runs().configurations
+IS_GINI = (CONFIGURATIONS["criterion"] == "gini").to_numpy()
+FEW_CLASSES = toy_metafeatures().iloc[0]
+"""Gini is better on such a dataset."""
+
+
+def trained(start: Start) -> MetaLearner:
+    return new_learner(start.learner, start.settings).fit(toy_runs(), toy_metafeatures())
+
+
+class Knows:
+    """A learner with these expectations, which would try the configurations from the last to the first."""
+
+    def __init__(self, expected: list[float]) -> None:
+        self._expected = np.array(expected)
+
+    def predict(self, configurations: pd.DataFrame, metafeatures: pd.Series) -> Prediction:  # noqa: ARG002
+        return Prediction(self._expected)
+
+    def choose(self, configurations: pd.DataFrame, metafeatures: pd.Series, n: int) -> np.ndarray:  # noqa: ARG002
+        return np.arange(len(configurations))[::-1][:n].astype(np.int32)
+
+
+def chosen(choice: Any, expected: list[float], n: int = SEEDS) -> list[int]:
+    """Positions that a learner of these expectations starts with."""
+    learner: Any = Knows(expected)
+    positions = first_choices(choice, learner, CONFIGURATIONS.iloc[: len(expected)], FEW_CLASSES, n)
+    assert positions.dtype == np.intp
+    return [int(position) for position in positions]
+
+
+@pytest.mark.parametrize("name", STARTS)
+def test_every_start_chooses_three_different_configurations(name: str) -> None:
+    start = get_start(name)
+    positions = first_choices(start.choice, trained(start), CONFIGURATIONS, FEW_CLASSES)
+    assert len(set(positions.tolist())) == len(positions) == SEEDS == 3
+    assert (positions >= 0).all()
+    assert (positions < len(CONFIGURATIONS)).all()
+
+
+@pytest.mark.parametrize("name", ["top", "delta", "knn-3"])
+def test_the_first_is_of_the_kind_that_is_good_on_such_datasets(name: str) -> None:
+    start = get_start(name)
+    positions = first_choices(start.choice, trained(start), CONFIGURATIONS, FEW_CLASSES)
+    assert IS_GINI[positions[0]]
+
+
+def test_three_near_datasets_name_only_what_was_good_on_them() -> None:
+    start = get_start("knn-3")
+    positions = first_choices(start.choice, trained(start), CONFIGURATIONS, FEW_CLASSES)
+    assert IS_GINI[positions].all()
+
+
+def test_a_portfolio_has_something_for_every_dataset() -> None:
+    """It knows nothing of the new one."""
+    start = get_start("portfolio")
+    learner = trained(start)
+    few, many = (
+        first_choices(start.choice, learner, CONFIGURATIONS, dataset)
+        for dataset in (FEW_CLASSES, toy_metafeatures().iloc[1])
+    )
+    assert few.tolist() == many.tolist()
+    assert set(IS_GINI[few]) == {True, False}
+
+
+def test_the_worst_are_those_that_least_is_expected_of() -> None:
+    start = get_start("worst")
+    positions = first_choices(start.choice, trained(start), CONFIGURATIONS, FEW_CLASSES)
+    assert not IS_GINI[positions].any()
+    assert chosen("worst", [0.5, -1.0, 2.0, 0.0]) == [1, 3, 0]
+
+
+def test_the_top_is_what_the_learner_itself_would_choose() -> None:
+    assert chosen("choose", [0.0, 3.0, 1.0, 2.0, -1.0]) == [4, 3, 2]
+
+
+def test_delta_is_equation_6_2_of_what_is_expected() -> None:
+    """The example of `tests.recommend.test_seeds`: p = 0, 0.1, ..., 1."""
+    p = (np.arange(11) / 10).tolist()
+    assert chosen("delta", p) == [10, 9, 8]
+    expected = np.random.default_rng(0).normal(size=20).tolist()
+    assert chosen("delta", expected, 5) == [place for place, _ in choose_delta(np.array(expected), 5)]
+
+
+@pytest.mark.parametrize("choice", ["choose", "worst", "delta"])
+def test_there_are_no_more_starts_than_configurations(choice: str) -> None:
+    assert sorted(chosen(choice, [0.5, 0.1])) == [0, 1]
+
+
+def test_a_start_may_rest_on_another_learner() -> None:
+    assert get_start("delta") == Start("delta", DEFAULT_LEARNER)
+    assert get_start("delta@lightgbm") == Start("delta", "lightgbm")
+    assert get_start("knn-3") == Start("choose", "nearest-25", {"datasets": 3})
+    assert get_start("knn-3@bank") == Start("choose", "bank")
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("best", "unknown start 'best'; known are none, top, worst, delta, knn-3, portfolio"),
+        ("", "unknown start ''"),
+        ("best@bank", "unknown start 'best'"),
+        ("delta@oracle", "unknown learner 'oracle'; known are lightgbm"),
+    ],
+)
+def test_unknown_names_are_answered_with_the_known_ones(name: str, reason: str) -> None:
+    with pytest.raises(BadInput, match=reason) as caught:
+        get_start(name)
+    assert "\n" not in str(caught.value)

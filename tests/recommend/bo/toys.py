@@ -1,0 +1,100 @@
+"""Small worlds to search, whose best configuration is known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ingest.flows import Flow
+from ingest.flows.parameters import Choice, Number
+from metalearners.base import Prediction
+from recommend.bo.candidates import Candidate
+from recommend.bo.optimizer import Optimizer, Proposal
+from recommend.bo.space import Configurations, Floats, TableColumns
+
+
+def grid(n: int = 12) -> Configurations:
+    """n * n configurations with the hyperparameters x and y, from 0 to 1 in vectors."""
+    x, y = np.divmod(np.arange(n * n), n)
+    table = pd.DataFrame({"flow": "toy", "algorithm": "toy", "x": x, "y": y})
+    return TableColumns(table).configurations()
+
+
+def hill(vector: Floats) -> float:
+    """Highest, 0, at 0.3 for the first hyperparameter and 0.7 for the second, whatever the others are."""
+    return -float((vector[0] - 0.3) ** 2 + (vector[1] - 0.7) ** 2)
+
+
+def _nothing(*_: object) -> Any:
+    """These flows are searched and never built."""
+    raise NotImplementedError
+
+
+SIX = Flow(
+    "six",
+    "Six configurations",
+    (Choice("c", ("a", "b", "c"), default="a"), Number("k", 1, 2, default=1)),
+    _nothing,
+)
+ONE_AXIS = Flow("axis", "One number", (Number("u", 0.0, 1.0, default=0.5),), _nothing)
+PLANE = Flow(
+    "plane",
+    "Two numbers",
+    (Number("u", 0.0, 1.0, default=0.5), Number("v", 0.0, 1.0, default=0.5)),
+    _nothing,
+)
+
+
+class Recorder:
+    """A surrogate that keeps what it is told, and likes the first hyperparameter large."""
+
+    def __init__(self, acquisition: str = "value") -> None:
+        self.acquisition = acquisition
+        self.told: list[tuple[Floats, Floats]] = []
+        """X and y of each fit."""
+
+    def encode(self, configurations: Configurations) -> Floats:
+        return np.nan_to_num(configurations.vectors, nan=-1.0)
+
+    def fit(self, X: Floats, y: Floats, random: np.random.Generator) -> None:  # noqa: ARG002
+        self.told.append((X.copy(), y.copy()))
+
+    def predict(self, X: Floats) -> Prediction:
+        return Prediction(X[:, 0], None if self.acquisition == "value" else np.ones(len(X)))
+
+
+def of(configuration: Configurations) -> Floats:
+    """The vector of a single configuration."""
+    vector: Floats = configuration.vectors[0]
+    return vector
+
+
+def run(
+    optimizer: Optimizer, trials: int, value: Callable[[Floats], float] = hill, seconds: float | None = None
+) -> list[Proposal]:
+    """So many trials, one after the other; fewer where nothing is left."""
+    proposals = []
+    for _ in range(trials):
+        proposal = optimizer.ask()
+        if proposal is None:
+            break
+        optimizer.tell(proposal.number, value(of(proposal.candidate.configuration)), seconds)
+        proposals.append(proposal)
+    return proposals
+
+
+def keys(proposals: list[Proposal]) -> list[object]:
+    return [proposal.candidate.key for proposal in proposals]
+
+
+def best_value(proposals: list[Proposal]) -> float:
+    return max(hill(of(proposal.candidate.configuration)) for proposal in proposals)
+
+
+def vector_of(candidate: Candidate | None) -> Floats:
+    """Of one that there is."""
+    assert candidate is not None
+    return of(candidate.configuration)

@@ -1,0 +1,375 @@
+"""Seeds for other tuners: what they get is what they run, and what does not fit is refused."""
+
+import json
+import logging
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ingest.flows import FLOWS, get_flow
+from recommend.bo.space import Setting, Space
+from recommend.export import (
+    EXPORTS,
+    enqueue_seeds,
+    export_document,
+    optuna_distributions,
+    points_to_evaluate,
+    settings_of,
+    smac_configurations,
+    space_of,
+    suggest_setting,
+)
+from warehouse.errors import BadInput, Failed
+
+FOREST = "random_forest"
+SVM_VALUES = {"C": 2.5, "coef0": 0.0, "gamma": 0.25, "shrinking": False, "tol": 1e-3, "imputation": "mean"}
+FOREST_VALUES = {
+    "bootstrap": True,
+    "criterion": "entropy",
+    "max_features": 0.5,
+    "min_samples_leaf": 3,
+    "min_samples_split": 2,
+    "imputation": "median",
+}
+
+
+def seed(flow: str, values: dict[str, Any], rank: int = 1) -> dict[str, Any]:
+    """An entry of a seeds file."""
+    known = get_flow(flow)
+    return {
+        "rank": rank,
+        "flow": known.id,
+        "openml_flows": list(known.openml),
+        "algorithm": known.name,
+        "hyperparameters": values,
+        "predicted": 1.5,
+        "std": 0.5,
+        "on_nearest": None,
+        "delta": None,
+    }
+
+
+OF_SVM = [seed("svm", SVM_VALUES), seed("svm", SVM_VALUES | {"C": 0.5, "shrinking": True}, 2)]
+OF_TWO = [seed("svm", SVM_VALUES), seed(FOREST, FOREST_VALUES, 2)]
+JOINT = [
+    {"algorithm": "svm", **{f"svm:{name}": value for name, value in SVM_VALUES.items()}},
+    {"algorithm": FOREST, **{f"{FOREST}:{name}": value for name, value in FOREST_VALUES.items()}},
+]
+NOT_SEEDS: list[tuple[Any, str]] = [
+    ({"schema": "x"}, "a list `configurations`"),
+    ([{"flow": "svm"}], "seed 1 needs `flow` and `hyperparameters`"),
+    ([*OF_SVM, 3], "seed 3 needs"),
+    ([*OF_SVM, seed("svm", {"D": 1})], "seed 3: svm has no hyperparameter D"),
+    ([{"flow": "perceptron", "hyperparameters": {}}], "seed 1: unknown flow 'perceptron'"),
+]
+
+
+def types(values: dict[str, Any]) -> dict[str, type]:
+    return {name: type(value) for name, value in values.items()}
+
+
+@pytest.fixture
+def optuna() -> Any:
+    module = pytest.importorskip("optuna")
+    module.logging.set_verbosity(module.logging.ERROR)
+    return module
+
+
+def test_seeds_are_settings() -> None:
+    assert settings_of({"configurations": OF_TWO}) == [
+        Setting("svm", SVM_VALUES),
+        Setting(FOREST, FOREST_VALUES),
+    ]
+    assert settings_of([seed("svm", {"C": 2})])[0].hyperparameters == get_flow("svm").default() | {"C": 2}
+
+
+def test_the_space_of_seeds_is_joint_where_they_are_of_several_flows() -> None:
+    assert space_of(OF_SVM).names == list(get_flow("svm").space())
+    assert list(space_of(OF_TWO).flows) == ["svm", FOREST]
+    assert "algorithm" in space_of(OF_TWO).names
+    with pytest.raises(BadInput, match="no seed"):
+        space_of([])
+
+
+@pytest.mark.parametrize(("seeds", "reason"), NOT_SEEDS)
+def test_what_is_no_seed_is_refused_in_one_line(seeds: Any, reason: str) -> None:
+    with pytest.raises(BadInput, match=reason) as caught:
+        settings_of(seeds)
+    assert "\n" not in str(caught.value)
+
+
+def test_optuna_distributions_are_the_flows_ranges(optuna: Any) -> None:
+    of = optuna.distributions
+    distributions = optuna_distributions(Space([get_flow("k_nearest_neighbors")], joint=False))
+    assert distributions["n_neighbors"] == of.IntDistribution(1, 30, log=True)
+    assert distributions["metric"] == of.CategoricalDistribution(("euclidean", "manhattan"))
+    joint = optuna_distributions(Space([get_flow("svm"), get_flow(FOREST)]))
+    assert joint["algorithm"] == of.CategoricalDistribution(("svm", FOREST))
+    assert joint["svm:C"] == of.FloatDistribution(2**-5, 2**15, log=True)
+    assert joint[f"{FOREST}:max_features"] == of.FloatDistribution(0.04, 0.9)
+    assert len(joint) == 1 + len(SVM_VALUES) + len(FOREST_VALUES)
+
+
+@pytest.mark.parametrize("joint", [True, False])
+def test_names_do_not_depend_on_how_a_space_of_one_flow_was_made(optuna: Any, joint: bool) -> None:  # noqa: ARG001
+    assert optuna_distributions(Space([get_flow("svm")], joint=joint)).keys() == SVM_VALUES.keys()
+
+
+def test_optuna_tries_the_seeds_first_and_keeps_where_they_come_from(optuna: Any) -> None:
+    space = space_of(OF_TWO)
+    study = optuna.create_study()
+    enqueue_seeds(study, OF_TWO, optuna_distributions(space))
+    ran: list[Setting] = []
+    study.optimize(lambda trial: ran.append(suggest_setting(trial, space)) or 0.0, n_trials=3)
+    assert ran[:2] == settings_of(OF_TWO)
+    assert [trial.params for trial in study.trials[:2]] == JOINT
+    assert [types(trial.params) for trial in study.trials[:2]] == [types(values) for values in JOINT]
+    assert study.trials[1].user_attrs == {
+        "rank": 2,
+        "flow": "headstart:random_forest",
+        "openml_flows": list(get_flow(FOREST).openml),
+        "predicted": 1.5,
+    }
+    assert study.trials[2].user_attrs == {}
+
+
+def test_seeds_that_a_study_has_are_not_enqueued_again(optuna: Any) -> None:
+    study = optuna.create_study()
+    for _ in range(2):
+        enqueue_seeds(study, OF_SVM, optuna_distributions(space_of(OF_SVM)))
+    assert len(study.trials) == 2
+
+
+def test_whole_numbers_take_the_type_that_the_space_has(optuna: Any) -> None:
+    """JSON of other programs may say 3.0 for 3, and 1 for 1.0."""
+    values = FOREST_VALUES | {"min_samples_leaf": 3.0, "max_features": 1}
+    study = optuna.create_study()
+    distributions = optuna_distributions(Space([get_flow(FOREST)])) | {
+        "max_features": optuna.distributions.FloatDistribution(0.1, 1.0)
+    }
+    enqueue_seeds(study, [seed(FOREST, values)], distributions)
+    trial = study.ask(distributions)
+    assert types(trial.params) == types(FOREST_VALUES)
+
+
+def test_what_the_objective_suggests_besides_is_left_to_the_sampler(optuna: Any) -> None:
+    distributions = optuna_distributions(space_of(OF_SVM)) | {
+        "degree": optuna.distributions.IntDistribution(2, 5)
+    }
+    study = optuna.create_study()
+    enqueue_seeds(study, OF_SVM, distributions)
+    params = study.ask(distributions).params
+    assert params.pop("degree") in range(2, 6)
+    assert params == SVM_VALUES
+
+
+def narrowed(name: str, kind: str, *arguments: Any, **settings: Any) -> Callable[[Any], dict[str, Any]]:
+    """The distributions of svm with another one under this name."""
+    return lambda optuna: (
+        optuna_distributions(space_of(OF_SVM))
+        | {name: getattr(optuna.distributions, kind)(*arguments, **settings)}
+    )
+
+
+@pytest.mark.parametrize(
+    ("distributions", "reason"),
+    [
+        (
+            narrowed("C", "FloatDistribution", 1.0, 10.0),
+            r"seed 2 \(svm\): C is 0.5, expected a number from 1.0 to 10.0$",
+        ),
+        (
+            narrowed("C", "FloatDistribution", 0.0, 10.0, step=2.5),
+            "C is 0.5, .* from 0.0 to 10.0 in steps of 2.5",
+        ),
+        (narrowed("C", "IntDistribution", 0, 10), "seed 1 .* C is 2.5, expected a whole number from 0 to 10"),
+        (
+            narrowed("shrinking", "CategoricalDistribution", (1, 0)),
+            "shrinking is False, expected one of 1, 0",
+        ),
+        (
+            narrowed("shrinking", "CategoricalDistribution", (0, True, False)),
+            "shrinking is False, expected choices that differ, not 0, False",
+        ),
+        (
+            narrowed("tol", "CategoricalDistribution", ("none", None)),
+            "tol is 0.001, expected one of 'none', None",
+        ),
+        (narrowed("imputation", "IntDistribution", 0, 3), "imputation is 'mean', expected a whole number"),
+        (lambda optuna: {"C": optuna.distributions.FloatDistribution(0, 9)}, "has coef0, the space has not"),
+        (
+            lambda _: optuna_distributions(space_of(OF_TWO[1:])),
+            "has C, the space has not: expected bootst",
+        ),
+        (lambda _: {"C": (0.0, 1.0)}, "expected a distribution of Optuna"),
+    ],
+)
+def test_seeds_that_do_not_fit_are_refused_and_none_is_enqueued(
+    optuna: Any, distributions: Callable[[Any], dict[str, Any]], reason: str
+) -> None:
+    study = optuna.create_study()
+    with pytest.raises(BadInput, match=reason) as caught:
+        enqueue_seeds(study, OF_SVM, distributions(optuna))
+    assert "\n" not in str(caught.value)
+    assert not study.trials
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("C", True), ("C", "2"), ("C", float("nan")), ("C", 1e6), ("shrinking", 1), ("shrinking", 0.0)],
+)
+def test_every_tool_refuses_a_seed_out_of_its_space(optuna: Any, name: str, value: Any) -> None:  # noqa: ARG001
+    for tool in EXPORTS:
+        with pytest.raises(BadInput, match=rf"^seed 1 \(svm\): {name} is"):
+            export_document([seed("svm", SVM_VALUES | {name: value})], tool)
+
+
+@pytest.mark.parametrize("names", [["svm"], [FOREST, "k_nearest_neighbors"], list(FLOWS)])
+def test_suggested_settings_are_of_the_space(optuna: Any, names: list[str]) -> None:
+    space = Space([get_flow(name) for name in names], joint=len(names) > 1)
+    ran: list[Setting] = []
+    study = optuna.create_study(sampler=optuna.samplers.RandomSampler(0))
+    study.optimize(lambda trial: ran.append(suggest_setting(trial, space)) or float(len(ran)), n_trials=20)
+    for setting, trial in zip(ran, study.trials, strict=True):
+        assert setting.flow in names
+        assert setting.hyperparameters.keys() == get_flow(setting.flow).default().keys()
+        assert len(trial.params) == len(setting.hyperparameters) + (len(names) > 1)
+        space.vector(setting)
+    assert suggest_setting(study.best_trial, space) == ran[0]
+
+
+def test_smac_tries_the_seeds_first(tmp_path: Path) -> None:
+    smac = pytest.importorskip("smac")
+    logging.getLogger("smac").setLevel(logging.CRITICAL)
+    space = space_of(OF_TWO).config_space
+    scenario = smac.Scenario(space, output_directory=tmp_path, deterministic=True, n_trials=10, seed=3)
+    facade = smac.HyperparameterOptimizationFacade
+    design = facade.get_initial_design(
+        scenario, n_configs=0, additional_configs=smac_configurations(OF_TWO, scenario.configspace)
+    )
+    search = facade(scenario, initial_design=design, logging_level=False, overwrite=True)
+    asked = []
+    for _ in OF_TWO:
+        trial = search.ask()
+        asked.append(dict(trial.config))
+        search.tell(trial, smac.runhistory.dataclasses.TrialValue(cost=0.5))
+    assert asked == JOINT
+
+
+def test_smac_configurations_fit_a_space_of_the_users_own() -> None:
+    from ConfigSpace import Categorical, ConfigurationSpace, Constant, EqualsCondition, Float, Integer
+
+    space = ConfigurationSpace()
+    gamma, kind = Float("gamma", (0.1, 1.0)), Categorical("imputation", ("mean", "median"))
+    space.add(
+        Integer("C", (1, 10)),
+        Categorical("tol", (1e-3, 1e-2), ordered=True),
+        Constant("coef0", 0.0),
+        kind,
+        gamma,
+        Categorical("shrinking", (True, False)),
+    )
+    values = SVM_VALUES | {"C": 2.0}
+    (configuration,) = smac_configurations([seed("svm", values)], space)
+    assert dict(configuration) == values
+    with pytest.raises(BadInput, match=r"C is 2\.5, expected a whole number from 1 to 10"):
+        smac_configurations(OF_SVM, space)
+    space.add(EqualsCondition(gamma, kind, "median"))
+    with pytest.raises(BadInput, match=r"^seed 1 \(svm\) does not fit the space: .*gamma") as caught:
+        smac_configurations([seed("svm", values)], space)
+    assert "\n" not in str(caught.value)
+
+
+def test_smac_configurations_need_all_that_is_active() -> None:
+    space = get_flow("svm").space()
+    space.add(get_flow("k_nearest_neighbors").space()["weights"])
+    with pytest.raises(BadInput, match=r"seed 1 \(svm\) does not fit the space: .*weights"):
+        smac_configurations(OF_SVM, space)
+
+
+@pytest.mark.parametrize("joint", [False, True])
+def test_flaml_evaluates_the_points(joint: bool) -> None:
+    tune = pytest.importorskip("flaml.tune")
+    seeds = OF_TWO if joint else OF_SVM
+    points = points_to_evaluate(seeds)
+    domains: dict[str, Any] = {}
+    for name, parameter in space_of(seeds).config_space.items():
+        known: Any = parameter
+        if hasattr(known, "choices"):
+            domains[name] = tune.choice(list(known.choices))
+        else:
+            kind = "randint" if isinstance(known.default_value, int | np.integer) else "uniform"
+            domains[name] = getattr(tune, kind)(known.lower, known.upper)
+    ran: list[dict[str, Any]] = []
+    tune.run(
+        lambda values: ran.append(dict(values)) or {"loss": 1.0},
+        config=domains,
+        metric="loss",
+        mode="min",
+        num_samples=len(points),
+        points_to_evaluate=[dict(point) for point in points],
+        verbose=0,
+    )
+    assert [
+        {name: values[name] for name in point} for point, values in zip(points, ran, strict=True)
+    ] == points
+
+
+def test_points_take_the_names_of_the_space_that_is_searched() -> None:
+    space = Space([get_flow("svm"), get_flow(FOREST)])
+    assert points_to_evaluate(OF_SVM[:1], space) == JOINT[:1]
+    assert points_to_evaluate(OF_SVM[:1]) == [SVM_VALUES]
+    with pytest.raises(BadInput, match="algorithm is 'svm', expected one of 'random_forest', 'lightgbm'"):
+        points_to_evaluate(OF_SVM, Space([get_flow(FOREST), get_flow("lightgbm")]))
+
+
+@pytest.mark.parametrize("tool", EXPORTS)
+@pytest.mark.parametrize(("seeds", "values"), [(OF_TWO, JOINT), (OF_SVM[:1], [SVM_VALUES])])
+def test_documents_are_json_and_say_what_to_run(
+    optuna: Any, tool: str, seeds: list[dict[str, Any]], values: list[dict[str, Any]]
+) -> None:
+    document = export_document({"configurations": seeds}, tool)
+    assert json.loads(json.dumps(document, allow_nan=False)) == document
+    if tool == "optuna":
+        parse = optuna.distributions.json_to_distribution
+        distributions = {name: parse(text) for name, text in document["distributions"].items()}
+        assert distributions == optuna_distributions(space_of(seeds))
+        assert [trial["params"] for trial in document["trials"]] == values
+        study = optuna.create_study()
+        study.enqueue_trial(**document["trials"][0])
+        assert study.ask(distributions).params.items() >= values[0].items()
+    elif tool == "smac":
+        from ConfigSpace import Configuration, ConfigurationSpace
+
+        space = ConfigurationSpace.from_serialized_dict(document["configspace"])
+        ran = [dict(Configuration(space, values=one)) for one in document["configurations"]]
+        assert ran == document["configurations"] == values
+    else:
+        assert document == {"points_to_evaluate": values}
+
+
+def test_unknown_tools_and_empty_documents_are_refused() -> None:
+    with pytest.raises(BadInput, match="known are optuna, smac, flaml, ray"):
+        export_document(OF_SVM, "hyperopt")
+    with pytest.raises(BadInput, match="no seed"):
+        export_document({"configurations": []}, "ray")
+
+
+def test_without_optuna_one_line_names_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "optuna.distributions", None)
+    with pytest.raises(Failed, match=r"needs the package optuna: pip install optuna$"):
+        export_document(OF_SVM, "optuna")
+    assert export_document(OF_SVM, "flaml")["points_to_evaluate"]
+
+
+def test_exporting_imports_no_tuner_until_it_is_asked_for() -> None:
+    command = (
+        "import sys, recommend.export; print({'optuna', 'smac', 'flaml', 'ConfigSpace'} & set(sys.modules))"
+    )
+    result = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, check=True)
+    assert result.stdout == "set()\n"
