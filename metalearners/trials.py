@@ -180,10 +180,8 @@ class Posterior:
                 true score.
         """
         means, within = [], np.zeros(len(prior.mean))
-        for stretch in dict.fromkeys(case.explanation.stretch for case in self._cases):
-            cases = [case for case in self._cases if case.explanation.stretch == stretch]
-            # Coordinates with little variance over the noise tell nothing, and there are many of them.
-            tells = np.max([case.a * case.l / case.v for case in cases], axis=0) > _NEGLIGIBLE
+        for cases in self._by_covariance():
+            stretch, tells = cases[0].explanation.stretch, _telling(cases)
             P = _projected(prior, self._of_trials, stretch, cases[0].B[:, tells])  # (n, at most t - 1)
             variance = _variance(prior, stretch)
             explained = np.zeros(P.shape[1])
@@ -191,13 +189,44 @@ class Posterior:
                 means.append(P @ case.A[tells] + prior.mean[:, None] * case.explanation.expects)
                 weight = float(case.weights.sum())
                 within += weight * (case.a * variance + case.v * of_runs)
-                explained += weight * case.a**2 / (case.a * case.l + case.v)[tells]
+                explained += weight * case.a**2 / case.c[tells]
             within -= P**2 @ explained
-        of_cases = np.hstack(means)  # (n, S)
-        weights = np.concatenate([case.weights for case in self._cases])
-        mean = of_cases @ weights
-        between = (of_cases - mean[:, None]) ** 2 @ weights
-        return Prediction(mean, np.sqrt(np.maximum(within, 0) + between))
+        return _mixed(means, self._weights(), within)
+
+    def compare(self, prior: Prior) -> Prediction:
+        """By how much the true values of the configurations of `prior` are above the mean of the trials' own.
+
+        In the unit of the values. What the trials can't tell, the level and, where they are few, the spread,
+        is the same for all configurations: here it does not make them look uncertain, as it does in scores.
+        """
+        t = len(self._of_trials.mean)
+        mean_of_trials = np.full((t, 1), 1 / t)  # u
+        means, within = [], np.zeros(len(prior.mean))
+        for cases in self._by_covariance():
+            stretch, tells = cases[0].explanation.stretch, _telling(cases)
+            B = cases[0].B[:, tells]
+            projection = np.hstack([B, mean_of_trials])
+            with_trials = _projected(prior, self._of_trials, stretch, projection)
+            P, k_u = with_trials[:, :-1], with_trials[:, -1]
+            among = _covariance(self._of_trials, self._of_trials, stretch) @ mean_of_trials[:, 0]  # K u
+            P_u, k_uu = B.T @ among, float(among.mean())
+            variance = _variance(prior, stretch)
+            for case in cases:
+                # var(f - u'f) = var f - 2 cov(f, u'f) + var u'f, each after the trials
+                inverse = case.a**2 / case.c[tells]
+                gap = case.a * (variance - 2 * k_u + k_uu) - (P - P_u) ** 2 @ inverse
+                within += float(case.weights @ case.spreads**2) * np.maximum(gap, 0)
+                expected = prior.mean - self._of_trials.mean.mean()
+                scores = (P - P_u) @ case.A[tells] + expected[:, None] * case.explanation.expects
+                means.append(scores * case.spreads)
+        return _mixed(means, self._weights(), within)
+
+    def _by_covariance(self) -> list[list[_Case]]:
+        stretches = dict.fromkeys(case.explanation.stretch for case in self._cases)
+        return [[case for case in self._cases if case.explanation.stretch == one] for one in stretches]
+
+    def _weights(self) -> Floats:
+        return np.concatenate([case.weights for cases in self._by_covariance() for case in cases])
 
 
 @dataclass(frozen=True)
@@ -207,9 +236,10 @@ class _Case:
     explanation: Explanation
     a: float
     v: float
-    l: Floats  # noqa: E741 (as in the notation)
+    c: Floats
     B: Floats
     A: Floats
+    spreads: Floats
     log_weights: Floats
     """(spreads,) log likelihood of the trials."""
     weights: Floats
@@ -239,13 +269,33 @@ def _cases(
         for a, v in product(widths, _NOISES):
             c = a * eigenvalues + v
             logs = -0.5 * ((1 / c) @ missed**2 + np.log(c).sum()) - (len(y) - 1) * np.log(_SPREADS)
-            yield _Case(explanation, a, v, eigenvalues, B, a * missed / c[:, None], logs, logs)
+            yield _Case(explanation, a, v, c, B, a * missed / c[:, None], spreads, logs, logs)
 
 
 def _likely(case: _Case, weights: Floats) -> _Case:
     """The case for those spreads only whose weight, (spreads,), can be seen."""
     seen = weights > _UNLIKELY
-    return replace(case, A=case.A[:, seen], weights=weights[seen])
+    return replace(case, A=case.A[:, seen], spreads=case.spreads[seen], weights=weights[seen])
+
+
+def _telling(cases: Sequence[_Case]) -> npt.NDArray[np.bool_]:
+    """(t - 1,) coordinates whose variance can be seen beside the noise; there are many others."""
+    telling: npt.NDArray[np.bool_] = np.max([case.c / case.v - 1 for case in cases], axis=0) > _NEGLIGIBLE
+    return telling
+
+
+def _mixed(means: Sequence[Floats], weights: Floats, within: Floats) -> Prediction:
+    """Mean and standard deviation of a mixture.
+
+    Args:
+        means: together (n, S)
+        weights: (S,)
+        within: (n,) variance of the parts, on average.
+    """
+    of_cases = np.hstack(means)
+    mean = of_cases @ weights
+    between = (of_cases - mean[:, None]) ** 2 @ weights
+    return Prediction(mean, np.sqrt(np.maximum(within, 0) + between))
 
 
 def _projected(a: Prior, b: Prior, stretch: float | None, B: Floats) -> Floats:

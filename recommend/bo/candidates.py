@@ -21,6 +21,8 @@ RANDOM = 10_000
 """Random configurations that the acquisition function is computed for at every trial."""
 BLOCKS = 20
 """Parts of them, of which one is drawn anew at every trial."""
+ATTEMPTS = 100
+"""Random configurations after which a space counts as exhausted."""
 STARTS = 10
 """Best configurations that local search starts from."""
 STEPS = 5
@@ -130,7 +132,7 @@ class SpaceCandidates:
         return replace(self._candidate(self.space.vector(setting)), setting=setting)
 
     def any(self, taken: Collection[Hashable], random: np.random.Generator) -> Candidate | None:
-        for vector in self.space.sample(RANDOM // BLOCKS, random):  # a space of few choices has an end
+        for vector in self.space.sample(ATTEMPTS, random):  # a space of few choices has an end
             if vector.tobytes() not in taken:
                 return self._candidate(vector)
         return None

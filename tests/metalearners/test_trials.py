@@ -76,3 +76,31 @@ def test_the_second_choice_is_good_where_the_first_is_not() -> None:
 
 def test_certain_scores_are_taken_in_order() -> None:
     assert best_together(prior([0.1, 0.9, 0.5], [[0], [0], [0]]), 3)[0] == 1
+
+
+def test_compared_trials_differ_as_their_values_do() -> None:
+    """Smooth functions that are known well: what was seen is what is expected, in the unit of the values."""
+    points = np.linspace(0, 6, 25)[:, None]
+    factor = np.linalg.cholesky(np.exp(-0.5 * (points - points.T) ** 2) + 1e-9 * np.eye(25))
+    truth = 3.0 * factor @ np.random.default_rng(1).normal(size=25)
+    tried = np.arange(0, 25, 2)
+    after = Posterior(Prior(np.zeros(13), factor[tried]), truth[tried]).compare(Prior(np.zeros(25), factor))
+    assert after.std is not None
+    np.testing.assert_allclose(after.mean[tried], truth[tried] - truth[tried].mean(), atol=0.25 * truth.std())
+    assert after.std[tried].max() < 0.25 * truth.std()
+
+
+def test_what_trials_can_not_tell_of_all_configurations_is_no_doubt_about_one_of_them() -> None:
+    """A level that the prior leaves open, and the spread, are common to all: they do not count here."""
+    random = np.random.default_rng(0)
+    factor = np.hstack([random.normal(size=(20, 5)), np.zeros((20, 1))])
+    lifted = np.hstack([factor[:, :5], np.full((20, 1), 30.0)])
+    y = random.normal(size=12)
+
+    def compared(factor: np.ndarray, level: float) -> np.ndarray:
+        mean = np.linspace(0, 1, 20) + level
+        after = Posterior(Prior(mean[:12], factor[:12]), y).compare(Prior(mean, factor))
+        assert after.std is not None
+        return np.stack([after.mean, after.std])
+
+    np.testing.assert_allclose(compared(lifted, 7.0), compared(factor, 0.0), atol=1e-6)

@@ -71,7 +71,7 @@ class BlendSurrogate:
         prior = self._prior(X)
         if self._unknown:
             return Prediction(prior.mean, np.sqrt((prior.factor**2).sum(axis=1)))
-        return self._posterior.predict(prior)
+        return self._posterior.compare(prior)
 
     def _prior(self, X: Floats) -> Prior:
         end = 1 + self._rank
