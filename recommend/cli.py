@@ -1,8 +1,6 @@
 """`recommend`: which configurations to try first on a dataset."""
 
 import json
-import shutil
-import textwrap
 from pathlib import Path
 from typing import Annotated
 
@@ -150,27 +148,11 @@ def _table(result: Recommendation) -> list[str]:
             item.flow.title,
             f"{item.predicted:+.2f}" + ("" if item.std is None else f" ± {item.std:.2f}"),
             "" if item.on_nearest is None else f"{item.on_nearest:+.2f}",
-            ", ".join(f"{name}={_short(value)}" for name, value in item.hyperparameters.items()),
+            ", ".join(f"{name}={console.short(value)}" for name, value in item.hyperparameters.items()),
         )
         for item in result.configurations
     ]
-    widths = [max(len(row[column]) for row in [header, *rows]) for column in range(4)]
-    indent = " " * (sum(widths) + 2 * len(widths))
-    width = max(shutil.get_terminal_size((110, 24)).columns, len(indent) + 40)
-    lines = []
-    for place, algorithm, predicted, similar, hyperparameters in [header, *rows]:
-        start = (
-            f"{place:>{widths[0]}}  {algorithm:<{widths[1]}}  {predicted:>{widths[2]}}  "
-            f"{similar:>{widths[3]}}  "
-        )
-        lines += textwrap.wrap(
-            start + hyperparameters, width, subsequent_indent=indent, break_on_hyphens=False
-        )
-    return lines
-
-
-def _short(value: object) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    return console.wrapped_table(header, rows, "><>>")
 
 
 def main() -> None:

@@ -5,7 +5,9 @@ wrong, exit code 2 for bad input and 1 for failed work, a traceback only with `-
 """
 
 import os
+import shutil
 import sys
+import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Annotated, Any
@@ -76,6 +78,29 @@ def duration(seconds: float) -> str:
     if seconds < 5400:
         return f"{seconds / 60:.0f} min"
     return f"{seconds / 3600:.1f} h"
+
+
+def short(value: object) -> str:
+    """A hyperparameter's value as a person reads it."""
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def wrapped_table(header: Sequence[str], rows: Sequence[Sequence[str]], align: str) -> list[str]:
+    """Lines of a table whose last column is wrapped where the terminal ends.
+
+    Args:
+        align: `<` or `>` for each column but the last.
+    """
+    widths = [max(len(row[column]) for row in [header, *rows]) for column in range(len(align))]
+    indent = " " * (sum(widths) + 2 * len(widths))
+    width = max(shutil.get_terminal_size((110, 24)).columns, len(indent) + 40)
+    lines = []
+    for *cells, last in [header, *rows]:
+        start = "".join(
+            f"{cell:{side}{size}}  " for cell, side, size in zip(cells, align, widths, strict=True)
+        )
+        lines += textwrap.wrap(start + last, width, subsequent_indent=indent, break_on_hyphens=False)
+    return lines
 
 
 def main(app: typer.Typer) -> None:

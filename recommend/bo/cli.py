@@ -271,15 +271,21 @@ def _report(tuned: Tuned) -> list[str]:
     ]
     if tuned.best is None:
         return [*lines, "No trial succeeded."]
-    lines += ["", f"{'trial':>5}  {measure:>20}  {'held out':>8}  {'chosen by':<9}  configuration"]
-    for entry in tuned.incumbents:
-        held_out = tuned.held_out.get(entry.number)
-        values = ", ".join(f"{name}={_short(value)}" for name, value in entry.setting.hyperparameters.items())
-        lines.append(
-            f"{entry.number:>5}  {value_of(entry.trial, measure) or 0.0:>20.4f}  "
-            f"{'' if held_out is None else f'{held_out:.4f}':>8}  {entry.origin:<9}  "
-            f"{FLOWS[entry.setting.flow].title}: {values}"
+    rows = [
+        (
+            str(entry.number),
+            f"{value_of(entry.trial, measure) or 0.0:.4f}",
+            f"{tuned.held_out[entry.number]:.4f}" if entry.number in tuned.held_out else "",
+            entry.origin,
+            f"{FLOWS[entry.setting.flow].title}: "
+            + ", ".join(
+                f"{name}={console.short(value)}" for name, value in entry.setting.hyperparameters.items()
+            ),
         )
+        for entry in tuned.incumbents
+    ]
+    header = ("trial", measure, "held out", "chosen by", "configuration")
+    lines += ["", *console.wrapped_table(header, rows, ">>><")]
     return [
         *lines,
         "",
@@ -291,10 +297,6 @@ def _report(tuned: Tuned) -> list[str]:
 
 def _resampling(search: Search) -> str:
     return "split" if search.folds == 1 else f"{search.folds}-fold cross-validation"
-
-
-def _short(value: object) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def main() -> None:

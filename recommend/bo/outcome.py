@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -51,7 +52,9 @@ def fitted(tuned: Tuned) -> Pipeline:
         raise BadInput("no trial succeeded: there is no model to fit")
     setting, dataset = tuned.best.setting, tuned.dataset
     pipeline = get_flow(setting.flow).pipeline(setting.hyperparameters, dataset.roles, seed=tuned.search.seed)
-    return pipeline.fit(dataset.features, dataset.target.astype(str).to_numpy())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # as in the trials, whose scores say what came of it
+        return pipeline.fit(dataset.features, dataset.target.astype(str).to_numpy())
 
 
 def save_model(pipeline: Pipeline, path: Path) -> list[str]:

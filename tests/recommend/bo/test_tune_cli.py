@@ -1,0 +1,82 @@
+"""`tune` and `tune simulate` at the command line."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from warehouse.store import Warehouse
+
+
+def tune(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", "from recommend.bo.cli import main; main()", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture
+def world(small_world: Path, tmp_path: Path) -> Path:
+    """A copy of the small world that may be written to."""
+    return Warehouse.open(small_world).export(tmp_path / "world").path
+
+
+def test_a_search_prints_its_incumbents_and_records_its_runs(csv: Path, world: Path, tmp_path: Path) -> None:
+    before = len(Warehouse.open(world).run_table(None, "predictive_accuracy").runs)
+    options = ["--dataset", csv, "--warehouse", world, "--history", tmp_path / "history", "--folds", "2"]
+    options += ["--flow", "decision_tree", "--flow", "logistic_regression"]
+    first = tune(*options, "--trials", "4")
+    assert first.returncode == 0, first.stderr
+    assert first.stderr == ""
+    assert "4 trials (4 success)" in first.stdout
+    assert "held out" in first.stdout
+    assert len(Warehouse.open(world).run_table(None, "predictive_accuracy").runs) == before + 4
+    more = tune(*options, "--trials", "5", "--no-record", "--format", "json", "--model", tmp_path / "m.skops")
+    assert more.returncode == 0, more.stderr
+    document = json.loads(more.stdout)
+    assert [trial["number"] for trial in document["trials"]] == [0, 1, 2, 3, 4]
+    assert document["trials"][document["best"]]["held_out"] is not None
+    assert (tmp_path / "m.skops").is_file()
+    assert len(Warehouse.open(world).run_table(None, "predictive_accuracy").runs) == before + 4
+
+
+def test_ways_to_search_are_compared(world: Path, tmp_path: Path) -> None:
+    methods = ["--method", "gbqr+top", "--method", "random"]
+    result = tune(
+        "simulate", "--warehouse", world, *methods, "--trials", "5", "--csv", tmp_path / "curves.csv"
+    )
+    assert result.returncode == 0, result.stderr
+    assert "gbqr+top" in result.stdout
+    assert "Wilcoxon" in result.stdout
+    assert len((tmp_path / "curves.csv").read_text().splitlines()) == 1 + 8 * 2 * 5
+    as_json = tune(*searching, "--trials", "3", "--format", "json")
+    assert {one["method"] for one in json.loads(as_json.stdout)["methods"]} == {"gbqr+top", "random"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--dataset", "nowhere.csv"], "nowhere.csv"),
+        (["--trials", "3"], "tune needs --dataset"),
+        (["--dataset", "CSV", "--surrogate", "crystal"], "unknown surrogate 'crystal'; known are blend"),
+        (["--dataset", "CSV", "--start", "middle"], "unknown start 'middle'"),
+        (["--dataset", "CSV", "--trials", "-1"], "trials must be more than 0"),
+        (["--dataset", "CSV", "--time", "-1"], "time must be more than 0"),
+        (["--dataset", "CSV", "--seeds", "nowhere.json"], "nowhere.json"),
+        (["--dataset", "CSV", "--model", "best.pkl"], "a model is written as .skops"),
+        (["simulate", "--method", "luck"], "unknown method 'luck'"),
+        (["simulate", "--tasks", "dream"], "unknown kind of task 'dream'"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(
+    csv: Path, world: Path, tmp_path: Path, arguments: list[str], message: str
+) -> None:
+    given = [str(csv) if argument == "CSV" else argument for argument in arguments]
+    if arguments[0] == "simulate":
+        given += ["--warehouse", str(world)]
+    else:
+        given += ["--warehouse", str(world), "--history", str(tmp_path / "history")]
+    result = tune(*given)
+    assert result.returncode == 2, result.stderr
+    assert message in result.stderr
+    assert len(result.stderr.splitlines()) == 1
