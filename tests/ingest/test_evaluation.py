@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from ingest.datasets import load_dataset
-from ingest.evaluation import MEASURES, area_under_roc_curve, cross_validate
+from ingest.evaluation import MEASURES, area_under_roc_curve, class_codes, cross_validate, hold_out
 
 
 def frame(rows: int = 90) -> pd.DataFrame:
@@ -71,3 +71,27 @@ def test_class_that_a_training_fold_lacks_is_no_crash() -> None:
     rare.loc[[0, 1], "class"] = "rare"
     measured = cross_validate("svm", {}, load_dataset(rare), folds=3)
     assert 0 <= measured["area_under_roc_curve"] <= 1
+
+
+def test_one_row_in_four_of_each_class_is_held_out() -> None:
+    codes = np.repeat([0, 1, 2], [40, 20, 3])
+    train, test = hold_out(codes, 4, seed=0)
+    assert sorted([*train, *test]) == list(range(63))
+    assert np.bincount(codes[test], minlength=3).tolist() == [10, 5, 0]
+    assert not np.array_equal(hold_out(codes, 4, seed=1)[1], test)
+
+
+def test_one_split_scores_the_rows_that_it_holds_out() -> None:
+    """Of 90 rows a third is held out, so accuracies are multiples of 1/30."""
+    dataset = load_dataset(frame())
+    measured = cross_validate("decision_tree", {"max_depth": 1}, dataset, folds=1)
+    assert measured["predictive_accuracy"] * 30 == pytest.approx(round(measured["predictive_accuracy"] * 30))
+
+
+def test_some_rows_of_a_dataset_keep_its_classes_and_columns() -> None:
+    dataset = load_dataset(frame())
+    some = dataset.take(np.arange(0, 90, 3))  # one class only
+    assert len(some.features) == len(some.target) == 30
+    assert some.n_classes == dataset.n_classes == 3
+    assert (class_codes(some) == class_codes(dataset)[::3]).all()
+    assert some.roles == dataset.roles

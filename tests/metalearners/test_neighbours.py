@@ -55,6 +55,15 @@ def test_the_best_of_the_nearest_datasets_come_first(learner: str) -> None:
     assert ranked(learner, MANY, **settings)[0] == "entropy"
 
 
+def test_where_nobody_ran_the_best_one_what_is_most_like_it_comes_first() -> None:
+    fitted = make("portfolio").fit(toy_runs(), toy_metafeatures())
+    configurations = toy_runs().configurations
+    best = configurations.iloc[fitted.choose(configurations, pd.Series(dtype=float), 1)]
+    others = configurations.drop(index=best.index)
+    like_it = others.iloc[fitted.choose(others, pd.Series(dtype=float), 1)]
+    assert like_it["criterion"].tolist() == best["criterion"].tolist()
+
+
 @pytest.mark.parametrize("learner", ["average-rank", "portfolio", "nearest-25", "nearest-portfolio"])
 def test_orders_are_given_in_scores_and_survive_saving(learner: str) -> None:
     fitted = make(learner).fit(toy_runs(), toy_metafeatures())
