@@ -61,6 +61,8 @@ class Explanation:
     stretch: float | None
     """None: the covariance is the learner's. Else it is a Matern kernel (nu = 5/2) of the points, with
     distances stretched by so much."""
+    odds: float = 1.0
+    """How likely it is before the trials, in proportion to the others."""
 
 
 LEARNED = Explanation(expects=True, stretch=None)
@@ -156,7 +158,7 @@ class Posterior:
         Args:
             of_trials: the prior of the configurations that were tried, one or more.
             y: (t,) their values.
-            explanations: each is as likely as the others before the trials.
+            explanations: what is thought possible.
             widths: how much wider than stated a covariance may be.
         """
         spreads = (float(y.std()) or np.inf) * _SPREADS
@@ -269,6 +271,7 @@ def _cases(
         for a, v in product(widths, _NOISES):
             c = a * eigenvalues + v
             logs = -0.5 * ((1 / c) @ missed**2 + np.log(c).sum()) - (len(y) - 1) * np.log(_SPREADS)
+            logs += np.log(explanation.odds)
             yield _Case(explanation, a, v, c, B, a * missed / c[:, None], spreads, logs, logs)
 
 
