@@ -97,7 +97,8 @@ def simulate(
     if plot is not None:
         draw(curves, plot, f"{flow or 'all flows'}, {tasks}")
     summary = curves.summary()
-    comparison = curves.compare(at) if len(plan.methods) > 1 else None
+    several = len(plan.methods) > 1 and len({one.dataset for one in searched}) > 1
+    comparison = curves.compare(at) if several else None
     if output == "json":
         content = {
             "flow": runs.flow,

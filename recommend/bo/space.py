@@ -235,6 +235,8 @@ def _column(hyperparameter: Any, vector: Floats) -> Any:
     missing = np.isnan(vector)
     if hasattr(hyperparameter, "choices"):
         codes = np.where(missing, -1, vector).astype(np.intp)
+        if None in hyperparameter.choices:  # a category can't be None; the last of these stands for -1
+            return np.array([*hyperparameter.choices, np.nan], dtype=object)[codes]
         return pd.Categorical.from_codes(codes, pd.Index(hyperparameter.choices, dtype=object))
     values = hyperparameter.to_value(np.where(missing, 0.0, vector))
     if np.issubdtype(values.dtype, np.integer):

@@ -23,7 +23,7 @@ from recommend.bo.space import Configurations, Floats, Space, TableColumns
 from warehouse.errors import BadInput
 from warehouse.queries import RunTable
 
-TREES, LEAVES, RATE = 200, 16, 0.1
+TREES, LEAVES, RATE, FEWEST = 200, 16, 0.1, 3
 RANDOM = 10_000
 """Random configurations that the best and the worst value of a model are sought among."""
 
@@ -100,6 +100,7 @@ class ModelTask:
         settings = {
             "num_leaves": LEAVES,
             "learning_rate": RATE,
+            "min_data_in_leaf": FEWEST,
             "num_threads": 1,
             "seed": 0,
             "deterministic": True,

@@ -1,6 +1,7 @@
 """Search spaces: the ways between settings, vectors and tables, and what lies around a configuration."""
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,12 @@ from hypothesis import strategies as st
 
 from ingest.flows import FLOWS, Value
 from ingest.flows.design import sobol_design
+from ingest.flows.parameters import Choice
 from metalearners.base import facts_of, hyperparameters_of
 from metalearners.encoded import encode
 from metalearners.hyperparameters import learn_encoding
 from recommend.bo.space import ALGORITHM, Configurations, Floats, Setting, Space, TableColumns
+from tests.recommend.bo.toys import SIX
 from warehouse.errors import BadInput
 
 SPACES = {
@@ -344,3 +347,12 @@ def test_a_table_without_hyperparameters_has_vectors_without_columns() -> None:
     found = TableColumns(table).configurations()
     assert found.vectors.shape == (1, 0)
     assert len(found) == 1
+
+
+def test_none_may_be_a_choice() -> None:
+    choices = (None, "x", True, 0.5)
+    flow = replace(SIX, name="toy", hyperparameters=(Choice("a", choices, default=None),))
+    space = Space([flow], joint=False)
+    asked = [Setting("toy", {"a": choice}) for choice in choices]
+    found = space.settings(np.array([space.vector(setting) for setting in asked]))
+    assert [one.identity() for one in found] == [one.identity() for one in asked]
