@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from metalearners import DEFAULT_LEARNER
+from recommend.options import DATASET_HELP, FlowOption, MeasureOption, RoleOption, TargetOption
 from recommend.ranking import Recommendation
 from recommend.ranking import recommend as rank
 from warehouse import console
@@ -24,34 +25,18 @@ def recommend(
         str,
         typer.Option(
             "--dataset",
-            help="CSV, TSV, Parquet or ARFF file (may be gzipped), or openml:ID.",
+            help=DATASET_HELP,
             show_default=False,
         ),
     ],
     top: Annotated[int, typer.Option(min=1, help="How many configurations.")] = 3,
-    target: Annotated[
-        str | None,
-        typer.Option(
-            help="Column to predict. Default: one called class, target, label or y, else the last.",
-            show_default=False,
-        ),
-    ] = None,
-    role: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="COLUMN=ROLE where detection is wrong; roles: numeric, categorical, boolean, date, text, "
-            "constant, identifier. May be repeated.",
-            show_default=False,
-        ),
-    ] = None,
-    flow: Annotated[
-        list[str] | None,
-        typer.Option(help="Only this flow, e.g. random_forest. May be repeated.", show_default=False),
-    ] = None,
+    target: TargetOption = None,
+    role: RoleOption = None,
+    flow: FlowOption = None,
     strategy: Annotated[
         str, typer.Option(help="top: best and best beside it; delta: from the best prediction downwards.")
     ] = "top",
-    measure: Annotated[str, typer.Option(help="Evaluation measure to be good at.")] = "predictive_accuracy",
+    measure: MeasureOption = "predictive_accuracy",
     metalearner: Annotated[
         str, typer.Option(help="Learner that ranks; see `metalearners list`.")
     ] = DEFAULT_LEARNER,

@@ -122,6 +122,9 @@ def main(app: typer.Typer) -> None:
     except Exception as error:
         if debug:
             raise
+        if type(error).__name__ == "NoArgsIsHelpError":  # its message is the help, which has many lines
+            print(_formatted(error), file=sys.stderr)
+            sys.exit(2)
         # Typer's own usage errors carry the code 2.
         _fail(_message(error), getattr(error, "exit_code", 1))
     else:
@@ -129,11 +132,15 @@ def main(app: typer.Typer) -> None:
 
 
 def _message(error: Exception) -> str:
-    format_message = getattr(error, "format_message", None)
-    text = format_message() if callable(format_message) else str(error)
-    if not isinstance(error, HeadstartError) and format_message is None:
+    text = _formatted(error)
+    if not isinstance(error, HeadstartError) and not hasattr(error, "format_message"):
         text = f"{type(error).__name__}: {text} (run again with --debug for the details)"
     return one_line(text)
+
+
+def _formatted(error: Exception) -> str:
+    format_message = getattr(error, "format_message", None)
+    return format_message() if callable(format_message) else str(error)
 
 
 def _fail(message: str, code: int) -> None:

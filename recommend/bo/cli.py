@@ -15,39 +15,45 @@ from ingest.flows import FLOWS, get_flow
 from recommend.bo.simulate_cli import simulate
 from recommend.bo.tuning import Budget, Progress, Search, Tuned, tune, value_of
 from recommend.bo.warmstart import FROM_FILE, NO_START, STARTS
+from recommend.options import DATASET_HELP, FlowOption, MeasureOption, RoleOption, TargetOption
 from warehouse import console
 from warehouse.console import JsonOption, QuietOption, WarehouseOption
 from warehouse.errors import BadInput, Failed
 from warehouse.store import Warehouse
 
-app = console.new_app("")
+HELP = """Search for the best configuration on a dataset, starting from what `recommend` would try first.
+
+A quarter of the rows is held out and tells in the end how good the best configuration is. The same
+command, started again, goes on where it was; Ctrl-C ends it with the best so far.
+
+Examples:
+
+  tune --dataset my.csv --trials 50 --jobs 2
+
+  tune --dataset my.csv --seeds seeds.json --time 600 --model best.skops
+
+  tune --dataset my.csv --flow lightgbm --surrogate gbqr --start delta --format json
+"""
+
+app = console.new_app(HELP)
 app.command(no_args_is_help=False)(simulate)
 TRIALS = 50
 """Where neither a number of trials nor a time is given."""
 
 
-@app.callback(invoke_without_command=True, no_args_is_help=True)
+@app.callback(invoke_without_command=True)
 def search(
     context: typer.Context,
     dataset: Annotated[
         str | None,
         typer.Option(
             "--dataset",
-            help="CSV, TSV, Parquet or ARFF file (may be gzipped), or openml:ID.",
+            help=DATASET_HELP,
             show_default=False,
         ),
     ] = None,
-    target: Annotated[
-        str | None,
-        typer.Option(
-            help="Column to predict. Default: one called class, target, label or y, else the last.",
-            show_default=False,
-        ),
-    ] = None,
-    role: Annotated[
-        list[str] | None,
-        typer.Option(help="COLUMN=ROLE where detection is wrong. May be repeated.", show_default=False),
-    ] = None,
+    target: TargetOption = None,
+    role: RoleOption = None,
     seeds: Annotated[
         Path | None,
         typer.Option(help="Start from this file of `recommend --seeds`.", show_default=False),
@@ -67,11 +73,8 @@ def search(
         float | None, typer.Option(help="Seconds that this call may take.", show_default=False)
     ] = None,
     jobs: Annotated[int, typer.Option(min=1, help="Trials at the same time.")] = 1,
-    flow: Annotated[
-        list[str] | None,
-        typer.Option(help="Only this flow, e.g. random_forest. May be repeated.", show_default=False),
-    ] = None,
-    measure: Annotated[str, typer.Option(help="Evaluation measure to be good at.")] = "predictive_accuracy",
+    flow: FlowOption = None,
+    measure: MeasureOption = "predictive_accuracy",
     folds: Annotated[int, typer.Option(min=2, help="Folds of a trial's cross-validation.")] = 3,
     holdout: Annotated[
         bool, typer.Option("--holdout", help="One split in place of a cross-validation: quicker, noisier.")
@@ -121,19 +124,7 @@ def search(
     quiet: QuietOption = False,
     output: JsonOption = "table",
 ) -> None:
-    """Search for the best configuration on a dataset, starting from what `recommend` would try first.
-
-    A quarter of the rows is held out and tells in the end how good the best configuration is. The same
-    command, started again, goes on where it was; Ctrl-C ends it with the best so far.
-
-    Examples:
-
-      tune --dataset my.csv --trials 50 --jobs 2
-
-      tune --dataset my.csv --seeds seeds.json --time 600 --model best.skops
-
-      tune --dataset my.csv --flow lightgbm --surrogate gbqr --start delta --format json
-    """
+    """What `tune` does without a subcommand; see `HELP`."""
     if context.invoked_subcommand is not None:
         return
     from ingest.datasets import load_dataset
