@@ -83,5 +83,5 @@ def test_bad_input_is_one_line_and_exit_code_2(
 def test_without_arguments_the_help_is_shown() -> None:
     result = tune()
     assert result.returncode == 2
-    assert result.stderr.startswith("Usage: tune")
+    assert result.stderr.startswith("Usage: ")
     assert "tune --dataset my.csv --trials 50" in result.stderr
