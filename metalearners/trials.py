@@ -181,19 +181,20 @@ class Posterior:
             of_runs: whether the standard deviation is that of a run's score, or, without the noise, of the
                 true score.
         """
-        means, within = [], np.zeros(len(prior.mean))
+        mixture = _Mixture(len(prior.mean))
         for cases in self._by_covariance():
             stretch, tells = cases[0].explanation.stretch, _telling(cases)
             P = _projected(prior, self._of_trials, stretch, cases[0].B[:, tells])  # (n, at most t - 1)
             variance = _variance(prior, stretch)
             explained = np.zeros(P.shape[1])
             for case in cases:
-                means.append(P @ case.A[tells] + prior.mean[:, None] * case.explanation.expects)
                 weight = float(case.weights.sum())
-                within += weight * (case.a * variance + case.v * of_runs)
+                mixture.within += weight * (case.a * variance + case.v * of_runs)
                 explained += weight * case.a**2 / case.c[tells]
-            within -= P**2 @ explained
-        return _mixed(means, self._weights(), within)
+            mixture.within -= P**2 @ explained
+            coefficients = [np.vstack([case.A[tells], case.expected()]) for case in cases]
+            mixture.add(P, prior.mean, np.hstack(coefficients), _weights(cases))
+        return mixture.prediction()
 
     def compare(self, prior: Prior) -> Prediction:
         """By how much the true values of the configurations of `prior` are above the mean of the trials' own.
@@ -203,32 +204,30 @@ class Posterior:
         """
         t = len(self._of_trials.mean)
         mean_of_trials = np.full((t, 1), 1 / t)  # u
-        means, within = [], np.zeros(len(prior.mean))
+        mixture = _Mixture(len(prior.mean))
         for cases in self._by_covariance():
             stretch, tells = cases[0].explanation.stretch, _telling(cases)
             B = cases[0].B[:, tells]
-            projection = np.hstack([B, mean_of_trials])
-            with_trials = _projected(prior, self._of_trials, stretch, projection)
-            P, k_u = with_trials[:, :-1], with_trials[:, -1]
+            with_trials = _projected(prior, self._of_trials, stretch, np.hstack([B, mean_of_trials]))
+            k_u = with_trials[:, -1]
             among = _covariance(self._of_trials, self._of_trials, stretch) @ mean_of_trials[:, 0]  # K u
-            P_u, k_uu = B.T @ among, float(among.mean())
-            variance = _variance(prior, stretch)
+            P = with_trials[:, :-1] - B.T @ among
+            gap = _variance(prior, stretch) - 2 * k_u + among.mean()
+            explained = np.zeros(P.shape[1])
             for case in cases:
                 # var(f - u'f) = var f - 2 cov(f, u'f) + var u'f, each after the trials
-                inverse = case.a**2 / case.c[tells]
-                gap = case.a * (variance - 2 * k_u + k_uu) - (P - P_u) ** 2 @ inverse
-                within += float(case.weights @ case.spreads**2) * np.maximum(gap, 0)
-                expected = prior.mean - self._of_trials.mean.mean()
-                scores = (P - P_u) @ case.A[tells] + expected[:, None] * case.explanation.expects
-                means.append(scores * case.spreads)
-        return _mixed(means, self._weights(), within)
+                weight = float(case.weights @ case.spreads**2)
+                mixture.within += weight * case.a * gap
+                explained += weight * case.a**2 / case.c[tells]
+            mixture.within -= P**2 @ explained
+            coefficients = [case.spreads * np.vstack([case.A[tells], case.expected()]) for case in cases]
+            expected = prior.mean - self._of_trials.mean.mean()
+            mixture.add(P, expected, np.hstack(coefficients), _weights(cases))
+        return mixture.prediction()
 
     def _by_covariance(self) -> list[list[_Case]]:
         stretches = dict.fromkeys(case.explanation.stretch for case in self._cases)
         return [[case for case in self._cases if case.explanation.stretch == one] for one in stretches]
-
-    def _weights(self) -> Floats:
-        return np.concatenate([case.weights for cases in self._by_covariance() for case in cases])
 
 
 @dataclass(frozen=True)
@@ -245,6 +244,38 @@ class _Case:
     log_weights: Floats
     """(spreads,) log likelihood of the trials."""
     weights: Floats
+
+    def expected(self) -> Floats:
+        """(1, spreads) how much of the learner's mean it takes over."""
+        return np.full((1, len(self.spreads)), float(self.explanation.expects))
+
+
+class _Mixture:
+    """Mean and variance of n configurations over the cases, summed up covariance by covariance."""
+
+    def __init__(self, n: int) -> None:
+        self._mean, self._square = np.zeros(n), np.zeros(n)
+        self.within = np.zeros(n)
+        """(n,) mean variance of a case."""
+
+    def add(self, P: Floats, m: Floats, coefficients: Floats, weights: Floats) -> None:
+        """Cases that expect [P m] coefficients.
+
+        Args:
+            P: (n, k)
+            m: (n,)
+            coefficients: (k + 1, S)
+            weights: (S,)
+        """
+        self._mean += P @ (coefficients[:-1] @ weights) + m * (coefficients[-1] @ weights)
+        scaled = coefficients * np.sqrt(weights)
+        if scaled.shape[1] > len(scaled):  # as many columns with the same sum of squares are enough
+            scaled = np.asarray(np.linalg.qr(scaled.T, mode="r")).T
+        self._square += ((P @ scaled[:-1] + m[:, None] * scaled[-1]) ** 2).sum(axis=1)
+
+    def prediction(self) -> Prediction:
+        between = np.maximum(self._square - self._mean**2, 0)
+        return Prediction(self._mean, np.sqrt(np.maximum(self.within, 0) + between))
 
 
 def _cases(
@@ -287,18 +318,8 @@ def _telling(cases: Sequence[_Case]) -> npt.NDArray[np.bool_]:
     return telling
 
 
-def _mixed(means: Sequence[Floats], weights: Floats, within: Floats) -> Prediction:
-    """Mean and standard deviation of a mixture.
-
-    Args:
-        means: together (n, S)
-        weights: (S,)
-        within: (n,) variance of the parts, on average.
-    """
-    of_cases = np.hstack(means)
-    mean = of_cases @ weights
-    between = (of_cases - mean[:, None]) ** 2 @ weights
-    return Prediction(mean, np.sqrt(np.maximum(within, 0) + between))
+def _weights(cases: Sequence[_Case]) -> Floats:
+    return np.concatenate([case.weights for case in cases])
 
 
 def _projected(a: Prior, b: Prior, stretch: float | None, B: Floats) -> Floats:
