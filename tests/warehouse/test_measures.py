@@ -33,10 +33,11 @@ def test_chance_is_exact_with_up_to_four_classes(sizes: list[int]) -> None:
     assert chance_accuracy(qualities(sizes)).iloc[0] == pytest.approx(exact, abs=1e-5)
 
 
-@given(st.lists(st.integers(1, 500), min_size=5, max_size=30))
-def test_chance_is_nearly_exact_with_more(sizes: list[int]) -> None:
+@given(st.lists(st.integers(100, 500), min_size=5, max_size=30))
+def test_chance_is_nearly_exact_with_more_of_like_sizes(sizes: list[int]) -> None:
+    """24 classes of one row beside six of 500 are 0.19 off: qualities do not tell that much."""
     p = np.array(sizes) / sum(sizes)
-    assert chance_accuracy(qualities(sizes)).iloc[0] == pytest.approx(float((p**2).sum()), abs=0.06)
+    assert chance_accuracy(qualities(sizes)).iloc[0] == pytest.approx(float((p**2).sum()), abs=0.03)
 
 
 def test_guessing_is_0_and_perfect_is_1() -> None:
