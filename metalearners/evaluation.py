@@ -21,7 +21,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -48,6 +48,7 @@ REPETITIONS = 5
 """Random draws of trials, over which tau is averaged."""
 
 Policy = Literal["random", "chosen"]
+Result = TypeVar("Result")
 
 
 class Interval(NamedTuple):
@@ -146,7 +147,7 @@ def evaluate(
     }
     done = _begun(journal, protocol)
     fold = partial(_fold, runs, metafeatures, learner, settings, tuple(sorted(set(shots))), seed)
-    for result in _fold_results(fold, [dataset for dataset in left_out if dataset not in done], jobs):
+    for result in side_by_side(fold, [dataset for dataset in left_out if dataset not in done], jobs):
         done[result.dataset] = result
         _keep(journal, asdict(result))
         if on_result is not None:
@@ -184,16 +185,15 @@ def _by_number(values: Mapping[str, float]) -> dict[int, float]:
     return {int(number): value for number, value in values.items()}
 
 
-def _fold_results(
-    fold: Callable[[str], DatasetResult], left_out: Sequence[str], jobs: int
-) -> Iterator[DatasetResult]:
+def side_by_side(on_dataset: Callable[[str], Result], datasets: Sequence[str], jobs: int) -> Iterator[Result]:
+    """What `on_dataset` returns for each of `datasets`, as it comes, from so many processes."""
     if jobs == 1:
-        yield from map(fold, left_out)
+        yield from map(on_dataset, datasets)
         return
     from joblib import Parallel, delayed
 
     yield from Parallel(n_jobs=jobs, return_as="generator_unordered")(
-        delayed(fold)(dataset) for dataset in left_out
+        delayed(on_dataset)(dataset) for dataset in datasets
     )
 
 

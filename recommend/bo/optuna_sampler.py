@@ -35,7 +35,7 @@ from metalearners import DEFAULT_LEARNER
 from metalearners.base import Prediction
 from recommend.bo.candidates import Candidate, Encode, Score, SpaceCandidates, Tried
 from recommend.bo.optimizer import Optimizer, Proposal
-from recommend.bo.space import ALGORITHM, Configurations, Floats, Setting, Space
+from recommend.bo.space import ALGORITHM, KNOWN, Configurations, Floats, Setting, Space
 from recommend.bo.surrogates import DEFAULT_SURROGATE, LEARNERS_OF, Ingredients, Surrogate, new_surrogate
 from recommend.export import named, optuna_distributions, optuna_domain, settings_of
 from recommend.ranking import recommend
@@ -44,8 +44,6 @@ from warehouse.store import Warehouse
 
 logger = logging.getLogger(__name__)
 
-KNOWN = 1000
-"""Random configurations that show a surrogate what hyperparameters can be."""
 _STATES = (TrialState.COMPLETE, TrialState.PRUNED, TrialState.FAIL, TrialState.RUNNING)
 _ONE_AT_A_TIME = threading.Lock()
 """The threads of a study share its sampler, whose surrogate is fitted in place."""

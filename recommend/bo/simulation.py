@@ -22,6 +22,7 @@ import pandas as pd
 
 from metalearners import DEFAULT_LEARNER, new_learner
 from metalearners.base import MetaLearner, runs_checksum, without_datasets
+from metalearners.evaluation import side_by_side
 from recommend.bo.candidates import Candidate
 from recommend.bo.optimizer import Optimizer
 from recommend.bo.peers import PEERS, new_peer
@@ -113,7 +114,7 @@ def simulate(
     kept = {} if journal is None else dict(_kept(journal, plan, of_runs))
     on_dataset = partial(_searches, runs, metafeatures, plan, frozenset(kept))
     left = [dataset for dataset in wanted if any(key not in kept for key in _keys(dataset, plan))]
-    for number, searched in enumerate(_side_by_side(on_dataset, left, jobs), start=1):
+    for number, searched in enumerate(side_by_side(on_dataset, left, jobs), start=1):
         for one in searched:
             kept[one.dataset, one.method, one.seed] = one
             if journal is not None:
@@ -137,19 +138,6 @@ def _kept(journal: Journal, plan: Plan, of_runs: int) -> Iterator[tuple[_Key, Se
         if asked == (plan.kind, plan.trials, of_runs):
             one = Searched(**record)
             yield (one.dataset, one.method, one.seed), one
-
-
-def _side_by_side(
-    on_dataset: Callable[[str], list[Searched]], datasets: Sequence[str], jobs: int
-) -> Iterator[list[Searched]]:
-    if jobs == 1:
-        yield from map(on_dataset, datasets)
-        return
-    from joblib import Parallel, delayed
-
-    yield from Parallel(n_jobs=jobs, return_as="generator_unordered")(
-        delayed(on_dataset)(dataset) for dataset in datasets
-    )
 
 
 def _searches(

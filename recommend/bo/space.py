@@ -28,6 +28,8 @@ Floats = npt.NDArray[np.float64]
 
 ALGORITHM = "algorithm"
 """Hyperparameter of a joint space that says whose hyperparameters are active."""
+KNOWN = 1000
+"""Random configurations that show a surrogate what hyperparameters can be."""
 DIGITS = 12
 """Significant digits of a number: few enough that it comes back from its place in a vector as it was."""
 

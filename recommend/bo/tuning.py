@@ -30,7 +30,7 @@ from recommend.bo.candidates import SpaceCandidates
 from recommend.bo.history import Entry, History
 from recommend.bo.optimizer import Optimizer, Proposal
 from recommend.bo.runtime import warehouse_times
-from recommend.bo.space import Setting, Space
+from recommend.bo.space import KNOWN, Setting, Space
 from recommend.bo.surrogates import DEFAULT_SURROGATE, LEARNERS_OF, Ingredients, new_surrogate
 from recommend.bo.warmstart import FROM_FILE, NO_START, SEEDS, first_choices, get_start
 from recommend.ranking import Knowledge, gather
@@ -39,8 +39,6 @@ from warehouse.store import Warehouse
 
 HELD_OUT = 4
 """One row in so many is held out."""
-KNOWN = 1000
-"""Configurations that show a surrogate what hyperparameters can be."""
 
 
 @dataclass(frozen=True)
