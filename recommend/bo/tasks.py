@@ -136,4 +136,4 @@ class ModelTask:
 def _flow_of(runs: RunTable) -> Flow:
     if runs.flow is None:
         raise BadInput("a model of runs takes the runs of one flow: name it")
-    return get_flow(str(runs.configurations["algorithm"].iloc[0]))
+    return get_flow(str(runs.configurations.iloc[0, 1]))

@@ -40,7 +40,8 @@ MIXED = toy_flow(
     Number("depth", 1, 20, 5),
     Choice("features", ("sqrt", 0.5, True), "sqrt"),
 )
-SMALL = toy_flow("small", Choice("a", (True, False), True), Choice("b", ("x", "y"), "x"))
+SMALL = toy_flow("small", Choice("algorithm", (True, False), True), Choice("b", ("x", "y"), "x"))
+"""Like AdaBoost, it has a hyperparameter called algorithm."""
 
 
 def runs_of(flow: Flow, datasets: int = 1) -> RunTable:
