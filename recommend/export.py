@@ -2,7 +2,8 @@
 
 In a space of one flow hyperparameters are called as in the seeds (`max_features`). In one of several flows
 there is `algorithm`, and they are called ALGORITHM:HYPERPARAMETER (`random_forest:max_features`), as in the
-joint spaces of `recommend.bo.space.Space`.
+joint spaces of `recommend.bo.space.Space`. FLAML and Ray have a dot in place of the colon
+(`random_forest.max_features`), after which FLAML expects a number.
 
 Seeds are checked against the space that they go to: a tuner may use a value that is out of its range (Optuna
 does), ignore a name that it does not know, or take True for 1. Here that is an error which says what came and
@@ -149,14 +150,18 @@ def points_to_evaluate(seeds: Seeds, space: Space | None = None) -> list[dict[st
     """The seeds for FLAML's `tune.run` and Ray Tune's searchers: flat dictionaries of plain Python values.
 
     Args:
-        space: what is searched, which settles the names and is checked against; None = `space_of(seeds)`.
+        space: what is searched, which settles the names (but for the colon, see above) and is checked
+            against; None = `space_of(seeds)`.
 
     Raises:
         BadInput: a seed does not fit the space.
     """
     known = (space_of(seeds) if space is None else space).config_space
     domains = {name: _domain_of(parameter) for name, parameter in known.items()}
-    return [seed.values(domains) for seed in _read(seeds)]
+    return [
+        {name.replace(":", "."): value for name, value in seed.values(domains).items()}
+        for seed in _read(seeds)
+    ]
 
 
 def export_document(seeds: Seeds, to: str) -> dict[str, Any]:

@@ -1,8 +1,9 @@
-"""Optimizers of other projects, as `recommend.bo.simulation` sees them: on a flow's whole space.
+"""Optimizers of other projects, as `recommend.bo.simulation` sees them: on a whole space.
 
     smac         SMAC3's random forest, expected improvement and Sobol design (Lindauer and others 2022)
-    optuna-tpe   Optuna's Parzen estimator of all hyperparameters together (Falkner and others 2018)
+    optuna-tpe   Optuna's Parzen estimator (Bergstra and others 2011)
     optuna-gp    Optuna's Gaussian process with log expected improvement (Ament and others 2023)
+    flaml        FLAML's BlendSearch (Wang and others 2021): local search that minds the cost of a trial
 
 Each is used through its public interface, with the settings that its own users get. A warm start is tried
 first and takes the place of the random or Sobol design that the optimizer would begin with.
@@ -11,7 +12,8 @@ first and takes the place of the random or Sobol design that the optimizer would
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,33 +21,37 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recommend.bo.candidates import Candidate
-from recommend.bo.space import Floats, Setting
-from recommend.bo.tasks import ModelTask, Task
+from recommend.bo.candidates import Candidate, SpaceCandidates
+from recommend.bo.space import Floats, Setting, Space
+from recommend.export import named, optuna_distributions, suggest_setting
 from warehouse.errors import BadInput, Failed
 
 if TYPE_CHECKING:
-    from optuna.distributions import BaseDistribution
     from optuna.samplers import BaseSampler
 
     from recommend.bo.simulation import Search
+
+_CHOSEN, _FLOW, _VALUE = "chosen", "flow", "value"
+_ATTEMPTS = 100
+"""Proposals that FLAML may withhold in a row before its space counts as exhausted, as in `flaml.tune.run`."""
 
 
 class _SmacSearch:
     """SMAC's facade for hyperparameters, which it minimizes the cost of: minus the value."""
 
-    def __init__(self, task: ModelTask, starts: Sequence[Candidate], seed: int, trials: int) -> None:
+    def __init__(self, space: Space, starts: Sequence[Candidate], seed: int, trials: int) -> None:
         from ConfigSpace import Configuration
         from smac.facade import HyperparameterOptimizationFacade
         from smac.scenario import Scenario
 
         logging.getLogger("smac").setLevel(logging.CRITICAL)
-        self._space = task.space
-        self._candidates = task.candidates(0)
-        space = deepcopy(task.space.config_space)  # SMAC seeds its own
+        self._space = space
+        self._candidates = SpaceCandidates(space)
+        self._worst = 0.0  # cost so far, which a failure counts as
+        config_space = deepcopy(space.config_space)  # SMAC seeds its own
         with TemporaryDirectory() as directory:  # SMAC writes its settings when it begins, and nothing later
             scenario = Scenario(
-                space,
+                config_space,
                 output_directory=Path(directory),
                 deterministic=True,
                 n_trials=max(trials, len(starts)),
@@ -57,7 +63,7 @@ class _SmacSearch:
                     scenario,
                     n_configs=0,
                     additional_configs=[
-                        Configuration(space, vector=start.configuration.vectors[0]) for start in starts
+                        Configuration(config_space, vector=start.configuration.vectors[0]) for start in starts
                     ],
                 )
             self._facade = HyperparameterOptimizationFacade(
@@ -74,77 +80,65 @@ class _SmacSearch:
         vectors: Floats = self._asked.config.get_array()[None]
         return [self._candidates.of(setting) for setting in self._space.settings(vectors)]
 
-    def tell(self, value: float) -> None:
+    def tell(self, value: float | None) -> None:
         from smac.runhistory.dataclasses import TrialValue
+        from smac.runhistory.enumerations import StatusType
 
-        self._facade.tell(self._asked, TrialValue(cost=-value), save=False)
+        status = StatusType.CRASHED if value is None else StatusType.SUCCESS
+        cost = self._worst if value is None else -value
+        self._worst = max(self._worst, cost)
+        self._facade.tell(self._asked, TrialValue(cost=cost, status=status), save=False)
 
 
 class _OptunaSearch:
-    """A study in memory. A choice is known to it by its position: to Optuna True and 1 are the same."""
+    """A study in memory, which chooses an algorithm first, and then hyperparameters of this algorithm."""
 
-    def __init__(self, sampler: BaseSampler, task: ModelTask, starts: Sequence[Candidate]) -> None:
+    def __init__(self, sampler: BaseSampler, space: Space, starts: Sequence[Candidate]) -> None:
         import optuna
 
         optuna.logging.set_verbosity(optuna.logging.ERROR)
-        self._flow = next(iter(task.space.flows))
-        self._candidates = task.candidates(0)
-        self._hyperparameters: dict[str, Any] = dict(task.space.config_space)
-        self._distributions = {name: _distribution(own) for name, own in self._hyperparameters.items()}
+        self._space = space
+        self._candidates = SpaceCandidates(space)
         self._study = optuna.create_study(direction="maximize", sampler=sampler)
         for start in starts:
-            self._study.enqueue_trial(self._values(start.configuration.vectors[0]))
+            self._study.enqueue_trial(self._values(start))
 
     def ask(self) -> list[Candidate]:
-        self._trial = self._study.ask(self._distributions)
-        return [self._candidates.of(self._setting(self._trial.params))]
+        self._trial = self._study.ask()
+        return [self._candidates.of(suggest_setting(self._trial, self._space))]
 
-    def tell(self, value: float) -> None:
-        self._study.tell(self._trial, value)
+    def tell(self, value: float | None) -> None:
+        from optuna.trial import TrialState
 
-    def _values(self, vector: Floats) -> dict[str, float]:
-        """What Optuna calls the configuration with this (p,) vector."""
-        values: dict[str, float] = {}
-        for (name, own), place in zip(self._hyperparameters.items(), vector.tolist(), strict=True):
-            if hasattr(own, "choices"):
-                values[name] = int(place)
-            else:  # Optuna would use a value that rounding put out of the range
-                values[name] = np.clip(own.to_value(place), own.lower, own.upper).item()
-        return values
+        state = TrialState.FAIL if value is None else TrialState.COMPLETE
+        self._study.tell(self._trial, value, state)
 
-    def _setting(self, values: dict[str, Any]) -> Setting:
-        """What Optuna calls by these values."""
-        hyperparameters = {
-            name: own.choices[values[name]] if hasattr(own, "choices") else values[name]
-            for name, own in self._hyperparameters.items()
-        }
-        return Setting(self._flow, hyperparameters)
+    def _values(self, start: Candidate) -> dict[str, Any]:
+        """What Optuna calls the configuration."""
+        (setting,) = self._space.settings(start.configuration.vectors)
+        distributions: dict[str, Any] = optuna_distributions(self._space)
+        values = named(setting, joint=len(self._space.flows) > 1)
+        return {name: _within(distributions[name], value) for name, value in values.items()}
 
 
-def _distribution(hyperparameter: Any) -> BaseDistribution:
-    """The same in Optuna, choices by their positions."""
-    from ConfigSpace.hyperparameters import IntegerHyperparameter
-    from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
-
-    if hasattr(hyperparameter, "choices"):
-        return CategoricalDistribution(range(len(hyperparameter.choices)))
-    low, high, log = hyperparameter.lower, hyperparameter.upper, hyperparameter.log
-    if isinstance(hyperparameter, IntegerHyperparameter):
-        return IntDistribution(int(low), int(high), log=log)
-    return FloatDistribution(float(low), float(high), log=log)
+def _within(distribution: Any, value: Any) -> Any:
+    """Optuna would use a value that rounding put out of the range."""
+    if hasattr(distribution, "choices"):
+        return value
+    return min(max(value, distribution.low), distribution.high)
 
 
-def _parzen_estimator(task: ModelTask, starts: Sequence[Candidate], seed: int, trials: int) -> Search:  # noqa: ARG001
+def _parzen_estimator(space: Space, starts: Sequence[Candidate], seed: int, trials: int) -> Search:  # noqa: ARG001
     from optuna.samplers import TPESampler
 
-    return _OptunaSearch(TPESampler(seed=seed, **_design(starts)), task, starts)
+    return _OptunaSearch(TPESampler(seed=seed, **_design(starts)), space, starts)
 
 
-def _gaussian_process(task: ModelTask, starts: Sequence[Candidate], seed: int, trials: int) -> Search:  # noqa: ARG001
+def _gaussian_process(space: Space, starts: Sequence[Candidate], seed: int, trials: int) -> Search:  # noqa: ARG001
     import torch  # noqa: F401 (Optuna would import it at the first use, which would count as the time of a trial)
     from optuna.samplers import GPSampler
 
-    return _OptunaSearch(GPSampler(seed=seed, **_design(starts)), task, starts)
+    return _OptunaSearch(GPSampler(seed=seed, **_design(starts)), space, starts)
 
 
 def _design(starts: Sequence[Candidate]) -> dict[str, Any]:
@@ -152,31 +146,125 @@ def _design(starts: Sequence[Candidate]) -> dict[str, Any]:
     return {"n_startup_trials": len(starts)} if starts else {}
 
 
-PEERS: dict[str, Callable[[ModelTask, Sequence[Candidate], int, int], Search]] = {
+class _FlamlSearch:
+    """BlendSearch on a nested space: an algorithm, and hyperparameters of its own.
+
+    A choice is known to it by its position, as text: it makes text of choices of several types.
+    """
+
+    def __init__(self, space: Space, starts: Sequence[Candidate], seed: int, trials: int) -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # its AutoML is not installed
+            from flaml.tune.searcher.blendsearch import BlendSearch
+        import optuna
+
+        optuna.logging.set_verbosity(optuna.logging.ERROR)
+        self._space = space
+        self._candidates = SpaceCandidates(space)
+        self._choices = {
+            name: _choices(flow.space(historical=space.historical)) for name, flow in space.flows.items()
+        }
+        vectors = [start.configuration.vectors for start in starts]
+        settings = space.settings(np.concatenate(vectors)) if vectors else []
+        self._search = BlendSearch(
+            metric=_VALUE,
+            mode="max",
+            space={_CHOSEN: _nested(space)},
+            points_to_evaluate=[self._values(setting) for setting in settings],
+            num_samples=trials,
+            seed=seed,
+        )
+        self._asked = 0
+
+    def ask(self) -> list[Candidate]:
+        for _ in range(_ATTEMPTS):  # it says nothing where it would have repeated itself
+            self._asked += 1
+            self._config = self._search.suggest(str(self._asked))
+            if self._config is not None:
+                return [self._candidate(dict(self._config[_CHOSEN]))]
+        return []
+
+    def tell(self, value: float | None) -> None:
+        if value is None:
+            self._search.on_trial_complete(str(self._asked), error=True)
+        else:
+            self._search.on_trial_complete(str(self._asked), {"config": self._config, _VALUE: value})
+
+    def _values(self, setting: Setting) -> dict[str, Any]:
+        """What FLAML calls a setting."""
+        choices = self._choices[setting.flow]
+        values = {
+            name: str(choices[name].index(value)) if name in choices else value
+            for name, value in setting.hyperparameters.items()
+        }
+        return {_CHOSEN: {_FLOW: setting.flow, **values}}
+
+    def _candidate(self, values: dict[str, Any]) -> Candidate:
+        """What FLAML calls so. Its whole numbers may have fractions, which the space has another form for."""
+        flow = values.pop(_FLOW)
+        choices = self._choices[flow]
+        hyperparameters = {
+            name: choices[name][int(value)] if name in choices else float(value)
+            for name, value in values.items()
+        }
+        vector = self._space.vector(Setting(flow, hyperparameters))
+        return self._candidates.of(self._space.settings(vector[None])[0])
+
+
+def _nested(space: Space) -> Any:
+    """The space as FLAML knows it."""
+    from flaml.tune.sample import choice
+
+    spaces = {flow.name: flow.space(historical=space.historical) for flow in space.flows.values()}
+    return choice(
+        [
+            {_FLOW: flow, **{name: _domain(own) for name, own in hyperparameters.items()}}
+            for flow, hyperparameters in spaces.items()
+        ]
+    )
+
+
+def _choices(hyperparameters: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """Hyperparameter -> its choices, of those that are no numbers."""
+    return {name: list(own.choices) for name, own in hyperparameters.items() if hasattr(own, "choices")}
+
+
+def _domain(hyperparameter: Any) -> Any:
+    from ConfigSpace.hyperparameters import IntegerHyperparameter
+    from flaml.tune.sample import choice, lograndint, loguniform, randint, uniform
+
+    if hasattr(hyperparameter, "choices"):
+        return choice([str(place) for place in range(len(hyperparameter.choices))])
+    low, high = hyperparameter.lower, hyperparameter.upper
+    if isinstance(hyperparameter, IntegerHyperparameter):
+        return (lograndint if hyperparameter.log else randint)(int(low), int(high) + 1)
+    return (loguniform if hyperparameter.log else uniform)(float(low), float(high))
+
+
+PEERS: dict[str, Callable[[Space, Sequence[Candidate], int, int], Search]] = {
     "smac": _SmacSearch,
     "optuna-tpe": _parzen_estimator,
     "optuna-gp": _gaussian_process,
+    "flaml": _FlamlSearch,
 }
-"""Name -> maker of a search: (task, starts, seed, trials)."""
+"""Name -> maker of a search: (space, starts, seed, trials)."""
 
 
-def new_peer(name: str, task: Task, first: Sequence[int], seed: int, trials: int) -> Search:
+def new_peer(name: str, space: Space, starts: Sequence[Candidate], seed: int, trials: int) -> Search:
     """An optimizer of another project.
 
     Args:
-        first: positions in `task.known` of the configurations to start with; none = as the optimizer starts.
+        starts: configurations of the space to start with; none = as the optimizer starts.
         trials: that there will be: SMAC spends at most a quarter of them on its design.
 
     Raises:
-        BadInput: there is no such optimizer, or the task is a table.
+        BadInput: there is no such optimizer.
         Failed: its library is not installed.
     """
     if name not in PEERS:
         raise BadInput(f"unknown optimizer {name!r}; known are {', '.join(PEERS)}")
-    if not isinstance(task, ModelTask):
-        raise BadInput(f"{name} searches a whole space: it takes tasks of the kind model")
-    starts = list({start.key: start for start in map(task.start, first)}.values())
+    different = list({start.key: start for start in starts}.values())
     try:
-        return PEERS[name](task, starts, seed, trials)
+        return PEERS[name](space, different, seed, trials)
     except ImportError as error:
         raise Failed(f"{name} needs the extra `dev`: pip install 'headstart[dev]'") from error

@@ -15,7 +15,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import islice
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 import pandas as pd
@@ -73,8 +73,8 @@ class Search(Protocol):
         """What to try in the next trial: one configuration, or several of which the best counts."""
         ...
 
-    def tell(self, value: float) -> None:
-        """The value of what was asked last."""
+    def tell(self, value: float | None) -> None:
+        """The value of what was asked last; None = it failed."""
         ...
 
 
@@ -217,13 +217,12 @@ def _new_search(method: str, task: Task, others: Others, random: np.random.Gener
         return _OrderedSearch(task, np.argsort(-expected, kind="stable").tolist())
     seed = int(random.integers(2**31))
     name, _, start = method.partition("+")
-    first = _first(start, task, others)
-    if name in PEERS:
-        return new_peer(name, task, first, seed, trials)
+    starts = [task.start(position) for position in _first(start, task, others)]
+    if name in PEERS:  # then `_check` has seen to the kind of the tasks
+        return new_peer(name, cast("ModelTask", task).space, starts, seed, trials)
     learner = others.learner(LEARNERS_OF[name]) if name in LEARNERS_OF else None
     surrogate = new_surrogate(name, Ingredients(task.known, task.metafeatures, learner))
     candidates = task.candidates(seed)
-    starts = [task.start(position) for position in first]
     return _OwnSearch(Optimizer(candidates, surrogate, starts=starts, seed=seed))
 
 
@@ -248,7 +247,7 @@ class _OwnSearch:
         self._number = proposal.number if proposal else -1
         return [proposal.candidate] if proposal else []
 
-    def tell(self, value: float) -> None:
+    def tell(self, value: float | None) -> None:
         self._optimizer.tell(self._number, value)
 
 
@@ -271,7 +270,7 @@ class _RandomSearch:
             found.append(drawn)
         return found
 
-    def tell(self, value: float) -> None:
+    def tell(self, value: float | None) -> None:
         """What was found changes nothing."""
 
 
@@ -285,5 +284,5 @@ class _OrderedSearch:
     def ask(self) -> list[Candidate]:
         return [self._task.start(position) for position in islice(self._order, 1)]
 
-    def tell(self, value: float) -> None:
+    def tell(self, value: float | None) -> None:
         """What was found changes nothing."""

@@ -230,7 +230,13 @@ def main() -> None:
             first = list(range(repeat * TRIALS, (repeat + 1) * TRIALS))
             for name, of in found.items():
                 search = (
-                    new_peer(name, task, first, repeat, TRIALS + 1 + IN_A_ROW)
+                    new_peer(
+                        name,
+                        task.space,
+                        [task.start(place) for place in first],
+                        repeat,
+                        TRIALS + 1 + IN_A_ROW,
+                    )
                     if name in PEERS
                     else OwnSearch(name, task, learner, first, repeat)
                 )

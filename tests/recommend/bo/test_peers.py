@@ -16,12 +16,12 @@ from recommend.bo.candidates import Candidate
 from recommend.bo.peers import PEERS, new_peer
 from recommend.bo.simulation import Plan, simulate
 from recommend.bo.space import Space
-from recommend.bo.tasks import ModelTask, TableTask
-from tests.contracts.meta_learner import toy_metafeatures, toy_runs
+from recommend.bo.tasks import ModelTask
+from tests.contracts.meta_learner import toy_metafeatures
 from warehouse.errors import BadInput, Failed
 from warehouse.queries import RunTable
 
-TRIALS = {"smac": 11, "optuna-tpe": 60, "optuna-gp": 11}
+TRIALS = {"smac": 11, "optuna-tpe": 60, "optuna-gp": 11, "flaml": 60}
 """SMAC asks its model every eighth time, and is slow then."""
 
 
@@ -78,7 +78,7 @@ def depth(candidate: Candidate) -> int:
 
 def searched(task: ModelTask, name: str, first: list[int], trials: int, seed: int = 3) -> list[Candidate]:
     """What the peer proposes where a small depth is good, and nothing else matters."""
-    search = new_peer(name, task, first, seed, 60)
+    search = new_peer(name, task.space, [task.start(place) for place in first], seed, 60)
     proposed = []
     for _ in range(trials):
         (candidate,) = search.ask()
@@ -128,7 +128,7 @@ def test_without_a_warm_start_the_design_follows_the_seed(task: ModelTask, name:
 
 def test_smac_ends_where_the_space_does(flows: None) -> None:  # noqa: ARG001
     task = ModelTask(runs_of(SMALL), toy_metafeatures(), "toy:0")
-    search = new_peer("smac", task, [], 0, 9)
+    search = new_peer("smac", task.space, [], 0, 9)
     keys = []
     while asked := search.ask():
         keys.append(asked[0].key)
@@ -157,11 +157,23 @@ def test_a_missing_library_is_one_line_that_says_what_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, library, None)
     with pytest.raises(Failed, match=r"^\S+ needs the extra `dev`: pip install 'headstart\[dev\]'$"):
-        new_peer(name, task, [], 0, 5)
+        new_peer(name, task.space, [], 0, 5)
 
 
-def test_a_table_or_an_unknown_name_is_refused(task: ModelTask) -> None:
-    with pytest.raises(BadInput, match="takes tasks of the kind model"):
-        new_peer("smac", TableTask(toy_runs(), toy_metafeatures(), "toy:0"), [], 0, 5)
-    with pytest.raises(BadInput, match="known are smac, optuna-tpe, optuna-gp"):
-        new_peer("hyperopt", task, [], 0, 5)
+@pytest.mark.parametrize("name", PEERS)
+def test_a_joint_space_is_searched_although_some_trials_fail(flows: None, name: str) -> None:  # noqa: ARG001
+    space = Space([MIXED, SMALL])
+    search = new_peer(name, space, [], 1, 40)
+    settings = []
+    for number in range(12):
+        (candidate,) = search.ask()
+        assert candidate.key == candidate.configuration.vectors[0].tobytes()
+        settings.extend(space.settings(candidate.configuration.vectors))
+        search.tell(None if number % 4 == 3 else float(settings[-1].flow == "small"))
+    assert {setting.flow for setting in settings} == {"mixed", "small"}
+    assert all(len(setting.hyperparameters) == (3 if setting.flow == "mixed" else 2) for setting in settings)
+
+
+def test_an_unknown_name_is_refused(task: ModelTask) -> None:
+    with pytest.raises(BadInput, match="known are smac, optuna-tpe, optuna-gp, flaml"):
+        new_peer("hyperopt", task.space, [], 0, 5)
