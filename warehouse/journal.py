@@ -21,7 +21,8 @@ class Journal:
         self.path = path
 
     def append(self, record: dict[str, Any]) -> None:
-        """Add a record; it is on disk when this returns."""
+        """Add a record; it is on disk when this returns. Makes the folder of the file."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
         with self.path.open("ab") as file:
             # The newline comes first, so that a line that a kill cut off spoils nothing but itself.
             file.write(b"\n" + json.dumps(record).encode())

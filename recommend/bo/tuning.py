@@ -157,7 +157,7 @@ def tune(
     """
     search, budget = search or Search(), budget or Budget(trials=50)
     _check(search, budget, jobs)
-    train, test = _rows(dataset, search)
+    train, test = split_rows(dataset, search)
     part = dataset.take(train)
     known = _gather(dataset, part, search, warehouse)
     optimizer, candidates = _optimizer(known, search)
@@ -192,7 +192,7 @@ def _check(search: Search, budget: Budget, jobs: int) -> None:
             raise BadInput(f"{name} must be more than 0, not {number}")
 
 
-def _rows(dataset: Dataset, search: Search) -> tuple[np.ndarray, np.ndarray]:
+def split_rows(dataset: Dataset, search: Search) -> tuple[np.ndarray, np.ndarray]:
     """Rows to tune on, rows held out."""
     if not dataset.n_classes:
         return np.arange(len(dataset.features)), np.arange(0)  # is refused with the others of its kind
@@ -410,7 +410,9 @@ def _result(
     scores: dict[int, float | None] = {}
     if len(rows[1]) and not interrupted:
         judged = {entry.number: entry.setting for entry in better[:1] + better[-1:]}
-        scores = {number: _held_out(dataset, setting, search, rows) for number, setting in judged.items()}
+        scores = {
+            number: held_out_value(dataset, setting, search, rows) for number, setting in judged.items()
+        }
     return Tuned(
         dataset=dataset,
         search=search,
@@ -423,7 +425,7 @@ def _result(
     )
 
 
-def _held_out(
+def held_out_value(
     dataset: Dataset, setting: Setting, search: Search, rows: tuple[np.ndarray, np.ndarray]
 ) -> float | None:
     """The value on the rows held out of the configuration fitted on the others."""

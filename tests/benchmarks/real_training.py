@@ -1,0 +1,242 @@
+"""Searches that really train, on the joint space of all flows: ours beside SMAC3, Optuna and FLAML.
+
+    python -m tests.benchmarks.real_training FILE... --results results.jsonl [--seeds 3] [--jobs 2]
+
+Every method has the same trials with the same limits on the same rows: a quarter of each dataset is held out
+(with another split for each seed), and a trial is a cross-validation on the others, just as in `tune`. What
+counts is the accuracy, on the rows held out, of the configuration that was best in the trials.
+
+    blend+top, blend+none     `tune`, which learns from the bundled starter without the runs on the dataset,
+                              from its own first choices and from random configurations
+    smac, optuna-tpe, flaml   as simulations use them (`recommend.bo.peers`)
+    random-2x                 random configurations, two for each trial of the others
+
+Finished searches are kept in the results file, and trials in a folder beside it: the same command goes on
+where it was killed. What is printed are mean ranks, and tests over the means of the seeds of each dataset.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from ingest.datasets import Dataset, load_dataset
+from ingest.flows import get_flow
+from ingest.trials import Outcome, Trial
+from metalearners.base import oriented
+from metalearners.evaluation import side_by_side
+from recommend.bo.candidates import Candidate, SpaceCandidates
+from recommend.bo.curves import curves_of
+from recommend.bo.peers import PEERS, new_peer
+from recommend.bo.simulation import Search as Optimizer
+from recommend.bo.simulation import Searched
+from recommend.bo.space import Setting, Space
+from recommend.bo.tuning import (
+    Budget,
+    Search,
+    held_out_value,
+    run_trial,
+    split_rows,
+    tune,
+    value_of,
+)
+from warehouse.journal import Journal
+from warehouse.store import STARTER, Warehouse
+
+METHODS = ("blend+top", "blend+none", "smac", "optuna-tpe", "flaml", "random-2x")
+DOUBLE = "random-2x"
+
+
+@dataclass(frozen=True)
+class Result:
+    """One search."""
+
+    dataset: str
+    method: str
+    seed: int
+    trials: int
+    best_so_far: list[float]
+    """Of the trials' values, larger is better; 0 before one succeeded."""
+    held_out: float
+    failed: int
+    seconds: float
+    """That it took in all."""
+
+
+class RandomPairs:
+    """Two random configurations at a time."""
+
+    def __init__(self, space: Space, seed: int) -> None:
+        self._candidates = SpaceCandidates(space)
+        self._random = np.random.default_rng(seed)
+
+    def ask(self) -> list[Candidate]:
+        drawn = (self._candidates.any((), self._random) for _ in range(2))
+        return [candidate for candidate in drawn if candidate is not None]
+
+    def tell(self, value: float | None) -> None:
+        """What was found changes nothing."""
+
+
+class KeptTrials:
+    """Trials on one dataset with one seed; one that was run before is not run again."""
+
+    def __init__(self, part: Dataset, search: Search, journal: Journal) -> None:
+        self._part, self._search, self._journal = part, search, journal
+        self._kept = {record.pop("key"): record for record in journal.records()}
+
+    def run(self, setting: Setting) -> Trial:
+        key = repr(setting.identity())
+        if key not in self._kept:
+            trial = run_trial(setting, self._part, self._search, self._search.trial_seconds)
+            self._kept[key] = asdict(trial)
+            self._journal.append({"key": key, **self._kept[key]})
+        kept = self._kept[key]
+        return Trial(**{**kept, "outcome": Outcome(kept["outcome"])})
+
+
+def search_of(method: str, seed: int, trial_seconds: float) -> Search:
+    surrogate, _, start = method.partition("+")
+    return Search(surrogate=surrogate, start=start or "none", seed=seed, trial_seconds=trial_seconds)
+
+
+def with_tune(dataset: Dataset, search: Search, trials: int, folder: Path) -> tuple[list[Trial], float]:
+    """Trials in order, held-out value."""
+    tuned = tune(dataset, search, Budget(trials), warehouse=Warehouse.open(STARTER), folder=folder)
+    best = np.nan if tuned.best is None else tuned.held_out.get(tuned.best.number, np.nan)
+    return [entry.trial for entry in tuned.entries if entry.trial is not None], best
+
+
+def with_peer(
+    method: str, dataset: Dataset, search: Search, trials: int, journal: Journal
+) -> tuple[list[list[Trial]], float]:
+    """Trials in order, those that count as one together, and the held-out value."""
+    space = Space([get_flow(name) for name in search.flows])
+    optimizer: Optimizer = (
+        RandomPairs(space, search.seed)
+        if method == DOUBLE
+        else new_peer(method, space, [], search.seed, trials)
+    )
+    rows = split_rows(dataset, search)
+    kept = KeptTrials(dataset.take(rows[0]), search, journal)
+    run: list[list[Trial]] = []
+    best, incumbent = -np.inf, None
+    for _ in range(trials):
+        candidates = optimizer.ask()
+        settings = [
+            candidate.setting or space.settings(candidate.configuration.vectors)[0]
+            for candidate in candidates
+        ]
+        run.append([kept.run(setting) for setting in settings])
+        values = [score(trial, search) for trial in run[-1]]
+        for setting, value in zip(settings, values, strict=True):
+            if value is not None and value > best:
+                best, incumbent = value, setting
+        optimizer.tell(max((value for value in values if value is not None), default=None))
+    value = None if incumbent is None else held_out_value(dataset, incumbent, search, rows)
+    return run, np.nan if value is None else value
+
+
+def score(trial: Trial, search: Search) -> float | None:
+    """Larger is better; None = it failed."""
+    value = value_of(trial, search.measure)
+    return None if value is None else float(oriented(np.array([value]), search.measure)[0])
+
+
+def searched(folder: Path, trials: int, trial_seconds: float, unit: tuple[Path, int, str]) -> Result:
+    """One search, gone on with where it was."""
+    path, seed, method = unit
+    dataset = load_dataset(str(path))
+    begun = time.perf_counter()
+    if method in PEERS or method == DOUBLE:
+        search = search_of("blend+none", seed, trial_seconds)
+        journal = Journal(folder / f"{path.stem}-{seed}-{method}.jsonl")
+        run, held_out = with_peer(method, dataset, search, trials, journal)
+    else:
+        search = search_of(method, seed, trial_seconds)
+        alone, held_out = with_tune(dataset, search, trials, folder / f"{path.stem}-{seed}-{method}")
+        run = [[trial] for trial in alone]
+    values = [max((score(trial, search) or 0.0 for trial in of), default=0.0) for of in run]
+    return Result(
+        dataset=path.stem,
+        method=method,
+        seed=seed,
+        trials=trials,
+        best_so_far=np.maximum.accumulate(values).tolist(),
+        held_out=held_out,
+        failed=sum(trial.outcome is not Outcome.success for of in run for trial in of),
+        seconds=time.perf_counter() - begun,
+    )
+
+
+def report(results: Sequence[Result]) -> None:
+    """Print how the methods compare on the datasets that all of them finished with all seeds so far."""
+    methods = {result.method for result in results}
+    seeds = {result.seed for result in results}
+    table = pd.DataFrame(map(asdict, results))
+    searches = table.groupby("dataset").size()
+    whole = table["dataset"].isin(searches.index[searches == len(methods) * len(seeds)])
+    if table[whole]["dataset"].nunique() < 2:
+        print("no two datasets are finished")
+        return
+    table = table[whole].assign(in_trials=table["best_so_far"].str[-1])
+    for title, values in (
+        ("in the trials", table["best_so_far"]),
+        ("on the rows held out", table["held_out"].map(lambda value: [value])),
+    ):
+        curves = curves_of(list(as_searches(table.assign(values=values))))
+        print(f"\n{title}; 0 is the best of all methods and seeds on a dataset, 1 the worst\n")
+        print(f"{curves.summary().table()}\n\n{curves.compare(curves.trials).table('regret in the end')}")
+    means = table.groupby("method")[["in_trials", "held_out", "failed", "seconds"]].mean()
+    print(f"\nmeans\n{means.sort_values('held_out', ascending=False).round(4).to_string()}")
+
+
+def as_searches(table: pd.DataFrame) -> Iterator[Searched]:
+    """The rows of the table, with `values` as what was found trial by trial."""
+    for dataset, own in table.groupby("dataset", sort=False):
+        every = own["values"].explode()
+        for row in own.itertuples():
+            yield Searched(
+                str(dataset), row.method, row.seed, row.values, every.max(), every.min(), row.seconds
+            )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("files", nargs="+", type=Path)
+    parser.add_argument("--results", type=Path, required=True)
+    parser.add_argument("--methods", nargs="+", default=METHODS)
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--trials", type=int, default=30)
+    parser.add_argument("--trial-time", type=float, default=30.0)
+    parser.add_argument("--jobs", type=int, default=1)
+    arguments = parser.parse_args()
+    journal = Journal(arguments.results)
+    results = [Result(**record) for record in journal.records()]
+    kept = {(one.dataset, one.seed, one.method) for one in results if one.trials == arguments.trials}
+    units = [
+        (path, seed, method)
+        for seed, path, method in product(range(arguments.seeds), arguments.files, arguments.methods)
+        if (path.stem, seed, method) not in kept
+    ]
+    folder = arguments.results.with_suffix("")
+    work = partial(searched, folder, arguments.trials, arguments.trial_time)
+    for number, result in enumerate(side_by_side(work, units, arguments.jobs), start=1):
+        journal.append(asdict(result))
+        results.append(result)
+        print(
+            f"{number} of {len(units)}: {result.dataset} {result.method} {result.seconds:.0f} s", flush=True
+        )
+    report(results)
+
+
+if __name__ == "__main__":
+    main()
