@@ -213,6 +213,7 @@ class _Batch:
         return {run.run for run, _ in self._results}
 
     def add(self, run: Run, trial: Trial) -> None:
+        self._journal.path.parent.mkdir(exist_ok=True)
         self._journal.append({"run": run.run, **asdict(trial)})
         self._results.append((run, trial))
         if time.monotonic() - self._last_commit > COMMIT_SECONDS:

@@ -143,6 +143,7 @@ class BankLearner:
         of_datasets = [(phi[own], targets[own], data.scores[own]) for own in rows]
         self._learn_uncertainty(of_datasets, expected, R, random)
         of_runs = [phi[own] @ w for own, w in zip(rows, expected, strict=True)]
+        self._learned()
         chosen = np.concatenate([*rows, np.empty(0, np.intp)])
         return Expectations(chosen, targets[chosen], np.concatenate([*of_runs, np.empty(0)]))
 
@@ -194,12 +195,24 @@ class BankLearner:
         sizes = [np.abs(missed) / np.sqrt(self._variance(phi) + self.noise_) for phi, _, missed in samples]
         self.calibration_ = float(np.quantile(np.concatenate(sizes), 0.8)) / Z80 if sizes else 1.0
 
+    def _learned(self) -> None:
+        """What follows from the learned numbers, and is not stored."""
+        of_weights = self.factor_.T @ self.factor_ + self.rest_ * np.eye(self.factor_.shape[1])
+        self._root = np.linalg.cholesky(of_weights)  # (G, G), of the covariance of w
+        self._last_expected: tuple[object, Floats] | None = None
+
     def _variance(self, phi: Floats) -> Floats:
         variance: Floats = ((phi @ self.factor_.T) ** 2).sum(axis=1) + self.rest_ * (phi**2).sum(axis=1)
         return variance
 
     def _expected_weights(self, metafeatures: pd.Series) -> Floats:
-        """(G,) of the new dataset's function."""
+        """(G,) of the new dataset's function; a search asks for those of one dataset again and again."""
+        asked = (tuple(metafeatures.index), metafeatures.to_numpy().tobytes())
+        if self._last_expected is None or self._last_expected[0] != asked:
+            self._last_expected = asked, self._predicted_weights(metafeatures)
+        return self._last_expected[1]
+
+    def _predicted_weights(self, metafeatures: pd.Series) -> Floats:
         D = self.descriptions_.distances(self.descriptions_.place(metafeatures))
         s = np.zeros(self.coefficients_.shape[1])
         for w, (start, end) in zip(self.block_weights_, self.blocks_, strict=True):
@@ -215,8 +228,7 @@ class BankLearner:
         """What trials are weighed against; see `metalearners.trials`."""
         points = self.kernel_.points(configurations, metafeatures)
         phi = self.kernel_.features_at(points)
-        factor = np.hstack([phi @ self.factor_.T, np.sqrt(self.rest_) * phi])
-        return Prior(phi @ self._expected_weights(metafeatures), factor, points)
+        return Prior(phi @ self._expected_weights(metafeatures), phi @ self._root, points)
 
     def choose(self, configurations: pd.DataFrame, metafeatures: pd.Series, n: int) -> npt.NDArray[np.intp]:
         """As `MetaLearner.choose`: those of which the best is expected to score most."""
@@ -280,6 +292,10 @@ class BankLearner:
         for name, shape in shapes.items():
             if getattr(self, f"{name}_").shape != shape:
                 raise BadInput(f"the stored learner is damaged: {name} has another shape than the rest")
+        try:
+            self._learned()
+        except np.linalg.LinAlgError as error:
+            raise BadInput(f"the stored learner is damaged ({error}): train it again") from error
         return self
 
 

@@ -214,8 +214,8 @@ def hyperparameters_of(configurations: pd.DataFrame) -> pd.DataFrame:
     hyperparameter itself then. In one flow's table it is not, and AdaBoost has a parameter of that name.
     """
     parameters = configurations.iloc[:, 2:]
-    if parameters.columns.str.contains(":", regex=False).any():
-        parameters = parameters.assign(algorithm=configurations.iloc[:, 1].astype(object))
+    if any(":" in name for name in parameters.columns):
+        parameters = parameters.assign(algorithm=configurations.iloc[:, 1])
     return parameters
 
 
@@ -223,6 +223,12 @@ def facts_of(metafeatures: pd.DataFrame) -> dict[str, np.ndarray]:
     """The sizes that hyperparameters refer to, (d,) each. OpenML counts the target as a feature; here not."""
     sizes = metafeatures.reindex(columns=list(SIZES)).to_numpy(np.float64)
     return {"n_rows": sizes[:, 0], "n_features": sizes[:, 1] - 1}
+
+
+def facts_of_one(metafeatures: pd.Series) -> dict[str, float]:
+    """As `facts_of`, of a single dataset."""
+    rows, features = (float(metafeatures.get(name, np.nan)) for name in SIZES)
+    return {"n_rows": rows, "n_features": features - 1}
 
 
 def arrays_of(part: str, arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from metalearners.base import TrainingData, facts_of, hyperparameters_of
+from metalearners.base import TrainingData, facts_of_one, hyperparameters_of
 from metalearners.hyperparameters import HyperparameterEncoding, learn_encoding
 
 Floats = npt.NDArray[np.float64]
@@ -24,13 +24,12 @@ def learn_encoding_of(data: TrainingData) -> HyperparameterEncoding:
 
 def encode_runs(encoding: HyperparameterEncoding, data: TrainingData) -> Floats:
     """(m, J) the hyperparameters of runs; NaN where another algorithm has the parameter."""
-    return encoding.transform(data.configurations, data.facts, data.configuration).to_numpy()
+    return encoding.matrix(data.configurations, data.facts, data.configuration)
 
 
 def encode(encoding: HyperparameterEncoding, configurations: pd.DataFrame, metafeatures: pd.Series) -> Floats:
     """(n, J) `configurations`, in the form of `RunTable.configurations`, on the dataset described."""
-    facts = facts_of(metafeatures.to_frame().T)
-    return encoding.transform(hyperparameters_of(configurations), facts).to_numpy()
+    return encoding.matrix(hyperparameters_of(configurations), facts_of_one(metafeatures))
 
 
 def centre_and_spread(encoded: Floats) -> tuple[Floats, Floats]:

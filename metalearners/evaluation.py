@@ -38,7 +38,7 @@ from metalearners.base import (
     standard_scores,
     without_datasets,
 )
-from warehouse.errors import BadInput, Failed
+from warehouse.errors import BadInput
 from warehouse.journal import Journal
 from warehouse.queries import RunTable
 
@@ -149,7 +149,8 @@ def evaluate(
     fold = partial(_fold, runs, metafeatures, learner, settings, tuple(sorted(set(shots))), seed)
     for result in side_by_side(fold, [dataset for dataset in left_out if dataset not in done], jobs):
         done[result.dataset] = result
-        _keep(journal, asdict(result))
+        if journal is not None:
+            journal.append(asdict(result))
         if on_result is not None:
             on_result(len(done), len(left_out))
     return Evaluation([done[dataset] for dataset in left_out])
@@ -161,19 +162,11 @@ def _begun(journal: Journal | None, protocol: Mapping[str, Any]) -> dict[str, Da
         return {}
     records = list(journal.records())
     if not records:
-        _keep(journal, dict(protocol))
+        journal.append(dict(protocol))
         return {}
     if records[0] != json.loads(json.dumps(protocol)):
         raise BadInput(f"{journal.path} belongs to another evaluation: remove it, or choose another file")
     return {record["dataset"]: _result(record) for record in records[1:]}
-
-
-def _keep(journal: Journal | None, record: dict[str, Any]) -> None:
-    if journal is not None:
-        try:
-            journal.append(record)
-        except OSError as error:
-            raise Failed(f"{journal.path}: can't be written: {error.strerror or error}") from error
 
 
 def _result(record: Mapping[str, Any]) -> DatasetResult:

@@ -29,6 +29,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from metalearners.imputation import Facts, Size, as_numbers, rule_of, sizes, with_todays_labels
@@ -69,15 +70,21 @@ class HyperparameterEncoding:
             facts: `n_rows` and `n_features` (without the target) of each row's dataset: numbers or (m,).
             rows: which configuration each row is about; None = each one once, in order.
         """
-        chosen = set(self.columns)
         index = configurations.index if rows is None else configurations.index[rows]
-        size = sizes(facts, len(index))
-        matrix = {
-            name: np.nan_to_num(column) if one_hot else column
-            for name, column, one_hot in self._all_columns(_values(configurations, self.types), size, rows)
-            if name in chosen
-        }
-        return pd.DataFrame(matrix, index=index, columns=list(self.columns), dtype=np.float64)
+        return pd.DataFrame(self.matrix(configurations, facts, rows), index=index, columns=list(self.columns))
+
+    def matrix(
+        self, configurations: pd.DataFrame, facts: Facts, rows: np.ndarray | None = None
+    ) -> npt.NDArray[np.float64]:
+        """As `transform`, without the names."""
+        m = len(configurations) if rows is None else len(rows)
+        places = {name: place for place, name in enumerate(self.columns)}
+        matrix = np.full((len(places), m), np.nan)
+        values = _values(configurations, self.types)
+        for name, column, one_hot in self._all_columns(values, sizes(facts, m), rows):
+            if name in places:
+                matrix[places[name]] = np.nan_to_num(column) if one_hot else column
+        return np.ascontiguousarray(matrix.T)
 
     def possible_columns(self) -> list[str]:
         """Every column that the types and categories give, varying or not."""
@@ -196,9 +203,12 @@ _NO_FACTS: Facts = {"n_rows": np.nan, "n_features": np.nan}
 
 def _values(configurations: pd.DataFrame, parameters: Iterable[str]) -> dict[str, Values]:
     """Each parameter's values, (n,)."""
-    absent = [np.nan] * len(configurations)
+    columns = dict(configurations.items())
+    absent = take_apart([np.nan]).take(np.zeros(len(configurations), dtype=np.intp))
     return {
-        parameter: with_todays_labels(take_apart(configurations.get(parameter, absent)), rule_of(parameter))
+        parameter: with_todays_labels(
+            take_apart(columns[parameter]) if parameter in columns else absent, rule_of(parameter)
+        )
         for parameter in parameters
     }
 

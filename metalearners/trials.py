@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import product
 from typing import Protocol, Self, runtime_checkable
 
@@ -36,7 +37,7 @@ _SPREADS = np.exp(np.linspace(-1.2, 1.2, 9))
 """Spreads that are thought possible, as multiples of the trials' own standard deviation."""
 _UNLIKELY = 1e-4
 """Share of the likeliest case's weight below which a case is left out."""
-_NEGLIGIBLE = 1e-3
+_NEGLIGIBLE = 1e-2
 """Variance over that of the noise below which a coordinate is left out."""
 
 
@@ -50,6 +51,16 @@ class Prior:
     """(n, r): factor factor' is the covariance of the true scores."""
     points: Floats | None = None
     """(n, J) between which distances can be measured, so that a Matern kernel of length 1 is plausible."""
+
+    known_variance: Floats | None = None
+    """(n,) `variance`, where it was computed before."""
+
+    @cached_property
+    def variance(self) -> Floats:
+        """(n,) of the true scores."""
+        return (
+            np.asarray((self.factor**2).sum(axis=1)) if self.known_variance is None else self.known_variance
+        )
 
 
 @dataclass(frozen=True)
@@ -138,8 +149,8 @@ class Posterior:
     spread is one of several. Values that are all equal say nothing: then the prior stays.
 
     Notation
-        Q         (t, t - 1) orthonormal contrasts: Q' 1 = 0
-        B, l      Q' C Q = U diag(l) U' for the covariance C among trials, B = Q U
+        B, l      (t, t - 1) orthonormal contrasts, B' 1 = 0, that diagonalize the covariance C among trials:
+                  B' C B = diag(l)
         c         (t - 1,) a l + v, variance of the trials in these coordinates
         A         (t - 1, S) coefficients of the trials: k B A is what they add to the mean, one column for
                   each of the S cases (a, v, b) that are likely enough
@@ -162,17 +173,16 @@ class Posterior:
             widths: how much wider than stated a covariance may be.
         """
         spreads = (float(y.std()) or np.inf) * _SPREADS
-        cases = [
-            case
+        explained = [
+            one
             for stretch in dict.fromkeys(explanation.stretch for explanation in explanations)
-            for case in _cases(of_trials, y, spreads, stretch, explanations, widths)
+            for one in _explained(of_trials, y, spreads, stretch, explanations, widths)
         ]
-        likeliest = max(case.log_weights.max() for case in cases)
-        likely = [_likely(case, np.exp(case.log_weights - likeliest)) for case in cases]
-        kept = [case for case in likely if len(case.weights)]
-        total = sum(float(case.weights.sum()) for case in kept)
+        likeliest = max(one.log_weights.max() for one in explained)
+        cases = [case for one in explained for case in one.cases(likeliest)]
+        total = sum(float(case.weights.sum()) for case in cases)
         self._of_trials = of_trials
-        self._cases = [replace(case, weights=case.weights / total) for case in kept]
+        self._cases = [replace(case, weights=case.weights / total) for case in cases]
 
     def predict(self, prior: Prior, *, of_runs: bool = False) -> Prediction:
         """Scores of the configurations of `prior`.
@@ -241,13 +251,37 @@ class _Case:
     B: Floats
     A: Floats
     spreads: Floats
-    log_weights: Floats
-    """(spreads,) log likelihood of the trials."""
     weights: Floats
 
     def expected(self) -> Floats:
         """(1, spreads) how much of the learner's mean it takes over."""
         return np.full((1, len(self.spreads)), float(self.explanation.expects))
+
+
+@dataclass(frozen=True)
+class _Explained:
+    """How likely the trials are by one explanation, at all widths, noises and spreads."""
+
+    explanation: Explanation
+    widths_and_noises: Floats
+    """(w, 2) a and v."""
+    c: Floats
+    """(w, t - 1)"""
+    B: Floats
+    missed: Floats
+    """(t - 1, spreads) what the trials are above what is expected, along B."""
+    spreads: Floats
+    log_weights: Floats
+    """(w, spreads) log likelihood."""
+
+    def cases(self, likeliest: float) -> Iterator[_Case]:
+        """Those whose weight can be seen beside that of the likeliest."""
+        weights = np.exp(self.log_weights - likeliest)
+        for (a, v), c, of_spreads in zip(self.widths_and_noises.tolist(), self.c, weights, strict=True):
+            seen = of_spreads > _UNLIKELY
+            if seen.any():
+                A = a * self.missed[:, seen] / c[:, None]
+                yield _Case(self.explanation, a, v, c, self.B, A, self.spreads[seen], of_spreads[seen])
 
 
 class _Mixture:
@@ -278,38 +312,29 @@ class _Mixture:
         return Prediction(self._mean, np.sqrt(np.maximum(self.within, 0) + between))
 
 
-def _cases(
+def _explained(
     of_trials: Prior,
     y: Floats,
     spreads: Floats,
     stretch: float | None,
     explanations: Sequence[Explanation],
     widths: Sequence[float],
-) -> Iterator[_Case]:
-    """Those with this covariance."""
-    from scipy.linalg import helmert
-
-    Q = helmert(len(y)).T if len(y) > 1 else np.zeros((1, 0))
-    eigenvalues, U = np.linalg.eigh(Q.T @ _covariance(of_trials, of_trials, stretch) @ Q)
-    eigenvalues = np.maximum(eigenvalues, 0)
-    B = Q @ U
+) -> Iterator[_Explained]:
+    """By those explanations that have this covariance."""
+    C = _covariance(of_trials, of_trials, stretch)
+    # Without the level, 1 is an eigenvector of eigenvalue 0. Made the largest of all, it is the last one.
+    contrasts = C - C.mean(axis=0) - C.mean(axis=1)[:, None] + C.mean() + (np.trace(C) + 1) / len(y)
+    eigenvalues, B = (part[..., :-1] for part in np.linalg.eigh(contrasts))
+    widths_and_noises = np.array(list(product(widths, _NOISES)))
+    c = np.outer(widths_and_noises[:, 0], np.maximum(eigenvalues, 0)) + widths_and_noises[:, 1:]
     values = (B.T @ y)[:, None] / spreads  # (t - 1, spreads)
     expected = (B.T @ of_trials.mean)[:, None]
     for explanation in explanations:
-        if explanation.stretch != stretch:
-            continue
-        missed = values - expected * explanation.expects
-        for a, v in product(widths, _NOISES):
-            c = a * eigenvalues + v
-            logs = -0.5 * ((1 / c) @ missed**2 + np.log(c).sum()) - (len(y) - 1) * np.log(_SPREADS)
-            logs += np.log(explanation.odds)
-            yield _Case(explanation, a, v, c, B, a * missed / c[:, None], spreads, logs, logs)
-
-
-def _likely(case: _Case, weights: Floats) -> _Case:
-    """The case for those spreads only whose weight, (spreads,), can be seen."""
-    seen = weights > _UNLIKELY
-    return replace(case, A=case.A[:, seen], spreads=case.spreads[seen], weights=weights[seen])
+        if explanation.stretch == stretch:
+            missed = values - expected * explanation.expects
+            logs = -0.5 * ((1 / c) @ missed**2 + np.log(c).sum(axis=1)[:, None])
+            logs += np.log(explanation.odds) - (len(y) - 1) * np.log(_SPREADS)
+            yield _Explained(explanation, widths_and_noises, c, B, missed, spreads, logs)
 
 
 def _telling(cases: Sequence[_Case]) -> npt.NDArray[np.bool_]:
@@ -340,4 +365,4 @@ def _covariance(a: Prior, b: Prior, stretch: float | None, precision: type = np.
 
 
 def _variance(prior: Prior, stretch: float | None) -> Floats:
-    return (prior.factor**2).sum(axis=1) if stretch is None else np.ones(len(prior.mean))
+    return prior.variance if stretch is None else np.ones(len(prior.mean))

@@ -10,6 +10,7 @@ import json
 import sys
 from collections.abc import Iterable, Mapping
 from enum import IntEnum, StrEnum
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -64,8 +65,7 @@ def detect_types(configurations: pd.DataFrame | Mapping[str, Any]) -> dict[str, 
 def take_apart(values: Iterable[Any]) -> Values:
     """Split values, (n,), into their kinds, numbers and labels."""
     if isinstance(values, pd.Series) and isinstance(values.dtype, pd.CategoricalDtype):
-        # The last of these stands for what is missing, whose code is -1.
-        return take_apart([*values.cat.categories, np.nan]).take(values.cat.codes.to_numpy())
+        return _of_categories(*values.cat.categories).take(values.cat.codes.to_numpy())
     if isinstance(values, pd.Series) and values.dtype in (np.float64, pd.Int64Dtype()):
         return _of_numbers(values)
     # A column has few types and many values, so what follows from the type is looked up, not asked again.
@@ -85,6 +85,12 @@ def take_apart(values: Iterable[Any]) -> Values:
         integer=np.array([is_integer[of_type] for of_type in types], dtype=bool),
         label=_labels(listed, kind),
     )
+
+
+@lru_cache(maxsize=1024, typed=True)
+def _of_categories(*categories: Any) -> Values:
+    """Of each category; the last one stands for what is missing, whose code is -1."""
+    return take_apart([*categories, np.nan])
 
 
 def _of_numbers(values: pd.Series) -> Values:

@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from warehouse.errors import Failed
+
 
 class Journal:
     """Records in one file. Several processes may append to it."""
@@ -21,13 +23,19 @@ class Journal:
         self.path = path
 
     def append(self, record: dict[str, Any]) -> None:
-        """Add a record; it is on disk when this returns. Makes the folder of the file."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        with self.path.open("ab") as file:
-            # The newline comes first, so that a line that a kill cut off spoils nothing but itself.
-            file.write(b"\n" + json.dumps(record).encode())
-            file.flush()
-            os.fsync(file.fileno())
+        """Add a record; it is on disk when this returns.
+
+        Raises:
+            Failed: the file can't be written.
+        """
+        try:
+            with self.path.open("ab") as file:
+                # The newline comes first, so that a line that a kill cut off spoils nothing but itself.
+                file.write(b"\n" + json.dumps(record).encode())
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise Failed(f"{self.path} can't be written: {error.strerror or error}") from error
 
     def records(self) -> Iterator[dict[str, Any]]:
         """All records, oldest first, but for one that a kill has cut off."""

@@ -25,7 +25,7 @@ ATTEMPTS = 100
 """Random configurations after which a space counts as exhausted."""
 STARTS = 10
 """Best configurations that local search starts from."""
-STEPS = 5
+STEPS = 2
 """Most steps of a local search."""
 
 

@@ -19,6 +19,7 @@ from recommend.options import DATASET_HELP, FlowOption, MeasureOption, RoleOptio
 from warehouse import console
 from warehouse.console import JsonOption, QuietOption, WarehouseOption
 from warehouse.errors import BadInput, Failed
+from warehouse.files import write_text
 from warehouse.store import Warehouse
 
 HELP = """Search for the best configuration on a dataset, starting from what `recommend` would try first.
@@ -116,7 +117,9 @@ def search(
     model: Annotated[
         Path | None,
         typer.Option(
-            help="Write the best pipeline, fitted on all rows, to this .skops file.", show_default=False
+            help="Write the best pipeline, fitted on all rows, to this .skops file, or the code that fits "
+            "it to this .py file.",
+            show_default=False,
         ),
     ] = None,
     record: Annotated[bool, typer.Option(help="Write the trials to the warehouse.")] = True,
@@ -134,8 +137,8 @@ def search(
     console.check_format(output)
     if dataset is None:
         raise BadInput("tune needs --dataset: a file, or openml:ID")
-    if model is not None and model.suffix != ".skops":
-        raise BadInput(f"{model}: a model is written as .skops")
+    if model is not None and model.suffix not in (".skops", ".py"):
+        raise BadInput(f"{model}: a model is written as .skops, or its code as .py")
     chosen = start or (FROM_FILE if seeds is not None else "top")
     asked = Search(
         flows=tuple(dict.fromkeys(get_flow(name).name for name in flow or FLOWS)),
@@ -231,7 +234,10 @@ def _keep(tuned: Tuned, model: Path | None, warehouse: Warehouse | None) -> list
     if warehouse is not None:
         outcome.record(tuned, warehouse)
         notes.append(f"The next recommendation learns from them: their runs are in {warehouse.path}.")
-    if model is not None:
+    if model is not None and model.suffix == ".py":
+        write_text(model, outcome.script(tuned))
+        notes.append(f"{model}: the code that fits the best configuration on all rows.")
+    elif model is not None:
         types = outcome.save_model(outcome.fitted(tuned), model)
         notes.append(f"{model}: skops.io.load(path, trusted={types})")
     return notes

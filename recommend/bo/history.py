@@ -78,7 +78,7 @@ class History:
 
     def begin(self, entry: Entry) -> None:
         """Remember a trial before it runs."""
-        self._append(
+        self._journal.append(
             {
                 "begun": entry.number,
                 "flow": entry.setting.flow,
@@ -90,19 +90,13 @@ class History:
 
     def end(self, number: int, trial: Trial) -> None:
         """Remember what came of a trial."""
-        self._append({"ended": number, **asdict(trial)})
+        self._journal.append({"ended": number, **asdict(trial)})
         self.entries[number].trial = trial
-
-    def _append(self, record: dict[str, Any]) -> None:
-        try:
-            self._journal.append(record)
-        except OSError as error:
-            raise Failed(f"{self.folder}: the history can't be written: {error.strerror or error}") from error
 
     def _read(self) -> None:
         records = list(self._journal.records())
         if not records:
-            self._append({"format": FORMAT, "search": self._search})
+            self._journal.append({"format": FORMAT, "search": self._search})
             return
         if records[0].get("format") != FORMAT:
             raise BadInput(f"{self.folder}: its history.jsonl is no history of this version; choose another")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from pathlib import Path
+from pprint import pformat
 from typing import TYPE_CHECKING
 
 from ingest.flows import get_flow
@@ -55,6 +56,45 @@ def fitted(tuned: Tuned) -> Pipeline:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # as in the trials, whose scores say what came of it
         return pipeline.fit(dataset.features, dataset.target.astype(str).to_numpy())
+
+
+def script(tuned: Tuned) -> str:
+    """Python code that fits the best configuration's pipeline on all rows, as `fitted` does.
+
+    Raises:
+        BadInput: no trial succeeded, or the data came from no file or server that could be read again.
+    """
+    if tuned.best is None:
+        raise BadInput("no trial succeeded: there is no model to fit")
+    dataset, setting = tuned.dataset, tuned.best.setting
+    if not (dataset.source.startswith("openml:") or Path(dataset.source).is_file()):
+        raise BadInput(f"{dataset.source} can't be read again by a script")
+    target = str(dataset.target.name)
+    roles = {target: "categorical", **{name: str(role) for name, role in dataset.roles.items()}}
+    return _SCRIPT.format(
+        trial=f"trial {tuned.best.number}: {tuned.search.measure} {tuned.value(tuned.best):.4f}",
+        source=dataset.source,
+        target=target,
+        roles=pformat(roles, indent=4, sort_dicts=False),
+        flow=setting.flow,
+        hyperparameters=pformat(dict(setting.hyperparameters), indent=4),
+        seed=tuned.search.seed,
+    )
+
+
+_SCRIPT = '''"""The best configuration that `tune` found ({trial} in the trials)."""
+
+from ingest.datasets import load_dataset
+from ingest.flows import get_flow
+
+ROLES = {roles}
+
+HYPERPARAMETERS = {hyperparameters}
+
+dataset = load_dataset({source!r}, target={target!r}, roles=ROLES)
+model = get_flow({flow!r}).pipeline(HYPERPARAMETERS, dataset.roles, seed={seed})
+model.fit(dataset.features, dataset.target.astype(str).to_numpy())
+'''
 
 
 def save_model(pipeline: Pipeline, path: Path) -> list[str]:

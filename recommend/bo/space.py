@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -123,6 +123,11 @@ class Space:
         sizes = [len(getattr(h, "choices", ())) for h in self.config_space.values()]
         return np.array(sizes, dtype=np.intp)
 
+    @cached_property
+    def _hyperparameters(self) -> dict[str, Any]:
+        """By name; ConfigSpace looks one up more slowly."""
+        return dict(self.config_space)
+
     def sample(self, n: int, random: np.random.Generator) -> Floats:
         """(n, p) vectors drawn at random, each algorithm as likely as any other."""
         space = self.config_space
@@ -190,13 +195,13 @@ class Space:
             name = f"{setting.flow}:{parameter}" if self.joint else parameter
             if name not in self.names:
                 raise BadInput(f"{setting.flow} has no hyperparameter {parameter}")
-            vector[self.names.index(name)] = _place(self.config_space[name], value)
+            vector[self.names.index(name)] = _place(self._hyperparameters[name], value)
         return vector
 
     def _settled(self, vectors: Floats) -> Floats:
         """These vectors, overwritten: each number is where `vector` puts its value."""
         for hyperparameter, size, column in zip(
-            self.config_space.values(), self.categories, vectors.T, strict=True
+            self._hyperparameters.values(), self.categories, vectors.T, strict=True
         ):
             present = ~np.isnan(column)
             if not size and present.any():
@@ -218,18 +223,23 @@ class Space:
     def _table(self, vectors: Floats) -> pd.DataFrame:
         """Typed columns, which meta-learners read much faster than Python's objects."""
         columns = dict(zip(self.names, vectors.T, strict=True))
-        flows = list(self.flows.values())
+        flows = self.flows.values()
         own = columns.pop(ALGORITHM) if self.joint else np.zeros(len(vectors))
         codes = own.astype(np.intp)
         leading = [
-            pd.Categorical.from_codes(codes, pd.Index([flow.id for flow in flows])),
-            pd.Categorical.from_codes(codes, pd.Index([flow.name for flow in flows])),
+            pd.Categorical.from_codes(codes, dtype=_categories(*(flow.id for flow in flows))),
+            pd.Categorical.from_codes(codes, dtype=_categories(*(flow.name for flow in flows))),
         ]
-        decoded = [_column(self.config_space[name], column) for name, column in columns.items()]
+        decoded = [_column(self._hyperparameters[name], column) for name, column in columns.items()]
         # A flow's hyperparameter may be called algorithm, so the columns' names are set at last.
         table = pd.DataFrame(dict(enumerate([*leading, *decoded])))
         table.columns = ["flow", "algorithm", *columns]
         return table
+
+
+@lru_cache(maxsize=1024, typed=True)
+def _categories(*choices: Any) -> pd.CategoricalDtype:
+    return pd.CategoricalDtype(pd.Index(choices, dtype=object))
 
 
 def _column(hyperparameter: Any, vector: Floats) -> Any:
@@ -239,7 +249,7 @@ def _column(hyperparameter: Any, vector: Floats) -> Any:
         codes = np.where(missing, -1, vector).astype(np.intp)
         if None in hyperparameter.choices:  # a category can't be None; the last of these stands for -1
             return np.array([*hyperparameter.choices, np.nan], dtype=object)[codes]
-        return pd.Categorical.from_codes(codes, pd.Index(hyperparameter.choices, dtype=object))
+        return pd.Categorical.from_codes(codes, dtype=_categories(*hyperparameter.choices))
     values = hyperparameter.to_value(np.where(missing, 0.0, vector))
     if np.issubdtype(values.dtype, np.integer):
         return pd.arrays.IntegerArray(values.astype(np.int64), missing)

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from ingest.flows import Flow, get_flow
-from metalearners.base import facts_of, hyperparameters_of, runs_on
+from metalearners.base import facts_of_one, hyperparameters_of, runs_on
 from metalearners.encoded import encode
 from metalearners.hyperparameters import learn_encoding
 from recommend.bo.candidates import Candidate, Candidates, SpaceCandidates, TableCandidates
@@ -95,7 +95,7 @@ class ModelTask:
         self.metafeatures = metafeatures.reindex([dataset]).iloc[0]
         self.space = Space([_flow_of(runs)], joint=False, historical=True)
         parameters = hyperparameters_of(table)
-        facts = facts_of(self.metafeatures.to_frame().T)
+        facts = facts_of_one(self.metafeatures)
         self._encoding = learn_encoding(parameters, facts, one_hot=True)
         settings = {
             "num_leaves": LEAVES,
@@ -107,7 +107,7 @@ class ModelTask:
             "force_row_wise": True,
             "verbosity": -1,
         }
-        X = self._encoding.transform(parameters, facts).to_numpy()
+        X = self._encoding.matrix(parameters, facts)
         self._booster = lightgbm.train(settings, lightgbm.Dataset(X, values), num_boost_round=TREES)
         random = np.random.default_rng(0)
         self.known = self.space.configurations(self.space.sample(RANDOM, random))

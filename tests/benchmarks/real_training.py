@@ -228,6 +228,7 @@ def main() -> None:
         if (path.stem, seed, method) not in kept
     ]
     folder = arguments.results.with_suffix("")
+    folder.mkdir(parents=True, exist_ok=True)
     work = partial(searched, folder, arguments.trials, arguments.trial_time)
     for number, result in enumerate(side_by_side(work, units, arguments.jobs), start=1):
         journal.append(asdict(result))

@@ -10,7 +10,7 @@ lets it fall with the number of trials.
 Notation
     m, F, x   (n,) prior mean, (n, r) factor of the prior covariance, (n, J) points between which the trials'
               own process measures distances, with the length scales that the meta-learner learned
-    X         (n, 1 + r + J) all three side by side
+    X         (n, 2 + r + J) m, the variance, F and x side by side
 """
 
 from __future__ import annotations
@@ -44,10 +44,13 @@ class BlendSurrogate:
         explanations: Sequence[Explanation] = EXPLANATIONS,
     ) -> None:
         """A surrogate for the dataset with these meta-features; `learner` is trained."""
+        from threadpoolctl import ThreadpoolController
+
         self._learner = learner
         self._metafeatures = metafeatures
         self._explanations = explanations
         self._rank = 0
+        self._threads = ThreadpoolController()  # it takes milliseconds to find the libraries
 
     def encode(self, configurations: Configurations) -> Floats:
         prior = self._learner.prior(configurations.table, self._metafeatures)
@@ -55,26 +58,24 @@ class BlendSurrogate:
         if points is None:
             points = one_hot(configurations.vectors, configurations.categories)
         self._rank = prior.factor.shape[1]
-        return np.hstack([prior.mean[:, None], prior.factor, points])
+        return np.hstack([prior.mean[:, None], prior.variance[:, None], prior.factor, points])
 
     def fit(self, X: Floats, y: Floats, random: np.random.Generator) -> None:  # noqa: ARG002 (nothing is random)
-        from threadpoolctl import threadpool_limits
-
         self._unknown = not len(y) or np.ptp(y) == 0
         if not self._unknown:
-            with threadpool_limits(1):  # the matrices are small: threads would wait for one another
+            with self._threads.limit(limits=1):  # the matrices are small: threads would wait for one another
                 targets = self._learner.targets_of(y)
                 self._posterior = Posterior(self._prior(X), targets, self._explanations, WIDTHS)
 
     def predict(self, X: Floats) -> Prediction:
         prior = self._prior(X)
         if self._unknown:
-            return Prediction(prior.mean, np.sqrt((prior.factor**2).sum(axis=1)))
+            return Prediction(prior.mean, np.sqrt(prior.variance))
         return self._posterior.compare(prior)
 
     def _prior(self, X: Floats) -> Prior:
-        end = 1 + self._rank
-        return Prior(X[:, 0], X[:, 1:end], X[:, end:])
+        end = 2 + self._rank
+        return Prior(X[:, 0], X[:, 2:end], X[:, end:], known_variance=X[:, 1])
 
 
 class LearnedSurrogate(BlendSurrogate):

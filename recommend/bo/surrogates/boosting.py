@@ -21,7 +21,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from metalearners.base import Prediction, facts_of, hyperparameters_of
+from metalearners.base import Prediction, facts_of_one, hyperparameters_of
 from metalearners.encoded import encode
 from metalearners.hyperparameters import learn_encoding
 from recommend.bo.space import Configurations, Floats
@@ -52,7 +52,7 @@ class QuantileSurrogate:
             metafeatures: of the dataset, whose sizes some hyperparameters refer to.
         """
         self._metafeatures = metafeatures
-        facts = facts_of(metafeatures.to_frame().T)
+        facts = facts_of_one(metafeatures)
         self._encoding = learn_encoding(hyperparameters_of(known.table), facts, one_hot=True)
 
     def encode(self, configurations: Configurations) -> Floats:

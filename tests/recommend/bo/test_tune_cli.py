@@ -61,7 +61,7 @@ def test_ways_to_search_are_compared(world: Path, tmp_path: Path) -> None:
         (["--dataset", "CSV", "--trials", "-1"], "trials must be more than 0"),
         (["--dataset", "CSV", "--time", "-1"], "time must be more than 0"),
         (["--dataset", "CSV", "--seeds", "nowhere.json"], "nowhere.json"),
-        (["--dataset", "CSV", "--model", "best.pkl"], "a model is written as .skops"),
+        (["--dataset", "CSV", "--model", "best.pkl"], "a model is written as .skops, or its code as .py"),
         (["simulate", "--method", "luck"], "unknown method 'luck'"),
         (["simulate", "--tasks", "dream"], "unknown kind of task 'dream'"),
     ],

@@ -200,3 +200,17 @@ def test_the_best_is_fitted_on_all_rows_and_written_without_code(
     types = outcome.save_model(outcome.fitted(tuned), tmp_path / "best.skops")
     predicted = load(tmp_path / "best.skops", trusted=types).predict(dataset.features)
     assert (predicted == dataset.target.astype(str).to_numpy()).mean() > 0.8
+
+
+def test_the_best_is_written_as_code_that_fits_it(csv: Path, world: Warehouse, tmp_path: Path) -> None:
+    of_file = load_dataset(str(csv))
+    tuned = tune(of_file, QUICK, Budget(trials=3), folder=tmp_path / "history", warehouse=world)
+    ran: dict[str, Any] = {}
+    exec(outcome.script(tuned), ran)
+    assert (ran["model"].predict(of_file.features) == outcome.fitted(tuned).predict(of_file.features)).all()
+
+
+def test_data_that_came_from_memory_have_no_code(dataset: Dataset, world: Warehouse, tmp_path: Path) -> None:
+    tuned = tune(dataset, QUICK, Budget(trials=1), folder=tmp_path / "history", warehouse=world)
+    with pytest.raises(BadInput, match="can't be read again by a script"):
+        outcome.script(tuned)
