@@ -233,6 +233,8 @@ def _keep(tuned: Tuned, model: Path | None, warehouse: Warehouse | None) -> list
     notes = [f"The trials are in {tuned.folder}; the same command with more --trials goes on from them."]
     if warehouse is not None:
         outcome.record(tuned, warehouse)
+        if not tuned.interrupted:
+            outcome.learn(Warehouse.open(warehouse.path), tuned.search.measure)
         notes.append(f"The next recommendation learns from them: their runs are in {warehouse.path}.")
     if model is not None and model.suffix == ".py":
         write_text(model, outcome.script(tuned))

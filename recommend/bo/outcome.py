@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import warnings
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
-from pprint import pformat
 from typing import TYPE_CHECKING
 
-from ingest.flows import get_flow
+from ingest.flows import Value, get_flow
 from ingest.keys import digest, setup_key
 from ingest.run_rows import Run, description_tables, run_tables
+from metalearners import DEFAULT_LEARNER
+from metalearners.model_store import trained_model
 from recommend.bo.tuning import HELD_OUT, Tuned
 from warehouse.errors import BadInput, Failed
 from warehouse.files import write_bytes
@@ -41,6 +44,12 @@ def record(tuned: Tuned, warehouse: Warehouse) -> int:
     tables = description_tables(dataset) | run_tables(dataset, results, procedure)
     warehouse.write(tables, source="tune", location=dataset.source)
     return len(results)
+
+
+def learn(warehouse: Warehouse, measure: str) -> None:
+    """Train the default meta-learner on all runs of `warehouse`, so that the next recommendation need not."""
+    with suppress(BadInput):  # there are too few runs to learn from
+        trained_model(warehouse, DEFAULT_LEARNER, measure)
 
 
 def fitted(tuned: Tuned) -> Pipeline:
@@ -75,11 +84,16 @@ def script(tuned: Tuned) -> str:
         trial=f"trial {tuned.best.number}: {tuned.search.measure} {tuned.value(tuned.best):.4f}",
         source=dataset.source,
         target=target,
-        roles=pformat(roles, indent=4, sort_dicts=False),
+        roles=_lines(roles),
         flow=setting.flow,
-        hyperparameters=pformat(dict(setting.hyperparameters), indent=4),
+        hyperparameters=_lines(setting.hyperparameters),
         seed=tuned.search.seed,
     )
+
+
+def _lines(values: Mapping[str, Value]) -> str:
+    """A dictionary as code, an entry a line."""
+    return "".join(["{\n", *(f"    {name!r}: {value!r},\n" for name, value in values.items()), "}"])
 
 
 _SCRIPT = '''"""The best configuration that `tune` found ({trial} in the trials)."""
