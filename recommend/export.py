@@ -243,6 +243,10 @@ class Domain:
             raise BadInput(f"expected {kind} from {self.low!r} to {self.high!r}{steps}")
         return int(value) if self.whole else float(value)
 
+    def nearest(self, value: Any) -> Any:
+        """`value`, or the end of the range beyond which rounding put it, where tuners would not take it."""
+        return value if self.choices is not None else min(max(value, self.low), self.high)
+
     def _has(self, number: float) -> bool:
         if not self.low <= number <= self.high or (self.whole and number != int(number)):
             return False

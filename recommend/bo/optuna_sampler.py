@@ -245,12 +245,7 @@ class HeadstartSampler(BaseSampler):
         """What Optuna calls the candidate."""
         setting = candidate.setting or self.space.settings(candidate.configuration.vectors)[0]
         values = named(setting, joint=len(self.space.flows) > 1)
-        for name, value in values.items():
-            domain = self._domains[name]
-            if isinstance(value, float) and domain.choices is None:
-                # Optuna draws another where rounding put a number out of its range.
-                values[name] = min(max(value, domain.low), domain.high)
-        return values
+        return {name: self._domains[name].nearest(value) for name, value in values.items()}
 
     def _seed_of(self, *numbers: int) -> int:
         return int(np.random.SeedSequence([self._seed, *numbers]).generate_state(1)[0])

@@ -23,7 +23,7 @@ import numpy as np
 
 from recommend.bo.candidates import Candidate, SpaceCandidates
 from recommend.bo.space import Floats, Setting, Space
-from recommend.export import named, optuna_distributions, suggest_setting
+from recommend.export import named, optuna_distributions, optuna_domain, suggest_setting
 from warehouse.errors import BadInput, Failed
 
 if TYPE_CHECKING:
@@ -116,16 +116,9 @@ class _OptunaSearch:
     def _values(self, start: Candidate) -> dict[str, Any]:
         """What Optuna calls the configuration."""
         (setting,) = self._space.settings(start.configuration.vectors)
-        distributions: dict[str, Any] = optuna_distributions(self._space)
+        distributions = optuna_distributions(self._space)
         values = named(setting, joint=len(self._space.flows) > 1)
-        return {name: _within(distributions[name], value) for name, value in values.items()}
-
-
-def _within(distribution: Any, value: Any) -> Any:
-    """Optuna would use a value that rounding put out of the range."""
-    if hasattr(distribution, "choices"):
-        return value
-    return min(max(value, distribution.low), distribution.high)
+        return {name: optuna_domain(distributions[name]).nearest(value) for name, value in values.items()}
 
 
 def _parzen_estimator(space: Space, starts: Sequence[Candidate], seed: int, trials: int) -> Search:  # noqa: ARG001
