@@ -11,8 +11,11 @@ import multiprocessing
 import os
 import resource
 import signal
+import sys
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from multiprocessing.connection import Connection
@@ -26,6 +29,7 @@ MEBIBYTE = 2**20
 
 _running: set[int] = set()
 """Processes of the trials that run now."""
+_starting = threading.Lock()
 
 
 class Outcome(StrEnum):
@@ -63,7 +67,8 @@ def run_limited(
         target=_child, args=(sender, seconds, memory, function, arguments, keywords), daemon=True
     )
     start = time.perf_counter()
-    process.start()
+    with _without_main():
+        process.start()
     _running.add(process.pid)
     sender.close()
     try:
@@ -80,6 +85,25 @@ def run_limited(
         process.join()
         _running.discard(process.pid)
         receiver.close()
+
+
+@contextmanager
+def _without_main() -> Iterator[None]:
+    """Start processes that do not import the user's script first, as `multiprocessing` has them do.
+
+    A script that calls us without asking for its own `__name__` would begin anew in every trial.
+    """
+    main = sys.modules["__main__"]
+    with _starting:
+        kept: dict[str, Any] = {
+            name: vars(main)[name] for name in ("__file__", "__spec__") if name in vars(main)
+        }
+        vars(main).pop("__file__", None)
+        vars(main)["__spec__"] = None
+        try:
+            yield
+        finally:
+            vars(main).update(kept)
 
 
 def end_running_trials() -> None:

@@ -2,9 +2,11 @@
 
 import os
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -94,3 +96,16 @@ def test_running_trials_can_be_ended_from_another_thread() -> None:
     timer.join()
     assert trial.outcome is not Outcome.success
     assert time.perf_counter() - start < 20
+
+
+def test_a_script_that_runs_trials_is_not_run_again_by_them(tmp_path: Path) -> None:
+    script = tmp_path / "mine.py"
+    script.write_text(
+        "import os\n"
+        "from ingest.trials import run_limited\n"
+        "print('begun')\n"
+        "trial = run_limited(os.getppid, seconds=60, memory=10**9)\n"
+        "print(trial.outcome, trial.message, __file__)\n"
+    )
+    result = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)
+    assert result.stdout.splitlines() == ["begun", f"success None {script}"]
