@@ -46,5 +46,6 @@ def standardized(encoded: Floats, centre: Floats, spread: Floats) -> Floats:
 
 def squared_distances(a: Floats, b: Floats) -> Floats:
     """(n, n') between the rows of `a` and of `b`."""
-    squared: Floats = (a * a).sum(axis=1)[:, None] + (b * b).sum(axis=1) - 2 * a @ b.T
-    return np.maximum(squared, 0)
+    squared: Floats = (a * a).sum(axis=1)[:, None] + (b * b).sum(axis=1)
+    squared -= 2 * a @ b.T
+    return np.maximum(squared, 0, out=squared)

@@ -139,10 +139,16 @@ def learn_kernel(
 
 def matern(a: Floats, b: Floats) -> Floats:
     """k between the rows of `a` and of `b`."""
-    r = np.sqrt(5 * squared_distances(a, b))
-    k: Floats = np.exp(-r)
-    k *= 1 + r + r * r / 3
-    return k
+    r = squared_distances(a, b)
+    r *= 5
+    np.sqrt(r, out=r)  # in place: the arrays are large, and getting memory for them takes longer than sums
+    polynomial = r * r
+    polynomial /= 3
+    polynomial += 1 + r
+    np.negative(r, out=r)
+    np.exp(r, out=r)
+    r *= polynomial
+    return r
 
 
 def _comparable(encoded: Floats, logarithmic: npt.NDArray[np.bool_]) -> Floats:

@@ -15,6 +15,7 @@ Notation
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -37,6 +38,8 @@ _SPREADS = np.exp(np.linspace(-1.2, 1.2, 9))
 """Spreads that are thought possible, as multiples of the trials' own standard deviation."""
 _UNLIKELY = 1e-4
 """Share of the likeliest case's weight below which a case is left out."""
+_MINOR = 0.01
+"""Share of the weight of all cases below which those with the same covariance are left out."""
 _NEGLIGIBLE = 1e-2
 """Variance over that of the noise below which a coordinate is left out."""
 
@@ -179,10 +182,12 @@ class Posterior:
             for one in _explained(of_trials, y, spreads, stretch, explanations, widths)
         ]
         likeliest = max(one.log_weights.max() for one in explained)
-        cases = [case for one in explained for case in one.cases(likeliest)]
-        total = sum(float(case.weights.sum()) for case in cases)
+        cases = _normalized([case for one in explained for case in one.cases(likeliest)])
+        shares: dict[float | None, float] = defaultdict(float)
+        for case in cases:
+            shares[case.explanation.stretch] += float(case.weights.sum())
         self._of_trials = of_trials
-        self._cases = [replace(case, weights=case.weights / total) for case in cases]
+        self._cases = _normalized([case for case in cases if shares[case.explanation.stretch] >= _MINOR])
 
     def predict(self, prior: Prior, *, of_runs: bool = False) -> Prediction:
         """Scores of the configurations of `prior`.
@@ -335,6 +340,12 @@ def _explained(
             logs = -0.5 * ((1 / c) @ missed**2 + np.log(c).sum(axis=1)[:, None])
             logs += np.log(explanation.odds) - (len(y) - 1) * np.log(_SPREADS)
             yield _Explained(explanation, widths_and_noises, c, B, missed, spreads, logs)
+
+
+def _normalized(cases: Sequence[_Case]) -> list[_Case]:
+    """With weights whose sum is 1."""
+    total = sum(float(case.weights.sum()) for case in cases)
+    return [replace(case, weights=case.weights / total) for case in cases]
 
 
 def _telling(cases: Sequence[_Case]) -> npt.NDArray[np.bool_]:
