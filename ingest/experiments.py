@@ -206,9 +206,7 @@ class _Batch:
         by_key = {run.run: run for run in planned}
         finished = {record.pop("run"): record for record in self._journal.records()}
         self._results = [
-            (by_key[key], Trial(**{**record, "outcome": Outcome(record["outcome"])}))
-            for key, record in finished.items()
-            if key in by_key
+            (by_key[key], Trial.from_record(record)) for key, record in finished.items() if key in by_key
         ]
         return {run.run for run, _ in self._results}
 

@@ -14,12 +14,12 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from multiprocessing.connection import Connection
-from typing import Any
+from typing import Any, Self
 
 import psutil
 
@@ -49,6 +49,15 @@ class Trial:
     result: Any
     message: str | None
     seconds: float
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> Self:
+        """What `asdict` made of it, read back from JSON.
+
+        Raises:
+            KeyError, TypeError, ValueError: it is no such record.
+        """
+        return cls(**{**record, "outcome": Outcome(record["outcome"])})
 
 
 def run_limited(

@@ -131,6 +131,10 @@ class SpaceCandidates:
         """
         return replace(self._candidate(self.space.vector(setting)), setting=setting)
 
+    def setting(self, candidate: Candidate) -> Setting:
+        """What to run for a candidate of this source."""
+        return candidate.setting or self.space.settings(candidate.configuration.vectors)[0]
+
     def any(self, taken: Collection[Hashable], random: np.random.Generator) -> Candidate | None:
         for vector in self.space.sample(ATTEMPTS, random):  # a space of few choices has an end
             if vector.tobytes() not in taken:

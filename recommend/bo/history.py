@@ -17,7 +17,7 @@ from typing import Any, Self
 
 from filelock import FileLock, Timeout
 
-from ingest.trials import Outcome, Trial
+from ingest.trials import Trial
 from recommend.bo.optimizer import Origin
 from recommend.bo.space import Setting
 from warehouse.errors import BadInput, Failed
@@ -117,7 +117,7 @@ class History:
             self.entries.append(Entry(record["begun"], setting, record["origin"]))
         elif "ended" in record and record["ended"] < len(self.entries):
             number = record.pop("ended")
-            trial = Trial(**{**record, "outcome": Outcome(record["outcome"])})
+            trial = Trial.from_record(record)
             if self.entries[number].trial is None:  # what was run twice counts once
                 self.entries[number].trial = trial
 

@@ -243,8 +243,7 @@ class HeadstartSampler(BaseSampler):
 
     def _values(self, candidate: Candidate) -> dict[str, Any]:
         """What Optuna calls the candidate."""
-        setting = candidate.setting or self.space.settings(candidate.configuration.vectors)[0]
-        values = named(setting, joint=len(self.space.flows) > 1)
+        values = named(self._candidates.setting(candidate), joint=len(self.space.flows) > 1)
         return {name: self._domains[name].nearest(value) for name, value in values.items()}
 
     def _seed_of(self, *numbers: int) -> int:

@@ -154,15 +154,14 @@ class _FlamlSearch:
         optuna.logging.set_verbosity(optuna.logging.ERROR)
         self._space = space
         self._candidates = SpaceCandidates(space)
-        self._choices = {
-            name: _choices(flow.space(historical=space.historical)) for name, flow in space.flows.items()
-        }
+        spaces = {name: flow.space(historical=space.historical) for name, flow in space.flows.items()}
+        self._choices = {name: _choices(own) for name, own in spaces.items()}
         vectors = [start.configuration.vectors for start in starts]
         settings = space.settings(np.concatenate(vectors)) if vectors else []
         self._search = BlendSearch(
             metric=_VALUE,
             mode="max",
-            space={_CHOSEN: _nested(space)},
+            space={_CHOSEN: _nested(spaces)},
             points_to_evaluate=[self._values(setting) for setting in settings],
             num_samples=trials,
             seed=seed,
@@ -204,11 +203,10 @@ class _FlamlSearch:
         return self._candidates.of(self._space.settings(vector[None])[0])
 
 
-def _nested(space: Space) -> Any:
-    """The space as FLAML knows it."""
+def _nested(spaces: Mapping[str, Mapping[str, Any]]) -> Any:
+    """The spaces of flows, by their names, as FLAML knows them."""
     from flaml.tune.sample import choice
 
-    spaces = {flow.name: flow.space(historical=space.historical) for flow in space.flows.values()}
     return choice(
         [
             {_FLOW: flow, **{name: _domain(own) for name, own in hyperparameters.items()}}

@@ -23,7 +23,7 @@ import pandas as pd
 from metalearners import DEFAULT_LEARNER, new_learner
 from metalearners.base import MetaLearner, runs_checksum, without_datasets
 from metalearners.evaluation import side_by_side
-from recommend.bo.candidates import Candidate
+from recommend.bo.candidates import Candidate, Candidates
 from recommend.bo.optimizer import Optimizer
 from recommend.bo.peers import PEERS, new_peer
 from recommend.bo.surrogates import LEARNERS_OF, SURROGATES, Ingredients, new_surrogate
@@ -211,7 +211,7 @@ def _check(method: str, kind: str) -> None:
 
 def _new_search(method: str, task: Task, others: Others, random: np.random.Generator, trials: int) -> Search:
     if method in _RANDOM:
-        return _RandomSearch(task, _RANDOM[method], random)
+        return RandomSearch(task.candidates(0), _RANDOM[method], random)
     if method == ORDER:
         expected = others.learner(DEFAULT_LEARNER).predict(task.known.table, task.metafeatures).mean
         return _OrderedSearch(task, np.argsort(-expected, kind="stable").tolist())
@@ -251,11 +251,11 @@ class _OwnSearch:
         self._optimizer.tell(self._number, value)
 
 
-class _RandomSearch:
+class RandomSearch:
     """Some configurations at random for every trial."""
 
-    def __init__(self, task: Task, at_once: int, random: np.random.Generator) -> None:
-        self._candidates = task.candidates(0)
+    def __init__(self, candidates: Candidates, at_once: int, random: np.random.Generator) -> None:
+        self._candidates = candidates
         self._at_once = at_once
         self._random = random
         self._taken: set[Hashable] = set()

@@ -126,6 +126,12 @@ def value_of(trial: Trial | None, measure: str) -> float | None:
     return value if np.isfinite(value) else None
 
 
+def score_of(trial: Trial | None, measure: str) -> float | None:
+    """As `value_of`, but larger is better."""
+    value = value_of(trial, measure)
+    return None if value is None else float(oriented(np.array([value]), measure)[0])
+
+
 def tune(
     dataset: Dataset,
     search: Search | None = None,
@@ -166,7 +172,7 @@ def tune(
     with History(folder, {**search.description(), "data": data}) as history:
         begun = _recalled(history, optimizer, candidates, search)
         with _executor(executor, jobs) as runs_trials:
-            loop = _Loop(optimizer, candidates.space, history, part, search, budget, runs_trials, report)
+            loop = _Loop(optimizer, candidates, history, part, search, budget, runs_trials, report)
             interrupted = loop.run(begun, jobs)
         return _result(dataset, search, history, (train, test), interrupted)
 
@@ -272,9 +278,7 @@ def _recalled(
 
 
 def _tell(optimizer: Optimizer, number: int, trial: Trial, measure: str) -> None:
-    value = value_of(trial, measure)
-    better = None if value is None else float(oriented(np.array([value]), measure)[0])
-    optimizer.tell(number, better, trial.seconds)
+    optimizer.tell(number, score_of(trial, measure), trial.seconds)
 
 
 @contextmanager
@@ -296,7 +300,7 @@ class _Loop:
     """Asks, runs and tells until the budget is used up."""
 
     optimizer: Optimizer
-    space: Space
+    candidates: SpaceCandidates
     history: History
     part: Dataset
     search: Search
@@ -331,9 +335,7 @@ class _Loop:
             return None
         proposal = self.optimizer.ask()
         if proposal is not None:
-            setting = proposal.candidate.setting
-            if setting is None:
-                setting = self.space.settings(proposal.candidate.configuration.vectors)[0]
+            setting = self.candidates.setting(proposal.candidate)
             self.history.begin(Entry(proposal.number, setting, proposal.origin))
         return proposal
 
@@ -391,10 +393,10 @@ def incumbents(entries: Sequence[Entry], measure: str) -> list[Entry]:
     found: list[Entry] = []
     best = -np.inf
     for entry in entries:
-        value = value_of(entry.trial, measure)
-        if value is not None and (better := float(oriented(np.array([value]), measure)[0])) > best:
+        score = score_of(entry.trial, measure)
+        if score is not None and score > best:
             found.append(entry)
-            best = better
+            best = score
     return found
 
 

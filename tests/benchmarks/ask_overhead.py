@@ -7,8 +7,8 @@ Every optimizer is told 250 random configurations as its warm start, is asked on
 row; what counts is the mean of those eight, because SMAC3 learns and looks for configurations only every
 eighth time and has the other seven in a queue. The others do both every time. Telling counts, too.
 
-    smac, optuna-tpe, optuna-gp   as simulations use them (`recommend.bo.peers`): with the defaults of SMAC3's
-                                  facade for hyperparameters and of Optuna's samplers
+    smac, optuna-*, flaml         as simulations use them (`recommend.bo.peers`): with the defaults of SMAC3's
+                                  facade for hyperparameters, Optuna's samplers and FLAML's BlendSearch
     gbqr, forest, blend           our surrogates in `recommend.bo.optimizer.Optimizer`, with 10,000 random
                                   candidates and local search
 

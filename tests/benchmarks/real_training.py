@@ -31,22 +31,21 @@ import pandas as pd
 from ingest.datasets import Dataset, load_dataset
 from ingest.flows import get_flow
 from ingest.trials import Outcome, Trial
-from metalearners.base import oriented
 from metalearners.evaluation import side_by_side
-from recommend.bo.candidates import Candidate, SpaceCandidates
+from recommend.bo.candidates import SpaceCandidates
 from recommend.bo.curves import curves_of
 from recommend.bo.peers import PEERS, new_peer
+from recommend.bo.simulation import RandomSearch, Searched
 from recommend.bo.simulation import Search as Optimizer
-from recommend.bo.simulation import Searched
 from recommend.bo.space import Setting, Space
 from recommend.bo.tuning import (
     Budget,
     Search,
     held_out_value,
     run_trial,
+    score_of,
     split_rows,
     tune,
-    value_of,
 )
 from warehouse.journal import Journal
 from warehouse.store import STARTER, Warehouse
@@ -71,21 +70,6 @@ class Result:
     """That it took in all."""
 
 
-class RandomPairs:
-    """Two random configurations at a time."""
-
-    def __init__(self, space: Space, seed: int) -> None:
-        self._candidates = SpaceCandidates(space)
-        self._random = np.random.default_rng(seed)
-
-    def ask(self) -> list[Candidate]:
-        drawn = (self._candidates.any((), self._random) for _ in range(2))
-        return [candidate for candidate in drawn if candidate is not None]
-
-    def tell(self, value: float | None) -> None:
-        """What was found changes nothing."""
-
-
 class KeptTrials:
     """Trials on one dataset with one seed; one that was run before is not run again."""
 
@@ -99,13 +83,7 @@ class KeptTrials:
             trial = run_trial(setting, self._part, self._search, self._search.trial_seconds)
             self._kept[key] = asdict(trial)
             self._journal.append({"key": key, **self._kept[key]})
-        kept = self._kept[key]
-        return Trial(**{**kept, "outcome": Outcome(kept["outcome"])})
-
-
-def search_of(method: str, seed: int, trial_seconds: float) -> Search:
-    surrogate, _, start = method.partition("+")
-    return Search(surrogate=surrogate, start=start or "none", seed=seed, trial_seconds=trial_seconds)
+        return Trial.from_record(self._kept[key])
 
 
 def with_tune(dataset: Dataset, search: Search, trials: int, folder: Path) -> tuple[list[Trial], float]:
@@ -120,8 +98,9 @@ def with_peer(
 ) -> tuple[list[list[Trial]], float]:
     """Trials in order, those that count as one together, and the held-out value."""
     space = Space([get_flow(name) for name in search.flows])
+    candidates = SpaceCandidates(space)
     optimizer: Optimizer = (
-        RandomPairs(space, search.seed)
+        RandomSearch(candidates, 2, np.random.default_rng(search.seed))
         if method == DOUBLE
         else new_peer(method, space, [], search.seed, trials)
     )
@@ -130,13 +109,9 @@ def with_peer(
     run: list[list[Trial]] = []
     best, incumbent = -np.inf, None
     for _ in range(trials):
-        candidates = optimizer.ask()
-        settings = [
-            candidate.setting or space.settings(candidate.configuration.vectors)[0]
-            for candidate in candidates
-        ]
+        settings = [candidates.setting(candidate) for candidate in optimizer.ask()]
         run.append([kept.run(setting) for setting in settings])
-        values = [score(trial, search) for trial in run[-1]]
+        values = [score_of(trial, search.measure) for trial in run[-1]]
         for setting, value in zip(settings, values, strict=True):
             if value is not None and value > best:
                 best, incumbent = value, setting
@@ -145,26 +120,21 @@ def with_peer(
     return run, np.nan if value is None else value
 
 
-def score(trial: Trial, search: Search) -> float | None:
-    """Larger is better; None = it failed."""
-    value = value_of(trial, search.measure)
-    return None if value is None else float(oriented(np.array([value]), search.measure)[0])
-
-
 def searched(folder: Path, trials: int, trial_seconds: float, unit: tuple[Path, int, str]) -> Result:
     """One search, gone on with where it was."""
     path, seed, method = unit
     dataset = load_dataset(str(path))
     begun = time.perf_counter()
     if method in PEERS or method == DOUBLE:
-        search = search_of("blend+none", seed, trial_seconds)
+        search = Search(seed=seed, trial_seconds=trial_seconds)
         journal = Journal(folder / f"{path.stem}-{seed}-{method}.jsonl")
         run, held_out = with_peer(method, dataset, search, trials, journal)
     else:
-        search = search_of(method, seed, trial_seconds)
+        surrogate, _, start = method.partition("+")
+        search = Search(surrogate=surrogate, start=start, seed=seed, trial_seconds=trial_seconds)
         alone, held_out = with_tune(dataset, search, trials, folder / f"{path.stem}-{seed}-{method}")
         run = [[trial] for trial in alone]
-    values = [max((score(trial, search) or 0.0 for trial in of), default=0.0) for of in run]
+    values = [max((score_of(trial, search.measure) or 0.0 for trial in of), default=0.0) for of in run]
     return Result(
         dataset=path.stem,
         method=method,
