@@ -155,8 +155,7 @@ class BankLearner:
 
     def targets_of(self, values: Floats) -> Floats:
         """As `metalearners.trials.HasPrior.targets_of`; few values are not clipped."""
-        one = np.zeros(len(values), dtype=np.intp)
-        return (1 - self.normal) * standard_scores(values, one) + self.normal * _normal_scores(values, one)
+        return (1 - self.normal) * standard_scores(values) + self.normal * _normal_scores(values)
 
     def _learn_standings(self, S: Floats) -> Floats:
         """How descriptions predict S, block by block; returns R."""
@@ -303,10 +302,13 @@ _NUMBERS = ("rest", "noise", "calibration")
 _ARRAYS = ("mean", "V", "coefficients", "factor", "blocks", "block_weights")
 
 
-def _normal_scores(values: Floats, dataset: npt.NDArray[np.intp]) -> Floats:
-    """(m,) normal scores of the ranks of `values` within each dataset, standardized."""
+def _normal_scores(values: Floats, dataset: npt.NDArray[np.intp] | None = None) -> Floats:
+    """(m,) normal scores of the ranks of `values` within each dataset (None: of one), standardized."""
     from scipy.special import ndtri
+    from scipy.stats import rankdata
 
+    if dataset is None:
+        return standard_scores(ndtri((rankdata(values) - 0.5) / len(values)))
     groups = pd.Series(values).groupby(dataset)
     share = (groups.rank().to_numpy() - 0.5) / groups.transform("size").to_numpy()
     return standard_scores(ndtri(share), dataset)

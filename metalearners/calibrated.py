@@ -113,7 +113,7 @@ class CalibratedLearner(ABC):
         """(runs on the dataset,) distance of their scores from what was expected."""
         configurations, values = runs_on(runs, dataset)
         expected = self.expect(configurations, metafeatures.reindex([dataset]).iloc[0])
-        scores = standard_scores(values, np.zeros(len(values), dtype=int))
+        scores = standard_scores(values)
         missed: Floats = np.abs(scores - expected)
         return missed
 

@@ -46,6 +46,7 @@ def standardized(encoded: Floats, centre: Floats, spread: Floats) -> Floats:
 
 def squared_distances(a: Floats, b: Floats) -> Floats:
     """(n, n') between the rows of `a` and of `b`."""
-    squared: Floats = (a * a).sum(axis=1)[:, None] + (b * b).sum(axis=1)
-    squared -= 2 * a @ b.T
+    squared: Floats = a @ (-2 * b.T)
+    squared += (a * a).sum(axis=1)[:, None]
+    squared += (b * b).sum(axis=1)
     return np.maximum(squared, 0, out=squared)

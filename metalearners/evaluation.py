@@ -275,7 +275,7 @@ def coverage(predicted: Prediction, actual: np.ndarray) -> float | None:
     """Share of `actual`, in standard scores, within the 80 % intervals; None without intervals or scores."""
     if predicted.std is None or np.ptp(actual) == 0:
         return None
-    scores = standard_scores(actual, np.zeros(len(actual), dtype=int))
+    scores = standard_scores(actual)
     return float((np.abs(scores - predicted.mean) <= Z80 * predicted.std).mean())
 
 

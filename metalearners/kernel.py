@@ -139,8 +139,12 @@ def learn_kernel(
 
 def matern(a: Floats, b: Floats) -> Floats:
     """k between the rows of `a` and of `b`."""
-    r = squared_distances(a, b)
-    r *= 5
+    return matern_at(squared_distances(a, b))
+
+
+def matern_at(squared: Floats, stretch: float = 1.0) -> Floats:
+    """k at these squared distances, stretched before."""
+    r = 5 * stretch**2 * squared
     np.sqrt(r, out=r)  # in place: the arrays are large, and getting memory for them takes longer than sums
     polynomial = r * r
     polynomial /= 3

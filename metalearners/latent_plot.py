@@ -54,9 +54,7 @@ def draw_latent_space(model: StoredModel, warehouse: Warehouse, file: Path, data
     places = pd.DataFrame(_principal_axes(X[placed]), index=runs.configurations[placed].index)
     own = runs.runs[(runs.runs["dataset"] == key) & runs.runs["setup"].isin(places.index)]
     values = oriented(own["value"].to_numpy(np.float64), runs.measure)
-    scores = (
-        pd.Series(standard_scores(values, np.zeros(len(values), int)), own["setup"]).groupby(level=0).mean()
-    )
+    scores = pd.Series(standard_scores(values), own["setup"]).groupby(level=0).mean()
     figure = Figure(figsize=(12, 5.5), layout="constrained")
     by_algorithm, by_score = figure.subplots(1, 2, sharex=True, sharey=True)
     _draw_algorithms(by_algorithm, places, runs.configurations.loc[places.index, "algorithm"])

@@ -27,7 +27,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from metalearners.base import Observations, Prediction
-from metalearners.kernel import matern
+from metalearners.encoded import squared_distances
+from metalearners.kernel import matern_at
 
 Floats = npt.NDArray[np.float64]
 
@@ -176,17 +177,18 @@ class Posterior:
             widths: how much wider than stated a covariance may be.
         """
         spreads = (float(y.std()) or np.inf) * _SPREADS
+        among_trials = _Covariances(of_trials, of_trials)
         explained = [
             one
             for stretch in dict.fromkeys(explanation.stretch for explanation in explanations)
-            for one in _explained(of_trials, y, spreads, stretch, explanations, widths)
+            for one in _explained(of_trials, among_trials, y, spreads, stretch, explanations, widths)
         ]
         likeliest = max(one.log_weights.max() for one in explained)
         cases = _normalized([case for one in explained for case in one.cases(likeliest)])
         shares: dict[float | None, float] = defaultdict(float)
         for case in cases:
             shares[case.explanation.stretch] += float(case.weights.sum())
-        self._of_trials = of_trials
+        self._of_trials, self._among_trials = of_trials, among_trials
         self._cases = _normalized([case for case in cases if shares[case.explanation.stretch] >= _MINOR])
 
     def predict(self, prior: Prior, *, of_runs: bool = False) -> Prediction:
@@ -197,16 +199,17 @@ class Posterior:
                 true score.
         """
         mixture = _Mixture(len(prior.mean))
+        with_trials = _Covariances(prior, self._of_trials)
         for cases in self._by_covariance():
             stretch, tells = cases[0].explanation.stretch, _telling(cases)
-            P = _projected(prior, self._of_trials, stretch, cases[0].B[:, tells])  # (n, at most t - 1)
+            P = with_trials.times(cases[0].B[:, tells], stretch)  # (n, at most t - 1)
             variance = _variance(prior, stretch)
             explained = np.zeros(P.shape[1])
             for case in cases:
                 weight = float(case.weights.sum())
                 mixture.within += weight * (case.a * variance + case.v * of_runs)
                 explained += weight * case.a**2 / case.c[tells]
-            mixture.within -= P**2 @ explained
+            mixture.explain(P, explained)
             coefficients = [np.vstack([case.A[tells], case.expected()]) for case in cases]
             mixture.add(P, prior.mean, np.hstack(coefficients), _weights(cases))
         return mixture.prediction()
@@ -220,13 +223,14 @@ class Posterior:
         t = len(self._of_trials.mean)
         mean_of_trials = np.full((t, 1), 1 / t)  # u
         mixture = _Mixture(len(prior.mean))
+        with_trials = _Covariances(prior, self._of_trials)
         for cases in self._by_covariance():
             stretch, tells = cases[0].explanation.stretch, _telling(cases)
             B = cases[0].B[:, tells]
-            with_trials = _projected(prior, self._of_trials, stretch, np.hstack([B, mean_of_trials]))
-            k_u = with_trials[:, -1]
-            among = _covariance(self._of_trials, self._of_trials, stretch) @ mean_of_trials[:, 0]  # K u
-            P = with_trials[:, :-1] - B.T @ among
+            P = with_trials.times(np.hstack([B, mean_of_trials]), stretch)
+            k_u = P[:, -1]
+            among = self._among_trials.times(mean_of_trials, stretch)[:, 0]  # K u
+            P = P[:, :-1] - (B.T @ among).astype(P.dtype)
             gap = _variance(prior, stretch) - 2 * k_u + among.mean()
             explained = np.zeros(P.shape[1])
             for case in cases:
@@ -234,7 +238,7 @@ class Posterior:
                 weight = float(case.weights @ case.spreads**2)
                 mixture.within += weight * case.a * gap
                 explained += weight * case.a**2 / case.c[tells]
-            mixture.within -= P**2 @ explained
+            mixture.explain(P, explained)
             coefficients = [case.spreads * np.vstack([case.A[tells], case.expected()]) for case in cases]
             expected = prior.mean - self._of_trials.mean.mean()
             mixture.add(P, expected, np.hstack(coefficients), _weights(cases))
@@ -306,19 +310,53 @@ class _Mixture:
             coefficients: (k + 1, S)
             weights: (S,)
         """
-        self._mean += P @ (coefficients[:-1] @ weights) + m * (coefficients[-1] @ weights)
         scaled = coefficients * np.sqrt(weights)
         if scaled.shape[1] > len(scaled):  # as many columns with the same sum of squares are enough
             scaled = np.asarray(np.linalg.qr(scaled.T, mode="r")).T
-        self._square += ((P @ scaled[:-1] + m[:, None] * scaled[-1]) ** 2).sum(axis=1)
+        means = np.column_stack([coefficients @ weights, scaled]).astype(P.dtype)
+        expected = P @ means[:-1] + m[:, None] * means[-1]
+        self._mean += expected[:, 0]
+        self._square += (expected[:, 1:] ** 2).sum(axis=1)
+
+    def explain(self, P: Floats, explained: Floats) -> None:
+        """Take off what trials tell of the variance: (k,) of the squares of each coordinate."""
+        self.within -= P**2 @ explained.astype(P.dtype)
 
     def prediction(self) -> Prediction:
         between = np.maximum(self._square - self._mean**2, 0)
         return Prediction(self._mean, np.sqrt(np.maximum(self.within, 0) + between))
 
 
+class _Covariances:
+    """Between the configurations of two priors, as precise as the numbers of the first."""
+
+    def __init__(self, a: Prior, b: Prior) -> None:
+        self._a, self._b = a, b
+
+    def at(self, stretch: float | None) -> Floats:
+        """(n, n')"""
+        if stretch is None:
+            return self._a.factor @ self._b.factor.T.astype(self._a.factor.dtype)
+        return matern_at(self._squared_distances, stretch)
+
+    def times(self, B: Floats, stretch: float | None) -> Floats:
+        """(n, any) the covariance times B."""
+        if stretch is None:
+            return self._a.factor @ (self._b.factor.T @ B).astype(self._a.factor.dtype)
+        k = self.at(stretch)
+        product: Floats = k @ B.astype(k.dtype)
+        return product
+
+    @cached_property
+    def _squared_distances(self) -> Floats:
+        if self._a.points is None or self._b.points is None:
+            raise ValueError("this prior has no points to measure distances between")
+        return squared_distances(self._a.points, self._b.points.astype(self._a.points.dtype))
+
+
 def _explained(
     of_trials: Prior,
+    among_trials: _Covariances,
     y: Floats,
     spreads: Floats,
     stretch: float | None,
@@ -326,7 +364,7 @@ def _explained(
     widths: Sequence[float],
 ) -> Iterator[_Explained]:
     """By those explanations that have this covariance."""
-    C = _covariance(of_trials, of_trials, stretch)
+    C = among_trials.at(stretch)
     # Without the level, 1 is an eigenvector of eigenvalue 0. Made the largest of all, it is the last one.
     contrasts = C - C.mean(axis=0) - C.mean(axis=1)[:, None] + C.mean() + (np.trace(C) + 1) / len(y)
     eigenvalues, B = (part[..., :-1] for part in np.linalg.eigh(contrasts))
@@ -356,23 +394,6 @@ def _telling(cases: Sequence[_Case]) -> npt.NDArray[np.bool_]:
 
 def _weights(cases: Sequence[_Case]) -> Floats:
     return np.concatenate([case.weights for case in cases])
-
-
-def _projected(a: Prior, b: Prior, stretch: float | None, B: Floats) -> Floats:
-    """k B for the covariance k between the configurations of two priors."""
-    if stretch is None:
-        return a.factor @ (b.factor.T @ B)
-    # There are many configurations: single precision halves the time, and its error can't be seen here.
-    return (_covariance(a, b, stretch, np.float32) @ B.astype(np.float32)).astype(np.float64)
-
-
-def _covariance(a: Prior, b: Prior, stretch: float | None, precision: type = np.float64) -> Floats:
-    """(n, n') between the configurations of two priors."""
-    if stretch is None:
-        return a.factor @ b.factor.T
-    if a.points is None or b.points is None:
-        raise ValueError("this prior has no points to measure distances between")
-    return matern((stretch * a.points).astype(precision), (stretch * b.points).astype(precision))
 
 
 def _variance(prior: Prior, stretch: float | None) -> Floats:

@@ -158,7 +158,7 @@ class Optimizer:
             drawn = self._candidates.any(taken, random)
             return None if drawn is None else Proposal(number, drawn, "random")
         X = np.array([self._encodings[place] for place in learned])
-        values = standard_scores(np.array(list(learned.values())), np.zeros(len(learned), dtype=np.intp))
+        values = standard_scores(np.array(list(learned.values())))
         self._surrogate.fit(X[:, : self._width], values, random)
         self._learn_times()
         best = float(self._surrogate.predict(X[:, : self._width]).mean.max())

@@ -15,11 +15,13 @@ def test_scores_are_standardized_within_each_dataset() -> None:
     scores = standard_scores(values, np.array([0, 1, 0, 1, 0, 1]))
     np.testing.assert_allclose(scores[::2], [-1.224745, 0, 1.224745], atol=1e-6)
     np.testing.assert_allclose(scores[1::2], scores[::2])
+    np.testing.assert_allclose(standard_scores(values[1::2]), scores[1::2])
 
 
 @pytest.mark.parametrize("value", [0.0, 0.1, 1 / 3, 1e300])
 def test_a_dataset_whose_runs_are_all_equal_scores_zero(value: float) -> None:
     assert standard_scores(np.array([value] * 7 + [1.0]), np.array([0] * 7 + [1])).tolist() == [0.0] * 8
+    assert standard_scores(np.array([value] * 7)).tolist() == [0.0] * 7
 
 
 @pytest.mark.parametrize(

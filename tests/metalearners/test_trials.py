@@ -7,7 +7,7 @@ from metalearners.trials import Explanation, Posterior, Prior, best_together
 
 
 def prior(mean: list[float], factor: list[list[float]]) -> Prior:
-    return Prior(np.array(mean), np.array(factor))
+    return Prior(np.array(mean, dtype=np.float64), np.array(factor, dtype=np.float64))
 
 
 def test_trials_that_agree_with_the_prior_change_no_order() -> None:
