@@ -64,8 +64,8 @@ def detect_types(configurations: pd.DataFrame | Mapping[str, Any]) -> dict[str, 
 
 def take_apart(values: Iterable[Any]) -> Values:
     """Split values, (n,), into their kinds, numbers and labels."""
-    if isinstance(values, pd.Series) and isinstance(values.dtype, pd.CategoricalDtype):
-        return _of_categories(*values.cat.categories).take(values.cat.codes.to_numpy())
+    if isinstance(values, pd.Series) and isinstance(values.array, pd.Categorical):
+        return _of_categories(*values.array.categories).take(values.array.codes)
     if isinstance(values, pd.Series) and values.dtype in (np.float64, pd.Int64Dtype()):
         return _of_numbers(values)
     # A column has few types and many values, so what follows from the type is looked up, not asked again.

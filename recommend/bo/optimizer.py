@@ -131,12 +131,14 @@ class Optimizer:
             seconds: that the trial took.
 
         Raises:
-            BadInput: there is no such trial, it is done, or the value is not finite.
+            BadInput: there is no such trial, it is done, or a number is not finite.
         """
         if not 0 <= number < len(self._trials) or self._trials[number].done:
             raise BadInput(f"no trial {number} is under way")
         if value is not None and not np.isfinite(value):
             raise BadInput(f"trial {number} can't have the value {value}")
+        if seconds is not None and not 0 <= seconds < np.inf:
+            raise BadInput(f"trial {number} can't have taken {seconds} s")
         trial = self._trials[number]
         trial.done, trial.value, trial.seconds = True, value, seconds
 

@@ -227,6 +227,9 @@ def test_telling_what_can_not_be_is_refused() -> None:
     for value in (float("nan"), float("inf"), float("-inf")):
         with pytest.raises(BadInput, match="can't have the value"):
             optimizer.tell(number, value)
+    for seconds in (float("nan"), float("inf"), -1.0):
+        with pytest.raises(BadInput, match="can't have taken"):
+            optimizer.tell(number, 0.5, seconds)
     optimizer.tell(number, 0.5)
     for again in (0.6, None):
         with pytest.raises(BadInput, match="no trial 0 is under way"):
