@@ -104,3 +104,18 @@ def test_what_trials_can_not_tell_of_all_configurations_is_no_doubt_about_one_of
         return np.stack([after.mean, after.std])
 
     np.testing.assert_allclose(compared(lifted, 7.0), compared(factor, 0.0), atol=1e-6)
+
+
+def test_candidates_in_single_precision_are_predicted_the_same() -> None:
+    random = np.random.default_rng(3)
+    of_all = Prior(random.normal(size=400), random.normal(size=(400, 30)), random.normal(size=(400, 4)))
+    single = Prior(*(array.astype(np.float32) for array in (of_all.mean, of_all.factor, of_all.points)))
+    seen = Prior(of_all.mean[:60], of_all.factor[:60], of_all.points[:60])
+    truth = of_all.mean + of_all.factor @ random.normal(size=30)
+    after = Posterior(
+        seen, truth[:60], [Explanation(True, None), Explanation(True, 1.0), Explanation(False, 0.5)]
+    )
+    for predicted in (after.predict, after.compare):
+        exact, quick = predicted(of_all), predicted(single)
+        np.testing.assert_allclose(quick.mean, exact.mean, atol=1e-3 * exact.mean.std())
+        np.testing.assert_allclose(quick.std, exact.std, rtol=0.01)
