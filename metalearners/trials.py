@@ -47,7 +47,10 @@ _NEGLIGIBLE = 1e-2
 
 @dataclass(frozen=True)
 class Prior:
-    """What a learner knows of n configurations on one dataset before any trial, in standard scores."""
+    """What a learner knows of n configurations on one dataset before any trial, in standard scores.
+
+    Numbers in single precision are predicted from in single precision.
+    """
 
     mean: Floats
     """(n,)"""
