@@ -1,7 +1,7 @@
-"""Cross-validation of one configuration on one dataset, with OpenML's measures.
+"""Evaluation of one configuration on one dataset, with OpenML's measures and others that people ask for.
 
 Notation: n rows, k classes; `codes` (n,) class codes 0..k-1; `scores` (n, k) decision scores or
-probabilities, higher = more likely. Every measure but the times is better when higher.
+probabilities, higher = more likely; `confusion` (k, k) rows by true (first axis) and predicted class.
 """
 
 from __future__ import annotations
@@ -9,13 +9,15 @@ from __future__ import annotations
 import resource
 import time
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from ingest.flows import Value, get_flow
+from ingest.resampling import Resampling
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -24,38 +26,74 @@ if TYPE_CHECKING:
 
 MEASURES = (
     "predictive_accuracy",
+    "balanced_accuracy",
     "area_under_roc_curve",
+    "log_loss",
+    "brier_score",
     "f_measure",
+    "f1_macro",
     "kappa",
+    "fit_seconds",
+    "predict_seconds_per_1000_rows",
     "usercpu_time_millis",
     "wall_clock_time_millis",
 )
+_LEAST_PROBABILITY = 1e-15
+"""What counts for a class that was held to be impossible, so that one row does not decide the log loss."""
+
+Floats = npt.NDArray[np.float64]
+
+
+def evaluate(
+    flow: str, values: Mapping[str, Value], dataset: Dataset, resampling: Resampling, *, seed: int = 0
+) -> dict[str, float]:
+    """Fit and test a configuration on every split; measures of a repetition are averaged over repetitions.
+
+    Accuracy, balanced accuracy (the mean of the classes' recalls), F1 (`f_measure` weighted by class size as
+    OpenML's, `f1_macro` the plain mean), kappa, log loss (natural logarithm) and Brier score (squared
+    differences summed over classes, 0 to 2) are computed over the predictions of all folds together, as
+    OpenML does; the area under the ROC curve is the mean over folds, because scores of different fits share
+    no scale. `fit_seconds` is the mean over fits; `usercpu_time_millis` and `wall_clock_time_millis` cover
+    fitting and predicting of all folds.
+
+    Args:
+        flow: name of a flow, see `ingest.flows`.
+        seed: of splits and estimators; the same `seed` gives every configuration the same splits.
+
+    Returns:
+        Measure -> value; NaN where it does not exist: the area where no fold allows one, log loss and Brier
+        score where the classifier gives no probabilities.
+    """
+    codes = class_codes(dataset)
+    repetitions = [
+        evaluate_splits(flow, values, dataset, splits, seed=seed) for splits in resampling.splits(codes, seed)
+    ]
+    return {name: float(np.mean([measured[name] for measured in repetitions])) for name in MEASURES}
 
 
 def cross_validate(
     flow: str, values: Mapping[str, Value], dataset: Dataset, *, folds: int, seed: int = 0
 ) -> dict[str, float]:
-    """Stratified, shuffled cross-validation, or one split with a third of the rows to test on.
-
-    Accuracy, F1 (weighted by class size) and kappa are computed over the predictions of all folds
-    together, as OpenML does; the area under the ROC curve is the mean over folds, because scores of
-    different fits share no scale. The times cover fitting and predicting of all folds.
-
-    Args:
-        flow: name of a flow, see `ingest.flows`.
-        folds: number of folds, 1 = one split; the same `seed` gives every configuration the same folds.
-
-    Returns:
-        Measure -> value; the area under the ROC curve is NaN where no fold allows one.
-    """
-    codes = class_codes(dataset)
-    return evaluate_splits(flow, values, dataset, _splits(codes, folds, seed), seed=seed)
+    """As `evaluate`, by one cross-validation on all rows; 1 fold = one split with a third to test on."""
+    return evaluate(flow, values, dataset, Resampling(folds), seed=seed)
 
 
 def class_codes(dataset: Dataset) -> npt.NDArray[np.intp]:
     """(n,) number of each row's class, from 0."""
     codes: npt.NDArray[np.intp] = np.asarray(dataset.target.astype("category").cat.codes, dtype=np.intp)
     return codes
+
+
+@dataclass
+class _Tested:
+    """What came of the folds so far."""
+
+    actual: list[np.ndarray] = field(default_factory=list)
+    predicted: list[np.ndarray] = field(default_factory=list)
+    probabilities: list[np.ndarray] = field(default_factory=list)
+    areas: list[float] = field(default_factory=list)
+    fitting: list[float] = field(default_factory=list)
+    predicting: float = 0.0
 
 
 def evaluate_splits(
@@ -66,58 +104,86 @@ def evaluate_splits(
     *,
     seed: int = 0,
 ) -> dict[str, float]:
-    """As `cross_validate`, for (rows to learn from, rows to test on); no row is tested on twice."""
-    from sklearn.metrics import accuracy_score, cohen_kappa_score, f1_score
-
+    """As `evaluate`, for (rows to learn from, rows to test on); no row is tested on twice."""
     codes = class_codes(dataset)
-    pipeline = get_flow(flow).pipeline(values, dataset.roles, seed=seed)
-    predicted = np.empty_like(codes)
-    tested = np.zeros(len(codes), dtype=bool)
-    areas = []
+    n_classes = int(codes.max()) + 1
+    tested = _Tested()
     wall, cpu = time.perf_counter(), _cpu_seconds()
     with warnings.catch_warnings():
         # Not converged, rare class, constant column in a fold: the scores say what came of it.
         warnings.simplefilter("ignore")
         for train, test in splits:
-            pipeline.fit(dataset.features.iloc[train], codes[train])
-            rows = dataset.features.iloc[test]
-            tested[test] = True
-            predicted[test] = pipeline.predict(rows)
-            scores = class_scores(pipeline, rows, int(codes.max()) + 1)
-            areas.append(area_under_roc_curve(codes[test], scores))
-        wall, cpu = time.perf_counter() - wall, _cpu_seconds() - cpu
-        defined = [area for area in areas if not np.isnan(area)]
-        actual, found = codes[tested], predicted[tested]
-        return {
-            "predictive_accuracy": float(accuracy_score(actual, found)),
-            "area_under_roc_curve": float(np.mean(defined)) if defined else float("nan"),
-            "f_measure": float(f1_score(actual, found, average="weighted", zero_division=0)),
-            "kappa": float(cohen_kappa_score(actual, found)),
-            "usercpu_time_millis": 1000 * cpu,
-            "wall_clock_time_millis": 1000 * wall,
-        }
+            _test(tested, get_flow(flow).pipeline(values, dataset.roles, seed=seed), dataset, train, test)
+    wall, cpu = time.perf_counter() - wall, _cpu_seconds() - cpu
+    actual = np.concatenate(tested.actual)
+    confusion = np.zeros((n_classes, n_classes))
+    np.add.at(confusion, (actual, np.concatenate(tested.predicted)), 1)
+    return {
+        **class_measures(confusion),
+        **_probability_measures(tested, actual),
+        "area_under_roc_curve": _mean_if_any(tested.areas),
+        "fit_seconds": float(np.mean(tested.fitting)),
+        "predict_seconds_per_1000_rows": 1000 * tested.predicting / len(actual),
+        "usercpu_time_millis": 1000 * cpu,
+        "wall_clock_time_millis": 1000 * wall,
+    }
 
 
-def hold_out(codes: np.ndarray, every: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Rows to learn from and rows held out, in order: of each class one in `every` rows, drawn at random.
+def _test(
+    tested: _Tested, pipeline: BaseEstimator, dataset: Dataset, train: np.ndarray, test: np.ndarray
+) -> None:
+    """Fit and predict one fold."""
+    codes = class_codes(dataset)
+    n_classes = int(codes.max()) + 1
+    begun = time.perf_counter()
+    pipeline.fit(dataset.features.iloc[train], codes[train])
+    fitted = time.perf_counter()
+    rows = dataset.features.iloc[test]
+    scores = class_scores(pipeline, rows, n_classes)
+    tested.predicting += time.perf_counter() - fitted
+    tested.fitting.append(fitted - begun)
+    tested.actual.append(codes[test])
+    gives_probabilities = hasattr(pipeline, "predict_proba")
+    # What has the most probable class need not be what `predict` answers: of a tie, or of an SVM.
+    tested.predicted.append(scores.argmax(axis=1) if gives_probabilities else pipeline.predict(rows))
+    if gives_probabilities:
+        tested.probabilities.append(np.where(np.isfinite(scores), scores, 0.0))
+    tested.areas.append(area_under_roc_curve(codes[test], scores))
 
-    Of a class with fewer rows than `every` there may be none among those held out, never none to learn from.
-    """
-    shuffled = np.random.default_rng(seed).permutation(len(codes))
-    by_class = shuffled[np.argsort(codes[shuffled], kind="stable")]
-    sizes = np.bincount(codes)
-    place = np.arange(len(codes)) - np.repeat(np.cumsum(sizes) - sizes, sizes)  # within the class
-    held_out = place % every == every - 1
-    return np.sort(by_class[~held_out]), np.sort(by_class[held_out])
+
+def class_measures(confusion: Floats) -> dict[str, float]:
+    """The measures that follow from the confusion matrix alone, (k, k)."""
+    total = confusion.sum()
+    actual, predicted, right = confusion.sum(axis=1), confusion.sum(axis=0), confusion.diagonal()
+    occurs = actual > 0
+    recalls = right[occurs] / actual[occurs]
+    concerned = actual + predicted
+    f1 = np.divide(2 * right, concerned, out=np.zeros_like(right), where=concerned > 0)
+    accuracy = right.sum() / total
+    chance = float(actual @ predicted) / total**2
+    return {
+        "predictive_accuracy": float(accuracy),
+        "balanced_accuracy": float(recalls.mean()),
+        "f_measure": float(np.average(f1, weights=actual)),
+        "f1_macro": float(f1[concerned > 0].mean()),
+        "kappa": float((accuracy - chance) / (1 - chance)) if chance < 1 else 0.0,
+    }
 
 
-def _splits(codes: np.ndarray, folds: int, seed: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    from sklearn.model_selection import StratifiedKFold
+def _probability_measures(tested: _Tested, actual: npt.NDArray[np.intp]) -> dict[str, float]:
+    if not tested.probabilities:
+        return {"log_loss": float("nan"), "brier_score": float("nan")}
+    probabilities = np.concatenate(tested.probabilities)
+    of_actual = probabilities[np.arange(len(actual)), actual]
+    return {
+        "log_loss": float(-np.log(np.maximum(of_actual, _LEAST_PROBABILITY)).mean()),
+        "brier_score": float(((probabilities**2).sum(axis=1) - 2 * of_actual + 1).mean()),
+    }
 
-    if folds == 1:
-        yield hold_out(codes, 3, seed)
-        return
-    yield from StratifiedKFold(folds, shuffle=True, random_state=seed).split(codes, codes)
+
+def _mean_if_any(values: list[float]) -> float:
+    defined = [value for value in values if not np.isnan(value)]
+    return float(np.mean(defined)) if defined else float("nan")
 
 
 def class_scores(estimator: BaseEstimator, rows: object, n_classes: int) -> np.ndarray:  # (n, n_classes)

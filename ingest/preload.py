@@ -5,16 +5,20 @@ Numeric libraries get one thread each: trials run side by side, one core each.
 
 import os
 from importlib import import_module
+from importlib.util import find_spec
 
 for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_variable, "1")
 
 for _module in (
+    *(name for name in ("catboost", "xgboost") if find_spec(name) is not None),
     "lightgbm",
     "sklearn.compose",
     "sklearn.ensemble",
     "sklearn.feature_extraction.text",
+    "sklearn.discriminant_analysis",
     "sklearn.linear_model",
+    "sklearn.naive_bayes",
     "sklearn.neighbors",
     "sklearn.neural_network",
     "sklearn.pipeline",

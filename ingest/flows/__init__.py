@@ -4,8 +4,13 @@ A new flow is one `Flow` value in a module of this package and one entry in `FLO
 """
 
 from ingest.flows.base import Flow, Values, native_values
-from ingest.flows.boosting import adaboost, hist_gradient_boosting, lightgbm
-from ingest.flows.margins import k_nearest_neighbors, logistic_regression, mlp, svm
+from ingest.flows.bayes import (
+    linear_discriminant_analysis,
+    naive_bayes,
+    quadratic_discriminant_analysis,
+)
+from ingest.flows.boosting import adaboost, catboost, hist_gradient_boosting, lightgbm, xgboost
+from ingest.flows.margins import k_nearest_neighbors, logistic_regression, mlp, sgd, svm
 from ingest.flows.parameters import Value
 from ingest.flows.trees import decision_tree, extra_trees, random_forest
 from warehouse.errors import BadInput
@@ -20,11 +25,17 @@ FLOWS: dict[str, Flow] = {
         decision_tree,
         adaboost,
         lightgbm,
+        xgboost,
+        catboost,
         hist_gradient_boosting,
         svm,
         logistic_regression,
+        sgd,
         k_nearest_neighbors,
         mlp,
+        naive_bayes,
+        linear_discriminant_analysis,
+        quadratic_discriminant_analysis,
     )
 }
 

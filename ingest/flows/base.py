@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
 
 from ingest.flows.parameters import Choice, Number, Value
+from ingest.flows.preprocessing import Encoding, category_columns, preprocessor
 from warehouse.errors import BadInput
 
 if TYPE_CHECKING:
@@ -20,6 +22,19 @@ Values = Mapping[str, Any]
 """Hyperparameter -> value, a `Value` each."""
 
 IMPUTATION = Choice("imputation", ("mean", "median", "most_frequent"), default="median")
+SCALING = Choice("scaling", ("standard", "quantile"), default="standard")
+CLASS_WEIGHT = Choice("class_weight", ("none", "balanced"), default="none")
+
+
+@dataclass(frozen=True)
+class Make:
+    """What an estimator is made from."""
+
+    values: Values
+    """Hyperparameters, complete, without those of the preprocessing."""
+    seed: int
+    n_categorical: int
+    """How many of the first columns of its matrix are category codes; 0 where they are indicators."""
 
 
 @dataclass(frozen=True)
@@ -36,12 +51,14 @@ class Flow:
     """The name that a person reads."""
     hyperparameters: tuple[Number | Choice, ...]
     """What is tuned: ranges, scales and defaults."""
-    estimator: Callable[[Values, int], ClassifierMixin]
-    """(values, seed) -> unfitted classifier."""
+    estimator: Callable[[Make], ClassifierMixin]
+    """Makes the unfitted classifier."""
     openml: tuple[int, ...] = ()
     """Ids of OpenML flows whose runs are runs of this algorithm."""
-    scaling: Literal["none", "standard"] = "none"
-    """What the numeric columns are scaled by before they reach the estimator."""
+    encoding: Encoding = "indicators"
+    """How categories reach the estimator."""
+    requires: str | None = None
+    """Package that it needs beyond those that every installation has."""
     rows_needed: Callable[[Values], int] = lambda _: 2
     """Training rows below which a configuration can't be fitted."""
     fixed: Values = field(default_factory=dict)
@@ -55,6 +72,11 @@ class Flow:
     def id(self) -> str:
         """Key of this flow in the warehouse."""
         return f"headstart:{self.name}"
+
+    @property
+    def installed(self) -> bool:
+        """Whether the package that it needs is there; nothing is imported to find out."""
+        return self.requires is None or find_spec(self.requires) is not None
 
     def space(self, *, historical: bool = False, seed: int | None = None) -> ConfigurationSpace:
         """The search space.
@@ -116,14 +138,22 @@ class Flow:
         """
         from sklearn.pipeline import Pipeline
 
-        from ingest.flows.preprocessing import preprocessor
-
+        if not self.installed:
+            raise BadInput(
+                f"{self.title} needs the package {self.requires}: pip install 'headstart[boosting]'"
+            )
         complete = self.current(values)
         imputation = complete.pop("imputation", None)
         steps = preprocessor(
-            roles, imputation=None if imputation is None else str(imputation), scaling=self.scaling
+            roles,
+            encoding=self.encoding,
+            imputation=None if imputation is None else str(imputation),
+            scaling=str(complete.pop("scaling", "none")),
+            seed=seed,
         )
-        return Pipeline([("preprocessing", steps), ("classifier", self.estimator(complete, seed))])
+        n_categorical = 0 if self.encoding == "indicators" else len(category_columns(roles))
+        classifier = self.estimator(Make(complete, seed, n_categorical))
+        return Pipeline([("preprocessing", steps), ("classifier", classifier)])
 
 
 def native_values(configuration: Mapping[str, Any]) -> dict[str, Value]:

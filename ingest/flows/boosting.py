@@ -1,41 +1,79 @@
-"""Boosted trees. Ranges of AdaBoost: van Hoof's thesis (OpenML flow 6970).
+"""Boosted trees.
 
-The gradient boosters take missing numbers as they are and so have no imputation.
+Ranges: AdaBoost as in van Hoof's thesis (OpenML flow 6970). The gradient boosters' are wide enough for the
+configurations of TabRepo (Salinas and Erickson 2023), FLAML (`flaml.default`) and auto-sklearn 2, and for
+the tunable ranges of Probst, Boulesteix and Bischl (2019). They take categories and missing numbers as they
+are and so have no imputation. No regularization is written as the low end of a logarithmic range.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from ingest.flows.base import IMPUTATION, Flow, Values
+from ingest.flows.base import CLASS_WEIGHT, IMPUTATION, Flow, Make
 from ingest.flows.parameters import Choice, Number
 
 if TYPE_CHECKING:
     from sklearn.base import ClassifierMixin
 
+EARLY_STOPPING = Choice("early_stopping", (False, True), default=False)
 
-def _adaboost(values: Values, seed: int) -> ClassifierMixin:
+
+def _adaboost(make: Make) -> ClassifierMixin:
     from sklearn.ensemble import AdaBoostClassifier
     from sklearn.tree import DecisionTreeClassifier
 
     return AdaBoostClassifier(
-        DecisionTreeClassifier(max_depth=values["max_depth"]),
-        learning_rate=values["learning_rate"],
-        n_estimators=values["n_estimators"],
-        random_state=seed,
+        DecisionTreeClassifier(max_depth=make.values["max_depth"]),
+        learning_rate=make.values["learning_rate"],
+        n_estimators=make.values["n_estimators"],
+        random_state=make.seed,
     )
 
 
-def _lightgbm(values: Values, seed: int) -> ClassifierMixin:
-    from lightgbm import LGBMClassifier
+def _booster(library: str, make: Make, **more: Any) -> ClassifierMixin:
+    from ingest.flows.boosters import Booster
 
-    return LGBMClassifier(random_state=seed, n_jobs=1, verbose=-1, **values)
+    settings = dict(make.values)
+    return Booster(
+        library,
+        early_stopping=bool(settings.pop("early_stopping")),
+        balanced=settings.pop("class_weight") == "balanced",
+        n_categorical=make.n_categorical,
+        seed=make.seed,
+        settings=settings | more,
+    )
 
 
-def _hist_gradient_boosting(values: Values, seed: int) -> ClassifierMixin:
+def _lightgbm(make: Make) -> ClassifierMixin:
+    return _booster("lightgbm", make, subsample_freq=1)
+
+
+def _xgboost(make: Make) -> ClassifierMixin:
+    return _booster("xgboost", make)
+
+
+def _catboost(make: Make) -> ClassifierMixin:
+    settings = dict(make.values)
+    if settings.pop("automatic_learning_rate"):
+        # CatBoost derives it only where `l2_leaf_reg` is not given either.
+        del settings["learning_rate"], settings["l2_leaf_reg"]
+    return _booster("catboost", Make(settings, make.seed, make.n_categorical))
+
+
+def _hist_gradient_boosting(make: Make) -> ClassifierMixin:
     from sklearn.ensemble import HistGradientBoostingClassifier
 
-    return HistGradientBoostingClassifier(random_state=seed, early_stopping=False, **values)
+    values = dict(make.values)
+    balanced = values.pop("class_weight") == "balanced"
+    return HistGradientBoostingClassifier(
+        class_weight="balanced" if balanced else None,
+        random_state=make.seed,
+        categorical_features=list(range(make.n_categorical)) or None,
+        validation_fraction=0.15,
+        n_iter_no_change=20,
+        **values,
+    )
 
 
 adaboost = Flow(
@@ -56,25 +94,78 @@ lightgbm = Flow(
     name="lightgbm",
     title="LightGBM",
     hyperparameters=(
-        Number("n_estimators", 50, 500, log=True, default=100),
-        Number("learning_rate", 0.01, 0.3, log=True, default=0.1),
-        Number("num_leaves", 4, 128, log=True, default=31),
-        Number("min_child_samples", 1, 100, log=True, default=20),
-        Number("colsample_bytree", 0.3, 1.0, default=1.0),
-        Number("reg_lambda", 1e-3, 10.0, log=True, default=1e-3),
+        Number("n_estimators", 20, 2000, log=True, default=100),
+        Number("learning_rate", 0.005, 0.5, log=True, default=0.1),
+        Number("num_leaves", 2, 255, log=True, default=31),
+        Number("min_child_samples", 1, 200, log=True, default=20),
+        Number("colsample_bytree", 0.2, 1.0, default=1.0),
+        Number("subsample", 0.3, 1.0, default=1.0),
+        Number("reg_alpha", 1e-3, 100.0, log=True, default=1e-3),
+        Number("reg_lambda", 1e-3, 100.0, log=True, default=1e-3),
+        Choice("extra_trees", (False, True), default=False),
+        Number("cat_smooth", 1e-3, 100.0, log=True, default=10.0),
+        CLASS_WEIGHT,
+        EARLY_STOPPING,
     ),
     estimator=_lightgbm,
+    encoding="codes of 254",
+)
+xgboost = Flow(
+    name="xgboost",
+    title="XGBoost",
+    hyperparameters=(
+        Number("n_estimators", 20, 2000, log=True, default=100),
+        Number("learning_rate", 0.005, 0.5, log=True, default=0.3),
+        Number("max_depth", 1, 12, default=6),
+        Number("max_leaves", 4, 4096, log=True, default=4096),
+        Choice("grow_policy", ("depthwise", "lossguide"), default="depthwise"),
+        Number("min_child_weight", 1e-2, 128.0, log=True, default=1.0),
+        Number("colsample_bytree", 0.2, 1.0, default=1.0),
+        Number("colsample_bynode", 0.2, 1.0, default=1.0),
+        Number("subsample", 0.3, 1.0, default=1.0),
+        Number("reg_alpha", 1e-3, 100.0, log=True, default=1e-3),
+        Number("reg_lambda", 1e-3, 100.0, log=True, default=1.0),
+        CLASS_WEIGHT,
+        EARLY_STOPPING,
+    ),
+    estimator=_xgboost,
+    encoding="codes of 254",
+    requires="xgboost",
+)
+catboost = Flow(
+    name="catboost",
+    title="CatBoost",
+    hyperparameters=(
+        Number("iterations", 20, 2000, log=True, default=1000),
+        # CatBoost derives its rate from the numbers of rows and iterations, at the default `l2_leaf_reg`.
+        Choice("automatic_learning_rate", (True, False), default=True),
+        Number("learning_rate", 0.005, 0.3, log=True, default=0.03),
+        Number("depth", 2, 8, default=6),
+        Choice("grow_policy", ("SymmetricTree", "Depthwise"), default="SymmetricTree"),
+        Number("l2_leaf_reg", 1e-3, 30.0, log=True, default=3.0),
+        Number("rsm", 0.2, 1.0, default=1.0),
+        Number("max_ctr_complexity", 1, 5, default=4),
+        Number("one_hot_max_size", 2, 64, log=True, default=2),
+        CLASS_WEIGHT,
+        EARLY_STOPPING,
+    ),
+    estimator=_catboost,
+    encoding="codes",
+    requires="catboost",
 )
 hist_gradient_boosting = Flow(
     name="hist_gradient_boosting",
     title="Histogram gradient boosting",
     hyperparameters=(
-        Number("max_iter", 50, 300, log=True, default=100),
-        Number("learning_rate", 0.01, 0.5, log=True, default=0.1),
-        Number("max_leaf_nodes", 4, 128, log=True, default=31),
-        Number("min_samples_leaf", 1, 100, log=True, default=20),
-        Number("l2_regularization", 1e-6, 10.0, log=True, default=1e-6),
-        Number("max_features", 0.3, 1.0, default=1.0),
+        Number("max_iter", 20, 1000, log=True, default=100),
+        Number("learning_rate", 0.005, 1.0, log=True, default=0.1),
+        Number("max_leaf_nodes", 3, 1024, log=True, default=31),
+        Number("min_samples_leaf", 1, 200, log=True, default=20),
+        Number("l2_regularization", 1e-10, 10.0, log=True, default=1e-10),
+        Number("max_features", 0.2, 1.0, default=1.0),
+        CLASS_WEIGHT,
+        EARLY_STOPPING,
     ),
     estimator=_hist_gradient_boosting,
+    encoding="codes of 254",
 )

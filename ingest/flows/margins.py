@@ -1,46 +1,77 @@
 """Linear and kernel machines, neighbours and networks: the flows that need scaled numbers.
 
-Ranges of the support vector machine: van Hoof's thesis (OpenML flows 8317 and 7707).
+Ranges of the support vector machine: van Hoof's thesis (OpenML flows 8317 and 7707). Those of the linear
+models and the network are wide enough for auto-sklearn 2's (Feurer et al. 2022) configurations.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ingest.flows.base import IMPUTATION, Flow, Values
+from ingest.flows.base import CLASS_WEIGHT, IMPUTATION, SCALING, Flow, Make
 from ingest.flows.parameters import Choice, Number
 
 if TYPE_CHECKING:
     from sklearn.base import ClassifierMixin
 
+L1_RATIO = Choice("l1_ratio", (0.0, 0.5, 1.0), default=0.0)
+"""Share of the absolute penalty in the elastic net: ridge, half and half, lasso."""
 
-def _svm(values: Values, seed: int) -> ClassifierMixin:
+
+def _svm(make: Make) -> ClassifierMixin:
     from sklearn.svm import SVC
 
-    return SVC(kernel="rbf", random_state=seed, **values)
+    return SVC(kernel="rbf", random_state=make.seed, **make.values)
 
 
-def _logistic_regression(values: Values, seed: int) -> ClassifierMixin:
+def _logistic_regression(make: Make) -> ClassifierMixin:
     from sklearn.linear_model import LogisticRegression
 
-    class_weight = None if values["class_weight"] == "none" else values["class_weight"]
+    values = make.values
+    ridge = values["l1_ratio"] == 0
     return LogisticRegression(
-        C=values["C"], tol=values["tol"], class_weight=class_weight, max_iter=1000, random_state=seed
+        C=values["C"],
+        l1_ratio=values["l1_ratio"],
+        # Only saga fits an absolute penalty for several classes; its iterations are passes over the rows.
+        solver="lbfgs" if ridge else "saga",
+        max_iter=1000 if ridge else 200,
+        tol=values["tol"],
+        class_weight=None if values["class_weight"] == "none" else values["class_weight"],
+        random_state=make.seed,
     )
 
 
-def _k_nearest_neighbors(values: Values, seed: int) -> ClassifierMixin:  # noqa: ARG001 (nothing is random)
+def _sgd(make: Make) -> ClassifierMixin:
+    from sklearn.linear_model import SGDClassifier
+
+    rest = dict(make.values)
+    weight = rest.pop("class_weight")
+    return SGDClassifier(
+        penalty="elasticnet",
+        class_weight=None if weight == "none" else weight,
+        random_state=make.seed,
+        **rest,
+    )
+
+
+def _k_nearest_neighbors(make: Make) -> ClassifierMixin:
     from sklearn.neighbors import KNeighborsClassifier
 
-    return KNeighborsClassifier(**values)
+    return KNeighborsClassifier(**make.values)
 
 
-def _mlp(values: Values, seed: int) -> ClassifierMixin:
+def _mlp(make: Make) -> ClassifierMixin:
     from sklearn.neural_network import MLPClassifier
 
-    rest = dict(values)
+    rest = dict(make.values)
     layers, units = rest.pop("hidden_layers"), rest.pop("hidden_units")
-    return MLPClassifier(hidden_layer_sizes=(units,) * layers, max_iter=200, random_state=seed, **rest)
+    return MLPClassifier(
+        hidden_layer_sizes=(units,) * layers,
+        max_iter=200,
+        n_iter_no_change=20,
+        random_state=make.seed,
+        **rest,
+    )
 
 
 svm = Flow(
@@ -53,35 +84,52 @@ svm = Flow(
         Number("gamma", 2**-15, 2.0**3, log=True, default=0.1),
         Choice("shrinking", (True, False), default=True),
         Number("tol", 1e-5, 1e-1, log=True, default=1e-3),
+        SCALING,
         IMPUTATION,
     ),
     estimator=_svm,
     openml=(8317, 7707),
-    scaling="standard",
 )
 logistic_regression = Flow(
     name="logistic_regression",
     title="Logistic regression",
     hyperparameters=(
         Number("C", 1e-4, 1e4, log=True, default=1.0),
-        Choice("class_weight", ("none", "balanced"), default="none"),
+        L1_RATIO,
+        CLASS_WEIGHT,
         Number("tol", 1e-5, 1e-2, log=True, default=1e-4),
+        SCALING,
         IMPUTATION,
     ),
     estimator=_logistic_regression,
-    scaling="standard",
+)
+sgd = Flow(
+    name="sgd",
+    title="Linear model by stochastic gradient descent",
+    hyperparameters=(
+        # Losses that give probabilities.
+        Choice("loss", ("log_loss", "modified_huber"), default="log_loss"),
+        Number("alpha", 1e-7, 1e-1, log=True, default=1e-4),
+        L1_RATIO,
+        Choice("average", (False, True), default=False),
+        Number("tol", 1e-5, 1e-1, log=True, default=1e-3),
+        CLASS_WEIGHT,
+        SCALING,
+        IMPUTATION,
+    ),
+    estimator=_sgd,
 )
 k_nearest_neighbors = Flow(
     name="k_nearest_neighbors",
     title="k-nearest neighbours",
     hyperparameters=(
-        Number("n_neighbors", 1, 30, log=True, default=5),
+        Number("n_neighbors", 1, 100, log=True, default=5),
         Choice("weights", ("uniform", "distance"), default="uniform"),
         Choice("metric", ("euclidean", "manhattan"), default="euclidean"),
+        SCALING,
         IMPUTATION,
     ),
     estimator=_k_nearest_neighbors,
-    scaling="standard",
     rows_needed=lambda values: values["n_neighbors"],
 )
 mlp = Flow(
@@ -89,12 +137,13 @@ mlp = Flow(
     title="Multilayer perceptron",
     hyperparameters=(
         Choice("activation", ("relu", "tanh"), default="relu"),
-        Number("alpha", 1e-6, 1.0, log=True, default=1e-4),
-        Number("hidden_layers", 1, 2, default=1),
-        Number("hidden_units", 8, 128, log=True, default=100),
-        Number("learning_rate_init", 1e-4, 3e-2, log=True, default=1e-3),
+        Number("alpha", 1e-7, 1.0, log=True, default=1e-4),
+        Number("hidden_layers", 1, 3, default=1),
+        Number("hidden_units", 8, 256, log=True, default=100),
+        Number("learning_rate_init", 1e-4, 1e-1, log=True, default=1e-3),
+        Choice("early_stopping", (False, True), default=False),
+        SCALING,
         IMPUTATION,
     ),
     estimator=_mlp,
-    scaling="standard",
 )

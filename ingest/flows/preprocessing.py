@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -15,8 +16,15 @@ if TYPE_CHECKING:
     from sklearn.base import TransformerMixin
     from sklearn.compose import ColumnTransformer
 
-MAX_CATEGORIES = 64
-"""Categories of one column that get an indicator of their own; the rarer ones share one."""
+Encoding = Literal["indicators", "codes", "codes of 254"]
+"""How an estimator is given categories: as columns of its own making (`indicators`), or as integer codes,
+because it handles categories itself; some such estimators take no more than 254 of them."""
+
+FEW_CATEGORIES = 40
+"""Up to so many categories in the training rows get an indicator each; more are target-encoded. The
+threshold is skrub's (`TableVectorizer`)."""
+MOST_CODES = 254
+"""What a byte can hold beside a missing value; the rarer categories share one code."""
 TEXT_TERMS = 100
 """Terms of one text column, the most frequent first."""
 
@@ -24,14 +32,19 @@ TEXT_TERMS = 100
 def preprocessor(
     roles: Mapping[str, Role],
     *,
+    encoding: Encoding,
     imputation: str | None,
-    scaling: Literal["none", "standard"] = "none",
+    scaling: str = "none",
+    seed: int = 0,
 ) -> ColumnTransformer:
     """Imputation, encoding and scaling for the columns of a dataset.
 
-    Numbers and dates are imputed by `imputation` (None leaves them missing for estimators that take
-    that) and scaled; categories and booleans become indicators, where a missing value is a category;
-    text becomes tf-idf weights; constant and identifier-like columns are left out.
+    Categories and booleans come first, where a missing value is a category of its own. As indicators, a
+    column of more than `FEW_CATEGORIES` becomes the mean of each class within its category instead
+    (Micci-Barreca 2001, cross-fitted). Numbers and dates, as parts, are imputed by `imputation` (None leaves
+    them missing for estimators that take that) and scaled: `standard` (mean 0, variance 1), `quantile` (to a
+    normal distribution by ranks) or `none`. Text becomes tf-idf weights; constant and identifier-like columns
+    are left out.
 
     Raises:
         BadInput: no column is left.
@@ -40,7 +53,7 @@ def preprocessor(
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.impute import SimpleImputer
     from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
+    from sklearn.preprocessing import FunctionTransformer, QuantileTransformer, StandardScaler
 
     def numbers(first: TransformerMixin) -> TransformerMixin:
         steps = [first]
@@ -49,23 +62,20 @@ def preprocessor(
             steps.append(SimpleImputer(strategy=imputation, keep_empty_features=True))
         if scaling == "standard":
             steps.append(StandardScaler())
+        if scaling == "quantile":
+            steps.append(
+                QuantileTransformer(n_quantiles=100, output_distribution="normal", random_state=seed)
+            )
         return make_pipeline(*steps)
 
     refuse_without_features(roles)
     columns: dict[Role, list[str]] = {role: [] for role in Role}
     for name, role in roles.items():
         columns[role].append(name)
-    indicators = OneHotEncoder(
-        handle_unknown="infrequent_if_exist", max_categories=MAX_CATEGORIES, sparse_output=False
-    )
-    parts: list[tuple[str, Any, list[str] | str]] = [
+    parts: list[tuple[str, Any, Any]] = [
+        *_category_parts(category_columns(roles), encoding, scaling, seed),
         ("numeric", numbers(FunctionTransformer(as_floats)), columns[Role.numeric]),
         ("date", numbers(FunctionTransformer(date_parts)), columns[Role.date]),
-        (
-            "categorical",
-            make_pipeline(FunctionTransformer(as_labels), indicators),
-            columns[Role.categorical] + columns[Role.boolean],
-        ),
     ]
     used = [part for part in parts if part[2]]
     used += [
@@ -78,6 +88,46 @@ def preprocessor(
     ]
     # Some estimators take no sparse matrix.
     return ColumnTransformer(used, sparse_threshold=0.0, verbose_feature_names_out=False)
+
+
+def category_columns(roles: Mapping[str, Role]) -> list[str]:
+    """The columns that are categories to an estimator, in their order."""
+    return [name for name, role in roles.items() if role in (Role.categorical, Role.boolean)]
+
+
+def _category_parts(
+    names: list[str], encoding: Encoding, scaling: str, seed: int
+) -> list[tuple[str, Any, Any]]:
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import (
+        FunctionTransformer,
+        OneHotEncoder,
+        OrdinalEncoder,
+        StandardScaler,
+        TargetEncoder,
+    )
+
+    if not names:
+        return []
+    labels = FunctionTransformer(as_labels)
+    if encoding != "indicators":
+        codes = OrdinalEncoder(
+            handle_unknown="use_encoded_value",
+            unknown_value=np.nan,
+            max_categories=MOST_CODES if encoding == "codes of 254" else None,
+        )
+        return [("categorical", make_pipeline(labels, codes), names)]
+    indicators = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
+    means = [TargetEncoder(random_state=seed), *([] if scaling == "none" else [StandardScaler()])]
+    return [
+        ("categorical", make_pipeline(labels, indicators), partial(columns_with, names, few=True)),
+        ("many_categories", make_pipeline(labels, *means), partial(columns_with, names, few=False)),
+    ]
+
+
+def columns_with(names: Sequence[str], frame: pd.DataFrame, *, few: bool) -> list[str]:
+    """Those of the columns `names` of `frame` that have few different values, or those that have many."""
+    return [name for name in names if (frame[name].nunique() <= FEW_CATEGORIES) == few]
 
 
 def refuse_without_features(roles: Mapping[str, Role]) -> None:

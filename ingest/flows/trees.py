@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from ingest.flows.base import IMPUTATION, Flow, Values
+from ingest.flows.base import CLASS_WEIGHT, IMPUTATION, Flow, Make
 from ingest.flows.parameters import Choice, Number
 
 if TYPE_CHECKING:
@@ -18,26 +18,33 @@ def _forest_space(*, bootstrap: bool) -> tuple[Number | Choice, ...]:
         Number("max_features", 0.04, 0.90, default=0.3),
         Number("min_samples_leaf", 1, 20, default=1),
         Number("min_samples_split", 2, 20, default=2),
+        CLASS_WEIGHT,
         IMPUTATION,
     )
 
 
-def _random_forest(values: Values, seed: int) -> ClassifierMixin:
+def _weighted(make: Make) -> dict[str, Any]:
+    """The hyperparameters, with scikit-learn's word for no class weights."""
+    weight = make.values["class_weight"]
+    return {**make.values, "class_weight": None if weight == "none" else weight, "random_state": make.seed}
+
+
+def _random_forest(make: Make) -> ClassifierMixin:
     from sklearn.ensemble import RandomForestClassifier
 
-    return RandomForestClassifier(n_estimators=100, random_state=seed, **values)
+    return RandomForestClassifier(n_estimators=100, **_weighted(make))
 
 
-def _extra_trees(values: Values, seed: int) -> ClassifierMixin:
+def _extra_trees(make: Make) -> ClassifierMixin:
     from sklearn.ensemble import ExtraTreesClassifier
 
-    return ExtraTreesClassifier(n_estimators=100, random_state=seed, **values)
+    return ExtraTreesClassifier(n_estimators=100, **_weighted(make))
 
 
-def _decision_tree(values: Values, seed: int) -> ClassifierMixin:
+def _decision_tree(make: Make) -> ClassifierMixin:
     from sklearn.tree import DecisionTreeClassifier
 
-    return DecisionTreeClassifier(random_state=seed, **values)
+    return DecisionTreeClassifier(**_weighted(make))
 
 
 # `auto` was the old name of the square root of the number of features.
@@ -69,6 +76,7 @@ decision_tree = Flow(
         Number("max_features", 0.04, 1.0, default=1.0),
         Number("min_samples_leaf", 1, 20, default=1),
         Number("min_samples_split", 2, 20, default=2),
+        CLASS_WEIGHT,
         IMPUTATION,
     ),
     estimator=_decision_tree,

@@ -20,9 +20,10 @@ from typing import Any
 import numpy as np
 
 from ingest.datasets import Dataset
-from ingest.evaluation import MEASURES, class_codes, cross_validate, evaluate_splits, hold_out
+from ingest.evaluation import MEASURES, class_codes, cross_validate, evaluate_splits
 from ingest.flows import FLOWS, get_flow
 from ingest.keys import digest
+from ingest.resampling import hold_out
 from ingest.trials import MEBIBYTE, Outcome, Trial, end_running_trials, run_limited
 from metalearners.base import oriented
 from recommend.bo.acquisition import TIMED

@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 
 from ingest.datasets import load_dataset
-from ingest.evaluation import MEASURES, area_under_roc_curve, class_codes, cross_validate, hold_out
+from ingest.evaluation import MEASURES, area_under_roc_curve, class_codes, cross_validate
+from ingest.resampling import hold_out
 
 
 def frame(rows: int = 90) -> pd.DataFrame:
