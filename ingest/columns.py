@@ -17,7 +17,7 @@ from ingest.missing import MISSING_AMONG_NUMBERS, MISSING_MARKERS
 def tidied(column: pd.Series) -> pd.Series:
     """The column as float64/int64, datetime64, `str` or `category`, missing values as NaN/NaT.
 
-    Words that are all numbers become numbers, words that are all dates become dates; declared categories
+    Words that are all numbers (see `as_numbers`) or all dates become such; declared categories
     stay what they are. Infinities become missing.
     """
     dtype = column.dtype
@@ -76,12 +76,47 @@ def _tidied_distinct(words: pd.Series) -> pd.Series:
     lower = words.str.lower()
     words = words.mask(lower.isin(MISSING_MARKERS))
     without_gaps = words.mask(lower.isin(MISSING_AMONG_NUMBERS))
-    for candidates in (without_gaps.head(100), without_gaps):  # the first words tell most columns of text
+    numbers = as_numbers(without_gaps)
+    if numbers is not None:
+        return _tidied_numbers(numbers)
+    dates = as_dates(without_gaps)
+    return words if dates is None else dates
+
+
+# ---- numbers -------------------------------------------------------------------------------------
+
+_DECORATED_NUMBER = re.compile(
+    r"(?P<sign>-?)(?P<currency>[$€£¥]?) ?(?P<digits>[1-9][0-9]{0,2}(?:,[0-9]{3})+|[0-9]+)"
+    r"(?P<fraction>(?:\.[0-9]+)?)(?P<unit>(?: ?%| [^\W\d_]+)?)"
+)
+_PROVES_THOUSANDS = re.compile(r",[0-9]{3}[,.]")  # 1,234 alone may be 1.234 with a decimal comma
+
+
+def as_numbers(words: pd.Series) -> pd.Series | None:
+    """The words as float64 when all are numbers, plain or all decorated alike, else None.
+
+    Decorations are a currency sign in front, a percent sign or a blank and a unit behind, the same for
+    all, and commas between thousands where one of the words proves that they are no decimal signs.
+    """
+    for candidates in (words.head(100), words):  # the first words tell most columns of text
         numbers = pd.to_numeric(candidates, errors="coerce").astype(float)
         if numbers.notna().sum() < candidates.notna().sum():
-            dates = as_dates(words)
-            return words if dates is None else dates
-    return _tidied_numbers(numbers)
+            return _decorated_numbers(words)
+    return numbers
+
+
+def _decorated_numbers(words: pd.Series) -> pd.Series | None:
+    present = words.dropna()
+    if not all(map(_DECORATED_NUMBER.fullmatch, present.iloc[:20])):
+        return None
+    parts = present.str.extract(f"^{_DECORATED_NUMBER.pattern}$")
+    decorations = parts["currency"] + parts["unit"].str.strip()
+    if (decorations != decorations.iloc[0]).any():  # so too where a word is no number
+        return None
+    if parts["digits"].str.contains(",").any() and not present.str.contains(_PROVES_THOUSANDS).any():
+        return None
+    plain = parts["sign"] + parts["digits"].str.replace(",", "") + parts["fraction"]
+    return plain.astype(float).reindex(words.index)
 
 
 # ---- labels --------------------------------------------------------------------------------------
@@ -115,6 +150,7 @@ _DATE_FORMATS = (
     *("ISO8601", "%Y/%m/%d", "%Y.%m.%d", "%m/%d/%Y", "%d/%m/%Y", "%d.%m.%Y", "%d-%m-%Y", "%m-%d-%Y"),
     *("%m/%d/%y", "%d/%m/%y", "%d.%m.%y", "%d %b %Y", "%d-%b-%Y", "%d-%b-%y", "%d %B %Y"),
     *("%b %d, %Y", "%B %d, %Y", "%m/%d/%Y %H:%M", "%d/%m/%Y %H:%M", "%d.%m.%Y %H:%M"),
+    *("%m/%d/%y %H:%M", "%d/%m/%y %H:%M", "%d.%m.%y %H:%M"),
     *("%m/%d/%Y %H:%M:%S", "%d/%m/%Y %H:%M:%S", "%d.%m.%Y %H:%M:%S"),
 )
 

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from ingest.columns import as_dates
+from ingest.columns import as_dates, as_numbers
 from ingest.missing import MISSING_MARKERS
 
 Hashes = npt.NDArray[np.uint64]
@@ -68,7 +68,10 @@ def _hash_words(words: pd.Series) -> Hashes:
     dates = as_dates(words)
     if dates is not None:
         return _hash_dates(dates)
-    numbers = pd.to_numeric(words, errors="coerce").to_numpy(dtype=float)
+    numbers = as_numbers(words)
+    if numbers is None:
+        numbers = pd.to_numeric(words, errors="coerce")
     texts = pd.util.hash_array(words.fillna("").to_numpy(dtype=object), categorize=False)
     texts = np.where(words.isna().to_numpy(), _MISSING, texts)
-    return np.where(np.isfinite(numbers), hash_numbers(numbers), texts)
+    values = numbers.to_numpy(dtype=float)
+    return np.where(np.isfinite(values), hash_numbers(values), texts)

@@ -81,8 +81,8 @@ def load_dataset(
     """Load a dataset and choose its target.
 
     Missing are empty cells, `?`, NA, N/A, nan and null in any case of letters, infinite numbers, and,
-    where all other cells of a column are numbers, also None, `-`, `--` and `.` (elsewhere those may be
-    categories). Among categories that the source declares (ARFF, pandas) only `?` and empty text are.
+    where all other cells of a column are numbers or dates, also None, `-`, `--` and `.` (elsewhere those
+    may be categories). Among categories that the source declares (ARFF, pandas) only `?` and empty text are.
 
     Args:
         source: a file (CSV, TSV, other delimited text, ARFF, Parquet; gzipped or not; told by content),

@@ -3,5 +3,5 @@
 # In every column.
 MISSING_MARKERS = frozenset({"", "?", "na", "n/a", "#n/a", "nan", "null", "<na>"})
 
-# Only where all other cells of the column are numbers: elsewhere they may be categories.
+# Only where all other cells of the column are numbers, or all are dates: elsewhere they may be categories.
 MISSING_AMONG_NUMBERS = frozenset({"none", "-", "--", "."})

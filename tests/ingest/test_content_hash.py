@@ -69,6 +69,8 @@ def test_order_and_names_do_not_matter() -> None:
 SAME_VALUES = [
     ("number", ["1.50", " 0 ", "3e0", "?"] * 3),
     ("number", pd.Categorical(["1.5", "0", "3.0", None] * 3)),
+    ("number", ["$1.50", "$0", "$3", "-"] * 3),
+    ("number", pd.Categorical(["1.50 kg", "0 kg", "3 kg", None] * 3)),
     ("word", [" a", "b ", "NA", "c d"] * 3),
     ("day", ["2020-01-01 00:00:00", "2020-06-30"] * 6),
     ("day", ["1/1/2020", "6/30/2020"] * 6),

@@ -127,7 +127,14 @@ COLUMNS: dict[str, tuple[str, list[Any], Role]] = {
     "few numbers": ("a", [0, 1] * 15, Role.numeric),
     "numbers as words": ("a", ["1", "2.5", " 3 "] * 10, Role.numeric),
     "numbers with markers": ("a", ["1", "NA", "?", "-", "None", "2"] * 5, Role.numeric),
-    "thousands separators": ("a", ["1,000", "2,500"] * 15, Role.categorical),
+    "commas that may be decimal signs": ("a", ["1,000", "2,500"] * 15, Role.categorical),
+    "thousands separators": ("a", ["1,000", "2,500", "1,000,000"] * 10, Role.numeric),
+    "amounts of money": ("a", ["$1,000.50", "$950", "-$3"] * 10, Role.numeric),
+    "amounts in two currencies": ("a", ["$5", "€4", "$3"] * 10, Role.categorical),
+    "shares in percent": ("a", ["5%", "12.5 %", "-"] * 10, Role.numeric),
+    "numbers with a unit": ("a", ["1248 CC", "998.5 CC"] * 15, Role.numeric),
+    "numbers with two units": ("a", ["3 days", "4 hours"] * 15, Role.categorical),
+    "codes with digits": ("a", ["2WD", "4WD"] * 15, Role.categorical),
     "words that are markers among numbers": ("a", ["none", "oil", "gas"] * 10, Role.categorical),
     "numbers and words": ("a", ["1", "two"] * 15, Role.categorical),
     "unique numbers": ("a", np.random.default_rng(0).permutation(30).tolist(), Role.numeric),
@@ -166,6 +173,8 @@ COLUMNS: dict[str, tuple[str, list[Any], Role]] = {
     "dotted dates": ("a", [f"{i}.01.2020" for i in COUNTING], Role.date),
     "dates with months in words": ("a", [f"{i:02d}-Jan-2020" for i in COUNTING], Role.date),
     "dates with gaps": ("a", ["2020-01-01", None, "2020-02-01"] * 10, Role.date),
+    "dates with markers": ("a", ["2020-01-01", "-", "2020-02-01"] * 10, Role.date),
+    "times with short years": ("a", [f"1/{i}/20 9:30" for i in COUNTING], Role.date),
     "dates and words": ("a", ["2020-01-01", "never"] * 15, Role.categorical),
     "ranges of ages": ("a", ["10-19", "20-29", "30-39"] * 10, Role.categorical),
     "times of day": ("a", ["10:30", "11:45", "12:00"] * 10, Role.categorical),
@@ -186,6 +195,12 @@ def test_roles_are_told_from_values_and_names(tmp_path: Path, kind: str, through
 def test_day_first_dates_are_recognized_when_a_day_says_so() -> None:
     frame = pd.DataFrame({"a": ["13/02/2020", "01/02/2020"] * 10, "class": ["x", "y"] * 10})
     assert load_dataset(frame).features["a"].dt.month.unique().tolist() == [2]
+
+
+def test_decorations_of_numbers_do_not_change_their_values() -> None:
+    amounts = ["-$1,234.50", "$ 7", "$1,000,000", None]
+    frame = pd.DataFrame({"a": amounts * 5, "class": ["x", "y"] * 10})
+    assert load_dataset(frame).features["a"].head(3).tolist() == [-1234.5, 7.0, 1_000_000.0]
 
 
 def test_given_roles_overrule_the_detected_ones() -> None:
