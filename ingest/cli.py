@@ -82,9 +82,17 @@ def file(
 @app.command()
 def experiments(
     datasets: Annotated[
-        Path,
+        Path | None,
         typer.Option(help="Directory of datasets, or an index.csv (name, target).", show_default=False),
-    ],
+    ] = None,
+    plan: Annotated[
+        Path | None,
+        typer.Option(
+            help="TOML file that says what to run, in place of the options on datasets, flows, folds, seed "
+            "and limits.",
+            show_default=False,
+        ),
+    ] = None,
     flows: Annotated[str, typer.Option(help="Flows, separated by commas, or `all`.")] = "all",
     configurations: Annotated[
         int, typer.Option(min=0, help="Configurations of each flow beside its default.")
@@ -97,26 +105,43 @@ def experiments(
     warehouse: WarehouseOption = None,
     quiet: QuietOption = False,
 ) -> None:
-    """Run the same configurations of each flow on every dataset.
+    """Run the same configurations on every dataset.
 
-    The configurations are a scrambled Sobol design over the flow's space and its default. Results are
-    stored as they come, smallest dataset first; started again, the command goes on where it was.
+    They are a scrambled Sobol design over each flow's space and its default, or what a plan says (see
+    ingest/plans/starter.toml). Results are stored as they come; started again, the command goes on where
+    it was.
 
-    Example: ingest experiments --datasets data/ --flows random_forest,svm --configurations 24 --jobs 2
+    Examples:
+
+      ingest experiments --datasets data/ --flows random_forest,svm --configurations 24 --jobs 2
+
+      ingest experiments --plan ingest/plans/starter.toml --jobs 2 --warehouse DIR
     """
     from ingest.dataset_files import find_datasets
-    from ingest.experiments import Plan, run_experiments
+    from ingest.experiments import run_experiments
     from ingest.flows import FLOWS, get_flow
+    from ingest.plan import design_plan, read_plan
     from warehouse.store import Warehouse
 
-    names = tuple(FLOWS) if flows == "all" else tuple(get_flow(name).name for name in flows.split(","))
-    plan = Plan(names, configurations, folds, seed, time_limit, memory_limit)
+    if (datasets is None) == (plan is None):
+        raise BadInput("say what to run: --datasets, or --plan, not both")
+    if plan is not None:
+        wanted = read_plan(plan)
+    else:
+        wanted = design_plan(
+            find_datasets(datasets or Path()),
+            list(FLOWS) if flows == "all" else [get_flow(name).name for name in flows.split(",")],
+            configurations,
+            folds=folds,
+            seed=seed,
+            seconds=time_limit,
+            memory=memory_limit,
+        )
     target = Warehouse.create(warehouse)
     with console.progress(quiet) as show:
         counts = run_experiments(
             target,
-            find_datasets(datasets),
-            plan,
+            wanted,
             jobs=jobs,
             report=lambda state: show(
                 f"{state.dataset}: {state.done} runs done, {state.failed} failed, {state.skipped} known, "

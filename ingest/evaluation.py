@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ingest.flows import Value, get_flow
-from ingest.resampling import Resampling
+from ingest.resampling import Resampling, Split
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -45,9 +45,14 @@ Floats = npt.NDArray[np.float64]
 
 
 def evaluate(
-    flow: str, values: Mapping[str, Value], dataset: Dataset, resampling: Resampling, *, seed: int = 0
+    flow: str,
+    values: Mapping[str, Value],
+    dataset: Dataset,
+    repetitions: Iterable[Iterable[Split]],
+    *,
+    seed: int = 0,
 ) -> dict[str, float]:
-    """Fit and test a configuration on every split; measures of a repetition are averaged over repetitions.
+    """Fit and test a configuration on every split of every repetition; measures are means over repetitions.
 
     Accuracy, balanced accuracy (the mean of the classes' recalls), F1 (`f_measure` weighted by class size as
     OpenML's, `f1_macro` the plain mean), kappa, log loss (natural logarithm) and Brier score (squared
@@ -58,24 +63,26 @@ def evaluate(
 
     Args:
         flow: name of a flow, see `ingest.flows`.
-        seed: of splits and estimators; the same `seed` gives every configuration the same splits.
+        repetitions: the splits of each; no row is tested on twice in one.
+        seed: of the estimators.
 
     Returns:
         Measure -> value; NaN where it does not exist: the area where no fold allows one, log loss and Brier
         score where the classifier gives no probabilities.
     """
-    codes = class_codes(dataset)
-    repetitions = [
-        evaluate_splits(flow, values, dataset, splits, seed=seed) for splits in resampling.splits(codes, seed)
-    ]
-    return {name: float(np.mean([measured[name] for measured in repetitions])) for name in MEASURES}
+    measured = [evaluate_splits(flow, values, dataset, splits, seed=seed) for splits in repetitions]
+    return {name: float(np.mean([values[name] for values in measured])) for name in MEASURES}
 
 
 def cross_validate(
     flow: str, values: Mapping[str, Value], dataset: Dataset, *, folds: int, seed: int = 0
 ) -> dict[str, float]:
-    """As `evaluate`, by one cross-validation on all rows; 1 fold = one split with a third to test on."""
-    return evaluate(flow, values, dataset, Resampling(folds), seed=seed)
+    """As `evaluate`, by one cross-validation on all rows; 1 fold = one split with a third to test on.
+
+    The same `seed` gives every configuration the same folds.
+    """
+    splits = Resampling(folds).splits(class_codes(dataset), seed)
+    return evaluate(flow, values, dataset, splits, seed=seed)
 
 
 def class_codes(dataset: Dataset) -> npt.NDArray[np.intp]:
@@ -100,7 +107,7 @@ def evaluate_splits(
     flow: str,
     values: Mapping[str, Value],
     dataset: Dataset,
-    splits: Iterable[tuple[np.ndarray, np.ndarray]],
+    splits: Iterable[Split],
     *,
     seed: int = 0,
 ) -> dict[str, float]:

@@ -1,8 +1,8 @@
-"""Own experiments: the same configurations of every flow on every dataset, into the warehouse.
+"""Own experiments: the same configurations on every dataset, into the warehouse.
 
-One design per flow (`ingest.flows.design`) makes the matrix of configurations x datasets dense, which
-runs of others never are. A run's key follows from what was run, so the warehouse itself is the memory of
-what is done: a job that was killed goes on where it was.
+The same pool for every dataset makes the matrix of configurations x datasets dense, which runs of others
+never are. A run's key follows from what was run, so the warehouse itself is the memory of what is done: a job
+that was killed goes on where it was.
 """
 
 from __future__ import annotations
@@ -10,20 +10,26 @@ from __future__ import annotations
 import json
 import logging
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import asdict, dataclass
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
-from typing import Self
 
-from ingest.dataset_files import DatasetFile
+import numpy as np
+import pandas as pd
+
 from ingest.datasets import Dataset, load_dataset
-from ingest.evaluation import cross_validate
-from ingest.flows import FLOWS, Value, get_flow
-from ingest.flows.design import sobol_design
+from ingest.evaluation import class_codes, evaluate
+from ingest.flows import get_flow
 from ingest.keys import digest, setup_key
-from ingest.run_rows import Run, description_tables, run_tables
+from ingest.metafeatures import EXTRACTOR
+from ingest.plan import Plan, Source, Tier
+from ingest.pool import Member
+from ingest.promotion import best_setups
+from ingest.resampling import Split
+from ingest.run_rows import Run, dataset_row, quality_rows, run_tables
 from ingest.trials import MEBIBYTE, Outcome, Trial, end_running_trials, run_limited
 from warehouse.errors import BadInput
 from warehouse.journal import Journal
@@ -31,20 +37,8 @@ from warehouse.store import Warehouse
 
 logger = logging.getLogger(__name__)
 
-COMMIT_SECONDS = 60.0
+COMMIT_SECONDS = 120.0
 """Results wait this long for their commit, in the journal."""
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What to run. `seconds` and `memory` (MiB) limit each run."""
-
-    flows: tuple[str, ...]
-    configurations: int
-    folds: int = 3
-    seed: int = 0
-    seconds: float = 60.0
-    memory: int = 4096
 
 
 @dataclass(frozen=True)
@@ -61,167 +55,267 @@ class Progress:
 
 def run_experiments(
     warehouse: Warehouse,
-    files: Sequence[DatasetFile],
     plan: Plan,
     *,
     jobs: int = 1,
     report: Callable[[Progress], None] = lambda _: None,
 ) -> dict[str, int]:
-    """Run what `plan` asks for and the warehouse does not have yet, smallest dataset first.
+    """Run what `plan` asks for and the warehouse does not have yet, in the plan's order.
 
-    Numeric targets are binarized at their mean and classes with one example left out, as the dataset's
-    note says. A dataset that can't be read, or that the warehouse has under another name, is logged and
-    passed over: the same data twice would count twice, and a left-out dataset would be learned from its twin.
+    Classes with one example are left out, as the dataset's note says. A dataset that can't be read, or that
+    the warehouse has under another name, is logged and passed over: the same data twice would count twice,
+    and a left-out dataset would be learned from its twin.
 
     Returns:
         Outcome -> number of runs, and `skipped` = runs that the warehouse had.
     """
     counts = {**{str(outcome): 0 for outcome in Outcome}, "skipped": 0}
-    spent, estimated = 0.0, 0
-    for position, file in enumerate(files):
-        try:
-            dataset = load_dataset(
-                file.path, target=file.target, numeric_target="binarize", rare_classes="drop"
-            )
-        except BadInput as error:
-            logger.warning("passed over %s: %s", file.path, error)
-            continue
-        if twins := _twins(warehouse.path, dataset):
-            logger.warning("passed over %s: the warehouse has the same data as %s", file.path, twins[0])
-            continue
-        planned = planned_runs(dataset, plan)
-        start = time.monotonic()
-        with _Batch(warehouse, dataset, plan) as batch:
-            known = _known_runs(warehouse.path, planned[0].task) | batch.recover(planned)
-            runs = [run for run in planned if run.run not in known]
-            counts["skipped"] += len(planned) - len(runs)
-            for done, (run, trial) in enumerate(_finished(runs, dataset, plan, jobs), start=1):
-                batch.add(run, trial)
-                counts[trial.outcome] += 1
-                estimated += 1
-                elapsed = spent + time.monotonic() - start
-                left = len(runs) - done + len(planned) * (len(files) - position - 1)
-                report(
-                    Progress(
-                        dataset=dataset.name,
-                        done=estimated,
-                        skipped=counts["skipped"],
-                        failed=estimated - counts["success"],
-                        left=left,
-                        seconds_left=elapsed / estimated * left,
-                    )
+    expected = len(plan.pool) * len(plan.datasets)
+    start = time.monotonic()
+    batches: set[_Batch] = set()
+    try:
+        for batch, run, trial in _finished(_work(warehouse, plan, batches, counts), plan.seed, jobs):
+            batch.add(run, trial)
+            if batch.complete:
+                batch.commit()
+                batches.discard(batch)
+            counts[trial.outcome] += 1
+            done = sum(counts.values()) - counts["skipped"]
+            left = max(expected - done - counts["skipped"], 0)
+            report(
+                Progress(
+                    dataset=batch.dataset.name,
+                    done=done,
+                    skipped=counts["skipped"],
+                    failed=done - counts["success"],
+                    left=left,
+                    seconds_left=(time.monotonic() - start) / done * left,
                 )
-        spent += time.monotonic() - start
+            )
+    finally:
+        for batch in batches:
+            batch.commit()
     return counts
 
 
-def _known_runs(warehouse: Path, task: str) -> set[str]:
-    """Runs on this task as of now: another process may be at work on the same warehouse."""
-    return set(Warehouse.open(warehouse).sql("SELECT run FROM runs WHERE task = ?", [task])["run"])
+def _work(
+    warehouse: Warehouse, plan: Plan, batches: set[_Batch], counts: dict[str, int]
+) -> Iterator[tuple[_Batch, Run]]:
+    """The runs that are to be made, in order, each with the batch that takes its result."""
+    unusable: set[Source] = set()
+    for place, tier in enumerate(plan.tiers):
+        for members in plan.blocks():
+            for source in plan.datasets:
+                dataset = None if source in unusable else _load(source, warehouse.path)
+                if dataset is None:
+                    unusable.add(source)
+                elif plan.applies(len(dataset.features), place):
+                    chosen = _chosen(warehouse.path, dataset, plan, place, members)
+                    batch = _Batch(warehouse, source, dataset, plan, tier, chosen)
+                    batches.add(batch)
+                    counts["skipped"] += batch.skipped
+                    yield from batch.hand_out()
 
 
-def _twins(warehouse: Path, dataset: Dataset) -> list[str]:
-    """Local datasets with the same content and another name."""
+@lru_cache(maxsize=2)
+def _read(source: Source) -> Dataset:
+    return load_dataset(
+        source.file.path,
+        target=source.file.target,
+        numeric_target=source.numeric_target,
+        rare_classes="drop",
+    )
+
+
+def _load(source: Source, warehouse: Path) -> Dataset | None:
+    """The dataset, None where it is to be passed over."""
+    path = source.file.path
+    try:
+        dataset = _read(source)
+    except BadInput as error:
+        logger.warning("passed over %s: %s", path, error)
+        return None
+    if len(dataset.features) < source.least_rows:
+        return None
     same = "SELECT dataset FROM datasets WHERE content_hash = ? AND dataset LIKE 'local:%'"
     found = Warehouse.open(warehouse).sql(same, [dataset.content_hash])["dataset"]
-    return found[found != dataset.key].tolist()
+    twins = found[found != dataset.key].tolist()
+    if twins:
+        logger.warning("passed over %s: the warehouse has the same data as %s", path, twins[0])
+        return None
+    return dataset
 
 
-def planned_runs(dataset: Dataset, plan: Plan) -> list[Run]:
-    """Every run of the plan on this dataset, flow by flow, the default configuration first."""
-    task = f"{dataset.key}/cv{plan.folds}"
-    runs = []
-    for name in plan.flows:
-        flow = get_flow(name)
-        for values in _design(flow.name, plan.configurations, plan.seed):
-            setup = setup_key(flow.id, json.dumps(values, sort_keys=True))
-            run = f"own:{digest(task, setup, str(plan.seed))}"
-            runs.append(Run(flow, values, setup, task, run))
-    return runs
+def _chosen(
+    warehouse: Path, dataset: Dataset, plan: Plan, place: int, members: Sequence[Member]
+) -> Sequence[Member]:
+    """Those of `members` that the tier at this place runs: all, or the best by the tier before."""
+    if place == 0:
+        return members
+    before, tier = plan.tiers[place - 1 : place + 1]
+    task = _task(dataset, plan, before)
+    best = best_setups(Warehouse.open(warehouse), task, round(tier.share * len(plan.pool)))
+    return [member for member in members if member.source == "default" or _setup(member) in best]
 
 
-@cache
-def _design(flow: str, n: int, seed: int) -> list[dict[str, Value]]:
-    return sobol_design(FLOWS[flow], n, seed)
+def _task(dataset: Dataset, plan: Plan, tier: Tier) -> str:
+    return f"{dataset.key}/{plan.resampling(len(dataset.features), tier).name}"
 
 
-def _finished(runs: Sequence[Run], dataset: Dataset, plan: Plan, jobs: int) -> Iterator[tuple[Run, Trial]]:
+def _setup(member: Member) -> str:
+    return setup_key(get_flow(member.flow).id, json.dumps(dict(member.values), sort_keys=True))
+
+
+def _finished(
+    work: Iterator[tuple[_Batch, Run]], seed: int, jobs: int
+) -> Iterator[tuple[_Batch, Run, Trial]]:
     """Runs with their outcomes, in the order in which they end; `jobs` at a time.
 
     The threads only wait: each run has a process of its own.
     """
     with ThreadPoolExecutor(jobs) as pool:
-        waiting: dict[Future[Trial], Run] = {}
-        queue = iter(runs)
+        waiting: dict[Future[Trial], tuple[_Batch, Run]] = {}
         try:
             while True:
-                for run in queue:
-                    waiting[pool.submit(_run, run, dataset, plan)] = run
-                    if len(waiting) >= jobs:
-                        break
+                while len(waiting) < jobs and (item := next(work, None)) is not None:
+                    batch, run = item
+                    waiting[pool.submit(batch.run, run, seed)] = item
                 if not waiting:
                     return
                 for future in wait(waiting, return_when=FIRST_COMPLETED).done:
-                    yield waiting.pop(future), future.result()
+                    yield *waiting.pop(future), future.result()
         finally:
             # Nobody waits for the results of an interrupted job.
             pool.shutdown(wait=False, cancel_futures=True)
             end_running_trials()
 
 
-def _run(run: Run, dataset: Dataset, plan: Plan) -> Trial:
-    return run_limited(
-        cross_validate,
-        run.flow.name,
-        dict(run.values),
-        dataset,
-        folds=plan.folds,
-        seed=plan.seed,
-        seconds=plan.seconds,
-        memory=plan.memory * MEBIBYTE,
-    )
-
-
 class _Batch:
-    """Runs of one dataset on their way into the warehouse; leaving the context stores what is left."""
+    """Runs of one dataset at one tier on their way into the warehouse."""
 
-    def __init__(self, warehouse: Warehouse, dataset: Dataset, plan: Plan) -> None:
+    def __init__(
+        self,
+        warehouse: Warehouse,
+        source: Source,
+        dataset: Dataset,
+        plan: Plan,
+        tier: Tier,
+        members: Sequence[Member],
+    ) -> None:
+        self.dataset = dataset
         self._warehouse = warehouse
-        self._dataset = dataset
         self._plan = plan
-        # It goes along even without a result: definitions of meta-features may have changed.
-        self._description = description_tables(dataset)
-        self._journal = Journal(warehouse.path / "journals" / f"{dataset.content_hash}.jsonl")
-        self._results: list[tuple[Run, Trial]] = []
+        self._tier = tier
+        self._procedure = plan.resampling(len(dataset.features), tier)
+        task = _task(dataset, plan, tier)
+        known = self._known(task)
+        planned = self._planned(members, task)
+        self._journal = Journal(warehouse.path / "journals" / f"{digest(task)}.jsonl")
+        self._results = self._recovered(planned)
+        finished = known["run"].tolist() + [run.run for run, _ in self._results]
+        self._left = [run for run in planned if run.run not in set(finished)]
+        self.skipped = len(planned) - len(self._left)
+        self._timeouts = Counter(known["flow"][known["outcome"] == Outcome.timeout])
+        self._awaited = 0
+        self._handed_out = False
         self._last_commit = time.monotonic()
+        self._description = self._describe(source)
+        self._part, self._repetitions = self._needed_rows()
 
-    def __enter__(self) -> Self:
-        return self
+    @property
+    def complete(self) -> bool:
+        """Whether all runs have been handed out and come back."""
+        return self._handed_out and not self._awaited
 
-    def __exit__(self, *_: object) -> None:
-        self._commit()
+    def hand_out(self) -> Iterator[tuple[_Batch, Run]]:
+        """The runs that are to be made."""
+        limit = self._plan.give_up_after
+        for run in self._left:
+            if limit is not None and self._timeouts[run.flow.id] >= limit:
+                continue
+            self._awaited += 1
+            yield self, run
+        self._handed_out = True
+        if not self._awaited:
+            self.commit()
 
-    def recover(self, planned: Sequence[Run]) -> set[str]:
-        """Take over what a job that was killed had finished; returns the keys of these runs."""
-        by_key = {run.run: run for run in planned}
-        finished = {record.pop("run"): record for record in self._journal.records()}
-        self._results = [
-            (by_key[key], Trial.from_record(record)) for key, record in finished.items() if key in by_key
-        ]
-        return {run.run for run, _ in self._results}
+    def run(self, run: Run, seed: int) -> Trial:
+        """Evaluate one configuration in a process of its own."""
+        return run_limited(
+            evaluate,
+            run.flow.name,
+            dict(run.values),
+            self._part,
+            self._repetitions,
+            seed=seed,
+            seconds=self._tier.seconds,
+            memory=self._tier.memory * MEBIBYTE,
+        )
 
     def add(self, run: Run, trial: Trial) -> None:
+        """Take the result of a run that was handed out."""
         self._journal.path.parent.mkdir(exist_ok=True)
         self._journal.append({"run": run.run, **asdict(trial)})
         self._results.append((run, trial))
+        self._awaited -= 1
+        if trial.outcome is Outcome.timeout:
+            self._timeouts[run.flow.id] += 1
         if time.monotonic() - self._last_commit > COMMIT_SECONDS:
-            self._commit()
+            self.commit()
 
-    def _commit(self) -> None:
+    def commit(self) -> None:
+        """Write what has come back."""
         tables = self._description
         if self._results:
-            tables = tables | run_tables(self._dataset, self._results, f"cv{self._plan.folds}")
-        self._warehouse.write(tables, source="experiments", location=self._dataset.source)
+            tables = tables | run_tables(self.dataset, self._results, self._procedure.name)
+        if tables:
+            self._warehouse.write(tables, source="experiments", location=self.dataset.source)
         self._journal.clear()
-        self._results = []
+        self._results, self._description = [], {}
         self._last_commit = time.monotonic()
+
+    def _planned(self, members: Sequence[Member], task: str) -> list[Run]:
+        train_rows, test_rows = self._procedure.sizes(len(self.dataset.features))
+        limited = self._tier.train_rows is not None
+        return [
+            Run(
+                get_flow(member.flow),
+                member.values,
+                setup := _setup(member),
+                task,
+                f"own:{digest(task, setup, str(self._plan.seed))}",
+                train_rows if limited else None,
+                test_rows if limited else None,
+            )
+            for member in members
+        ]
+
+    def _known(self, task: str) -> pd.DataFrame:
+        """Runs on this task as of now: another process may be at work on the same warehouse."""
+        runs = "SELECT r.run, r.outcome, s.flow FROM runs r JOIN setups s USING (setup) WHERE r.task = ?"
+        return Warehouse.open(self._warehouse.path).sql(runs, [task])
+
+    def _recovered(self, planned: Sequence[Run]) -> list[tuple[Run, Trial]]:
+        """What a job that was killed had finished."""
+        by_key = {run.run: run for run in planned}
+        finished = {record.pop("run"): record for record in self._journal.records()}
+        return [(by_key[key], Trial.from_record(record)) for key, record in finished.items() if key in by_key]
+
+    def _describe(self, source: Source) -> dict[str, pd.DataFrame]:
+        """Facts and, unless the warehouse has them by today's definitions, meta-features of the dataset."""
+        described = "SELECT count(*) AS n FROM qualities WHERE dataset = ? AND extractor = ?"
+        known = Warehouse.open(self._warehouse.path).sql(described, [self.dataset.key, EXTRACTOR])["n"].item()
+        tables = dataset_row(self.dataset, domain=source.domain, family=source.family)
+        return tables if known else tables | quality_rows(self.dataset)
+
+    def _needed_rows(self) -> tuple[Dataset, list[list[Split]]]:
+        """The rows that some split uses, and the splits among them: all that a run's process is sent."""
+        repetitions = list(self._procedure.splits(class_codes(self.dataset), self._plan.seed))
+        used = np.unique(
+            np.concatenate([rows for splits in repetitions for split in splits for rows in split])
+        )
+        among_used = [
+            [(np.searchsorted(used, train), np.searchsorted(used, test)) for train, test in splits]
+            for splits in repetitions
+        ]
+        return self.dataset.take(used), among_used

@@ -113,8 +113,9 @@ def known_configurations(autogluon: Path, autosklearn: Path, flaml: Path) -> lis
     return [*_in_turns(portfolios)]
 
 
-def _member(flow: str, values: Mapping[str, Value], source: str) -> Member:
+def _member(translated: tuple[str, dict[str, Value]], source: str) -> Member:
     """With complete values, numbers within the flow's ranges and rounded to four significant digits."""
+    flow, values = translated
     kept = get_flow(flow).current(values)
     for parameter in get_flow(flow).hyperparameters:
         value = kept[parameter.name]
@@ -129,8 +130,8 @@ def _autogluon(portfolios: Mapping[str, Any]) -> Iterator[list[Member]]:
         usable = [entry for entry in entries if entry["hyperparameters"].get("criterion") != "squared_error"]
         yield [
             _member(
-                *_AUTOGLUON[entry["family"]](entry["hyperparameters"]),
-                source=f"AutoGluon {name}: {entry['family']}{entry['name'] or ''}",
+                _AUTOGLUON[entry["family"]](entry["hyperparameters"]),
+                f"AutoGluon {name}: {entry['family']}{entry['name'] or ''}",
             )
             for entry in usable
             if entry["family"] in _AUTOGLUON
@@ -212,7 +213,7 @@ def _flaml(folder: Path) -> Iterator[list[Member]]:
             content = json.loads((folder / learner / f"{task}.json").read_text(encoding="utf-8"))
             given = [entry["hyperparameters"] for entry in content["portfolio"]]
             yield [
-                _member(*translate(values), source=f"FLAML {learner} {task} {place}")
+                _member(translate(values), f"FLAML {learner} {task} {place}")
                 for place, values in enumerate(given)
                 if values
             ]
@@ -242,7 +243,7 @@ def _autosklearn(portfolios: Mapping[str, Any]) -> Iterator[list[Member]]:
     """Its scalers become `standard` or `quantile`; other preprocessing of its own is not taken over."""
     for measure, entries in portfolios.items():
         yield [
-            _member(*translated, source=f"auto-sklearn 2 {measure} {place}")
+            _member(translated, f"auto-sklearn 2 {measure} {place}")
             for place, entry in enumerate(entries)
             if (translated := _autosklearn_entry(entry["configuration"])) is not None
         ]

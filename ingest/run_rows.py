@@ -23,6 +23,10 @@ class Run:
     setup: str
     task: str
     run: str
+    train_rows: int | None = None
+    """Rows that each fit is fitted on; None = all that the task has."""
+    test_rows: int | None = None
+    """Rows that are predicted in all."""
 
 
 def run_tables(
@@ -65,13 +69,15 @@ def run_tables(
                     "setup": run.setup,
                     "outcome": str(trial.outcome),
                     "message": trial.message,
+                    "train_rows": run.train_rows,
+                    "test_rows": run.test_rows,
                 }
                 for run, trial in results
             ]
         ),
         "evaluations": pd.DataFrame(
             [
-                {"run": run.run, "measure": measure, "value": value, "flow": run.flow.id}
+                {"run": run.run, "measure": measure, "value": _rounded(value), "flow": run.flow.id}
                 for run, trial in results
                 if trial.result is not None
                 for measure, value in trial.result.items()
@@ -82,31 +88,43 @@ def run_tables(
     }
 
 
+def _rounded(value: float) -> float:
+    """To six significant digits: more would be noise, and would not compress."""
+    return float(f"{value:.6g}")
+
+
+def dataset_row(
+    dataset: Dataset, *, domain: str | None = None, family: str | None = None
+) -> dict[str, pd.DataFrame]:
+    """The row of the warehouse's table of datasets."""
+    row = {
+        "dataset": dataset.key,
+        "name": dataset.name,
+        "content_hash": dataset.content_hash,
+        "rows": len(dataset.features),
+        "columns": dataset.features.shape[1] + 1,
+        "classes": dataset.n_classes,
+        "target": dataset.target.name,
+        "note": dataset.note,
+        "domain": domain,
+        "family": family,
+    }
+    return {"datasets": pd.DataFrame([row])}
+
+
 def description_tables(dataset: Dataset) -> dict[str, pd.DataFrame]:
     """Rows of the warehouse's tables for a dataset and its meta-features."""
+    return dataset_row(dataset) | quality_rows(dataset)
+
+
+def quality_rows(dataset: Dataset) -> dict[str, pd.DataFrame]:
+    """Rows of the warehouse's table of meta-features."""
     qualities = compute_metafeatures(dataset).values
-    return {
-        "datasets": pd.DataFrame(
-            [
-                {
-                    "dataset": dataset.key,
-                    "name": dataset.name,
-                    "content_hash": dataset.content_hash,
-                    "rows": len(dataset.features),
-                    "columns": dataset.features.shape[1] + 1,
-                    "classes": dataset.n_classes,
-                    "target": dataset.target.name,
-                    "note": dataset.note,
-                }
-            ]
-        ),
-        "qualities": pd.DataFrame(
-            {
-                "dataset": dataset.key,
-                "quality": list(qualities),
-                "value": list(qualities.values()),
-                "source": "computed",
-                "extractor": EXTRACTOR,
-            }
-        ),
+    table = {
+        "dataset": dataset.key,
+        "quality": list(qualities),
+        "value": list(qualities.values()),
+        "source": "computed",
+        "extractor": EXTRACTOR,
     }
+    return {"qualities": pd.DataFrame(table)}

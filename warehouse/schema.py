@@ -69,6 +69,8 @@ _DATASETS = _table(
     _optional("note", _TEXT, "what a reader of results should know about this dataset"),
     _optional("data_version", _COUNT, "OpenML's version number among datasets of one name"),
     _optional("status", _TEXT, "at OpenML: active, deactivated or in_preparation"),
+    _optional("domain", _TEXT, "field that the data comes from: medicine, finance, ..."),
+    _optional("family", _TEXT, "equal for near copies and datasets from one source; null: of its own"),
     key=("dataset",),
 )
 _TASKS = _table(
@@ -145,6 +147,8 @@ _RUNS = _table(
     _optional("message", _TEXT, "why it did not succeed"),
     _optional("position", _COUNT, "row number in the source, from 0"),
     _optional("uploader", _TEXT, "number of the OpenML user who uploaded it"),
+    _optional("train_rows", _COUNT, "rows that each fit was fitted on; null: all that the task has"),
+    _optional("test_rows", _COUNT, "rows that were predicted in all; null: all that the task has"),
     _optional("uploaded", _TEXT, "when, in the source's own words (no time zone): 2014-04-06 23:30:40"),
     key=("run",),
     checks={f"outcome is one of {', '.join(OUTCOMES)}": f"outcome IN {OUTCOMES}"},

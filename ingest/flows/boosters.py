@@ -107,12 +107,11 @@ def _fit_lightgbm(
             "eval_y": codes[valid],
             "callbacks": [early_stopping(PATIENCE, first_metric_only=True, verbose=False)],
         }
-    categorical = list(range(booster.n_categorical)) or "auto"
     return model.fit(
         X[train],
         codes[train],
         sample_weight=None if weights is None else weights[train],
-        categorical_feature=categorical,
+        categorical_feature=list(range(booster.n_categorical)),
         **watched,
     )
 

@@ -1,0 +1,183 @@
+"""What an experiment runs: datasets, pool, tiers, splits and limits, as one declarative file.
+
+A plan's file is TOML; `ingest/plans/starter.toml` is the one that the bundled starter is made from, and
+shows every key.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from ingest.dataset_files import DatasetFile, find_datasets
+from ingest.datasets import NumericTarget
+from ingest.flows import get_flow
+from ingest.flows.design import sobol_design
+from ingest.pool import Member, read_pool
+from ingest.resampling import Resampling
+from warehouse.errors import BadInput, one_line
+
+ENOUGH_MORE_ROWS = 1.25
+"""A tier runs on a dataset where it trains on so many times the rows of the tier before."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """A dataset to run on, before it is loaded."""
+
+    file: DatasetFile
+    numeric_target: NumericTarget = "binarize"
+    least_rows: int = 0
+    domain: str | None = None
+    family: str | None = None
+    """Datasets of one family are near copies, or come from one source."""
+
+
+@dataclass(frozen=True)
+class SplitRule:
+    """How datasets of up to `rows` rows are split."""
+
+    rows: int | None = None
+    """None = any number."""
+    folds: int = 3
+    """1 = one split."""
+    repeats: int = 1
+    test_rows: int | None = None
+    """At most, of one split; None = a third of the rows."""
+
+
+@dataclass(frozen=True)
+class Tier:
+    """Runs at one fidelity, with their limits."""
+
+    train_rows: int | None = None
+    """At most so many rows to fit on; None = all."""
+    share: float = 1.0
+    """Of the pool: the best by ranks on the dataset and on those like it at the tier before."""
+    seconds: float = 60.0
+    memory: int = 4096
+    """MiB."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to run, in order of priority: the tiers one after the other, in blocks of the pool."""
+
+    datasets: Sequence[Source]
+    pool: Sequence[Member]
+    tiers: Sequence[Tier] = (Tier(),)
+    splits: Sequence[SplitRule] = (SplitRule(),)
+    seed: int = 0
+    """Of splits and estimators."""
+    block: int | None = None
+    """Configurations that all datasets are tried with before the next ones; None = all of the pool."""
+    give_up_after: int | None = None
+    """Timeouts of a flow on a dataset after which the flow's other configurations are not run there."""
+
+    def resampling(self, rows: int, tier: Tier) -> Resampling:
+        """How a dataset of this size is split in `tier`."""
+        rule = next((rule for rule in self.splits if rule.rows is None or rows <= rule.rows), self.splits[-1])
+        return Resampling(rule.folds, rule.repeats, tier.train_rows, rule.test_rows)
+
+    def applies(self, rows: int, place: int) -> bool:
+        """Whether a dataset of this size has the rows for the tier at this place."""
+        if place == 0:
+            return True
+        here, before = (
+            self.resampling(rows, tier).sizes(rows)[0] for tier in self.tiers[place - 1 : place + 1][::-1]
+        )
+        return here >= ENOUGH_MORE_ROWS * before
+
+    def blocks(self) -> Iterator[Sequence[Member]]:
+        """The pool in parts, in order."""
+        size = self.block or max(len(self.pool), 1)
+        yield from (self.pool[start : start + size] for start in range(0, len(self.pool), size))
+
+
+def design_plan(
+    files: Sequence[DatasetFile],
+    flows: Sequence[str],
+    configurations: int,
+    *,
+    folds: int = 3,
+    seed: int = 0,
+    seconds: float = 60.0,
+    memory: int = 4096,
+) -> Plan:
+    """The default and a space-filling design of each flow on every dataset, on all rows."""
+    pool = [
+        Member(name, values, "design")
+        for name in flows
+        for values in sobol_design(get_flow(name), configurations, seed)
+    ]
+    return Plan(
+        [Source(file) for file in files],
+        pool,
+        (Tier(seconds=seconds, memory=memory),),
+        (SplitRule(folds=folds),),
+        seed,
+    )
+
+
+def read_plan(path: Path) -> Plan:
+    """Read a plan's file; folders and files in it are relative to it.
+
+    Raises:
+        BadInput: it can't be read, has unknown keys, or names what is not there; one line says what.
+    """
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise BadInput(f"{path}: not readable as a plan: {one_line(error)}") from error
+    try:
+        return _plan(content, path.parent)
+    except (TypeError, KeyError, ValueError) as error:
+        raise BadInput(f"{path}: not a plan: {one_line(error)}") from error
+
+
+def _plan(content: dict[str, Any], folder: Path) -> Plan:
+    sources = [source for entry in content.pop("datasets") for source in _sources(entry, folder)]
+    return Plan(
+        _in_turns(sources),
+        read_pool(folder / content.pop("pool")),
+        [Tier(**entry) for entry in content.pop("tiers")],
+        [SplitRule(**entry) for entry in content.pop("splits")],
+        **content,
+    )
+
+
+def _sources(entry: Mapping[str, Any], folder: Path) -> Iterator[Source]:
+    rest = dict(entry)
+    files = find_datasets(folder / rest.pop("path"))
+    families = rest.pop("families", None)
+    known = {} if families is None else _families(folder / families)
+    options = {"numeric_target": "keep"} | rest
+    for file in files:
+        facts = known.get(file.path.stem, {})
+        yield Source(file, family=facts.get("family"), domain=facts.get("domain"), **options)
+
+
+def _families(path: Path) -> dict[str, dict[str, str]]:
+    """Name -> family and domain."""
+    try:
+        table = pd.read_csv(path, dtype=str)[["name", "family", "domain"]]
+    except (OSError, ValueError, KeyError) as error:
+        raise BadInput(f"{path}: no table with name, family and domain: {one_line(error)}") from error
+    return {
+        name: {"family": family, "domain": domain}
+        for name, family, domain in table.itertuples(index=False, name=None)
+    }
+
+
+def _in_turns(sources: Sequence[Source]) -> list[Source]:
+    """The domains taking turns, so that any prefix has some of each."""
+    by_domain: dict[str | None, list[Source]] = {}
+    for source in sources:
+        by_domain.setdefault(source.domain, []).append(source)
+    return [source for turn in zip_longest(*by_domain.values()) for source in turn if source is not None]
