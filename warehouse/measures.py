@@ -1,58 +1,223 @@
-"""Measures that follow from stored ones.
+"""Evaluation measures: what they mean, which way is better, and what people call them.
 
-Notation
-    p        (classes,) shares of the classes
-    chance   sum of p squared: the accuracy of guessing with the probabilities p
+Runs may have other measures, too. They are stored and read like these, but nothing learns from them, since
+nobody knows which way they are better.
 """
 
-import numpy as np
-import numpy.typing as npt
-import pandas as pd
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
 
-Floats = npt.NDArray[np.float64]
+from warehouse.errors import BadInput
 
 ACCURACY = "predictive_accuracy"
 NORMALIZED = "normalized_accuracy"
-"""(accuracy - chance) / (1 - chance): 0 = guessing by the class distribution, 1 = perfect."""
 
 
-def chance_accuracy(qualities: pd.DataFrame) -> pd.Series:
-    """Chance of each dataset, from its qualities (datasets x qualities); NaN where one is missing.
+@dataclass(frozen=True)
+class Measure:
+    """What is known about an evaluation measure."""
 
-    Qualities tell the largest and the smallest class, and the entropy of all. With up to four classes that is
-    the distribution; with more, one of the classes between is taken to be as much larger than the others
-    between, which are equal, as the entropy says.
+    name: str
+    """OpenML's, where OpenML has the measure."""
+    larger_is_better: bool
+    definition: str
+    aliases: tuple[str, ...] = ()
+    """Other names, in lower case with underscores."""
+
+
+COMMON = (
+    Measure(ACCURACY, True, "share of the rows whose class is predicted", ("acc", "accuracy")),
+    Measure(
+        "balanced_accuracy",
+        True,
+        "mean of the classes' recalls, each class counting the same",
+        ("bacc", "balanced_acc", "macro_recall", "recall_macro"),
+    ),
+    Measure(
+        "area_under_roc_curve",
+        True,
+        "areas of one class against the rest, averaged by class size",
+        ("auc", "auroc", "roc_auc", "roc_auc_ovr", "roc_auc_ovr_weighted"),
+    ),
+    Measure(
+        "f_measure",
+        True,
+        "F1 of the classes, averaged by class size",
+        ("f1", "f1_score", "f1_weighted", "weighted_f1"),
+    ),
+    Measure("f1_macro", True, "F1 of the classes, each class counting the same", ("macro_f1",)),
+    Measure(
+        "log_loss",
+        False,
+        "mean negative natural logarithm of the probability predicted for the true class",
+        ("cross_entropy", "logloss", "neg_log_loss"),
+    ),
+    Measure(
+        "brier_score",
+        False,
+        "squared differences between probabilities and outcomes, summed over classes, mean over rows:"
+        " 0 to 2 (Brier 1950)",
+        ("brier", "brier_loss", "brier_score_loss", "neg_brier_score"),
+    ),
+    Measure(
+        "kappa",
+        True,
+        "agreement with the classes beyond chance (Cohen 1960)",
+        ("cohen_kappa", "cohens_kappa", "cohen_kappa_score"),
+    ),
+    Measure(
+        "matthews_correlation_coefficient",
+        True,
+        "correlation of predicted and true classes",
+        ("matthews_corrcoef", "mcc"),
+    ),
+    Measure(
+        NORMALIZED,
+        True,
+        "(accuracy - chance) / (1 - chance): 0 = guessing by the class distribution, 1 = perfect",
+    ),
+    Measure("precision", True, "precisions of the classes, averaged by class size", ("precision_weighted",)),
+    Measure("recall", True, "recalls of the classes, averaged by class size", ("recall_weighted",)),
+    Measure("fit_seconds", False, "mean seconds of a fit", ("fit_time",)),
+    Measure(
+        "predict_seconds_per_1000_rows",
+        False,
+        "seconds of predicting 1,000 rows",
+        ("inference_time", "predict_time"),
+    ),
+    Measure(
+        "wall_clock_time_millis",
+        False,
+        "milliseconds of training and testing on all folds",
+        ("time", "wall_clock_time", "wall_time"),
+    ),
+    Measure(
+        "usercpu_time_millis",
+        False,
+        "milliseconds of CPU time for training and testing on all folds",
+        ("cpu_time", "usercpu_time"),
+    ),
+)
+"""Measures that people ask for."""
+
+OTHERS = (
+    # Predicted classes
+    Measure("mean_f_measure", True, "F1 of the classes, each class counting the same"),
+    Measure("mean_precision", True, "precisions of the classes, each class counting the same"),
+    Measure("mean_recall", True, "recalls of the classes, each class counting the same"),
+    Measure("mean_weighted_f_measure", True, "F1 of the classes, averaged by class size"),
+    Measure("mean_weighted_precision", True, "precisions of the classes, averaged by class size"),
+    Measure("mean_weighted_recall", True, "recalls of the classes, averaged by class size"),
+    Measure("unweighted_recall", True, "recalls of the classes, each class counting the same"),
+    Measure("weighted_recall", True, "recalls of the classes, averaged by class size"),
+    Measure("unclassified_instance_count", False, "number of rows for which no class is predicted"),
+    Measure("average_cost", False, "mean cost of a prediction by the task's cost matrix"),
+    Measure("total_cost", False, "cost of all predictions by the task's cost matrix"),
+    # Areas and correlations
+    Measure("mean_area_under_roc_curve", True, "areas of the classes, each class counting the same"),
+    Measure("mean_weighted_area_under_roc_curve", True, "areas of the classes, averaged by class size"),
+    Measure("single_point_area_under_roc_curve", True, "area under the curve through the predicted classes"),
+    Measure("c_index", True, "share of the pairs that are predicted in the right order"),
+    Measure("correlation_coefficient", True, "correlation of predicted and true numbers"),
+    # Errors of predicted probabilities (of numbers, where the target is one)
+    Measure("mean_absolute_error", False, "mean absolute difference to the truth", ("mae",)),
+    Measure("root_mean_squared_error", False, "root of the mean squared difference to the truth", ("rmse",)),
+    Measure(
+        "relative_absolute_error", False, "mean absolute error over that of the class distribution", ("rae",)
+    ),
+    Measure(
+        "root_relative_squared_error",
+        False,
+        "root mean squared error over that of the class distribution",
+        ("rrse",),
+    ),
+    # Information in predicted probabilities, in bits
+    Measure("kononenko_bratko_information_score", True, "information in all predictions"),
+    Measure("mean_kononenko_bratko_information_score", True, "information in a prediction"),
+    Measure("kb_relative_information_score", True, "information in the predictions over that of the classes"),
+    Measure("class_complexity", False, "bits that the true classes still need, given the predictions"),
+    Measure("class_complexity_gain", True, "bits that the predictions save"),
+    Measure("mean_class_complexity", False, "bits that a row's class still needs, given its prediction"),
+    Measure("mean_class_complexity_gain", True, "bits that the predictions save in a row"),
+    # What predicting the class distribution comes to: the same for every configuration
+    Measure("mean_prior_absolute_error", False, "mean absolute error of the class distribution"),
+    Measure("root_mean_prior_squared_error", False, "root mean squared error of the class distribution"),
+    Measure("prior_entropy", False, "bits of a row's class, given the class distribution"),
+    Measure("prior_class_complexity", False, "bits of all classes, given the class distribution"),
+    Measure("mean_prior_class_complexity", False, "bits of a row's class, given the class distribution"),
+    # Parts of the error: Kohavi and Wolpert 1996, Webb 2000
+    Measure("kohavi_wolpert_error", False, "expected error"),
+    Measure("kohavi_wolpert_bias_squared", False, "the error's squared bias"),
+    Measure("kohavi_wolpert_variance", False, "the error's variance"),
+    Measure("kohavi_wolpert_sigma_squared", False, "the error's noise, which no learner avoids"),
+    Measure("webb_error", False, "expected error"),
+    Measure("webb_bias", False, "the error's bias"),
+    Measure("webb_variance", False, "the error's variance"),
+    # Costs of computing
+    Measure("wall_clock_time_millis_training", False, "milliseconds of training on all folds"),
+    Measure("wall_clock_time_millis_testing", False, "milliseconds of testing on all folds"),
+    Measure("usercpu_time_millis_training", False, "milliseconds of CPU time for training on all folds"),
+    Measure("usercpu_time_millis_testing", False, "milliseconds of CPU time for testing on all folds"),
+    Measure("build_cpu_time", False, "seconds of CPU time for a model of all rows"),
+    Measure("build_memory", False, "bytes of a model of all rows"),
+    Measure("run_cpu_time", False, "seconds of CPU time of the run"),
+    Measure("run_memory", False, "bytes that the run took"),
+    Measure("run_virtual_memory", False, "bytes of virtual memory that the run took"),
+    Measure("ram_hours", False, "gigabytes of memory times hours"),
+    Measure("scimark_benchmark", True, "speed of the machine, whatever ran on it"),
+)
+"""The other measures of OpenML that count something and have a better side."""
+
+MEASURES: Mapping[str, Measure] = {measure.name: measure for measure in (*COMMON, *OTHERS)}
+"""All known measures, by name."""
+
+_NAMES = {name: name for name in MEASURES} | {
+    alias: measure.name for measure in MEASURES.values() for alias in measure.aliases
+}
+
+
+def known_name(name: str) -> str | None:
+    """The name in `MEASURES` of what a person calls `name`, in upper or lower case; None if it is not there.
+
+    >>> known_name("ROC-AUC")
+    'area_under_roc_curve'
     """
-    needed = ["MajorityClassPercentage", "MinorityClassPercentage", "NumberOfClasses", "ClassEntropy"]
-    percent, smallest_percent, classes, entropy = qualities.reindex(columns=needed).to_numpy(np.float64).T
-    largest, smallest = percent / 100, smallest_percent / 100
-    between = np.maximum(classes - 2, 0)
-    rest = np.where(between > 0, np.maximum(1 - largest - smallest, 0), 0.0)
-    left = entropy - _bits(largest) - _bits(smallest)
-    # Bisection: the larger the share of one class of those between, the smaller the entropy.
-    low, high = rest / np.maximum(between, 1), rest
-    for _ in range(50):
-        one = (low + high) / 2
-        other = (rest - one) / np.maximum(between - 1, 1)
-        too_even = _bits(one) + np.maximum(between - 1, 0) * _bits(other) > left
-        low, high = np.where(too_even, one, low), np.where(too_even, high, one)
-    others = np.maximum(between - 1, 0) * ((rest - low) / np.maximum(between - 1, 1)) ** 2
-    chance = pd.Series(largest**2 + smallest**2 + low**2 + others, index=qualities.index)
-    return chance.where(chance < 1)
+    return _NAMES.get(_plain(name))
 
 
-def _bits(share: Floats) -> Floats:
-    """What a class of this share adds to the entropy."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        bits: Floats = np.where(share > 0, -share * np.log2(share), 0 * share)
-    return bits
+def canonical_measure(name: str) -> str:
+    """As `known_name`.
 
-
-def normalized_accuracy(runs: pd.DataFrame, qualities: pd.DataFrame) -> pd.DataFrame:
-    """`runs`, whose column `value` is an accuracy and `dataset` its dataset, with normalized values.
-
-    Runs on datasets whose chance is unknown are left out.
+    Raises:
+        BadInput: no known measure is called so; the line says which are known.
     """
-    chance = runs["dataset"].map(chance_accuracy(qualities)).astype(float)
-    normalized = runs.assign(value=(runs["value"] - chance) / (1 - chance))
-    return normalized[chance.notna().to_numpy()].reset_index(drop=True)
+    known = known_name(name)
+    if known is None:
+        raise _unknown(name)
+    return known
+
+
+def larger_is_better(measure: str) -> bool:
+    """Which way a measure is better.
+
+    Args:
+        measure: as in the warehouse. An alias is refused: "neg_log_loss" may well be a negated loss there.
+
+    Raises:
+        BadInput: the measure is not in `MEASURES`.
+    """
+    if measure not in MEASURES:
+        raise _unknown(measure)
+    return MEASURES[measure].larger_is_better
+
+
+def _plain(name: str) -> str:
+    return name.strip().lower().replace("-", "_").replace(" ", "_")
+
+
+def _unknown(name: str) -> BadInput:
+    close = get_close_matches(_plain(name), _NAMES, n=1)
+    hint = f", perhaps {_NAMES[close[0]]}" if close else ""
+    common = ", ".join(measure.name for measure in COMMON)
+    return BadInput(f"unknown measure {name!r}{hint}; known are {common}, and others of OpenML")

@@ -13,7 +13,8 @@ import pandas as pd
 import pyarrow as pa
 
 from warehouse.errors import BadInput
-from warehouse.measures import ACCURACY, NORMALIZED, normalized_accuracy
+from warehouse.measures import ACCURACY, NORMALIZED, known_name
+from warehouse.normalized import normalized_accuracy
 from warehouse.published import harmonized
 
 Ask = Callable[[str, Mapping[str, Any]], pa.Table]
@@ -42,11 +43,12 @@ def run_table(ask: Ask, flow: str | None, measure: str) -> RunTable:
     """Runs of `flow` that have a value of `measure`.
 
     `flow` is a flow ("openml:6969", or "6969" for short), an algorithm ("random_forest": all its flows), or
-    None for all runs; then a parameter's column is named "algorithm:parameter". `normalized_accuracy` is
-    computed from the accuracy (`warehouse.measures`) where it is not stored. Raises `BadInput` for an
-    unknown flow or measure, and names the known ones.
+    None for all runs; then a parameter's column is named "algorithm:parameter". `measure` is any that runs
+    have, or an alias (`warehouse.measures`); `normalized_accuracy` is computed from the accuracy where it is
+    not stored. Raises `BadInput` for an unknown flow or measure, and names the known ones.
     """
     resolved, flows = _resolve_flow(ask, flow)
+    measure = _stored_name(ask, measure)
     parameters = {"flows": flows, "measure": measure}
     runs = ask(_RUNS, parameters).to_pandas()
     if runs.empty and measure == NORMALIZED:
@@ -62,8 +64,9 @@ def run_table(ask: Ask, flow: str | None, measure: str) -> RunTable:
 def performance_matrix(ask: Ask, measure: str) -> pd.DataFrame:
     """Values of `measure` by setup (index) and dataset (columns), NaN where there is no run.
 
-    Several runs of one setup on one dataset count as their mean. Raises `BadInput` for an unknown measure.
+    Several runs of one setup on one dataset count as their mean. `measure` and errors as in `run_table`.
     """
+    measure = _stored_name(ask, measure)
     cells = ask(_CELLS, {"measure": measure})
     if not cells.num_rows and measure == NORMALIZED:
         accuracies = ask(_CELLS, {"measure": ACCURACY}).to_pandas()
@@ -135,6 +138,15 @@ def _resolve_flow(ask: Ask, flow: str | None) -> tuple[str | None, list[str] | N
         return flow, of_algorithm
     names = sorted(flows | {row["algorithm"] for row in known if row["algorithm"]})
     raise BadInput(f"unknown flow {flow!r}; the warehouse has: {', '.join(names) or 'none'}")
+
+
+def _stored_name(ask: Ask, measure: str) -> str:
+    """The name of a measure in the warehouse: as given where runs have it, else what it is an alias of."""
+    known = known_name(measure)
+    if known is None or known == measure:
+        return measure
+    as_given = ask("SELECT 1 FROM evaluations WHERE measure = $measure LIMIT 1", {"measure": measure})
+    return measure if as_given.num_rows else known
 
 
 def _refuse_unknown_measure(ask: Ask, measure: str, parameters: Mapping[str, Any]) -> None:

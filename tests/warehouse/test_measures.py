@@ -1,68 +1,76 @@
-"""Measures that follow from stored ones."""
+"""What measures are called, and which way they are better."""
 
-import numpy as np
-import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from warehouse.errors import BadInput
-from warehouse.measures import chance_accuracy, normalized_accuracy
-from warehouse.store import Warehouse
+from warehouse.measures import MEASURES, canonical_measure, known_name, larger_is_better
+
+ALIASES = {
+    "predictive_accuracy": ("acc", "accuracy", "Accuracy", "predictive-accuracy"),
+    "balanced_accuracy": ("balanced_acc", "bacc", "Balanced Accuracy"),
+    "area_under_roc_curve": ("auc", "AUC", "roc_auc", "ROC-AUC", "roc_auc_ovr", "area under ROC curve"),
+    "f_measure": ("f1", "F1", "f1_weighted", "f-measure"),
+    "f1_macro": ("f1_macro", "macro_f1", "Macro F1"),
+    "log_loss": ("logloss", "log-loss", "neg_log_loss", "cross_entropy"),
+    "brier_score": ("brier", "brier_loss", "Brier score"),
+    "kappa": ("cohen_kappa", "Cohen kappa"),
+    "matthews_correlation_coefficient": ("mcc", "MCC"),
+    "mean_recall": ("mean_recall", "mean recall"),  # a measure of OpenML's, stored under this name
+    "wall_clock_time_millis": ("time",),
+    "fit_seconds": ("fit_time", " fit_seconds "),
+    "root_mean_squared_error": ("RMSE",),
+}
+SMALLER_IS_BETTER = (
+    "log_loss", "brier_score", "fit_seconds", "predict_seconds_per_1000_rows", "ram_hours",
+    "mean_class_complexity", "class_complexity", "prior_entropy", "mean_absolute_error",
+    "root_relative_squared_error", "average_cost", "unclassified_instance_count",
+    "usercpu_time_millis_testing", "wall_clock_time_millis", "build_memory", "run_virtual_memory",
+    "webb_bias", "kohavi_wolpert_variance",
+)  # fmt: skip
+LARGER_IS_BETTER = (
+    "predictive_accuracy", "balanced_accuracy", "normalized_accuracy", "area_under_roc_curve", "f_measure",
+    "f1_macro", "kappa", "precision", "mean_weighted_recall", "matthews_correlation_coefficient",
+    "kb_relative_information_score", "mean_class_complexity_gain", "class_complexity_gain",
+)  # fmt: skip
 
 
-def qualities(*class_sizes: list[int]) -> pd.DataFrame:
-    """As the extractor and OpenML give them, of datasets with these classes."""
-    rows = []
-    for sizes in class_sizes:
-        p = np.array(sizes) / sum(sizes)
-        rows.append(
-            {
-                "MajorityClassPercentage": 100 * p.max(),
-                "MinorityClassPercentage": 100 * p.min(),
-                "NumberOfClasses": len(p),
-                "ClassEntropy": -(p * np.log2(p)).sum(),
-            }
-        )
-    return pd.DataFrame(rows, index=[f"d{number}" for number in range(len(rows))])
+@pytest.mark.parametrize(
+    ("name", "typed"), [(name, typed) for name, all_ in ALIASES.items() for typed in all_]
+)
+def test_people_may_type_short_names_in_any_case(name: str, typed: str) -> None:
+    assert canonical_measure(typed) == name
 
 
-@given(st.lists(st.integers(1, 500), min_size=2, max_size=4))
-def test_chance_is_exact_with_up_to_four_classes(sizes: list[int]) -> None:
-    exact = float(((np.array(sizes) / sum(sizes)) ** 2).sum())
-    assert chance_accuracy(qualities(sizes)).iloc[0] == pytest.approx(exact, abs=1e-5)
+@pytest.mark.parametrize("name", SMALLER_IS_BETTER)
+def test_smaller_is_better_for_losses_and_costs(name: str) -> None:
+    assert not larger_is_better(name)
 
 
-@given(st.lists(st.integers(100, 500), min_size=5, max_size=30))
-def test_chance_is_nearly_exact_with_more_of_like_sizes(sizes: list[int]) -> None:
-    """24 classes of one row beside six of 500 are 0.19 off: qualities do not tell that much."""
-    p = np.array(sizes) / sum(sizes)
-    assert chance_accuracy(qualities(sizes)).iloc[0] == pytest.approx(float((p**2).sum()), abs=0.03)
+@pytest.mark.parametrize("name", LARGER_IS_BETTER)
+def test_larger_is_better_for_scores(name: str) -> None:
+    assert larger_is_better(name)
 
 
-def test_guessing_is_0_and_perfect_is_1() -> None:
-    """Classes of 60 and 40 %: chance is 0.36 + 0.16 = 0.52."""
-    runs = pd.DataFrame({"dataset": ["d0"] * 3, "value": [0.52, 1.0, 0.76]})
-    assert normalized_accuracy(runs, qualities([60, 40]))["value"].tolist() == pytest.approx([0, 1, 0.5])
+def test_no_two_measures_share_a_name() -> None:
+    names = [name for measure in MEASURES.values() for name in (measure.name, *measure.aliases)]
+    assert len(set(names)) == len(names)
+    assert all(known_name(name) for name in names)
 
 
-def test_runs_on_a_dataset_without_a_class_distribution_are_left_out() -> None:
-    runs = pd.DataFrame({"dataset": ["d0", "unknown"], "value": [0.5, 0.5]})
-    assert normalized_accuracy(runs, qualities([60, 40]))["dataset"].tolist() == ["d0"]
+@pytest.mark.parametrize(
+    ("typed", "message"),
+    [
+        ("beauty", r"^unknown measure 'beauty'; known are predictive_accuracy, .*log_loss.*OpenML$"),
+        ("acuracy", r"^unknown measure 'acuracy', perhaps predictive_accuracy; known are .*area_under"),
+        ("", r"^unknown measure ''; known are"),
+    ],
+)
+def test_an_unknown_name_is_answered_with_the_known_ones_in_one_line(typed: str, message: str) -> None:
+    with pytest.raises(BadInput, match=message) as refused:
+        canonical_measure(typed)
+    assert "\n" not in str(refused.value)
 
 
-def test_the_warehouse_has_it_as_a_measure() -> None:
-    """Of the bundled starter: an affine change of the accuracy on each dataset."""
-    warehouse = Warehouse.open(None)
-    accuracy = warehouse.run_table(None, "predictive_accuracy").runs.set_index("run")["value"]
-    normalized = warehouse.run_table(None, "normalized_accuracy").runs.set_index("run")
-    assert len(normalized) == len(accuracy)
-    assert normalized["value"].max() <= 1
-    for _, own in list(normalized.groupby("dataset"))[:5]:
-        assert np.corrcoef(own["value"], accuracy[own.index])[0, 1] == pytest.approx(1)
-    assert warehouse.performance_matrix("normalized_accuracy").max().max() <= 1
-
-
-def test_other_unknown_measures_are_refused() -> None:
-    with pytest.raises(BadInput, match="normalised_accuracy"):
-        Warehouse.open(None).run_table(None, "normalised_accuracy")
+def test_a_stored_name_that_is_an_alias_has_no_direction() -> None:
+    with pytest.raises(BadInput, match="unknown measure 'neg_log_loss', perhaps log_loss"):
+        larger_is_better("neg_log_loss")

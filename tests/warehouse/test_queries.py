@@ -139,6 +139,22 @@ def test_unknown_measure_is_refused_and_the_known_ones_are_named(two_flows: Ware
             ask()
 
 
+def test_an_alias_stands_for_the_measure(two_flows: Warehouse) -> None:
+    table = two_flows.run_table(FOREST, "Acc")
+    assert (table.measure, len(table.runs)) == (ACCURACY, 1)
+    assert two_flows.performance_matrix("acc").equals(two_flows.performance_matrix(ACCURACY))
+
+
+@pytest.mark.parametrize("measure", ["speed", "neg_log_loss"])
+def test_measures_of_ones_own_are_read_by_their_own_name(warehouse: Warehouse, measure: str) -> None:
+    tables = runs(accuracies={"openml:1": -0.5})
+    tables["evaluations"]["measure"] = measure
+    warehouse.write(tables, source="test")
+    table = warehouse.run_table(FOREST, measure)
+    assert (table.measure, table.runs["value"].tolist()) == (measure, [-0.5])
+    assert warehouse.performance_matrix(measure).to_numpy().tolist() == [[-0.5]]
+
+
 VALUES = (
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
 )
