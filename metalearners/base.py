@@ -22,6 +22,7 @@ import pandas as pd
 
 from metalearners.imputation import Facts
 from warehouse.errors import BadInput
+from warehouse.measures import larger_is_better
 from warehouse.queries import RunTable
 
 Z80 = 1.2815515655446004
@@ -169,7 +170,7 @@ def training_data(runs: RunTable, metafeatures: pd.DataFrame) -> TrainingData:
     """Line up `runs` with their configurations and datasets.
 
     Raises:
-        BadInput: there is no run to learn from.
+        BadInput: there is no run to learn from, or the measure is unknown.
     """
     table = runs.runs
     if table.empty:
@@ -189,9 +190,12 @@ def training_data(runs: RunTable, metafeatures: pd.DataFrame) -> TrainingData:
 
 
 def oriented(values: np.ndarray, measure: str) -> np.ndarray:
-    """`values` of `measure`, negated where OpenML's measure counts errors, time or other costs."""
-    is_cost = any(word in measure.split("_") for word in ("error", "time", "memory", "cost"))
-    return -values if is_cost else values
+    """`values` of `measure`, negated where smaller ones are better.
+
+    Raises:
+        BadInput: nobody knows which way the measure is better (`warehouse.measures`).
+    """
+    return values if larger_is_better(measure) else -values
 
 
 def standard_scores(values: np.ndarray, dataset: np.ndarray | None = None) -> np.ndarray:

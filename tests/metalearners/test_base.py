@@ -1,5 +1,7 @@
 """Runs as training data."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -35,10 +37,19 @@ def test_a_dataset_whose_runs_are_all_equal_scores_zero(value: float) -> None:
         ("mean_absolute_error", False),
         ("build_memory", False),
         ("average_cost", False),
+        ("ram_hours", False),
+        ("mean_class_complexity", False),
+        ("mean_class_complexity_gain", True),
     ],
 )
 def test_larger_is_better_for_every_oriented_measure(measure: str, larger_is_better: bool) -> None:
     assert oriented(np.array([2.0]), measure)[0] == (2.0 if larger_is_better else -2.0)
+
+
+@pytest.mark.parametrize("measure", ["speed", "neg_log_loss"])
+def test_nothing_is_learned_from_a_measure_of_unknown_direction(measure: str) -> None:
+    with pytest.raises(BadInput, match=f"unknown measure '{measure}'"):
+        training_data(replace(toy_runs(), measure=measure), toy_metafeatures())
 
 
 def test_every_run_finds_its_configuration_and_dataset() -> None:
