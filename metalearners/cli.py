@@ -11,7 +11,7 @@ import typer
 
 from metalearners import DEFAULT_LEARNER, LEARNERS, new_learner
 from warehouse import console
-from warehouse.console import JsonOption, QuietOption, WarehouseOption
+from warehouse.console import JsonOption, MeasureOption, QuietOption, WarehouseOption
 from warehouse.errors import BadInput, Failed
 from warehouse.files import read_json, write_text
 from warehouse.qualities import SELECTIONS, names_in
@@ -33,7 +33,6 @@ app = console.new_app(
 )
 
 LearnerOption = Annotated[str, typer.Option(help="Which learner; see `metalearners list`.")]
-MeasureOption = Annotated[str, typer.Option(help="Evaluation measure to predict.")]
 FlowOption = Annotated[
     str | None,
     typer.Option(help="Only this flow (6969) or algorithm (random_forest). Default: all together."),

@@ -28,6 +28,7 @@ import pandas as pd
 from metalearners import DEFAULT_LEARNER, new_learner
 from metalearners.base import LongTraining, MetaLearner, Prediction, Round, without_datasets
 from warehouse.errors import BadInput
+from warehouse.measures import canonical_measure, larger_is_better
 from warehouse.queries import RunTable
 from warehouse.store import Warehouse
 
@@ -62,6 +63,8 @@ class ModelOrigin:
         """Name of the model's directory."""
         # The fingerprint stands for the version, too.
         content = asdict(self) | {"warehouse_version": None, "format": VERSION}
+        if not larger_is_better(self.measure):  # which models of some costs did not know
+            content |= {"larger_is_better": False}
         digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
         return f"{self.learner}-{digest[:16]}"
 
@@ -113,6 +116,7 @@ def trained_model(
     """The model of these runs: from the disk if it was trained before, else trained and stored now.
 
     Args:
+        measure: a name or an alias of `warehouse.measures`.
         leave_out: datasets whose runs the model must not see.
         cache_dir: used in place of the user's cache directory.
         settings: of the learner; those left out have their default.
@@ -125,7 +129,7 @@ def trained_model(
     origin = ModelOrigin(
         learner=learner,
         settings=untrained.settings,
-        measure=measure,
+        measure=canonical_measure(measure),
         flow=f"openml:{flow}" if flow is not None and flow.isdecimal() else flow,
         left_out=tuple(sorted(leave_out or ())),
         warehouse_version=warehouse.version,

@@ -7,11 +7,11 @@ from typing import Annotated
 import typer
 
 from metalearners import DEFAULT_LEARNER
-from recommend.options import DATASET_HELP, FlowOption, MeasureOption, RoleOption, TargetOption
+from recommend.options import DATASET_HELP, FlowOption, RoleOption, TargetOption
 from recommend.ranking import Recommendation
 from recommend.ranking import recommend as rank
 from warehouse import console
-from warehouse.console import WarehouseOption
+from warehouse.console import MeasureOption, WarehouseOption
 from warehouse.store import STARTER, Warehouse
 
 app = console.new_app("")

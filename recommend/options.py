@@ -27,4 +27,3 @@ FlowOption = Annotated[
     list[str] | None,
     typer.Option("--flow", help="Only this flow, e.g. random_forest. May be repeated.", show_default=False),
 ]
-MeasureOption = Annotated[str, typer.Option("--measure", help="Evaluation measure to be good at.")]

@@ -26,6 +26,7 @@ from recommend.candidates import Candidate, find_candidates
 from recommend.evidence import nearest_datasets, scores_on
 from recommend.seeds import SCHEMA, STRATEGIES, choose_delta
 from warehouse.errors import BadInput
+from warehouse.measures import canonical_measure
 from warehouse.qualities import GROUPS
 from warehouse.queries import RunTable
 from warehouse.store import Warehouse
@@ -194,7 +195,7 @@ def gather(
         dataset=dataset,
         part=dataset if part is None else part,
         warehouse=warehouse,
-        measure=measure,
+        measure=canonical_measure(measure),
         flows=frozenset(get_flow(name).name for name in flows),
         metalearner=metalearner,
         left_out=dict(same.itertuples(index=False, name=None)),
@@ -220,12 +221,12 @@ def recommend(
         flows: names of the flows to choose from; empty = all.
         strategy: `top` = what the meta-learner would try first, `delta` = a diverse choice
             (`recommend.seeds`).
-        measure: the evaluation measure to be good at.
+        measure: the evaluation measure to be good at, a name or an alias of `warehouse.measures`.
         metalearner: name of the learner (`metalearners.LEARNERS`).
 
     Raises:
-        BadInput: a numeric target, no feature, an unknown flow or strategy, or nothing in the warehouse
-            to learn from.
+        BadInput: a numeric target, no feature, an unknown flow, measure or strategy, or nothing in the
+            warehouse to learn from.
     """
     if strategy not in STRATEGIES:
         raise BadInput(f"unknown strategy {strategy!r}; known are {', '.join(STRATEGIES)}")
@@ -260,7 +261,7 @@ def recommend(
             for rank, (position, delta) in enumerate(chosen, start=1)
         ],
         strategy=strategy,
-        measure=measure,
+        measure=known.measure,
         metafeatures=metafeatures,
         nearest=[(str(names.get(key, key)), float(distance)) for key, distance in nearest.items()],
         left_out=list(known.left_out.values()),

@@ -15,6 +15,7 @@ from typing import Annotated, Any
 import typer
 
 from warehouse.errors import BadInput, HeadstartError, one_line
+from warehouse.measures import canonical_measure
 
 WarehouseOption = Annotated[
     str | None,
@@ -24,6 +25,15 @@ WarehouseOption = Annotated[
         metavar="DIR",
         help="Warehouse directory. Default: yours if it exists, else the bundled starter.",
         show_default=False,
+    ),
+]
+MeasureOption = Annotated[
+    str,
+    typer.Option(
+        "--measure",
+        metavar="NAME",
+        callback=canonical_measure,
+        help="Evaluation measure to be good at. Short names do: acc, bacc, auc, f1, logloss, brier, mcc, ...",
     ),
 ]
 JsonOption = Annotated[str, typer.Option("--format", metavar="table|json", help="How to print the result.")]

@@ -15,9 +15,9 @@ from ingest.flows import FLOWS, get_flow
 from recommend.bo.simulate_cli import simulate
 from recommend.bo.tuning import Budget, Progress, Search, Tuned, tune, value_of
 from recommend.bo.warmstart import FROM_FILE, NO_START, STARTS
-from recommend.options import DATASET_HELP, FlowOption, MeasureOption, RoleOption, TargetOption
+from recommend.options import DATASET_HELP, FlowOption, RoleOption, TargetOption
 from warehouse import console
-from warehouse.console import JsonOption, QuietOption, WarehouseOption
+from warehouse.console import JsonOption, MeasureOption, QuietOption, WarehouseOption
 from warehouse.errors import BadInput, Failed
 from warehouse.files import write_text
 from warehouse.store import Warehouse

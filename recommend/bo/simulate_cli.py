@@ -10,7 +10,7 @@ from recommend.bo.curves import curves_of, draw, write_csv
 from recommend.bo.simulation import Plan
 from recommend.bo.simulation import simulate as run_simulation
 from warehouse import console
-from warehouse.console import JsonOption, QuietOption, WarehouseOption
+from warehouse.console import JsonOption, MeasureOption, QuietOption, WarehouseOption
 from warehouse.journal import Journal
 from warehouse.store import Warehouse
 
@@ -30,7 +30,7 @@ def simulate(
     flow: Annotated[
         str | None, typer.Option(help="Only runs of this flow. Default: all.", show_default=False)
     ] = None,
-    measure: Annotated[str, typer.Option(help="Evaluation measure to be good at.")] = "predictive_accuracy",
+    measure: MeasureOption = "predictive_accuracy",
     tasks: Annotated[
         str,
         typer.Option(

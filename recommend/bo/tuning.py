@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +36,7 @@ from recommend.bo.surrogates import DEFAULT_SURROGATE, LEARNERS_OF, Ingredients,
 from recommend.bo.warmstart import FROM_FILE, NO_START, SEEDS, first_choices, get_start
 from recommend.ranking import Knowledge, gather
 from warehouse.errors import BadInput
+from warehouse.measures import canonical_measure
 from warehouse.store import Warehouse
 
 HELD_OUT = 4
@@ -48,6 +49,7 @@ class Search:
 
     flows: tuple[str, ...] = tuple(FLOWS)
     measure: str = "predictive_accuracy"
+    """A name or an alias of `warehouse.measures`."""
     folds: int = 3
     """Of the cross-validation of a trial; 1 = one split with a third of the rows to test on."""
     start: str = "top"
@@ -163,6 +165,7 @@ def tune(
         BadInput: a dataset, search, budget or history that can't be used; one line says why.
     """
     search, budget = search or Search(), budget or Budget(trials=50)
+    search = replace(search, measure=canonical_measure(search.measure))
     _check(search, budget, jobs)
     train, test = split_rows(dataset, search)
     part = dataset.take(train)
@@ -181,7 +184,7 @@ def tune(
 def _check(search: Search, budget: Budget, jobs: int) -> None:
     """Refuse what can't work, before any work."""
     if search.measure not in MEASURES:
-        raise BadInput(f"unknown measure {search.measure!r}; known are {', '.join(MEASURES)}")
+        raise BadInput(f"a trial does not measure {search.measure}; it measures {', '.join(MEASURES)}")
     if budget.trials is None and budget.seconds is None:
         raise BadInput("a search needs an end: a number of trials, or a time")
     if search.start not in (NO_START, FROM_FILE):

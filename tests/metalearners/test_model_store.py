@@ -74,6 +74,14 @@ def test_another_question_is_another_model(
     assert train(toy_warehouse, **options).path != model.path
 
 
+def test_an_alias_of_the_measure_leads_to_the_same_model(
+    toy_warehouse: Warehouse, model: StoredModel
+) -> None:
+    assert train(toy_warehouse, measure="ACC").path == model.path
+    with pytest.raises(BadInput, match="unknown measure 'beauty'; known are"):
+        train(toy_warehouse, measure="beauty")
+
+
 def test_new_runs_make_a_new_model(toy_warehouse: Warehouse, model: StoredModel) -> None:
     runs = toy_warehouse.sql("SELECT run FROM runs ORDER BY run LIMIT 1")
     toy_warehouse.write(

@@ -126,6 +126,11 @@ REFUSED: dict[str, tuple[Callable[[Path], object], tuple[str, ...], str]] = {
     ),
     "unknown flow": (table(numbers(60)), ("--flow", "perceptron"), "random_forest"),
     "unknown strategy": (table(numbers(60)), ("--strategy", "best"), "delta"),
+    "unknown measure": (
+        table(numbers(60)),
+        ("--measure", "beauty"),
+        "unknown measure 'beauty'; known are predictive_accuracy, balanced_accuracy, area_under_roc_curve",
+    ),
     "unknown format": (table(numbers(60)), ("--format", "yaml"), "json"),
     "unknown option": (table(numbers(60)), ("--tops", "3"), "--tops"),
     "no number": (table(numbers(60)), ("--top", "three"), "--top"),

@@ -74,6 +74,14 @@ def test_unknown_dataset_leaves_nothing_out(small_world: Path) -> None:
     assert {name for name, _ in result.nearest} <= {"world600", "world700", "world800", "world1000"}
 
 
+def test_alias_of_the_measure_gives_the_same_recommendation(small_world: Path) -> None:
+    dataset, warehouse = load_dataset(numbers(900, seed=50)), Warehouse.open(small_world)
+    assert (
+        rank(dataset, warehouse=warehouse, measure="Acc").document()
+        == rank(dataset, warehouse=warehouse).document()
+    )
+
+
 @pytest.mark.parametrize("strategy", ["top", "delta"])
 def test_document_keeps_its_published_schema(small_world: Path, strategy: str) -> None:
     result = rank(
@@ -104,7 +112,7 @@ def test_same_warehouse_gives_the_same_recommendation(small_world: Path) -> None
         ({"top": 0}, "ask for 1 or more"),
         ({"flows": ["perceptron"]}, "unknown flow 'perceptron'"),
         ({"flows": ["svm"]}, "no configuration that can be built of svm"),
-        ({"measure": "beauty"}, "beauty"),
+        ({"measure": "beauty"}, "unknown measure 'beauty'; known are predictive_accuracy"),
     ],
 )
 def test_impossible_wish_is_refused(small_world: Path, options: dict[str, object], reason: str) -> None:
