@@ -16,6 +16,7 @@ from ingest.openml import DEFAULT_SERVER, MEASURES
 from warehouse import console
 from warehouse.console import JsonOption, QuietOption, WarehouseOption
 from warehouse.errors import BadInput, Failed
+from warehouse.measures import known_name
 from warehouse.qualities import QUALITIES, SELECTIONS, names_in
 from warehouse.text import comma_separated
 
@@ -162,7 +163,7 @@ def openml(
     flows: Annotated[str | None, _numbers_option("Only runs of these flows")] = None,
     uploaders: Annotated[str | None, _numbers_option("Only runs of these users")] = None,
     measures: Annotated[
-        str, typer.Option(metavar="NAMES", help="Evaluation measures, separated by commas.")
+        str, typer.Option(metavar="NAMES", help="Evaluation measures, separated by commas; short names do.")
     ] = ",".join(MEASURES),
     since: Annotated[
         int | None,
@@ -208,7 +209,7 @@ def openml(
         datasets=_numbers(datasets),
         flows=_numbers(flows),
         uploaders=_numbers(uploaders),
-        measures=tuple(comma_separated(measures)),
+        measures=tuple(known_name(name) or name for name in comma_separated(measures)),
         since=since,
         most=most,
         failures=failed_runs,

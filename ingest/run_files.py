@@ -21,22 +21,11 @@ from ingest.flows import FLOWS, find_flow
 from ingest.keys import digest, setup_key
 from ingest.typed_tables import Column, TypedTable, read_typed_table
 from warehouse.errors import BadInput
+from warehouse.measures import MEASURES
 from warehouse.store import Warehouse
 from warehouse.writing import Commit
 
 logger = logging.getLogger(__name__)
-
-# Columns with one of OpenML's names for measures hold values of it, unless the file's comment says which do.
-MEASURES = frozenset({
-    "area_under_roc_curve", "average_cost", "balanced_accuracy", "build_cpu_time", "build_memory",
-    "f_measure", "kappa", "kb_relative_information_score", "mean_absolute_error",
-    "mean_prior_absolute_error", "mean_weighted_f_measure", "mean_weighted_precision",
-    "mean_weighted_recall", "precision", "predictive_accuracy", "prior_entropy", "recall",
-    "relative_absolute_error", "root_mean_prior_squared_error", "root_mean_squared_error",
-    "root_relative_squared_error", "total_cost", "unweighted_recall", "usercpu_time_millis",
-    "usercpu_time_millis_testing", "usercpu_time_millis_training", "wall_clock_time_millis",
-    "wall_clock_time_millis_testing", "wall_clock_time_millis_training", "weighted_recall",
-})  # fmt: skip
 
 # Columns of OpenML's lists of evaluations that tell which run it was, not how it was set up.
 BOOKKEEPING = frozenset({
@@ -50,11 +39,12 @@ def ingest_run_file(
 ) -> Commit:
     """Write the runs of `flow` ("6969", "openml:6969" or "random_forest") in a file to the warehouse.
 
-    Columns are `task_id`, measures and hyperparameters; a JSON object in the first comment may list them
-    as `col_measures` and `col_parameters`. Rows without a value of any measure are left out; an empty cell
-    of a hyperparameter means that the run does not set it. `qualities` is a JSON file of OpenML's qualities,
-    {task id: {quality: value}}: -1 is kept as published, NaN becomes null. Tasks and flows that the
-    warehouse knows already stay as they are. Raises `BadInput` if the file is no run table of this flow.
+    Columns are `task_id`, measures (`warehouse.measures`) and hyperparameters; a JSON object in the first
+    comment may list them as `col_measures` and `col_parameters`. Rows without a value of any measure are
+    left out; an empty cell of a hyperparameter means that the run does not set it. `qualities` is a JSON
+    file of OpenML's qualities, {task id: {quality: value}}: -1 is kept as published, NaN becomes null. Tasks
+    and flows that the warehouse knows already stay as they are. Raises `BadInput` if the file is no run table
+    of this flow.
     """
     path = Path(path)
     key = flow_key(flow)

@@ -86,7 +86,7 @@ def test_a_dry_run_only_asks_how_much_there_is(ingest: Ingest, server: OpenMLSer
 def test_the_status_tells_what_was_found_and_skipped(ingest: Ingest, server: OpenMLServer) -> None:
     Warehouse.create(ingest.warehouse)
     assert "No job yet" in ingest("status")[1]
-    ingest("openml", "--server", server.url, "--rate", "1000", "--measures", "predictive_accuracy")
+    ingest("openml", "--server", server.url, "--rate", "1000", "--measures", "acc")
     _, out, _ = ingest("status")
     assert "finished" in out
     assert "predictive_accuracy: 101 evaluations" in out
