@@ -76,7 +76,7 @@ def file(
     if output == "json":
         print(json.dumps({"version": commit.version, "added": commit.added, "changed": commit.changed}))
         return
-    print(f"{path}: {_rows('added', commit.added)}; {_rows('changed', commit.changed)}")
+    print(f"{path}: {console.rows_written(commit.added, commit.changed)}")
     print(f"warehouse version {commit.version}")
 
 
@@ -238,7 +238,7 @@ def openml(
     if output == "json":
         print(json.dumps(asdict(summary)))
         return
-    print(f"{_rows('added', summary.added)}; {_rows('changed', summary.changed)}")
+    print(console.rows_written(summary.added, summary.changed))
     skipped = f"; skipped: {summary.skipped:,}, see `ingest status`" if summary.skipped else ""
     print(f"{summary.requests:,} requests in {console.duration(summary.seconds)}{skipped}")
     print(f"warehouse version {summary.version}")
@@ -413,12 +413,6 @@ def _described(computed: "Metafeatures") -> Iterator[str]:
             remarks = [reason] if reason else ["depends on the order of rows"] * quality.depends_on_order
             text = "; ".join([quality.definition, *remarks])
             yield f"  {quality.name:<{width}}  {value:>12}  {text}"
-
-
-def _rows(verb: str, counts: dict[str, int]) -> str:
-    if not any(counts.values()):
-        return f"nothing {verb}"
-    return f"{verb} " + ", ".join(f"{count:,} {table}" for table, count in counts.items() if count)
 
 
 def main() -> None:

@@ -8,7 +8,7 @@ import os
 import shutil
 import sys
 import textwrap
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Annotated, Any
 
@@ -79,6 +79,15 @@ def progress(quiet: bool) -> Iterator[Callable[[str], None]]:
 
     with Console(stderr=True).status("starting") as status:
         yield status.update
+
+
+def rows_written(added: Mapping[str, int], changed: Mapping[str, int]) -> str:
+    """What was done to each table: `added 3 runs, 6 evaluations; nothing changed`."""
+    parts = []
+    for verb, counts in (("added", added), ("changed", changed)):
+        tables = ", ".join(f"{count:,} {table}" for table, count in counts.items() if count)
+        parts.append(f"{verb} {tables}" if tables else f"nothing {verb}")
+    return "; ".join(parts)
 
 
 def duration(seconds: float) -> str:
