@@ -76,9 +76,14 @@ def files(folder: Path, table: DeltaTable) -> list[str]:
     return [str(folder / unquote(path)) for path in paths]
 
 
+def columns(table: DeltaTable) -> pa.Schema:
+    """The columns that `table` has, whoever made it."""
+    return pa.schema(table.schema().to_arrow())
+
+
 def upgrade(delta_table: DeltaTable, table: Table) -> None:
     """Bring a table that an older Headstart made to today's columns; what they hold is null in old rows."""
-    stored = {field.name: field for field in pa.schema(delta_table.schema().to_arrow())}
+    stored = {field.name: field for field in columns(delta_table)}
     wanted = _without_meanings(table.schema)
     missing = [column for column in wanted if column.name not in stored]
     if missing:

@@ -58,9 +58,23 @@ class Snapshot:
             raise BadInput(f"the query cannot be run: {_summary(error)}") from error
 
     def files(self, table: str) -> list[str]:
-        """Paths of the Parquet files of `table`."""
+        """Paths of the Parquet files of `table`; none if an older Headstart did not know it."""
+        if table not in self.versions:
+            return []
         folder = self.path / table
         return delta.files(folder, delta.open_version(folder, self.versions[table]))
+
+    def unknown(self) -> list[str]:
+        """Tables, and columns as `table.column`, that only a newer Headstart knows."""
+        found = []
+        for name, version in self.versions.items():
+            if name not in TABLES:
+                found.append(name)
+                continue
+            columns = delta.columns(delta.open_version(self.path / name, version))
+            known = TABLES[name].schema.names
+            found += [f"{name}.{column.name}" for column in columns if column.name not in known]
+        return found
 
     @cached_property
     def _connection(self) -> duckdb.DuckDBPyConnection:
@@ -69,8 +83,7 @@ class Snapshot:
         connection.from_arrow(self._ingests).create("ingests")
         for name, table in TABLES.items():
             if name != "ingests":
-                # An older Headstart did not know all of today's tables.
-                files = self.files(name) if name in self.versions else []
+                files = self.files(name)
                 allowed += files + create_view(connection, table, files)
         _lock_down(connection, allowed)
         return connection
