@@ -19,7 +19,7 @@ import pyarrow as pa
 from deltalake.exceptions import DeltaError
 from filelock import FileLock, Timeout
 
-from warehouse import delta, queries
+from warehouse import delta, merging, queries
 from warehouse.errors import BadInput, Failed, one_line
 from warehouse.history import History
 from warehouse.queries import RunTable
@@ -127,13 +127,37 @@ class Warehouse:
         write at once; each waits for its turn. Raises `BadInput` for rows that do not fit the schema or
         contradict each other and for a read-only warehouse, `Failed` if the disk refuses.
         """
-        reason = self._why_read_only()
-        if reason is not None:
-            raise BadInput(f"{reason}; name a warehouse of your own with --warehouse DIR")
+        self._refuse_if_read_only()
         with duckdb.connect() as connection:
             incoming = {name: conform(connection, name, rows) for name, rows in tables.items()}
             with _failing(f"cannot write to {self.path}"), _locked(self.path):
                 done = commit(connection, self.path, incoming, source=source, location=location)
+        self._move_to(done.version)
+        return done
+
+    def merge(self, other: "str | Path | Warehouse") -> Commit:
+        """Add what another warehouse knows: its runs and all that they refer to, in one commit or not at all.
+
+        What both know must agree; `warehouse.merging` says in what, and which of two words stays. The other
+        is only read, and which ingests wrote its rows is not kept: they come from this merge. Merging the
+        same again makes no version. Raises `BadInput` if the two contradict each other, are the same, or the
+        other is damaged or written by a newer Headstart; else as `write`.
+        """
+        theirs = other if isinstance(other, Warehouse) else Warehouse.open(Path(other))
+        self._refuse_if_read_only()
+        if theirs.path.samefile(self.path):
+            raise BadInput(f"{theirs.path} is the warehouse to merge into; name another one")
+        with _unreadable_is_bad_input(theirs.path):
+            merging.refuse_unknown(theirs._snapshot)
+        with (
+            duckdb.connect() as connection,
+            _failing(f"cannot merge {theirs.path} into {self.path}"),
+            _locked(self.path),
+        ):
+            ours = Warehouse.open(self.path)  # as it is now, whenever we were opened
+            rows = merging.rows_to_write(ours._snapshot, theirs._snapshot)
+            incoming = {name: conform(connection, name, rows.pop(name)) for name in list(rows)}
+            done = commit(connection, self.path, incoming, source="merge", location=str(theirs.path))
         self._move_to(done.version)
         return done
 
@@ -172,6 +196,11 @@ class Warehouse:
         history = History.read(self.path)
         self._history = history if version is None else history.until(version)
         self._snapshot = Snapshot(self.path, self._history.delta_versions(), self._history.ingests)
+
+    def _refuse_if_read_only(self) -> None:
+        reason = self._why_read_only()
+        if reason is not None:
+            raise BadInput(f"{reason}; name a warehouse of your own with --warehouse DIR")
 
     def _why_read_only(self) -> str | None:
         if self.path == STARTER:
