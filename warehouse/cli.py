@@ -1,4 +1,4 @@
-"""`warehouse`: what is in it, questions in SQL, copies."""
+"""`warehouse`: what is in it, questions in SQL, copies, and what others know."""
 
 import json
 import math
@@ -19,7 +19,7 @@ from warehouse.errors import BadInput, Failed
 from warehouse.schema import TABLES
 from warehouse.store import Warehouse
 
-app = console.new_app("Look into a warehouse of runs, and copy it.")
+app = console.new_app("Look into a warehouse of runs, copy it, and merge another into it.")
 
 VersionOption = Annotated[
     int | None,
@@ -121,6 +121,31 @@ def export(
     except OSError as error:
         raise Failed(f"cannot write {destination}: {error}") from error
     print(f"{destination}: {rows.num_rows} rows")
+
+
+@app.command()
+def merge(
+    other: Annotated[
+        Path, typer.Argument(metavar="OTHER", help="Warehouse to read from.", show_default=False)
+    ],
+    warehouse: WarehouseOption = None,
+    output: JsonOption = "table",
+) -> None:
+    """Bring the runs of another warehouse into this one, with all that they refer to.
+
+    All of it or nothing: it is refused where the two contradict each other, as in the content of a dataset,
+    the hyperparameters of a setup or the values of a run. Merging the same again changes nothing.
+
+    Example: warehouse merge colleague/ --warehouse runs/
+    """
+    console.check_format(output)
+    theirs = Warehouse.open(other)
+    commit = Warehouse.create(warehouse).merge(theirs)
+    if output == "json":
+        print(_to_json({"version": commit.version, "added": commit.added, "changed": commit.changed}))
+        return
+    print(f"{other}: {console.rows_written(commit.added, commit.changed)}")
+    print(f"warehouse version {commit.version}")
 
 
 def _print_info(summary: dict[str, Any]) -> None:

@@ -128,7 +128,7 @@ def test_unwritable_file_is_a_failure_in_one_line(run: Run, tmp_path: Path) -> N
     assert err.count("\n") == 1
 
 
-@pytest.mark.parametrize("command", ["info", "query", "export"])
+@pytest.mark.parametrize("command", ["info", "query", "export", "merge"])
 def test_help_shows_an_example(run: Run, command: str) -> None:
     code, out, _ = run(command, "--help")
     assert code == 0
