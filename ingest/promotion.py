@@ -29,7 +29,7 @@ def best_setups(warehouse: Warehouse, task: str, n: int) -> set[str]:
     others = ranks.drop(index=task)
     nearness: pd.Series = others.T.corrwith(ranks.loc[task]).dropna()
     near = others.loc[nearness.nlargest(NEAR).index].mean()
-    score: pd.Series = ranks.loc[task] + near.fillna(0.5)
+    score = pd.Series(ranks.loc[task] + near.fillna(0.5))
     return set(score.nlargest(n).index)
 
 
