@@ -26,7 +26,7 @@ from warehouse.schema import TABLES, Table
 from warehouse.snapshot import Snapshot, create_view
 
 _DESCRIPTIVE = {
-    "datasets": ("name", "note", "status"),
+    "datasets": ("name", "note", "status", "domain", "family"),
     "flows": ("name", "algorithm", "structure"),
     "hyperparameters": ("raw", "component", "is_default"),
     "runs": ("message", "position"),
@@ -38,7 +38,7 @@ _DESCRIPTIVE = {
 _STAND_INS = {"tasks": {"dataset": "openml-task:%", "task_type": "unknown"}}
 
 # Table -> condition on the key of rows that may contradict each other.
-_COMPARABLE = {"evaluations": "NOT contains(measure, 'time_millis')"}
+_COMPARABLE = {"evaluations": "NOT (contains(measure, 'time_millis') OR contains(measure, '_seconds'))"}
 
 _OTHER_PARAMETERS = """
 SELECT count(*) OVER (), setup, parameter, {'column': 'value', 'ours': o.value, 'theirs': t.value}
