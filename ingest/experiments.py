@@ -288,6 +288,7 @@ class _Batch:
                 test_rows if limited else None,
             )
             for member in members
+            if get_flow(member.flow).rows_needed(member.values) <= train_rows
         ]
 
     def _known(self, task: str) -> pd.DataFrame:

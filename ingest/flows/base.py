@@ -59,6 +59,8 @@ class Flow:
     """How categories reach the estimator."""
     requires: str | None = None
     """Package that it needs beyond those that every installation has."""
+    beyond_openml: tuple[str, ...] = ()
+    """Hyperparameters that runs of these OpenML flows leave at their default."""
     rows_needed: Callable[[Values], int] = lambda _: 2
     """Training rows below which a configuration can't be fitted."""
     fixed: Values = field(default_factory=dict)
@@ -72,6 +74,12 @@ class Flow:
     def id(self) -> str:
         """Key of this flow in the warehouse."""
         return f"headstart:{self.name}"
+
+    @property
+    def openml_names(self) -> frozenset[str]:
+        """Hyperparameters that runs of its OpenML flows set."""
+        tuned = {parameter.name for parameter in self.hyperparameters} - set(self.beyond_openml)
+        return frozenset({*tuned, *self.fixed})
 
     @property
     def installed(self) -> bool:

@@ -93,6 +93,7 @@ svm = Flow(
     ),
     estimator=_svm,
     openml=(8317, 7707),
+    beyond_openml=(SCALING.name,),
 )
 logistic_regression = Flow(
     name="logistic_regression",

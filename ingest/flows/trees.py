@@ -57,6 +57,7 @@ random_forest = Flow(
     hyperparameters=_forest_space(bootstrap=True),
     estimator=_random_forest,
     openml=(6969, 8315),
+    beyond_openml=(CLASS_WEIGHT.name,),
     fixed=_FIXED | {"max_depth": None, "n_estimators": 100},
     renamed=_OLD_MAX_FEATURES,
 )
@@ -81,6 +82,7 @@ decision_tree = Flow(
     ),
     estimator=_decision_tree,
     openml=(6840,),
+    beyond_openml=(CLASS_WEIGHT.name,),
     fixed=_FIXED,
     renamed=_OLD_MAX_FEATURES,
 )

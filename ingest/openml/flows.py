@@ -139,7 +139,8 @@ def known_flow(flow: str, parameters: list[tuple[str, str]]) -> Flow | None:
     if ours is None:
         return None
     names = {plain_parameter_name(f"{path}__{name}") for path, name in parameters}
-    return ours if len(names & set(ours.default())) * 2 > len(ours.default()) else None
+    tuned = ours.openml_names - ours.fixed.keys()
+    return ours if len(names & tuned) * 2 > len(tuned) else None
 
 
 def _components(element: ET.Element, path: str) -> Iterator[tuple[Component, ET.Element]]:
@@ -155,7 +156,7 @@ def _components(element: ET.Element, path: str) -> Iterator[tuple[Component, ET.
 def _is_tunable(ours: Flow | None, plain: str, name: str, default: str | None) -> bool:
     if ours is not None:
         # What we set when we build it; the rest never varies there.
-        return name in {*ours.default(), *ours.fixed}
+        return name in ours.openml_names
     return plain not in UNTUNED and not (default and is_structure(default))
 
 
@@ -164,7 +165,7 @@ def _names_in(ours: Flow, parameters: list[tuple[str, str]]) -> list[str]:
 
     Numeric and nominal columns may each have an imputer: ours is the one for the numeric columns.
     """
-    wanted = {*ours.default(), *ours.fixed}
+    wanted = ours.openml_names
     whole = ["__".join(filter(None, key)) for key in parameters]
     plain = [plain_parameter_name(name) for name in whole]
     chosen = {}

@@ -8,11 +8,13 @@ import pytest
 
 from ingest import experiments
 from ingest.dataset_files import find_datasets
-from ingest.experiments import Plan, Progress, run_experiments
+from ingest.evaluation import MEASURES
+from ingest.experiments import Progress, run_experiments
+from ingest.plan import Plan, design_plan
 from warehouse.errors import BadInput
 from warehouse.store import Warehouse
 
-PLAN = Plan(flows=("decision_tree", "k_nearest_neighbors"), configurations=2, folds=3)
+FLOWS = ("decision_tree", "naive_bayes")
 RUNS_PER_DATASET = 2 * (2 + 1)
 
 
@@ -22,6 +24,11 @@ def write_dataset(path: Path, rows: int, target: str = "kind") -> None:
     pd.DataFrame(
         {target: np.where(kind, "b", "a"), "x": kind + rng.normal(0, 0.3, rows), "z": rng.normal(size=rows)}
     ).to_csv(path, index=False)
+
+
+def plan(source: Path, configurations: int = 2) -> Plan:
+    """Every dataset of a directory, with so many configurations of each flow beside its default."""
+    return design_plan(find_datasets(source), FLOWS, configurations)
 
 
 @pytest.fixture
@@ -72,19 +79,19 @@ def test_directory_without_datasets_is_refused(tmp_path: Path) -> None:
 
 
 def test_every_dataset_gets_the_same_configurations(datasets: Path, warehouse: Warehouse) -> None:
-    counts = run_experiments(warehouse, find_datasets(datasets), PLAN, jobs=2)
+    counts = run_experiments(warehouse, plan(datasets), jobs=2)
     assert counts["success"] == 2 * RUNS_PER_DATASET
     matrix = warehouse.performance_matrix("predictive_accuracy")
     assert matrix.shape == (RUNS_PER_DATASET, 2)
     assert matrix.notna().all(axis=None)
-    assert warehouse.sql("SELECT count(DISTINCT measure) AS n FROM evaluations")["n"].item() == 6
+    assert warehouse.sql("SELECT count(DISTINCT measure) AS n FROM evaluations")["n"].item() == len(MEASURES)
     assert warehouse.metafeatures()["NumberOfInstances"].tolist() == [120, 60]
 
 
 def test_second_run_of_the_same_plan_runs_nothing(datasets: Path, warehouse: Warehouse) -> None:
-    run_experiments(warehouse, find_datasets(datasets), PLAN)
+    run_experiments(warehouse, plan(datasets))
     version = warehouse.version
-    counts = run_experiments(warehouse, find_datasets(datasets), PLAN)
+    counts = run_experiments(warehouse, plan(datasets))
     assert counts == {"success": 0, "timeout": 0, "memout": 0, "crash": 0, "skipped": 2 * RUNS_PER_DATASET}
     assert warehouse.version == version
 
@@ -92,17 +99,16 @@ def test_second_run_of_the_same_plan_runs_nothing(datasets: Path, warehouse: War
 def test_descriptions_of_datasets_are_brought_up_to_date_when_nothing_is_left_to_run(
     datasets: Path, warehouse: Warehouse
 ) -> None:
-    run_experiments(warehouse, find_datasets(datasets), PLAN)
+    run_experiments(warehouse, plan(datasets))
     old = warehouse.sql("SELECT * EXCLUDE ingest FROM qualities").assign(value=-1.0, extractor="old")
     warehouse.write({"qualities": old}, source="test")
-    run_experiments(warehouse, find_datasets(datasets), PLAN)
+    run_experiments(warehouse, plan(datasets))
     assert warehouse.metafeatures()["NumberOfInstances"].tolist() == [120, 60]
 
 
 def test_longer_plan_runs_only_what_is_new(datasets: Path, warehouse: Warehouse) -> None:
-    run_experiments(warehouse, find_datasets(datasets), PLAN)
-    longer = Plan(flows=PLAN.flows, configurations=3, folds=3)
-    counts = run_experiments(warehouse, find_datasets(datasets), longer)
+    run_experiments(warehouse, plan(datasets))
+    counts = run_experiments(warehouse, plan(datasets, configurations=3))
     assert (counts["success"], counts["skipped"]) == (4, 2 * RUNS_PER_DATASET)
 
 
@@ -112,8 +118,8 @@ def test_interrupted_job_keeps_what_it_finished_and_goes_on(datasets: Path, ware
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run_experiments(warehouse, find_datasets(datasets), PLAN, report=interrupt)
-    counts = run_experiments(Warehouse.open(warehouse.path), find_datasets(datasets), PLAN)
+        run_experiments(warehouse, plan(datasets), report=interrupt)
+    counts = run_experiments(Warehouse.open(warehouse.path), plan(datasets))
     assert counts["skipped"] == 4
     assert counts["success"] == 2 * RUNS_PER_DATASET - 4
 
@@ -128,14 +134,14 @@ def test_killed_job_repeats_no_run_that_it_finished(
             raise SystemExit
 
     with monkeypatch.context() as patched:
-        patched.setattr(experiments._Batch, "__exit__", lambda *_: None)
+        patched.setattr(experiments._Batch, "commit", lambda _: None)
         with pytest.raises(SystemExit):
-            run_experiments(warehouse, find_datasets(datasets), PLAN, report=die_after_four)
+            run_experiments(warehouse, plan(datasets), report=die_after_four)
     assert warehouse.sql("SELECT * FROM runs").empty
     (journal,) = (warehouse.path / "journals").iterdir()
     with journal.open("ab") as file:
         file.write(b'\n{"run": "own:abc", "outco')
-    counts = run_experiments(Warehouse.open(warehouse.path), find_datasets(datasets), PLAN)
+    counts = run_experiments(Warehouse.open(warehouse.path), plan(datasets))
     assert counts["skipped"] == 4
     assert counts["success"] == 2 * RUNS_PER_DATASET - 4
     assert not journal.exists()
@@ -143,19 +149,19 @@ def test_killed_job_repeats_no_run_that_it_finished(
 
 def test_failed_run_is_stored_with_its_reason(tmp_path: Path, warehouse: Warehouse) -> None:
     write_dataset(tmp_path / "short.csv", 60)
-    plan = Plan(flows=("mlp",), configurations=0, folds=3, seconds=0.001)
-    counts = run_experiments(warehouse, find_datasets(tmp_path), plan)
+    hasty = design_plan(find_datasets(tmp_path), ["mlp"], 0, seconds=0.001)
+    counts = run_experiments(warehouse, hasty)
     assert counts["timeout"] == 1
     assert warehouse.sql("SELECT outcome, message FROM runs").iloc[0].tolist() == [
         "timeout",
         "stopped after 0.001 s",
     ]
-    assert run_experiments(warehouse, find_datasets(tmp_path), plan)["skipped"] == 1
+    assert run_experiments(warehouse, hasty)["skipped"] == 1
 
 
 def test_unreadable_dataset_is_passed_over(datasets: Path, warehouse: Warehouse) -> None:
     (datasets / "broken.csv").write_bytes(b"")
-    counts = run_experiments(warehouse, find_datasets(datasets), PLAN)
+    counts = run_experiments(warehouse, plan(datasets))
     assert counts["success"] == 2 * RUNS_PER_DATASET
 
 
@@ -164,7 +170,7 @@ def test_copy_of_a_dataset_is_passed_over(
 ) -> None:
     write_dataset(datasets / "twin.csv", 60)
     (datasets / "index.csv").write_text("name,target\nlarge,kind\nsmall,kind\ntwin,kind\n")
-    counts = run_experiments(warehouse, find_datasets(datasets), PLAN)
+    counts = run_experiments(warehouse, plan(datasets))
     assert counts["success"] == 2 * RUNS_PER_DATASET
     assert "passed over" in caplog.text
     assert "twin.csv: the warehouse has the same data as local:small-" in caplog.text
@@ -175,7 +181,7 @@ def test_numeric_target_is_binarized_and_marked_so(tmp_path: Path, warehouse: Wa
     pd.DataFrame({"x": rng.normal(size=80), "y": rng.normal(size=80)}).to_csv(
         tmp_path / "price.csv", index=False
     )
-    run_experiments(warehouse, find_datasets(tmp_path), Plan(("decision_tree",), 0, 3))
+    run_experiments(warehouse, plan(tmp_path))
     row = warehouse.sql("SELECT classes, note FROM datasets").iloc[0]
     assert row["classes"] == 2
     assert "binarized at its mean" in row["note"]
