@@ -158,6 +158,21 @@ def _chosen(
     return [member for member in members if member.source == "default" or _setup(member) in best]
 
 
+def planned_runs(dataset: Dataset, plan: Plan, tier: Tier, members: Sequence[Member]) -> list[Run]:
+    """The runs of these configurations on the dataset at this tier: those that its rows suffice for."""
+    task = _task(dataset, plan, tier)
+    rows = len(dataset.features)
+    train_rows, test_rows = plan.resampling(rows, tier).sizes(rows)
+    stated = (None, None) if tier.train_rows is None else (train_rows, test_rows)
+    planned = []
+    for member in members:
+        flow, setup = get_flow(member.flow), _setup(member)
+        if flow.rows_needed(member.values) <= train_rows:
+            key = f"own:{digest(task, setup, str(plan.seed))}"
+            planned.append(Run(flow, member.values, setup, task, key, *stated))
+    return planned
+
+
 def _task(dataset: Dataset, plan: Plan, tier: Tier) -> str:
     return f"{dataset.key}/{plan.resampling(len(dataset.features), tier).name}"
 
@@ -209,7 +224,7 @@ class _Batch:
         self._procedure = plan.resampling(len(dataset.features), tier)
         task = _task(dataset, plan, tier)
         known = self._known(task)
-        planned = self._planned(members, task)
+        planned = planned_runs(dataset, plan, tier, members)
         self._journal = Journal(warehouse.path / "journals" / f"{digest(task)}.jsonl")
         self._results = self._recovered(planned)
         finished = known["run"].tolist() + [run.run for run, _ in self._results]
@@ -273,23 +288,6 @@ class _Batch:
         self._journal.clear()
         self._results, self._description = [], {}
         self._last_commit = time.monotonic()
-
-    def _planned(self, members: Sequence[Member], task: str) -> list[Run]:
-        train_rows, test_rows = self._procedure.sizes(len(self.dataset.features))
-        limited = self._tier.train_rows is not None
-        return [
-            Run(
-                get_flow(member.flow),
-                member.values,
-                setup := _setup(member),
-                task,
-                f"own:{digest(task, setup, str(self._plan.seed))}",
-                train_rows if limited else None,
-                test_rows if limited else None,
-            )
-            for member in members
-            if get_flow(member.flow).rows_needed(member.values) <= train_rows
-        ]
 
     def _known(self, task: str) -> pd.DataFrame:
         """Runs on this task as of now: another process may be at work on the same warehouse."""

@@ -256,8 +256,13 @@ def runs_checksum(runs: RunTable) -> int:
 
 
 def without_datasets(runs: RunTable, left_out: Collection[str]) -> RunTable:
-    """The runs on other datasets, and only the configurations that they ran."""
-    return select_runs(runs, ~runs.runs["dataset"].isin(list(left_out)).to_numpy())
+    """The runs on other datasets, and only the configurations that they ran.
+
+    Datasets of the same family as one of `left_out` are left out, too: they are near copies of it.
+    """
+    table = runs.runs
+    families = table["family"][table["dataset"].isin(list(left_out))].unique()
+    return select_runs(runs, ~table["family"].isin(families).to_numpy())
 
 
 def select_runs(runs: RunTable, keep: np.ndarray) -> RunTable:

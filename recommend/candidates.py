@@ -1,4 +1,4 @@
-"""The configurations to choose from: those of the warehouse that still build today."""
+"""The configurations to choose from: those of the warehouse that build here and today."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Candidate:
 
 
 def find_candidates(runs: RunTable, scores: np.ndarray, wanted: set[str], rows: int) -> list[Candidate]:
-    """The configurations of `runs` that build today and can be fitted on half of `rows`.
+    """The configurations of `runs` that build here and today and can be fitted on half of `rows`.
 
     The same configuration of two flows of one algorithm counts once. Of an algorithm with very many, those
     count that came out best somewhere.
@@ -45,7 +45,7 @@ def find_candidates(runs: RunTable, scores: np.ndarray, wanted: set[str], rows: 
     found, seen = [], set()
     for algorithm, part in runs.configurations.loc[best.index].groupby("algorithm", sort=False):
         flow = find_flow(str(algorithm))
-        if flow is None or (wanted and flow.name not in wanted):
+        if flow is None or not flow.installed or (wanted and flow.name not in wanted):
             continue
         for setup, values in _values(part.iloc[:MOST_CANDIDATES], f"{algorithm}:"):
             try:
@@ -60,6 +60,16 @@ def find_candidates(runs: RunTable, scores: np.ndarray, wanted: set[str], rows: 
         of_wanted = f" of {', '.join(sorted(wanted))}" if wanted else ""
         raise BadInput(f"the warehouse has no configuration that can be built{of_wanted}")
     return found
+
+
+def flows_to_install(runs: RunTable, wanted: set[str]) -> list[Flow]:
+    """Flows of `runs` that would be candidates if the packages that they need were there."""
+    flows = (find_flow(str(algorithm)) for algorithm in runs.configurations["algorithm"].unique())
+    return [
+        flow
+        for flow in flows
+        if flow is not None and not flow.installed and (not wanted or flow.name in wanted)
+    ]
 
 
 def _values(configurations: pd.DataFrame, prefix: str) -> Iterator[tuple[str, dict[str, Value]]]:

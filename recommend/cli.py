@@ -111,6 +111,9 @@ def _report(result: Recommendation) -> str:
             f"This dataset is in the warehouse ({', '.join(result.left_out)}); "
             "the model has not learned from its runs."
         )
+    if result.not_installed:
+        titles = ", ".join(flow.title for flow in result.not_installed)
+        lines.append(f"Not installed, so not recommended: {titles} (pip install 'headstart[boosting]').")
     if result.nearest:
         lines.append("Most similar: " + ", ".join(name for name, _ in result.nearest) + ".")
     lines += [

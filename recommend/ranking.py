@@ -22,7 +22,7 @@ from ingest.metafeatures import compute_metafeatures
 from metalearners import DEFAULT_LEARNER
 from metalearners.base import oriented, standard_scores, without_datasets
 from metalearners.model_store import StoredModel, trained_model
-from recommend.candidates import Candidate, find_candidates
+from recommend.candidates import Candidate, find_candidates, flows_to_install
 from recommend.evidence import nearest_datasets, scores_on
 from recommend.seeds import SCHEMA, STRATEGIES, choose_delta
 from warehouse.errors import BadInput
@@ -65,6 +65,8 @@ class Recommendation:
     warehouse: Warehouse
     model: StoredModel
     candidates: int
+    not_installed: list[Flow]
+    """Flows of the warehouse that were left out, since the packages that they need are not there."""
 
     def document(self) -> dict[str, Any]:
         """The recommendation as the JSON document that `seeds.schema.json` describes."""
@@ -104,6 +106,7 @@ class Recommendation:
                 "fingerprint": self.warehouse.fingerprint,
                 "left_out": self.left_out,
                 "candidates": self.candidates,
+                "not_installed": [flow.name for flow in self.not_installed],
             },
             "model": self.model.description(),
         }
@@ -196,10 +199,16 @@ def gather(
         part=dataset if part is None else part,
         warehouse=warehouse,
         measure=canonical_measure(measure),
-        flows=frozenset(get_flow(name).name for name in flows),
+        flows=frozenset(_installed(name).name for name in flows),
         metalearner=metalearner,
         left_out=dict(same.itertuples(index=False, name=None)),
     )
+
+
+def _installed(name: str) -> Flow:
+    flow = get_flow(name)
+    flow.refuse_if_not_installed()
+    return flow
 
 
 def recommend(
@@ -268,4 +277,5 @@ def recommend(
         warehouse=known.warehouse,
         model=model,
         candidates=len(candidates),
+        not_installed=flows_to_install(known.runs, set(known.flows)),
     )

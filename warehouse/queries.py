@@ -27,10 +27,12 @@ ABSENT = float("nan")
 class RunTable:
     """Successful runs on one measure, and the configurations that were run.
 
-    `runs` has one row per run, in source order: run, dataset, task, flow, algorithm, setup, value (of the
-    measure). `configurations` has one row per setup (the index), in order of first run; the first two
-    columns are flow and algorithm, all others are parameters (one of them may be called algorithm, too)
-    with Python values (None, bool, int, float, str) or `ABSENT`, in alphabetical order.
+    `runs` has one row per run, in source order: run, dataset, family (equal for near copies), task, flow,
+    algorithm, setup, value (of the measure). Of a dataset that configurations were fitted on several numbers
+    of rows of, there are the runs on the fewest, which all configurations have. `configurations` has one row
+    per setup (the index), in order of first run; the first two columns are flow and algorithm, all others are
+    parameters (one of them may be called algorithm, too) with Python values (None, bool, int, float, str) or
+    `ABSENT`, in alphabetical order.
     """
 
     flow: str | None
@@ -91,14 +93,27 @@ def metafeatures(ask: Ask) -> pd.DataFrame:
     return table
 
 
-_RUNS = """
-SELECT r.run, t.dataset, r.task, e.flow, coalesce(f.algorithm, f.flow) AS algorithm, r.setup, e.value
+# Runs on more rows are runs of other tasks on the same dataset.
+_FEWEST_ROWS = """
+WITH fewest AS (
+  SELECT t.dataset, min(r.train_rows) AS train_rows
+  FROM runs r JOIN tasks t USING (task) WHERE r.train_rows IS NOT NULL GROUP BY t.dataset
+)
+"""
+
+_RUNS = f"""
+{_FEWEST_ROWS}
+SELECT r.run, t.dataset, coalesce(d.family, t.dataset) AS family, r.task, e.flow,
+  coalesce(f.algorithm, f.flow) AS algorithm, r.setup, e.value
 FROM evaluations e
 JOIN runs r USING (run)
 JOIN tasks t USING (task)
 JOIN flows f ON f.flow = e.flow
 JOIN ingests i ON i.ingest = r.ingest
-WHERE e.measure = $measure AND ($flows IS NULL OR list_contains($flows, e.flow)) AND r.outcome = 'success'
+LEFT JOIN datasets d USING (dataset)
+LEFT JOIN fewest ON fewest.dataset = t.dataset
+WHERE (r.train_rows IS NULL OR r.train_rows = fewest.train_rows)
+  AND e.measure = $measure AND ($flows IS NULL OR list_contains($flows, e.flow)) AND r.outcome = 'success'
   AND e.value IS NOT NULL
 ORDER BY i.version, r.position, r.run
 """
@@ -112,12 +127,15 @@ JOIN flows f USING (flow)
 WHERE ($flows IS NULL OR list_contains($flows, s.flow)) AND h.tunable IS DISTINCT FROM false
 """
 
-_CELLS = """
+_CELLS = f"""
+{_FEWEST_ROWS}
 SELECT r.setup, t.dataset, avg(e.value) AS value
 FROM evaluations e
 JOIN runs r USING (run)
 JOIN tasks t USING (task)
-WHERE e.measure = $measure AND r.outcome = 'success' AND e.value IS NOT NULL
+LEFT JOIN fewest ON fewest.dataset = t.dataset
+WHERE (r.train_rows IS NULL OR r.train_rows = fewest.train_rows)
+  AND e.measure = $measure AND r.outcome = 'success' AND e.value IS NOT NULL
 GROUP BY r.setup, t.dataset
 """
 

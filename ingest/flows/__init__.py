@@ -15,7 +15,7 @@ from ingest.flows.parameters import Value
 from ingest.flows.trees import decision_tree, extra_trees, random_forest
 from warehouse.errors import BadInput
 
-__all__ = ["FLOWS", "Flow", "Value", "Values", "find_flow", "get_flow", "native_values"]
+__all__ = ["FLOWS", "Flow", "Value", "Values", "find_flow", "get_flow", "installed_flows", "native_values"]
 
 FLOWS: dict[str, Flow] = {
     flow.name: flow
@@ -38,6 +38,11 @@ FLOWS: dict[str, Flow] = {
         quadratic_discriminant_analysis,
     )
 }
+
+
+def installed_flows() -> tuple[str, ...]:
+    """Names of the flows whose packages are there."""
+    return tuple(name for name, flow in FLOWS.items() if flow.installed)
 
 
 def find_flow(name: str) -> Flow | None:

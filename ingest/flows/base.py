@@ -86,17 +86,26 @@ class Flow:
         """Whether the package that it needs is there; nothing is imported to find out."""
         return self.requires is None or find_spec(self.requires) is not None
 
+    def refuse_if_not_installed(self) -> None:
+        """Raise `BadInput` where the package that it needs is missing."""
+        if not self.installed:
+            raise BadInput(
+                f"{self.title} needs the package {self.requires}: pip install 'headstart[boosting]'"
+            )
+
     def space(self, *, historical: bool = False, seed: int | None = None) -> ConfigurationSpace:
         """The search space.
 
         Args:
-            historical: also admit the retired values, which is how old runs are read.
+            historical: the space of OpenML's runs: with the retired values, without what they never vary.
             seed: of the space's own sampler.
         """
         from ConfigSpace import ConfigurationSpace
 
         space = ConfigurationSpace(name=self.name, seed=seed)
         for parameter in self.hyperparameters:
+            if historical and parameter.name in self.beyond_openml:
+                continue
             retired = self.retired.get(parameter.name, {}) if historical else {}
             space.add(
                 parameter.hyperparameter(*retired)

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ingest.flows import FLOWS, get_flow
+from ingest.flows import FLOWS, get_flow, installed_flows
 from recommend.bo.simulate_cli import simulate
 from recommend.bo.tuning import Budget, Progress, Search, Tuned, tune, value_of
 from recommend.bo.warmstart import FROM_FILE, NO_START, STARTS
@@ -141,7 +141,7 @@ def search(
         raise BadInput(f"{model}: a model is written as .skops, or its code as .py")
     chosen = start or (FROM_FILE if seeds is not None else "top")
     asked = Search(
-        flows=tuple(dict.fromkeys(get_flow(name).name for name in flow or FLOWS)),
+        flows=tuple(dict.fromkeys(get_flow(name).name for name in flow or installed_flows())),
         measure=measure,
         folds=1 if holdout else folds,
         start=chosen,

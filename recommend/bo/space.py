@@ -74,13 +74,21 @@ class Configurations:
 class Space:
     """A ConfigSpace space of flows, and the way between its vectors and tables."""
 
-    def __init__(self, flows: Sequence[Flow], *, joint: bool = True, historical: bool = False) -> None:
+    def __init__(
+        self,
+        flows: Sequence[Flow],
+        *,
+        joint: bool = True,
+        historical: bool = False,
+        n_features: int = 10,
+    ) -> None:
         """The space of `flows`.
 
         Args:
             joint: name hyperparameters "algorithm:parameter", as tables of several flows do; a space that is
                 not joint has one flow.
             historical: also admit values that no longer build, which is how old runs are read.
+            n_features: of the dataset that is searched on: what `sqrt` and `log2` are shares of.
 
         Raises:
             BadInput: there is no flow, a flow comes twice, or a space that is not joint has several.
@@ -92,6 +100,7 @@ class Space:
         self.flows = {flow.name: flow for flow in flows}
         self.joint = joint
         self.historical = historical
+        self._shares = {"sqrt": n_features**-0.5, "log2": max(np.log2(n_features), 1) / n_features}
 
     @cached_property
     def config_space(self) -> ConfigurationSpace:
@@ -181,7 +190,8 @@ class Space:
     def vector(self, setting: Setting) -> Floats:
         """(p,) the setting as a vector, the same one that `sample` and `neighbours` have for it.
 
-        A number out of its range counts as the end of the range, one between whole numbers as the nearest.
+        A number out of its range counts as the end of the range, one between whole numbers as the nearest,
+        and `sqrt` and `log2` as the shares of the features that they stand for.
 
         Raises:
             BadInput: the space does not have this flow, hyperparameter or choice.
@@ -195,7 +205,10 @@ class Space:
             name = f"{setting.flow}:{parameter}" if self.joint else parameter
             if name not in self.names:
                 raise BadInput(f"{setting.flow} has no hyperparameter {parameter}")
-            vector[self.names.index(name)] = _place(self._hyperparameters[name], value)
+            hyperparameter = self._hyperparameters[name]
+            if parameter == "max_features" and not hasattr(hyperparameter, "choices"):
+                value = self._shares.get(str(value), value)
+            vector[self.names.index(name)] = _place(hyperparameter, value)
         return vector
 
     def _settled(self, vectors: Floats) -> Floats:

@@ -21,7 +21,7 @@ import numpy as np
 
 from ingest.datasets import Dataset
 from ingest.evaluation import MEASURES, class_codes, cross_validate, evaluate_splits
-from ingest.flows import FLOWS, get_flow
+from ingest.flows import get_flow, installed_flows
 from ingest.keys import digest
 from ingest.resampling import hold_out
 from ingest.trials import MEBIBYTE, Outcome, Trial, end_running_trials, run_limited
@@ -47,7 +47,7 @@ HELD_OUT = 4
 class Search:
     """What is searched for, and how. Equal searches on equal data have the same trials."""
 
-    flows: tuple[str, ...] = tuple(FLOWS)
+    flows: tuple[str, ...] = field(default_factory=installed_flows)
     measure: str = "predictive_accuracy"
     """A name or an alias of `warehouse.measures`."""
     folds: int = 3
@@ -233,7 +233,8 @@ def _learner_of(search: Search) -> str | None:
 
 
 def _optimizer(known: Knowledge, search: Search) -> tuple[Optimizer, SpaceCandidates]:
-    space = Space([get_flow(name) for name in search.flows])
+    n_features = known.part.features.shape[1]
+    space = Space([get_flow(name) for name in search.flows], n_features=n_features)
     candidates = SpaceCandidates(space, seed=search.seed)
     sample = space.configurations(space.sample(KNOWN, np.random.default_rng(search.seed)))
     learner = known.model.learner if search.surrogate in LEARNERS_OF else None

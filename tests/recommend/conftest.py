@@ -10,12 +10,13 @@ import pandas as pd
 import pytest
 
 from ingest.datasets import load_dataset
-from ingest.experiments import Plan, planned_runs
+from ingest.experiments import planned_runs
+from ingest.plan import design_plan
 from ingest.run_rows import description_tables, run_tables
 from ingest.trials import Outcome, Trial
 from warehouse.store import Warehouse
 
-PLAN = Plan(flows=("decision_tree", "logistic_regression"), configurations=7)
+PLAN = design_plan([], ["decision_tree", "logistic_regression"], configurations=7)
 
 
 def numbers(rows: int, seed: int = 0) -> pd.DataFrame:
@@ -43,7 +44,7 @@ def small_world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     warehouse = Warehouse.create(tmp_path_factory.mktemp("world") / "warehouse")
     for seed, rows in enumerate((50, 60, 80, 100, 600, 700, 800, 1000)):
         dataset = load_dataset(numbers(rows, seed), name=f"world{rows}")
-        runs = planned_runs(dataset, PLAN)
+        runs = planned_runs(dataset, PLAN, PLAN.tiers[0], PLAN.pool)
         results = [
             (
                 run,
