@@ -19,7 +19,7 @@ from ingest.missing import MISSING_MARKERS
 Hashes = npt.NDArray[np.uint64]
 
 _DATE_SALT = np.uint64(0x9E3779B97F4A7C15)
-_MISSING = np.uint64(0)
+MISSING = np.uint64(0)
 
 
 def content_hash(features: pd.DataFrame, target: pd.Series) -> str:
@@ -30,20 +30,28 @@ def content_hash(features: pd.DataFrame, target: pd.Series) -> str:
 
 
 def _column_digest(column: pd.Series) -> str:
-    if pd.api.types.is_numeric_dtype(column.dtype):
-        hashes = hash_numbers(column.to_numpy(dtype=float))
-    elif pd.api.types.is_datetime64_dtype(column.dtype):
-        hashes = _hash_dates(column)
-    else:
-        codes, distinct = pd.factorize(column)
-        hashes = np.append(_hash_words(pd.Series(distinct, dtype="str")), _MISSING)[codes]
-    missing = int((hashes == _MISSING).sum())
+    return digest(cell_hashes(column))
+
+
+def digest(hashes: Hashes) -> str:
+    """A name for these cells in any order: the sum of their hashes, and how many are missing."""
+    missing = int((hashes == MISSING).sum())
     return f"{int(hashes.sum(dtype=np.uint64)):016x}-{missing}"
+
+
+def cell_hashes(column: pd.Series) -> Hashes:
+    """A hash per cell (n_rows), the same for the same value however it was stored; `MISSING` for a gap."""
+    if pd.api.types.is_numeric_dtype(column.dtype):
+        return hash_numbers(column.to_numpy(dtype=float))
+    if pd.api.types.is_datetime64_dtype(column.dtype):
+        return _hash_dates(column)
+    codes, distinct = pd.factorize(column)
+    return np.append(_hash_words(pd.Series(distinct, dtype="str")), MISSING)[codes]
 
 
 def hash_numbers(values: npt.NDArray[np.floating]) -> Hashes:
     """Hashes of the bits of the numbers; -0.0 counts as 0.0, NaN as missing."""
-    return np.where(np.isnan(values), _MISSING, mixed((values + 0.0).view(np.uint64)) + np.uint64(1))
+    return np.where(np.isnan(values), MISSING, mixed((values + 0.0).view(np.uint64)) + np.uint64(1))
 
 
 def mixed(bits: Hashes) -> Hashes:
@@ -57,7 +65,7 @@ def _hash_dates(dates: pd.Series) -> Hashes:
     microseconds = dates.to_numpy(dtype="datetime64[us]")
     seconds = np.where(np.isnat(microseconds), np.nan, microseconds.astype(np.int64) / 1e6)
     hashes = hash_numbers(seconds)
-    return np.where(hashes == _MISSING, _MISSING, hashes ^ _DATE_SALT)
+    return np.where(hashes == MISSING, MISSING, hashes ^ _DATE_SALT)
 
 
 def _hash_words(words: pd.Series) -> Hashes:
@@ -72,6 +80,6 @@ def _hash_words(words: pd.Series) -> Hashes:
     if numbers is None:
         numbers = pd.to_numeric(words, errors="coerce")
     texts = pd.util.hash_array(words.fillna("").to_numpy(dtype=object), categorize=False)
-    texts = np.where(words.isna().to_numpy(), _MISSING, texts)
+    texts = np.where(words.isna().to_numpy(), MISSING, texts)
     values = numbers.to_numpy(dtype=float)
     return np.where(np.isfinite(values), hash_numbers(values), texts)
