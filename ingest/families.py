@@ -86,7 +86,7 @@ def sketch(dataset: Dataset) -> Sketch:
     told = [name for name, role in dataset.roles.items() if role not in (Role.identifier, Role.constant)]
     measured = [features[name] for name in told if not _is_numbering(dataset.features[name])]
     # A column that numbers the rows, or has one value, may not do so in a part of the rows: with and without.
-    chosen = [names for names in {tuple(told), tuple(features)} if len(names) >= _MIN_CELLS]
+    chosen = [names for names in dict.fromkeys((tuple(told), tuple(features))) if len(names) >= _MIN_CELLS]
     rows = [_row_hashes([features[name] for name in names]) for names in chosen]
     return Sketch(
         bits={digest(hashes): _bits(hashes) for hashes in (*features.values(), target)},

@@ -106,7 +106,8 @@ def made_up_runs() -> tuple[RunTable, pd.DataFrame]:
             ),
         }
     )
-    runs = runs.assign(run=runs.index.astype(str), task=runs["dataset"], flow=TEN.id, algorithm=TEN.name)
+    names = {"task": runs["dataset"], "family": runs["dataset"]}
+    runs = runs.assign(run=runs.index.astype(str), flow=TEN.id, algorithm=TEN.name, **names)
     metafeatures = pd.DataFrame(
         {
             "NumberOfInstances": random.integers(100, 10_000, DATASETS).astype(float),

@@ -76,7 +76,8 @@ def svm_grid(path: Path) -> tuple[RunTable, pd.DataFrame]:
     configurations.insert(0, "flow", "svm")
     configurations.insert(1, "algorithm", "svm")
     runs = pd.DataFrame({"dataset": table["dataset"], "setup": setups, "value": table["accuracy"]})
-    runs = runs.assign(run=runs.index.astype(str), task=runs["dataset"], flow="svm", algorithm="svm")
+    names = {"task": runs["dataset"], "family": runs["dataset"]}
+    runs = runs.assign(run=runs.index.astype(str), flow="svm", algorithm="svm", **names)
     metafeatures = table.groupby("dataset")[described].first()
     return RunTable(
         "svm", "predictive_accuracy", runs, configurations.astype(dict.fromkeys(own, object))

@@ -53,6 +53,7 @@ def toy_runs(n_datasets: int = 12, n_configurations: int = 20) -> RunTable:
         {
             "run": f"run {number}-{setup}",
             "dataset": f"toy:{number}",
+            "family": f"toy:{number}",
             "task": f"toy:{number}/cv3",
             "flow": "toy",
             "algorithm": "forest",

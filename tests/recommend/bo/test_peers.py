@@ -56,6 +56,7 @@ def runs_of(flow: Flow, datasets: int = 1) -> RunTable:
         for setup, vector in zip(setups, vectors, strict=True)
     ]
     frame = pd.DataFrame(runs).assign(task="t", flow=flow.id, algorithm=flow.name)
+    frame["family"] = frame["dataset"]
     return RunTable(flow.id, "predictive_accuracy", frame, table.astype(object))
 
 
