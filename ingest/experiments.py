@@ -39,6 +39,8 @@ logger = logging.getLogger(__name__)
 
 COMMIT_SECONDS = 120.0
 """Results wait this long for their commit, in the journal."""
+PATIENCE = 20
+"""Wall-clock time that a run may take, as a multiple of the processor time: other work must not decide."""
 
 
 @dataclass(frozen=True)
@@ -263,7 +265,8 @@ class _Batch:
             self._part,
             self._repetitions,
             seed=seed,
-            seconds=self._tier.seconds,
+            seconds=PATIENCE * self._tier.seconds,
+            cpu_seconds=self._tier.seconds,
             memory=self._tier.memory * MEBIBYTE,
         )
 

@@ -6,6 +6,7 @@ shows every key.
 
 from __future__ import annotations
 
+import os
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -61,8 +62,9 @@ class Tier:
     share: float = 1.0
     """Of the pool: the best by ranks on the dataset and on those like it at the tier before."""
     seconds: float = 60.0
+    """Processor time that a run may take."""
     memory: int = 4096
-    """MiB."""
+    """MiB that a run may take."""
 
 
 @dataclass(frozen=True)
@@ -154,7 +156,7 @@ def _plan(content: dict[str, Any], folder: Path) -> Plan:
 
 def _sources(entry: Mapping[str, Any], folder: Path) -> Iterator[Source]:
     rest = dict(entry)
-    files = find_datasets(folder / rest.pop("path"))
+    files = find_datasets(os.path.normpath(folder / rest.pop("path")))
     families = rest.pop("families", None)
     known = {} if families is None else _families(folder / families)
     options = {"numeric_target": "keep"} | rest

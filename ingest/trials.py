@@ -7,6 +7,7 @@ enforced from outside (SIGKILL to the child's process group after `seconds`) and
 
 from __future__ import annotations
 
+import math
 import multiprocessing
 import os
 import resource
@@ -61,7 +62,12 @@ class Trial:
 
 
 def run_limited(
-    function: Callable[..., Any], *arguments: Any, seconds: float, memory: int, **keywords: Any
+    function: Callable[..., Any],
+    *arguments: Any,
+    seconds: float,
+    memory: int,
+    cpu_seconds: float | None = None,
+    **keywords: Any,
 ) -> Trial:
     """Call `function(*arguments, **keywords)` in a process of its own.
 
@@ -69,11 +75,12 @@ def run_limited(
         function: importable by name; it, its arguments and its result travel between processes.
         seconds: wall-clock limit; the call returns within milliseconds of it.
         memory: bytes that the call may take beyond what a fresh process has.
+        cpu_seconds: processor time that the call may use, whole seconds or more; None = no limit of its own.
     """
     context = _server()
     receiver, sender = context.Pipe(duplex=False)
     process = context.Process(
-        target=_child, args=(sender, seconds, memory, function, arguments, keywords), daemon=True
+        target=_child, args=(sender, seconds, cpu_seconds, memory, function, arguments, keywords), daemon=True
     )
     start = time.perf_counter()
     with _without_main():
@@ -87,7 +94,7 @@ def run_limited(
             outcome, result, message = receiver.recv()
         except EOFError:
             process.join(5)
-            outcome, result, message = _death(process.exitcode)
+            outcome, result, message = _death(process.exitcode, cpu_seconds)
         return Trial(outcome, result, message, time.perf_counter() - start)
     finally:
         _kill(process.pid)
@@ -130,6 +137,7 @@ def _server() -> Any:
 def _child(
     sender: Connection,
     seconds: float,
+    cpu_seconds: float | None,
     memory: int,
     function: Callable[..., Any],
     arguments: tuple[Any, ...],
@@ -139,7 +147,8 @@ def _child(
     _limit(resource.RLIMIT_AS, psutil.Process().memory_info().vms + memory)
     _limit(resource.RLIMIT_CORE, 0)
     # Should our parent be killed, nobody watches the clock: then the kernel ends a call that never returns.
-    _limit(resource.RLIMIT_CPU, int(seconds * (os.cpu_count() or 1)) + 10)
+    unwatched = int(seconds * (os.cpu_count() or 1)) + 10
+    _limit(resource.RLIMIT_CPU, unwatched if cpu_seconds is None else math.ceil(cpu_seconds))
     answer: tuple[Outcome, Any, str | None]
     try:
         answer = (Outcome.success, function(*arguments, **keywords), None)
@@ -156,10 +165,12 @@ def _limit(what: int, soft: int) -> None:
     resource.setrlimit(what, (soft if hard == resource.RLIM_INFINITY else min(soft, hard), hard))
 
 
-def _death(exitcode: int | None) -> tuple[Outcome, None, str]:
+def _death(exitcode: int | None, cpu_seconds: float | None) -> tuple[Outcome, None, str]:
     """What a child that ended without an answer died of."""
     if exitcode is not None and exitcode < 0:
         name = signal.Signals(-exitcode).name
+        if name == "SIGXCPU" and cpu_seconds is not None:
+            return Outcome.timeout, None, f"stopped after {cpu_seconds:g} s of processor time"
         if name == "SIGKILL":
             return Outcome.memout, None, "killed by the system, most likely for memory"
         return Outcome.crash, None, f"ended by {name}"

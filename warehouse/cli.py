@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections.abc import Iterator
 from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -33,6 +34,37 @@ SELECT f.flow, f.algorithm, count(r.run) AS runs
 FROM flows f LEFT JOIN setups s USING (flow) LEFT JOIN runs r USING (setup)
 GROUP BY ALL ORDER BY f.flow
 """
+_COVERAGE = """
+SELECT count(*) AS datasets, count(DISTINCT coalesce(family, dataset)) AS families,
+  count(DISTINCT domain) AS domains,
+  quantile_cont(rows, [0, 0.25, 0.5, 0.75, 1]) AS rows,
+  quantile_cont(columns - 1, [0, 0.25, 0.5, 0.75, 1]) AS features,
+  quantile_cont(classes, [0, 0.25, 0.5, 0.75, 1]) AS classes
+FROM datasets WHERE dataset IN (SELECT dataset FROM tasks JOIN runs USING (task))
+"""
+_DOMAINS = """
+SELECT domain, count(*) AS datasets FROM datasets
+WHERE domain IS NOT NULL AND dataset IN (SELECT dataset FROM tasks JOIN runs USING (task))
+GROUP BY ALL ORDER BY datasets DESC, domain
+"""
+# What configurations were fitted on: the tiers of experiments cap the rows, so the cap is what they share.
+_FIDELITIES = """
+WITH capped AS (
+  SELECT *, try_cast(regexp_extract(
+    estimation_procedure, '^(?:[0-9]+x)?(?:cv[0-9]+|holdout)-([0-9]+)', 1) AS BIGINT) AS most_train_rows
+  FROM tasks
+)
+SELECT t.most_train_rows, count(DISTINCT t.dataset) AS datasets, count(DISTINCT r.setup) AS configurations,
+  count(*) AS runs, round(sum(e.value) / 3.6e6, 1) AS processor_hours
+FROM runs r JOIN capped t USING (task)
+LEFT JOIN evaluations e ON e.run = r.run AND e.measure = 'usercpu_time_millis'
+GROUP BY t.most_train_rows ORDER BY t.most_train_rows NULLS LAST
+"""
+_FAILURES = """
+SELECT outcome, f.algorithm, count(*) AS runs
+FROM runs r JOIN setups s USING (setup) JOIN flows f USING (flow)
+WHERE outcome <> 'success' GROUP BY ALL ORDER BY runs DESC, f.algorithm, outcome
+"""
 _COMMITS_SHOWN = 3  # the newest; experiments make a commit a minute
 _COMMITS = "SELECT version, source, location, finished, added, changed FROM ingests ORDER BY version"
 
@@ -54,6 +86,10 @@ def info(
         "read_only": store.read_only,
         "rows": {name: store.arrow(f"SELECT count(*) AS n FROM {name}")["n"][0].as_py() for name in TABLES},
         "flows": store.arrow(_RUNS_PER_FLOW).to_pylist(),
+        "coverage": store.arrow(_COVERAGE).to_pylist()[0],
+        "domains": store.arrow(_DOMAINS).to_pylist(),
+        "fidelities": store.arrow(_FIDELITIES).to_pylist(),
+        "failures": store.arrow(_FAILURES).to_pylist(),
         "commits": [
             {**commit, "added": json.loads(commit["added"]), "changed": json.loads(commit["changed"])}
             for commit in store.arrow(_COMMITS).to_pylist()
@@ -158,6 +194,8 @@ def _print_info(summary: dict[str, Any]) -> None:
     if summary["flows"]:
         print()
         print(_to_text(pa.Table.from_pylist(summary["flows"])))
+        for line in _coverage(summary):
+            print(line)
     earlier = len(summary["commits"]) - _COMMITS_SHOWN
     if earlier > 0:
         print(f"\n{earlier} earlier commits; --format json lists them")
@@ -170,6 +208,31 @@ def _print_info(summary: dict[str, Any]) -> None:
         print()
         print(f"version {commit['version']}, {commit['finished']:%Y-%m-%d %H:%M} UTC: {origin}")
         print(f"  added {added or 'nothing'}" + (f"; changed {changed}" if changed else ""))
+
+
+def _coverage(summary: dict[str, Any]) -> Iterator[str]:
+    """What the runs cover: datasets, their sizes and domains, rows to fit on, failures."""
+    known = summary["coverage"]
+    if not known["datasets"]:
+        return
+    yield (
+        f"\nruns on {known['datasets']:,} datasets of {known['families']:,} families"
+        + (f" and {known['domains']:,} domains" if known["domains"] else "")
+    )
+    for what in ("rows", "features", "classes"):
+        if known[what] is not None:
+            least, low, median, high, most = (f"{value:,.0f}" for value in known[what])
+            yield f"  {what:9} {least} to {most}; half of them {low} to {high}, median {median}"
+    if summary["domains"]:
+        yield "  domains   " + ", ".join(f"{row['domain']} {row['datasets']}" for row in summary["domains"])
+    yield "\n" + _to_text(pa.Table.from_pylist(summary["fidelities"]))
+    yield "most_train_rows: the rows that configurations were fitted on at most; empty = all rows"
+    if summary["failures"]:
+        failed = sum(row["runs"] for row in summary["failures"])
+        reasons = ", ".join(
+            f"{row['runs']:,} {row['algorithm']} {row['outcome']}" for row in summary["failures"]
+        )
+        yield f"\n{failed:,} of {summary['rows']['runs']:,} runs failed: {reasons}"
 
 
 def _records(rows: pa.Table) -> list[dict[str, Any]]:

@@ -152,10 +152,9 @@ def test_failed_run_is_stored_with_its_reason(tmp_path: Path, warehouse: Warehou
     hasty = design_plan(find_datasets(tmp_path), ["mlp"], 0, seconds=0.001)
     counts = run_experiments(warehouse, hasty)
     assert counts["timeout"] == 1
-    assert warehouse.sql("SELECT outcome, message FROM runs").iloc[0].tolist() == [
-        "timeout",
-        "stopped after 0.001 s",
-    ]
+    outcome, message = warehouse.sql("SELECT outcome, message FROM runs").iloc[0]
+    assert outcome == "timeout"
+    assert message.startswith("stopped after")
     assert run_experiments(warehouse, hasty)["skipped"] == 1
 
 

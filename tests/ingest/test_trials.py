@@ -57,6 +57,11 @@ def test_call_that_never_ends_is_ended_at_its_limit(endless: Callable[[], None])
     assert time.perf_counter() - start < 5
 
 
+def test_call_that_uses_up_its_processor_time_is_a_timeout() -> None:
+    trial = run_limited(spin, seconds=60, memory=ROOM, cpu_seconds=1)
+    assert (trial.outcome, trial.message) == (Outcome.timeout, "stopped after 1 s of processor time")
+
+
 def test_whatever_a_call_started_ends_with_it() -> None:
     run_limited(start_a_process_and_wait, seconds=0.5, memory=ROOM)
     listing = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
