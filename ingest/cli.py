@@ -101,7 +101,9 @@ def experiments(
     folds: Annotated[int, typer.Option(min=2, help="Folds of the stratified cross-validation.")] = 3,
     jobs: Annotated[int, typer.Option(min=1, help="Runs at a time.")] = 1,
     seed: Annotated[int, typer.Option(help="Of the design, the folds and the estimators.")] = 0,
-    time_limit: Annotated[float, typer.Option(help="Seconds of processor time that one run may take.")] = 60.0,
+    time_limit: Annotated[
+        float, typer.Option(help="Seconds of processor time that one run may take.")
+    ] = 60.0,
     memory_limit: Annotated[int, typer.Option(help="MiB that one run may take.")] = 4096,
     warehouse: WarehouseOption = None,
     quiet: QuietOption = False,

@@ -16,7 +16,8 @@ DATASET_SUFFIXES = {".arff", ".csv", ".tsv", ".parquet"}
 class DatasetFile:
     """A dataset that experiments are to be run on, before it is loaded."""
 
-    path: Path
+    path: Path | str
+    """A file, or an address that `ingest.datasets.load_dataset` takes."""
     target: str | None = None
 
 
@@ -49,7 +50,7 @@ def find_datasets(source: str | Path) -> list[DatasetFile]:
         raise BadInput(f"{source}: neither a directory of datasets nor an index.csv")
     if not files:
         raise BadInput(f"{source}: no dataset files ({', '.join(sorted(DATASET_SUFFIXES))}) there")
-    return sorted(files, key=lambda file: (file.path.stat().st_size, file.path))
+    return sorted(files, key=lambda file: (Path(file.path).stat().st_size, str(file.path)))
 
 
 def _read_index(path: Path) -> pd.DataFrame:

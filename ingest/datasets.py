@@ -86,7 +86,8 @@ def load_dataset(
 
     Args:
         source: a file (CSV, TSV, other delimited text, ARFF, Parquet; gzipped or not; told by content),
-            `openml:<id>`, or a data frame (its index is ignored).
+            `openml:<id>`, `sklearn:<name>` (iris, wine, digits, breast_cancer), or a data frame (its index is
+            ignored).
         target: the class column; without it the one that OpenML names, else the column named class,
             target, label or y (in any case of letters), else the last one.
         roles: roles by column that overrule the detected ones. `categorical` for the target accepts a
@@ -133,7 +134,8 @@ def _choose_target(raw: RawTable, target: str | None) -> tuple[str, str]:
             raise BadInput(f"there is no column {quoted(target)}; {_suggestion(target, columns)}")
         return target, f"{quoted(target)} is the target because it was given"
     if raw.target in columns:
-        return raw.target, f"{quoted(raw.target)} is the target because OpenML says so"
+        who = "OpenML" if raw.source.startswith("openml:") else "scikit-learn"
+        return raw.target, f"{quoted(raw.target)} is the target because {who} says so"
     by_name = {column.lower(): column for column in reversed(columns)}
     for candidate in TARGET_NAMES:
         if candidate in by_name:

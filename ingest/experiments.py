@@ -157,7 +157,7 @@ def _chosen(
     before, tier = plan.tiers[place - 1 : place + 1]
     task = _task(dataset, plan, before)
     best = best_setups(Warehouse.open(warehouse), task, round(tier.share * len(plan.pool)))
-    return [member for member in members if member.source == "default" or _setup(member) in best]
+    return [member for member in members if member.source == "default" or setup_of(member) in best]
 
 
 def planned_runs(dataset: Dataset, plan: Plan, tier: Tier, members: Sequence[Member]) -> list[Run]:
@@ -168,7 +168,7 @@ def planned_runs(dataset: Dataset, plan: Plan, tier: Tier, members: Sequence[Mem
     stated = (None, None) if tier.train_rows is None else (train_rows, test_rows)
     planned = []
     for member in members:
-        flow, setup = get_flow(member.flow), _setup(member)
+        flow, setup = get_flow(member.flow), setup_of(member)
         if flow.rows_needed(member.values) <= train_rows:
             key = f"own:{digest(task, setup, str(plan.seed))}"
             planned.append(Run(flow, member.values, setup, task, key, *stated))
@@ -179,7 +179,8 @@ def _task(dataset: Dataset, plan: Plan, tier: Tier) -> str:
     return f"{dataset.key}/{plan.resampling(len(dataset.features), tier).name}"
 
 
-def _setup(member: Member) -> str:
+def setup_of(member: Member) -> str:
+    """The warehouse's key of a configuration of the pool."""
     return setup_key(get_flow(member.flow).id, json.dumps(dict(member.values), sort_keys=True))
 
 

@@ -156,12 +156,15 @@ def _plan(content: dict[str, Any], folder: Path) -> Plan:
 
 def _sources(entry: Mapping[str, Any], folder: Path) -> Iterator[Source]:
     rest = dict(entry)
-    files = find_datasets(os.path.normpath(folder / rest.pop("path")))
+    if "names" in rest:
+        files = [DatasetFile(name) for name in rest.pop("names")]
+    else:
+        files = find_datasets(os.path.normpath(folder / rest.pop("path")))
     families = rest.pop("families", None)
     known = {} if families is None else _families(folder / families)
     options = {"numeric_target": "keep"} | rest
     for file in files:
-        facts = known.get(file.path.stem, {})
+        facts = known.get(Path(file.path).stem, {})
         yield Source(file, family=facts.get("family"), domain=facts.get("domain"), **options)
 
 

@@ -1,4 +1,4 @@
-"""Raw tables from wherever they are kept: a file of any kind we know, OpenML, a data frame."""
+"""Raw tables from wherever they are kept: a file of any kind we know, OpenML, scikit-learn, a data frame."""
 
 import io
 import re
@@ -14,6 +14,7 @@ from ingest.delimited import read_delimited
 from ingest.encoding import quoted, read_bytes, to_utf8
 from warehouse.errors import BadInput, Failed, one_line
 
+_BUILT_IN = ("breast_cancer", "digits", "iris", "wine")
 _SUFFIXES = re.compile(r"(?:\.(?:csv|tsv|txt|tab|dat|data|arff|parquet|pq))?(?:\.gz)?$", re.IGNORECASE)
 
 
@@ -34,7 +35,9 @@ class RawTable:
 
 
 def read_table(source: str | Path | pd.DataFrame) -> RawTable:
-    """Read a file (told by content, not by name), `openml:<id>`, or a data frame (its index is ignored).
+    """Read a file (told by content, not by name), `openml:<id>`, `sklearn:<name>`, or a data frame.
+
+    The index of a data frame is ignored.
 
     A second column `x` becomes `x.1`, a nameless one `Unnamed: <position>`. Raises `BadInput` for what is
     no table of at least two columns and one row, `Failed` when OpenML cannot be reached.
@@ -43,6 +46,8 @@ def read_table(source: str | Path | pd.DataFrame) -> RawTable:
         raw = RawTable("frame", "data frame", source.reset_index(drop=True))
     elif isinstance(source, str) and source.startswith("openml:"):
         raw = _read_openml(source)
+    elif isinstance(source, str) and source.startswith("sklearn:"):
+        raw = _read_built_in(source)
     elif isinstance(source, str) and re.match(r"[a-z][a-z0-9+]+://", source):
         raise BadInput(f"{quoted(source)} is an address; download the file and give its path")
     else:
@@ -94,6 +99,16 @@ def _read_openml(source: str) -> RawTable:
     return RawTable(
         dataset.name, source, frame.reset_index(drop=True), target=dataset.default_target_attribute
     )
+
+
+def _read_built_in(source: str) -> RawTable:
+    name = source.removeprefix("sklearn:")
+    if name not in _BUILT_IN:
+        raise BadInput(f"scikit-learn comes with no {quoted(name)}; the datasets are {', '.join(_BUILT_IN)}")
+    from sklearn import datasets
+
+    frame: pd.DataFrame = getattr(datasets, f"load_{name}")(as_frame=True).frame
+    return RawTable(name, source, frame, target="target")
 
 
 def _texts(names: Iterable[Hashable]) -> list[str]:

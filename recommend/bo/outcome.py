@@ -41,7 +41,10 @@ def record(tuned: Tuned, warehouse: Warehouse) -> int:
         run = Run(flow, entry.setting.hyperparameters, setup, task, f"own:{digest(task, setup)}")
         if entry.trial is not None:
             results.append((run, entry.trial))
-    tables = description_tables(dataset) | run_tables(dataset, results, procedure)
+    tables = run_tables(dataset, results, procedure)
+    known = warehouse.sql("SELECT count(*) AS n FROM datasets WHERE dataset = ?", [dataset.key])["n"].item()
+    if not known:  # else the warehouse may know more of it than we: its domain, its family
+        tables |= description_tables(dataset)
     warehouse.write(tables, source="tune", location=dataset.source)
     return len(results)
 
