@@ -29,6 +29,8 @@ SIZES = {
     **dict.fromkeys(("naive_bayes", "linear_discriminant_analysis", "quadratic_discriminant_analysis"), 5),
 }
 """Configurations of the other flows."""
+MOST_TREES = 1000
+"""Of known configurations that stop early: theirs are 10,000 and more, on far more rows."""
 MOST_KNOWN = 15
 """Of a flow's configurations, so many at most are known ones beside the default."""
 
@@ -141,7 +143,7 @@ def _autogluon(portfolios: Mapping[str, Any]) -> Iterator[list[Member]]:
 def _lightgbm(given: Mapping[str, Any]) -> tuple[str, dict[str, Value]]:
     """AutoGluon trains up to 10,000 trees and stops early; its default rate is 0.05."""
     return "lightgbm", {
-        "n_estimators": 2000,
+        "n_estimators": MOST_TREES,
         "early_stopping": True,
         "learning_rate": given.get("learning_rate", 0.05),
         "num_leaves": given.get("num_leaves", 31),
@@ -157,7 +159,7 @@ def _lightgbm(given: Mapping[str, Any]) -> tuple[str, dict[str, Value]]:
 
 def _xgboost(given: Mapping[str, Any]) -> tuple[str, dict[str, Value]]:
     return "xgboost", {
-        "n_estimators": 2000,
+        "n_estimators": MOST_TREES,
         "early_stopping": True,
         "learning_rate": given.get("learning_rate", 0.1),
         "max_depth": given.get("max_depth", 6),
@@ -175,7 +177,7 @@ def _xgboost(given: Mapping[str, Any]) -> tuple[str, dict[str, Value]]:
 
 def _catboost(given: Mapping[str, Any]) -> tuple[str, dict[str, Value]]:
     return "catboost", {
-        "iterations": 2000,
+        "iterations": MOST_TREES,
         "early_stopping": True,
         "automatic_learning_rate": False,
         "learning_rate": given.get("learning_rate", 0.05),
@@ -220,14 +222,15 @@ def _flaml(folder: Path) -> Iterator[list[Member]]:
 
 
 def _flaml_booster(flow: str, given: Mapping[str, Any]) -> tuple[str, dict[str, Value]]:
-    """Numbers of trees above the range stop early, as FLAML would on fewer rows."""
+    """Numbers of trees above `MOST_TREES` stop early, as FLAML would on fewer rows."""
     names = {parameter.name for parameter in get_flow(flow).hyperparameters}
     values = {name: value for name, value in given.items() if name in names}
     if flow == "xgboost" and "max_leaves" in given:
         values |= {"grow_policy": "lossguide", "max_depth": 12}
     if "colsample_bylevel" in given:
         values["colsample_bynode"] = given["colsample_bylevel"]
-    return flow, values | {"early_stopping": given["n_estimators"] > 1000}
+    trees = {"n_estimators": min(given["n_estimators"], MOST_TREES)}
+    return flow, values | trees | {"early_stopping": given["n_estimators"] > MOST_TREES}
 
 
 _FLAML: dict[str, Any] = {

@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-PATIENCE = 50
+PATIENCE = 20
 """Rounds without a lower log loss on the validation rows after which training stops."""
 
 Matrix = npt.NDArray[np.float64]
