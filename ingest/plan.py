@@ -144,9 +144,8 @@ def read_plan(path: Path) -> Plan:
 
 
 def _plan(content: dict[str, Any], folder: Path) -> Plan:
-    sources = [source for entry in content.pop("datasets") for source in _sources(entry, folder)]
     return Plan(
-        _in_turns(sources),
+        [source for entry in content.pop("datasets") for source in _in_turns([*_sources(entry, folder)])],
         read_pool(folder / content.pop("pool")),
         [Tier(**entry) for entry in content.pop("tiers")],
         [SplitRule(**entry) for entry in content.pop("splits")],
