@@ -100,7 +100,9 @@ def _in_turns(columns: Sequence[Sequence[Member]]) -> Iterator[Member]:
 
 
 def known_configurations(autogluon: Path, autosklearn: Path, flaml: Path) -> list[Member]:
-    """Configurations of AutoGluon, auto-sklearn 2 and FLAML that flows of ours can build, best first.
+    """Configurations of AutoGluon, auto-sklearn 2 and FLAML that flows of ours can build.
+
+    Flow by flow; the portfolios, each of which has its best first, take turns.
 
     Args:
         autogluon: JSON file: portfolio -> list of family, name, priority, hyperparameters.
@@ -112,7 +114,11 @@ def known_configurations(autogluon: Path, autosklearn: Path, flaml: Path) -> lis
         *_flaml(flaml),
         *_autosklearn(json.loads(autosklearn.read_text(encoding="utf-8"))),
     ]
-    return [*_in_turns(portfolios)]
+    return [
+        member
+        for flow in FLOWS
+        for member in _in_turns([[own for own in one if own.flow == flow] for one in portfolios])
+    ]
 
 
 def _member(translated: tuple[str, dict[str, Value]], source: str) -> Member:
