@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from ingest.flows import FLOWS, get_flow
+from ingest.flows.parameters import Number
 from recommend.bo.space import Setting, Space
 from recommend.export import (
     EXPORTS,
@@ -27,14 +28,11 @@ from recommend.export import (
 from warehouse.errors import BadInput, Failed
 
 FOREST = "random_forest"
-SVM_VALUES = {"C": 2.5, "coef0": 0.0, "gamma": 0.25, "shrinking": False, "tol": 1e-3, "imputation": "mean"}
-FOREST_VALUES = {
-    "bootstrap": True,
+SVM_VALUES = get_flow("svm").default() | {"C": 2.5, "gamma": 0.25, "shrinking": False, "imputation": "mean"}
+FOREST_VALUES = get_flow(FOREST).default() | {
     "criterion": "entropy",
     "max_features": 0.5,
     "min_samples_leaf": 3,
-    "min_samples_split": 2,
-    "imputation": "median",
 }
 
 
@@ -68,6 +66,12 @@ NOT_SEEDS: list[tuple[Any, str]] = [
     ([*OF_SVM, seed("svm", {"D": 1})], "seed 3: svm has no hyperparameter D"),
     ([{"flow": "perceptron", "hyperparameters": {}}], "seed 1: unknown flow 'perceptron'"),
 ]
+
+
+def ranges(flow: str) -> dict[str, tuple[float, float]]:
+    """Hyperparameter -> lowest and highest number."""
+    parameters = get_flow(flow).hyperparameters
+    return {own.name: (own.low, own.high) for own in parameters if isinstance(own, Number)}
 
 
 def types(values: dict[str, Any]) -> dict[str, type]:
@@ -107,12 +111,13 @@ def test_what_is_no_seed_is_refused_in_one_line(seeds: Any, reason: str) -> None
 def test_optuna_distributions_are_the_flows_ranges(optuna: Any) -> None:
     of = optuna.distributions
     distributions = optuna_distributions(Space([get_flow("k_nearest_neighbors")], joint=False))
-    assert distributions["n_neighbors"] == of.IntDistribution(1, 30, log=True)
+    neighbours = ranges("k_nearest_neighbors")["n_neighbors"]
+    assert distributions["n_neighbors"] == of.IntDistribution(*neighbours, log=True)
     assert distributions["metric"] == of.CategoricalDistribution(("euclidean", "manhattan"))
     joint = optuna_distributions(Space([get_flow("svm"), get_flow(FOREST)]))
     assert joint["algorithm"] == of.CategoricalDistribution(("svm", FOREST))
-    assert joint["svm:C"] == of.FloatDistribution(2**-5, 2**15, log=True)
-    assert joint[f"{FOREST}:max_features"] == of.FloatDistribution(0.04, 0.9)
+    assert joint["svm:C"] == of.FloatDistribution(*ranges("svm")["C"], log=True)
+    assert joint[f"{FOREST}:max_features"] == of.FloatDistribution(*ranges(FOREST)["max_features"])
     assert len(joint) == 1 + len(SVM_VALUES) + len(FOREST_VALUES)
 
 
@@ -271,6 +276,7 @@ def test_smac_configurations_fit_a_space_of_the_users_own() -> None:
         Integer("C", (1, 10)),
         Categorical("tol", (1e-3, 1e-2), ordered=True),
         Constant("coef0", 0.0),
+        Constant("scaling", "standard"),
         kind,
         gamma,
         Categorical("shrinking", (True, False)),

@@ -174,10 +174,12 @@ def test_local_search_finds_nothing_worse_than_the_best_random_one(
 
 def test_local_search_climbs() -> None:
     """On a slope without hills it comes much nearer to the top than what is drawn."""
-    asked = Asked(peak=0.3)
-    found = best(SpaceCandidates(Space([FLOWS["svm"]], joint=False)), asked)
+    space, asked = Space([FLOWS["svm"]], joint=False), Asked(peak=0.3)
+    top = -0.3 * np.count_nonzero(space.categories)  # the first choice, 0, is the nearest to the peak
+    found = best(SpaceCandidates(space), asked)
     best_drawn = asked.score(asked.scored[0]).max()
-    assert asked.score(vector_of(found)[None])[0] > 0.7 * best_drawn  # both are below 0
+    # Over 12 numbers of trials, 0.28 to 0.51 of the way are left.
+    assert top - asked.score(vector_of(found)[None])[0] < 0.6 * (top - best_drawn)
 
 
 def test_local_search_begins_at_what_was_tried_too() -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from ingest.flows import FLOWS, Value
 from ingest.flows.design import sobol_design
-from ingest.flows.parameters import Choice
+from ingest.flows.parameters import Choice, Number
 from metalearners.base import facts_of, hyperparameters_of
 from metalearners.encoded import encode
 from metalearners.hyperparameters import learn_encoding
@@ -84,17 +84,22 @@ def test_values_are_pythons_own_and_of_the_space(space: Space) -> None:
         own = {parameter.name: parameter for parameter in FLOWS[setting.flow].hyperparameters}
         assert set(setting.hyperparameters) == set(own)  # those of the flow, all of them, and no others
         for name, value in setting.hyperparameters.items():
+            parameter = own[name]
             assert type(value) in (bool, int, float, str)
-            if isinstance(value, float | int) and not isinstance(value, bool):
-                assert own[name].low <= value <= own[name].high  # type: ignore[union-attr]
-                assert isinstance(value, int) == isinstance(own[name].low, int)  # type: ignore[union-attr]
+            if isinstance(parameter, Choice):
+                retired = FLOWS[setting.flow].retired.get(name, {}) if space.historical else {}
+                known = (*parameter.choices, *retired)
+                assert (type(value), value) in [(type(choice), choice) for choice in known]
+            else:
+                assert parameter.low <= value <= parameter.high
+                assert isinstance(value, int) == isinstance(parameter.low, int)
 
 
 def test_every_flow_of_a_joint_space_is_drawn_about_as_often() -> None:
-    flows = [setting.flow for setting in SPACES["joint"].settings(sampled(SPACES["joint"], 1000))]
-    counts = pd.Series(flows).value_counts()
+    drawn = SPACES["joint"].settings(sampled(SPACES["joint"], 100 * len(FLOWS)))
+    counts = pd.Series([setting.flow for setting in drawn]).value_counts()
     assert set(counts.index) == set(FLOWS)
-    assert counts.between(60, 140).all()  # 100 expected, standard deviation 9.5
+    assert counts.between(60, 140).all()  # 100 expected, standard deviation below 10
 
 
 @every_space
@@ -120,15 +125,58 @@ def test_a_hyperparameter_may_be_missing_from_a_setting() -> None:
     assert space.settings(vector[None]) == [Setting("svm", {"C": 1.0})]
 
 
+ROUNDS = next(own for own in FLOWS["lightgbm"].hyperparameters if own.name == "n_estimators")
+assert isinstance(ROUNDS, Number)
+
+
 @pytest.mark.parametrize(
     ("given_value", "counts_as"),
-    [(0, 50), (10**9, 500), (-math.inf, 50), (math.inf, 500), (99.6, 100), (100.0, 100), (100, 100)],
+    [
+        (0, ROUNDS.low),
+        (10**9, ROUNDS.high),
+        (-math.inf, ROUNDS.low),
+        (math.inf, ROUNDS.high),
+        (99.6, 100),
+        (100.0, 100),
+        (100, 100),
+    ],
 )
 def test_numbers_count_as_the_nearest_one_of_the_range(given_value: float, counts_as: int) -> None:
     space = SPACES["lightgbm"]
-    vector = space.vector(Setting("lightgbm", {"n_estimators": given_value}))
-    assert space.settings(vector[None])[0].hyperparameters == {"n_estimators": counts_as}
-    assert vector.tobytes() == space.vector(Setting("lightgbm", {"n_estimators": counts_as})).tobytes()
+    vector = space.vector(Setting("lightgbm", {ROUNDS.name: given_value}))
+    assert space.settings(vector[None])[0].hyperparameters == {ROUNDS.name: counts_as}
+    assert vector.tobytes() == space.vector(Setting("lightgbm", {ROUNDS.name: counts_as})).tobytes()
+
+
+@pytest.mark.parametrize("joint", [False, True])
+@pytest.mark.parametrize(
+    ("n_features", "word", "share"),
+    [(16, "sqrt", 4 / 16), (16, "log2", 4 / 16), (100, "sqrt", 0.1), (4, "log2", 2 / 4)],
+)
+def test_words_stand_where_their_share_of_the_features_stands(
+    n_features: int, word: str, share: float, joint: bool
+) -> None:
+    """Known configurations have such words, and a surrogate compares them with numbers."""
+    space = Space([FLOWS["random_forest"]], joint=joint, n_features=n_features)
+    of_word, of_share = (
+        space.vector(Setting("random_forest", {"max_features": value})) for value in (word, share)
+    )
+    assert of_word == pytest.approx(of_share, rel=1e-9, nan_ok=True)
+
+
+@pytest.mark.parametrize("word", ["sqrt", "log2"])
+def test_words_of_tiny_datasets_are_in_the_space(word: str) -> None:
+    """All of a single feature, which is the upper end of the range."""
+    space = Space([FLOWS["decision_tree"]], joint=False, n_features=1)
+    vector = space.vector(Setting("decision_tree", {"max_features": word}))
+    assert vector[space.names.index("max_features")] == 1
+
+
+def test_a_word_is_no_other_number() -> None:
+    with pytest.raises(BadInput, match="max_features can't be 'most': it is a number"):
+        SPACES["random_forest"].vector(Setting("random_forest", {"max_features": "most"}))
+    with pytest.raises(BadInput, match="gamma can't be 'sqrt': it is a number"):
+        SPACES["svm"].vector(Setting("svm", {"gamma": "sqrt"}))
 
 
 def test_true_is_not_one() -> None:
