@@ -101,11 +101,11 @@ class CalibratedLearner(ABC):
         """
         datasets = runs.runs["dataset"].unique()
         held_out = datasets[_HELD_OUT - 1 :: _HELD_OUT][:_MOST_HELD_OUT].tolist()
-        if not len(held_out):
+        others = without_datasets(runs, held_out)
+        if not held_out or others.runs.empty:
             return 1.0
         other = type(self)(**self.settings)
-        known = metafeatures.drop(index=held_out, errors="ignore")
-        other.learn(without_datasets(runs, held_out), known)
+        other.learn(others, metafeatures.drop(index=held_out, errors="ignore"))
         missed = [other._missed(runs, metafeatures, dataset) for dataset in held_out]
         return float(np.quantile(np.concatenate(missed), 0.8)) / Z80
 

@@ -1,5 +1,6 @@
 """Runs as training data."""
 
+from collections.abc import Collection
 from dataclasses import replace
 
 import numpy as np
@@ -10,6 +11,14 @@ from metalearners import new_learner
 from metalearners.base import oriented, standard_scores, training_data, without_datasets
 from tests.contracts.meta_learner import toy_metafeatures, toy_runs
 from warehouse.errors import BadInput
+from warehouse.queries import RunTable
+
+
+def of_one_family(runs: RunTable, datasets: Collection[str]) -> RunTable:
+    """The runs as if these datasets were near copies of one another."""
+    table = runs.runs
+    family = table["family"].mask(table["dataset"].isin(list(datasets)), "copies")
+    return replace(runs, runs=table.assign(family=family))
 
 
 def test_scores_are_standardized_within_each_dataset() -> None:
@@ -80,6 +89,35 @@ def test_left_out_datasets_take_their_configurations_along() -> None:
     rest = without_datasets(both, {"toy:1"})
     assert "toy:1" not in set(rest.runs["dataset"])
     assert "only on toy:1" not in rest.configurations.index
+
+
+def test_near_copies_of_a_left_out_dataset_are_left_out_too() -> None:
+    runs = of_one_family(toy_runs(), {"toy:1", "toy:4", "toy:6"})
+    everything = set(runs.runs["dataset"])
+    assert set(without_datasets(runs, ["toy:4"]).runs["dataset"]) == everything - {"toy:1", "toy:4", "toy:6"}
+    assert set(without_datasets(runs, ["toy:4", "toy:0"]).runs["dataset"]) == everything - {
+        "toy:0",
+        "toy:1",
+        "toy:4",
+        "toy:6",
+    }
+
+
+def test_families_of_other_datasets_stay() -> None:
+    runs = of_one_family(toy_runs(), {"toy:1", "toy:4"})
+    rest = without_datasets(runs, ["toy:0"])
+    assert set(rest.runs["dataset"]) == set(runs.runs["dataset"]) - {"toy:0"}
+    pd.testing.assert_frame_equal(without_datasets(runs, ["elsewhere"]).runs, runs.runs)
+    pd.testing.assert_frame_equal(without_datasets(runs, []).runs, runs.runs)
+
+
+def test_a_learner_of_a_single_family_learns_and_says_that_it_is_unsure() -> None:
+    """There is no unrelated dataset to measure its uncertainty on."""
+    runs = of_one_family(toy_runs(), set(toy_metafeatures().index))
+    learner = new_learner("lightgbm", {"trees": 20, "leaves": 4}).fit(runs, toy_metafeatures())
+    expected = learner.predict(runs.configurations, toy_metafeatures().iloc[0])
+    assert expected.std is not None
+    assert (expected.std == 1).all()
 
 
 def test_an_unknown_learner_is_answered_with_the_known_ones() -> None:

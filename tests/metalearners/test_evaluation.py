@@ -1,6 +1,7 @@
 """Leave one dataset out: the measures against hand-computed values, and the protocol's promises."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -89,6 +90,36 @@ def test_a_learner_sees_neither_runs_nor_metafeatures_of_the_left_out_dataset(
     everything = set(toy_metafeatures().index)
     assert [everything - runs for runs, _ in Spy.seen] == [{f"toy:{number}"} for number in range(12)]
     assert all(runs == known for runs, known in Spy.seen)
+
+
+def with_a_copy(family: str) -> tuple[RunTable, pd.DataFrame]:
+    """The toy world where entropy is better on toy:0, unlike on others of its kind, and a copy of toy:0.
+
+    Args:
+        family: of the copy.
+    """
+    runs, metafeatures = toy_runs(), toy_metafeatures()
+    table = runs.runs
+    own = table["dataset"] == "toy:0"
+    table = table.assign(value=table["value"].mask(own, -table["value"]))
+    copy = table[own].assign(
+        dataset="copy", family=family, task="copy/cv3", run=[f"copy {run}" for run in table.loc[own, "run"]]
+    )
+    of_copy = metafeatures.loc[["toy:0"]].set_axis(pd.Index(["copy"], name="dataset"))
+    both = replace(runs, runs=pd.concat([table, copy], ignore_index=True))
+    return both, pd.concat([metafeatures, of_copy])
+
+
+def test_a_near_copy_does_not_give_the_answer_away() -> None:
+    """A learner that looks at the nearest dataset alone would know the runs of toy:0 from its copy."""
+    (told,), (untold,) = (
+        evaluate(*with_a_copy(family), "knn", {"datasets": 1}, datasets=["toy:0"]).per_dataset
+        for family in ("copy", "toy:0")
+    )
+    assert told.tau > 0.7
+    assert told.regret[1] < 0.1
+    assert untold.tau < 0
+    assert untold.regret[1] > 0.5
 
 
 def test_the_toy_world_is_ranked_well() -> None:

@@ -1,0 +1,85 @@
+"""Runs on part of the rows: learners get those on the fewest, which all configurations have."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.warehouse.worlds import BOOSTING, FOREST, runs
+from warehouse.store import Warehouse
+
+ACCURACY = "predictive_accuracy"
+
+
+@pytest.fixture
+def warehouse(tmp_path: Path) -> Warehouse:
+    return Warehouse.create(tmp_path / "warehouse")
+
+
+def ran(warehouse: Warehouse, name: str, rows: int | None, flow: str = FOREST, **accuracies: float) -> None:
+    """Write a configuration's runs that were fitted on so many rows: dataset -> accuracy."""
+    tables = runs(flow, flow, name=f"{name}-{rows}", values={"n": len(name)}, accuracies=accuracies)
+    tables["runs"] = tables["runs"].assign(train_rows=rows)
+    if rows is not None:
+        for table in ("tasks", "runs"):
+            tables[table] = tables[table].assign(task=tables[table]["task"] + f"-{rows}")
+    warehouse.write(tables, source="test")
+
+
+def values(warehouse: Warehouse) -> dict[str, list[float]]:
+    """Dataset -> values, smallest first; the two ways to ask agree."""
+    table = warehouse.run_table(None, ACCURACY).runs
+    matrix = warehouse.performance_matrix(ACCURACY)
+    by_dataset = {
+        str(dataset): sorted(part["value"].tolist()) for dataset, part in table.groupby("dataset", sort=True)
+    }
+    assert by_dataset == {name: sorted(matrix[name].dropna().tolist()) for name in matrix.columns}
+    return by_dataset
+
+
+def test_runs_on_the_fewest_rows_are_learned_from(warehouse: Warehouse) -> None:
+    for rows, accuracy in ((2000, 0.9), (500, 0.8), (8000, 0.95)):
+        ran(warehouse, "a", rows, d1=accuracy)
+        ran(warehouse, "bb", rows, d1=accuracy / 2)
+    assert values(warehouse) == {"d1": [0.4, 0.8]}
+
+
+def test_configurations_that_ran_on_more_rows_only_are_no_configurations(warehouse: Warehouse) -> None:
+    ran(warehouse, "a", 500, d1=0.8)
+    ran(warehouse, "bb", 2000, flow=BOOSTING, d1=0.9)
+    table = warehouse.run_table(None, ACCURACY)
+    assert table.configurations.index.tolist() == [f"{FOREST}/a-500"]
+    assert table.runs["setup"].tolist() == [f"{FOREST}/a-500"]
+
+
+def test_every_dataset_has_its_own_fewest_rows(warehouse: Warehouse) -> None:
+    """A small dataset has fewer rows than a large one is cut to."""
+    ran(warehouse, "a", 500, large=0.8)
+    ran(warehouse, "a", 2000, large=0.9)
+    ran(warehouse, "a", 100, small=0.6)
+    ran(warehouse, "a", 700, middle=0.7)
+    assert values(warehouse) == {"large": [0.8], "middle": [0.7], "small": [0.6]}
+
+
+def test_runs_that_do_not_state_their_rows_are_always_learned_from(warehouse: Warehouse) -> None:
+    ran(warehouse, "a", None, stated=0.5, unstated=0.6)
+    ran(warehouse, "bb", 500, stated=0.7)
+    ran(warehouse, "bb", 2000, stated=0.8)
+    assert values(warehouse) == {"stated": [0.5, 0.7], "unstated": [0.6]}
+
+
+def test_a_flow_is_not_asked_about_alone(warehouse: Warehouse) -> None:
+    """The fewest rows are those of a dataset's runs, whichever flow is asked about."""
+    ran(warehouse, "a", 500, d1=0.8)
+    ran(warehouse, "a", 2000, d1=0.9)
+    ran(warehouse, "bb", 2000, flow=BOOSTING, d1=0.95)
+    assert warehouse.run_table(FOREST, ACCURACY).runs["value"].tolist() == [0.8]
+    assert warehouse.run_table(BOOSTING, ACCURACY).runs.empty
+
+
+def test_every_run_says_its_family_which_is_the_dataset_itself_where_none_is_stated(
+    warehouse: Warehouse,
+) -> None:
+    tables = runs(accuracies={"d1": 0.9, "d2": 0.8, "d3": 0.7})
+    tables["datasets"] = tables["datasets"].assign(family=["copies", "copies", None])
+    warehouse.write(tables, source="test")
+    assert warehouse.run_table(None, ACCURACY).runs["family"].tolist() == ["copies", "copies", "d3"]
