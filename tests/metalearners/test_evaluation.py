@@ -117,9 +117,8 @@ def test_a_near_copy_does_not_give_the_answer_away() -> None:
         for family in ("copy", "toy:0")
     )
     assert told.tau > 0.7
-    assert told.regret[1] < 0.1
     assert untold.tau < 0
-    assert untold.regret[1] > 0.5
+    assert told.regret[1] < 0.2 < 0.5 < untold.regret[1]
 
 
 def test_the_toy_world_is_ranked_well() -> None:
