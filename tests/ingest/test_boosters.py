@@ -1,0 +1,291 @@
+"""Boosters of three libraries that are told the same way of categories, early stopping and class weights."""
+
+import sys
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import ClassifierMixin
+from threadpoolctl import threadpool_limits
+
+from ingest.datasets import Role
+from ingest.flows import get_flow, installed_flows
+from ingest.flows.boosters import PATIENCE, Booster, validation_share
+from ingest.resampling import hold_out
+from warehouse.errors import BadInput
+
+TREES = {"lightgbm": "n_estimators", "xgboost": "n_estimators", "catboost": "iterations"}
+SMALL_LEAVES = {"lightgbm": {"min_child_samples": 1}, "xgboost": {}, "catboost": {"depth": 3}}
+
+every_library = pytest.mark.parametrize("library", TREES)
+
+
+def booster(library: str, trees: int = 20, *, rate: float = 0.3, **options: Any) -> Booster:
+    settings = {TREES[library]: trees, "learning_rate": rate, **SMALL_LEAVES[library]}
+    return Booster(library, settings | options.pop("settings", {}), **options)
+
+
+def numbers(rows: int = 200, classes: int = 2) -> tuple[np.ndarray, np.ndarray]:
+    """(n, 3) numbers and the classes that the first of them tells, about one time in six wrongly."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(rows, 3))
+    cuts = np.linspace(-0.5, 0.5, classes - 1) if classes > 2 else [0.0]
+    return X, np.digitize(X[:, 0] + rng.normal(0, 0.5, rows), cuts)
+
+
+def log_loss(probabilities: np.ndarray, codes: np.ndarray) -> float:
+    return float(-np.log(probabilities[np.arange(len(codes)), codes]).mean())
+
+
+def rounds_kept(fitted: Booster) -> int:
+    """Trees (of one class) that the library predicts with."""
+    model = fitted.model_
+    if fitted.library == "lightgbm":
+        return int(model.best_iteration_)
+    return int(model.best_iteration) + 1 if fitted.library == "xgboost" else int(model.tree_count_)
+
+
+def after_rounds(fitted: Booster, rounds: int, X: np.ndarray) -> np.ndarray:
+    """What the first trees of a booster predict."""
+    if fitted.library == "lightgbm":
+        return fitted.model_.predict_proba(X, num_iteration=rounds)
+    if fitted.library == "xgboost":
+        return fitted.model_.predict_proba(X, iteration_range=(0, rounds))
+    return fitted.model_.predict_proba(X, ntree_end=rounds)
+
+
+# Classes
+
+
+@every_library
+def test_classes_may_be_words_in_any_order(library: str) -> None:
+    X, codes = numbers(classes=3)
+    words = np.array(["pear", "apple", "plum"])[codes]
+    fitted = booster(library).fit(X, words)
+    assert fitted.classes_.tolist() == ["apple", "pear", "plum"]
+    probabilities = fitted.predict_proba(X)
+    assert probabilities.shape == (200, 3)
+    assert probabilities.sum(axis=1) == pytest.approx(np.ones(200), abs=1e-5)
+    assert (fitted.predict(X) == fitted.classes_[probabilities.argmax(axis=1)]).all()
+    assert (fitted.predict(X) == words).mean() > 0.8
+
+
+@every_library
+def test_class_that_the_validation_rows_lack_is_still_learned(library: str) -> None:
+    """A class of four rows gives none of the one in five that early stopping looks at."""
+    X, codes = numbers()
+    codes[:4], X[:4, 1] = 2, 10.0
+    assert 2 not in codes[hold_out(codes, round(1 / validation_share(200)), 0)[1]]
+    fitted = booster(library, early_stopping=True).fit(X, codes)
+    assert fitted.classes_.tolist() == [0, 1, 2]
+    of_rare = fitted.predict_proba(X)[:, 2]
+    assert of_rare[:4].min() > of_rare[4:].max()
+
+
+@every_library
+def test_balanced_weights_find_more_of_the_minority(library: str) -> None:
+    rng = np.random.default_rng(1)
+    codes = (np.arange(400) % 10 == 0).astype(int)
+    X = rng.normal(size=(400, 2)) + codes[:, None]
+    train, test = hold_out(codes, 2, 0)
+    recalls = [
+        booster(library, 30, rate=0.1, balanced=balanced)
+        .fit(X[train], codes[train])
+        .predict(X[test])[codes[test] == 1]
+        .mean()
+        for balanced in (False, True)
+    ]
+    assert recalls[1] > recalls[0]
+
+
+# Categories and missing values
+
+
+@every_library
+@pytest.mark.parametrize(("categorical", "numeric"), [(0, 2), (1, 1), (1, 0), (2, 0)])
+def test_any_number_of_columns_may_be_categories(library: str, categorical: int, numeric: int) -> None:
+    rng = np.random.default_rng(2)
+    codes = rng.integers(0, 2, 240)
+    # Neighbouring category codes belong to different classes.
+    categories = [codes + 2 * rng.integers(0, 4, 240) for _ in range(categorical)]
+    X = np.column_stack([*categories, *(codes + rng.normal(0, 0.3, 240) for _ in range(numeric))])
+    fitted = booster(library, n_categorical=categorical).fit(X.astype(float), codes)
+    assert (fitted.predict(X.astype(float)) == codes).mean() > 0.9
+
+
+@every_library
+@pytest.mark.parametrize("early_stopping", [False, True])
+def test_missing_numbers_and_unknown_categories_are_predicted(library: str, early_stopping: bool) -> None:
+    """Some categories have one row: with early stopping, some of them are in the validation rows only."""
+    X, codes = numbers(100)
+    X[:, 0] = [*range(20), *[20, 21] * 40]
+    X[::7, 1] = np.nan
+    fitted = booster(library, n_categorical=1, early_stopping=early_stopping).fit(X, codes)
+    unknown = np.array([[np.nan, 0.0, 0.0], [20.0, np.nan, np.nan], [np.nan, np.nan, np.nan]])
+    probabilities = fitted.predict_proba(unknown)
+    assert np.isfinite(probabilities).all()
+    assert probabilities.sum(axis=1) == pytest.approx(np.ones(3), abs=1e-5)
+
+
+@pytest.mark.parametrize("flow", ["lightgbm", "xgboost", "catboost", "hist_gradient_boosting"])
+def test_flow_predicts_categories_that_training_did_not_have(flow: str) -> None:
+    X, codes = numbers(100)
+    frame = pd.DataFrame({"size": X[:, 0], "colour": np.where(codes, "red", "blue")})
+    frame.loc[::9, ["size", "colour"]] = None
+    roles = {"size": Role.numeric, "colour": Role.categorical}
+    size = "max_iter" if flow == "hist_gradient_boosting" else TREES[flow]
+    with threadpool_limits(1):
+        pipeline = get_flow(flow).pipeline({size: 20}, roles).fit(frame, codes)
+        strange = pd.DataFrame({"size": [None, 0.5, None], "colour": ["violet", "violet", None]})
+        probabilities = pipeline.predict_proba(strange.astype({"size": float}))
+    assert probabilities.sum(axis=1) == pytest.approx(np.ones(3), abs=1e-5)
+
+
+# Early stopping
+
+
+@every_library
+@pytest.mark.parametrize("classes", [2, 3])
+def test_early_stopping_keeps_the_round_that_is_best_on_the_validation_rows(
+    library: str, classes: int
+) -> None:
+    X, codes = numbers(200, classes)
+    train, valid = hold_out(codes, round(1 / validation_share(200)), 0)
+    stopped = booster(library, 200, rate=0.1, early_stopping=True).fit(X, codes)
+    longer = booster(library, 200, rate=0.1).fit(X[train], codes[train])
+    losses = [log_loss(after_rounds(longer, n, X[valid]), codes[valid]) for n in range(1, 201)]
+    best = 1 + int(np.argmin(losses[: rounds_kept(stopped) + PATIENCE]))
+    assert 1 < rounds_kept(stopped) == best < 100
+    assert (stopped.predict_proba(X) == after_rounds(longer, best, X)).all()
+
+
+@pytest.mark.parametrize(
+    ("rows", "share"), [(100, 0.2), (2500, 0.2), (5000, 0.1), (10_000, 0.05), (10**6, 0.05)]
+)
+def test_early_stopping_looks_at_500_rows_between_5_and_20_percent(rows: int, share: float) -> None:
+    assert validation_share(rows) == pytest.approx(share)
+
+
+@every_library
+def test_two_rows_of_each_class_are_enough(library: str) -> None:
+    X = np.arange(4.0)[:, None]
+    fitted = booster(library, early_stopping=True).fit(X, [0, 0, 1, 1])
+    assert fitted.predict_proba(X).shape == (4, 2)
+
+
+# Seeds
+
+
+@every_library
+@pytest.mark.parametrize("early_stopping", [False, True])
+def test_seed_decides_the_predictions(library: str, early_stopping: bool) -> None:
+    X, codes = numbers()
+    sampling = {"lightgbm": {"subsample": 0.5, "subsample_freq": 1}, "xgboost": {"subsample": 0.5}}
+    first, again, other = (
+        booster(library, settings=sampling.get(library, {}), early_stopping=early_stopping, seed=seed)
+        .fit(X, codes)
+        .predict_proba(X)
+        for seed in (3, 3, 4)
+    )
+    assert (first == again).all()
+    assert not np.allclose(first, other)
+
+
+# The libraries' own defaults
+
+
+def as_frame(X: np.ndarray) -> tuple[pd.DataFrame, dict[str, Role]]:
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    return frame, dict.fromkeys(frame, Role.numeric)
+
+
+def plain_default(flow: str) -> ClassifierMixin:
+    """The library's estimator with what our default sets differently, each with its reason."""
+    if flow == "lightgbm":
+        from lightgbm import LGBMClassifier
+
+        # The low end of the logarithmic range stands for no regularization.
+        return LGBMClassifier(reg_alpha=1e-3, reg_lambda=1e-3, n_jobs=1, verbose=-1)
+    if flow == "xgboost":
+        from xgboost import XGBClassifier
+
+        return XGBClassifier(reg_alpha=1e-3, n_jobs=1)  # as LightGBM's
+    if flow == "catboost":
+        from catboost import CatBoostClassifier
+
+        return CatBoostClassifier(random_seed=0, thread_count=1, verbose=False, allow_writing_files=False)
+    if flow == "hist_gradient_boosting":
+        from sklearn.ensemble import HistGradientBoostingClassifier
+
+        # As LightGBM's; scikit-learn's own stops early above 10,000 rows, ours never by default.
+        return HistGradientBoostingClassifier(l2_regularization=1e-10, random_state=0)
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.neural_network import MLPClassifier
+
+    return {"logistic_regression": LogisticRegression(), "mlp": MLPClassifier(random_state=0)}[flow]
+
+
+@pytest.mark.parametrize("flow", ["lightgbm", "xgboost", "catboost", "hist_gradient_boosting"])
+def test_default_booster_predicts_as_the_library_does(flow: str) -> None:
+    X, codes = numbers(80)
+    X[::11, 1] = np.nan
+    frame, roles = as_frame(X)
+    with threadpool_limits(1):
+        ours = get_flow(flow).pipeline({}, roles).fit(frame, codes)
+        theirs = plain_default(flow).fit(X, codes)
+        assert ours.predict_proba(frame) == pytest.approx(theirs.predict_proba(X), abs=1e-9)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("flow", ["logistic_regression", "mlp"])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_default_on_scaled_numbers_predicts_as_scikit_learn_does(flow: str, classes: int) -> None:
+    """Numbers are scaled by the flow, and the network takes them in single precision."""
+    X, codes = numbers(80, classes)
+    frame, roles = as_frame(X * [1, 10, 100] + 5)
+    scaled = (X - X.mean(axis=0)) / X.std(axis=0)
+    if flow == "mlp":
+        scaled = scaled.astype(np.float32)
+    with threadpool_limits(1):
+        ours = get_flow(flow).pipeline({}, roles).fit(frame, codes)
+        theirs = plain_default(flow).fit(scaled, codes)
+        assert ours.predict_proba(frame) == pytest.approx(theirs.predict_proba(scaled), abs=1e-3)
+
+
+@pytest.mark.parametrize("early_stopping", [False, True])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_automatic_learning_rate_is_catboosts_own(classes: int, early_stopping: bool) -> None:
+    """CatBoost takes another rate where it is given validation rows."""
+    from catboost import CatBoostClassifier
+
+    X, codes = numbers(150, classes)
+    frame, roles = as_frame(X)
+    values = {"iterations": 50, "early_stopping": early_stopping, "grow_policy": "Depthwise"}
+    ours = get_flow("catboost").pipeline(values, roles).fit(frame, codes)["classifier"].model_
+    theirs = CatBoostClassifier(iterations=50, thread_count=1, verbose=False, allow_writing_files=False)
+    if early_stopping:
+        train, valid = hold_out(codes, 5, 0)
+        theirs.fit(X[train], codes[train], eval_set=(X[valid], codes[valid]))
+    else:
+        theirs.fit(X, codes)
+    rates = [model.get_all_params()["learning_rate"] for model in (ours, theirs)]
+    assert rates[0] == rates[1]
+    fixed = get_flow("catboost").pipeline(values | {"automatic_learning_rate": False}, roles)
+    given = fixed.fit(frame, codes)["classifier"].model_.get_all_params()["learning_rate"]
+    assert given == pytest.approx(0.03)
+    assert given != pytest.approx(rates[0])
+
+
+# Packages
+
+
+@pytest.mark.parametrize("package", ["xgboost", "catboost"])
+def test_missing_package_is_one_line_that_says_how_to_install_it(
+    package: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    assert package not in installed_flows()
+    with pytest.raises(BadInput, match=rf"needs the package {package}: pip install") as caught:
+        get_flow(package).pipeline({}, {"x": Role.numeric})
+    assert "\n" not in str(caught.value)
