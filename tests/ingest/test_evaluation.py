@@ -4,9 +4,18 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ingest.datasets import load_dataset
-from ingest.evaluation import MEASURES, area_under_roc_curve, class_codes, cross_validate
-from ingest.resampling import hold_out
+from ingest.datasets import Dataset, load_dataset
+from ingest.evaluation import (
+    MEASURES,
+    area_under_roc_curve,
+    class_codes,
+    class_measures,
+    cross_validate,
+    evaluate,
+    evaluate_splits,
+)
+from ingest.flows import get_flow
+from ingest.resampling import Resampling, hold_out
 
 
 def frame(rows: int = 90) -> pd.DataFrame:
@@ -96,3 +105,143 @@ def test_some_rows_of_a_dataset_keep_its_classes_and_columns() -> None:
     assert some.n_classes == dataset.n_classes == 3
     assert (class_codes(some) == class_codes(dataset)[::3]).all()
     assert some.roles == dataset.roles
+
+
+# The measures are scikit-learn's
+
+TIMES = (
+    "fit_seconds",
+    "predict_seconds_per_1000_rows",
+    "usercpu_time_millis",
+    "wall_clock_time_millis",
+)
+
+
+def hard(classes: int, rows: int = 150) -> Dataset:
+    """Classes of different sizes that two numbers tell apart most of the time."""
+    rng = np.random.default_rng(classes)
+    code = np.minimum(rng.geometric(0.45, rows) - 1, classes - 1)
+    table = pd.DataFrame({"x": code + rng.normal(0, 0.8, rows), "z": rng.normal(size=rows)})
+    return load_dataset(table.assign(**{"class": np.array(list("abcdef"))[code]}))
+
+
+def of_predictions(codes: np.ndarray, predicted: np.ndarray) -> dict[str, float]:
+    from sklearn import metrics
+
+    return {
+        "predictive_accuracy": metrics.accuracy_score(codes, predicted),
+        "balanced_accuracy": metrics.balanced_accuracy_score(codes, predicted),
+        "f_measure": metrics.f1_score(codes, predicted, average="weighted"),
+        "f1_macro": metrics.f1_score(codes, predicted, average="macro"),
+        "kappa": metrics.cohen_kappa_score(codes, predicted),
+    }
+
+
+def by_scikit_learn(codes: np.ndarray, predicted: np.ndarray, probabilities: np.ndarray) -> dict[str, float]:
+    from sklearn import metrics
+
+    binary = probabilities.shape[1] == 2
+    return of_predictions(codes, predicted) | {
+        "log_loss": metrics.log_loss(codes, probabilities),
+        "brier_score": metrics.brier_score_loss(
+            codes, probabilities, labels=np.arange(probabilities.shape[1]), scale_by_half=False
+        ),
+        "area_under_roc_curve": metrics.roc_auc_score(
+            codes, probabilities[:, 1] if binary else probabilities, multi_class="ovr", average="weighted"
+        ),
+    }
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+@pytest.mark.parametrize("flow", ["naive_bayes", "logistic_regression"])
+def test_measures_of_one_split_are_scikit_learns(flow: str, classes: int) -> None:
+    dataset = hard(classes)
+    codes = class_codes(dataset)
+    split = train, test = hold_out(codes, 3, 0)
+    measured = evaluate_splits(flow, {}, dataset, [split])
+    fitted = get_flow(flow).pipeline({}, dataset.roles).fit(dataset.features.iloc[train], codes[train])
+    rows = dataset.features.iloc[test]
+    expected = by_scikit_learn(codes[test], fitted.predict(rows), fitted.predict_proba(rows))
+    assert {*expected, *TIMES} == set(MEASURES)
+    assert {name: measured[name] for name in expected} == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+def test_measures_of_folds_are_of_all_predictions_together_and_the_area_their_mean(classes: int) -> None:
+    dataset = hard(classes)
+    codes = class_codes(dataset)
+    (splits,) = Resampling(3).splits(codes, 0)
+    predicted, probabilities = np.empty(len(codes), dtype=int), np.empty((len(codes), classes))
+    areas = []
+    for train, test in splits:
+        fitted = get_flow("naive_bayes").pipeline({}, dataset.roles)
+        fitted.fit(dataset.features.iloc[train], codes[train])
+        rows = dataset.features.iloc[test]
+        predicted[test], probabilities[test] = fitted.predict(rows), fitted.predict_proba(rows)
+        of_fold = by_scikit_learn(codes[test], predicted[test], probabilities[test])
+        areas.append(of_fold["area_under_roc_curve"])
+    expected = by_scikit_learn(codes, predicted, probabilities)
+    expected["area_under_roc_curve"] = float(np.mean(areas))
+    measured = evaluate_splits("naive_bayes", {}, dataset, splits)
+    assert {name: measured[name] for name in expected} == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    "confusion",
+    [
+        [[8, 2], [3, 7]],
+        [[5, 1, 0], [2, 4, 1], [0, 0, 9]],
+        [[5, 1, 0], [2, 4, 0], [0, 3, 0]],  # never predicted
+        [[5, 1, 2], [2, 4, 0], [0, 0, 0]],  # never there
+        [[5, 1, 0], [2, 4, 0], [0, 0, 0]],  # neither
+    ],
+)
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_measures_of_a_confusion_matrix_are_scikit_learns(confusion: list[list[int]]) -> None:
+    counts = np.array(confusion)
+    pairs = [pair for pair, count in np.ndenumerate(counts) for _ in range(count)]
+    actual, predicted = np.array(pairs).T
+    assert class_measures(counts.astype(float)) == pytest.approx(of_predictions(actual, predicted))
+
+
+def test_one_class_alone_is_predicted_without_any_agreement_beyond_chance() -> None:
+    measured = class_measures(np.array([[7.0, 0.0], [0.0, 0.0]]))
+    assert (measured["predictive_accuracy"], measured["f1_macro"], measured["kappa"]) == (1.0, 1.0, 0.0)
+
+
+def test_class_that_training_lacks_counts_as_held_to_be_impossible() -> None:
+    """Its rows cost what the least probability does, not infinitely much; their Brier score is above 1."""
+    dataset = hard(3)
+    codes = class_codes(dataset)
+    train, test = np.flatnonzero(codes < 2), np.flatnonzero(codes == 2)
+    measured = evaluate_splits("naive_bayes", {}, dataset, [(train, test)])
+    assert measured["log_loss"] == pytest.approx(-np.log(1e-15))
+    assert 1.5 <= measured["brier_score"] <= 2
+    assert measured["predictive_accuracy"] == measured["balanced_accuracy"] == measured["f_measure"] == 0
+    assert np.isnan(measured["area_under_roc_curve"])
+
+
+def test_support_vector_machine_has_no_measure_of_probabilities() -> None:
+    measured = cross_validate("svm", {}, hard(3), folds=2)
+    assert {name for name, value in measured.items() if np.isnan(value)} == {"log_loss", "brier_score"}
+
+
+def test_repeated_cross_validation_is_the_mean_of_its_repetitions() -> None:
+    dataset = hard(2, rows=60)
+    first, second = Resampling(3, 2).splits(class_codes(dataset), 0)
+    both, one, other = (
+        evaluate("naive_bayes", {}, dataset, repetitions)
+        for repetitions in ([first, second], [first], [second])
+    )
+    assert set(both) == set(MEASURES)
+    for measure in set(MEASURES) - set(TIMES):
+        assert both[measure] == pytest.approx((one[measure] + other[measure]) / 2)
+    assert one["log_loss"] != other["log_loss"]
+
+
+@pytest.mark.parametrize("flow", ["decision_tree", "svm"])
+def test_times_are_positive_and_add_up(flow: str) -> None:
+    measured = cross_validate(flow, {}, hard(2), folds=3)
+    assert min(measured[name] for name in TIMES) > 0
+    in_parts = 3 * measured["fit_seconds"] + 0.15 * measured["predict_seconds_per_1000_rows"]
+    assert in_parts <= measured["wall_clock_time_millis"] / 1000
