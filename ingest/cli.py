@@ -156,6 +156,38 @@ def experiments(
 
 
 @app.command()
+def pool(
+    known: Annotated[
+        Path,
+        typer.Option(
+            metavar="DIR",
+            help="Directory with the portfolios of AutoGluon (autogluon.json) and auto-sklearn 2 "
+            "(autosklearn2.json).",
+            show_default=False,
+        ),
+    ],
+    output: Annotated[Path, typer.Option(metavar="FILE", help="JSON file to write.", show_default=False)],
+) -> None:
+    """Write the pool of configurations that plans of experiments name.
+
+    It has the default of every flow, configurations that AutoGluon, auto-sklearn 2 and FLAML found good, and
+    a space-filling rest, in order of priority. FLAML's come from the installed package.
+
+    Example: ingest pool --known portfolios/ --output ingest/plans/pool.json
+    """
+    from ingest.pool import build_pool, flaml_portfolios, known_configurations, write_pool
+
+    flaml = flaml_portfolios()
+    members = build_pool(known_configurations(known / "autogluon.json", known / "autosklearn2.json", flaml))
+    write_pool(members, output)
+    sources = Counter(
+        member.source if member.source in ("default", "design") else "known" for member in members
+    )
+    print(f"{output}: {len(members)} configurations of {len({member.flow for member in members})} flows")
+    print(", ".join(f"{count} {source}" for source, count in sources.items()))
+
+
+@app.command()
 def openml(
     suite: Annotated[
         str | None, typer.Option(help="Only tasks of this suite: number or alias.", show_default=False)

@@ -8,9 +8,10 @@ before the rest, the flows taking turns. What came from elsewhere says so in `so
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from importlib.util import find_spec
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from typing import Any
 from ingest.flows import FLOWS, Value, get_flow
 from ingest.flows.design import sobol_design
 from ingest.flows.parameters import Number
-from warehouse.errors import BadInput
+from warehouse.errors import BadInput, one_line
 from warehouse.files import read_json, write_text
 
 STRONG = 24
@@ -107,18 +108,44 @@ def known_configurations(autogluon: Path, autosklearn: Path, flaml: Path) -> lis
     Args:
         autogluon: JSON file: portfolio -> list of family, name, priority, hyperparameters.
         autosklearn: JSON file: measure -> list of configurations in auto-sklearn's names.
-        flaml: the folder `default` of the package flaml.
+        flaml: the folder `default` of the package flaml, see `flaml_portfolios`.
+
+    Raises:
+        BadInput: a file is missing or has another form.
     """
     portfolios = [
-        *_autogluon(json.loads(autogluon.read_text(encoding="utf-8"))),
+        *_portfolios(autogluon, _autogluon),
         *_flaml(flaml),
-        *_autosklearn(json.loads(autosklearn.read_text(encoding="utf-8"))),
+        *_portfolios(autosklearn, _autosklearn),
     ]
     return [
         member
         for flow in FLOWS
         for member in _in_turns([[own for own in one if own.flow == flow] for one in portfolios])
     ]
+
+
+def flaml_portfolios() -> Path:
+    """The folder of FLAML's portfolios in the installed package, which is not imported.
+
+    Raises:
+        BadInput: it is not installed.
+    """
+    package = find_spec("flaml")
+    if package is None or not package.submodule_search_locations:
+        raise BadInput("FLAML's configurations are in the package flaml, which is missing: pip install flaml")
+    return Path(package.submodule_search_locations[0]) / "default"
+
+
+def _portfolios(path: Path, translate: Callable[[Any], Iterator[list[Member]]]) -> list[list[Member]]:
+    """What the JSON file holds, translated."""
+    content = read_json(path)
+    try:
+        return [*translate(content)]
+    except (AttributeError, KeyError, TypeError) as error:
+        raise BadInput(
+            f"{path}: not portfolios of the form that is known: {one_line(repr(error))}"
+        ) from error
 
 
 def _member(translated: tuple[str, dict[str, Value]], source: str) -> Member:
@@ -197,7 +224,10 @@ def _catboost(given: Mapping[str, Any]) -> tuple[str, dict[str, Value]]:
 
 
 def _forest(flow: str, given: Mapping[str, Any]) -> tuple[str, dict[str, Value]]:
-    """Limits on leaves, of thousands, are left out; scikit-learn's default is the root of the features."""
+    """Limits on leaves, of thousands as a rule, are left out, and so are numbers of trees.
+
+    scikit-learn's default for `max_features` is the root of their number.
+    """
     return flow, {
         "criterion": given.get("criterion", "gini"),
         "max_features": given.get("max_features", "sqrt"),
@@ -218,17 +248,26 @@ def _flaml(folder: Path) -> Iterator[list[Member]]:
     """The portfolios of one learner each; what was tuned on more rows than we run is among them."""
     for learner, translate in _FLAML.items():
         for task in ("binary", "multiclass"):
-            content = json.loads((folder / learner / f"{task}.json").read_text(encoding="utf-8"))
-            given = [entry["hyperparameters"] for entry in content["portfolio"]]
-            yield [
-                _member(translate(values), f"FLAML {learner} {task} {place}")
-                for place, values in enumerate(given)
-                if values
-            ]
+            source = f"FLAML {learner} {task}"
+            yield from _portfolios(
+                folder / learner / f"{task}.json", partial(_flaml_learner, translate, source)
+            )
+
+
+def _flaml_learner(
+    translate: Callable[[Mapping[str, Any]], tuple[str, dict[str, Value]]],
+    source: str,
+    content: Mapping[str, Any],
+) -> Iterator[list[Member]]:
+    given = [entry["hyperparameters"] for entry in content["portfolio"]]
+    yield [_member(translate(values), f"{source} {place}") for place, values in enumerate(given) if values]
 
 
 def _flaml_booster(flow: str, given: Mapping[str, Any]) -> tuple[str, dict[str, Value]]:
-    """Numbers of trees above `MOST_TREES` stop early, as FLAML would on fewer rows."""
+    """Numbers of trees above `MOST_TREES` stop early, as FLAML would on fewer rows.
+
+    Limits on leaves come with growth by leaves and the deepest trees of the range.
+    """
     names = {parameter.name for parameter in get_flow(flow).hyperparameters}
     values = {name: value for name, value in given.items() if name in names}
     if flow == "xgboost" and "max_leaves" in given:
