@@ -151,14 +151,12 @@ class Flow:
             seed: random state of the estimator.
 
         Raises:
-            BadInput: an unknown hyperparameter, a value that no longer exists, or no usable column.
+            BadInput: an unknown hyperparameter, a value that no longer exists, no usable column, or a package
+                that is missing.
         """
         from sklearn.pipeline import Pipeline
 
-        if not self.installed:
-            raise BadInput(
-                f"{self.title} needs the package {self.requires}: pip install 'headstart[boosting]'"
-            )
+        self.refuse_if_not_installed()
         complete = self.current(values)
         imputation = complete.pop("imputation", None)
         steps = preprocessor(

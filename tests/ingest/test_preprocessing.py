@@ -1,7 +1,5 @@
 """From mixed columns to the matrix that an estimator takes."""
 
-import time
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -41,11 +39,9 @@ def halves(rows: int) -> np.ndarray:
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_ten_thousand_categories_make_one_column(encoding: Encoding) -> None:
     frame = numbered(10_000, 12_000)
-    begun = time.process_time()
     matrix = steps(frame, encoding).fit_transform(frame, halves(12_000))
     assert matrix.shape == (12_000, 1)
     assert np.isfinite(matrix).all()
-    assert time.process_time() - begun < 5
 
 
 def test_forty_categories_are_indicators() -> None:
