@@ -200,7 +200,7 @@ def test_lightgbm_of_autogluon(known: Known) -> None:
     (member,) = known([autogluon("GBM", "_r33", **given)])
     assert (member.flow, member.source) == ("lightgbm", "AutoGluon zeroshot: GBM_r33")
     assert member.values == {
-        "n_estimators": 2000,  # stopped early
+        "n_estimators": 1000,  # stopped early
         "early_stopping": True,
         "learning_rate": 0.0154,
         "num_leaves": 68,
@@ -231,7 +231,7 @@ def test_xgboost_of_autogluon(known: Known) -> None:
     }
     (member,) = known([autogluon("XGB", "_r171", **given)])
     assert member.values == {
-        "n_estimators": 2000,
+        "n_estimators": 1000,
         "early_stopping": True,
         "learning_rate": 0.006817,
         "max_depth": 6,
@@ -252,7 +252,7 @@ def test_catboost_of_autogluon(known: Known) -> None:
     (member,) = known([autogluon("CAT", **given)])
     assert member.source == "AutoGluon zeroshot: CAT"
     assert member.values == flow_default("catboost") | {
-        "iterations": 2000,
+        "iterations": 1000,
         "early_stopping": True,
         "automatic_learning_rate": False,
         "learning_rate": 0.05,  # AutoGluon's default
@@ -289,7 +289,7 @@ def test_models_that_no_flow_builds_are_left_out(known: Known) -> None:
 
 
 def test_configurations_of_flaml(known: Known) -> None:
-    few, many, forest = known(
+    forest, few, many = known(  # flow by flow
         lgbm_binary=[
             {
                 "n_estimators": 311,
@@ -334,7 +334,7 @@ def test_configurations_of_flaml(known: Known) -> None:
         "early_stopping": False,
     }
     assert many.values == {
-        "n_estimators": 2000,
+        "n_estimators": 1000,
         "early_stopping": True,
         "learning_rate": 0.005,
         "max_depth": 12,
@@ -452,17 +452,18 @@ def test_linear_model_of_autosklearn(
     }
 
 
-def test_portfolios_take_turns(known: Known) -> None:
+def test_portfolios_take_turns_within_a_flow(known: Known) -> None:
     forest = {"n_estimators": 100, "criterion": "gini"}
     order = known(
-        [autogluon("RF", "_a"), autogluon("NN_TORCH"), autogluon("XT", "_b")],
+        [autogluon("NN_TORCH"), autogluon("RF", "_a"), autogluon("XT", "_b"), autogluon("RF", "_c")],
         rf_binary=[forest | {"max_features": 0.1}, forest | {"max_features": 0.2}],
     )
     assert [member.source for member in order] == [
         "AutoGluon zeroshot: RF_a",
         "FLAML rf binary 0",
-        "AutoGluon zeroshot: XT_b",
+        "AutoGluon zeroshot: RF_c",
         "FLAML rf binary 1",
+        "AutoGluon zeroshot: XT_b",
     ]
 
 
