@@ -84,10 +84,10 @@ def build_pool(known: Sequence[Member], *, seed: int = 0) -> list[Member]:
             *own[: min(MOST_KNOWN, size - 1)],
             *(Member(flow.name, values, "design") for values in sobol_design(flow, size, seed)[1:]),
         ]
-        different = {
-            json.dumps(flow.current(member.values), sort_keys=True): member for member in candidates[::-1]
-        }
-        columns.append(list(different.values())[::-1][:size])
+        different: dict[str, Member] = {}
+        for member in candidates:
+            different.setdefault(json.dumps(flow.current(member.values), sort_keys=True), member)
+        columns.append(list(different.values())[:size])
     first = [[member for member in column if member.source != "design"] for column in columns]
     rest = [[member for member in column if member.source == "design"] for column in columns]
     return [*_in_turns(first), *_in_turns(rest)]
@@ -350,7 +350,8 @@ def _autosklearn_network(own: Mapping[str, Any]) -> tuple[str, dict[str, Value]]
 
 def _autosklearn_sgd(own: Mapping[str, Any]) -> tuple[str, dict[str, Value]]:
     """Losses without probabilities become the logistic one, and all have its usual learning rate."""
-    share = {"l2": 0.0, "l1": 1.0}.get(own["penalty"], 1.0 if own.get("l1_ratio", 0.5) > 0.75 else 0.5)
+    mixed = round(2 * own.get("l1_ratio", 0.5)) / 2  # the nearest of those that we have
+    share = {"l2": 0.0, "l1": 1.0}.get(own["penalty"], mixed)
     return "sgd", {
         "loss": "modified_huber" if own["loss"] == "modified_huber" else "log_loss",
         "alpha": own["alpha"],

@@ -34,7 +34,9 @@ class Resampling:
     @property
     def name(self) -> str:
         """How an estimation procedure with these splits is called: `cv3`, `2xcv10`, `holdout-2000-10000`."""
-        caps = "".join(f"-{rows}" for rows in (self.train_rows, self.test_rows) if rows is not None)
+        caps = "" if self.train_rows is None else f"-{self.train_rows}"
+        if self.test_rows is not None:
+            caps = f"{caps or '-all'}-{self.test_rows}"
         if self.folds == 1:
             return f"holdout{caps or HELD_OUT_THIRD}"
         return f"{f'{self.repeats}x' if self.repeats > 1 else ''}cv{self.folds}{caps}"
@@ -64,7 +66,7 @@ class Resampling:
             train, test = hold_out(codes, HELD_OUT_THIRD, seed)
             yield self._limited(train, codes, seed), test
         else:
-            test = stratified_sample(codes, min(self.test_rows, len(codes) // 2), seed)
+            test = stratified_sample(codes, min(self.test_rows, len(codes) // 2), seed, spare=1)
             train = np.setdiff1d(np.arange(len(codes)), test)
             yield self._limited(train, codes, seed), test
 
@@ -87,17 +89,20 @@ def hold_out(codes: Rows, every: int, seed: int) -> Split:
     return np.sort(by_class[~held_out]), np.sort(by_class[held_out])
 
 
-def stratified_sample(codes: Rows, n: int, seed: int) -> Rows:
+def stratified_sample(codes: Rows, n: int, seed: int, *, spare: int = 0) -> Rows:
     """`n` of the rows, in order, in which each class has its share, and at least two rows where it has two.
 
     Places are shared out by largest remainder; classes that would get fewer than two rows take theirs from
     the largest.
+
+    Args:
+        spare: rows of each class that are left out of the sample, where it has more than these.
     """
     sizes = np.bincount(codes)
     quota = n * sizes / len(codes)
     share = np.floor(quota).astype(np.intp)
     share[np.argsort(share - quota, kind="stable")[: n - share.sum()]] += 1
-    least = np.minimum(sizes, 2)
+    least = np.minimum(np.maximum(sizes - spare, 0), 2)
     while (share < least).any() and share.max() > 2:
         share[np.argmax(share < least)] += 1
         share[np.argmax(share)] -= 1

@@ -163,7 +163,6 @@ def test_configuration_that_several_know_is_there_once_under_the_first_name() ->
     assert [member.source for member in members if member.values == values] == ["first"]
 
 
-@pytest.mark.xfail(reason="it gets the place of its last repetition", strict=True)
 def test_configuration_that_several_know_keeps_its_first_place() -> None:
     values = [flow_default("svm") | {"C": value} for value in (2.0, 3.0)]
     known = [
@@ -434,7 +433,6 @@ def test_network_of_autosklearn(known: Known, scaler: str, scaling: str) -> None
         pytest.param(
             {"penalty": "elasticnet", "l1_ratio": 7e-9},
             0.0,
-            marks=pytest.mark.xfail(reason="hardly any absolute penalty becomes half", strict=True),
         ),
     ],
 )

@@ -44,7 +44,6 @@ def test_procedure_is_named_after_its_splits(resampling: Resampling, name: str) 
     assert resampling.name == name
 
 
-@pytest.mark.xfail(reason="a cap on rows to fit on is named as one on rows to test on is", strict=True)
 def test_different_splits_have_different_names() -> None:
     assert Resampling(1, train_rows=2000).name != Resampling(1, test_rows=2000).name
 
@@ -128,7 +127,6 @@ def test_every_split_has_the_shares_of_the_classes(resampling: Resampling) -> No
             assert np.bincount(codes[rows]) / len(rows) == pytest.approx([0.5, 0.3, 0.2], abs=0.02)
 
 
-@pytest.mark.xfail(reason="both rows are drawn as rows to test on", strict=True)
 def test_class_of_two_rows_is_learned_where_it_is_tested() -> None:
     codes = codes_of(60, 30, 2)
     (((train, _),),) = Resampling(1, test_rows=40).splits(codes, 0)
