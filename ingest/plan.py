@@ -91,8 +91,8 @@ class Plan:
         """Whether a dataset of this size has the rows for the tier at this place."""
         if place == 0:
             return True
-        here, before = (
-            self.resampling(rows, tier).sizes(rows)[0] for tier in self.tiers[place - 1 : place + 1][::-1]
+        before, here = (
+            self.resampling(rows, tier).sizes(rows)[0] for tier in self.tiers[place - 1 : place + 1]
         )
         return here >= ENOUGH_MORE_ROWS * before
 
