@@ -127,6 +127,22 @@ def test_failures_are_told_and_do_not_end_the_search(world: Warehouse, tmp_path:
     assert {trial.outcome for trial in others} == {Outcome.success}
 
 
+def test_words_of_a_start_are_run_as_they_are(dataset: Dataset, world: Warehouse, tmp_path: Path) -> None:
+    """A search places them among numbers, and scikit-learn knows them better: it counts indicators, too."""
+    default = FLOWS["decision_tree"].default()
+    seeds = tuple(Setting("decision_tree", default | {"max_features": word}) for word in ("sqrt", "log2"))
+    search = Search(flows=("decision_tree",), start="file", seeds=seeds, surrogate="gbqr", folds=2)
+    whole = tune(dataset, search, Budget(trials=6), folder=tmp_path / "whole", warehouse=world)
+    assert settings(whole)[:2] == list(seeds)
+    assert [entry.trial.outcome for entry in whole.entries if entry.trial] == [Outcome.success] * 6
+    tune(dataset, search, Budget(trials=3), folder=tmp_path / "parts", warehouse=world)
+    parts = tune(dataset, search, Budget(trials=6), folder=tmp_path / "parts", warehouse=world)
+    assert settings(parts) == settings(whole)
+    outcome.record(whole, Warehouse.create(tmp_path / "warehouse"))
+    configurations = Warehouse.open(tmp_path / "warehouse").run_table(None, "kappa").configurations
+    assert configurations["decision_tree:max_features"].tolist()[:2] == ["sqrt", "log2"]
+
+
 def test_where_every_trial_fails_there_is_no_best(dataset: Dataset, world: Warehouse, tmp_path: Path) -> None:
     search = Search(flows=QUICK.flows, surrogate="gbqr", folds=2, trial_seconds=0.001)
     tuned = tune(dataset, search, Budget(trials=5), folder=tmp_path, warehouse=world)

@@ -1,0 +1,130 @@
+"""The best configuration as a model: a file that runs no code when it is read, and code to fit it again."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.pipeline import Pipeline
+from threadpoolctl import threadpool_limits
+
+from ingest.datasets import Dataset, load_dataset
+from ingest.flows import FLOWS, Value, get_flow
+from recommend.bo import outcome
+from recommend.bo.space import Setting
+from recommend.bo.tuning import Budget, Search, tune
+from warehouse.store import Warehouse
+
+FEW_ROUNDS: dict[str, dict[str, Value]] = {
+    "lightgbm": {"n_estimators": 20},
+    "xgboost": {"n_estimators": 20},
+    "catboost": {"iterations": 20, "depth": 2},
+    "mlp": {"hidden_units": 8},
+}
+"""Flows whose fitted models are of other libraries, or hold functions of ours."""
+
+
+@pytest.fixture(autouse=True)
+def _in_one_thread() -> Iterator[None]:
+    """As in a trial: for so few rows, threads would mostly wait for one another."""
+    with threadpool_limits(1):
+        yield
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Numbers with gaps, categories few and many, and three classes."""
+    random = np.random.default_rng(0)
+    x = random.normal(size=(180, 2))
+    frame = pd.DataFrame(
+        {
+            "x": np.where(random.random(180) < 0.1, np.nan, x[:, 0]),
+            "z": x[:, 1],
+            "few": random.choice(["p", "q", "r"], 180),
+            "many": random.permutation([f"town {number % 60}" for number in range(180)]),
+            "class": np.array(["low", "middle", "high"])[np.digitize(x.sum(axis=1), [-0.6, 0.6])],
+        }
+    )
+    path = tmp_path_factory.mktemp("data") / "mixed.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+@pytest.fixture(scope="module")
+def dataset(path: Path) -> Dataset:
+    return load_dataset(str(path), roles={"many": "categorical"})
+
+
+def same_answers(one: Any, other: Any, dataset: Dataset) -> bool:
+    """Whether two fitted pipelines agree on every row: the class, and how probable each is."""
+    if hasattr(one, "predict_proba") and not np.array_equal(
+        one.predict_proba(dataset.features), other.predict_proba(dataset.features)
+    ):
+        return False
+    return bool((one.predict(dataset.features) == other.predict(dataset.features)).all())
+
+
+def read(path: Path, types: list[str]) -> Any:
+    from skops.io import load
+
+    return load(path, trusted=types)
+
+
+def fitted(name: str, dataset: Dataset) -> Pipeline:
+    """A model of this flow, at its default or quicker."""
+    flow = get_flow(name)
+    if not flow.installed:
+        pytest.skip(f"{flow.requires} is not installed")
+    values = flow.default() | FEW_ROUNDS.get(name, {})
+    pipeline = flow.pipeline(values, dataset.roles)
+    return pipeline.fit(dataset.features, dataset.target.astype(str).to_numpy())
+
+
+@pytest.mark.parametrize("name", FLOWS)
+def test_a_model_of_every_flow_answers_as_before_when_it_is_read(
+    name: str, dataset: Dataset, tmp_path: Path
+) -> None:
+    model = fitted(name, dataset)
+    types = outcome.save_model(model, tmp_path / "model.skops")
+    assert same_answers(read(tmp_path / "model.skops", types), model, dataset)
+
+
+@pytest.mark.parametrize("name", FEW_ROUNDS)
+def test_a_model_is_read_by_those_who_trust_its_types_alone(
+    name: str, dataset: Dataset, tmp_path: Path
+) -> None:
+    from skops.io.exceptions import UntrustedTypesFoundException
+
+    types = outcome.save_model(fitted(name, dataset), tmp_path / "model.skops")
+    assert any(kind.startswith("ingest.flows.") for kind in types)
+    with pytest.raises(UntrustedTypesFoundException):
+        read(tmp_path / "model.skops", [])
+
+
+@pytest.mark.parametrize("early_stopping", [False, True])
+@pytest.mark.parametrize("name", FEW_ROUNDS)
+def test_the_best_of_a_search_is_written_as_a_file_and_as_code_that_agree(
+    name: str, early_stopping: bool, dataset: Dataset, small_world: Path, tmp_path: Path
+) -> None:
+    flow = get_flow(name)
+    if not flow.installed:
+        pytest.skip(f"{flow.requires} is not installed")
+    values = flow.default() | FEW_ROUNDS[name] | {"early_stopping": early_stopping}
+    search = Search((name,), folds=1, start="file", seeds=(Setting(name, values),), surrogate="gbqr")
+    tuned = tune(
+        dataset,
+        search,
+        Budget(trials=1),
+        warehouse=Warehouse.open(small_world),
+        folder=tmp_path / "history",
+    )
+    assert tuned.best is not None
+    assert tuned.best.setting.hyperparameters == values
+    model = outcome.fitted(tuned)
+    types = outcome.save_model(model, tmp_path / "best.skops")
+    ran: dict[str, Any] = {}
+    exec(outcome.script(tuned), ran)
+    assert same_answers(read(tmp_path / "best.skops", types), model, dataset)
+    assert same_answers(ran["model"], model, dataset)
