@@ -7,7 +7,8 @@ joint spaces of `recommend.bo.space.Space`. FLAML and Ray have a dot in place of
 
 Seeds are checked against the space that they go to: a tuner may use a value that is out of its range (Optuna
 does), ignore a name that it does not know, or take True for 1. Here that is an error which says what came and
-what was expected.
+what was expected. Where a space has a number for `max_features`, the words `sqrt` and `log2` of a seeds file
+become shares of the features of its dataset.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ingest.flows import Flow, Value, get_flow, native_values
-from recommend.bo.space import ALGORITHM, Setting, Space
+from recommend.bo.space import ALGORITHM, Setting, Space, with_shares
 from warehouse.errors import BadInput, Failed, one_line
 
 if TYPE_CHECKING:
@@ -292,14 +293,21 @@ class _Seed:
     """What an error calls it."""
     setting: Setting
     provenance: dict[str, Any]
+    n_features: int | None
+    """Of the dataset that the seeds are for; None where nobody says."""
 
     def values(self, domains: Mapping[str, Domain]) -> dict[str, Value]:
         """Name -> value as the space with these domains has it."""
         joint = any(":" in name for name in domains)
+        as_it_is = named(self.setting, joint=joint)
+        in_numbers = as_it_is
+        if self.n_features is not None:
+            in_numbers = named(with_shares(self.setting, self.n_features), joint=joint)
         fitted = {}
-        for name, value in named(self.setting, joint=joint).items():
+        for name in as_it_is:
             if name not in domains:
                 raise BadInput(f"{self.label} has {name}, the space has not: expected {', '.join(domains)}")
+            value = (in_numbers if domains[name].choices is None else as_it_is)[name]
             try:
                 fitted[name] = domains[name].fit(value)
             except BadInput as error:
@@ -323,6 +331,8 @@ def _read(seeds: Seeds) -> list[_Seed]:
     entries = seeds.get("configurations") if isinstance(seeds, Mapping) else seeds
     if not isinstance(entries, Sequence):
         raise BadInput("seeds are a document with a list `configurations`, or that list")
+    dataset = seeds.get("dataset") if isinstance(seeds, Mapping) else None
+    n_features = dataset.get("features") if isinstance(dataset, Mapping) else None
     read = []
     for place, entry in enumerate(entries, start=1):
         try:
@@ -333,7 +343,7 @@ def _read(seeds: Seeds) -> list[_Seed]:
             raise BadInput(f"seed {place} needs `flow` and `hyperparameters`") from error
         except BadInput as error:
             raise BadInput(f"seed {place}: {error}") from None
-        read.append(_Seed(f"seed {place} ({flow.name})", setting, provenance))
+        read.append(_Seed(f"seed {place} ({flow.name})", setting, provenance, n_features))
     return read
 
 

@@ -35,7 +35,7 @@ from metalearners import DEFAULT_LEARNER
 from metalearners.base import Prediction
 from recommend.bo.candidates import Candidate, Encode, Score, SpaceCandidates, Tried
 from recommend.bo.optimizer import Optimizer, Proposal
-from recommend.bo.space import ALGORITHM, KNOWN, Configurations, Floats, Setting, Space
+from recommend.bo.space import ALGORITHM, KNOWN, Configurations, Floats, Setting, Space, with_shares
 from recommend.bo.surrogates import DEFAULT_SURROGATE, LEARNERS_OF, Ingredients, Surrogate, new_surrogate
 from recommend.export import named, optuna_distributions, optuna_domain, settings_of
 from recommend.ranking import recommend
@@ -275,7 +275,8 @@ def headstart_sampler(
     Raises:
         BadInput: as `recommend.ranking.recommend`, or an unknown surrogate.
     """
-    space = Space([get_flow(name) for name in flows])
+    n_features = dataset.features.shape[1]
+    space = Space([get_flow(name) for name in flows], n_features=n_features)
     found = recommend(
         dataset,
         warehouse=warehouse,
@@ -286,7 +287,7 @@ def headstart_sampler(
     )
     known = space.configurations(space.sample(KNOWN, np.random.default_rng(seed)))
     model = new_surrogate(surrogate, Ingredients(known, found.metafeatures, found.model.learner))
-    first = settings_of(found.document())[:starts]
+    first = [with_shares(setting, n_features) for setting in settings_of(found.document())[:starts]]
     return HeadstartSampler(space, model, starts=first, seed=seed)
 
 

@@ -9,6 +9,7 @@ Notation
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -19,6 +20,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from ingest.flows import Flow, Value, find_flow
+from ingest.flows.parameters import Number
 from warehouse.errors import BadInput
 
 if TYPE_CHECKING:
@@ -46,6 +48,21 @@ class Setting:
         """Equal for equal settings; tells True from 1, as ConfigSpace does not."""
         values = ((name, type(value).__name__, value) for name, value in self.hyperparameters.items())
         return (self.flow, *sorted(values, key=lambda item: item[0]))
+
+
+def with_shares(setting: Setting, n_features: int) -> Setting:
+    """`setting` for those who know numbers only: a share of the features in place of `sqrt` and `log2`.
+
+    The flow has to be ours. A share out of the flow's range counts as the end of the range.
+    """
+    shares = {"sqrt": n_features**-0.5, "log2": max(math.log2(n_features), 1.0) / n_features}
+    share = shares.get(str(setting.hyperparameters.get("max_features")))
+    flow = find_flow(setting.flow)
+    for own in flow.hyperparameters if flow is not None and share is not None else ():
+        if own.name == "max_features" and isinstance(own, Number):
+            within = min(max(share, own.low), own.high)
+            return Setting(setting.flow, {**setting.hyperparameters, own.name: within})
+    return setting
 
 
 @dataclass(frozen=True)
@@ -100,7 +117,7 @@ class Space:
         self.flows = {flow.name: flow for flow in flows}
         self.joint = joint
         self.historical = historical
-        self._shares = {"sqrt": n_features**-0.5, "log2": max(np.log2(n_features), 1) / n_features}
+        self.n_features = n_features
 
     @cached_property
     def config_space(self) -> ConfigurationSpace:
@@ -201,14 +218,11 @@ class Space:
         vector = np.full(len(self.names), np.nan)
         if self.joint:
             vector[self.names.index(ALGORITHM)] = list(self.flows).index(setting.flow)
-        for parameter, value in setting.hyperparameters.items():
+        for parameter, value in with_shares(setting, self.n_features).hyperparameters.items():
             name = f"{setting.flow}:{parameter}" if self.joint else parameter
             if name not in self.names:
                 raise BadInput(f"{setting.flow} has no hyperparameter {parameter}")
-            hyperparameter = self._hyperparameters[name]
-            if parameter == "max_features" and not hasattr(hyperparameter, "choices"):
-                value = self._shares.get(str(value), value)
-            vector[self.names.index(name)] = _place(hyperparameter, value)
+            vector[self.names.index(name)] = _place(self._hyperparameters[name], value)
         return vector
 
     def _settled(self, vectors: Floats) -> Floats:

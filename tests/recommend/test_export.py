@@ -235,6 +235,46 @@ def test_every_tool_refuses_a_seed_out_of_its_space(optuna: Any, name: str, valu
             export_document([seed("svm", SVM_VALUES | {name: value})], tool)
 
 
+def of_words(features: int, word: str = "sqrt") -> dict[str, Any]:
+    """A seeds file for a dataset with so many features, whose forest has a word for a number."""
+    return {
+        "dataset": {"features": features},
+        "configurations": [seed(FOREST, FOREST_VALUES | {"max_features": word})],
+    }
+
+
+@pytest.mark.parametrize(
+    ("features", "word", "share"),
+    [
+        (16, "sqrt", 0.25),
+        (64, "log2", 6 / 64),
+        (100_000, "sqrt", ranges(FOREST)["max_features"][0]),
+        (1, "log2", ranges(FOREST)["max_features"][1]),
+    ],
+)
+def test_every_tool_gets_a_number_for_a_word(optuna: Any, features: int, word: str, share: float) -> None:  # noqa: ARG001
+    """What it can run; beyond the range, the end of the range."""
+    of_numbers = [seed(FOREST, FOREST_VALUES | {"max_features": share})]
+    for tool in EXPORTS:
+        assert export_document(of_words(features, word), tool) == export_document(of_numbers, tool)
+
+
+def test_words_stay_where_the_space_has_them() -> None:
+    from ConfigSpace import Categorical
+
+    space = get_flow(FOREST).space()
+    own = {name: parameter for name, parameter in space.items() if name != "max_features"}
+    of_the_users = type(space)({**own, "max_features": Categorical("max_features", ("sqrt", "log2"))})
+    (configuration,) = smac_configurations(of_words(16), of_the_users)
+    assert configuration["max_features"] == "sqrt"
+    assert settings_of(of_words(16))[0].hyperparameters["max_features"] == "sqrt"
+
+
+def test_words_are_refused_where_the_number_of_features_is_unknown() -> None:
+    with pytest.raises(BadInput, match="max_features is 'sqrt', expected a number from"):
+        points_to_evaluate(of_words(16)["configurations"])
+
+
 @pytest.mark.parametrize("names", [["svm"], [FOREST, "k_nearest_neighbors"], list(FLOWS)])
 def test_suggested_settings_are_of_the_space(optuna: Any, names: list[str]) -> None:
     space = Space([get_flow(name) for name in names], joint=len(names) > 1)

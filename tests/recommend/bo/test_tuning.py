@@ -140,7 +140,7 @@ def test_words_of_a_start_are_run_as_they_are(dataset: Dataset, world: Warehouse
     assert settings(parts) == settings(whole)
     outcome.record(whole, Warehouse.create(tmp_path / "warehouse"))
     configurations = Warehouse.open(tmp_path / "warehouse").run_table(None, "kappa").configurations
-    assert configurations["decision_tree:max_features"].tolist()[:2] == ["sqrt", "log2"]
+    assert {"sqrt", "log2"} <= set(configurations["decision_tree:max_features"])
 
 
 def test_where_every_trial_fails_there_is_no_best(dataset: Dataset, world: Warehouse, tmp_path: Path) -> None:
