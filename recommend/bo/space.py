@@ -58,7 +58,9 @@ def with_shares(setting: Setting, n_features: int) -> Setting:
     shares = {"sqrt": n_features**-0.5, "log2": max(math.log2(n_features), 1.0) / n_features}
     share = shares.get(str(setting.hyperparameters.get("max_features")))
     flow = find_flow(setting.flow)
-    for own in flow.hyperparameters if flow is not None and share is not None else ():
+    if share is None or flow is None:
+        return setting
+    for own in flow.hyperparameters:
         if own.name == "max_features" and isinstance(own, Number):
             within = min(max(share, own.low), own.high)
             return Setting(setting.flow, {**setting.hyperparameters, own.name: within})

@@ -12,6 +12,8 @@ import pytest
 from ingest.datasets import load_dataset
 from ingest.flows import FLOWS, get_flow
 from ingest.flows.parameters import Choice, Number
+from ingest.run_rows import Run, run_tables
+from ingest.trials import Outcome, Trial
 from recommend.bo import candidates
 from recommend.bo.space import Setting, Space
 from recommend.bo.surrogates.base import Surrogate
@@ -20,6 +22,7 @@ from recommend.bo.surrogates.gaussian_process import GaussianProcessSurrogate
 from recommend.export import optuna_distributions, suggest_setting
 from recommend.ranking import recommend
 from tests.recommend.bo.toys import PLANE, SIX, Recorder
+from tests.recommend.conftest import numbers
 from warehouse.errors import BadInput
 from warehouse.store import Warehouse
 
@@ -383,6 +386,28 @@ def test_a_dataset_gets_a_sampler_that_starts_with_what_is_recommended(small_wor
     assert {one.flow for one in ran} <= set(flows)
     for one in ran:
         get_flow(one.flow).pipeline(one.hyperparameters, dataset.roles)
+
+
+def test_words_among_the_recommended_become_numbers(small_world: Path, csv: Path, tmp_path: Path) -> None:
+    world = Warehouse.open(small_world).export(tmp_path / "world")
+    tree = get_flow("decision_tree")
+    values = tree.default() | {"max_features": "sqrt"}
+    best = Trial(Outcome.success, {"predictive_accuracy": 0.99}, None, 0.1)
+    for seed, rows in enumerate((600, 700, 800, 1000), start=4):
+        known = load_dataset(numbers(rows, seed))
+        run = Run(tree, values, f"{tree.id}/sqrt", f"{known.key}/cv3", f"{known.key}/sqrt")
+        world.write(run_tables(known, [(run, best)], "cv3"), source="test")
+    dataset, world = load_dataset(str(csv)), Warehouse.open(world.path)
+    all_of_them = recommend(dataset, warehouse=world, flows=[tree.name], top=9).configurations
+    expected = [one.hyperparameters["max_features"] for one in all_of_them]
+    assert expected.count("sqrt") == 1
+    own = sampling.headstart_sampler(dataset, [tree.name], warehouse=world, starts=9)
+    ran: list[Setting] = []
+    study_of(own).optimize(lambda trial: ran.append(suggest_setting(trial, own.space)) or 0.5, n_trials=9)
+    share = dataset.features.shape[1] ** -0.5
+    assert [one.hyperparameters["max_features"] for one in ran] == [
+        pytest.approx(share) if value == "sqrt" else value for value in expected
+    ]
 
 
 def test_a_dataset_may_be_searched_without_starts(small_world: Path, csv: Path) -> None:
