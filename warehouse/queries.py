@@ -97,7 +97,9 @@ def metafeatures(ask: Ask) -> pd.DataFrame:
 _FEWEST_ROWS = """
 WITH fewest AS (
   SELECT t.dataset, min(r.train_rows) AS train_rows
-  FROM runs r JOIN tasks t USING (task) WHERE r.train_rows IS NOT NULL GROUP BY t.dataset
+  FROM runs r JOIN tasks t USING (task) JOIN evaluations e USING (run)
+  WHERE e.measure = $measure AND r.outcome = 'success' AND e.value IS NOT NULL
+  GROUP BY t.dataset
 )
 """
 

@@ -98,6 +98,7 @@ def category_columns(roles: Mapping[str, Role]) -> list[str]:
 def _category_parts(
     names: list[str], encoding: Encoding, scaling: str, seed: int
 ) -> list[tuple[str, Any, Any]]:
+    from sklearn.model_selection import StratifiedKFold
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import (
         FunctionTransformer,
@@ -118,7 +119,8 @@ def _category_parts(
         )
         return [("categorical", make_pipeline(labels, codes), names)]
     indicators = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
-    means = [TargetEncoder(random_state=seed), *([] if scaling == "none" else [StandardScaler()])]
+    folds = StratifiedKFold(5, shuffle=True, random_state=seed)
+    means = [TargetEncoder(cv=folds), *([] if scaling == "none" else [StandardScaler()])]
     return [
         ("categorical", make_pipeline(labels, indicators), partial(columns_with, names, few=True)),
         ("many_categories", make_pipeline(labels, *means), partial(columns_with, names, few=False)),
