@@ -68,7 +68,7 @@ def test_run_file_is_read_once(run: Run, tmp_path: Path) -> None:
 
 def test_experiments_are_run_and_counted(run: Run, dataset: Path, tmp_path: Path) -> None:
     command = (
-        *("experiments", "--datasets", dataset.parent, "--flows", "decision_tree,k_nearest_neighbors"),
+        *("experiments", "--datasets", dataset.parent, "--flows", "decision_tree,naive_bayes"),
         *("--configurations", "1", "--folds", "2", "--jobs", "2", "--warehouse", tmp_path / "warehouse"),
     )
     code, out, err = run(*command)
