@@ -12,7 +12,7 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import ALL_COMPLETED, FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -41,6 +41,9 @@ COMMIT_SECONDS = 120.0
 """Results wait this long for their commit, in the journal."""
 PATIENCE = 20
 """Wall-clock time that a run may take, as a multiple of the processor time: other work must not decide."""
+
+
+_END = "end"
 
 
 @dataclass(frozen=True)
@@ -96,16 +99,21 @@ def run_experiments(
             )
     finally:
         for batch in batches:
-            batch.commit()
+            batch.commit()  # what has come back of those that were interrupted
     return counts
 
 
 def _work(
     warehouse: Warehouse, plan: Plan, batches: set[_Batch], counts: dict[str, int]
-) -> Iterator[tuple[_Batch, Run]]:
-    """The runs that are to be made, in order, each with the batch that takes its result."""
+) -> Iterator[tuple[_Batch, Run] | None]:
+    """The runs that are to be made, in order, each with the batch that takes its result.
+
+    None says that what follows depends on the results of all runs so far.
+    """
     unusable: set[Source] = set()
     for place, tier in enumerate(plan.tiers):
+        if place:
+            yield None
         for members in plan.blocks():
             for source in plan.datasets:
                 dataset = None if source in unusable else _load(source, warehouse.path)
@@ -117,6 +125,9 @@ def _work(
                     batches.add(batch)
                     counts["skipped"] += batch.skipped
                     yield from batch.hand_out()
+                    if batch.complete:
+                        batch.commit()
+                        batches.discard(batch)
 
 
 @lru_cache(maxsize=2)
@@ -185,7 +196,7 @@ def setup_of(member: Member) -> str:
 
 
 def _finished(
-    work: Iterator[tuple[_Batch, Run]], seed: int, jobs: int
+    work: Iterator[tuple[_Batch, Run] | None], seed: int, jobs: int
 ) -> Iterator[tuple[_Batch, Run, Trial]]:
     """Runs with their outcomes, in the order in which they end; `jobs` at a time.
 
@@ -193,14 +204,17 @@ def _finished(
     """
     with ThreadPoolExecutor(jobs) as pool:
         waiting: dict[Future[Trial], tuple[_Batch, Run]] = {}
+        item: tuple[_Batch, Run] | str | None = None
         try:
-            while True:
-                while len(waiting) < jobs and (item := next(work, None)) is not None:
-                    batch, run = item
-                    waiting[pool.submit(batch.run, run, seed)] = item
-                if not waiting:
-                    return
-                for future in wait(waiting, return_when=FIRST_COMPLETED).done:
+            while item != _END or waiting:
+                paused = False
+                while len(waiting) < jobs and not paused and item != _END:
+                    item = next(work, _END)
+                    paused = item is None
+                    if isinstance(item, tuple):
+                        batch, run = item
+                        waiting[pool.submit(batch.run, run, seed)] = item
+                for future in wait(waiting, return_when=ALL_COMPLETED if paused else FIRST_COMPLETED).done:
                     yield *waiting.pop(future), future.result()
         finally:
             # Nobody waits for the results of an interrupted job.
@@ -234,6 +248,7 @@ class _Batch:
         self._left = [run for run in planned if run.run not in set(finished)]
         self.skipped = len(planned) - len(self._left)
         self._timeouts = Counter(known["flow"][known["outcome"] == Outcome.timeout])
+        self._timeouts.update(run.flow.id for run, trial in self._results if trial.outcome is Outcome.timeout)
         self._awaited = 0
         self._handed_out = False
         self._last_commit = time.monotonic()
@@ -254,8 +269,6 @@ class _Batch:
             self._awaited += 1
             yield self, run
         self._handed_out = True
-        if not self._awaited:
-            self.commit()
 
     def run(self, run: Run, seed: int) -> Trial:
         """Evaluate one configuration in a process of its own."""
@@ -289,7 +302,8 @@ class _Batch:
             tables = tables | run_tables(self.dataset, self._results, self._procedure.name)
         if tables:
             self._warehouse.write(tables, source="experiments", location=self.dataset.source)
-        self._journal.clear()
+        stored = {run.run for run, _ in self._results}
+        self._journal.keep(lambda record: record["run"] not in stored)
         self._results, self._description = [], {}
         self._last_commit = time.monotonic()
 

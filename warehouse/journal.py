@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from warehouse.errors import Failed
+from warehouse.files import write_text
 
 
 class Journal:
@@ -50,6 +51,18 @@ class Journal:
                 continue
             if isinstance(record, dict):
                 yield record
+
+    def keep(self, wanted: Callable[[dict[str, Any]], bool]) -> None:
+        """Forget all records but those that are wanted.
+
+        Raises:
+            Failed: the file can't be written.
+        """
+        left = [record for record in self.records() if wanted(record)]
+        if left:
+            write_text(self.path, "\n".join(json.dumps(record) for record in left))
+        else:
+            self.clear()
 
     def clear(self) -> None:
         """Forget all records: they stand where they belong."""

@@ -10,12 +10,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ingest.flows.base import CLASS_WEIGHT, IMPUTATION, Flow, Make
+from ingest.flows.base import CLASS_WEIGHT, IMPUTATION, Flow, Make, Values
 from ingest.flows.parameters import Choice, Number
 
 if TYPE_CHECKING:
     from sklearn.base import ClassifierMixin
 
+LEAST = 1e-3
+"""Low end of the ranges of regularization, which stands for 0."""
 EARLY_STOPPING = Choice("early_stopping", (False, True), default=False)
 
 
@@ -31,10 +33,15 @@ def _adaboost(make: Make) -> ClassifierMixin:
     )
 
 
+def _with_zeros(values: Values, least: float, *names: str) -> dict[str, Any]:
+    """`values` with 0 for the low end `least` of these logarithmic ranges: no regularization."""
+    return {name: 0.0 if name in names and value <= least else value for name, value in values.items()}
+
+
 def _booster(library: str, make: Make, **more: Any) -> ClassifierMixin:
     from ingest.flows.boosters import Booster
 
-    settings = dict(make.values)
+    settings = _with_zeros(make.values, LEAST, "reg_alpha", "reg_lambda")
     return Booster(
         library,
         early_stopping=bool(settings.pop("early_stopping")),
@@ -64,7 +71,7 @@ def _catboost(make: Make) -> ClassifierMixin:
 def _hist_gradient_boosting(make: Make) -> ClassifierMixin:
     from sklearn.ensemble import HistGradientBoostingClassifier
 
-    values = dict(make.values)
+    values = _with_zeros(make.values, 1e-10, "l2_regularization")
     balanced = values.pop("class_weight") == "balanced"
     return HistGradientBoostingClassifier(
         class_weight="balanced" if balanced else None,
@@ -100,8 +107,8 @@ lightgbm = Flow(
         Number("min_child_samples", 1, 200, log=True, default=20),
         Number("colsample_bytree", 0.2, 1.0, default=1.0),
         Number("subsample", 0.3, 1.0, default=1.0),
-        Number("reg_alpha", 1e-3, 100.0, log=True, default=1e-3),
-        Number("reg_lambda", 1e-3, 100.0, log=True, default=1e-3),
+        Number("reg_alpha", LEAST, 100.0, log=True, default=LEAST),
+        Number("reg_lambda", LEAST, 100.0, log=True, default=LEAST),
         Choice("extra_trees", (False, True), default=False),
         Number("cat_smooth", 1e-3, 100.0, log=True, default=10.0),
         CLASS_WEIGHT,
@@ -123,8 +130,8 @@ xgboost = Flow(
         Number("colsample_bytree", 0.2, 1.0, default=1.0),
         Number("colsample_bynode", 0.2, 1.0, default=1.0),
         Number("subsample", 0.3, 1.0, default=1.0),
-        Number("reg_alpha", 1e-3, 100.0, log=True, default=1e-3),
-        Number("reg_lambda", 1e-3, 100.0, log=True, default=1.0),
+        Number("reg_alpha", LEAST, 100.0, log=True, default=LEAST),
+        Number("reg_lambda", LEAST, 100.0, log=True, default=1.0),
         CLASS_WEIGHT,
         EARLY_STOPPING,
     ),

@@ -152,8 +152,8 @@ def as_labels(frame: pd.DataFrame) -> np.ndarray:  # (n, columns) -> (n, columns
 
 
 def as_text(column: pd.Series) -> pd.Series:
-    """Free text, a missing one as the empty text."""
-    return column.astype("object").where(column.notna(), "").astype(str)
+    """Free text, a missing one as the word `missing`, so that there is always a word."""
+    return column.astype("object").where(column.notna(), "missing").astype(str)
 
 
 def date_parts(frame: pd.DataFrame) -> np.ndarray:  # (n, columns) -> (n, 4 * columns)

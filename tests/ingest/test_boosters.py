@@ -201,16 +201,15 @@ def as_frame(X: np.ndarray) -> tuple[pd.DataFrame, dict[str, Role]]:
 
 
 def plain_default(flow: str) -> ClassifierMixin:
-    """The library's estimator with what our default sets differently, each with its reason."""
+    """The library's estimator as it is."""
     if flow == "lightgbm":
         from lightgbm import LGBMClassifier
 
-        # The low end of the logarithmic range stands for no regularization.
-        return LGBMClassifier(reg_alpha=1e-3, reg_lambda=1e-3, n_jobs=1, verbose=-1)
+        return LGBMClassifier(n_jobs=1, verbose=-1)
     if flow == "xgboost":
         from xgboost import XGBClassifier
 
-        return XGBClassifier(reg_alpha=1e-3, n_jobs=1)  # as LightGBM's
+        return XGBClassifier(n_jobs=1)
     if flow == "catboost":
         from catboost import CatBoostClassifier
 
@@ -218,8 +217,8 @@ def plain_default(flow: str) -> ClassifierMixin:
     if flow == "hist_gradient_boosting":
         from sklearn.ensemble import HistGradientBoostingClassifier
 
-        # As LightGBM's; scikit-learn's own stops early above 10,000 rows, ours never by default.
-        return HistGradientBoostingClassifier(l2_regularization=1e-10, random_state=0)
+        # It stops early above 10,000 rows, ours never by default.
+        return HistGradientBoostingClassifier(random_state=0)
     from sklearn.linear_model import LogisticRegression
     from sklearn.neural_network import MLPClassifier
 
