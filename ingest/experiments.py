@@ -48,7 +48,7 @@ _END = "end"
 
 @dataclass(frozen=True)
 class Progress:
-    """Where a job stands. `left` runs are expected to take `seconds_left`."""
+    """Where a job stands. `left` runs of the first tier are expected to take `seconds_left`."""
 
     dataset: str
     done: int

@@ -110,6 +110,9 @@ def _report(result: Recommendation) -> str:
         lines.append(
             f"This dataset is in the warehouse ({', '.join(result.left_out)}); "
             "the model has not learned from its runs."
+            if len(result.left_out) == 1
+            else f"This dataset and near copies of it are in the warehouse ({', '.join(result.left_out)}); "
+            "the model has not learned from their runs."
         )
     if result.not_installed:
         titles = ", ".join(flow.title for flow in result.not_installed)

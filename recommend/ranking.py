@@ -61,7 +61,7 @@ class Recommendation:
     nearest: list[tuple[str, float]]
     """Names of the most similar datasets of the warehouse, with their distance."""
     left_out: list[str]
-    """Datasets of the warehouse with the same content, which the model has not learned from."""
+    """Datasets of the warehouse with the same content and their near copies; the model has not seen them."""
     warehouse: Warehouse
     model: StoredModel
     candidates: int
@@ -126,7 +126,7 @@ class Knowledge:
     metalearner: str | None
     """Name of the learner; None = nothing is to be learned."""
     left_out: Mapping[str, str]
-    """Key -> name of the datasets of the warehouse with the same content."""
+    """Key -> name of the datasets of the warehouse with the same content, and of their near copies."""
 
     def trained(self, metalearner: str, settings: Mapping[str, Any] | None = None) -> StoredModel:
         """A meta-learner that has not seen runs on this dataset."""
@@ -169,6 +169,14 @@ class Knowledge:
         return self.runs.configurations.loc[[candidate.setup for candidate in self.candidates]]
 
 
+_SAME_OR_NEAR = """
+WITH same AS (SELECT dataset, family FROM datasets WHERE content_hash = ?)
+SELECT dataset, name FROM datasets
+WHERE dataset IN (SELECT dataset FROM same) OR family IN (SELECT family FROM same)
+ORDER BY dataset
+"""
+
+
 def gather(
     dataset: Dataset,
     *,
@@ -191,9 +199,7 @@ def gather(
         )
     refuse_without_features(dataset.roles)
     warehouse = warehouse if warehouse is not None else Warehouse.open(None)
-    same = warehouse.sql(
-        "SELECT dataset, name FROM datasets WHERE content_hash = ? ORDER BY dataset", [dataset.content_hash]
-    )
+    same = warehouse.sql(_SAME_OR_NEAR, [dataset.content_hash])
     return Knowledge(
         dataset=dataset,
         part=dataset if part is None else part,

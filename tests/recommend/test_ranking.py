@@ -67,6 +67,19 @@ def test_dataset_of_the_warehouse_is_left_out_whatever_its_order(small_world: Pa
     assert "world800" not in dict(result.nearest)
 
 
+def test_near_copies_of_a_dataset_of_the_warehouse_are_left_out_with_it(
+    small_world: Path, tmp_path: Path
+) -> None:
+    warehouse = Warehouse.open(small_world).export(tmp_path / "families")
+    datasets = warehouse.sql("SELECT * EXCLUDE ingest FROM datasets")
+    datasets.loc[datasets["name"].isin(["world700", "world800"]), "family"] = "worlds"
+    warehouse.write({"datasets": datasets}, source="test")
+    result = rank(load_dataset(numbers(800, seed=6)), warehouse=warehouse)
+    assert sorted(result.left_out) == ["world700", "world800"]
+    assert result.model.datasets == 6
+    assert not {"world700", "world800"} & dict(result.nearest).keys()
+
+
 def test_unknown_dataset_leaves_nothing_out(small_world: Path) -> None:
     result = rank(load_dataset(numbers(900, seed=50)), warehouse=Warehouse.open(small_world))
     assert result.left_out == []
