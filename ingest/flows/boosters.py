@@ -9,6 +9,7 @@ others.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -61,12 +62,12 @@ class Booster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
 
         self.classes_, codes = np.unique(np.asarray(y), return_inverse=True)
         weights = compute_sample_weight("balanced", codes) if self.balanced else None
-        rows = np.arange(len(codes))
-        train, valid = rows, None
-        if self.early_stopping:
-            train, valid = hold_out(codes, max(2, round(1 / validation_share(len(codes)))), self.seed)
-            valid = valid if len(valid) else None
-        self.model_ = _FIT[self.library](self, X, codes, weights, train, valid)
+        rows = _Rows(X, codes, weights)
+        if not self.early_stopping:
+            self.model_ = _FIT[self.library](self, rows, None)
+            return self
+        train, valid = hold_out(codes, max(2, round(1 / validation_share(len(codes)))), self.seed)
+        self.model_ = _FIT[self.library](self, rows.take(train), rows.take(valid) if len(valid) else None)
         return self
 
     def predict_proba(self, X: Matrix) -> Matrix:
@@ -89,41 +90,40 @@ def validation_share(rows: int) -> float:
     return min(0.2, max(0.05, 500 / rows))
 
 
-def _fit_lightgbm(
-    booster: Booster,
-    X: Matrix,
-    codes: Codes,
-    weights: Matrix | None,
-    train: Codes,
-    valid: Codes | None,
-) -> Any:
+@dataclass(frozen=True)
+class _Rows:
+    """Rows to fit on, or to stop early on."""
+
+    X: Matrix
+    """(n, columns)"""
+    codes: Codes
+    """(n,) classes, from 0."""
+    weights: Matrix | None
+    """(n,)"""
+
+    def take(self, rows: Codes) -> Self:
+        weights = None if self.weights is None else self.weights[rows]
+        return replace(self, X=self.X[rows], codes=self.codes[rows], weights=weights)
+
+
+def _fit_lightgbm(booster: Booster, train: _Rows, valid: _Rows | None) -> Any:
     from lightgbm import LGBMClassifier, early_stopping
 
     model = LGBMClassifier(random_state=booster.seed, n_jobs=1, verbose=-1, **booster.settings)
     watched: dict[str, Any] = {}
     if valid is not None:
         watched = {
-            "eval_X": X[valid],
-            "eval_y": codes[valid],
+            "eval_X": valid.X,
+            "eval_y": valid.codes,
             "callbacks": [early_stopping(PATIENCE, first_metric_only=True, verbose=False)],
         }
+    categorical = list(range(booster.n_categorical))
     return model.fit(
-        X[train],
-        codes[train],
-        sample_weight=None if weights is None else weights[train],
-        categorical_feature=list(range(booster.n_categorical)),
-        **watched,
+        train.X, train.codes, sample_weight=train.weights, categorical_feature=categorical, **watched
     )
 
 
-def _fit_xgboost(
-    booster: Booster,
-    X: Matrix,
-    codes: Codes,
-    weights: Matrix | None,
-    train: Codes,
-    valid: Codes | None,
-) -> Any:
+def _fit_xgboost(booster: Booster, train: _Rows, valid: _Rows | None) -> Any:
     from xgboost import XGBClassifier
 
     model = XGBClassifier(
@@ -131,44 +131,32 @@ def _fit_xgboost(
         n_jobs=1,
         tree_method="hist",
         enable_categorical=True,
-        feature_types=["c"] * booster.n_categorical + ["q"] * (X.shape[1] - booster.n_categorical),
+        feature_types=["c"] * booster.n_categorical + ["q"] * (train.X.shape[1] - booster.n_categorical),
         eval_metric="logloss" if len(booster.classes_) == 2 else "mlogloss",
         early_stopping_rounds=None if valid is None else PATIENCE,
         **booster.settings,
     )
-    return model.fit(
-        X[train],
-        codes[train],
-        sample_weight=None if weights is None else weights[train],
-        eval_set=None if valid is None else [(X[valid], codes[valid])],
-        verbose=False,
-    )
+    watched = None if valid is None else [(valid.X, valid.codes)]
+    return model.fit(train.X, train.codes, sample_weight=train.weights, eval_set=watched, verbose=False)
 
 
-def _fit_catboost(
-    booster: Booster,
-    X: Matrix,
-    codes: Codes,
-    weights: Matrix | None,
-    train: Codes,
-    valid: Codes | None,
-) -> Any:
+def _fit_catboost(booster: Booster, train: _Rows, valid: _Rows | None) -> Any:
     from catboost import CatBoostClassifier
 
+    n_categorical = booster.n_categorical
     model = CatBoostClassifier(
         random_seed=booster.seed,
         thread_count=1,
         verbose=False,
         allow_writing_files=False,
-        cat_features=list(range(booster.n_categorical)),
+        cat_features=list(range(n_categorical)),
         **booster.settings,
     )
-    rows = _for_catboost(X, booster.n_categorical)
     return model.fit(
-        rows.iloc[train],
-        codes[train],
-        sample_weight=None if weights is None else weights[train],
-        eval_set=None if valid is None else (rows.iloc[valid], codes[valid]),
+        _for_catboost(train.X, n_categorical),
+        train.codes,
+        sample_weight=train.weights,
+        eval_set=None if valid is None else (_for_catboost(valid.X, n_categorical), valid.codes),
         early_stopping_rounds=None if valid is None else PATIENCE,
     )
 
