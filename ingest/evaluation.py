@@ -20,6 +20,7 @@ from ingest.flows import Value, get_flow
 from ingest.resampling import Resampling, Split
 
 if TYPE_CHECKING:
+    import pandas as pd
     from sklearn.base import BaseEstimator
 
     from ingest.datasets import Dataset
@@ -120,7 +121,8 @@ def evaluate_splits(
         # Not converged, rare class, constant column in a fold: the scores say what came of it.
         warnings.simplefilter("ignore")
         for train, test in splits:
-            _test(tested, get_flow(flow).pipeline(values, dataset.roles, seed=seed), dataset, train, test)
+            pipeline = get_flow(flow).pipeline(values, dataset.roles, seed=seed)
+            _test(tested, pipeline, dataset.features, codes, train, test)
     wall, cpu = time.perf_counter() - wall, _cpu_seconds() - cpu
     actual = np.concatenate(tested.actual)
     confusion = np.zeros((n_classes, n_classes))
@@ -137,16 +139,19 @@ def evaluate_splits(
 
 
 def _test(
-    tested: _Tested, pipeline: BaseEstimator, dataset: Dataset, train: np.ndarray, test: np.ndarray
+    tested: _Tested,
+    pipeline: BaseEstimator,
+    features: pd.DataFrame,
+    codes: np.ndarray,
+    train: np.ndarray,
+    test: np.ndarray,
 ) -> None:
     """Fit and predict one fold."""
-    codes = class_codes(dataset)
-    n_classes = int(codes.max()) + 1
     begun = time.perf_counter()
-    pipeline.fit(dataset.features.iloc[train], codes[train])
+    pipeline.fit(features.iloc[train], codes[train])
     fitted = time.perf_counter()
-    rows = dataset.features.iloc[test]
-    scores = class_scores(pipeline, rows, n_classes)
+    rows = features.iloc[test]
+    scores = class_scores(pipeline, rows, int(codes.max()) + 1)
     tested.predicting += time.perf_counter() - fitted
     tested.fitting.append(fitted - begun)
     tested.actual.append(codes[test])

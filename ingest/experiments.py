@@ -81,9 +81,7 @@ def run_experiments(
     try:
         for batch, run, trial in _finished(_work(warehouse, plan, batches, counts), plan.seed, jobs):
             batch.add(run, trial)
-            if batch.complete:
-                batch.commit()
-                batches.discard(batch)
+            _store_if_complete(batch, batches)
             counts[trial.outcome] += 1
             done = sum(counts.values()) - counts["skipped"]
             left = max(expected - done - counts["skipped"], 0)
@@ -125,9 +123,13 @@ def _work(
                     batches.add(batch)
                     counts["skipped"] += batch.skipped
                     yield from batch.hand_out()
-                    if batch.complete:
-                        batch.commit()
-                        batches.discard(batch)
+                    _store_if_complete(batch, batches)
+
+
+def _store_if_complete(batch: _Batch, batches: set[_Batch]) -> None:
+    if batch.complete:
+        batch.commit()
+        batches.discard(batch)
 
 
 @lru_cache(maxsize=2)
@@ -253,7 +255,8 @@ class _Batch:
         self._handed_out = False
         self._last_commit = time.monotonic()
         self._description = self._describe(source)
-        self._part, self._repetitions = self._needed_rows()
+        # Splitting takes longer than all else here, and a job that goes on passes over many batches.
+        self._part, self._repetitions = self._needed_rows() if self._left else (dataset, [])
 
     @property
     def complete(self) -> bool:

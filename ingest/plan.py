@@ -10,7 +10,6 @@ import os
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ from ingest.dataset_files import DatasetFile, find_datasets
 from ingest.datasets import NumericTarget
 from ingest.flows import get_flow
 from ingest.flows.design import sobol_design
-from ingest.pool import Member, read_pool
+from ingest.pool import Member, in_turns, read_pool
 from ingest.resampling import Resampling
 from warehouse.errors import BadInput, one_line
 
@@ -145,7 +144,11 @@ def read_plan(path: Path) -> Plan:
 
 def _plan(content: dict[str, Any], folder: Path) -> Plan:
     return Plan(
-        [source for entry in content.pop("datasets") for source in _in_turns([*_sources(entry, folder)])],
+        [
+            source
+            for entry in content.pop("datasets")
+            for source in _domains_in_turns([*_sources(entry, folder)])
+        ],
         read_pool(folder / content.pop("pool")),
         [Tier(**entry) for entry in content.pop("tiers")],
         [SplitRule(**entry) for entry in content.pop("splits")],
@@ -179,9 +182,9 @@ def _families(path: Path) -> dict[str, dict[str, str]]:
     }
 
 
-def _in_turns(sources: Sequence[Source]) -> list[Source]:
+def _domains_in_turns(sources: Sequence[Source]) -> list[Source]:
     """The domains taking turns, so that any prefix has some of each."""
     by_domain: dict[str | None, list[Source]] = {}
     for source in sources:
         by_domain.setdefault(source.domain, []).append(source)
-    return [source for turn in zip_longest(*by_domain.values()) for source in turn if source is not None]
+    return [*in_turns(by_domain.values())]

@@ -8,19 +8,21 @@ before the rest, the flows taking turns. What came from elsewhere says so in `so
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from ingest.flows import FLOWS, Value, get_flow
 from ingest.flows.design import sobol_design
 from ingest.flows.parameters import Number
 from warehouse.errors import BadInput, one_line
 from warehouse.files import read_json, write_text
+
+Item = TypeVar("Item")
 
 STRONG = 24
 """Configurations of a flow that practitioners reach for."""
@@ -90,11 +92,12 @@ def build_pool(known: Sequence[Member], *, seed: int = 0) -> list[Member]:
         columns.append(list(different.values())[:size])
     first = [[member for member in column if member.source != "design"] for column in columns]
     rest = [[member for member in column if member.source == "design"] for column in columns]
-    return [*_in_turns(first), *_in_turns(rest)]
+    return [*in_turns(first), *in_turns(rest)]
 
 
-def _in_turns(columns: Sequence[Sequence[Member]]) -> Iterator[Member]:
-    return (member for row in zip_longest(*columns) for member in row if member is not None)
+def in_turns(columns: Iterable[Sequence[Item]]) -> Iterator[Item]:
+    """The first of each column, then the second of each that has one, and so on."""
+    return (item for turn in zip_longest(*columns) for item in turn if item is not None)
 
 
 # ---- configurations of others, in our terms -------------------------------------------------------
@@ -121,7 +124,7 @@ def known_configurations(autogluon: Path, autosklearn: Path, flaml: Path) -> lis
     return [
         member
         for flow in FLOWS
-        for member in _in_turns([[own for own in one if own.flow == flow] for one in portfolios])
+        for member in in_turns([[own for own in one if own.flow == flow] for one in portfolios])
     ]
 
 

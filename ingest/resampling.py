@@ -81,10 +81,7 @@ def hold_out(codes: Rows, every: int, seed: int) -> Split:
 
     Of a class with fewer rows than `every` there may be none among those held out, never none to learn from.
     """
-    shuffled = np.random.default_rng(seed).permutation(len(codes))
-    by_class = shuffled[np.argsort(codes[shuffled], kind="stable")]
-    sizes = np.bincount(codes)
-    place = np.arange(len(codes)) - np.repeat(np.cumsum(sizes) - sizes, sizes)  # within the class
+    by_class, place = _shuffled_by_class(codes, seed)
     held_out = place % every == every - 1
     return np.sort(by_class[~held_out]), np.sort(by_class[held_out])
 
@@ -106,8 +103,14 @@ def stratified_sample(codes: Rows, n: int, seed: int, *, spare: int = 0) -> Rows
     while (share < least).any() and share.max() > 2:
         share[np.argmax(share < least)] += 1
         share[np.argmax(share)] -= 1
-    shuffled = np.random.default_rng(seed).permutation(len(codes))
-    by_class = shuffled[np.argsort(codes[shuffled], kind="stable")]
-    starts = np.cumsum(sizes) - sizes
-    place = np.arange(len(codes)) - np.repeat(starts, sizes)
+    by_class, place = _shuffled_by_class(codes, seed)
     return np.sort(by_class[place < np.repeat(share, sizes)])
+
+
+def _shuffled_by_class(codes: Rows, seed: int) -> tuple[Rows, Rows]:
+    """(n,) rows class by class, shuffled within each, and (n,) the place of each within its class."""
+    shuffled = np.random.default_rng(seed).permutation(len(codes))
+    sizes = np.bincount(codes)
+    starts = np.cumsum(sizes) - sizes
+    by_class = shuffled[np.argsort(codes[shuffled], kind="stable")]
+    return by_class, np.arange(len(codes)) - np.repeat(starts, sizes)

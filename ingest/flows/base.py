@@ -36,6 +36,11 @@ class Make:
     n_categorical: int
     """How many of the first columns of its matrix are category codes; 0 where they are indicators."""
 
+    @property
+    def class_weight(self) -> str | None:
+        """scikit-learn's word for the hyperparameter `class_weight`."""
+        return None if self.values["class_weight"] == "none" else str(self.values["class_weight"])
+
 
 @dataclass(frozen=True)
 class Flow:

@@ -8,6 +8,7 @@ are and so have no imputation. No regularization is written as the low end of a 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ingest.flows.base import CLASS_WEIGHT, IMPUTATION, Flow, Make, Values
@@ -65,16 +66,14 @@ def _catboost(make: Make) -> ClassifierMixin:
     if settings.pop("automatic_learning_rate"):
         # CatBoost derives it only where `l2_leaf_reg` is not given either.
         del settings["learning_rate"], settings["l2_leaf_reg"]
-    return _booster("catboost", Make(settings, make.seed, make.n_categorical))
+    return _booster("catboost", replace(make, values=settings))
 
 
 def _hist_gradient_boosting(make: Make) -> ClassifierMixin:
     from sklearn.ensemble import HistGradientBoostingClassifier
 
-    values = _with_zeros(make.values, 1e-10, "l2_regularization")
-    balanced = values.pop("class_weight") == "balanced"
+    values = _with_zeros(make.values, 1e-10, "l2_regularization") | {"class_weight": make.class_weight}
     return HistGradientBoostingClassifier(
-        class_weight="balanced" if balanced else None,
         random_state=make.seed,
         categorical_features=list(range(make.n_categorical)) or None,
         validation_fraction=0.15,

@@ -38,7 +38,7 @@ def _logistic_regression(make: Make) -> ClassifierMixin:
         solver="lbfgs" if ridge else "saga",
         max_iter=1000 if ridge else 200,
         tol=values["tol"],
-        class_weight=None if values["class_weight"] == "none" else values["class_weight"],
+        class_weight=make.class_weight,
         random_state=make.seed,
     )
 
@@ -46,14 +46,8 @@ def _logistic_regression(make: Make) -> ClassifierMixin:
 def _sgd(make: Make) -> ClassifierMixin:
     from sklearn.linear_model import SGDClassifier
 
-    rest = dict(make.values)
-    weight = rest.pop("class_weight")
-    return SGDClassifier(
-        penalty="elasticnet",
-        class_weight=None if weight == "none" else weight,
-        random_state=make.seed,
-        **rest,
-    )
+    values = {**make.values, "class_weight": make.class_weight}
+    return SGDClassifier(penalty="elasticnet", random_state=make.seed, **values)
 
 
 def _k_nearest_neighbors(make: Make) -> ClassifierMixin:

@@ -25,8 +25,7 @@ def _forest_space(*, bootstrap: bool) -> tuple[Number | Choice, ...]:
 
 def _weighted(make: Make) -> dict[str, Any]:
     """The hyperparameters, with scikit-learn's word for no class weights."""
-    weight = make.values["class_weight"]
-    return {**make.values, "class_weight": None if weight == "none" else weight, "random_state": make.seed}
+    return {**make.values, "class_weight": make.class_weight, "random_state": make.seed}
 
 
 def _random_forest(make: Make) -> ClassifierMixin:

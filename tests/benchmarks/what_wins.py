@@ -14,7 +14,6 @@ Notation
 from __future__ import annotations
 
 import argparse
-import json
 from itertools import pairwise
 from pathlib import Path
 
@@ -22,7 +21,6 @@ import pandas as pd
 from scipy.stats import kendalltau
 
 from ingest.experiments import setup_of
-from ingest.flows import FLOWS
 from ingest.pool import read_pool
 from metalearners.base import oriented
 from warehouse.measures import canonical_measure
@@ -91,12 +89,11 @@ def of_sources(runs: pd.DataFrame) -> pd.DataFrame:
 
 def of_flows(runs: pd.DataFrame) -> pd.DataFrame:
     """Regret of each flow's default, and of its best configuration on each dataset."""
-    defaults = {json.dumps(flow.default(), sort_keys=True): name for name, flow in FLOWS.items()}
     setups = {setup_of(member) for member in read_pool(POOL) if member.source == "default"}
     default = runs[runs["setup"].isin(setups)].groupby("algorithm")["regret"].mean()
     best = runs.groupby(["algorithm", "dataset"])["regret"].min().groupby("algorithm").mean()
     table = pd.DataFrame({"regret of the default": default, "regret of the best": best})
-    return table.loc[list(dict.fromkeys(defaults.values()))].sort_values("regret of the default")
+    return table.sort_values("regret of the default")
 
 
 def whose(source: str) -> str:
