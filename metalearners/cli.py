@@ -392,6 +392,7 @@ def _document(
                 "runs": one.runs,
                 "tau": one.tau,
                 "regret": {str(top): value for top, value in one.regret.items()},
+                "choices": list(one.choices),
                 "coverage": one.coverage,
                 "shots": {
                     policy: {str(number): tau for number, tau in taus.items()}

@@ -68,6 +68,8 @@ class DatasetResult:
     tau: float
     regret: Mapping[int, float]
     """Number of first picks -> normalized regret."""
+    choices: Sequence[str] = ()
+    """Setups of the first picks, in order."""
     coverage: float | None = None
     """Of the 80 % interval; None where the learner states no uncertainty."""
     shots: Mapping[Policy, Mapping[int, float]] = field(default_factory=dict)
@@ -210,6 +212,7 @@ def _fold(
         runs=len(new.actual),
         tau=kendall_tau(expected.mean, new.actual),
         regret={top: normalized_regret(chosen[:top], new.actual) for top in TOPS},
+        choices=new.configurations.index[chosen].tolist(),
         coverage=coverage(expected, new.actual),
         shots=_taus_after_trials(trained, new, shots, seed) if shots else {},
     )

@@ -43,7 +43,15 @@ def test_evaluate_prints_the_contracted_json(metalearners: Any, tmp_path: Path) 
     assert all(set(result["regret"][top]) == {"mean", "low", "high"} for top in ("1", "3", "5"))
     assert result["regret"]["mean"] == result["regret"]["1"]["mean"]
     assert [one["dataset"] for one in result["per_dataset"]] == ["toy:0", "toy:1", "toy:2"]
-    assert set(result["per_dataset"][0]) == {"dataset", "runs", "tau", "regret", "coverage", "shots"}
+    assert set(result["per_dataset"][0]) == {
+        "dataset",
+        "runs",
+        "tau",
+        "regret",
+        "choices",
+        "coverage",
+        "shots",
+    }
     assert json.loads((tmp_path / "result.json").read_text()) == result
 
 

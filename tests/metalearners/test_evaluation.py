@@ -128,6 +128,17 @@ def test_the_toy_world_is_ranked_well() -> None:
     assert result.regret(5).mean < 0.2
 
 
+def test_the_first_choices_are_told_with_the_regret_of_the_best_of_them() -> None:
+    runs = toy_runs()
+    result = evaluate(runs, toy_metafeatures(), "lightgbm", FAST, datasets=["toy:0"]).per_dataset[0]
+    values = runs.runs[runs.runs["dataset"] == "toy:0"].set_index("setup")["value"]
+    best_of = {top: values[result.choices[:top]].max() for top in (1, 3, 5)}
+    assert len(result.choices) == len(set(result.choices)) == 5
+    assert result.regret == pytest.approx(
+        {top: (values.max() - best) / (values.max() - values.min()) for top, best in best_of.items()}
+    )
+
+
 def test_the_number_of_processes_does_not_matter() -> None:
     runs, metafeatures = toy_runs(n_datasets=4), toy_metafeatures(4)
     alone = evaluate(runs, metafeatures, "lightgbm", FAST)

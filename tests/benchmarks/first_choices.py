@@ -1,0 +1,141 @@
+"""What the first choices of learners are worth, beside the defaults that people begin with anyway.
+
+    python -m tests.benchmarks.first_choices [--warehouse DIR] [--measure NAME] [--learner NAME ...]
+
+Learners rank the configurations of each dataset without the runs of its family; a default is the same on
+every dataset. Prints a table in Markdown.
+
+Notation
+    tau         Kendall's tau-b between expected and true order
+    regret k    (best - best of the first k) / (best - worst) of a dataset's runs, from 0 to 1, with half the
+                width of the mean's 95 % interval; datasets on which a default failed don't count for it
+    full size   the same among the runs on the most rows: those that were best on fewer, and the defaults.
+                A choice that was not run on so many rows counts as the worst of these
+    p           of the first choice at full size against the first row's: Wilcoxon's signed-rank test, Holm
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+from scipy.stats import wilcoxon
+from statsmodels.stats.multitest import multipletests
+
+from ingest.experiments import setup_of
+from ingest.flows import FLOWS
+from ingest.pool import Member
+from metalearners.base import oriented
+from metalearners.evaluation import TOPS, evaluate, interval
+from tests.benchmarks.what_wins import markdown
+from warehouse.measures import canonical_measure
+from warehouse.queries import RunTable
+from warehouse.store import STARTER, Warehouse
+
+LEARNERS = ("bank", "portfolio", "average-rank", "nearest-25", "lightgbm")
+DEFAULTS = (
+    "catboost",
+    "lightgbm",
+    "xgboost",
+    "hist_gradient_boosting",
+    "random_forest",
+    "mlp",
+    "svm",
+    "logistic_regression",
+)
+
+AT_MOST_ROWS = """
+WITH valued AS (
+    SELECT t.dataset, r.setup, r.train_rows, e.value
+    FROM runs r JOIN tasks t USING (task) JOIN evaluations e USING (run)
+    WHERE e.measure = $measure AND r.outcome = 'success' AND e.value IS NOT NULL
+)
+SELECT dataset, setup, avg(value) AS value FROM valued v
+WHERE train_rows IS NULL OR train_rows = (SELECT max(train_rows) FROM valued w WHERE w.dataset = v.dataset)
+GROUP BY dataset, setup
+"""
+
+Choices = Mapping[str, Sequence[str]]
+"""Dataset -> setups to try, in order."""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--warehouse", default=STARTER)
+    parser.add_argument("--measure", default="predictive_accuracy", type=canonical_measure)
+    parser.add_argument("--learner", action="append", choices=LEARNERS)
+    parser.add_argument("--jobs", type=int, default=2)
+    options = parser.parse_args()
+    warehouse = Warehouse.open(options.warehouse)
+    runs = warehouse.run_table(None, options.measure)
+    fewest = regrets(runs.runs, runs.measure)
+    most = regrets(warehouse.sql(AT_MOST_ROWS, {"measure": runs.measure}), runs.measure)
+    taus: dict[str, str] = {}
+    choices: dict[str, Choices] = {}
+    for learner in options.learner or LEARNERS:
+        result = evaluate(runs, warehouse.metafeatures(), learner, jobs=options.jobs)
+        taus[learner] = f"{result.tau.mean:.3f}"
+        choices[learner] = {one.dataset: one.choices for one in result.per_dataset}
+    choices |= defaults(runs)
+    rows = {
+        name: {"tau": taus.get(name, "")}
+        | {f"regret {top}": worth(fewest, of, top) for top in TOPS if top <= most_choices(of)}
+        | {f"full size {top}": worth(most, of, top) for top in TOPS if top <= most_choices(of)}
+        for name, of in choices.items()
+    }
+    table = pd.DataFrame.from_dict(rows, orient="index").fillna("")
+    table["p"] = significance({name: best_of(most, of, 1) for name, of in choices.items()})
+    print(f"{runs.measure}\n\n{markdown(table.reset_index(names=''))}")
+
+
+def regrets(runs: pd.DataFrame, measure: str) -> pd.Series:
+    """Regret by dataset and setup; the mean where a setup has several runs."""
+    values = runs.assign(value=oriented(runs["value"].to_numpy(), measure))
+    means = values.groupby(["dataset", "setup"])["value"].mean()
+    best, worst = (means.groupby("dataset").transform(name) for name in ("max", "min"))
+    return ((best - means) / (best - worst)).fillna(0.0)
+
+
+def defaults(runs: RunTable) -> dict[str, Choices]:
+    """The default of each flow, as the only choice on every dataset on which it ran successfully."""
+    setups = {name: setup_of(Member(name, FLOWS[name].default(), "default")) for name in DEFAULTS}
+    datasets_of = runs.runs.groupby("setup")["dataset"].unique()
+    return {
+        f"default of {name}": {dataset: [setup] for dataset in datasets_of[setup]}
+        for name, setup in setups.items()
+        if setup in datasets_of
+    }
+
+
+def most_choices(choices: Choices) -> int:
+    return max(map(len, choices.values()))
+
+
+def best_of(regret: pd.Series, choices: Choices, top: int) -> pd.Series:
+    """The regret of the best of each dataset's first choices."""
+    known = regret.to_dict()
+    return pd.Series(
+        {
+            dataset: min(known.get((dataset, setup), 1.0) for setup in setups[:top])
+            for dataset, setups in choices.items()
+        }
+    )
+
+
+def worth(regret: pd.Series, choices: Choices, top: int) -> str:
+    mean = interval(best_of(regret, choices, top).tolist())
+    return f"{mean.mean:.3f} ± {mean.high - mean.mean:.3f}"
+
+
+def significance(regret: Mapping[str, pd.Series]) -> pd.Series:
+    """Corrected p of every row against the first one; empty for that."""
+    first, *others = regret
+    differences = ((regret[first] - regret[name]).dropna() for name in others)
+    p = [wilcoxon(difference).pvalue for difference in differences]
+    corrected = multipletests(p, method="holm")[1]
+    return pd.Series(["", *(f"{value:.2g}" for value in corrected)], index=list(regret))
+
+
+if __name__ == "__main__":
+    main()
