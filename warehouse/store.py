@@ -6,7 +6,6 @@ leaves nothing to see; the next writer takes back what it left.
 """
 
 import os
-import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -76,7 +75,7 @@ class Warehouse:
         if folder is None:
             folder = user_directory()
             if not _is_warehouse(folder) and _is_warehouse(STARTER):
-                return cls(STARTER).export(folder)
+                _begin_with_starter(folder)
         if not _is_warehouse(folder):
             _make(folder)
         return cls.open(folder)
@@ -177,8 +176,7 @@ class Warehouse:
                 _make(copy)
                 self._copy_content(copy)
                 (copy / _LOCK).unlink(missing_ok=True)
-                shutil.rmtree(target, ignore_errors=True)
-                copy.rename(target)
+                copy.rename(target)  # onto an empty directory at most: what another process wrote there stays
         return self.open(target)
 
     def _copy_content(self, copy: Path) -> None:
@@ -229,6 +227,15 @@ def _absolute(path: str | Path) -> Path:
 
 def _is_warehouse(folder: Path) -> bool:
     return (folder / "ingests" / "_delta_log").is_dir()
+
+
+def _begin_with_starter(folder: Path) -> None:
+    """Make `folder` a copy of the starter, unless another process did: its commits must not be lost."""
+    with _failing(f"cannot make a warehouse at {folder}"):
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with _locked(folder.parent):
+            if not _is_warehouse(folder):
+                Warehouse.open(STARTER).export(folder)
 
 
 def _make(folder: Path) -> None:

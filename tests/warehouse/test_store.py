@@ -1,6 +1,7 @@
 """Writing to a warehouse and reading it back: versions, provenance, and what is refused."""
 
 import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ from deltalake import DeltaTable
 
 from tests.warehouse.worlds import BOOSTING, FOREST, qualities, runs
 from warehouse import delta, store
-from warehouse.errors import BadInput
+from warehouse.errors import BadInput, Failed
 from warehouse.schema import TABLES
 from warehouse.store import Warehouse
 
@@ -280,6 +281,39 @@ def test_without_a_path_the_users_own_begins_as_a_copy_of_the_starter(
     own.write(runs(FOREST, name="b"), source="test")
     assert Warehouse.open().path == Warehouse.create().path == own.path
     assert values(own) == [0.9, 0.9]
+
+
+def test_first_writes_at_the_same_time_are_all_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    starter = Warehouse.create(tmp_path / "starter")
+    starter.write(runs(name="starter"), source="test")
+    monkeypatch.setattr(store, "STARTER", starter.path)
+    monkeypatch.delenv("HEADSTART_WAREHOUSE", raising=False)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "share"))
+
+    def first_write(number: int) -> None:
+        Warehouse.create().write(runs(name=f"mine-{number}"), source="test")
+
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(first_write, range(6)))
+    known = Warehouse.open().sql("SELECT DISTINCT setup FROM runs")["setup"]
+    mine = {f"{FOREST}/mine-{number}" for number in range(6)}
+    assert set(known) == {f"{FOREST}/starter"} | mine
+
+
+def test_an_export_leaves_alone_what_came_to_its_destination_meanwhile(
+    warehouse: Warehouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    warehouse.write(runs(), source="test")
+    mine = tmp_path / "copy" / "mine.txt"
+
+    def somebody_writes(*_: object) -> None:
+        mine.parent.mkdir()
+        mine.write_text("mine")
+
+    monkeypatch.setattr(Warehouse, "_copy_content", somebody_writes)
+    with pytest.raises(Failed, match="cannot export to"):
+        warehouse.export(mine.parent)
+    assert mine.read_text() == "mine"
 
 
 def test_starter_is_read_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
