@@ -80,6 +80,23 @@ class Warehouse:
             _make(folder)
         return cls.open(folder)
 
+    @classmethod
+    def check_writable(cls, path: str | Path | None = None) -> None:
+        """Refuse a warehouse that could not be written to, before work whose results it is to take.
+
+        It need not exist yet; nothing is made. Raises `BadInput`, as `create` and `write` would.
+        """
+        folder = _folder(path) or user_directory()
+        if _is_warehouse(folder):
+            cls.open(folder)._refuse_if_read_only()
+            return
+        existing = next(parent for parent in (folder, *folder.parents) if parent.exists())
+        if not os.access(existing, os.W_OK):
+            raise BadInput(
+                f"no warehouse can be made at {folder}: {existing} is read-only for you;"
+                " name another one with --warehouse DIR"
+            )
+
     @property
     def version(self) -> int:
         """Number of commits; 0 is the empty warehouse."""

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,13 +13,14 @@ from typing import Annotated, Any
 import typer
 
 from ingest.flows import FLOWS, get_flow, installed_flows
+from recommend.bo import outcome
 from recommend.bo.simulate_cli import simulate
 from recommend.bo.tuning import Budget, Progress, Search, Tuned, tune, value_of
 from recommend.bo.warmstart import FROM_FILE, NO_START, STARTS
 from recommend.options import DATASET_HELP, FlowOption, RoleOption, TargetOption
 from warehouse import console
 from warehouse.console import JsonOption, MeasureOption, QuietOption, WarehouseOption
-from warehouse.errors import BadInput, Failed
+from warehouse.errors import BadInput, Failed, HeadstartError
 from warehouse.files import write_text
 from warehouse.store import Warehouse
 
@@ -139,6 +141,8 @@ def search(
         raise BadInput("tune needs --dataset: a file, or openml:ID")
     if model is not None and model.suffix not in (".skops", ".py"):
         raise BadInput(f"{model}: a model is written as .skops, or its code as .py")
+    if record:
+        Warehouse.check_writable(warehouse)
     chosen = start or (FROM_FILE if seeds is not None else "top")
     asked = Search(
         flows=tuple(dict.fromkeys(get_flow(name).name for name in flow or installed_flows())),
@@ -166,11 +170,18 @@ def search(
             executor=executor,
             report=lambda progress: show(_progress(progress, measure)),
         )
-    notes = _keep(tuned, model, Warehouse.create(warehouse) if record and tuned.entries else None)
-    if output == "json":
-        print(json.dumps(document(tuned), indent=2, allow_nan=False))
-    else:
-        print("\n".join([*_report(tuned), *notes]))
+    print(json.dumps(document(tuned), indent=2, allow_nan=False) if output == "json" else _report(tuned))
+    notes = [f"The trials are in {tuned.folder}; the same command with more --trials goes on from them."]
+    failures: list[HeadstartError] = []
+    for keep in (partial(_save, tuned, model), partial(_record, tuned, warehouse, record)):
+        try:
+            notes += keep()
+        except HeadstartError as error:  # the other one is kept, and what is printed stands
+            failures.append(error)
+    if output == "table":
+        print("\n".join(notes))
+    if failures:
+        raise type(failures[0])("; ".join(map(str, failures)))
     if tuned.interrupted:
         raise typer.Exit(130)
 
@@ -226,23 +237,26 @@ def document(tuned: Tuned) -> dict[str, Any]:
     }
 
 
-def _keep(tuned: Tuned, model: Path | None, warehouse: Warehouse | None) -> list[str]:
-    """Write what is to be kept; returns what to say about it."""
-    from recommend.bo import outcome
-
-    notes = [f"The trials are in {tuned.folder}; the same command with more --trials goes on from them."]
-    if warehouse is not None:
-        outcome.record(tuned, warehouse)
-        if not tuned.interrupted:
-            outcome.learn(Warehouse.open(warehouse.path), tuned.search.measure)
-        notes.append(f"The next recommendation learns from them: their runs are in {warehouse.path}.")
-    if model is not None and model.suffix == ".py":
+def _save(tuned: Tuned, model: Path | None) -> list[str]:
+    """Write the best configuration, as a fitted model or as code; returns what to say about it."""
+    if model is None:
+        return []
+    if model.suffix == ".py":
         write_text(model, outcome.script(tuned))
-        notes.append(f"{model}: the code that fits the best configuration on all rows.")
-    elif model is not None:
-        types = outcome.save_model(outcome.fitted(tuned), model)
-        notes.append(f"{model}: skops.io.load(path, trusted={types})")
-    return notes
+        return [f"{model}: the code that fits the best configuration on all rows."]
+    types = outcome.save_model(outcome.fitted(tuned), model)
+    return [f"{model}: skops.io.load(path, trusted={types})"]
+
+
+def _record(tuned: Tuned, path: str | None, wanted: bool) -> list[str]:
+    """Write the trials to the warehouse, and learn from them; returns what to say about it."""
+    if not (wanted and tuned.entries):
+        return []
+    warehouse = Warehouse.create(path)
+    outcome.record(tuned, warehouse)
+    if not tuned.interrupted:
+        outcome.learn(Warehouse.open(warehouse.path), tuned.search.measure)
+    return [f"The next recommendation learns from them: their runs are in {warehouse.path}."]
 
 
 def _progress(progress: Progress, measure: str) -> str:
@@ -257,7 +271,7 @@ def _progress(progress: Progress, measure: str) -> str:
     return ", ".join(parts)
 
 
-def _report(tuned: Tuned) -> list[str]:
+def _report(tuned: Tuned) -> str:
     """The outcome as a person reads it."""
     dataset, measure = tuned.dataset, tuned.search.measure
     on, off = tuned.rows
@@ -269,7 +283,7 @@ def _report(tuned: Tuned) -> list[str]:
         + (", interrupted" if tuned.interrupted else ""),
     ]
     if tuned.best is None:
-        return [*lines, "No trial succeeded."]
+        return "\n".join([*lines, "No trial succeeded."])
     rows = [
         (
             str(entry.number),
@@ -285,13 +299,13 @@ def _report(tuned: Tuned) -> list[str]:
     ]
     header = ("trial", measure, "held out", "chosen by", "configuration")
     lines += ["", *console.wrapped_table(header, rows, ">>><")]
-    return [
-        *lines,
+    lines += [
         "",
         "Each line is better than those above it; the last one is the best.",
         f"{measure}: of the trial's {_resampling(tuned.search)}, by which the best was chosen;",
         "held out: of the same configuration on rows that no trial has seen, what to expect of it.",
     ]
+    return "\n".join(lines)
 
 
 def _resampling(search: Search) -> str:

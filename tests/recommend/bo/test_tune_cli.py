@@ -1,12 +1,15 @@
 """`tune` and `tune simulate` at the command line."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from recommend.bo.cli import app
+from warehouse.errors import BadInput, Failed
 from warehouse.store import Warehouse
 
 
@@ -38,6 +41,37 @@ def test_a_search_prints_its_incumbents_and_records_its_runs(csv: Path, world: P
     assert document["trials"][document["best"]]["held_out"] is not None
     assert (tmp_path / "m.skops").is_file()
     assert len(Warehouse.open(world).run_table(None, "predictive_accuracy").runs) == before + 4
+
+
+def test_a_warehouse_that_cannot_be_written_to_is_refused_before_the_search(
+    csv: Path, world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "access", lambda _, mode: not mode & os.W_OK)
+    options = ["--dataset", str(csv), "--history", str(tmp_path / "history"), "--trials", "2", "--warehouse"]
+    with pytest.raises(BadInput, match="world is read-only for you; name a warehouse of your own"):
+        app([*options, str(world)], standalone_mode=False)
+    with pytest.raises(BadInput, match=r"no warehouse can be made at .*/new: .* is read-only for you"):
+        app([*options, str(tmp_path / "new")], standalone_mode=False)
+    assert not (tmp_path / "history").exists()
+
+
+def test_what_a_search_found_is_printed_and_saved_although_its_runs_cannot_be_written(
+    csv: Path,
+    world: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise Failed("cannot write to the warehouse: no space left on device")
+
+    monkeypatch.setattr(Warehouse, "write", full)
+    options = ["--dataset", csv, "--history", tmp_path / "history", "--trials", "2", "--warehouse", world]
+    options += ["--flow", "decision_tree", "--folds", "2", "--surrogate", "gbqr", "--start", "none"]
+    with pytest.raises(Failed, match="no space left"):
+        app([*map(str, options), "--model", str(tmp_path / "best.py")], standalone_mode=False)
+    assert "2 trials (2 success)" in capsys.readouterr().out
+    assert "decision_tree" in (tmp_path / "best.py").read_text()
 
 
 def test_ways_to_search_are_compared(world: Path, tmp_path: Path) -> None:
