@@ -16,7 +16,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from multiprocessing.connection import Connection
@@ -144,9 +144,10 @@ def _child(
     keywords: dict[str, Any],
 ) -> None:
     os.setsid()  # one group with whatever the function starts, so that all of it can be ended
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     _limit(resource.RLIMIT_AS, psutil.Process().memory_info().vms + memory)
     _limit(resource.RLIMIT_CORE, 0)
-    # Should our parent be killed, nobody watches the clock: then the kernel ends a call that never returns.
+    # Compiled code may keep our own thread from ending us with the parent: then the kernel does, at last.
     unwatched = int(seconds * (os.cpu_count() or 1)) + 10
     _limit(resource.RLIMIT_CPU, unwatched if cpu_seconds is None else math.ceil(cpu_seconds))
     answer: tuple[Outcome, Any, str | None]
@@ -157,7 +158,16 @@ def _child(
     except Exception as error:  # noqa: BLE001 (any failure of a fit is the result of the trial)
         answer = (Outcome.crash, None, one_line(f"{type(error).__name__}: {error}")[:300])
     _limit(resource.RLIMIT_AS, resource.RLIM_INFINITY)  # the answer itself needs some memory
-    sender.send(answer)
+    with suppress(BrokenPipeError):  # our parent has ended
+        sender.send(answer)
+
+
+def _end_with_parent() -> None:
+    """End this process and its group when the process ends that waits for the answer, however it ends."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os.killpg(0, signal.SIGKILL)
 
 
 def _limit(what: int, soft: int) -> None:

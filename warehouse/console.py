@@ -6,6 +6,7 @@ wrong, exit code 2 for bad input and 1 for failed work, a traceback only with `-
 
 import os
 import shutil
+import signal
 import sys
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -125,8 +126,12 @@ def wrapped_table(header: Sequence[str], rows: Sequence[Sequence[str]], align: s
 def main(app: typer.Typer) -> None:
     """Run `app` on the process's arguments and end the process with the right exit code.
 
-    `--debug` may stand anywhere and lets the traceback of an error through.
+    `--debug` may stand anywhere and lets the traceback of an error through. The signals that ask a process to
+    end are Ctrl-C to it, so that what runs is ended and what is known is kept.
     """
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is signal.SIG_DFL:  # else somebody, such as nohup, wants otherwise
+            signal.signal(number, signal.default_int_handler)
     arguments = sys.argv[1:]
     debug = "--debug" in arguments
     arguments = [argument for argument in arguments if argument != "--debug"]

@@ -1,14 +1,17 @@
 """Trials: limits that hold, outcomes that say what happened."""
 
 import os
+import signal
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
+import psutil
 import pytest
 
 from ingest.trials import MEBIBYTE, Outcome, end_running_trials, run_limited
@@ -55,6 +58,32 @@ def test_call_that_never_ends_is_ended_at_its_limit(endless: Callable[[], None])
     assert trial.outcome is Outcome.timeout
     assert trial.message == "stopped after 0.5 s"
     assert time.perf_counter() - start < 5
+
+
+WAITING = """
+import time
+from ingest.trials import MEBIBYTE, run_limited
+run_limited(time.sleep, 600, seconds=600, memory=1000 * MEBIBYTE)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_a_trial_ends_with_the_process_that_waits_for_it(number: signal.Signals) -> None:
+    with subprocess.Popen([sys.executable, "-c", WAITING]) as waiting:
+        trial = first_leader_below(waiting.pid)
+        waiting.send_signal(number)
+        trial.wait(60)  # raises where it does not end
+
+
+def first_leader_below(pid: int) -> psutil.Process:
+    """The first process below `pid` that leads a session of its own, as trials do; waits for it."""
+    parent = psutil.Process(pid)
+    while True:
+        for child in parent.children(recursive=True):
+            with suppress(ProcessLookupError, psutil.NoSuchProcess):
+                if os.getsid(child.pid) == child.pid:
+                    return child
+        time.sleep(0.05)
 
 
 def test_call_that_uses_up_its_processor_time_is_a_timeout() -> None:

@@ -2,20 +2,24 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
+import psutil
 import pytest
 
 from recommend.bo.cli import app
 from warehouse.errors import BadInput, Failed
 from warehouse.store import Warehouse
 
+TUNE = [sys.executable, "-c", "from recommend.bo.cli import main; main()"]
+
 
 def tune(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", "from recommend.bo.cli import main; main()", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+    return subprocess.run([*TUNE, *map(str, arguments)], capture_output=True, text=True, check=False)
 
 
 @pytest.fixture
@@ -72,6 +76,31 @@ def test_what_a_search_found_is_printed_and_saved_although_its_runs_cannot_be_wr
         app([*map(str, options), "--model", str(tmp_path / "best.py")], standalone_mode=False)
     assert "2 trials (2 success)" in capsys.readouterr().out
     assert "decision_tree" in (tmp_path / "best.py").read_text()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_search_that_is_told_to_end_says_what_it_found(
+    csv: Path, world: Path, tmp_path: Path, number: signal.Signals
+) -> None:
+    options = ["--dataset", csv, "--history", tmp_path / "history", "--trials", "1000", "--warehouse", world]
+    options += ["--flow", "decision_tree", "--folds", "2", "--surrogate", "gbqr", "--start", "none"]
+    with subprocess.Popen([*TUNE, *map(str, options)], stdout=subprocess.PIPE, text=True) as searching:
+        while not ended(tmp_path / "history"):
+            with suppress(subprocess.TimeoutExpired):
+                pytest.fail(f"it ended too early with {searching.wait(0.05)}")
+        trials = psutil.Process(searching.pid).children(recursive=True)
+        searching.send_signal(number)
+        out, _ = searching.communicate(timeout=60)
+    assert searching.returncode == 130
+    assert "interrupted" in out
+    assert "held out" in out
+    assert not psutil.wait_procs(trials, timeout=60)[1]
+
+
+def ended(folder: Path) -> bool:
+    """Whether some trial of the history has ended."""
+    history = folder / "history.jsonl"
+    return history.exists() and '"ended"' in history.read_text()
 
 
 def test_ways_to_search_are_compared(world: Path, tmp_path: Path) -> None:
