@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 
 from ingest.encoding import quoted, read_bytes, to_utf8
-from warehouse.errors import BadInput
+from warehouse.support.errors import BadInput
 
 AttributeType = Literal["numeric", "nominal", "string", "date"]
 

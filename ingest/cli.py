@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ingest.openml import DEFAULT_SERVER, MEASURES
-from warehouse import console
-from warehouse.console import JsonOption, QuietOption, WarehouseOption
-from warehouse.errors import BadInput, Failed
 from warehouse.measures import known_name
+from warehouse.options import WarehouseOption
 from warehouse.qualities import QUALITIES, SELECTIONS, names_in
-from warehouse.text import comma_separated
+from warehouse.support import console
+from warehouse.support.console import JsonOption, QuietOption
+from warehouse.support.errors import BadInput, Failed
+from warehouse.support.text import comma_separated
 
 if TYPE_CHECKING:
     from ingest.metafeatures import Metafeatures

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from warehouse.errors import BadInput
+from warehouse.support.errors import BadInput
 
 DATASET_SUFFIXES = {".arff", ".csv", ".tsv", ".parquet"}
 

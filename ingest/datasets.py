@@ -20,7 +20,7 @@ from ingest.content_hash import content_hash
 from ingest.encoding import quoted
 from ingest.roles import Role, converted, detect_role
 from ingest.tables import RawTable, read_table
-from warehouse.errors import BadInput
+from warehouse.support.errors import BadInput
 
 TARGET_NAMES = ("class", "target", "label", "y")
 MAX_NUMERIC_CLASSES = 30

@@ -9,7 +9,7 @@ import pyarrow.csv as pa_csv
 
 from ingest.layout import Layout, find_layout
 from ingest.missing import MISSING_MARKERS
-from warehouse.errors import BadInput
+from warehouse.support.errors import BadInput
 
 _MAX_RAGGED_SHARE = 0.1
 _BLOCK_BYTES = 1 << 22

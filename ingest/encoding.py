@@ -7,7 +7,7 @@ import reprlib
 import zlib
 from pathlib import Path
 
-from warehouse.errors import BadInput, Failed
+from warehouse.support.errors import BadInput, Failed
 
 _GZIP_MAGIC = b"\x1f\x8b"
 _UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)

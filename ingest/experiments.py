@@ -31,9 +31,9 @@ from ingest.promotion import best_setups
 from ingest.resampling import Split
 from ingest.run_rows import Run, dataset_row, quality_rows, run_tables
 from ingest.trials import MEBIBYTE, Outcome, Trial, end_running_trials, run_limited
-from warehouse.errors import BadInput
-from warehouse.journal import Journal
 from warehouse.store import Warehouse
+from warehouse.support.errors import BadInput
+from warehouse.support.journal import Journal
 
 logger = logging.getLogger(__name__)
 

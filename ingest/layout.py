@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from warehouse.errors import BadInput
+from warehouse.support.errors import BadInput
 
 _DELIMITERS = ("\t", "|", ";", ",", " ")  # those that words and numbers hold more rarely first
 _SAMPLE_ROWS = 100

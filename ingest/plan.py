@@ -21,7 +21,7 @@ from ingest.flows import get_flow
 from ingest.flows.design import sobol_design
 from ingest.pool import Member, in_turns, read_pool
 from ingest.resampling import Resampling
-from warehouse.errors import BadInput, one_line
+from warehouse.support.errors import BadInput, one_line
 
 ENOUGH_MORE_ROWS = 1.25
 """A tier runs on a dataset where it trains on so many times the rows of the tier before."""

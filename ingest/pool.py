@@ -19,8 +19,8 @@ from typing import Any, TypeVar
 from ingest.flows import FLOWS, Value, get_flow
 from ingest.flows.design import sobol_design
 from ingest.flows.parameters import Number
-from warehouse.errors import BadInput, one_line
-from warehouse.files import read_json, write_text
+from warehouse.support.errors import BadInput, one_line
+from warehouse.support.files import read_json, write_text
 
 Item = TypeVar("Item")
 

@@ -20,9 +20,9 @@ from ingest.encoding import quoted, read_bytes
 from ingest.flows import FLOWS, find_flow
 from ingest.keys import digest, setup_key
 from ingest.typed_tables import Column, TypedTable, read_typed_table
-from warehouse.errors import BadInput
 from warehouse.measures import MEASURES
 from warehouse.store import Warehouse
+from warehouse.support.errors import BadInput
 from warehouse.writing import Commit
 
 logger = logging.getLogger(__name__)

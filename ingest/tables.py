@@ -12,7 +12,7 @@ import pandas as pd
 from ingest.arff import is_arff, read_arff
 from ingest.delimited import read_delimited
 from ingest.encoding import quoted, read_bytes, to_utf8
-from warehouse.errors import BadInput, Failed, one_line
+from warehouse.support.errors import BadInput, Failed, one_line
 
 _BUILT_IN = ("breast_cancer", "digits", "iris", "wine")
 _SUFFIXES = re.compile(r"(?:\.(?:csv|tsv|txt|tab|dat|data|arff|parquet|pq))?(?:\.gz)?$", re.IGNORECASE)

@@ -24,7 +24,7 @@ from typing import Any, Self
 
 import psutil
 
-from warehouse.errors import one_line
+from warehouse.support.errors import one_line
 
 MEBIBYTE = 2**20
 

@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 
 from ingest.arff import is_arff, read_arff
 from ingest.encoding import quoted, to_utf8
-from warehouse.errors import BadInput
+from warehouse.support.errors import BadInput
 
 Value = bool | int | float | str | None
 

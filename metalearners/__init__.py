@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from warehouse.errors import BadInput
+from warehouse.support.errors import BadInput
 
 if TYPE_CHECKING:
     from metalearners.base import MetaLearner

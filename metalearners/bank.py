@@ -39,8 +39,8 @@ from metalearners.base import (
 from metalearners.descriptions import FEATURE_GROUPS, QUALITIES, Descriptions, describe
 from metalearners.kernel import ConfigurationKernel, learn_kernel
 from metalearners.trials import Conditioned, Prior, best_together
-from warehouse.errors import BadInput
 from warehouse.queries import RunTable
+from warehouse.support.errors import BadInput
 
 Floats = npt.NDArray[np.float64]
 

@@ -21,9 +21,9 @@ import numpy as np
 import pandas as pd
 
 from metalearners.imputation import Facts
-from warehouse.errors import BadInput
 from warehouse.measures import larger_is_better
 from warehouse.queries import RunTable
+from warehouse.support.errors import BadInput
 
 Z80 = 1.2815515655446004
 """Half of the width of a normal distribution's central 80 %, in standard deviations."""

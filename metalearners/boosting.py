@@ -25,9 +25,9 @@ from metalearners.calibrated import CalibratedLearner
 from metalearners.encoded import Floats, centre_and_spread, encode, encode_runs, learn_encoding_of
 from metalearners.forest import MAX_LEAVES, Forest, constant_forest
 from metalearners.hyperparameters import HyperparameterEncoding
-from warehouse.errors import BadInput
 from warehouse.qualities import DEFAULT
 from warehouse.queries import RunTable
+from warehouse.support.errors import BadInput
 
 Inputs = Literal["none", "metafeatures", "hyperparameters", "both"]
 Targets = Literal["standardized", "raw"]

@@ -30,8 +30,8 @@ from metalearners.base import (
 from metalearners.encoded import Floats, encode, standardized
 from metalearners.hyperparameters import HyperparameterEncoding
 from metalearners.trials import Conditioned, Prior
-from warehouse.errors import BadInput
 from warehouse.queries import RunTable
+from warehouse.support.errors import BadInput
 
 _HELD_OUT, _MOST_HELD_OUT = 3, 15  # every third dataset is left out to measure the spread, up to so many
 _FEATURES = 200

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from warehouse.errors import BadInput, Failed
-from warehouse.files import write_bytes
+from warehouse.support.errors import BadInput, Failed
+from warehouse.support.files import write_bytes
 
 logger = logging.getLogger(__name__)
 

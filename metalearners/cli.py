@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from metalearners import DEFAULT_LEARNER, LEARNERS, new_learner
-from warehouse import console
-from warehouse.console import JsonOption, MeasureOption, QuietOption, WarehouseOption
-from warehouse.errors import BadInput, Failed
-from warehouse.files import read_json, write_text
+from warehouse.options import MeasureOption, WarehouseOption
 from warehouse.qualities import SELECTIONS, names_in
-from warehouse.text import comma_separated
+from warehouse.support import console
+from warehouse.support.console import JsonOption, QuietOption
+from warehouse.support.errors import BadInput, Failed
+from warehouse.support.files import read_json, write_text
+from warehouse.support.text import comma_separated
 
 if TYPE_CHECKING:
     from metalearners.base import Round
@@ -92,8 +93,8 @@ def evaluate(
     Example: metalearners evaluate --flow 6969 --shots 0,3,5,10,20 --jobs 2 --output bank-6969.json
     """
     from metalearners.evaluation import evaluate as leave_each_out
-    from warehouse.journal import Journal
     from warehouse.store import Warehouse
+    from warehouse.support.journal import Journal
 
     console.check_format(output)
     opened = Warehouse.open(warehouse)

@@ -19,8 +19,8 @@ import pandas as pd
 
 from metalearners.evaluation import TOPS, Interval, interval
 from metalearners.figures import save_figure
-from warehouse.errors import BadInput, Failed
-from warehouse.files import read_json
+from warehouse.support.errors import BadInput, Failed
+from warehouse.support.files import read_json
 
 FIGURES = ("tau", *(f"regret{top}" for top in TOPS))
 """What learners can be compared by."""

@@ -27,8 +27,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from warehouse.errors import BadInput
 from warehouse.qualities import GROUPS
+from warehouse.support.errors import BadInput
 
 Floats = npt.NDArray[np.float64]
 

@@ -18,7 +18,7 @@ from typing import Self
 import numpy as np
 
 from metalearners.latent_gp import Floats
-from warehouse.errors import BadInput
+from warehouse.support.errors import BadInput
 
 LAYERS = 3
 

@@ -38,9 +38,9 @@ from metalearners.base import (
     standard_scores,
     without_datasets,
 )
-from warehouse.errors import BadInput
-from warehouse.journal import Journal
 from warehouse.queries import RunTable
+from warehouse.support.errors import BadInput
+from warehouse.support.journal import Journal
 
 TOPS = (1, 3, 5)
 """Numbers of first picks for which regret is reported."""

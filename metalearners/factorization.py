@@ -51,9 +51,9 @@ from metalearners.kernel import ConfigurationKernel, learn_kernel, spread_out
 from metalearners.latent_gp import LATENT, SPARSE, Floats, LatentKernel, Shape
 from metalearners.neighbours import NearestBestLearner
 from metalearners.trials import Conditioned, Prior
-from warehouse.errors import BadInput
 from warehouse.qualities import SHAPE
 from warehouse.queries import RunTable
+from warehouse.support.errors import BadInput
 
 logger = logging.getLogger(__name__)
 

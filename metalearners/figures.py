@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from warehouse.errors import Failed
+from warehouse.support.errors import Failed
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

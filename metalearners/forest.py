@@ -22,7 +22,7 @@ from typing import Self
 
 import numpy as np
 
-from warehouse.errors import BadInput
+from warehouse.support.errors import BadInput
 
 MAX_LEAVES = 64
 _BLOCK = 2048  # rows at a time, so that `remaining` stays in the processor's cache

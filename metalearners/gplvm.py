@@ -35,7 +35,7 @@ from torch import Tensor
 from metalearners.base import Round
 from metalearners.checkpoint import Checkpoint
 from metalearners.latent_gp import LATENT, LATENT_SPARSE, SPARSE, Floats, LatentKernel, Shape
-from warehouse.errors import BadInput
+from warehouse.support.errors import BadInput
 
 BATCH = 50
 """Datasets of a step."""

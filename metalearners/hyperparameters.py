@@ -34,7 +34,7 @@ import pandas as pd
 
 from metalearners.imputation import Facts, Size, as_numbers, rule_of, sizes, with_todays_labels
 from metalearners.values import Kind, ParameterType, Values, detect_types, take_apart, type_of
-from warehouse.errors import BadInput
+from warehouse.support.errors import BadInput
 
 __all__ = ["Facts", "HyperparameterEncoding", "ParameterType", "detect_types", "learn_encoding"]
 

@@ -35,7 +35,7 @@ from metalearners.encoded import (
     standardized,
 )
 from metalearners.hyperparameters import HyperparameterEncoding
-from warehouse.errors import BadInput
+from warehouse.support.errors import BadInput
 
 _SHORTEST, _LONGEST = 0.1, 100.0  # bounds of length scales, in standard deviations of the column
 _LEARNING_DATASETS, _LEARNING_RUNS = 24, 160  # what the length scales are learned from, at most

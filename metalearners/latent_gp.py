@@ -27,7 +27,7 @@ import numpy as np
 import numpy.typing as npt
 
 from metalearners.encoded import squared_distances
-from warehouse.errors import BadInput
+from warehouse.support.errors import BadInput
 
 Floats = npt.NDArray[np.float64]
 Shape = Literal["rbf", "matern"]

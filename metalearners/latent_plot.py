@@ -17,8 +17,8 @@ from metalearners.base import oriented, standard_scores
 from metalearners.factorization import FactorizationLearner
 from metalearners.figures import save_figure
 from metalearners.model_store import StoredModel
-from warehouse.errors import BadInput, Failed
 from warehouse.store import Warehouse
+from warehouse.support.errors import BadInput, Failed
 
 if TYPE_CHECKING:
     from metalearners.latent_gp import Floats

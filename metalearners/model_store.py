@@ -27,10 +27,11 @@ import pandas as pd
 
 from metalearners import DEFAULT_LEARNER, new_learner
 from metalearners.base import LongTraining, MetaLearner, Prediction, Round, without_datasets
-from warehouse.errors import BadInput
 from warehouse.measures import canonical_measure, larger_is_better
 from warehouse.queries import RunTable
 from warehouse.store import Warehouse
+from warehouse.support.errors import BadInput
+from warehouse.support.paths import cache_directory
 
 logger = logging.getLogger(__name__)
 
@@ -224,8 +225,7 @@ def stored_models(warehouse: Warehouse, cache_dir: Path | None = None) -> list[S
 
 def user_cache() -> Path:
     """Where a user's models are kept whose warehouse can't be written to."""
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "headstart" / "models"
+    return cache_directory() / "models"
 
 
 def save_model(model: StoredModel, folder: Path) -> StoredModel:

@@ -39,9 +39,9 @@ from metalearners.encoded import (
     standardized,
 )
 from metalearners.hyperparameters import HyperparameterEncoding
-from warehouse.errors import BadInput
 from warehouse.qualities import SHAPE
 from warehouse.queries import RunTable
+from warehouse.support.errors import BadInput
 
 Distance = Literal["L1", "L2"]
 

@@ -12,8 +12,8 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from metalearners.hyperparameters import Facts, HyperparameterEncoding, Objects, learn_encoding
-from warehouse.errors import BadInput
-from warehouse.files import write_text
+from warehouse.support.errors import BadInput
+from warehouse.support.files import write_text
 
 Configurations = pd.DataFrame | Iterable[Mapping[str, Any]]
 

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from ingest.flows import Flow, Value, find_flow
-from warehouse.errors import BadInput
 from warehouse.queries import RunTable
+from warehouse.support.errors import BadInput
 
 MOST_CANDIDATES = 1000
 """Configurations of one algorithm that are ranked; a warehouse may hold tens of thousands."""

@@ -10,9 +10,9 @@ from metalearners import DEFAULT_LEARNER
 from recommend.options import DATASET_HELP, FlowOption, RoleOption, TargetOption
 from recommend.ranking import Recommendation
 from recommend.ranking import recommend as rank
-from warehouse import console
-from warehouse.console import MeasureOption, WarehouseOption
+from warehouse.options import MeasureOption, WarehouseOption
 from warehouse.store import STARTER, Warehouse
+from warehouse.support import console
 
 app = console.new_app("")
 TOOLS = ("optuna", "smac", "flaml", "ray")

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from ingest.flows import Flow, Value, get_flow, native_values
 from recommend.bo.space import ALGORITHM, Setting, Space, with_shares
-from warehouse.errors import BadInput, Failed, one_line
+from warehouse.support.errors import BadInput, Failed, one_line
 
 if TYPE_CHECKING:
     from ConfigSpace import Configuration, ConfigurationSpace

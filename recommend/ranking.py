@@ -25,11 +25,11 @@ from metalearners.model_store import StoredModel, trained_model
 from recommend.candidates import Candidate, find_candidates, flows_to_install
 from recommend.evidence import nearest_datasets, scores_on
 from recommend.seeds import SCHEMA, STRATEGIES, choose_delta
-from warehouse.errors import BadInput
 from warehouse.measures import canonical_measure
 from warehouse.qualities import GROUPS
 from warehouse.queries import RunTable
 from warehouse.store import Warehouse
+from warehouse.support.errors import BadInput
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ingest.flows import get_flow
-from warehouse.errors import BadInput
-from warehouse.files import read_json, write_text
+from warehouse.support.errors import BadInput
+from warehouse.support.files import read_json, write_text
 
 if TYPE_CHECKING:
     from sklearn.pipeline import Pipeline

@@ -14,11 +14,12 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 import typer
 
-from warehouse import console
-from warehouse.console import JsonOption, WarehouseOption
-from warehouse.errors import BadInput, Failed
+from warehouse.options import WarehouseOption
 from warehouse.schema import TABLES
 from warehouse.store import Warehouse
+from warehouse.support import console
+from warehouse.support.console import JsonOption
+from warehouse.support.errors import BadInput, Failed
 
 app = console.new_app("Look into a warehouse of runs, copy it, and merge another into it.")
 

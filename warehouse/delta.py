@@ -12,9 +12,9 @@ from urllib.parse import unquote
 import pyarrow as pa
 from deltalake import DeltaTable, Schema, WriterProperties, write_deltalake
 
-from warehouse.errors import BadInput
-from warehouse.files import write_text
 from warehouse.schema import Table
+from warehouse.support.errors import BadInput
+from warehouse.support.files import write_text
 
 # A model may ask for the version it was trained on years later: no log entry and no file ever expires.
 _KEEP_EVERYTHING = {

@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from warehouse import delta
-from warehouse.errors import BadInput
 from warehouse.rows import Difference
 from warehouse.schema import TABLES
+from warehouse.support.errors import BadInput
 
 EMPTY_FINGERPRINT = "empty"
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from warehouse.errors import BadInput
+from warehouse.support.errors import BadInput
 
 ACCURACY = "predictive_accuracy"
 NORMALIZED = "normalized_accuracy"

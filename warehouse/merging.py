@@ -21,9 +21,9 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
-from warehouse.errors import BadInput, Failed, one_line
 from warehouse.schema import TABLES, Table
 from warehouse.snapshot import Snapshot, create_view
+from warehouse.support.errors import BadInput, Failed, one_line
 
 _DESCRIPTIVE = {
     "datasets": ("name", "note", "status", "domain", "family"),

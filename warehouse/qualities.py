@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from warehouse.errors import BadInput
-from warehouse.text import comma_separated
+from warehouse.support.errors import BadInput
+from warehouse.support.text import comma_separated
 
 Group = Literal[
     "simple", "class", "cardinality", "statistical", "information", "pca", "model", "landmarkers", "relative"

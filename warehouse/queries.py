@@ -12,10 +12,10 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from warehouse.errors import BadInput
 from warehouse.measures import ACCURACY, NORMALIZED, known_name
 from warehouse.normalized import normalized_accuracy
 from warehouse.published import harmonized
+from warehouse.support.errors import BadInput
 
 Ask = Callable[[str, Mapping[str, Any]], pa.Table]
 

@@ -12,9 +12,9 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from warehouse.errors import BadInput, one_line
 from warehouse.schema import PROVENANCE, TABLES, Table
 from warehouse.snapshot import create_view
+from warehouse.support.errors import BadInput, one_line
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ import duckdb
 import pyarrow as pa
 
 from warehouse import delta
-from warehouse.errors import BadInput, Failed, one_line
 from warehouse.schema import TABLES, Table
+from warehouse.support.errors import BadInput, Failed, one_line
 
 _SQL_TYPES = {
     pa.string(): "VARCHAR",

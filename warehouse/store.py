@@ -19,12 +19,13 @@ from deltalake.exceptions import DeltaError
 from filelock import FileLock, Timeout
 
 from warehouse import delta, merging, queries
-from warehouse.errors import BadInput, Failed, one_line
 from warehouse.history import History
 from warehouse.queries import RunTable
 from warehouse.rows import conform
 from warehouse.schema import TABLES
 from warehouse.snapshot import Parameters, Snapshot
+from warehouse.support.errors import BadInput, Failed, one_line
+from warehouse.support.paths import data_directory
 from warehouse.writing import Commit, append_ingests, commit
 
 STARTER = Path(__file__).resolve().parent / "starter"
@@ -229,8 +230,7 @@ class Warehouse:
 
 def user_directory() -> Path:
     """Where the user's own warehouse is, once there is one."""
-    data_home = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
-    return Path(data_home) / "headstart" / "warehouse"
+    return data_directory() / "warehouse"
 
 
 def _folder(path: str | Path | None) -> Path | None:

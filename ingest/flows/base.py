@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ingest.flows.parameters import Choice, Number, Value
 from ingest.flows.preprocessing import Encoding, category_columns, preprocessor
-from warehouse.errors import BadInput
+from warehouse.support.errors import BadInput
 
 if TYPE_CHECKING:
     from ConfigSpace import ConfigurationSpace

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ingest.roles import Role
-from warehouse.errors import BadInput
+from warehouse.support.errors import BadInput
 
 if TYPE_CHECKING:
     from sklearn.base import TransformerMixin

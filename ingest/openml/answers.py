@@ -17,7 +17,7 @@ import pyarrow as pa
 from ingest.keys import digest
 from ingest.openml.connection import ApiError, Connection
 from ingest.openml.documents import UnreadableError
-from warehouse.files import write_bytes
+from warehouse.support.files import write_bytes
 
 T = TypeVar("T")
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from ingest.openml import DEFAULT_SERVER
 from ingest.openml.documents import UnreadableError, read_error
-from warehouse.errors import BadInput, Failed
+from warehouse.support.errors import BadInput, Failed
 
 if TYPE_CHECKING:
     import requests

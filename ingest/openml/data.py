@@ -15,8 +15,8 @@ from ingest.openml import DEFAULT_SERVER
 from ingest.openml.connection import plain_address
 from ingest.openml.tables import key
 from ingest.run_rows import description_tables
-from warehouse.errors import HeadstartError
 from warehouse.store import Warehouse
+from warehouse.support.errors import HeadstartError
 
 
 @dataclass

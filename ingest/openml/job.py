@@ -35,9 +35,9 @@ from ingest.openml.documents import (
 from ingest.openml.parents import Parents
 from ingest.openml.sweep import LARGEST_PAGE, Page, Position, Sweep
 from ingest.openml.tables import evaluation_tables, failed_run_tables, key, setup_tables
-from warehouse.errors import BadInput, Failed
-from warehouse.journal import Journal
 from warehouse.store import Warehouse
+from warehouse.support.errors import BadInput, Failed
+from warehouse.support.journal import Journal
 
 T = TypeVar("T")
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from warehouse.journal import Journal
+from warehouse.support.journal import Journal
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field, replace
 from ingest.openml.answers import Answers
 from ingest.openml.connection import ApiError
 from ingest.openml.documents import Listing, UnreadableError, read_evaluations
-from warehouse.errors import BadInput, Failed
+from warehouse.support.errors import BadInput, Failed
 
 logger = logging.getLogger(__name__)
 

@@ -18,11 +18,12 @@ from recommend.bo.simulate_cli import simulate
 from recommend.bo.tuning import Budget, Progress, Search, Tuned, tune, value_of
 from recommend.bo.warmstart import FROM_FILE, NO_START, STARTS
 from recommend.options import DATASET_HELP, FlowOption, RoleOption, TargetOption
-from warehouse import console
-from warehouse.console import JsonOption, MeasureOption, QuietOption, WarehouseOption
-from warehouse.errors import BadInput, Failed, HeadstartError
-from warehouse.files import write_text
+from warehouse.options import MeasureOption, WarehouseOption
 from warehouse.store import Warehouse
+from warehouse.support import console
+from warehouse.support.console import JsonOption, QuietOption
+from warehouse.support.errors import BadInput, Failed, HeadstartError
+from warehouse.support.files import write_text
 
 HELP = """Search for the best configuration on a dataset, starting from what `recommend` would try first.
 

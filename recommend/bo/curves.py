@@ -32,8 +32,8 @@ from metalearners.evaluation import Interval, interval
 from metalearners.figures import save_figure
 from recommend.bo.simulation import Searched
 from recommend.bo.space import Floats
-from warehouse.errors import BadInput, Failed
-from warehouse.files import write_text
+from warehouse.support.errors import BadInput, Failed
+from warehouse.support.files import write_text
 
 SHOWN = (1, 3, 5, 10, 25, 50, 100)
 """Numbers of trials that summaries show."""

@@ -20,8 +20,8 @@ from filelock import FileLock, Timeout
 from ingest.trials import Trial
 from recommend.bo.optimizer import Origin
 from recommend.bo.space import Setting
-from warehouse.errors import BadInput, Failed
-from warehouse.journal import Journal
+from warehouse.support.errors import BadInput, Failed
+from warehouse.support.journal import Journal
 
 FORMAT = "headstart-history/1"
 

@@ -27,7 +27,7 @@ from recommend.bo.candidates import Candidate, Candidates, Tried
 from recommend.bo.runtime import RunningTimes
 from recommend.bo.space import Configurations, Floats
 from recommend.bo.surrogates.base import Surrogate
-from warehouse.errors import BadInput
+from warehouse.support.errors import BadInput
 
 FEWEST = 3
 """Trials before the surrogate is asked."""

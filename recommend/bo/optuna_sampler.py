@@ -39,8 +39,8 @@ from recommend.bo.space import ALGORITHM, KNOWN, Configurations, Floats, Setting
 from recommend.bo.surrogates import DEFAULT_SURROGATE, LEARNERS_OF, Ingredients, Surrogate, new_surrogate
 from recommend.export import named, optuna_distributions, optuna_domain, settings_of
 from recommend.ranking import recommend
-from warehouse.errors import BadInput
 from warehouse.store import Warehouse
+from warehouse.support.errors import BadInput
 
 logger = logging.getLogger(__name__)
 

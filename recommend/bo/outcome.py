@@ -15,9 +15,9 @@ from ingest.run_rows import Run, description_tables, run_tables
 from metalearners import DEFAULT_LEARNER
 from metalearners.model_store import trained_model
 from recommend.bo.tuning import HELD_OUT, Tuned
-from warehouse.errors import BadInput, Failed
-from warehouse.files import write_bytes
 from warehouse.store import Warehouse
+from warehouse.support.errors import BadInput, Failed
+from warehouse.support.files import write_bytes
 
 if TYPE_CHECKING:
     from sklearn.pipeline import Pipeline

@@ -24,7 +24,7 @@ import numpy as np
 from recommend.bo.candidates import Candidate, SpaceCandidates
 from recommend.bo.space import Floats, Setting, Space
 from recommend.export import named, optuna_distributions, optuna_domain, suggest_setting
-from warehouse.errors import BadInput, Failed
+from warehouse.support.errors import BadInput, Failed
 
 if TYPE_CHECKING:
     from optuna.samplers import BaseSampler

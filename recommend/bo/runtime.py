@@ -22,8 +22,8 @@ from metalearners.base import training_data, without_datasets
 from metalearners.encoded import encode, encode_runs, learn_encoding_of
 from recommend.bo.space import Configurations, Floats
 from recommend.ranking import Knowledge
-from warehouse.errors import BadInput
 from warehouse.queries import RunTable
+from warehouse.support.errors import BadInput
 
 MEASURES = ("wall_clock_time_millis", "usercpu_time_millis")
 """Measures of a run's time, the preferred one first."""

@@ -9,10 +9,11 @@ import typer
 from recommend.bo.curves import curves_of, draw, write_csv
 from recommend.bo.simulation import Plan
 from recommend.bo.simulation import simulate as run_simulation
-from warehouse import console
-from warehouse.console import JsonOption, MeasureOption, QuietOption, WarehouseOption
-from warehouse.journal import Journal
+from warehouse.options import MeasureOption, WarehouseOption
 from warehouse.store import Warehouse
+from warehouse.support import console
+from warehouse.support.console import JsonOption, QuietOption
+from warehouse.support.journal import Journal
 
 METHODS = ("blend+top", "gbqr+delta", "gbqr+none", "forest+none", "order", "random", "random-2x")
 """What is compared where nothing else is asked for."""

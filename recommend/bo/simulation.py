@@ -29,9 +29,9 @@ from recommend.bo.peers import PEERS, new_peer
 from recommend.bo.surrogates import LEARNERS_OF, SURROGATES, Ingredients, new_surrogate
 from recommend.bo.tasks import ModelTask, TableTask, Task
 from recommend.bo.warmstart import NO_START, OPTIMAL, SEEDS, first_choices, get_start
-from warehouse.errors import BadInput
-from warehouse.journal import Journal
 from warehouse.queries import RunTable
+from warehouse.support.errors import BadInput
+from warehouse.support.journal import Journal
 
 TASKS = ("table", "model")
 ORDER = "order"

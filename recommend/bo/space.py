@@ -21,7 +21,7 @@ import pandas as pd
 
 from ingest.flows import Flow, Value, find_flow
 from ingest.flows.parameters import Number
-from warehouse.errors import BadInput
+from warehouse.support.errors import BadInput
 
 if TYPE_CHECKING:
     from ConfigSpace import ConfigurationSpace

@@ -20,8 +20,8 @@ from metalearners.encoded import encode
 from metalearners.hyperparameters import learn_encoding
 from recommend.bo.candidates import Candidate, Candidates, SpaceCandidates, TableCandidates
 from recommend.bo.space import Configurations, Floats, Space, TableColumns
-from warehouse.errors import BadInput
 from warehouse.queries import RunTable
+from warehouse.support.errors import BadInput
 
 TREES, LEAVES, RATE, FEWEST = 200, 16, 0.1, 3
 RANDOM = 10_000

@@ -8,7 +8,6 @@ luck ("Hyperboost", figure 1, does the same).
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
@@ -35,9 +34,10 @@ from recommend.bo.space import KNOWN, Setting, Space
 from recommend.bo.surrogates import DEFAULT_SURROGATE, LEARNERS_OF, Ingredients, new_surrogate
 from recommend.bo.warmstart import FROM_FILE, NO_START, SEEDS, first_choices, get_start
 from recommend.ranking import Knowledge, gather
-from warehouse.errors import BadInput
 from warehouse.measures import canonical_measure
 from warehouse.store import Warehouse
+from warehouse.support.errors import BadInput
+from warehouse.support.paths import cache_directory
 
 HELD_OUT = 4
 """One row in so many is held out."""
@@ -450,7 +450,5 @@ def held_out_value(
 
 
 def _default_folder(dataset: Dataset, search: Search) -> Path:
-    base = os.environ.get("XDG_CACHE_HOME")
-    cache = Path(base) if base else Path.home() / ".cache"
     key = digest(dataset.content_hash, repr(sorted(search.description().items())))
-    return cache / "headstart" / "tune" / f"{dataset.name}-{key}"
+    return cache_directory() / "tune" / f"{dataset.name}-{key}"

@@ -13,7 +13,7 @@ import pandas as pd
 from metalearners import DEFAULT_LEARNER, LEARNERS
 from metalearners.base import MetaLearner
 from recommend.seeds import choose_delta
-from warehouse.errors import BadInput
+from warehouse.support.errors import BadInput
 
 Choice = Literal["choose", "worst", "delta"]
 

@@ -42,10 +42,10 @@ from metalearners.hyperparameters import learn_encoding
 from metalearners.latent_gp import XI, Search, expected_improvement
 from metalearners.neighbours import PortfolioLearner
 from metalearners.trials import Posterior, Prior
-from warehouse.files import write_bytes
 from warehouse.qualities import SHAPE
 from warehouse.queries import RunTable
 from warehouse.store import Warehouse
+from warehouse.support.files import write_bytes
 
 MOST = 200
 FOLDS = 5

@@ -29,8 +29,8 @@ from ingest.datasets import Dataset, load_dataset
 from ingest.evaluation import cross_validate
 from ingest.flows.preprocessing import preprocessor
 from recommend.ranking import recommend
-from warehouse.errors import BadInput
 from warehouse.store import STARTER, Warehouse
+from warehouse.support.errors import BadInput
 
 FOLDS, SEED, TOP = 3, 0, 3
 MATCHING = {"rf": "random_forest", "extra_tree": "extra_trees", "lgbm": "lightgbm"}

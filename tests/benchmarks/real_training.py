@@ -47,8 +47,8 @@ from recommend.bo.tuning import (
     split_rows,
     tune,
 )
-from warehouse.journal import Journal
 from warehouse.store import STARTER, Warehouse
+from warehouse.support.journal import Journal
 
 METHODS = ("blend+top", "blend+none", "smac", "optuna-tpe", "flaml", "random-2x")
 DOUBLE = "random-2x"

@@ -14,8 +14,8 @@ import pandas as pd
 import pytest
 
 from metalearners.base import MetaLearner, Observations
-from warehouse.errors import BadInput
 from warehouse.queries import RunTable
+from warehouse.support.errors import BadInput
 
 NewLearner = Callable[[], MetaLearner]
 

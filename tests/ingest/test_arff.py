@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ingest.arff import ArffTable, Attribute, read_arff
-from warehouse.errors import BadInput
+from warehouse.support.errors import BadInput
 
 
 def _read(attributes: str, rows: str) -> ArffTable:

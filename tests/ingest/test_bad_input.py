@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from ingest.datasets import Dataset, load_dataset
 from ingest.metafeatures import compute_metafeatures
-from warehouse.errors import BadInput
+from warehouse.support.errors import BadInput
 
 HEADER = "a,b,class\n"
 GOOD_ROWS = "1,2,x\n2,3,y\n3,4,x\n4,6,y\n"

@@ -13,7 +13,7 @@ from ingest.datasets import Role
 from ingest.flows import get_flow, installed_flows
 from ingest.flows.boosters import PATIENCE, Booster, validation_share
 from ingest.resampling import hold_out
-from warehouse.errors import BadInput
+from warehouse.support.errors import BadInput
 
 TREES = {"lightgbm": "n_estimators", "xgboost": "n_estimators", "catboost": "iterations"}
 SMALL_LEAVES = {"lightgbm": {"min_child_samples": 1}, "xgboost": {}, "catboost": {"depth": 3}}

@@ -14,7 +14,7 @@ import pytest
 
 from ingest.datasets import Dataset, load_dataset
 from ingest.roles import Role
-from warehouse.errors import BadInput, Failed
+from warehouse.support.errors import BadInput, Failed
 
 N = 60
 RNG = np.random.default_rng(7)

@@ -20,8 +20,8 @@ from ingest.plan import Plan, Source, SplitRule, Tier, design_plan
 from ingest.pool import Member
 from ingest.resampling import Split
 from ingest.trials import MEBIBYTE, Outcome, Trial
-from warehouse.errors import BadInput
 from warehouse.store import Warehouse
+from warehouse.support.errors import BadInput
 
 FLOWS = ("decision_tree", "naive_bayes")
 RUNS_PER_DATASET = 2 * (2 + 1)

@@ -9,7 +9,7 @@ import pytest
 from ingest.datasets import Role, load_dataset
 from ingest.flows import FLOWS, find_flow, get_flow
 from ingest.flows.design import sobol_design
-from warehouse.errors import BadInput
+from warehouse.support.errors import BadInput
 
 THESIS_RANGES = {
     ("random_forest", "max_features"): (0.04, 0.90, False),

@@ -10,7 +10,7 @@ from ingest.openml.answers import Answers
 from ingest.openml.connection import ApiError, Connection
 from ingest.openml.documents import UnreadableError, read_evaluations, rows_in
 from tests.openml_server import Faults, OpenMLServer, generated_world
-from warehouse.errors import BadInput, Failed
+from warehouse.support.errors import BadInput, Failed
 
 PATH = "evaluation/list/function/predictive_accuracy/limit/5/offset/0"
 EMPTY = "evaluation/list/function/f_measure/limit/5/offset/0"

@@ -19,9 +19,9 @@ from ingest.openml.tables import KnownFlow, setup_tables
 from ingest.run_files import ingest_run_file
 from tests.openml_server import KINDS, Faults, OpenMLServer, World, generated_world, real_world
 from tests.openml_server import generated as names
-from warehouse.errors import BadInput, Failed
 from warehouse.schema import TABLES
 from warehouse.store import Warehouse
+from warehouse.support.errors import BadInput, Failed
 
 T = TypeVar("T")
 

@@ -10,7 +10,7 @@ from ingest.dataset_files import DatasetFile
 from ingest.flows import get_flow
 from ingest.plan import Plan, Source, SplitRule, Tier, design_plan, read_plan
 from ingest.pool import Member, read_pool, write_pool
-from warehouse.errors import BadInput
+from warehouse.support.errors import BadInput
 
 PLANS = Path(__file__).parents[2] / "ingest" / "plans"
 TREE = [

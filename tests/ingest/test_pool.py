@@ -21,7 +21,7 @@ from ingest.pool import (
     read_pool,
     write_pool,
 )
-from warehouse.errors import BadInput
+from warehouse.support.errors import BadInput
 
 POOL = Path(__file__).parents[2] / "ingest" / "plans" / "pool.json"
 FLAML_LEARNERS = ("lgbm", "xgboost", "xgb_limitdepth", "rf", "extra_tree")

@@ -11,9 +11,9 @@ import pandas as pd
 import pytest
 
 from ingest.run_files import flow_key, ingest_run_file, plain_parameter_name
-from warehouse.errors import BadInput
 from warehouse.queries import RunTable
 from warehouse.store import Warehouse
+from warehouse.support.errors import BadInput
 
 ACCURACY = "predictive_accuracy"
 CSV = (

@@ -10,7 +10,7 @@ import pytest
 from metalearners.bank import BankLearner
 from metalearners.evaluation import evaluate
 from tests.contracts.meta_learner import MetaLearnerContract, NewLearner, toy_metafeatures, toy_runs
-from warehouse.errors import BadInput
+from warehouse.support.errors import BadInput
 
 
 class TestBank(MetaLearnerContract):

@@ -10,8 +10,8 @@ import pytest
 from metalearners import new_learner
 from metalearners.base import oriented, standard_scores, training_data, without_datasets
 from tests.contracts.meta_learner import toy_metafeatures, toy_runs
-from warehouse.errors import BadInput
 from warehouse.queries import RunTable
+from warehouse.support.errors import BadInput
 
 
 def of_one_family(runs: RunTable, datasets: Collection[str]) -> RunTable:

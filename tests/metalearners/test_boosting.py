@@ -9,7 +9,7 @@ import pytest
 from metalearners.base import MetaLearner
 from metalearners.boosting import LightGBMRankerLearner, LightGBMRegressorLearner
 from tests.contracts.meta_learner import MetaLearnerContract, NewLearner, toy_metafeatures, toy_runs
-from warehouse.errors import BadInput
+from warehouse.support.errors import BadInput
 
 
 class TestLightGBM(MetaLearnerContract):

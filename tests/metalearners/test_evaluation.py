@@ -12,8 +12,8 @@ import metalearners.evaluation
 from metalearners.base import Prediction
 from metalearners.evaluation import evaluate, interval, kendall_tau, normalized_regret
 from tests.contracts.meta_learner import toy_metafeatures, toy_runs
-from warehouse.errors import BadInput
 from warehouse.queries import RunTable
+from warehouse.support.errors import BadInput
 
 FAST = {"trees": 20, "leaves": 4}
 

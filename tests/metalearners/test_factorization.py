@@ -23,7 +23,7 @@ from tests.contracts.meta_learner import (
     toy_runs,
     two_algorithms,
 )
-from warehouse.errors import BadInput
+from warehouse.support.errors import BadInput
 
 pytest.importorskip("torch", reason="training needs the extra `pmf`")
 

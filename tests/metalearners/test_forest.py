@@ -7,7 +7,7 @@ import pytest
 
 from metalearners.forest import Forest, constant_forest
 from metalearners.lightgbm_trees import read_forest
-from warehouse.errors import BadInput
+from warehouse.support.errors import BadInput
 
 lightgbm = pytest.importorskip("lightgbm")
 

@@ -9,7 +9,7 @@ import pytest
 
 from metalearners.base import Round
 from metalearners.latent_gp import LatentKernel, Shape
-from warehouse.errors import BadInput
+from warehouse.support.errors import BadInput
 
 torch = pytest.importorskip("torch", reason="training needs the extra `pmf`")
 gplvm = pytest.importorskip("metalearners.gplvm")

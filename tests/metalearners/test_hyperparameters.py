@@ -14,7 +14,7 @@ from sklearn.decomposition import PCA
 from sklearn.preprocessing import OneHotEncoder
 
 from metalearners.hyperparameters import HyperparameterEncoding, ParameterType, detect_types, learn_encoding
-from warehouse.errors import BadInput
+from warehouse.support.errors import BadInput
 
 ABSENT = math.nan
 THESIS_FACTS = {"n_rows": 1000, "n_features": 120}

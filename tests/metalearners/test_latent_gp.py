@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 
 from metalearners.latent_gp import LatentKernel, Search, Shape, expected_improvement, posterior
-from warehouse.errors import BadInput
+from warehouse.support.errors import BadInput
 
 GAMMA = np.array([0.5, 2.0])
 

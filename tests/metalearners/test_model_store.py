@@ -18,8 +18,8 @@ from metalearners.model_store import (
     with_figures,
 )
 from tests.contracts.meta_learner import FEW, MANY, best
-from warehouse.errors import BadInput
 from warehouse.store import Warehouse
+from warehouse.support.errors import BadInput
 
 SETTINGS = {"trees": 10, "leaves": 4}
 FIGURED = {name: {"mean": 0.5} for name in FIGURES}

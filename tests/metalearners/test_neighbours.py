@@ -13,7 +13,7 @@ from tests.contracts.meta_learner import (
     toy_metafeatures,
     toy_runs,
 )
-from warehouse.errors import BadInput
+from warehouse.support.errors import BadInput
 
 
 class TestNearestDataset(MetaLearnerContract):

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from warehouse.errors import BadInput
 from warehouse.qualities import GROUPS, SHAPE, names_in
+from warehouse.support.errors import BadInput
 
 
 def test_groups_and_names_are_taken_in_order_and_once() -> None:

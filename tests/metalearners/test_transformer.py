@@ -11,7 +11,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
 
 from metalearners.transformer import HyperparameterTransformer
-from warehouse.errors import BadInput, Failed
+from warehouse.support.errors import BadInput, Failed
 
 CONFIGURATIONS = [
     {"criterion": "gini", "max_features": "sqrt", "max_depth": None},

@@ -25,7 +25,7 @@ from recommend.export import (
     space_of,
     suggest_setting,
 )
-from warehouse.errors import BadInput, Failed
+from warehouse.support.errors import BadInput, Failed
 
 FOREST = "random_forest"
 SVM_VALUES = get_flow("svm").default() | {"C": 2.5, "gamma": 0.25, "shrinking": False, "imputation": "mean"}

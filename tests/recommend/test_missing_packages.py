@@ -17,8 +17,8 @@ from recommend.cli import main
 from recommend.ranking import recommend as rank
 from tests.recommend.conftest import numbers
 from tests.recommend.test_ranking import SCHEMA
-from warehouse.errors import BadInput
 from warehouse.store import Warehouse
+from warehouse.support.errors import BadInput
 
 Run = Callable[..., tuple[int, str, str]]
 

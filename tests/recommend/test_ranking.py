@@ -11,8 +11,8 @@ from ingest.datasets import load_dataset
 from recommend.ranking import recommend as rank
 from recommend.seeds import build_pipeline
 from tests.recommend.conftest import numbers
-from warehouse.errors import BadInput
 from warehouse.store import Warehouse
+from warehouse.support.errors import BadInput
 
 SCHEMA = json.loads((Path(recommend.__file__).parent / "seeds.schema.json").read_text(encoding="utf-8"))
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from recommend.seeds import SCHEMA, choose_delta, read_seeds, write_seeds
-from warehouse.errors import BadInput, Failed
+from warehouse.support.errors import BadInput, Failed
 
 
 def test_delta_takes_the_best_first() -> None:

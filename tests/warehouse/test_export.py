@@ -6,9 +6,9 @@ import pandas as pd
 import pytest
 
 from tests.warehouse.worlds import BOOSTING, runs
-from warehouse.errors import BadInput
 from warehouse.schema import TABLES
 from warehouse.store import Warehouse
+from warehouse.support.errors import BadInput
 
 
 @pytest.fixture

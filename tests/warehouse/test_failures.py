@@ -12,8 +12,8 @@ from deltalake import DeltaTable
 
 from tests.warehouse.worlds import runs
 from warehouse import delta
-from warehouse.errors import BadInput, Failed
 from warehouse.store import Warehouse
+from warehouse.support.errors import BadInput, Failed
 
 ROOT = Path(__file__).parents[2]
 TABLES_IN_A_WRITE = len(runs()) + 1
@@ -85,7 +85,7 @@ def test_disk_that_takes_no_more_bytes_fails_the_write(warehouse: Warehouse) -> 
     script = """
 import resource, sys
 from tests.warehouse.worlds import runs
-from warehouse.errors import Failed
+from warehouse.support.errors import Failed
 from warehouse.store import Warehouse
 warehouse = Warehouse.open(sys.argv[1])
 resource.setrlimit(resource.RLIMIT_FSIZE, (600, 600))

@@ -2,8 +2,8 @@
 
 import pytest
 
-from warehouse.errors import BadInput
 from warehouse.measures import MEASURES, canonical_measure, known_name, larger_is_better
+from warehouse.support.errors import BadInput
 
 ALIASES = {
     "predictive_accuracy": ("acc", "accuracy", "Accuracy", "predictive-accuracy"),

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from tests.warehouse.worlds import BOOSTING, FOREST, qualities, runs
 from warehouse import delta, store
 from warehouse.cli import main
-from warehouse.errors import BadInput, Failed
 from warehouse.schema import PROVENANCE, TABLES, Table
 from warehouse.store import Warehouse
+from warehouse.support.errors import BadInput, Failed
 
 ROOT = Path(__file__).parents[2]
 Make = Callable[..., Warehouse]

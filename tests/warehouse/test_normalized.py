@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warehouse.errors import BadInput
 from warehouse.normalized import chance_accuracy, normalized_accuracy
 from warehouse.store import Warehouse
+from warehouse.support.errors import BadInput
 
 
 def qualities(*class_sizes: list[int]) -> pd.DataFrame:

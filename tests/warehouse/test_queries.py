@@ -13,8 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.warehouse.worlds import BOOSTING, FOREST, qualities, runs
-from warehouse.errors import BadInput
 from warehouse.store import Warehouse
+from warehouse.support.errors import BadInput
 
 ACCURACY = "predictive_accuracy"
 

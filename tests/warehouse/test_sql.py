@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from tests.warehouse.worlds import runs
-from warehouse.errors import BadInput
 from warehouse.store import Warehouse
+from warehouse.support.errors import BadInput
 
 
 @pytest.fixture(scope="module")

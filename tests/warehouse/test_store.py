@@ -12,9 +12,9 @@ from deltalake import DeltaTable
 
 from tests.warehouse.worlds import BOOSTING, FOREST, qualities, runs
 from warehouse import delta, store
-from warehouse.errors import BadInput, Failed
 from warehouse.schema import TABLES
 from warehouse.store import Warehouse
+from warehouse.support.errors import BadInput, Failed
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from recommend.bo.surrogates.blend import BlendSurrogate, LearnedSurrogate
 from recommend.bo.surrogates.boosting import HyperboostSurrogate, QuantileSurrogate, QuantileTripleSurrogate
 from recommend.bo.surrogates.forest import ForestSurrogate
 from recommend.bo.surrogates.gaussian_process import GaussianProcessSurrogate
-from warehouse.errors import BadInput
+from warehouse.support.errors import BadInput
 
 __all__ = ["DEFAULT_SURROGATE", "LEARNERS_OF", "SURROGATES", "Ingredients", "Surrogate", "new_surrogate"]
 

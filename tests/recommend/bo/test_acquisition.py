@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from metalearners.base import Prediction
 from recommend.bo.acquisition import ACQUISITIONS, KAPPA, TIMED, UNCERTAIN, XI, Situation, get_acquisition
 from recommend.bo.space import Floats
-from warehouse.errors import BadInput
+from warehouse.support.errors import BadInput
 
 HEIGHT = 0.3989422804014327
 """1 / sqrt(2 pi), density of the standard normal distribution at 0."""

@@ -11,7 +11,7 @@ from ingest.flows import FLOWS
 from recommend.bo.candidates import BLOCKS, Candidate, Candidates, SpaceCandidates, TableCandidates, Tried
 from recommend.bo.space import Configurations, Floats, Setting, Space
 from tests.recommend.bo.toys import ONE_AXIS, PLANE, SIX, grid, vector_of
-from warehouse.errors import BadInput
+from warehouse.support.errors import BadInput
 
 DRAWN = 200
 

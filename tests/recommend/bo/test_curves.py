@@ -11,7 +11,7 @@ import pytest
 
 from recommend.bo.curves import Curves, curves_of, draw, write_csv
 from recommend.bo.simulation import Searched
-from warehouse.errors import BadInput, Failed
+from warehouse.support.errors import BadInput, Failed
 
 # Regret of a: one  0.5 0.25 0    and 0.75 0.75 0.25,   two  1 0.5 0.5  and 0.5 0.5 0
 # Regret of b: one  0.5 0.5  0.5  and 0    (0    0),    two  0.2 (3x)   and 0.5 (3x)

@@ -7,7 +7,7 @@ import pytest
 from ingest.trials import Outcome, Trial
 from recommend.bo.history import Entry, History
 from recommend.bo.space import Setting
-from warehouse.errors import BadInput
+from warehouse.support.errors import BadInput
 
 SEARCH = {"flows": ["svm"], "seed": 0}
 

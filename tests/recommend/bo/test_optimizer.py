@@ -18,7 +18,7 @@ from recommend.bo.space import Configurations, Floats, Setting, Space
 from recommend.bo.surrogates import Ingredients, Surrogate, new_surrogate
 from tests.contracts.meta_learner import toy_metafeatures, toy_runs
 from tests.recommend.bo.toys import PLANE, SIX, Recorder, best_value, grid, hill, keys, of, run
-from warehouse.errors import BadInput
+from warehouse.support.errors import BadInput
 
 METAFEATURES = pd.Series({"NumberOfInstances": 300.0, "NumberOfFeatures": 10.0})
 

@@ -23,8 +23,8 @@ from recommend.export import optuna_distributions, suggest_setting
 from recommend.ranking import recommend
 from tests.recommend.bo.toys import PLANE, SIX, Recorder
 from tests.recommend.conftest import numbers
-from warehouse.errors import BadInput
 from warehouse.store import Warehouse
+from warehouse.support.errors import BadInput
 
 optuna = pytest.importorskip("optuna")
 testing = pytest.importorskip("optuna.testing.pytest_samplers")

@@ -18,8 +18,8 @@ from recommend.bo.simulation import Plan, simulate
 from recommend.bo.space import Space
 from recommend.bo.tasks import ModelTask
 from tests.contracts.meta_learner import toy_metafeatures
-from warehouse.errors import BadInput, Failed
 from warehouse.queries import RunTable
+from warehouse.support.errors import BadInput, Failed
 
 TRIALS = {"smac": 11, "optuna-tpe": 60, "optuna-gp": 11, "flaml": 60}
 """SMAC asks its model every eighth time, and is slow then."""

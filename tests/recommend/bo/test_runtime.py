@@ -9,8 +9,8 @@ import pytest
 from recommend.bo.runtime import RunningTimes
 from recommend.bo.space import Configurations, Floats, TableColumns
 from tests.contracts.meta_learner import toy_metafeatures, toy_runs
-from warehouse.errors import BadInput
 from warehouse.queries import RunTable
+from warehouse.support.errors import BadInput
 
 SMALL = pd.Series({"NumberOfInstances": 200.0, "NumberOfFeatures": 10.0, "NumberOfClasses": 2.0})
 LARGE = SMALL.replace({200.0: 900.0})

@@ -12,9 +12,9 @@ import pytest
 from metalearners.base import Prediction
 from recommend.bo.simulation import Plan, Searched, simulate
 from tests.contracts.meta_learner import toy_metafeatures, toy_runs
-from warehouse.errors import BadInput
-from warehouse.journal import Journal
 from warehouse.queries import RunTable
+from warehouse.support.errors import BadInput
+from warehouse.support.journal import Journal
 
 RUNS, METAFEATURES = toy_runs(), toy_metafeatures()
 ROWS = 20

@@ -19,7 +19,7 @@ from metalearners.encoded import encode
 from metalearners.hyperparameters import learn_encoding
 from recommend.bo.space import ALGORITHM, Configurations, Floats, Setting, Space, TableColumns
 from tests.recommend.bo.toys import SIX
-from warehouse.errors import BadInput
+from warehouse.support.errors import BadInput
 
 SPACES = {
     **{name: Space([flow], joint=False) for name, flow in FLOWS.items()},

@@ -26,7 +26,7 @@ from recommend.bo.surrogates.forest import FLOOR, TREES, ForestSurrogate
 from recommend.bo.surrogates.gaussian_process import GaussianProcessSurrogate
 from tests.contracts.meta_learner import toy_metafeatures, toy_runs, two_algorithms
 from tests.contracts.surrogate import NewSurrogate, SurrogateContract, World, one_flow, predicted
-from warehouse.errors import BadInput
+from warehouse.support.errors import BadInput
 
 QUICK: Mapping[str, Mapping[str, Any]] = {"pmf": {"steps": 20, "epochs": 20}}
 """Settings of learners that take long to train."""

@@ -12,8 +12,8 @@ import psutil
 import pytest
 
 from recommend.bo.cli import app
-from warehouse.errors import BadInput, Failed
 from warehouse.store import Warehouse
+from warehouse.support.errors import BadInput, Failed
 
 TUNE = [sys.executable, "-c", "from recommend.bo.cli import main; main()"]
 

@@ -16,8 +16,8 @@ from ingest.trials import Outcome
 from recommend.bo import outcome
 from recommend.bo.space import Setting
 from recommend.bo.tuning import Budget, Progress, Search, Tuned, tune
-from warehouse.errors import BadInput
 from warehouse.store import STARTER, Warehouse
+from warehouse.support.errors import BadInput
 
 QUICK = Search(flows=("decision_tree", "logistic_regression"), surrogate="gbqr", folds=2)
 

@@ -11,7 +11,7 @@ from metalearners.base import MetaLearner, Prediction
 from recommend.bo.warmstart import SEEDS, STARTS, Start, first_choices, get_start
 from recommend.seeds import choose_delta
 from tests.contracts.meta_learner import toy_metafeatures, toy_runs
-from warehouse.errors import BadInput
+from warehouse.support.errors import BadInput
 
 CONFIGURATIONS = toy_runs().configurations
 IS_GINI = (CONFIGURATIONS["criterion"] == "gini").to_numpy()

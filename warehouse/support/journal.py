@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from warehouse.errors import Failed
-from warehouse.files import write_text
+from warehouse.support.errors import Failed
+from warehouse.support.files import write_text
 
 
 class Journal:

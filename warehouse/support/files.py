@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from warehouse.errors import BadInput, Failed
+from warehouse.support.errors import BadInput, Failed
 
 
 def read_json(path: str | Path) -> Any:

@@ -15,28 +15,8 @@ from typing import Annotated, Any
 
 import typer
 
-from warehouse.errors import BadInput, HeadstartError, one_line
-from warehouse.measures import canonical_measure
+from warehouse.support.errors import BadInput, HeadstartError, one_line
 
-WarehouseOption = Annotated[
-    str | None,
-    typer.Option(
-        "--warehouse",
-        envvar="HEADSTART_WAREHOUSE",
-        metavar="DIR",
-        help="Warehouse directory. Default: yours if it exists, else the bundled starter.",
-        show_default=False,
-    ),
-]
-MeasureOption = Annotated[
-    str,
-    typer.Option(
-        "--measure",
-        metavar="NAME",
-        callback=canonical_measure,
-        help="Evaluation measure to be good at. Short names do: acc, bacc, auc, f1, logloss, brier, mcc, ...",
-    ),
-]
 JsonOption = Annotated[str, typer.Option("--format", metavar="table|json", help="How to print the result.")]
 QuietOption = Annotated[bool, typer.Option("--quiet", help="No progress on stderr.")]
 

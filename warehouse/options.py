@@ -1,0 +1,27 @@
+"""Options that name a warehouse, or what in it a command is about."""
+
+from typing import Annotated
+
+import typer
+
+from warehouse.measures import canonical_measure
+
+WarehouseOption = Annotated[
+    str | None,
+    typer.Option(
+        "--warehouse",
+        envvar="HEADSTART_WAREHOUSE",
+        metavar="DIR",
+        help="Warehouse directory. Default: yours if it exists, else the bundled starter.",
+        show_default=False,
+    ),
+]
+MeasureOption = Annotated[
+    str,
+    typer.Option(
+        "--measure",
+        metavar="NAME",
+        callback=canonical_measure,
+        help="Evaluation measure to be good at. Short names do: acc, bacc, auc, f1, logloss, brier, mcc, ...",
+    ),
+]
