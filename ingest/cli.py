@@ -184,7 +184,8 @@ def pool(
     sources = Counter(
         member.source if member.source in ("default", "design") else "known" for member in members
     )
-    print(f"{output}: {len(members)} configurations of {len({member.flow for member in members})} flows")
+    flows = {member.configuration.algorithm for member in members}
+    print(f"{output}: {len(members)} configurations of {len(flows)} flows")
     print(", ".join(f"{count} {source}" for source, count in sources.items()))
 
 

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from ingest.flows import Value, get_flow
+from ingest.flows import get_flow
 from ingest.resampling import Resampling, Split
+from warehouse.configurations.parameters import Value
 
 if TYPE_CHECKING:
     import pandas as pd

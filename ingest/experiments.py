@@ -7,7 +7,6 @@ that was killed goes on where it was.
 
 from __future__ import annotations
 
-import json
 import logging
 import time
 from collections import Counter
@@ -23,7 +22,7 @@ import pandas as pd
 from ingest.datasets import Dataset, load_dataset
 from ingest.evaluation import class_codes, evaluate
 from ingest.flows import get_flow
-from ingest.keys import digest, setup_key
+from ingest.keys import digest, setup_of
 from ingest.metafeatures import EXTRACTOR
 from ingest.plan import Plan, Source, Tier
 from ingest.pool import Member
@@ -170,7 +169,9 @@ def _chosen(
     before, tier = plan.tiers[place - 1 : place + 1]
     task = _task(dataset, plan, before)
     best = best_setups(Warehouse.open(warehouse), task, round(tier.share * len(plan.pool)))
-    return [member for member in members if member.source == "default" or setup_of(member) in best]
+    return [
+        member for member in members if member.source == "default" or setup_of(member.configuration) in best
+    ]
 
 
 def planned_runs(dataset: Dataset, plan: Plan, tier: Tier, members: Sequence[Member]) -> list[Run]:
@@ -181,20 +182,15 @@ def planned_runs(dataset: Dataset, plan: Plan, tier: Tier, members: Sequence[Mem
     stated = (None, None) if tier.train_rows is None else (train_rows, test_rows)
     planned = []
     for member in members:
-        flow, setup = get_flow(member.flow), setup_of(member)
-        if flow.rows_needed(member.values) <= train_rows:
-            key = f"own:{digest(task, setup, str(plan.seed))}"
-            planned.append(Run(flow, member.values, setup, task, key, *stated))
+        configuration = member.configuration
+        if get_flow(configuration.algorithm).rows_needed(configuration.values) <= train_rows:
+            key = f"own:{digest(task, setup_of(configuration), str(plan.seed))}"
+            planned.append(Run(configuration, task, key, *stated))
     return planned
 
 
 def _task(dataset: Dataset, plan: Plan, tier: Tier) -> str:
     return f"{dataset.key}/{plan.resampling(len(dataset.features), tier).name}"
-
-
-def setup_of(member: Member) -> str:
-    """The warehouse's key of a configuration of the pool."""
-    return setup_key(get_flow(member.flow).id, json.dumps(dict(member.values), sort_keys=True))
 
 
 def _finished(
@@ -277,8 +273,8 @@ class _Batch:
         """Evaluate one configuration in a process of its own."""
         return run_limited(
             evaluate,
-            run.flow.name,
-            dict(run.values),
+            run.configuration.algorithm,
+            dict(run.configuration.values),
             self._part,
             self._repetitions,
             seed=seed,

@@ -1,6 +1,10 @@
 """Keys of setups and runs: hashes of what they are, so that the same thing has the same key everywhere."""
 
 import hashlib
+import json
+
+from ingest.flows import get_flow
+from warehouse.configurations.configuration import Configuration
 
 
 def digest(*parts: str) -> str:
@@ -16,3 +20,9 @@ def setup_key(flow: str, values: str) -> str:
         values: JSON object of the hyperparameters, names sorted.
     """
     return f"{flow}/{digest(values)}"
+
+
+def setup_of(configuration: Configuration) -> str:
+    """Key in the warehouse of a configuration of a flow of ours."""
+    values = json.dumps(dict(configuration.values), sort_keys=True)
+    return setup_key(get_flow(configuration.algorithm).id, values)

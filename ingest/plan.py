@@ -21,6 +21,7 @@ from ingest.flows import get_flow
 from ingest.flows.design import sobol_design
 from ingest.pool import Member, in_turns, read_pool
 from ingest.resampling import Resampling
+from warehouse.configurations.configuration import Configuration
 from warehouse.support.errors import BadInput, one_line
 
 ENOUGH_MORE_ROWS = 1.25
@@ -113,7 +114,7 @@ def design_plan(
 ) -> Plan:
     """The default and a space-filling design of each flow on every dataset, on all rows."""
     pool = [
-        Member(name, values, "design")
+        Member(Configuration(name, values), "design")
         for name in flows
         for values in sobol_design(get_flow(name), configurations, seed)
     ]

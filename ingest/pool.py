@@ -16,9 +16,10 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ingest.flows import FLOWS, Value, get_flow
+from ingest.flows import FLOWS, get_flow
 from ingest.flows.design import sobol_design
-from ingest.flows.parameters import Number
+from warehouse.configurations.configuration import Configuration
+from warehouse.configurations.parameters import Number, Value
 from warehouse.support.errors import BadInput, one_line
 from warehouse.support.files import read_json, write_text
 
@@ -42,8 +43,7 @@ MOST_KNOWN = 15
 class Member:
     """A configuration of the pool."""
 
-    flow: str
-    values: Mapping[str, Value]
+    configuration: Configuration
     source: str
     """Where it comes from: `default`, `design`, or whose it is."""
 
@@ -56,17 +56,27 @@ def read_pool(path: Path) -> list[Member]:
     """
     records = read_json(path)
     try:
-        members = [Member(record["flow"], record["values"], record["source"]) for record in records]
+        members = [
+            Member(Configuration(record["flow"], record["values"]), record["source"]) for record in records
+        ]
     except (TypeError, KeyError) as error:
         raise BadInput(f"{path}: no pool: a list of objects with flow, values and source") from error
     for member in members:
-        get_flow(member.flow).current(member.values)
+        get_flow(member.configuration.algorithm).current(member.configuration.values)
     return members
 
 
 def write_pool(members: Sequence[Member], path: Path) -> None:
     """Write a pool, one configuration a line."""
-    lines = ",\n".join(json.dumps(vars(member)) for member in members)
+    records = (
+        {
+            "flow": member.configuration.algorithm,
+            "values": dict(member.configuration.values),
+            "source": member.source,
+        }
+        for member in members
+    )
+    lines = ",\n".join(map(json.dumps, records))
     write_text(path, f"[\n{lines}\n]\n")
 
 
@@ -80,15 +90,19 @@ def build_pool(known: Sequence[Member], *, seed: int = 0) -> list[Member]:
     columns: list[list[Member]] = []
     for flow in FLOWS.values():
         size = SIZES.get(flow.name, STRONG)
-        own = [member for member in known if member.flow == flow.name]
+        own = [member for member in known if member.configuration.algorithm == flow.name]
         candidates = [
-            Member(flow.name, flow.default(), "default"),
+            Member(Configuration(flow.name, flow.default()), "default"),
             *own[: min(MOST_KNOWN, size - 1)],
-            *(Member(flow.name, values, "design") for values in sobol_design(flow, size, seed)[1:]),
+            *(
+                Member(Configuration(flow.name, values), "design")
+                for values in sobol_design(flow, size, seed)[1:]
+            ),
         ]
-        different: dict[str, Member] = {}
+        different: dict[Configuration, Member] = {}
         for member in candidates:
-            different.setdefault(json.dumps(flow.current(member.values), sort_keys=True), member)
+            current = flow.current(member.configuration.values)
+            different.setdefault(Configuration(flow.name, current), member)
         columns.append(list(different.values())[:size])
     first = [[member for member in column if member.source != "design"] for column in columns]
     rest = [[member for member in column if member.source == "design"] for column in columns]
@@ -124,7 +138,9 @@ def known_configurations(autogluon: Path, autosklearn: Path, flaml: Path) -> lis
     return [
         member
         for flow in FLOWS
-        for member in in_turns([[own for own in one if own.flow == flow] for one in portfolios])
+        for member in in_turns(
+            [[own for own in one if own.configuration.algorithm == flow] for one in portfolios]
+        )
     ]
 
 
@@ -160,7 +176,7 @@ def _member(translated: tuple[str, dict[str, Value]], source: str) -> Member:
         if isinstance(parameter, Number) and isinstance(value, int | float):
             rounded = float(f"{min(max(value, parameter.low), parameter.high):.4g}")
             kept[parameter.name] = round(rounded) if isinstance(parameter.low, int) else rounded
-    return Member(flow, kept, source)
+    return Member(Configuration(flow, kept), source)
 
 
 def _autogluon(portfolios: Mapping[str, Any]) -> Iterator[list[Member]]:

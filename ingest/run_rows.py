@@ -3,30 +3,42 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import pandas as pd
 
 from ingest.datasets import Dataset
-from ingest.flows import Flow, Value
+from ingest.flows import Flow, get_flow
+from ingest.keys import setup_of
 from ingest.metafeatures import EXTRACTOR, compute_metafeatures
 from ingest.trials import Trial
+from warehouse.configurations.configuration import Configuration
 
 
 @dataclass(frozen=True)
 class Run:
     """One configuration on one dataset, before it is run."""
 
-    flow: Flow
-    values: Mapping[str, Value]
-    setup: str
+    configuration: Configuration
     task: str
     run: str
+    """Key in the warehouse."""
     train_rows: int | None = None
     """Rows that each fit is fitted on; None = all that the task has."""
     test_rows: int | None = None
     """Rows that are predicted in all."""
+
+    @property
+    def flow(self) -> Flow:
+        """What is run."""
+        return get_flow(self.configuration.algorithm)
+
+    @cached_property
+    def setup(self) -> str:
+        """Key of the configuration in the warehouse."""
+        return setup_of(self.configuration)
 
 
 def run_tables(
@@ -58,7 +70,7 @@ def run_tables(
             [
                 {"setup": key, "parameter": parameter, "value": json.dumps(value)}
                 for key, run in setups.items()
-                for parameter, value in run.values.items()
+                for parameter, value in run.configuration.values.items()
             ]
         ),
         "runs": pd.DataFrame(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from ingest.flows import Flow, Value, find_flow
+from ingest.flows import Flow, find_flow
+from warehouse.configurations.configuration import Configuration
+from warehouse.configurations.parameters import Value
 from warehouse.queries import RunTable
 from warehouse.support.errors import BadInput
 
@@ -16,17 +17,10 @@ MOST_CANDIDATES = 1000
 """Configurations of one algorithm that are ranked; a warehouse may hold tens of thousands."""
 
 
-@dataclass(frozen=True)
-class Candidate:
-    """One configuration: its setup in the warehouse, and what it is in today's terms."""
-
-    setup: str
-    flow: Flow
-    hyperparameters: dict[str, Value]
-
-
-def find_candidates(runs: RunTable, scores: np.ndarray, wanted: set[str], rows: int) -> list[Candidate]:
-    """The configurations of `runs` that build here and today and can be fitted on half of `rows`.
+def find_candidates(
+    runs: RunTable, scores: np.ndarray, wanted: set[str], rows: int
+) -> dict[str, Configuration]:
+    """Configurations in today's terms by setup: those that build here, and can be fitted on half of `rows`.
 
     The same configuration of two flows of one algorithm counts once. Of an algorithm with very many, those
     count that came out best somewhere.
@@ -42,20 +36,20 @@ def find_candidates(runs: RunTable, scores: np.ndarray, wanted: set[str], rows: 
         BadInput: there is none.
     """
     best = pd.Series(scores).groupby(runs.runs["setup"].to_numpy()).max().sort_values(ascending=False)
-    found, seen = [], set()
+    found: dict[str, Configuration] = {}
+    seen: set[Configuration] = set()
     for algorithm, part in runs.configurations.loc[best.index].groupby("algorithm", sort=False):
         flow = find_flow(str(algorithm))
         if flow is None or not flow.installed or (wanted and flow.name not in wanted):
             continue
         for setup, values in _values(part.iloc[:MOST_CANDIDATES], f"{algorithm}:"):
             try:
-                current = flow.current(values)
+                current = Configuration(flow.name, flow.current(values))
             except BadInput:
                 continue  # a value that no longer exists
-            key = (flow.name, *sorted(current.items()))
-            if key not in seen and flow.rows_needed(current) <= rows // 2:
-                seen.add(key)
-                found.append(Candidate(setup, flow, current))
+            if current not in seen and flow.rows_needed(current.values) <= rows // 2:
+                seen.add(current)
+                found[setup] = current
     if not found:
         of_wanted = f" of {', '.join(sorted(wanted))}" if wanted else ""
         raise BadInput(f"the warehouse has no configuration that can be built{of_wanted}")

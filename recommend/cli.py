@@ -139,7 +139,7 @@ def _table(result: Recommendation) -> list[str]:
             item.flow.title,
             f"{item.predicted:+.2f}" + ("" if item.std is None else f" ± {item.std:.2f}"),
             "" if item.on_nearest is None else f"{item.on_nearest:+.2f}",
-            ", ".join(f"{name}={console.short(value)}" for name, value in item.hyperparameters.items()),
+            ", ".join(f"{name}={console.short(value)}" for name, value in item.configuration.values.items()),
         )
         for item in result.configurations
     ]

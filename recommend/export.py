@@ -18,12 +18,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ingest.flows import Flow, Value, get_flow, native_values
-from recommend.bo.space import ALGORITHM, Setting, Space, with_shares
+from ingest.flows import Flow, get_flow, native_values
+from recommend.bo.space import ALGORITHM, Space, with_shares
+from warehouse.configurations.configuration import Configuration
+from warehouse.configurations.parameters import Value
 from warehouse.support.errors import BadInput, Failed, one_line
 
 if TYPE_CHECKING:
-    from ConfigSpace import Configuration, ConfigurationSpace
+    import ConfigSpace
+    from ConfigSpace import ConfigurationSpace
     from ConfigSpace.hyperparameters import Hyperparameter
     from optuna import Study
     from optuna.distributions import BaseDistribution
@@ -38,22 +41,22 @@ _OFF_STEP = 1e-8
 """How far off a step, in steps, Optuna takes a number for one that is on it."""
 
 
-def settings_of(seeds: Seeds) -> list[Setting]:
+def configurations_of(seeds: Seeds) -> list[Configuration]:
     """The configurations to run, in order; hyperparameters that a seed does not name have their default.
 
     Raises:
         BadInput: a seed names no flow of ours, or hyperparameters that the flow does not have.
     """
-    return [seed.setting for seed in _read(seeds)]
+    return [seed.configuration for seed in _read(seeds)]
 
 
 def space_of(seeds: Seeds) -> Space:
     """The search space of the flows that occur in the seeds.
 
     Raises:
-        BadInput: as for `settings_of`, or there is no seed.
+        BadInput: as for `configurations_of`, or there is no seed.
     """
-    flows = dict.fromkeys(setting.flow for setting in settings_of(seeds))
+    flows = dict.fromkeys(configuration.algorithm for configuration in configurations_of(seeds))
     if not flows:
         raise BadInput("there is no seed to export")
     return Space([get_flow(name) for name in flows], joint=len(flows) > 1)
@@ -80,7 +83,7 @@ def optuna_distributions(space: Space) -> dict[str, BaseDistribution]:
     """The space as Optuna knows it: name -> distribution, for `study.ask` and for checking seeds.
 
     A joint space has those of all its flows. An objective should suggest those of the chosen one only, as
-    `suggest_setting` does.
+    `suggest_configuration` does.
 
     Raises:
         Failed: Optuna is not installed.
@@ -98,21 +101,21 @@ def optuna_distributions(space: Space) -> dict[str, BaseDistribution]:
     return {ALGORITHM: CategoricalDistribution(list(space.flows)), **distributions}
 
 
-def suggest_setting(trial: BaseTrial, space: Space) -> Setting:
+def suggest_configuration(trial: BaseTrial, space: Space) -> Configuration:
     """What an Optuna objective should run: an algorithm, and the hyperparameters of this algorithm.
 
     Of a trial that is done, such as `study.best_trial`, it is what was run:
 
         def objective(trial):
-            setting = suggest_setting(trial, space)
-            pipeline = get_flow(setting.flow).pipeline(setting.hyperparameters, dataset.roles)
+            configuration = suggest_configuration(trial, space)
+            pipeline = get_flow(configuration.algorithm).pipeline(configuration.values, dataset.roles)
             return cross_val_score(pipeline, dataset.features, dataset.target).mean()
     """
     several = len(space.flows) > 1
     name = trial.suggest_categorical(ALGORITHM, list(space.flows)) if several else next(iter(space.flows))
     flow = space.flows[str(name)]
     distributions = _distributions_of(flow, historical=space.historical)
-    return Setting(
+    return Configuration(
         flow.name,
         {
             parameter: _suggested(trial, f"{flow.name}:{parameter}" if several else parameter, distribution)
@@ -121,7 +124,7 @@ def suggest_setting(trial: BaseTrial, space: Space) -> Setting:
     )
 
 
-def smac_configurations(seeds: Seeds, configspace: ConfigurationSpace) -> list[Configuration]:
+def smac_configurations(seeds: Seeds, configspace: ConfigurationSpace) -> list[ConfigSpace.Configuration]:
     """The seeds as configurations of a ConfigSpace space, for SMAC's initial design.
 
     They come first only where the design has no configurations of its own, hence `n_configs=0`; else SMAC
@@ -135,13 +138,13 @@ def smac_configurations(seeds: Seeds, configspace: ConfigurationSpace) -> list[C
     Raises:
         BadInput: a seed does not fit the space.
     """
-    from ConfigSpace import Configuration
+    import ConfigSpace
 
     domains = {name: _domain_of(parameter) for name, parameter in configspace.items()}
     configurations = []
     for seed in _read(seeds):
         try:
-            configurations.append(Configuration(configspace, values=seed.values(domains)))
+            configurations.append(ConfigSpace.Configuration(configspace, values=seed.values(domains)))
         except ValueError as error:  # one that is missing or not active, or a combination that is forbidden
             raise BadInput(f"{seed.label} does not fit the space: {one_line(error)}") from error
     return configurations
@@ -291,7 +294,7 @@ def _domain_of(parameter: Hyperparameter[Any, Any]) -> Domain:
 class _Seed:
     label: str
     """What an error calls it."""
-    setting: Setting
+    configuration: Configuration
     provenance: dict[str, Any]
     n_features: int | None
     """Of the dataset that the seeds are for; None where nobody says."""
@@ -299,10 +302,10 @@ class _Seed:
     def values(self, domains: Mapping[str, Domain]) -> dict[str, Value]:
         """Name -> value as the space with these domains has it."""
         joint = any(":" in name for name in domains)
-        as_it_is = named(self.setting, joint=joint)
+        as_it_is = named(self.configuration, joint=joint)
         in_numbers = as_it_is
         if self.n_features is not None:
-            in_numbers = named(with_shares(self.setting, self.n_features), joint=joint)
+            in_numbers = named(with_shares(self.configuration, self.n_features), joint=joint)
         fitted = {}
         for name in as_it_is:
             if name not in domains:
@@ -315,16 +318,16 @@ class _Seed:
         return fitted
 
 
-def named(setting: Setting, *, joint: bool) -> dict[str, Value]:
-    """The setting as one flat dictionary.
+def named(configuration: Configuration, *, joint: bool) -> dict[str, Value]:
+    """The configuration as one flat dictionary.
 
     Args:
         joint: as in a space of several flows.
     """
     if not joint:
-        return dict(setting.hyperparameters)
-    own = {f"{setting.flow}:{name}": value for name, value in setting.hyperparameters.items()}
-    return {ALGORITHM: setting.flow, **own}
+        return dict(configuration.values)
+    own = {f"{configuration.algorithm}:{name}": value for name, value in configuration.values.items()}
+    return {ALGORITHM: configuration.algorithm, **own}
 
 
 def _read(seeds: Seeds) -> list[_Seed]:
@@ -337,13 +340,13 @@ def _read(seeds: Seeds) -> list[_Seed]:
     for place, entry in enumerate(entries, start=1):
         try:
             flow = get_flow(entry["flow"])
-            setting = Setting(flow.name, flow.current(entry["hyperparameters"]))
+            configuration = Configuration(flow.name, flow.current(entry["hyperparameters"]))
             provenance = {key: entry[key] for key in PROVENANCE if key in entry}
         except (KeyError, TypeError, AttributeError) as error:
             raise BadInput(f"seed {place} needs `flow` and `hyperparameters`") from error
         except BadInput as error:
             raise BadInput(f"seed {place}: {error}") from None
-        read.append(_Seed(f"seed {place} ({flow.name})", setting, provenance, n_features))
+        read.append(_Seed(f"seed {place} ({flow.name})", configuration, provenance, n_features))
     return read
 
 

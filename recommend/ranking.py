@@ -16,15 +16,16 @@ import numpy as np
 import pandas as pd
 
 from ingest.datasets import Dataset
-from ingest.flows import Flow, Value, get_flow
+from ingest.flows import Flow, get_flow
 from ingest.flows.preprocessing import refuse_without_features
 from ingest.metafeatures import compute_metafeatures
 from metalearners import DEFAULT_LEARNER
 from metalearners.base import oriented, standard_scores, without_datasets
 from metalearners.model_store import StoredModel, trained_model
-from recommend.candidates import Candidate, find_candidates, flows_to_install
+from recommend.candidates import find_candidates, flows_to_install
 from recommend.evidence import nearest_datasets, scores_on
 from recommend.seeds import SCHEMA, STRATEGIES, choose_delta
+from warehouse.configurations.configuration import Configuration
 from warehouse.measures import canonical_measure
 from warehouse.qualities import GROUPS
 from warehouse.queries import RunTable
@@ -37,8 +38,7 @@ class RankedConfiguration:
     """One configuration to try."""
 
     rank: int
-    flow: Flow
-    hyperparameters: dict[str, Value]
+    configuration: Configuration
     predicted: float
     """Expected score in standard deviations of the dataset's own runs, 0 = an average configuration."""
     std: float | None
@@ -47,6 +47,11 @@ class RankedConfiguration:
     """Mean standard score that it had on the most similar datasets; None if it was not run there."""
     delta: float | None
     """The delta that chose it (eq. 6.2), None where it was chosen for its prediction alone."""
+
+    @property
+    def flow(self) -> Flow:
+        """The algorithm with its preprocessing."""
+        return get_flow(self.configuration.algorithm)
 
 
 @dataclass(frozen=True)
@@ -92,7 +97,7 @@ class Recommendation:
                     "flow": item.flow.id,
                     "openml_flows": list(item.flow.openml),
                     "algorithm": item.flow.name,
-                    "hyperparameters": item.hyperparameters,
+                    "hyperparameters": dict(item.configuration.values),
                     "predicted": item.predicted,
                     "std": item.std,
                     "on_nearest": item.on_nearest,
@@ -159,14 +164,14 @@ class Knowledge:
         return standard_scores(values, pd.factorize(self.runs.runs["dataset"])[0])
 
     @cached_property
-    def candidates(self) -> list[Candidate]:
-        """The configurations to choose from."""
+    def candidates(self) -> dict[str, Configuration]:
+        """The configurations to choose from, by their setup in the warehouse."""
         return find_candidates(self.runs, self.scores, set(self.flows), len(self.part.features))
 
     @cached_property
     def configurations(self) -> pd.DataFrame:
         """The candidates in the form of `RunTable.configurations`."""
-        return self.runs.configurations.loc[[candidate.setup for candidate in self.candidates]]
+        return self.runs.configurations.loc[list(self.candidates)]
 
 
 _SAME_OR_NEAR = """
@@ -248,8 +253,8 @@ def recommend(
     if top < 1:
         raise BadInput(f"can't recommend {top} configurations; ask for 1 or more")
     known = gather(dataset, warehouse=warehouse, flows=flows, measure=measure, metalearner=metalearner)
-    model, metafeatures, candidates = known.model, known.metafeatures, known.candidates
-    configurations = known.configurations
+    model, metafeatures, configurations = known.model, known.metafeatures, known.configurations
+    candidates = list(known.candidates.items())
     predicted = model.predict(configurations, metafeatures)
     if strategy == "delta":
         chosen = choose_delta(predicted.mean, top)
@@ -266,11 +271,10 @@ def recommend(
         configurations=[
             RankedConfiguration(
                 rank=rank,
-                flow=candidates[position].flow,
-                hyperparameters=candidates[position].hyperparameters,
+                configuration=candidates[position][1],
                 predicted=float(predicted.mean[position]),
                 std=None if predicted.std is None else float(predicted.std[position]),
-                on_nearest=on_nearest.get(candidates[position].setup),
+                on_nearest=on_nearest.get(candidates[position][0]),
                 delta=delta,
             )
             for rank, (position, delta) in enumerate(chosen, start=1)

@@ -11,8 +11,8 @@ from ingest.flows.bayes import (
 )
 from ingest.flows.boosting import adaboost, catboost, hist_gradient_boosting, lightgbm, xgboost
 from ingest.flows.margins import k_nearest_neighbors, logistic_regression, mlp, sgd, svm
-from ingest.flows.parameters import Value
 from ingest.flows.trees import decision_tree, extra_trees, random_forest
+from warehouse.configurations.parameters import Value
 from warehouse.support.errors import BadInput
 
 __all__ = ["FLOWS", "Flow", "Value", "Values", "find_flow", "get_flow", "installed_flows", "native_values"]

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from ingest.flows.parameters import Choice, Number, Value
 from ingest.flows.preprocessing import Encoding, category_columns, preprocessor
+from warehouse.configurations.parameters import Choice, Number, Value
 from warehouse.support.errors import BadInput
 
 if TYPE_CHECKING:

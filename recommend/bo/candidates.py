@@ -12,7 +12,8 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from recommend.bo.space import Configurations, Floats, Setting, Space
+from recommend.bo.space import Configurations, Floats, Space
+from warehouse.configurations.configuration import Configuration
 
 Encode = Callable[[Configurations], Floats]
 Score = Callable[[Floats], Floats]
@@ -37,7 +38,7 @@ class Candidate:
     """Equal for the same configuration of the same source."""
     configuration: Configurations
     """A single one."""
-    setting: Setting | None = None
+    given: Configuration | None = None
     """What to run, where it was given: the way through a vector may round the last digit."""
 
 
@@ -123,17 +124,17 @@ class SpaceCandidates:
         self._seed = seed
         self._blocks: dict[tuple[int, int], tuple[Configurations, dict[Encode, Floats]]] = {}
 
-    def of(self, setting: Setting) -> Candidate:
-        """The candidate that runs this setting.
+    def of(self, configuration: Configuration) -> Candidate:
+        """The candidate that runs this configuration.
 
         Raises:
             BadInput: the space does not have it.
         """
-        return replace(self._candidate(self.space.vector(setting)), setting=setting)
+        return replace(self._candidate(self.space.vector(configuration)), given=configuration)
 
-    def setting(self, candidate: Candidate) -> Setting:
+    def configuration_of(self, candidate: Candidate) -> Configuration:
         """What to run for a candidate of this source."""
-        return candidate.setting or self.space.settings(candidate.configuration.vectors)[0]
+        return candidate.given or self.space.decoded(candidate.configuration.vectors)[0]
 
     def any(self, taken: Collection[Hashable], random: np.random.Generator) -> Candidate | None:
         for vector in self.space.sample(ATTEMPTS, random):  # a space of few choices has an end

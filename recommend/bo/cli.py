@@ -134,7 +134,7 @@ def search(
     if context.invoked_subcommand is not None:
         return
     from ingest.datasets import load_dataset
-    from recommend.export import settings_of
+    from recommend.export import configurations_of
     from recommend.seeds import read_seeds
 
     console.check_format(output)
@@ -150,7 +150,7 @@ def search(
         measure=measure,
         folds=1 if holdout else folds,
         start=chosen,
-        seeds=() if seeds is None else tuple(settings_of(read_seeds(seeds))),
+        seeds=() if seeds is None else tuple(configurations_of(read_seeds(seeds))),
         surrogate=surrogate,
         metalearner=metalearner,
         acquisition=acquisition,
@@ -220,9 +220,9 @@ def document(tuned: Tuned) -> dict[str, Any]:
         "trials": [
             {
                 "number": entry.number,
-                "flow": get_flow(entry.setting.flow).id,
-                "algorithm": entry.setting.flow,
-                "hyperparameters": dict(entry.setting.hyperparameters),
+                "flow": get_flow(entry.configuration.algorithm).id,
+                "algorithm": entry.configuration.algorithm,
+                "hyperparameters": dict(entry.configuration.values),
                 "origin": entry.origin,
                 "outcome": None if entry.trial is None else str(entry.trial.outcome),
                 "message": None if entry.trial is None else entry.trial.message,
@@ -291,9 +291,9 @@ def _report(tuned: Tuned) -> str:
             f"{value_of(entry.trial, measure) or 0.0:.4f}",
             f"{tuned.held_out[entry.number]:.4f}" if entry.number in tuned.held_out else "",
             entry.origin,
-            f"{FLOWS[entry.setting.flow].title}: "
+            f"{FLOWS[entry.configuration.algorithm].title}: "
             + ", ".join(
-                f"{name}={console.short(value)}" for name, value in entry.setting.hyperparameters.items()
+                f"{name}={console.short(value)}" for name, value in entry.configuration.values.items()
             ),
         )
         for entry in tuned.incumbents

@@ -19,7 +19,7 @@ from filelock import FileLock, Timeout
 
 from ingest.trials import Trial
 from recommend.bo.optimizer import Origin
-from recommend.bo.space import Setting
+from warehouse.configurations.configuration import Configuration
 from warehouse.support.errors import BadInput, Failed
 from warehouse.support.journal import Journal
 
@@ -31,7 +31,7 @@ class Entry:
     """One trial."""
 
     number: int
-    setting: Setting
+    configuration: Configuration
     origin: Origin
     trial: Trial | None = None
     """What came of it; None while it is under way."""
@@ -81,8 +81,8 @@ class History:
         self._journal.append(
             {
                 "begun": entry.number,
-                "flow": entry.setting.flow,
-                "hyperparameters": dict(entry.setting.hyperparameters),
+                "flow": entry.configuration.algorithm,
+                "hyperparameters": dict(entry.configuration.values),
                 "origin": entry.origin,
             }
         )
@@ -113,8 +113,8 @@ class History:
 
     def _take(self, record: dict[str, Any]) -> None:
         if record.get("begun") == len(self.entries):
-            setting = Setting(record["flow"], record["hyperparameters"])
-            self.entries.append(Entry(record["begun"], setting, record["origin"]))
+            configuration = Configuration(record["flow"], record["hyperparameters"])
+            self.entries.append(Entry(record["begun"], configuration, record["origin"]))
         elif "ended" in record and record["ended"] < len(self.entries):
             number = record.pop("ended")
             trial = Trial.from_record(record)

@@ -35,10 +35,11 @@ from metalearners import DEFAULT_LEARNER
 from metalearners.base import Prediction
 from recommend.bo.candidates import Candidate, Encode, Score, SpaceCandidates, Tried
 from recommend.bo.optimizer import Optimizer, Proposal
-from recommend.bo.space import ALGORITHM, KNOWN, Configurations, Floats, Setting, Space, with_shares
+from recommend.bo.space import ALGORITHM, KNOWN, Configurations, Floats, Space, with_shares
 from recommend.bo.surrogates import DEFAULT_SURROGATE, LEARNERS_OF, Ingredients, Surrogate, new_surrogate
-from recommend.export import named, optuna_distributions, optuna_domain, settings_of
+from recommend.export import configurations_of, named, optuna_distributions, optuna_domain
 from recommend.ranking import recommend
+from warehouse.configurations.configuration import Configuration
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput
 
@@ -60,7 +61,7 @@ class HeadstartSampler(BaseSampler):
 
         space = Space([get_flow("random_forest"), get_flow("svm")])
         study = optuna.create_study(direction="maximize", sampler=HeadstartSampler(space, ForestSurrogate()))
-        study.optimize(lambda trial: score(suggest_setting(trial, space)), n_trials=50)
+        study.optimize(lambda trial: score(suggest_configuration(trial, space)), n_trials=50)
 
     An objective suggests hyperparameters under the names and with the ranges of
     `recommend.export.optuna_distributions`: of several flows first `algorithm`, then what belongs to it. Its
@@ -77,7 +78,7 @@ class HeadstartSampler(BaseSampler):
         surrogate: Surrogate,
         *,
         acquisition: str | None = None,
-        starts: Sequence[Setting] = (),
+        starts: Sequence[Configuration] = (),
         seed: int = 0,
     ) -> None:
         """A sampler for a study.
@@ -101,7 +102,7 @@ class HeadstartSampler(BaseSampler):
         self._seed = seed
         self._candidates = _Candidates(space, self._surrogate, seed)
         Optimizer(self._candidates, self._surrogate, acquisition=acquisition)  # refuses what can't be, now
-        self._starts = [self._start(setting) for setting in starts]
+        self._starts = [self._start(configuration) for configuration in starts]
         self._proposed: dict[_Key, Candidate] = {}  # to trials that run
         self._tried: dict[_Key, Candidate | None] = {}  # by trials that are over; None: not learned from
 
@@ -211,13 +212,13 @@ class HeadstartSampler(BaseSampler):
             self._tried[key] = self._read(trial.params)
         return self._tried[key]
 
-    def _start(self, setting: Setting) -> Candidate:
+    def _start(self, configuration: Configuration) -> Candidate:
         """The candidate of a start, which has to be in the space as it is."""
-        self.space.vector(setting)
+        self.space.vector(configuration)
         try:
-            return self._read(named(setting, joint=len(self.space.flows) > 1))
+            return self._read(named(configuration, joint=len(self.space.flows) > 1))
         except BadInput as error:
-            raise BadInput(f"a start of {setting.flow} is not in the space: {error}") from None
+            raise BadInput(f"a start of {configuration.algorithm} is not in the space: {error}") from None
 
     def _read(self, values: Mapping[str, Any]) -> Candidate:
         """The candidate with these values, among which may be others.
@@ -230,7 +231,7 @@ class HeadstartSampler(BaseSampler):
         prefix = f"{flow}:" if joint else ""
         own = [name for name in self._domains if name.startswith(prefix)]
         return self._candidates.of(
-            Setting(flow, {name.removeprefix(prefix): self._fitted(values, name) for name in own})
+            Configuration(flow, {name.removeprefix(prefix): self._fitted(values, name) for name in own})
         )
 
     def _fitted(self, values: Mapping[str, Any], name: str) -> Any:
@@ -243,7 +244,7 @@ class HeadstartSampler(BaseSampler):
 
     def _values(self, candidate: Candidate) -> dict[str, Any]:
         """What Optuna calls the candidate."""
-        values = named(self._candidates.setting(candidate), joint=len(self.space.flows) > 1)
+        values = named(self._candidates.configuration_of(candidate), joint=len(self.space.flows) > 1)
         return {name: self._domains[name].nearest(value) for name, value in values.items()}
 
     def _seed_of(self, *numbers: int) -> int:
@@ -262,7 +263,7 @@ def headstart_sampler(
 ) -> HeadstartSampler:
     """A sampler that starts with what `recommend` would try first, and knows the runs on other datasets.
 
-    Objectives suggest with `recommend.export.suggest_setting(trial, sampler.space)`.
+    Objectives suggest with `recommend.export.suggest_configuration(trial, sampler.space)`.
 
     Args:
         dataset: what the objective scores configurations on.
@@ -287,8 +288,9 @@ def headstart_sampler(
     )
     known = space.configurations(space.sample(KNOWN, np.random.default_rng(seed)))
     model = new_surrogate(surrogate, Ingredients(known, found.metafeatures, found.model.learner))
-    first = [with_shares(setting, n_features) for setting in settings_of(found.document())[:starts]]
-    return HeadstartSampler(space, model, starts=first, seed=seed)
+    first = configurations_of(found.document())[:starts]
+    in_numbers = [with_shares(configuration, n_features) for configuration in first]
+    return HeadstartSampler(space, model, starts=in_numbers, seed=seed)
 
 
 def _value(trial: FrozenTrial, direction: StudyDirection) -> float | None:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import warnings
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ingest.flows import Value, get_flow
-from ingest.keys import digest, setup_key
+from ingest.flows import get_flow
+from ingest.keys import digest, setup_of
 from ingest.run_rows import Run, description_tables, run_tables
 from metalearners import DEFAULT_LEARNER
 from metalearners.model_store import trained_model
 from recommend.bo.tuning import HELD_OUT, Tuned
+from warehouse.configurations.parameters import Value
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput, Failed
 from warehouse.support.files import write_bytes
@@ -36,11 +36,9 @@ def record(tuned: Tuned, warehouse: Warehouse) -> int:
     task = f"{dataset.key}/{resampling}-but-{HELD_OUT}-{search.seed}"
     results = []
     for entry in tuned.entries:
-        flow = get_flow(entry.setting.flow)
-        setup = setup_key(flow.id, json.dumps(dict(entry.setting.hyperparameters), sort_keys=True))
-        run = Run(flow, entry.setting.hyperparameters, setup, task, f"own:{digest(task, setup)}")
         if entry.trial is not None:
-            results.append((run, entry.trial))
+            key = f"own:{digest(task, setup_of(entry.configuration))}"
+            results.append((Run(entry.configuration, task, key), entry.trial))
     tables = run_tables(dataset, results, procedure)
     known = warehouse.sql("SELECT count(*) AS n FROM datasets WHERE dataset = ?", [dataset.key])["n"].item()
     if not known:  # else the warehouse may know more of it than we: its domain, its family
@@ -63,8 +61,8 @@ def fitted(tuned: Tuned) -> Pipeline:
     """
     if tuned.best is None:
         raise BadInput("no trial succeeded: there is no model to fit")
-    setting, dataset = tuned.best.setting, tuned.dataset
-    pipeline = get_flow(setting.flow).pipeline(setting.hyperparameters, dataset.roles, seed=tuned.search.seed)
+    best, dataset = tuned.best.configuration, tuned.dataset
+    pipeline = get_flow(best.algorithm).pipeline(best.values, dataset.roles, seed=tuned.search.seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # as in the trials, whose scores say what came of it
         return pipeline.fit(dataset.features, dataset.target.astype(str).to_numpy())
@@ -78,7 +76,7 @@ def script(tuned: Tuned) -> str:
     """
     if tuned.best is None:
         raise BadInput("no trial succeeded: there is no model to fit")
-    dataset, setting = tuned.dataset, tuned.best.setting
+    dataset, configuration = tuned.dataset, tuned.best.configuration
     if not (dataset.source.startswith("openml:") or Path(dataset.source).is_file()):
         raise BadInput(f"{dataset.source} can't be read again by a script")
     target = str(dataset.target.name)
@@ -88,8 +86,8 @@ def script(tuned: Tuned) -> str:
         source=dataset.source,
         target=target,
         roles=_lines(roles),
-        flow=setting.flow,
-        hyperparameters=_lines(setting.hyperparameters),
+        flow=configuration.algorithm,
+        hyperparameters=_lines(configuration.values),
         seed=tuned.search.seed,
     )
 

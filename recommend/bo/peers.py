@@ -22,8 +22,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recommend.bo.candidates import Candidate, SpaceCandidates
-from recommend.bo.space import Floats, Setting, Space
-from recommend.export import named, optuna_distributions, optuna_domain, suggest_setting
+from recommend.bo.space import Floats, Space
+from recommend.export import named, optuna_distributions, optuna_domain, suggest_configuration
+from warehouse.configurations.configuration import Configuration
 from warehouse.support.errors import BadInput, Failed
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ class _SmacSearch:
         except (StopIteration, ConfigurationSpaceExhaustedException):  # a space of few choices has an end
             return []
         vectors: Floats = self._asked.config.get_array()[None]
-        return [self._candidates.of(setting) for setting in self._space.settings(vectors)]
+        return [self._candidates.of(configuration) for configuration in self._space.decoded(vectors)]
 
     def tell(self, value: float | None) -> None:
         from smac.runhistory.dataclasses import TrialValue
@@ -105,7 +106,7 @@ class _OptunaSearch:
 
     def ask(self) -> list[Candidate]:
         self._trial = self._study.ask()
-        return [self._candidates.of(suggest_setting(self._trial, self._space))]
+        return [self._candidates.of(suggest_configuration(self._trial, self._space))]
 
     def tell(self, value: float | None) -> None:
         from optuna.trial import TrialState
@@ -115,9 +116,9 @@ class _OptunaSearch:
 
     def _values(self, start: Candidate) -> dict[str, Any]:
         """What Optuna calls the configuration."""
-        (setting,) = self._space.settings(start.configuration.vectors)
+        (configuration,) = self._space.decoded(start.configuration.vectors)
         distributions = optuna_distributions(self._space)
-        values = named(setting, joint=len(self._space.flows) > 1)
+        values = named(configuration, joint=len(self._space.flows) > 1)
         return {name: optuna_domain(distributions[name]).nearest(value) for name, value in values.items()}
 
 
@@ -157,12 +158,12 @@ class _FlamlSearch:
         spaces = {name: flow.space(historical=space.historical) for name, flow in space.flows.items()}
         self._choices = {name: _choices(own) for name, own in spaces.items()}
         vectors = [start.configuration.vectors for start in starts]
-        settings = space.settings(np.concatenate(vectors)) if vectors else []
+        settings = space.decoded(np.concatenate(vectors)) if vectors else []
         self._search = BlendSearch(
             metric=_VALUE,
             mode="max",
             space={_CHOSEN: _nested(spaces)},
-            points_to_evaluate=[self._values(setting) for setting in settings],
+            points_to_evaluate=[self._values(configuration) for configuration in settings],
             num_samples=trials,
             seed=seed,
         )
@@ -182,14 +183,14 @@ class _FlamlSearch:
         else:
             self._search.on_trial_complete(str(self._asked), {"config": self._config, _VALUE: value})
 
-    def _values(self, setting: Setting) -> dict[str, Any]:
-        """What FLAML calls a setting."""
-        choices = self._choices[setting.flow]
+    def _values(self, configuration: Configuration) -> dict[str, Any]:
+        """What FLAML calls a configuration."""
+        choices = self._choices[configuration.algorithm]
         values = {
             name: str(choices[name].index(value)) if name in choices else value
-            for name, value in setting.hyperparameters.items()
+            for name, value in configuration.values.items()
         }
-        return {_CHOSEN: {_FLOW: setting.flow, **values}}
+        return {_CHOSEN: {_FLOW: configuration.algorithm, **values}}
 
     def _candidate(self, values: dict[str, Any]) -> Candidate:
         """What FLAML calls so. Its whole numbers may have fractions, which the space has another form for."""
@@ -199,8 +200,8 @@ class _FlamlSearch:
             name: choices[name][int(value)] if name in choices else float(value)
             for name, value in values.items()
         }
-        vector = self._space.vector(Setting(flow, hyperparameters))
-        return self._candidates.of(self._space.settings(vector[None])[0])
+        vector = self._space.vector(Configuration(flow, hyperparameters))
+        return self._candidates.of(self._space.decoded(vector[None])[0])
 
 
 def _nested(spaces: Mapping[str, Mapping[str, Any]]) -> Any:

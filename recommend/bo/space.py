@@ -10,7 +10,7 @@ Notation
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
@@ -19,8 +19,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from ingest.flows import Flow, Value, find_flow
-from ingest.flows.parameters import Number
+from ingest.flows import Flow, find_flow
+from warehouse.configurations.configuration import Configuration
+from warehouse.configurations.parameters import Number, Value
 from warehouse.support.errors import BadInput
 
 if TYPE_CHECKING:
@@ -36,35 +37,21 @@ DIGITS = 12
 """Significant digits of a number: few enough that it comes back from its place in a vector as it was."""
 
 
-@dataclass(frozen=True)
-class Setting:
-    """One configuration: a flow and the values of its hyperparameters."""
-
-    flow: str
-    """Canonical name of the flow."""
-    hyperparameters: Mapping[str, Value]
-
-    def identity(self) -> tuple[Any, ...]:
-        """Equal for equal settings; tells True from 1, as ConfigSpace does not."""
-        values = ((name, type(value).__name__, value) for name, value in self.hyperparameters.items())
-        return (self.flow, *sorted(values, key=lambda item: item[0]))
-
-
-def with_shares(setting: Setting, n_features: int) -> Setting:
-    """`setting` for those who know numbers only: a share of the features in place of `sqrt` and `log2`.
+def with_shares(configuration: Configuration, n_features: int) -> Configuration:
+    """`configuration` for those who know numbers only: a share of the features in place of `sqrt` and `log2`.
 
     The flow has to be ours. A share out of the flow's range counts as the end of the range.
     """
     shares = {"sqrt": n_features**-0.5, "log2": max(math.log2(n_features), 1.0) / n_features}
-    share = shares.get(str(setting.hyperparameters.get("max_features")))
-    flow = find_flow(setting.flow)
+    share = shares.get(str(configuration.values.get("max_features")))
+    flow = find_flow(configuration.algorithm)
     if share is None or flow is None:
-        return setting
+        return configuration
     for own in flow.hyperparameters:
         if own.name == "max_features" and isinstance(own, Number):
             within = min(max(share, own.low), own.high)
-            return Setting(setting.flow, {**setting.hyperparameters, own.name: within})
-    return setting
+            return Configuration(configuration.algorithm, {**configuration.values, own.name: within})
+    return configuration
 
 
 @dataclass(frozen=True)
@@ -171,14 +158,14 @@ class Space:
         Every other choice, and four numbers drawn around the present one with 0.2 of the range as standard
         deviation: the one-exchange neighbourhood of Hutter, Hoos and Leyton-Brown (SMAC, 2011).
         """
-        from ConfigSpace import Configuration
+        import ConfigSpace
         from ConfigSpace.util import get_one_exchange_neighbourhood
 
         found = [
             (neighbour.get_array(), place)
             for place, vector in enumerate(vectors)
             for neighbour in get_one_exchange_neighbourhood(
-                Configuration(self.config_space, vector=vector), seed=int(random.integers(2**31))
+                ConfigSpace.Configuration(self.config_space, vector=vector), seed=int(random.integers(2**31))
             )
         ]
         around = np.array([neighbour for neighbour, _ in found]).reshape(-1, vectors.shape[1])
@@ -188,14 +175,14 @@ class Space:
         """These vectors in both forms."""
         return Configurations(vectors, self.categories, lambda: self._table(vectors))
 
-    def settings(self, vectors: Floats) -> list[Setting]:
+    def decoded(self, vectors: Floats) -> list[Configuration]:
         """What to run for each of these vectors."""
         table = self._table(vectors)
         owners = [(name, *self._owner(name)) for name in self._parameters]
         columns = {name: table.iloc[:, 2 + place].tolist() for place, name in enumerate(self._parameters)}
         active = dict(zip(self.names, ~np.isnan(vectors.T), strict=True))
         return [
-            Setting(
+            Configuration(
                 str(flow),
                 {
                     parameter: columns[name][row]
@@ -206,8 +193,8 @@ class Space:
             for row, flow in enumerate(table.iloc[:, 1].tolist())
         ]
 
-    def vector(self, setting: Setting) -> Floats:
-        """(p,) the setting as a vector, the same one that `sample` and `neighbours` have for it.
+    def vector(self, configuration: Configuration) -> Floats:
+        """(p,) the configuration as a vector, the same one that `sample` and `neighbours` have for it.
 
         A number out of its range counts as the end of the range, one between whole numbers as the nearest,
         and `sqrt` and `log2` as the shares of the features that they stand for.
@@ -215,15 +202,16 @@ class Space:
         Raises:
             BadInput: the space does not have this flow, hyperparameter or choice.
         """
-        if setting.flow not in self.flows:
-            raise BadInput(f"the search space has no {setting.flow}; it has {', '.join(self.flows)}")
+        algorithm = configuration.algorithm
+        if algorithm not in self.flows:
+            raise BadInput(f"the search space has no {algorithm}; it has {', '.join(self.flows)}")
         vector = np.full(len(self.names), np.nan)
         if self.joint:
-            vector[self.names.index(ALGORITHM)] = list(self.flows).index(setting.flow)
-        for parameter, value in with_shares(setting, self.n_features).hyperparameters.items():
-            name = f"{setting.flow}:{parameter}" if self.joint else parameter
+            vector[self.names.index(ALGORITHM)] = list(self.flows).index(algorithm)
+        for parameter, value in with_shares(configuration, self.n_features).values.items():
+            name = f"{algorithm}:{parameter}" if self.joint else parameter
             if name not in self.names:
-                raise BadInput(f"{setting.flow} has no hyperparameter {parameter}")
+                raise BadInput(f"{algorithm} has no hyperparameter {parameter}")
             vector[self.names.index(name)] = _place(self._hyperparameters[name], value)
         return vector
 

@@ -30,10 +30,11 @@ from recommend.bo.candidates import SpaceCandidates
 from recommend.bo.history import Entry, History
 from recommend.bo.optimizer import Optimizer, Proposal
 from recommend.bo.runtime import warehouse_times
-from recommend.bo.space import KNOWN, Setting, Space
+from recommend.bo.space import KNOWN, Space
 from recommend.bo.surrogates import DEFAULT_SURROGATE, LEARNERS_OF, Ingredients, new_surrogate
 from recommend.bo.warmstart import FROM_FILE, NO_START, SEEDS, first_choices, get_start
 from recommend.ranking import Knowledge, gather
+from warehouse.configurations.configuration import Configuration
 from warehouse.measures import canonical_measure
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput
@@ -54,7 +55,7 @@ class Search:
     """Of the cross-validation of a trial; 1 = one split with a third of the rows to test on."""
     start: str = "top"
     """A name of `recommend.bo.warmstart`."""
-    seeds: tuple[Setting, ...] = ()
+    seeds: tuple[Configuration, ...] = ()
     """Configurations to try before those of `start`."""
     surrogate: str = DEFAULT_SURROGATE
     metalearner: str | None = None
@@ -68,7 +69,7 @@ class Search:
 
     def description(self) -> dict[str, Any]:
         """All of it as JSON values."""
-        seeds = [[setting.flow, dict(setting.hyperparameters)] for setting in self.seeds]
+        seeds = [[configuration.algorithm, dict(configuration.values)] for configuration in self.seeds]
         return {**vars(self), "flows": list(self.flows), "seeds": seeds}
 
 
@@ -245,7 +246,7 @@ def _optimizer(known: Knowledge, search: Search) -> tuple[Optimizer, SpaceCandid
             candidates,
             surrogate,
             acquisition=search.acquisition,
-            starts=[candidates.of(setting) for setting in _starts(known, search)],
+            starts=[candidates.of(configuration) for configuration in _starts(known, search)],
             times=warehouse_times(known) if timed else None,
             random_every=search.random_every,
             seed=search.seed,
@@ -254,7 +255,7 @@ def _optimizer(known: Knowledge, search: Search) -> tuple[Optimizer, SpaceCandid
     )
 
 
-def _starts(known: Knowledge, search: Search) -> Iterator[Setting]:
+def _starts(known: Knowledge, search: Search) -> Iterator[Configuration]:
     """The first configurations to try; where a space is full of them, `Optimizer` takes each once."""
     yield from search.seeds
     if search.start in (NO_START, FROM_FILE):
@@ -262,9 +263,9 @@ def _starts(known: Knowledge, search: Search) -> Iterator[Setting]:
     start = get_start(search.start)
     name = start.learner if start.settings else search.metalearner or start.learner
     learner = known.trained(name, start.settings).learner
+    candidates = list(known.candidates.values())
     for position in first_choices(start.choice, learner, known.configurations, known.metafeatures, SEEDS):
-        candidate = known.candidates[position]
-        yield Setting(candidate.flow.name, candidate.hyperparameters)
+        yield candidates[position]
 
 
 def _recalled(
@@ -273,7 +274,7 @@ def _recalled(
     """Tell the optimizer the trials of `history`; returns those that had begun and did not end."""
     begun = []
     for entry in history.entries:
-        proposal = Proposal(entry.number, candidates.of(entry.setting), entry.origin)
+        proposal = Proposal(entry.number, candidates.of(entry.configuration), entry.origin)
         optimizer.recall(proposal)
         if entry.trial is None:
             begun.append(proposal)
@@ -340,14 +341,14 @@ class _Loop:
             return None
         proposal = self.optimizer.ask()
         if proposal is not None:
-            setting = self.candidates.setting(proposal.candidate)
-            self.history.begin(Entry(proposal.number, setting, proposal.origin))
+            configuration = self.candidates.configuration_of(proposal.candidate)
+            self.history.begin(Entry(proposal.number, configuration, proposal.origin))
         return proposal
 
     def _submitted(self, proposal: Proposal) -> Future[Trial]:
-        setting = self.history.entries[proposal.number].setting
+        configuration = self.history.entries[proposal.number].configuration
         limit = min(self.search.trial_seconds, self._seconds_left())
-        return self.executor.submit(run_trial, setting, self.part, self.search, limit)
+        return self.executor.submit(run_trial, configuration, self.part, self.search, limit)
 
     def _ended(self, number: int, trial: Trial) -> None:
         cut_off = trial.outcome is Outcome.timeout and trial.seconds < self.search.trial_seconds
@@ -369,7 +370,7 @@ class _Loop:
                 of=self.budget.trials,
                 seconds_left=left,
                 best=value_of(best[0].trial, self.search.measure) if best else None,
-                best_flow=best[0].setting.flow if best else None,
+                best_flow=best[0].configuration.algorithm if best else None,
             )
         )
 
@@ -379,12 +380,12 @@ class _Loop:
         return self.budget.seconds - (time.monotonic() - self.began)
 
 
-def run_trial(setting: Setting, part: Dataset, search: Search, seconds: float) -> Trial:
+def run_trial(configuration: Configuration, part: Dataset, search: Search, seconds: float) -> Trial:
     """One trial, in a process of its own that ends after `seconds`."""
     return run_limited(
         cross_validate,
-        setting.flow,
-        dict(setting.hyperparameters),
+        configuration.algorithm,
+        dict(configuration.values),
         part,
         folds=search.folds,
         seed=search.seed,
@@ -416,9 +417,10 @@ def _result(
     better = incumbents(ended, search.measure)
     scores: dict[int, float | None] = {}
     if len(rows[1]) and not interrupted:
-        judged = {entry.number: entry.setting for entry in better[:1] + better[-1:]}
+        judged = {entry.number: entry.configuration for entry in better[:1] + better[-1:]}
         scores = {
-            number: held_out_value(dataset, setting, search, rows) for number, setting in judged.items()
+            number: held_out_value(dataset, configuration, search, rows)
+            for number, configuration in judged.items()
         }
     return Tuned(
         dataset=dataset,
@@ -433,13 +435,13 @@ def _result(
 
 
 def held_out_value(
-    dataset: Dataset, setting: Setting, search: Search, rows: tuple[np.ndarray, np.ndarray]
+    dataset: Dataset, configuration: Configuration, search: Search, rows: tuple[np.ndarray, np.ndarray]
 ) -> float | None:
     """The value on the rows held out of the configuration fitted on the others."""
     trial = run_limited(
         evaluate_splits,
-        setting.flow,
-        dict(setting.hyperparameters),
+        configuration.algorithm,
+        dict(configuration.values),
         dataset,
         [rows],
         seed=search.seed,

@@ -38,7 +38,6 @@ import pandas as pd
 from threadpoolctl import threadpool_limits
 
 from ingest.flows import FLOWS, Flow
-from ingest.flows.parameters import Choice, Number
 from metalearners import new_learner
 from metalearners.base import Prediction, without_datasets
 from metalearners.trials import HasPrior
@@ -49,6 +48,7 @@ from recommend.bo.simulation import Search
 from recommend.bo.space import Configurations, Floats, Space
 from recommend.bo.surrogates import Ingredients, Surrogate, new_surrogate
 from recommend.bo.tasks import ModelTask
+from warehouse.configurations.parameters import Choice, Number
 from warehouse.queries import RunTable
 
 TRIALS, IN_A_ROW = 250, 8

@@ -23,12 +23,12 @@ import pandas as pd
 from scipy.stats import wilcoxon
 from statsmodels.stats.multitest import multipletests
 
-from ingest.experiments import setup_of
 from ingest.flows import FLOWS
-from ingest.pool import Member
+from ingest.keys import setup_of
 from metalearners.base import oriented
 from metalearners.evaluation import TOPS, evaluate, interval
 from tests.benchmarks.what_wins import markdown
+from warehouse.configurations.configuration import Configuration
 from warehouse.measures import canonical_measure
 from warehouse.queries import RunTable
 from warehouse.store import STARTER, Warehouse
@@ -99,7 +99,7 @@ def regrets(runs: pd.DataFrame, measure: str) -> pd.Series:
 
 def defaults(runs: RunTable) -> dict[str, Choices]:
     """The default of each flow, as the only choice on every dataset on which it ran successfully."""
-    setups = {name: setup_of(Member(name, FLOWS[name].default(), "default")) for name in DEFAULTS}
+    setups = {name: setup_of(Configuration(name, FLOWS[name].default())) for name in DEFAULTS}
     datasets_of = runs.runs.groupby("setup")["dataset"].unique()
     return {
         f"default of {name}": {dataset: [setup] for dataset in datasets_of[setup]}

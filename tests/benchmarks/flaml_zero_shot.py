@@ -59,7 +59,7 @@ def our_accuracies(dataset: Dataset, warehouse: Warehouse, flows: tuple[str, ...
     """Accuracy of our first configurations."""
     found = recommend(dataset, warehouse=warehouse, top=TOP, flows=flows).configurations
     return [
-        cross_validate(item.flow.name, item.hyperparameters, dataset, folds=FOLDS, seed=SEED)[
+        cross_validate(item.flow.name, item.configuration.values, dataset, folds=FOLDS, seed=SEED)[
             "predictive_accuracy"
         ]
         for item in found

@@ -37,7 +37,7 @@ from recommend.bo.curves import curves_of
 from recommend.bo.peers import PEERS, new_peer
 from recommend.bo.simulation import RandomSearch, Searched
 from recommend.bo.simulation import Search as Optimizer
-from recommend.bo.space import Setting, Space
+from recommend.bo.space import Space
 from recommend.bo.tuning import (
     Budget,
     Search,
@@ -47,6 +47,7 @@ from recommend.bo.tuning import (
     split_rows,
     tune,
 )
+from warehouse.configurations.configuration import Configuration
 from warehouse.store import STARTER, Warehouse
 from warehouse.support.journal import Journal
 
@@ -77,10 +78,10 @@ class KeptTrials:
         self._part, self._search, self._journal = part, search, journal
         self._kept = {record.pop("key"): record for record in journal.records()}
 
-    def run(self, setting: Setting) -> Trial:
-        key = repr(setting.identity())
+    def run(self, configuration: Configuration) -> Trial:
+        key = repr(configuration)
         if key not in self._kept:
-            trial = run_trial(setting, self._part, self._search, self._search.trial_seconds)
+            trial = run_trial(configuration, self._part, self._search, self._search.trial_seconds)
             self._kept[key] = asdict(trial)
             self._journal.append({"key": key, **self._kept[key]})
         return Trial.from_record(self._kept[key])
@@ -109,12 +110,12 @@ def with_peer(
     run: list[list[Trial]] = []
     best, incumbent = -np.inf, None
     for _ in range(trials):
-        settings = [candidates.setting(candidate) for candidate in optimizer.ask()]
-        run.append([kept.run(setting) for setting in settings])
+        settings = [candidates.configuration_of(candidate) for candidate in optimizer.ask()]
+        run.append([kept.run(configuration) for configuration in settings])
         values = [score_of(trial, search.measure) for trial in run[-1]]
-        for setting, value in zip(settings, values, strict=True):
+        for configuration, value in zip(settings, values, strict=True):
             if value is not None and value > best:
-                best, incumbent = value, setting
+                best, incumbent = value, configuration
         optimizer.tell(max((value for value in values if value is not None), default=None))
     value = None if incumbent is None else held_out_value(dataset, incumbent, search, rows)
     return run, np.nan if value is None else value

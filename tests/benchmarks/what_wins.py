@@ -20,7 +20,7 @@ from pathlib import Path
 import pandas as pd
 from scipy.stats import kendalltau
 
-from ingest.experiments import setup_of
+from ingest.keys import setup_of
 from ingest.pool import read_pool
 from metalearners.base import oriented
 from warehouse.measures import canonical_measure
@@ -79,7 +79,7 @@ def winners(runs: pd.DataFrame) -> pd.DataFrame:
 
 def of_sources(runs: pd.DataFrame) -> pd.DataFrame:
     """Regret of what each source of configurations has for a flow: its best on each dataset."""
-    source = {setup_of(member): whose(member.source) for member in read_pool(POOL)}
+    source = {setup_of(member.configuration): whose(member.source) for member in read_pool(POOL)}
     known = runs.assign(source=runs["setup"].map(source)).dropna(subset="source")
     best = known.groupby(["source", "algorithm", "dataset"])["regret"].min()
     sizes = known.groupby(["source", "algorithm"])["setup"].nunique().rename("configurations")
@@ -89,7 +89,7 @@ def of_sources(runs: pd.DataFrame) -> pd.DataFrame:
 
 def of_flows(runs: pd.DataFrame) -> pd.DataFrame:
     """Regret of each flow's default, and of its best configuration on each dataset."""
-    setups = {setup_of(member) for member in read_pool(POOL) if member.source == "default"}
+    setups = {setup_of(member.configuration) for member in read_pool(POOL) if member.source == "default"}
     default = runs[runs["setup"].isin(setups)].groupby("algorithm")["regret"].mean()
     best = runs.groupby(["algorithm", "dataset"])["regret"].min().groupby("algorithm").mean()
     table = pd.DataFrame({"regret of the default": default, "regret of the best": best})

@@ -20,6 +20,7 @@ from ingest.plan import Plan, Source, SplitRule, Tier, design_plan
 from ingest.pool import Member
 from ingest.resampling import Split
 from ingest.trials import MEBIBYTE, Outcome, Trial
+from warehouse.configurations.configuration import Configuration
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput
 
@@ -274,7 +275,10 @@ def members(flow: str, *numbers: int) -> list[Member]:
     """Configurations of a flow, the flow's own default marked so."""
     default = get_flow(flow).default()
     name = TOLD_APART_BY[flow]
-    return [Member(flow, default | {name: n}, "default" if n == default[name] else "me") for n in numbers]
+    return [
+        Member(Configuration(flow, default | {name: n}), "default" if n == default[name] else "me")
+        for n in numbers
+    ]
 
 
 def sources(folder: Path, **options: Any) -> list[Source]:

@@ -10,11 +10,13 @@ from ingest.dataset_files import DatasetFile
 from ingest.flows import get_flow
 from ingest.plan import Plan, Source, SplitRule, Tier, design_plan, read_plan
 from ingest.pool import Member, read_pool, write_pool
+from warehouse.configurations.configuration import Configuration
 from warehouse.support.errors import BadInput
 
 PLANS = Path(__file__).parents[2] / "ingest" / "plans"
 TREE = [
-    Member("decision_tree", get_flow("decision_tree").default() | {"max_depth": n}, "me") for n in (1, 2, 3)
+    Member(Configuration("decision_tree", get_flow("decision_tree").default() | {"max_depth": n}), "me")
+    for n in (1, 2, 3)
 ]
 
 PLAN = """
@@ -160,7 +162,7 @@ def test_missing_plan_and_one_that_is_no_text_are_refused(tmp_path: Path) -> Non
 
 def test_pool_that_no_flow_builds_is_refused_with_the_plan(write: Write, tmp_path: Path) -> None:
     path = write()
-    write_pool([Member("svm", {"depth": 3}, "me")], tmp_path / "plans" / "pools" / "mine.json")
+    write_pool([Member(Configuration("svm", {"depth": 3}), "me")], tmp_path / "plans" / "pools" / "mine.json")
     with pytest.raises(BadInput, match="svm has no hyperparameter depth"):
         read_plan(path)
 
@@ -249,8 +251,8 @@ def test_pool_without_configurations_has_no_block() -> None:
 def test_design_plan_has_the_design_of_each_flow_on_all_rows() -> None:
     files = [DatasetFile(Path("some.csv"), "kind"), DatasetFile(Path("other.csv"))]
     plan = design_plan(files, ["svm", "mlp"], 3, folds=5, seed=2, seconds=9.0, memory=100)
-    assert [member.flow for member in plan.pool] == ["svm"] * 4 + ["mlp"] * 4
-    assert plan.pool[0].values == get_flow("svm").default()
+    assert [member.configuration.algorithm for member in plan.pool] == ["svm"] * 4 + ["mlp"] * 4
+    assert plan.pool[0].configuration.values == get_flow("svm").default()
     assert [source.file for source in plan.datasets] == files
     assert plan.datasets[0] == Source(files[0], "binarize")
     assert [plan.resampling(n, tier).name for tier in plan.tiers for n in (10, 10**6)] == ["cv5", "cv5"]

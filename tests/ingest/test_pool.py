@@ -21,6 +21,7 @@ from ingest.pool import (
     read_pool,
     write_pool,
 )
+from warehouse.configurations.configuration import Configuration
 from warehouse.support.errors import BadInput
 
 POOL = Path(__file__).parents[2] / "ingest" / "plans" / "pool.json"
@@ -81,7 +82,7 @@ def flow_default(flow: str) -> dict[str, object]:
 
 def test_committed_pool_has_its_sizes(committed: list[Member]) -> None:
     """24 of each strong flow, fewer of the others, and a design of as many as its space has points."""
-    sizes = {flow: sum(member.flow == flow for member in committed) for flow in FLOWS}
+    sizes = {flow: sum(member.configuration.algorithm == flow for member in committed) for flow in FLOWS}
     assert sizes == {flow: SIZES.get(flow, STRONG) for flow in FLOWS}
     assert sum(sizes.values()) == len(committed) == 241
 
@@ -90,21 +91,21 @@ def test_committed_pool_can_be_built_within_the_spaces_of_its_flows(committed: l
     """The number of features that forests look at may also be given by name, as scikit-learn has it."""
     spaces = {flow: get_flow(flow).space() for flow in FLOWS}
     for member in committed:
-        assert get_flow(member.flow).current(member.values) == member.values  # complete, in today's terms
-        for parameter, value in member.values.items():
+        algorithm, values = member.configuration.algorithm, member.configuration.values
+        assert get_flow(algorithm).current(values) == values  # complete, in today's terms
+        for parameter, value in values.items():
             named = parameter == "max_features" and value in ("sqrt", "log2")
-            assert named or spaces[member.flow][parameter].legal_value(value), (member, parameter)
+            assert named or spaces[algorithm][parameter].legal_value(value), (member, parameter)
 
 
 def test_committed_pool_repeats_nothing(committed: list[Member]) -> None:
-    different = {(member.flow, json.dumps(member.values, sort_keys=True)) for member in committed}
-    assert len(different) == len(committed)
+    assert len({member.configuration for member in committed}) == len(committed)
 
 
 def test_committed_pool_starts_with_the_defaults_and_ends_with_the_designs(committed: list[Member]) -> None:
-    assert [member.flow for member in committed[: len(FLOWS)]] == list(FLOWS)
-    for member in committed[: len(FLOWS)]:
-        assert (member.values, member.source) == (flow_default(member.flow), "default")
+    assert [member.configuration.algorithm for member in committed[: len(FLOWS)]] == list(FLOWS)
+    for name, member in zip(FLOWS, committed, strict=False):
+        assert member == Member(Configuration(name, flow_default(name)), "default")
     designed = [member.source == "design" for member in committed]
     assert designed == sorted(designed)
 
@@ -114,7 +115,10 @@ def test_sources_of_the_committed_pool_are_named(committed: list[Member]) -> Non
     assert {source.partition(" ")[0] for source in theirs} == {"AutoGluon", "FLAML", "auto-sklearn"}
     assert len(theirs) == sum(member.source in theirs for member in committed)  # each names one entry
     for flow in FLOWS:
-        assert sum(member.flow == flow and member.source in theirs for member in committed) <= MOST_KNOWN
+        assert (
+            sum(member.configuration.algorithm == flow and member.source in theirs for member in committed)
+            <= MOST_KNOWN
+        )
 
 
 def test_committed_pool_is_what_the_known_configurations_give(
@@ -130,8 +134,11 @@ def test_committed_pool_is_what_the_known_configurations_give(
 
 
 def test_known_configurations_come_after_the_default_and_before_the_design() -> None:
-    known = [Member("svm", flow_default("svm") | {"C": value}, f"somebody {value}") for value in (2.0, 3.0)]
-    members = [member for member in build_pool(known) if member.flow == "svm"]
+    known = [
+        Member(Configuration("svm", flow_default("svm") | {"C": value}), f"somebody {value}")
+        for value in (2.0, 3.0)
+    ]
+    members = [member for member in build_pool(known) if member.configuration.algorithm == "svm"]
     assert [member.source for member in members] == [
         "default",
         "somebody 2.0",
@@ -141,17 +148,17 @@ def test_known_configurations_come_after_the_default_and_before_the_design() -> 
 
 
 def test_flows_take_turns() -> None:
-    order = [member.flow for member in build_pool([])]
+    order = [member.configuration.algorithm for member in build_pool([])]
     for turn in range(min(SIZES.values())):
         assert order[turn * len(FLOWS) : (turn + 1) * len(FLOWS)] == list(FLOWS)
 
 
 def test_known_configurations_leave_room_for_the_design() -> None:
     known = [
-        Member("mlp", flow_default("mlp") | {"hidden_units": units}, f"somebody {units}")
+        Member(Configuration("mlp", flow_default("mlp") | {"hidden_units": units}), f"somebody {units}")
         for units in range(8, 60)
     ]
-    sources = [member.source for member in build_pool(known) if member.flow == "mlp"]
+    sources = [member.source for member in build_pool(known) if member.configuration.algorithm == "mlp"]
     assert len(sources) == STRONG
     assert sources[: 1 + MOST_KNOWN] == ["default", *(f"somebody {units}" for units in range(8, 23))]
     assert set(sources[1 + MOST_KNOWN :]) == {"design"}
@@ -159,19 +166,21 @@ def test_known_configurations_leave_room_for_the_design() -> None:
 
 def test_configuration_that_several_know_is_there_once_under_the_first_name() -> None:
     values = flow_default("svm") | {"C": 2.0}
-    members = build_pool([Member("svm", values, "first"), Member("svm", values, "second")])
-    assert [member.source for member in members if member.values == values] == ["first"]
+    members = build_pool(
+        [Member(Configuration("svm", values), "first"), Member(Configuration("svm", values), "second")]
+    )
+    assert [member.source for member in members if member.configuration.values == values] == ["first"]
 
 
 def test_configuration_that_several_know_keeps_its_first_place() -> None:
     values = [flow_default("svm") | {"C": value} for value in (2.0, 3.0)]
     known = [
-        Member("svm", values[0], "first"),
-        Member("svm", values[1], "second"),
-        Member("svm", values[0], "third"),
-        Member("svm", flow_default("svm"), "fourth"),
+        Member(Configuration("svm", values[0]), "first"),
+        Member(Configuration("svm", values[1]), "second"),
+        Member(Configuration("svm", values[0]), "third"),
+        Member(Configuration("svm", flow_default("svm")), "fourth"),
     ]
-    members = [member for member in build_pool(known) if member.flow == "svm"]
+    members = [member for member in build_pool(known) if member.configuration.algorithm == "svm"]
     assert [member.source for member in members[:3]] == ["default", "first", "second"]
 
 
@@ -197,8 +206,8 @@ def test_lightgbm_of_autogluon(known: Known) -> None:
         "cat_l2": 0.1236875455555,
     }
     (member,) = known([autogluon("GBM", "_r33", **given)])
-    assert (member.flow, member.source) == ("lightgbm", "AutoGluon zeroshot: GBM_r33")
-    assert member.values == {
+    assert (member.configuration.algorithm, member.source) == ("lightgbm", "AutoGluon zeroshot: GBM_r33")
+    assert member.configuration.values == {
         "n_estimators": 1000,  # stopped early
         "early_stopping": True,
         "learning_rate": 0.0154,
@@ -229,7 +238,7 @@ def test_xgboost_of_autogluon(known: Known) -> None:
         "subsample": 0.9656290596647,
     }
     (member,) = known([autogluon("XGB", "_r171", **given)])
-    assert member.values == {
+    assert member.configuration.values == {
         "n_estimators": 1000,
         "early_stopping": True,
         "learning_rate": 0.006817,
@@ -250,7 +259,7 @@ def test_catboost_of_autogluon(known: Known) -> None:
     given = {"depth": 10, "grow_policy": "Depthwise", "l2_leaf_reg": 4.25, "colsample_bylevel": 0.87}
     (member,) = known([autogluon("CAT", **given)])
     assert member.source == "AutoGluon zeroshot: CAT"
-    assert member.values == flow_default("catboost") | {
+    assert member.configuration.values == flow_default("catboost") | {
         "iterations": 1000,
         "early_stopping": True,
         "automatic_learning_rate": False,
@@ -270,10 +279,22 @@ def test_forests_of_autogluon(known: Known) -> None:
             autogluon("XT", "_r197", max_features=1.0, min_samples_leaf=40),
         ]
     )
-    assert (forest.flow, default.flow) == ("random_forest", "extra_trees")
-    assert forest.values == flow_default("random_forest") | {"max_features": "log2", "min_samples_leaf": 3}
-    assert default.values == flow_default("extra_trees") | {"criterion": "entropy", "max_features": "sqrt"}
-    assert shares.values == flow_default("extra_trees") | {"max_features": 0.9, "min_samples_leaf": 20}
+    assert [member.configuration.algorithm for member in (forest, default)] == [
+        "random_forest",
+        "extra_trees",
+    ]
+    assert forest.configuration.values == flow_default("random_forest") | {
+        "max_features": "log2",
+        "min_samples_leaf": 3,
+    }
+    assert default.configuration.values == flow_default("extra_trees") | {
+        "criterion": "entropy",
+        "max_features": "sqrt",
+    }
+    assert shares.configuration.values == flow_default("extra_trees") | {
+        "max_features": 0.9,
+        "min_samples_leaf": 20,
+    }
 
 
 def test_models_that_no_flow_builds_are_left_out(known: Known) -> None:
@@ -322,7 +343,7 @@ def test_configurations_of_flaml(known: Known) -> None:
         "FLAML xgboost multiclass 0",
         "FLAML rf binary 0",
     ]
-    assert few.values == flow_default("lightgbm") | {
+    assert few.configuration.values == flow_default("lightgbm") | {
         "n_estimators": 311,
         "num_leaves": 4,
         "min_child_samples": 5,
@@ -332,7 +353,7 @@ def test_configurations_of_flaml(known: Known) -> None:
         "reg_lambda": 10.5,
         "early_stopping": False,
     }
-    assert many.values == {
+    assert many.configuration.values == {
         "n_estimators": 1000,
         "early_stopping": True,
         "learning_rate": 0.005,
@@ -347,7 +368,7 @@ def test_configurations_of_flaml(known: Known) -> None:
         "reg_lambda": 2.5,
         "class_weight": "none",
     }
-    assert forest.values == flow_default("random_forest") | {
+    assert forest.configuration.values == flow_default("random_forest") | {
         "criterion": "entropy",
         "max_features": 0.2448,
     }
@@ -364,8 +385,11 @@ def test_gradient_boosting_of_autosklearn(known: Known) -> None:
         "n_iter_no_change": 17,
     }
     (member,) = known([], [autosklearn("gradient_boosting", balancing="weighting", **own)])
-    assert (member.flow, member.source) == ("hist_gradient_boosting", "auto-sklearn 2 roc_auc 0")
-    assert member.values == {
+    assert (member.configuration.algorithm, member.source) == (
+        "hist_gradient_boosting",
+        "auto-sklearn 2 roc_auc 0",
+    )
+    assert member.configuration.values == {
         "max_iter": 512,
         "learning_rate": 0.0468,
         "max_leaf_nodes": 95,
@@ -380,7 +404,7 @@ def test_gradient_boosting_of_autosklearn(known: Known) -> None:
 def test_forest_of_autosklearn_looks_at_its_power_of_twenty_features(known: Known) -> None:
     own = {"bootstrap": "False", "criterion": "entropy", "min_samples_leaf": 4, "min_samples_split": 15}
     (member,) = known([], [autosklearn("extra_trees", max_features=0.5, **own)])
-    assert member.values == flow_default("extra_trees") | {
+    assert member.configuration.values == flow_default("extra_trees") | {
         "bootstrap": False,
         "criterion": "entropy",
         "max_features": 0.2236,  # the root of 20, of 20
@@ -408,7 +432,7 @@ def test_network_of_autosklearn(known: Known, scaler: str, scaling: str) -> None
         "num_nodes_per_layer": 264,
     }
     (member,) = known([], [autosklearn("mlp", scaler=scaler, balancing="weighting", **own)])
-    assert member.values == flow_default("mlp") | {
+    assert member.configuration.values == flow_default("mlp") | {
         "activation": "tanh",
         "alpha": 0.01381,
         "hidden_layers": 3,
@@ -441,7 +465,7 @@ def test_linear_model_of_autosklearn(
 ) -> None:
     own = {"alpha": 8.445e-05, "average": "True", "loss": loss, "tol": 0.01756, **penalty}
     (member,) = known([], [autosklearn("sgd", **own)])
-    assert member.values == flow_default("sgd") | {
+    assert member.configuration.values == flow_default("sgd") | {
         "loss": ours,
         "alpha": 8.445e-05,
         "l1_ratio": share,

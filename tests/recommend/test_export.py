@@ -12,19 +12,20 @@ import numpy as np
 import pytest
 
 from ingest.flows import FLOWS, get_flow
-from ingest.flows.parameters import Number
-from recommend.bo.space import Setting, Space
+from recommend.bo.space import Space
 from recommend.export import (
     EXPORTS,
+    configurations_of,
     enqueue_seeds,
     export_document,
     optuna_distributions,
     points_to_evaluate,
-    settings_of,
     smac_configurations,
     space_of,
-    suggest_setting,
+    suggest_configuration,
 )
+from warehouse.configurations.configuration import Configuration
+from warehouse.configurations.parameters import Number
 from warehouse.support.errors import BadInput, Failed
 
 FOREST = "random_forest"
@@ -86,11 +87,11 @@ def optuna() -> Any:
 
 
 def test_seeds_are_settings() -> None:
-    assert settings_of({"configurations": OF_TWO}) == [
-        Setting("svm", SVM_VALUES),
-        Setting(FOREST, FOREST_VALUES),
+    assert configurations_of({"configurations": OF_TWO}) == [
+        Configuration("svm", SVM_VALUES),
+        Configuration(FOREST, FOREST_VALUES),
     ]
-    assert settings_of([seed("svm", {"C": 2})])[0].hyperparameters == get_flow("svm").default() | {"C": 2}
+    assert configurations_of([seed("svm", {"C": 2})])[0].values == get_flow("svm").default() | {"C": 2}
 
 
 def test_the_space_of_seeds_is_joint_where_they_are_of_several_flows() -> None:
@@ -104,7 +105,7 @@ def test_the_space_of_seeds_is_joint_where_they_are_of_several_flows() -> None:
 @pytest.mark.parametrize(("seeds", "reason"), NOT_SEEDS)
 def test_what_is_no_seed_is_refused_in_one_line(seeds: Any, reason: str) -> None:
     with pytest.raises(BadInput, match=reason) as caught:
-        settings_of(seeds)
+        configurations_of(seeds)
     assert "\n" not in str(caught.value)
 
 
@@ -130,9 +131,9 @@ def test_optuna_tries_the_seeds_first_and_keeps_where_they_come_from(optuna: Any
     space = space_of(OF_TWO)
     study = optuna.create_study()
     enqueue_seeds(study, OF_TWO, optuna_distributions(space))
-    ran: list[Setting] = []
-    study.optimize(lambda trial: ran.append(suggest_setting(trial, space)) or 0.0, n_trials=3)
-    assert ran[:2] == settings_of(OF_TWO)
+    ran: list[Configuration] = []
+    study.optimize(lambda trial: ran.append(suggest_configuration(trial, space)) or 0.0, n_trials=3)
+    assert ran[:2] == configurations_of(OF_TWO)
     assert [trial.params for trial in study.trials[:2]] == JOINT
     assert [types(trial.params) for trial in study.trials[:2]] == [types(values) for values in JOINT]
     assert study.trials[1].user_attrs == {
@@ -267,7 +268,7 @@ def test_words_stay_where_the_space_has_them() -> None:
     of_the_users = type(space)({**own, "max_features": Categorical("max_features", ("sqrt", "log2"))})
     (configuration,) = smac_configurations(of_words(16), of_the_users)
     assert configuration["max_features"] == "sqrt"
-    assert settings_of(of_words(16))[0].hyperparameters["max_features"] == "sqrt"
+    assert configurations_of(of_words(16))[0].values["max_features"] == "sqrt"
 
 
 def test_words_are_refused_where_the_number_of_features_is_unknown() -> None:
@@ -278,15 +279,17 @@ def test_words_are_refused_where_the_number_of_features_is_unknown() -> None:
 @pytest.mark.parametrize("names", [["svm"], [FOREST, "k_nearest_neighbors"], list(FLOWS)])
 def test_suggested_settings_are_of_the_space(optuna: Any, names: list[str]) -> None:
     space = Space([get_flow(name) for name in names], joint=len(names) > 1)
-    ran: list[Setting] = []
+    ran: list[Configuration] = []
     study = optuna.create_study(sampler=optuna.samplers.RandomSampler(0))
-    study.optimize(lambda trial: ran.append(suggest_setting(trial, space)) or float(len(ran)), n_trials=20)
-    for setting, trial in zip(ran, study.trials, strict=True):
-        assert setting.flow in names
-        assert setting.hyperparameters.keys() == get_flow(setting.flow).default().keys()
-        assert len(trial.params) == len(setting.hyperparameters) + (len(names) > 1)
-        space.vector(setting)
-    assert suggest_setting(study.best_trial, space) == ran[0]
+    study.optimize(
+        lambda trial: ran.append(suggest_configuration(trial, space)) or float(len(ran)), n_trials=20
+    )
+    for configuration, trial in zip(ran, study.trials, strict=True):
+        assert configuration.algorithm in names
+        assert configuration.values.keys() == get_flow(configuration.algorithm).default().keys()
+        assert len(trial.params) == len(configuration.values) + (len(names) > 1)
+        space.vector(configuration)
+    assert suggest_configuration(study.best_trial, space) == ran[0]
 
 
 def test_smac_tries_the_seeds_first(tmp_path: Path) -> None:

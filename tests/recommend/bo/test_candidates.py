@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from ingest.flows import FLOWS
 from recommend.bo.candidates import BLOCKS, Candidate, Candidates, SpaceCandidates, TableCandidates, Tried
-from recommend.bo.space import Configurations, Floats, Setting, Space
+from recommend.bo.space import Configurations, Floats, Space
 from tests.recommend.bo.toys import ONE_AXIS, PLANE, SIX, grid, vector_of
+from warehouse.configurations.configuration import Configuration
 from warehouse.support.errors import BadInput
 
 DRAWN = 200
@@ -94,16 +95,16 @@ def test_a_table_is_encoded_once() -> None:
 # ---- spaces -------------------------------------------------------------------------------------
 
 
-def test_a_setting_is_the_same_candidate_as_the_one_that_was_drawn() -> None:
+def test_a_configuration_is_the_same_candidate_as_the_one_that_was_drawn() -> None:
     space = Space([FLOWS["lightgbm"], FLOWS["svm"]])
     candidates = SpaceCandidates(space)
     for vector in space.sample(20, np.random.default_rng(0)):
-        candidate = candidates.of(space.settings(vector[None])[0])
+        candidate = candidates.of(space.decoded(vector[None])[0])
         assert candidate.key == vector.tobytes()
         np.testing.assert_array_equal(vector_of(candidate), vector)
-        assert candidate.setting == space.settings(vector[None])[0]
+        assert candidates.configuration_of(candidate) == space.decoded(vector[None])[0]
     with pytest.raises(BadInput, match="has no mlp"):
-        candidates.of(Setting("mlp", {}))
+        candidates.of(Configuration("mlp", {}))
 
 
 def test_a_random_configuration_is_one_that_is_left_until_there_is_none() -> None:
@@ -196,7 +197,7 @@ def test_local_search_begins_at_what_was_tried_too() -> None:
             near = np.abs(X[:, 0] - middle) < width / 4
             return np.where(near, 1.0, np.where(np.abs(X[:, 0] - middle) < 0.4, 0.0, -1.0))
 
-    trial = candidates.of(Setting("axis", {"u": middle}))
+    trial = candidates.of(Configuration("axis", {"u": middle}))
     tried = trial.configuration.vectors
     assert (Peak().score(drawn[:, None]) < 1).all()
     found = best(candidates, Peak(), tried=tried)

@@ -48,7 +48,7 @@ def test_workers_find_what_this_machine_finds(
         warehouse=world,
         executor=client.get_executor(),
     )
-    assert [entry.setting for entry in there.entries] == [entry.setting for entry in here.entries]
+    assert [entry.configuration for entry in there.entries] == [entry.configuration for entry in here.entries]
     assert [there.value(entry) for entry in there.entries] == [here.value(entry) for entry in here.entries]
 
 

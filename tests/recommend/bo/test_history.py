@@ -6,14 +6,15 @@ import pytest
 
 from ingest.trials import Outcome, Trial
 from recommend.bo.history import Entry, History
-from recommend.bo.space import Setting
+from warehouse.configurations.configuration import Configuration
 from warehouse.support.errors import BadInput
 
 SEARCH = {"flows": ["svm"], "seed": 0}
 
 
 def entry(number: int) -> Entry:
-    return Entry(number, Setting("svm", {"C": 2.0**number, "shrinking": True, "imputation": "mean"}), "model")
+    values = {"C": 2.0**number, "shrinking": True, "imputation": "mean"}
+    return Entry(number, Configuration("svm", values), "model")
 
 
 def success(value: float) -> Trial:
@@ -31,7 +32,7 @@ def write(folder: Path) -> None:
 def test_what_was_written_is_read_again(tmp_path: Path) -> None:
     write(tmp_path)
     with History(tmp_path, SEARCH) as history:
-        assert [one.setting for one in history.entries] == [entry(number).setting for number in range(3)]
+        assert [one.configuration for one in history.entries] == [entry(n).configuration for n in range(3)]
         assert [one.trial and one.trial.outcome for one in history.entries] == ["timeout", "success", None]
         assert history.entries[1].trial == success(0.9)
 

@@ -14,10 +14,11 @@ from recommend.bo.acquisition import ACQUISITIONS, TIMED, Situation
 from recommend.bo.candidates import Candidate, SpaceCandidates, TableCandidates
 from recommend.bo.optimizer import FEWEST, Optimizer, Proposal
 from recommend.bo.runtime import RunningTimes
-from recommend.bo.space import Configurations, Floats, Setting, Space
+from recommend.bo.space import Configurations, Floats, Space
 from recommend.bo.surrogates import Ingredients, Surrogate, new_surrogate
 from tests.contracts.meta_learner import toy_metafeatures, toy_runs
 from tests.recommend.bo.toys import PLANE, SIX, Recorder, best_value, grid, hill, keys, of, run
+from warehouse.configurations.configuration import Configuration
 from warehouse.support.errors import BadInput
 
 METAFEATURES = pd.Series({"NumberOfInstances": 300.0, "NumberOfFeatures": 10.0})
@@ -314,20 +315,20 @@ def test_a_dozen_trials_and_a_dozen_later_are_two_dozen_in_a_space(name: str) ->
 
     def fresh() -> tuple[SpaceCandidates, Optimizer]:
         candidates = SpaceCandidates(space, seed=2)
-        starts = [candidates.of(Setting("svm", FLOWS["svm"].default()))]
+        starts = [candidates.of(Configuration("svm", FLOWS["svm"].default()))]
         surrogate = own_surrogate(name, known)
         return candidates, Optimizer(candidates, surrogate, starts=starts, random_every=5, seed=2)
 
     whole = run(fresh()[1], 24, value)
     kept = [
-        json.dumps([setting.flow, dict(setting.hyperparameters)])
+        json.dumps([configuration.algorithm, dict(configuration.values)])
         for proposal in whole[:12]
-        for setting in space.settings(proposal.candidate.configuration.vectors)
+        for configuration in space.decoded(proposal.candidate.configuration.vectors)
     ]
     candidates, later = fresh()
     for proposal, text in zip(whole, kept, strict=False):
         flow, hyperparameters = json.loads(text)
-        candidate = candidates.of(Setting(flow, hyperparameters))
+        candidate = candidates.of(Configuration(flow, hyperparameters))
         later.recall(Proposal(proposal.number, candidate, proposal.origin))
         later.tell(proposal.number, value(of(candidate.configuration)))
     assert keys(run(later, 12, value)) == keys(whole[12:])

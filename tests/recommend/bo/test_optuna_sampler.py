@@ -11,18 +11,19 @@ import pytest
 
 from ingest.datasets import load_dataset
 from ingest.flows import FLOWS, get_flow
-from ingest.flows.parameters import Choice, Number
 from ingest.run_rows import Run, run_tables
 from ingest.trials import Outcome, Trial
 from recommend.bo import candidates
-from recommend.bo.space import Setting, Space
+from recommend.bo.space import Space
 from recommend.bo.surrogates.base import Surrogate
 from recommend.bo.surrogates.forest import ForestSurrogate
 from recommend.bo.surrogates.gaussian_process import GaussianProcessSurrogate
-from recommend.export import optuna_distributions, suggest_setting
+from recommend.export import optuna_distributions, suggest_configuration
 from recommend.ranking import recommend
 from tests.recommend.bo.toys import PLANE, SIX, Recorder
 from tests.recommend.conftest import numbers
+from warehouse.configurations.configuration import Configuration
+from warehouse.configurations.parameters import Choice, Number
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput
 
@@ -42,7 +43,7 @@ MIXED = replace(
         Choice("features", ("sqrt", 0.5, True), default="sqrt"),
     ),
 )
-STARTS = [Setting("plane", {"u": 0.1, "v": 0.2}), Setting("six", {"c": "b", "k": 2})]
+STARTS = [Configuration("plane", {"u": 0.1, "v": 0.2}), Configuration("six", {"c": "b", "k": 2})]
 
 
 @pytest.fixture(autouse=True)
@@ -63,16 +64,16 @@ def sampler(space: Space = TWO, surrogate: Surrogate | None = None, **settings: 
     return sampling.HeadstartSampler(space, surrogate or ForestSurrogate(), **settings)
 
 
-def value(setting: Setting) -> float:
+def value(configuration: Configuration) -> float:
     """Best, 1, for plane with u = 0.3 and v = 0.7."""
-    if setting.flow == "six":
-        return 0.1 * float(setting.hyperparameters["k"] or 0)
-    u, v = (float(setting.hyperparameters[name] or 0) for name in ("u", "v"))
+    if configuration.algorithm == "six":
+        return 0.1 * float(configuration.values["k"] or 0)
+    u, v = (float(configuration.values[name] or 0) for name in ("u", "v"))
     return 1 - (u - 0.3) ** 2 - (v - 0.7) ** 2
 
 
 def objective(space: Space = TWO) -> Callable[[Any], float]:
-    return lambda trial: value(suggest_setting(trial, space))
+    return lambda trial: value(suggest_configuration(trial, space))
 
 
 def study_of(own: Any, **settings: Any) -> Any:
@@ -156,16 +157,16 @@ def test_proposals_are_plain_values_of_the_space_and_come_back_exactly(flows: li
     ran = []
     for _ in range(8):
         trial = study.ask()
-        ran.append(suggest_setting(trial, space))
+        ran.append(suggest_configuration(trial, space))
         study.tell(trial, float(len(ran)))
-    for setting, trial in zip(ran, study.trials, strict=True):
-        assert len(trial.params) == len(setting.hyperparameters) + (len(flows) > 1)
+    for configuration, trial in zip(ran, study.trials, strict=True):
+        assert len(trial.params) == len(configuration.values) + (len(flows) > 1)
         assert {type(one) for one in trial.params.values()} <= {int, float, str, bool, type(None)}
         for name, distribution in trial.distributions.items():
             number = isinstance(distribution, optuna.distributions.IntDistribution)
             assert type(trial.params[name]) is int or not number
-        [back] = space.settings(space.vector(setting)[None])
-        assert back.identity() == setting.identity()
+        [back] = space.decoded(space.vector(configuration)[None])
+        assert back == configuration
     X, _ = recorder.told[-1]
     np.testing.assert_array_equal(X, np.nan_to_num([space.vector(one) for one in ran[:7]], nan=-1.0))
 
@@ -200,20 +201,20 @@ def ask_together(own: Callable[[], Any], before: int, together: int) -> list[dic
 
 @pytest.mark.parametrize("before", [0, 2, 5])
 def test_workers_that_begin_together_run_different_configurations(before: int) -> None:
-    starts = [Setting("plane", {"u": 0.1, "v": 0.2}), Setting("plane", {"u": 0.2, "v": 0.1})]
+    starts = [Configuration("plane", {"u": 0.1, "v": 0.2}), Configuration("plane", {"u": 0.2, "v": 0.1})]
     asked = ask_together(lambda: sampler(ONE, Recorder(), starts=starts), before, 4)
     assert are_different(asked)
     if not before:
-        assert asked[:2] == [start.hyperparameters for start in starts]
+        assert asked[:2] == [start.values for start in starts]
 
 
 def test_a_worker_that_died_before_it_suggested_anything_holds_no_start() -> None:
     study = study_of(sampler(starts=STARTS))
     dead, later = study.ask(), study.ask()
-    assert suggest_setting(later, TWO) == STARTS[1]
+    assert suggest_configuration(later, TWO) == STARTS[1]
     study.optimize(objective(), n_trials=3)
     assert dead.params == {}
-    assert suggest_setting(study.trials[2], TWO) == STARTS[0]
+    assert suggest_configuration(study.trials[2], TWO) == STARTS[0]
 
 
 def test_what_a_trial_is_about_to_suggest_is_not_proposed_again() -> None:
@@ -222,15 +223,15 @@ def test_what_a_trial_is_about_to_suggest_is_not_proposed_again() -> None:
     study = searched(sampler(space, Recorder()), 4, space)
     first, second = study.ask(), study.ask()
     first.suggest_categorical("c", ["a", "b", "c"])
-    suggest_setting(second, space)
-    suggest_setting(first, space)
+    suggest_configuration(second, space)
+    suggest_configuration(first, space)
     assert are_different(params_of(study))
 
 
 def test_threads_share_a_sampler() -> None:
     study = study_of(sampler(starts=STARTS))
     study.optimize(objective(), n_trials=12, n_jobs=3)
-    ran = [suggest_setting(trial, TWO) for trial in study.trials]
+    ran = [suggest_configuration(trial, TWO) for trial in study.trials]
     assert all(ran.count(start) == 1 for start in STARTS)
     assert are_different(params_of(study))
 
@@ -318,7 +319,7 @@ def test_an_algorithm_that_is_fixed_is_completed_at_random() -> None:
     study.enqueue_trial({"algorithm": "six"})
     study.optimize(objective(), n_trials=2)
     assert params_of(study)[0].keys() == {"algorithm", "six:c", "six:k"}
-    assert suggest_setting(study.trials[1], TWO) == STARTS[0]
+    assert suggest_configuration(study.trials[1], TWO) == STARTS[0]
 
 
 @pytest.mark.filterwarnings("ignore:PartialFixedSampler is experimental")
@@ -333,7 +334,7 @@ def test_starts_come_first_and_are_not_repeated() -> None:
     study = study_of(sampler(starts=[*STARTS, STARTS[0]]))
     study.enqueue_trial({"algorithm": "six", "six:c": "b", "six:k": 2})
     study.optimize(objective(), n_trials=4)
-    ran = [suggest_setting(trial, TWO) for trial in study.trials]
+    ran = [suggest_configuration(trial, TWO) for trial in study.trials]
     assert ran[:2] == [STARTS[1], STARTS[0]]
     assert not {repr(one) for one in ran[2:]} & {repr(one) for one in STARTS}
 
@@ -341,16 +342,16 @@ def test_starts_come_first_and_are_not_repeated() -> None:
 @pytest.mark.parametrize(
     ("start", "reason"),
     [
-        (Setting("svm", {}), "no svm; it has plane, six"),
-        (Setting("plane", {"w": 1}), "plane has no hyperparameter w"),
+        (Configuration("svm", {}), "no svm; it has plane, six"),
+        (Configuration("plane", {"w": 1}), "plane has no hyperparameter w"),
         (
-            Setting("plane", {"u": 0.5, "v": 1.5}),
+            Configuration("plane", {"u": 0.5, "v": 1.5}),
             "a start of plane is not in the space: plane:v is 1.5, expected",
         ),
-        (Setting("plane", {"u": 0.5}), "a start of plane is not in the space: it has no plane:v"),
+        (Configuration("plane", {"u": 0.5}), "a start of plane is not in the space: it has no plane:v"),
     ],
 )
-def test_a_start_that_the_space_does_not_have_is_refused(start: Setting, reason: str) -> None:
+def test_a_start_that_the_space_does_not_have_is_refused(start: Configuration, reason: str) -> None:
     with pytest.raises(BadInput, match=reason):
         sampler(starts=[start])
 
@@ -374,18 +375,18 @@ def test_a_dataset_gets_a_sampler_that_starts_with_what_is_recommended(small_wor
     dataset, warehouse = load_dataset(str(csv)), Warehouse.open(small_world)
     flows = ["decision_tree", "logistic_regression"]
     own = sampling.headstart_sampler(dataset, flows, warehouse=warehouse, starts=2)
-    ran: list[Setting] = []
+    ran: list[Configuration] = []
 
     def trees_are_good(trial: Any) -> float:
-        ran.append(suggest_setting(trial, own.space))
-        return 0.9 if ran[-1].flow == "decision_tree" else 0.6
+        ran.append(suggest_configuration(trial, own.space))
+        return 0.9 if ran[-1].algorithm == "decision_tree" else 0.6
 
     study_of(own).optimize(trees_are_good, n_trials=5)
     first = recommend(dataset, warehouse=warehouse, top=2, flows=flows).configurations
-    assert ran[:2] == [Setting(one.flow.name, one.hyperparameters) for one in first]
-    assert {one.flow for one in ran} <= set(flows)
+    assert ran[:2] == [one.configuration for one in first]
+    assert {one.algorithm for one in ran} <= set(flows)
     for one in ran:
-        get_flow(one.flow).pipeline(one.hyperparameters, dataset.roles)
+        get_flow(one.algorithm).pipeline(one.values, dataset.roles)
 
 
 def test_words_among_the_recommended_become_numbers(small_world: Path, csv: Path, tmp_path: Path) -> None:
@@ -395,17 +396,19 @@ def test_words_among_the_recommended_become_numbers(small_world: Path, csv: Path
     best = Trial(Outcome.success, {"predictive_accuracy": 0.99}, None, 0.1)
     for seed, rows in enumerate((600, 700, 800, 1000), start=4):
         known = load_dataset(numbers(rows, seed))
-        run = Run(tree, values, f"{tree.id}/sqrt", f"{known.key}/cv3", f"{known.key}/sqrt")
+        run = Run(Configuration(tree.name, values), f"{known.key}/cv3", f"{known.key}/sqrt")
         world.write(run_tables(known, [(run, best)], "cv3"), source="test")
     dataset, world = load_dataset(str(csv)), Warehouse.open(world.path)
     all_of_them = recommend(dataset, warehouse=world, flows=[tree.name], top=9).configurations
-    expected = [one.hyperparameters["max_features"] for one in all_of_them]
+    expected = [one.configuration.values["max_features"] for one in all_of_them]
     assert expected.count("sqrt") == 1
     own = sampling.headstart_sampler(dataset, [tree.name], warehouse=world, starts=9)
-    ran: list[Setting] = []
-    study_of(own).optimize(lambda trial: ran.append(suggest_setting(trial, own.space)) or 0.5, n_trials=9)
+    ran: list[Configuration] = []
+    study_of(own).optimize(
+        lambda trial: ran.append(suggest_configuration(trial, own.space)) or 0.5, n_trials=9
+    )
     share = dataset.features.shape[1] ** -0.5
-    assert [one.hyperparameters["max_features"] for one in ran] == [
+    assert [one.values["max_features"] for one in ran] == [
         pytest.approx(share) if value == "sqrt" else value for value in expected
     ]
 
@@ -420,6 +423,7 @@ def test_a_dataset_may_be_searched_without_starts(small_world: Path, csv: Path) 
     )
     study = study_of(own)
     study.optimize(
-        lambda trial: -float(suggest_setting(trial, own.space).hyperparameters["max_depth"] or 0), n_trials=5
+        lambda trial: -float(suggest_configuration(trial, own.space).values["max_depth"] or 0),
+        n_trials=5,
     )
     assert params_of(study)[0].keys() == get_flow("decision_tree").default().keys()

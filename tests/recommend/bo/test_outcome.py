@@ -11,10 +11,11 @@ from sklearn.pipeline import Pipeline
 from threadpoolctl import threadpool_limits
 
 from ingest.datasets import Dataset, load_dataset
-from ingest.flows import FLOWS, Value, get_flow
+from ingest.flows import FLOWS, get_flow
 from recommend.bo import outcome
-from recommend.bo.space import Setting
 from recommend.bo.tuning import Budget, Search, tune
+from warehouse.configurations.configuration import Configuration
+from warehouse.configurations.parameters import Value
 from warehouse.store import Warehouse
 
 FEW_ROUNDS: dict[str, dict[str, Value]] = {
@@ -112,7 +113,7 @@ def test_the_best_of_a_search_is_written_as_a_file_and_as_code_that_agree(
     if not flow.installed:
         pytest.skip(f"{flow.requires} is not installed")
     values = flow.default() | FEW_ROUNDS[name] | {"early_stopping": early_stopping}
-    search = Search((name,), folds=1, start="file", seeds=(Setting(name, values),), surrogate="gbqr")
+    search = Search((name,), folds=1, start="file", seeds=(Configuration(name, values),), surrogate="gbqr")
     tuned = tune(
         dataset,
         search,
@@ -121,7 +122,7 @@ def test_the_best_of_a_search_is_written_as_a_file_and_as_code_that_agree(
         folder=tmp_path / "history",
     )
     assert tuned.best is not None
-    assert tuned.best.setting.hyperparameters == values
+    assert tuned.best.configuration.values == values
     model = outcome.fitted(tuned)
     types = outcome.save_model(model, tmp_path / "best.skops")
     ran: dict[str, Any] = {}

@@ -11,13 +11,13 @@ import pandas as pd
 import pytest
 
 from ingest.flows import FLOWS, Flow
-from ingest.flows.parameters import Choice, Number
 from recommend.bo.candidates import Candidate
 from recommend.bo.peers import PEERS, new_peer
 from recommend.bo.simulation import Plan, simulate
 from recommend.bo.space import Space
 from recommend.bo.tasks import ModelTask
 from tests.contracts.meta_learner import toy_metafeatures
+from warehouse.configurations.parameters import Choice, Number
 from warehouse.queries import RunTable
 from warehouse.support.errors import BadInput, Failed
 
@@ -107,10 +107,10 @@ def test_the_warm_start_comes_first_and_each_configuration_once(task: ModelTask,
 def test_proposals_are_configurations_of_the_space(task: ModelTask, proposed: Proposed) -> None:
     for candidate in proposed.candidates:
         vectors = candidate.configuration.vectors
-        (setting,) = task.space.settings(vectors)
+        (configuration,) = task.space.decoded(vectors)
         assert candidate.key == vectors[0].tobytes()
-        np.testing.assert_allclose(task.space.vector(setting), vectors[0], atol=1e-12)
-        assert isinstance(setting.hyperparameters["depth"], int)
+        np.testing.assert_allclose(task.space.vector(configuration), vectors[0], atol=1e-12)
+        assert isinstance(configuration.values["depth"], int)
     features = {one.configuration.table["features"].iloc[0] for one in proposed.candidates}
     assert features <= {"sqrt", 0.5, True}
 
@@ -165,14 +165,14 @@ def test_a_missing_library_is_one_line_that_says_what_to_install(
 def test_a_joint_space_is_searched_although_some_trials_fail(flows: None, name: str) -> None:  # noqa: ARG001
     space = Space([MIXED, SMALL])
     search = new_peer(name, space, [], 1, 40)
-    settings = []
+    ran = []
     for number in range(12):
         (candidate,) = search.ask()
         assert candidate.key == candidate.configuration.vectors[0].tobytes()
-        settings.extend(space.settings(candidate.configuration.vectors))
-        search.tell(None if number % 4 == 3 else float(settings[-1].flow == "small"))
-    assert {setting.flow for setting in settings} == {"mixed", "small"}
-    assert all(len(setting.hyperparameters) == (3 if setting.flow == "mixed" else 2) for setting in settings)
+        ran.extend(space.decoded(candidate.configuration.vectors))
+        search.tell(None if number % 4 == 3 else float(ran[-1].algorithm == "small"))
+    assert {configuration.algorithm for configuration in ran} == {"mixed", "small"}
+    assert all(len(one.values) == (3 if one.algorithm == "mixed" else 2) for one in ran)
 
 
 def test_an_unknown_name_is_refused(task: ModelTask) -> None:

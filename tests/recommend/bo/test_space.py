@@ -1,24 +1,25 @@
-"""Search spaces: the ways between settings, vectors and tables, and what lies around a configuration."""
+"""Search spaces: the ways between configurations, vectors and tables, and what lies around one of them."""
 
 import math
 from dataclasses import replace
 from typing import Any
 
+import ConfigSpace
 import numpy as np
 import pandas as pd
 import pytest
-from ConfigSpace import Configuration
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest.flows import FLOWS, Value
+from ingest.flows import FLOWS
 from ingest.flows.design import sobol_design
-from ingest.flows.parameters import Choice, Number
 from metalearners.base import facts_of, hyperparameters_of
 from metalearners.encoded import encode
 from metalearners.hyperparameters import learn_encoding
-from recommend.bo.space import ALGORITHM, Configurations, Floats, Setting, Space, TableColumns
+from recommend.bo.space import ALGORITHM, Configurations, Floats, Space, TableColumns
 from tests.recommend.bo.toys import SIX
+from warehouse.configurations.configuration import Configuration
+from warehouse.configurations.parameters import Choice, Number, Value
 from warehouse.support.errors import BadInput
 
 SPACES = {
@@ -35,16 +36,16 @@ def sampled(space: Space, n: int, seed: int = 0) -> Floats:
     return space.sample(n, np.random.default_rng(seed))
 
 
-# ---- settings and vectors -----------------------------------------------------------------------
+# ---- configurations and vectors -----------------------------------------------------------------------
 
 
 @every_space
 @settings(max_examples=5, deadline=None)
 @given(seed=seeds)
 def test_a_vector_comes_back_from_its_setting_bit_by_bit(space: Space, seed: int) -> None:
-    """A history holds settings: a search that goes on from it sees what it would have seen."""
+    """A history holds configurations: a search that goes on from it sees what it would have seen."""
     vectors = sampled(space, 10, seed)
-    again = np.array([space.vector(setting) for setting in space.settings(vectors)])
+    again = np.array([space.vector(configuration) for configuration in space.decoded(vectors)])
     np.testing.assert_array_equal(again, vectors)
     assert again.tobytes() == vectors.tobytes()
 
@@ -53,17 +54,17 @@ def test_a_vector_comes_back_from_its_setting_bit_by_bit(space: Space, seed: int
 @settings(max_examples=5, deadline=None)
 @given(seed=seeds)
 def test_a_setting_comes_back_from_its_vector(space: Space, seed: int) -> None:
-    drawn = space.settings(sampled(space, 10, seed))
-    again = space.settings(np.array([space.vector(setting) for setting in drawn]))
-    assert [setting.identity() for setting in again] == [setting.identity() for setting in drawn]
+    drawn = space.decoded(sampled(space, 10, seed))
+    again = space.decoded(np.array([space.vector(configuration) for configuration in drawn]))
+    assert again == drawn
 
 
 @pytest.mark.parametrize("name", FLOWS)
 def test_the_default_comes_back_as_it_was(name: str) -> None:
     """0.1 and not 0.10000000000000002."""
     for space in (SPACES[name], SPACES["joint"]):
-        default = Setting(name, FLOWS[name].default())
-        assert space.settings(space.vector(default)[None])[0].identity() == default.identity()
+        default = Configuration(name, FLOWS[name].default())
+        assert space.decoded(space.vector(default)[None])[0] == default
 
 
 @pytest.mark.parametrize("name", FLOWS)
@@ -71,7 +72,7 @@ def test_designs_are_in_the_space(name: str) -> None:
     """Configurations that experiments run can be tried, but for digits that make no difference."""
     space = SPACES[name]
     for values in sobol_design(FLOWS[name], 5):
-        found = space.settings(space.vector(Setting(name, values))[None])[0].hyperparameters
+        found = space.decoded(space.vector(Configuration(name, values))[None])[0].values
         assert found.keys() == values.keys()
         for parameter, value in values.items():
             is_exact = isinstance(value, str | bool | int)
@@ -80,14 +81,14 @@ def test_designs_are_in_the_space(name: str) -> None:
 
 @every_space
 def test_values_are_pythons_own_and_of_the_space(space: Space) -> None:
-    for setting in space.settings(sampled(space, 30)):
-        own = {parameter.name: parameter for parameter in FLOWS[setting.flow].hyperparameters}
-        assert set(setting.hyperparameters) == set(own)  # those of the flow, all of them, and no others
-        for name, value in setting.hyperparameters.items():
+    for configuration in space.decoded(sampled(space, 30)):
+        own = {parameter.name: parameter for parameter in FLOWS[configuration.algorithm].hyperparameters}
+        assert set(configuration.values) == set(own)  # those of the flow, all of them, and no others
+        for name, value in configuration.values.items():
             parameter = own[name]
             assert type(value) in (bool, int, float, str)
             if isinstance(parameter, Choice):
-                retired = FLOWS[setting.flow].retired.get(name, {}) if space.historical else {}
+                retired = FLOWS[configuration.algorithm].retired.get(name, {}) if space.historical else {}
                 known = (*parameter.choices, *retired)
                 assert (type(value), value) in [(type(choice), choice) for choice in known]
             else:
@@ -96,8 +97,8 @@ def test_values_are_pythons_own_and_of_the_space(space: Space) -> None:
 
 
 def test_every_flow_of_a_joint_space_is_drawn_about_as_often() -> None:
-    drawn = SPACES["joint"].settings(sampled(SPACES["joint"], 100 * len(FLOWS)))
-    counts = pd.Series([setting.flow for setting in drawn]).value_counts()
+    drawn = SPACES["joint"].decoded(sampled(SPACES["joint"], 100 * len(FLOWS)))
+    counts = pd.Series([configuration.algorithm for configuration in drawn]).value_counts()
     assert set(counts.index) == set(FLOWS)
     assert counts.between(60, 140).all()  # 100 expected, standard deviation below 10
 
@@ -112,17 +113,17 @@ def test_the_same_generator_draws_the_same(space: Space) -> None:
 def test_only_the_hyperparameters_of_the_chosen_flow_are_there() -> None:
     space = SPACES["joint"]
     vectors = sampled(space, 50)
-    for vector, setting in zip(vectors, space.settings(vectors), strict=True):
+    for vector, configuration in zip(vectors, space.decoded(vectors), strict=True):
         there = {name for name, place in zip(space.names, vector, strict=True) if not math.isnan(place)}
-        assert there == {ALGORITHM, *(f"{setting.flow}:{name}" for name in setting.hyperparameters)}
+        assert there == {ALGORITHM, *(f"{configuration.algorithm}:{name}" for name in configuration.values)}
 
 
 def test_a_hyperparameter_may_be_missing_from_a_setting() -> None:
     """As in old runs, which did not list all of them."""
     space = SPACES["svm"]
-    vector = space.vector(Setting("svm", {"C": 1.0}))
+    vector = space.vector(Configuration("svm", {"C": 1.0}))
     assert np.isnan(vector).sum() == len(space.names) - 1
-    assert space.settings(vector[None]) == [Setting("svm", {"C": 1.0})]
+    assert space.decoded(vector[None]) == [Configuration("svm", {"C": 1.0})]
 
 
 ROUNDS = next(own for own in FLOWS["lightgbm"].hyperparameters if own.name == "n_estimators")
@@ -143,9 +144,9 @@ assert isinstance(ROUNDS, Number)
 )
 def test_numbers_count_as_the_nearest_one_of_the_range(given_value: float, counts_as: int) -> None:
     space = SPACES["lightgbm"]
-    vector = space.vector(Setting("lightgbm", {ROUNDS.name: given_value}))
-    assert space.settings(vector[None])[0].hyperparameters == {ROUNDS.name: counts_as}
-    assert vector.tobytes() == space.vector(Setting("lightgbm", {ROUNDS.name: counts_as})).tobytes()
+    vector = space.vector(Configuration("lightgbm", {ROUNDS.name: given_value}))
+    assert space.decoded(vector[None])[0].values == {ROUNDS.name: counts_as}
+    assert vector.tobytes() == space.vector(Configuration("lightgbm", {ROUNDS.name: counts_as})).tobytes()
 
 
 @pytest.mark.parametrize("joint", [False, True])
@@ -159,7 +160,7 @@ def test_words_stand_where_their_share_of_the_features_stands(
     """Known configurations have such words, and a surrogate compares them with numbers."""
     space = Space([FLOWS["random_forest"]], joint=joint, n_features=n_features)
     of_word, of_share = (
-        space.vector(Setting("random_forest", {"max_features": value})) for value in (word, share)
+        space.vector(Configuration("random_forest", {"max_features": value})) for value in (word, share)
     )
     assert of_word == pytest.approx(of_share, rel=1e-9, nan_ok=True)
 
@@ -168,52 +169,51 @@ def test_words_stand_where_their_share_of_the_features_stands(
 def test_words_of_tiny_datasets_are_in_the_space(word: str) -> None:
     """All of a single feature, which is the upper end of the range."""
     space = Space([FLOWS["decision_tree"]], joint=False, n_features=1)
-    vector = space.vector(Setting("decision_tree", {"max_features": word}))
+    vector = space.vector(Configuration("decision_tree", {"max_features": word}))
     assert vector[space.names.index("max_features")] == 1
 
 
 def test_a_word_is_no_other_number() -> None:
     with pytest.raises(BadInput, match="max_features can't be 'most': it is a number"):
-        SPACES["random_forest"].vector(Setting("random_forest", {"max_features": "most"}))
+        SPACES["random_forest"].vector(Configuration("random_forest", {"max_features": "most"}))
     with pytest.raises(BadInput, match="gamma can't be 'sqrt': it is a number"):
-        SPACES["svm"].vector(Setting("svm", {"gamma": "sqrt"}))
+        SPACES["svm"].vector(Configuration("svm", {"gamma": "sqrt"}))
 
 
 def test_true_is_not_one() -> None:
     space = SPACES["random_forest"]
-    chosen = space.vector(Setting("random_forest", {"bootstrap": True}))
-    assert space.settings(chosen[None])[0].hyperparameters["bootstrap"] is True
+    chosen = space.vector(Configuration("random_forest", {"bootstrap": True}))
+    assert space.decoded(chosen[None])[0].values["bootstrap"] is True
     with pytest.raises(BadInput, match="bootstrap can't be 1: its choices are"):
-        space.vector(Setting("random_forest", {"bootstrap": 1}))
+        space.vector(Configuration("random_forest", {"bootstrap": 1}))
     with pytest.raises(BadInput, match="min_samples_leaf can't be True: it is a number"):
-        space.vector(Setting("random_forest", {"min_samples_leaf": True}))
-    one, true = Setting("f", {"a": 1}), Setting("f", {"a": True})
-    assert one.identity() != true.identity()
-    assert Setting("f", {"a": 1, "b": 2}).identity() == Setting("f", {"b": 2, "a": 1}).identity()
+        space.vector(Configuration("random_forest", {"min_samples_leaf": True}))
 
 
 @pytest.mark.parametrize(
-    ("setting", "reason"),
+    ("configuration", "reason"),
     [
-        (Setting("perceptron", {}), "the search space has no perceptron; it has svm"),
-        (Setting("svm", {"kernel": "rbf"}), "svm has no hyperparameter kernel"),
-        (Setting("svm", {"C": "large"}), "C can't be 'large': it is a number"),
-        (Setting("svm", {"C": None}), "C can't be None"),
-        (Setting("svm", {"C": math.nan}), "C can't be nan"),
-        (Setting("svm", {"imputation": "zero"}), "imputation can't be 'zero': its choices are"),
+        (Configuration("perceptron", {}), "the search space has no perceptron; it has svm"),
+        (Configuration("svm", {"kernel": "rbf"}), "svm has no hyperparameter kernel"),
+        (Configuration("svm", {"C": "large"}), "C can't be 'large': it is a number"),
+        (Configuration("svm", {"C": None}), "C can't be None"),
+        (Configuration("svm", {"C": math.nan}), "C can't be nan"),
+        (Configuration("svm", {"imputation": "zero"}), "imputation can't be 'zero': its choices are"),
     ],
 )
-def test_what_the_space_does_not_have_is_refused_in_one_line(setting: Setting, reason: str) -> None:
+def test_what_the_space_does_not_have_is_refused_in_one_line(
+    configuration: Configuration, reason: str
+) -> None:
     for space in (SPACES["svm"], SPACES["joint-of-one"]):
         with pytest.raises(BadInput, match=reason) as caught:
-            space.vector(setting)
+            space.vector(configuration)
         assert "\n" not in str(caught.value)
 
 
 def test_old_values_are_admitted_where_old_runs_are_read_and_nowhere_else() -> None:
-    old = Setting("adaboost", {"algorithm": "SAMME.R"})
+    old = Configuration("adaboost", {"algorithm": "SAMME.R"})
     space = SPACES["historical"]
-    assert space.settings(space.vector(old)[None]) == [old]
+    assert space.decoded(space.vector(old)[None]) == [old]
     with pytest.raises(BadInput, match="SAMME"):
         SPACES["adaboost"].vector(old)
 
@@ -236,14 +236,14 @@ def as_objects(space: Space, vectors: Floats) -> pd.DataFrame:
     """The table of these vectors as the warehouse would give it: Python's own values, NaN where absent."""
     rows: list[dict[str, Any]] = [
         {
-            "flow": f"headstart:{setting.flow}",
-            "algorithm": setting.flow,
+            "flow": f"headstart:{configuration.algorithm}",
+            "algorithm": configuration.algorithm,
             **{
-                f"{setting.flow}:{name}" if space.joint else f"own {name}": value
-                for name, value in setting.hyperparameters.items()
+                f"{configuration.algorithm}:{name}" if space.joint else f"own {name}": value
+                for name, value in configuration.values.items()
             },
         }
-        for setting in space.settings(vectors)
+        for configuration in space.decoded(vectors)
     ]
     names = space.names[1:] if space.joint else space.names
     columns = ["flow", "algorithm", *(name if space.joint else f"own {name}" for name in names)]
@@ -287,23 +287,23 @@ def test_neighbours_differ_in_one_hyperparameter_and_are_legal(space: Space, see
     centre = sampled(space, 1, seed)[0]
     around = space.neighbours(centre[None], np.random.default_rng(seed))[0]
     assert len(around) > 0
-    for neighbour, setting in zip(around, space.settings(around), strict=True):
-        Configuration(space.config_space, vector=neighbour).check_valid_configuration()
+    for neighbour, configuration in zip(around, space.decoded(around), strict=True):
+        ConfigSpace.Configuration(space.config_space, vector=neighbour).check_valid_configuration()
         same = (neighbour == centre) | (np.isnan(neighbour) & np.isnan(centre))
         changed = [name for name, equal in zip(space.names, same, strict=True) if not equal]
         if changed[0] == ALGORITHM and space.joint:
-            assert setting.hyperparameters.keys() == FLOWS[setting.flow].default().keys()
+            assert configuration.values.keys() == FLOWS[configuration.algorithm].default().keys()
         else:
             assert len(changed) == 1
-        assert space.vector(setting).tobytes() == neighbour.tobytes()
+        assert space.vector(configuration).tobytes() == neighbour.tobytes()
 
 
 def test_every_other_choice_is_a_neighbour() -> None:
     space = SPACES["joint"]
-    centre = space.vector(Setting("svm", FLOWS["svm"].default()))
-    around = space.settings(space.neighbours(centre[None], np.random.default_rng(0))[0])
-    assert {setting.flow for setting in around} == set(FLOWS)
-    own = [setting.hyperparameters for setting in around if setting.flow == "svm"]
+    centre = space.vector(Configuration("svm", FLOWS["svm"].default()))
+    around = space.decoded(space.neighbours(centre[None], np.random.default_rng(0))[0])
+    assert {configuration.algorithm for configuration in around} == set(FLOWS)
+    own = [configuration.values for configuration in around if configuration.algorithm == "svm"]
     assert {values["imputation"] for values in own} == {"mean", "median", "most_frequent"}
     assert {values["shrinking"] for values in own} == {True, False}
     assert len({values["C"] for values in own}) == 5  # four others
@@ -317,9 +317,10 @@ def test_neighbours_of_the_same_generator_are_the_same() -> None:
 
 def test_what_is_missing_stays_missing_around_a_configuration() -> None:
     space = SPACES["svm"]
-    around = space.neighbours(space.vector(Setting("svm", {"C": 1.0}))[None], np.random.default_rng(0))[0]
+    centre = space.vector(Configuration("svm", {"C": 1.0}))
+    around = space.neighbours(centre[None], np.random.default_rng(0))[0]
     assert len(around) == 4
-    assert all(list(setting.hyperparameters) == ["C"] for setting in space.settings(around))
+    assert all(list(configuration.values) == ["C"] for configuration in space.decoded(around))
 
 
 # ---- tables of configurations that were run -----------------------------------------------------
@@ -401,6 +402,6 @@ def test_none_may_be_a_choice() -> None:
     choices = (None, "x", True, 0.5)
     flow = replace(SIX, name="toy", hyperparameters=(Choice("a", choices, default=None),))
     space = Space([flow], joint=False)
-    asked = [Setting("toy", {"a": choice}) for choice in choices]
-    found = space.settings(np.array([space.vector(setting) for setting in asked]))
-    assert [one.identity() for one in found] == [one.identity() for one in asked]
+    asked = [Configuration("toy", {"a": choice}) for choice in choices]
+    found = space.decoded(np.array([space.vector(configuration) for configuration in asked]))
+    assert found == asked

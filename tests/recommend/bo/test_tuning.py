@@ -11,11 +11,11 @@ import pytest
 
 from ingest.datasets import Dataset, load_dataset
 from ingest.flows import FLOWS
-from ingest.flows.parameters import Number
 from ingest.trials import Outcome
 from recommend.bo import outcome
-from recommend.bo.space import Setting
 from recommend.bo.tuning import Budget, Progress, Search, Tuned, tune
+from warehouse.configurations.configuration import Configuration
+from warehouse.configurations.parameters import Number
 from warehouse.store import STARTER, Warehouse
 from warehouse.support.errors import BadInput
 
@@ -40,8 +40,8 @@ def world(small_world: Path) -> Warehouse:
     return Warehouse.open(small_world)
 
 
-def settings(tuned: Tuned) -> list[Setting]:
-    return [entry.setting for entry in tuned.entries]
+def configurations(tuned: Tuned) -> list[Configuration]:
+    return [entry.configuration for entry in tuned.entries]
 
 
 def values(tuned: Tuned) -> list[float | None]:
@@ -54,7 +54,7 @@ def test_a_search_that_goes_on_equals_one_that_never_stopped(
     whole = tune(dataset, QUICK, Budget(trials=9), folder=tmp_path / "whole", warehouse=world)
     tune(dataset, QUICK, Budget(trials=5), folder=tmp_path / "parts", warehouse=world)
     parts = tune(dataset, QUICK, Budget(trials=9), folder=tmp_path / "parts", warehouse=world)
-    assert settings(parts) == settings(whole)
+    assert configurations(parts) == configurations(whole)
     assert values(parts) == values(whole)
 
 
@@ -65,7 +65,7 @@ def test_a_trial_that_was_under_way_is_run_again(dataset: Dataset, world: Wareho
     assert "ended" in json.loads(lines[-1])
     journal.write_bytes(b"".join(lines[:-1]))
     again = tune(dataset, QUICK, Budget(trials=6), folder=tmp_path, warehouse=world)
-    assert settings(again) == settings(whole)
+    assert configurations(again) == configurations(whole)
     assert values(again) == values(whole)
 
 
@@ -111,14 +111,14 @@ def test_several_trials_at_a_time_are_all_different(
     dataset: Dataset, world: Warehouse, tmp_path: Path
 ) -> None:
     tuned = tune(dataset, QUICK, Budget(trials=8), folder=tmp_path, warehouse=world, jobs=3)
-    assert len({setting.identity() for setting in settings(tuned)}) == 8
+    assert len(set(configurations(tuned))) == 8
 
 
 def test_failures_are_told_and_do_not_end_the_search(world: Warehouse, tmp_path: Path) -> None:
     """A fold has rows for all numbers of neighbours that are searched, and not for twice as many."""
     flow = FLOWS["k_nearest_neighbors"]
     most = int(max(own.high for own in flow.hyperparameters if isinstance(own, Number)))
-    many = Setting(flow.name, {"n_neighbors": 2 * most, "weights": "uniform", "metric": "manhattan"})
+    many = Configuration(flow.name, {"n_neighbors": 2 * most, "weights": "uniform", "metric": "manhattan"})
     search = Search(flows=(flow.name,), start="file", seeds=(many,), surrogate="gbqr", folds=2)
     tuned = tune(noisy(4 * most), search, Budget(trials=6), folder=tmp_path, warehouse=world)
     first, *others = [entry.trial for entry in tuned.entries if entry.trial is not None]
@@ -130,17 +130,18 @@ def test_failures_are_told_and_do_not_end_the_search(world: Warehouse, tmp_path:
 def test_words_of_a_start_are_run_as_they_are(dataset: Dataset, world: Warehouse, tmp_path: Path) -> None:
     """A search places them among numbers, and scikit-learn knows them better: it counts indicators, too."""
     default = FLOWS["decision_tree"].default()
-    seeds = tuple(Setting("decision_tree", default | {"max_features": word}) for word in ("sqrt", "log2"))
+    words = ("sqrt", "log2")
+    seeds = tuple(Configuration("decision_tree", default | {"max_features": word}) for word in words)
     search = Search(flows=("decision_tree",), start="file", seeds=seeds, surrogate="gbqr", folds=2)
     whole = tune(dataset, search, Budget(trials=6), folder=tmp_path / "whole", warehouse=world)
-    assert settings(whole)[:2] == list(seeds)
+    assert configurations(whole)[:2] == list(seeds)
     assert [entry.trial.outcome for entry in whole.entries if entry.trial] == [Outcome.success] * 6
     tune(dataset, search, Budget(trials=3), folder=tmp_path / "parts", warehouse=world)
     parts = tune(dataset, search, Budget(trials=6), folder=tmp_path / "parts", warehouse=world)
-    assert settings(parts) == settings(whole)
+    assert configurations(parts) == configurations(whole)
     outcome.record(whole, Warehouse.create(tmp_path / "warehouse"))
-    configurations = Warehouse.open(tmp_path / "warehouse").run_table(None, "kappa").configurations
-    assert {"sqrt", "log2"} <= set(configurations["decision_tree:max_features"])
+    table = Warehouse.open(tmp_path / "warehouse").run_table(None, "kappa").configurations
+    assert {"sqrt", "log2"} <= set(table["decision_tree:max_features"])
 
 
 def test_where_every_trial_fails_there_is_no_best(dataset: Dataset, world: Warehouse, tmp_path: Path) -> None:

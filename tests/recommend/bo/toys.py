@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 
 from ingest.flows import Flow
-from ingest.flows.parameters import Choice, Number
 from metalearners.base import Prediction
 from recommend.bo.candidates import Candidate
 from recommend.bo.optimizer import Optimizer, Proposal
 from recommend.bo.space import Configurations, Floats, TableColumns
+from warehouse.configurations.parameters import Choice, Number
 
 
 def grid(n: int = 12) -> Configurations:

@@ -1,0 +1,36 @@
+"""Configurations: when two are the same."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from warehouse.configurations.configuration import Configuration
+
+values = st.dictionaries(
+    st.text(max_size=3),
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=3),
+    max_size=4,
+)
+
+
+@given(values)
+def test_the_order_of_the_values_does_not_matter(known: dict[str, bool | int | float | str | None]) -> None:
+    one, other = Configuration("f", known), Configuration("f", dict(reversed(known.items())))
+    assert one == other
+    assert hash(one) == hash(other)
+
+
+def test_another_algorithm_or_value_is_another_configuration() -> None:
+    known = Configuration("f", {"a": 1})
+    assert known != Configuration("g", {"a": 1})
+    assert known != Configuration("f", {"a": 2})
+    assert known != Configuration("f", {"b": 1})
+    assert known != Configuration("f", {})
+
+
+def test_values_of_another_type_are_other_values() -> None:
+    different = {Configuration("f", {"a": value}) for value in (1, 1.0, True, "1", None)}
+    assert len(different) == 5
+
+
+def test_a_configuration_equals_nothing_else() -> None:
+    assert Configuration("f", {}) != ("f",)

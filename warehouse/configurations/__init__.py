@@ -1,0 +1,1 @@
+"""What is configured, and how: hyperparameters as data, and configurations of them."""
