@@ -29,7 +29,7 @@ from ingest.pool import Member
 from ingest.promotion import best_setups
 from ingest.resampling import Split
 from ingest.run_rows import Run, dataset_row, quality_rows, run_tables
-from ingest.trials import MEBIBYTE, Outcome, Trial, end_running_trials, run_limited
+from ingest.trials import MEBIBYTE, Outcome, Processes, Trial, run_limited
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput
 from warehouse.support.journal import Journal
@@ -200,7 +200,7 @@ def _finished(
 
     The threads only wait: each run has a process of its own.
     """
-    with ThreadPoolExecutor(jobs) as pool:
+    with ThreadPoolExecutor(jobs) as pool, Processes() as processes:
         waiting: dict[Future[Trial], tuple[_Batch, Run]] = {}
         item: tuple[_Batch, Run] | str | None = None
         try:
@@ -211,13 +211,12 @@ def _finished(
                     paused = item is None
                     if isinstance(item, tuple):
                         batch, run = item
-                        waiting[pool.submit(batch.run, run, seed)] = item
+                        waiting[pool.submit(batch.run, run, seed, processes)] = item
                 for future in wait(waiting, return_when=ALL_COMPLETED if paused else FIRST_COMPLETED).done:
                     yield *waiting.pop(future), future.result()
         finally:
             # Nobody waits for the results of an interrupted job.
             pool.shutdown(wait=False, cancel_futures=True)
-            end_running_trials()
 
 
 class _Batch:
@@ -269,7 +268,7 @@ class _Batch:
             yield self, run
         self._handed_out = True
 
-    def run(self, run: Run, seed: int) -> Trial:
+    def run(self, run: Run, seed: int, processes: Processes) -> Trial:
         """Evaluate one configuration in a process of its own."""
         return run_limited(
             evaluate,
@@ -281,6 +280,7 @@ class _Batch:
             seconds=PATIENCE * self._tier.seconds,
             cpu_seconds=self._tier.seconds,
             memory=self._tier.memory * MEBIBYTE,
+            processes=processes,
         )
 
     def add(self, run: Run, trial: Trial) -> None:

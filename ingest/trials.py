@@ -16,6 +16,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from enum import StrEnum
@@ -28,8 +29,6 @@ from warehouse.support.errors import one_line
 
 MEBIBYTE = 2**20
 
-_running: set[int] = set()
-"""Processes of the trials that run now."""
 _starting = threading.Lock()
 
 
@@ -61,12 +60,58 @@ class Trial:
         return cls(**{**record, "outcome": Outcome(record["outcome"])})
 
 
+class Processes:
+    """The processes of one owner's trials, such as a search: they end when it ends, and nobody else's do.
+
+    Used as a context. Trials of several threads may belong to one owner.
+    """
+
+    def __init__(self) -> None:
+        self._running: set[int] = set()
+        self._ended = False
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
+
+    @property
+    def ended(self) -> bool:
+        """Whether the owner wants no trial any more."""
+        return self._ended
+
+    def end(self) -> None:
+        """End the trials that run now, and each that is begun from now on; their calls return at once."""
+        with self._lock:
+            self._ended = True
+            running = tuple(self._running)
+        for pid in running:
+            _kill(pid)
+
+    @contextmanager
+    def holding(self, pid: int) -> Iterator[None]:
+        """This process is one of them until the block ends, and then it is killed."""
+        with self._lock:
+            self._running.add(pid)
+            if self._ended:
+                _kill(pid)
+        try:
+            yield
+        finally:
+            _kill(pid)
+            with self._lock:
+                self._running.discard(pid)
+
+
 def run_limited(
     function: Callable[..., Any],
     *arguments: Any,
     seconds: float,
     memory: int,
     cpu_seconds: float | None = None,
+    processes: Processes | None = None,
     **keywords: Any,
 ) -> Trial:
     """Call `function(*arguments, **keywords)` in a process of its own.
@@ -76,6 +121,10 @@ def run_limited(
         seconds: wall-clock limit; the call returns within milliseconds of it.
         memory: bytes that the call may take beyond what a fresh process has.
         cpu_seconds: processor time that the call may use, whole seconds or more; None = no limit of its own.
+        processes: of the owner who may end the call; None = nobody.
+
+    Raises:
+        CancelledError: the owner ended it.
     """
     context = _server()
     receiver, sender = context.Pipe(duplex=False)
@@ -85,21 +134,24 @@ def run_limited(
     start = time.perf_counter()
     with _without_main():
         process.start()
-    _running.add(process.pid)
     sender.close()
+    processes = processes or Processes()
     try:
-        if not receiver.poll(seconds):
-            return Trial(Outcome.timeout, None, f"stopped after {seconds:g} s", time.perf_counter() - start)
-        try:
-            outcome, result, message = receiver.recv()
-        except EOFError:
-            process.join(5)
-            outcome, result, message = _death(process.exitcode, cpu_seconds)
-        return Trial(outcome, result, message, time.perf_counter() - start)
+        with processes.holding(process.pid):
+            if not receiver.poll(seconds):
+                return Trial(
+                    Outcome.timeout, None, f"stopped after {seconds:g} s", time.perf_counter() - start
+                )
+            try:
+                outcome, result, message = receiver.recv()
+            except EOFError:
+                if processes.ended:
+                    raise CancelledError from None
+                process.join(5)
+                outcome, result, message = _death(process.exitcode, cpu_seconds)
+            return Trial(outcome, result, message, time.perf_counter() - start)
     finally:
-        _kill(process.pid)
         process.join()
-        _running.discard(process.pid)
         receiver.close()
 
 
@@ -120,12 +172,6 @@ def _without_main() -> Iterator[None]:
             yield
         finally:
             vars(main).update(kept)
-
-
-def end_running_trials() -> None:
-    """End the trials of this process that run now, in whatever threads; their calls return at once."""
-    for pid in tuple(_running):
-        _kill(pid)
 
 
 def _server() -> Any:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from ingest.evaluation import MEASURES, class_codes, cross_validate, evaluate_sp
 from ingest.flows import get_flow, installed_flows
 from ingest.keys import digest
 from ingest.resampling import hold_out
-from ingest.trials import MEBIBYTE, Outcome, Trial, end_running_trials, run_limited
+from ingest.trials import MEBIBYTE, Outcome, Processes, Trial, run_limited
 from metalearners.base import oriented
 from recommend.bo.acquisition import TIMED
 from recommend.bo.candidates import SpaceCandidates
@@ -40,6 +41,8 @@ from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput
 from warehouse.support.paths import cache_directory
 
+Submit = Callable[..., Future[Trial]]
+"""Begins a trial; the arguments are those of `run_trial`."""
 HELD_OUT = 4
 """One row in so many is held out."""
 
@@ -176,8 +179,8 @@ def tune(
     data = {"content_hash": dataset.content_hash, "rows": len(dataset.features)}
     with History(folder, {**search.description(), "data": data}) as history:
         begun = _recalled(history, optimizer, candidates, search)
-        with _executor(executor, jobs) as runs_trials:
-            loop = _Loop(optimizer, candidates, history, part, search, budget, runs_trials, report)
+        with _trials(executor, jobs) as submit:
+            loop = _Loop(optimizer, candidates, history, part, search, budget, submit, report)
             interrupted = loop.run(begun, jobs)
         return _result(dataset, search, history, (train, test), interrupted)
 
@@ -288,17 +291,19 @@ def _tell(optimizer: Optimizer, number: int, trial: Trial, measure: str) -> None
 
 
 @contextmanager
-def _executor(given: Executor | None, jobs: int) -> Iterator[Executor]:
-    """Where trials run. Threads are enough here: they only wait, each trial has a process of its own."""
-    if given is not None:
-        yield given
+def _trials(executor: Executor | None, jobs: int) -> Iterator[Submit]:
+    """How a trial is begun: on the executor, or else here, where its process ends with the search.
+
+    Threads are enough here: they only wait, each trial has a process of its own.
+    """
+    if executor is not None:
+        yield lambda *trial: executor.submit(run_trial, *trial)
         return
-    with ThreadPoolExecutor(jobs) as pool:
+    with ThreadPoolExecutor(jobs) as pool, Processes() as processes:
         try:
-            yield pool
+            yield partial(pool.submit, partial(run_trial, processes=processes))
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
-            end_running_trials()
 
 
 @dataclass
@@ -311,7 +316,7 @@ class _Loop:
     part: Dataset
     search: Search
     budget: Budget
-    executor: Executor
+    submit: Submit
     report: Callable[[Progress], None]
     began: float = field(default_factory=time.monotonic)
 
@@ -348,7 +353,7 @@ class _Loop:
     def _submitted(self, proposal: Proposal) -> Future[Trial]:
         configuration = self.history.entries[proposal.number].configuration
         limit = min(self.search.trial_seconds, self._seconds_left())
-        return self.executor.submit(run_trial, configuration, self.part, self.search, limit)
+        return self.submit(configuration, self.part, self.search, limit)
 
     def _ended(self, number: int, trial: Trial) -> None:
         cut_off = trial.outcome is Outcome.timeout and trial.seconds < self.search.trial_seconds
@@ -380,8 +385,14 @@ class _Loop:
         return self.budget.seconds - (time.monotonic() - self.began)
 
 
-def run_trial(configuration: Configuration, part: Dataset, search: Search, seconds: float) -> Trial:
-    """One trial, in a process of its own that ends after `seconds`."""
+def run_trial(
+    configuration: Configuration,
+    part: Dataset,
+    search: Search,
+    seconds: float,
+    processes: Processes | None = None,
+) -> Trial:
+    """One trial, in a process of its own that ends after `seconds`, or with the owner of `processes`."""
     return run_limited(
         cross_validate,
         configuration.algorithm,
@@ -391,6 +402,7 @@ def run_trial(configuration: Configuration, part: Dataset, search: Search, secon
         seed=search.seed,
         seconds=seconds,
         memory=search.trial_memory * MEBIBYTE,
+        processes=processes,
     )
 
 

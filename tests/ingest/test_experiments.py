@@ -19,7 +19,7 @@ from ingest.flows import get_flow
 from ingest.plan import Plan, Source, SplitRule, Tier, design_plan
 from ingest.pool import Member
 from ingest.resampling import Split
-from ingest.trials import MEBIBYTE, Outcome, Trial
+from ingest.trials import MEBIBYTE, Outcome, Processes, Trial
 from warehouse.configurations.configuration import Configuration
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput
@@ -233,8 +233,10 @@ class Trials:
         seconds: float,
         cpu_seconds: float,
         memory: int,
+        processes: Processes,
     ) -> Trial:
         assert seed == 0
+        assert not processes.ended
         assert seconds > cpu_seconds  # a busy machine is no reason to stop
         asked = Asked(
             dataset=dataset.name,

@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
@@ -14,7 +15,7 @@ import numpy as np
 import psutil
 import pytest
 
-from ingest.trials import MEBIBYTE, Outcome, end_running_trials, run_limited
+from ingest.trials import MEBIBYTE, Outcome, Processes, run_limited
 
 ROOM = 1000 * MEBIBYTE
 
@@ -122,14 +123,22 @@ def test_death_without_an_answer_is_a_crash(end: Callable[[], None], reason: str
     assert reason in trial.message
 
 
-def test_running_trials_can_be_ended_from_another_thread() -> None:
-    start = time.perf_counter()
-    timer = threading.Timer(0.3, end_running_trials)
-    timer.start()
-    trial = run_limited(spin, seconds=60, memory=ROOM)
-    timer.join()
-    assert trial.outcome is not Outcome.success
-    assert time.perf_counter() - start < 20
+def test_an_owner_ends_the_trials_of_its_own_and_no_others() -> None:
+    mine, yours = Processes(), Processes()
+    with ThreadPoolExecutor(2) as threads:
+        ended = threads.submit(run_limited, spin, seconds=60, memory=ROOM, processes=mine)
+        other = threads.submit(run_limited, time.sleep, 1.0, seconds=60, memory=ROOM, processes=yours)
+        threading.Timer(0.3, mine.end).start()
+        with pytest.raises(CancelledError):
+            ended.result(20)
+        assert other.result(20).outcome is Outcome.success
+
+
+def test_an_owner_that_has_ended_begins_no_trial() -> None:
+    with Processes() as processes:
+        assert run_limited(os.getpid, seconds=60, memory=ROOM, processes=processes).outcome is Outcome.success
+    with pytest.raises(CancelledError):
+        run_limited(spin, seconds=60, memory=ROOM, processes=processes)
 
 
 def test_a_script_that_runs_trials_is_not_run_again_by_them(tmp_path: Path) -> None:
