@@ -19,6 +19,7 @@ import numpy.typing as npt
 from ingest.flows import get_flow
 from ingest.resampling import Resampling, Split
 from warehouse.configurations.parameters import Value
+from warehouse.support.arrays import Floats
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,8 +43,6 @@ MEASURES = (
 )
 _LEAST_PROBABILITY = 1e-15
 """What counts for a class that was held to be impossible, so that one row does not decide the log loss."""
-
-Floats = npt.NDArray[np.float64]
 
 
 def evaluate(

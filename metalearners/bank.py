@@ -40,9 +40,8 @@ from metalearners.descriptions import FEATURE_GROUPS, QUALITIES, Descriptions, d
 from metalearners.kernel import ConfigurationKernel, learn_kernel
 from metalearners.trials import Conditioned, Prior, best_together
 from warehouse.queries import RunTable
+from warehouse.support.arrays import Floats
 from warehouse.support.errors import BadInput
-
-Floats = npt.NDArray[np.float64]
 
 _NOISES = (0.005, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 2.0)
 """Variance of a run's noise over that of the function, of which each dataset takes the likeliest."""

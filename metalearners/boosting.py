@@ -22,11 +22,13 @@ from metalearners.base import (
     training_data,
 )
 from metalearners.calibrated import CalibratedLearner
-from metalearners.encoded import Floats, centre_and_spread, encode, encode_runs, learn_encoding_of
+from metalearners.encoded import centre_and_spread, encode, encode_runs, learn_encoding_of
 from metalearners.forest import MAX_LEAVES, Forest, constant_forest
 from metalearners.hyperparameters import HyperparameterEncoding
+from metalearners.lightgbm_trees import REPRODUCIBLE, read_forest
 from warehouse.qualities import DEFAULT
 from warehouse.queries import RunTable
+from warehouse.support.arrays import Floats
 from warehouse.support.errors import BadInput
 
 Inputs = Literal["none", "metafeatures", "hyperparameters", "both"]
@@ -181,21 +183,17 @@ class _BoostedTrees(CalibratedLearner):
         import lightgbm
 
         all_parameters = {
+            **REPRODUCIBLE,
             "learning_rate": self.learning_rate,
             "num_leaves": self.leaves,
             "min_data_in_leaf": self.min_child_samples,
             "seed": self.seed,
-            "deterministic": True,
-            "force_row_wise": True,
             "num_threads": self.threads,
-            "verbosity": -1,
             **parameters,
         }
         return lightgbm.train(all_parameters, lightgbm.Dataset(X, **dataset), num_boost_round=self.trees)
 
     def _boosted(self, X: Floats, parameters: Mapping[str, Any], **dataset: Any) -> Forest:
-        from metalearners.lightgbm_trees import read_forest
-
         return read_forest(self.boost(X, parameters, **dataset).model_to_string())
 
 

@@ -27,10 +27,11 @@ from metalearners.base import (
     standard_scores,
     without_datasets,
 )
-from metalearners.encoded import Floats, encode, standardized
+from metalearners.encoded import encode, standardized
 from metalearners.hyperparameters import HyperparameterEncoding
 from metalearners.trials import Conditioned, Prior
 from warehouse.queries import RunTable
+from warehouse.support.arrays import Floats
 from warehouse.support.errors import BadInput
 
 _HELD_OUT, _MOST_HELD_OUT = 3, 15  # every third dataset is left out to measure the spread, up to so many

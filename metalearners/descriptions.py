@@ -28,9 +28,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from warehouse.qualities import GROUPS
+from warehouse.support.arrays import Floats
 from warehouse.support.errors import BadInput
-
-Floats = npt.NDArray[np.float64]
 
 _ERRORS = tuple(name for name in GROUPS["landmarkers"] if name.endswith("ErrRate"))
 _CONTRASTS = (

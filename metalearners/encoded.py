@@ -8,13 +8,11 @@ Notation
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from metalearners.base import TrainingData, facts_of_one, hyperparameters_of
 from metalearners.hyperparameters import HyperparameterEncoding, learn_encoding
-
-Floats = npt.NDArray[np.float64]
+from warehouse.support.arrays import Floats
 
 
 def learn_encoding_of(data: TrainingData) -> HyperparameterEncoding:

@@ -17,7 +17,7 @@ from typing import Self
 
 import numpy as np
 
-from metalearners.latent_gp import Floats
+from warehouse.support.arrays import Floats
 from warehouse.support.errors import BadInput
 
 LAYERS = 3

@@ -18,7 +18,8 @@ from metalearners.base import Round
 from metalearners.checkpoint import Checkpoint
 from metalearners.encoder import Encoder
 from metalearners.gplvm import correlation, nll, one_thread, torch_device
-from metalearners.latent_gp import Floats, LatentKernel, Shape
+from metalearners.latent_gp import LatentKernel, Shape
+from warehouse.support.arrays import Floats
 
 ROUND = 50
 """Steps between two reports."""

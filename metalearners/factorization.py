@@ -48,11 +48,12 @@ from metalearners.base import (
 )
 from metalearners.encoder import Encoder
 from metalearners.kernel import ConfigurationKernel, learn_kernel, spread_out
-from metalearners.latent_gp import LATENT, SPARSE, Floats, LatentKernel, Shape
+from metalearners.latent_gp import LATENT, SPARSE, LatentKernel, Shape
 from metalearners.neighbours import NearestBestLearner
 from metalearners.trials import Conditioned, Prior
 from warehouse.qualities import SHAPE
 from warehouse.queries import RunTable
+from warehouse.support.arrays import Floats
 from warehouse.support.errors import BadInput
 
 logger = logging.getLogger(__name__)

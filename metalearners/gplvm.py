@@ -34,7 +34,8 @@ from torch import Tensor
 
 from metalearners.base import Round
 from metalearners.checkpoint import Checkpoint
-from metalearners.latent_gp import LATENT, LATENT_SPARSE, SPARSE, Floats, LatentKernel, Shape
+from metalearners.latent_gp import LATENT, LATENT_SPARSE, SPARSE, LatentKernel, Shape
+from warehouse.support.arrays import Floats
 from warehouse.support.errors import BadInput
 
 BATCH = 50

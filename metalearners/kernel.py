@@ -26,7 +26,6 @@ import pandas as pd
 
 from metalearners.base import TrainingData
 from metalearners.encoded import (
-    Floats,
     centre_and_spread,
     encode,
     encode_runs,
@@ -35,6 +34,7 @@ from metalearners.encoded import (
     standardized,
 )
 from metalearners.hyperparameters import HyperparameterEncoding
+from warehouse.support.arrays import Floats
 from warehouse.support.errors import BadInput
 
 _SHORTEST, _LONGEST = 0.1, 100.0  # bounds of length scales, in standard deviations of the column

@@ -27,9 +27,9 @@ import numpy as np
 import numpy.typing as npt
 
 from metalearners.encoded import squared_distances
+from warehouse.support.arrays import Floats
 from warehouse.support.errors import BadInput
 
-Floats = npt.NDArray[np.float64]
 Shape = Literal["rbf", "matern"]
 
 LATENT, LATENT_SPARSE = 20, 5

@@ -21,7 +21,7 @@ from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput, Failed
 
 if TYPE_CHECKING:
-    from metalearners.latent_gp import Floats
+    from warehouse.support.arrays import Floats
 
 _COLOURS = 10  # algorithms beyond so many share the last colour
 

@@ -1,4 +1,4 @@
-"""LightGBM's text format of a regression model, read into a `Forest`.
+"""LightGBM: settings that make training reproducible, and its text format, read into a `Forest`.
 
 The format is a header, then per tree lines `name=value value ...` up to a blank line. A child that is
 negative is a leaf: child c stands for leaf -c - 1. `decision_type` packs three facts into bits: bit 0
@@ -16,6 +16,16 @@ from metalearners.forest import MAX_LEAVES, Forest
 _CATEGORICAL, _DEFAULT_LEFT = 1, 2
 _MISSING_NONE, _MISSING_ZERO = 0, 1
 _OBJECTIVES = ("regression", "lambdarank")  # whose predictions are sums of leaves
+
+
+REPRODUCIBLE = {
+    "num_threads": 1,
+    "seed": 0,
+    "deterministic": True,
+    "force_row_wise": True,
+    "verbosity": -1,
+}
+"""Settings with which equal data give equal trees, whatever the machine's cores."""
 
 
 class _Tree(NamedTuple):

@@ -31,7 +31,6 @@ import pandas as pd
 from metalearners.base import SIZES, training_data
 from metalearners.calibrated import CalibratedLearner
 from metalearners.encoded import (
-    Floats,
     centre_and_spread,
     encode_runs,
     learn_encoding_of,
@@ -39,8 +38,10 @@ from metalearners.encoded import (
     standardized,
 )
 from metalearners.hyperparameters import HyperparameterEncoding
+from metalearners.lightgbm_trees import REPRODUCIBLE
 from warehouse.qualities import SHAPE
 from warehouse.queries import RunTable
+from warehouse.support.arrays import Floats
 from warehouse.support.errors import BadInput
 
 Distance = Literal["L1", "L2"]
@@ -209,8 +210,7 @@ class NearestDatasetLightGBMLearner(NearestDatasetLearner):
         import lightgbm
 
         rows = self._rows(dataset)
-        parameters = {"num_leaves": 16, "learning_rate": 0.05, "min_data_in_leaf": 1, "num_threads": 1}
-        parameters |= {"seed": 0, "deterministic": True, "force_row_wise": True, "verbosity": -1}
+        parameters = {**REPRODUCIBLE, "num_leaves": 16, "learning_rate": 0.05, "min_data_in_leaf": 1}
         if not self.x_.shape[1] or rows.stop - rows.start < 2:
             return np.full(len(x), values[rows].mean())
         training = lightgbm.Dataset(self.x_[rows], values[rows], params={"min_data_in_bin": 1})

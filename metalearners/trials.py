@@ -29,8 +29,7 @@ import pandas as pd
 from metalearners.base import Observations, Prediction
 from metalearners.encoded import squared_distances
 from metalearners.kernel import matern_at
-
-Floats = npt.NDArray[np.float64]
+from warehouse.support.arrays import Floats
 
 _DRAWS = 500
 WIDTHS = (0.5, 1.0, 2.0)

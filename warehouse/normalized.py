@@ -6,10 +6,9 @@ Notation
 """
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
-Floats = npt.NDArray[np.float64]
+from warehouse.support.arrays import Floats
 
 
 def chance_accuracy(qualities: pd.DataFrame) -> pd.Series:

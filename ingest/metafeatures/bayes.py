@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ingest.metafeatures.prepared import Codes, Flags, Floats, Sample
+from ingest.metafeatures.prepared import Codes, Flags, Sample
+from warehouse.support.arrays import Floats
 
 
 class NaiveBayes:

@@ -16,7 +16,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from ingest.metafeatures.prepared import Codes, Floats, Sample, Singles
+from ingest.metafeatures.prepared import Codes, Sample, Singles
+from warehouse.support.arrays import Floats
 
 _BINS = 8
 _MOST_ATTRIBUTES = 60

@@ -15,8 +15,9 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import numpy.typing as npt
 
-from ingest.metafeatures.prepared import Floats, Prepared
+from ingest.metafeatures.prepared import Prepared
 from ingest.metafeatures.values import Values, spread, summaries
+from warehouse.support.arrays import Floats
 
 _NO_NUMERIC = "no attribute is numeric"
 _NO_NOMINAL = "no attribute is nominal"

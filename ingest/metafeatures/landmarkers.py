@@ -19,7 +19,7 @@ import numpy as np
 
 from ingest.metafeatures.bayes import NaiveBayes
 from ingest.metafeatures.cfs import AttributeSelection
-from ingest.metafeatures.prepared import Codes, Flags, Floats, Prepared, Sample, Singles, available_cpus
+from ingest.metafeatures.prepared import Codes, Flags, Prepared, Sample, Singles, available_cpus
 from ingest.metafeatures.trees import (
     GrownTree,
     by_held_out_error,
@@ -30,6 +30,7 @@ from ingest.metafeatures.trees import (
 )
 from ingest.metafeatures.values import Values
 from warehouse.qualities import GROUPS
+from warehouse.support.arrays import Floats
 
 _PRUNING_SHARE = 3  # every third training row prunes a REPTree and does not grow it (Weka's default)
 _SAME_DISTANCE = 1e-5  # squared: what rounding in single precision may make of equal ones

@@ -24,8 +24,8 @@ import pandas as pd
 from ingest.content_hash import hash_numbers, mixed
 from ingest.datasets import Dataset
 from ingest.roles import Role
+from warehouse.support.arrays import Floats
 
-Floats = npt.NDArray[np.float64]
 Singles = npt.NDArray[np.float32]
 Codes = npt.NDArray[np.intp]
 Flags = npt.NDArray[np.bool_]

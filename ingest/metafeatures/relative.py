@@ -19,10 +19,11 @@ from typing import Any
 
 import numpy as np
 
-from ingest.metafeatures.prepared import Codes, Floats, Prepared, Sample, Singles, available_cpus
+from ingest.metafeatures.prepared import Codes, Prepared, Sample, Singles, available_cpus
 from ingest.metafeatures.trees import grow_by_gini
 from ingest.metafeatures.values import Values
 from warehouse.qualities import GROUPS, RELATIVE_PAIRS
+from warehouse.support.arrays import Floats
 
 _ROWS = 500
 _FOLDS = 3

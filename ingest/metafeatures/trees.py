@@ -18,7 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from ingest.metafeatures.prepared import Codes, Flags, Floats, Singles
+from ingest.metafeatures.prepared import Codes, Flags, Singles
+from warehouse.support.arrays import Floats
 
 
 @dataclass(frozen=True)

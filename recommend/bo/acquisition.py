@@ -20,7 +20,7 @@ import numpy as np
 
 from metalearners.base import Prediction
 from metalearners.latent_gp import expected_improvement
-from recommend.bo.space import Floats
+from warehouse.support.arrays import Floats
 from warehouse.support.errors import BadInput
 
 XI = 0.01

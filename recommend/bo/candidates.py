@@ -12,8 +12,9 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from recommend.bo.space import Configurations, Floats, Space
+from recommend.bo.space import Configurations, Space
 from warehouse.configurations.configuration import Configuration
+from warehouse.support.arrays import Floats
 
 Encode = Callable[[Configurations], Floats]
 Score = Callable[[Floats], Floats]

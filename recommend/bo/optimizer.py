@@ -25,8 +25,9 @@ from metalearners.base import standard_scores
 from recommend.bo.acquisition import TIMED, UNCERTAIN, XI, Situation, get_acquisition
 from recommend.bo.candidates import Candidate, Candidates, Tried
 from recommend.bo.runtime import RunningTimes
-from recommend.bo.space import Configurations, Floats
+from recommend.bo.space import Configurations
 from recommend.bo.surrogates.base import Surrogate
+from warehouse.support.arrays import Floats
 from warehouse.support.errors import BadInput
 
 FEWEST = 3

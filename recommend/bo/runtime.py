@@ -20,9 +20,11 @@ import pandas as pd
 
 from metalearners.base import training_data, without_datasets
 from metalearners.encoded import encode, encode_runs, learn_encoding_of
-from recommend.bo.space import Configurations, Floats
+from metalearners.lightgbm_trees import REPRODUCIBLE
+from recommend.bo.space import Configurations
 from recommend.ranking import Knowledge
 from warehouse.queries import RunTable
+from warehouse.support.arrays import Floats
 from warehouse.support.errors import BadInput
 
 MEASURES = ("wall_clock_time_millis", "usercpu_time_millis")
@@ -55,15 +57,7 @@ class RunningTimes:
             ]
         )
         seconds = np.maximum(runs.runs["value"].to_numpy(np.float64) / 1000, 1e-3)
-        parameters = {
-            "num_leaves": LEAVES,
-            "learning_rate": RATE,
-            "num_threads": 1,
-            "seed": 0,
-            "deterministic": True,
-            "force_row_wise": True,
-            "verbosity": -1,
-        }
+        parameters = {**REPRODUCIBLE, "num_leaves": LEAVES, "learning_rate": RATE}
         self._booster = lightgbm.train(
             parameters, lightgbm.Dataset(X, np.log(seconds)), num_boost_round=TREES
         )

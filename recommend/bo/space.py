@@ -22,12 +22,11 @@ import pandas as pd
 from ingest.flows import Flow, find_flow
 from warehouse.configurations.configuration import Configuration
 from warehouse.configurations.parameters import Number, Value
+from warehouse.support.arrays import Floats
 from warehouse.support.errors import BadInput
 
 if TYPE_CHECKING:
     from ConfigSpace import ConfigurationSpace
-
-Floats = npt.NDArray[np.float64]
 
 ALGORITHM = "algorithm"
 """Hyperparameter of a joint space that says whose hyperparameters are active."""

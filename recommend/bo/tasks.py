@@ -18,9 +18,11 @@ from ingest.flows import Flow, get_flow
 from metalearners.base import facts_of_one, hyperparameters_of, runs_on
 from metalearners.encoded import encode
 from metalearners.hyperparameters import learn_encoding
+from metalearners.lightgbm_trees import REPRODUCIBLE
 from recommend.bo.candidates import Candidate, Candidates, SpaceCandidates, TableCandidates
-from recommend.bo.space import Configurations, Floats, Space, TableColumns
+from recommend.bo.space import Configurations, Space, TableColumns
 from warehouse.queries import RunTable
+from warehouse.support.arrays import Floats
 from warehouse.support.errors import BadInput
 
 TREES, LEAVES, RATE, FEWEST = 200, 16, 0.1, 3
@@ -98,14 +100,10 @@ class ModelTask:
         facts = facts_of_one(self.metafeatures)
         self._encoding = learn_encoding(parameters, facts, one_hot=True)
         settings = {
+            **REPRODUCIBLE,
             "num_leaves": LEAVES,
             "learning_rate": RATE,
             "min_data_in_leaf": FEWEST,
-            "num_threads": 1,
-            "seed": 0,
-            "deterministic": True,
-            "force_row_wise": True,
-            "verbosity": -1,
         }
         X = self._encoding.matrix(parameters, facts)
         self._booster = lightgbm.train(settings, lightgbm.Dataset(X, values), num_boost_round=TREES)

@@ -45,11 +45,12 @@ from recommend.bo.candidates import Candidate
 from recommend.bo.optimizer import Optimizer
 from recommend.bo.peers import PEERS, new_peer
 from recommend.bo.simulation import Search
-from recommend.bo.space import Configurations, Floats, Space
+from recommend.bo.space import Configurations, Space
 from recommend.bo.surrogates import Ingredients, Surrogate, new_surrogate
 from recommend.bo.tasks import ModelTask
 from warehouse.configurations.parameters import Choice, Number
 from warehouse.queries import RunTable
+from warehouse.support.arrays import Floats
 
 TRIALS, IN_A_ROW = 250, 8
 DATASETS, SETUPS = 40, 200

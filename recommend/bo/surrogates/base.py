@@ -13,7 +13,8 @@ from typing import Protocol
 import numpy as np
 
 from metalearners.base import Prediction
-from recommend.bo.space import Configurations, Floats
+from recommend.bo.space import Configurations
+from warehouse.support.arrays import Floats
 
 
 class Surrogate(Protocol):

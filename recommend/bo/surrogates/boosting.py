@@ -24,8 +24,10 @@ import pandas as pd
 from metalearners.base import Prediction, facts_of_one, hyperparameters_of
 from metalearners.encoded import encode
 from metalearners.hyperparameters import learn_encoding
-from recommend.bo.space import Configurations, Floats
+from metalearners.lightgbm_trees import REPRODUCIBLE
+from recommend.bo.space import Configurations
 from recommend.bo.surrogates.base import one_hot
+from warehouse.support.arrays import Floats
 
 TREES = 100
 LEAVES = 8
@@ -66,14 +68,11 @@ class QuantileSurrogate:
             return
         data = lightgbm.Dataset(X, y, params={"min_data_in_bin": 1, "verbosity": -1}, free_raw_data=False)
         common = {
+            **REPRODUCIBLE,
             "objective": "quantile",
             "num_leaves": LEAVES,
             "min_data_in_leaf": 1,
-            "num_threads": 1,
             "seed": int(random.integers(2**31)),
-            "deterministic": True,
-            "force_row_wise": True,
-            "verbosity": -1,
         }
         self._boosters = [
             lightgbm.train({**common, "alpha": alpha}, data, num_boost_round=TREES)

@@ -12,8 +12,9 @@ from __future__ import annotations
 import numpy as np
 
 from metalearners.base import Prediction
-from recommend.bo.space import Configurations, Floats
+from recommend.bo.space import Configurations
 from recommend.bo.surrogates.base import centre_and_spread
+from warehouse.support.arrays import Floats
 
 TREES = 10
 FEATURES = 5 / 6

@@ -7,8 +7,9 @@ import warnings
 import numpy as np
 
 from metalearners.base import Prediction
-from recommend.bo.space import Configurations, Floats
+from recommend.bo.space import Configurations
 from recommend.bo.surrogates.base import centre_and_spread, one_hot
+from warehouse.support.arrays import Floats
 
 RESTARTS = 2
 NOISE = (1e-6, 1.0)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from metalearners.base import Prediction
 from recommend.bo.acquisition import ACQUISITIONS, KAPPA, TIMED, UNCERTAIN, XI, Situation, get_acquisition
-from recommend.bo.space import Floats
+from warehouse.support.arrays import Floats
 from warehouse.support.errors import BadInput
 
 HEIGHT = 0.3989422804014327

@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 from ingest.flows import FLOWS
 from recommend.bo.candidates import BLOCKS, Candidate, Candidates, SpaceCandidates, TableCandidates, Tried
-from recommend.bo.space import Configurations, Floats, Space
+from recommend.bo.space import Configurations, Space
 from tests.recommend.bo.toys import ONE_AXIS, PLANE, SIX, grid, vector_of
 from warehouse.configurations.configuration import Configuration
+from warehouse.support.arrays import Floats
 from warehouse.support.errors import BadInput
 
 DRAWN = 200

@@ -14,11 +14,12 @@ from recommend.bo.acquisition import ACQUISITIONS, TIMED, Situation
 from recommend.bo.candidates import Candidate, SpaceCandidates, TableCandidates
 from recommend.bo.optimizer import FEWEST, Optimizer, Proposal
 from recommend.bo.runtime import RunningTimes
-from recommend.bo.space import Configurations, Floats, Space
+from recommend.bo.space import Configurations, Space
 from recommend.bo.surrogates import Ingredients, Surrogate, new_surrogate
 from tests.contracts.meta_learner import toy_metafeatures, toy_runs
 from tests.recommend.bo.toys import PLANE, SIX, Recorder, best_value, grid, hill, keys, of, run
 from warehouse.configurations.configuration import Configuration
+from warehouse.support.arrays import Floats
 from warehouse.support.errors import BadInput
 
 METAFEATURES = pd.Series({"NumberOfInstances": 300.0, "NumberOfFeatures": 10.0})

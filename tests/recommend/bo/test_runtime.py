@@ -7,9 +7,10 @@ import pandas as pd
 import pytest
 
 from recommend.bo.runtime import RunningTimes
-from recommend.bo.space import Configurations, Floats, TableColumns
+from recommend.bo.space import Configurations, TableColumns
 from tests.contracts.meta_learner import toy_metafeatures, toy_runs
 from warehouse.queries import RunTable
+from warehouse.support.arrays import Floats
 from warehouse.support.errors import BadInput
 
 SMALL = pd.Series({"NumberOfInstances": 200.0, "NumberOfFeatures": 10.0, "NumberOfClasses": 2.0})

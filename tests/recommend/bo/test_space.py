@@ -16,10 +16,11 @@ from ingest.flows.design import sobol_design
 from metalearners.base import facts_of, hyperparameters_of
 from metalearners.encoded import encode
 from metalearners.hyperparameters import learn_encoding
-from recommend.bo.space import ALGORITHM, Configurations, Floats, Space, TableColumns
+from recommend.bo.space import ALGORITHM, Configurations, Space, TableColumns
 from tests.recommend.bo.toys import SIX
 from warehouse.configurations.configuration import Configuration
 from warehouse.configurations.parameters import Choice, Number, Value
+from warehouse.support.arrays import Floats
 from warehouse.support.errors import BadInput
 
 SPACES = {

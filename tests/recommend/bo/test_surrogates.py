@@ -11,7 +11,7 @@ import pytest
 from metalearners import new_learner
 from metalearners.base import MetaLearner, Prediction
 from metalearners.trials import Prior
-from recommend.bo.space import Configurations, Floats, TableColumns
+from recommend.bo.space import Configurations, TableColumns
 from recommend.bo.surrogates import LEARNERS_OF, SURROGATES, Ingredients, Surrogate, new_surrogate
 from recommend.bo.surrogates.base import one_hot
 from recommend.bo.surrogates.blend import BlendSurrogate
@@ -26,6 +26,7 @@ from recommend.bo.surrogates.forest import FLOOR, TREES, ForestSurrogate
 from recommend.bo.surrogates.gaussian_process import GaussianProcessSurrogate
 from tests.contracts.meta_learner import toy_metafeatures, toy_runs, two_algorithms
 from tests.contracts.surrogate import NewSurrogate, SurrogateContract, World, one_flow, predicted
+from warehouse.support.arrays import Floats
 from warehouse.support.errors import BadInput
 
 QUICK: Mapping[str, Mapping[str, Any]] = {"pmf": {"steps": 20, "epochs": 20}}

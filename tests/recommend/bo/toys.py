@@ -12,8 +12,9 @@ from ingest.flows import Flow
 from metalearners.base import Prediction
 from recommend.bo.candidates import Candidate
 from recommend.bo.optimizer import Optimizer, Proposal
-from recommend.bo.space import Configurations, Floats, TableColumns
+from recommend.bo.space import Configurations, TableColumns
 from warehouse.configurations.parameters import Choice, Number
+from warehouse.support.arrays import Floats
 
 
 def grid(n: int = 12) -> Configurations:
