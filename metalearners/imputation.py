@@ -1,4 +1,4 @@
-"""Numbers that a hyperparameter's words stand for on a given dataset (van Hoof's thesis, section 3.1.2).
+"""Numbers that a hyperparameter's words stand for on a given dataset (van Hoof's thesis, section 3.1.1).
 
 `max_features="sqrt"` is a number once the dataset is known, and `max_features=3` means something else on 4
 features than on 400. The rules bring each such parameter to one unit, so that its values can be compared
@@ -27,7 +27,7 @@ import pandas as pd
 from metalearners.values import Kind, Values
 
 NO_DEPTH_LIMIT = 20.0
-"""Depth that stands for `max_depth=None` (thesis Table 3.3)."""
+"""Depth that stands for `max_depth=None` (thesis, Table 3.4)."""
 
 Facts = pd.DataFrame | Mapping[str, Any]
 """`n_rows` and `n_features` of the dataset that each row is about: one number for all, or arrays (m,)."""

@@ -1,7 +1,7 @@
 """How long a trial will take, learned from runs on other datasets and corrected by the trials so far.
 
 LightGBM with 100 trees of 4 leaves and a learning rate of 0.15 on the logarithm of the seconds (van Hoof's
-thesis, section 5.3 and Table 5.1), from the hyperparameters and the size of the dataset. A new machine or
+thesis, section 5.2 and Table 5.1), from the hyperparameters and the size of the dataset. A new machine or
 dataset may be slower altogether: the mean of what the prediction missed on the trials is added to it, shrunk
 towards 0 as if there had been one more trial that it did not miss.
 

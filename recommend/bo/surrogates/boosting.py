@@ -1,6 +1,6 @@
 """Quantiles of the values by gradient boosting, on the features of the hyperparameter transformer.
 
-    gbqr             a high quantile, which is the criterion itself (van Hoof's thesis, section 5.2)
+    gbqr             a high quantile, which is the criterion itself (van Hoof's thesis, section 5.3)
     quantile-triple  the quantiles 16, 50 and 84 %, whose half width is a standard deviation of a normal
                      distribution (scikit-optimize's GradientBoostingQuantileRegressor)
     hyperboost       a high quantile plus a distance: configurations far from all that were tried are worth a
