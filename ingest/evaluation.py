@@ -94,7 +94,7 @@ def class_codes(dataset: Dataset) -> npt.NDArray[np.intp]:
 
 @dataclass
 class _Tested:
-    """What came of the folds so far."""
+    """Predictions and times of the folds so far."""
 
     actual: list[np.ndarray] = field(default_factory=list)
     predicted: list[np.ndarray] = field(default_factory=list)
@@ -118,7 +118,7 @@ def evaluate_splits(
     tested = _Tested()
     wall, cpu = time.perf_counter(), _cpu_seconds()
     with warnings.catch_warnings():
-        # Not converged, rare class, constant column in a fold: the scores say what came of it.
+        # Not converged, rare class, constant column in a fold: the scores show the effect.
         warnings.simplefilter("ignore")
         for train, test in splits:
             pipeline = get_flow(flow).pipeline(values, dataset.roles, seed=seed)

@@ -163,7 +163,7 @@ def _load(source: Source, warehouse: Path) -> Dataset | None:
 def _chosen(
     warehouse: Path, dataset: Dataset, plan: Plan, place: int, members: Sequence[Member]
 ) -> Sequence[Member]:
-    """Those of `members` that the tier at this place runs: all, or the best by the tier before."""
+    """The members that the tier at this place runs: all, or the best by the tier before."""
     if place == 0:
         return members
     before, tier = plan.tiers[place - 1 : place + 1]

@@ -50,7 +50,7 @@ class SplitRule:
     """1 = one split."""
     repeats: int = 1
     test_rows: int | None = None
-    """At most, of one split; None = a third of the rows."""
+    """Most rows to test on, for one split; None = a third of the rows."""
 
 
 @dataclass(frozen=True)
@@ -58,9 +58,9 @@ class Tier:
     """Runs at one fidelity, with their limits."""
 
     train_rows: int | None = None
-    """At most so many rows to fit on; None = all."""
+    """Most rows to fit on; None = all."""
     share: float = 1.0
-    """Of the pool: the best by ranks on the dataset and on those like it at the tier before."""
+    """Part of the pool that is run: the best by ranks on the dataset and those like it at the tier before."""
     seconds: float = 60.0
     """Processor time that a run may take."""
     memory: int = 4096
@@ -76,7 +76,7 @@ class Plan:
     tiers: Sequence[Tier] = (Tier(),)
     splits: Sequence[SplitRule] = (SplitRule(),)
     seed: int = 0
-    """Of splits and estimators."""
+    """Seed of splits and estimators."""
     block: int | None = None
     """Configurations that all datasets are tried with before the next ones; None = all of the pool."""
     give_up_after: int | None = None

@@ -34,9 +34,9 @@ SIZES = {
 }
 """Configurations of the other flows."""
 MOST_TREES = 1000
-"""Of known configurations that stop early: theirs are 10,000 and more, on far more rows."""
+"""Trees of known configurations that stop early: theirs are 10,000 and more, on far more rows."""
 MOST_KNOWN = 15
-"""Of a flow's configurations, so many at most are known ones beside the default."""
+"""Known configurations that a flow has at most, beside its default."""
 
 
 @dataclass(frozen=True)
@@ -168,7 +168,7 @@ def _portfolios(path: Path, translate: Callable[[Any], Iterator[list[Member]]]) 
 
 
 def _member(translated: tuple[str, dict[str, Value]], source: str) -> Member:
-    """With complete values, numbers within the flow's ranges and rounded to four significant digits."""
+    """Complete the values, and bring numbers into the flow's ranges and to four significant digits."""
     flow, values = translated
     kept = get_flow(flow).current(values)
     for parameter in get_flow(flow).hyperparameters:

@@ -27,9 +27,9 @@ class Resampling:
     """1 = one split."""
     repeats: int = 1
     train_rows: int | None = None
-    """At most so many rows to fit on, drawn from the training part of each split; None = all."""
+    """Most rows to fit on, drawn from the training part of each split; None = all of it."""
     test_rows: int | None = None
-    """At most so many rows to test on, of one split; None = a third of the rows."""
+    """Most rows to test on, for one split; None = a third of the rows."""
 
     @property
     def name(self) -> str:

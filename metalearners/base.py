@@ -238,7 +238,7 @@ def facts_of_one(metafeatures: pd.Series) -> dict[str, float]:
 
 
 def arrays_of(part: str, arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Those of a learner's stored `arrays` that are called "part.name", by name."""
+    """Name -> array, of a learner's stored `arrays` that are called "part.name"."""
     prefix = f"{part}."
     return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
 

@@ -105,7 +105,7 @@ class Descriptions:
     """The training datasets as points, and how to place a new one among them."""
 
     groups: tuple[str, ...]
-    """Those that say something about the training datasets."""
+    """Groups of meta-features that say something about the training datasets."""
     sorted_values: Floats
     """(all q, d) each feature's values on the training datasets, sorted, NaN last."""
     used: npt.NDArray[np.bool_]

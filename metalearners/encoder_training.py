@@ -138,7 +138,7 @@ class _Network(torch.nn.Module):
         return self.log_sigma2.exp().clamp(min=_LEAST_NOISE)
 
     def digest(self) -> int:
-        """Of the parameters."""
+        """Checksum of the parameters."""
         return zlib.crc32(b"".join(part.detach().cpu().numpy().tobytes() for part in self.parameters()))
 
     def trained(self) -> tuple[Encoder, LatentKernel]:

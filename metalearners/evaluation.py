@@ -71,7 +71,7 @@ class DatasetResult:
     choices: Sequence[str] = ()
     """Setups of the first picks, in order."""
     coverage: float | None = None
-    """Of the 80 % interval; None where the learner states no uncertainty."""
+    """Share of the runs within the 80 % interval; None where the learner states no uncertainty."""
     shots: Mapping[Policy, Mapping[int, float]] = field(default_factory=dict)
     """How trials were picked -> their number -> tau of the other runs."""
 
@@ -88,7 +88,7 @@ class Evaluation:
 
     @property
     def coverage(self) -> Interval | None:
-        """Of the datasets on which runs differ; None where the learner states no uncertainty."""
+        """Mean coverage over datasets on which runs differ; None where the learner states no uncertainty."""
         known = [result.coverage for result in self.per_dataset if result.coverage is not None]
         return interval(known) if known else None
 

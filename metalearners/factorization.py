@@ -412,7 +412,7 @@ class _Encoded(_Latent):
     def anchored(
         cls, kernel: LatentKernel, X: Floats, points: ConfigurationKernel, encoder: Encoder, seed: int
     ) -> Self:
-        """With anchors among the positions X."""
+        """Make one whose anchors are among the positions X."""
         return cls(kernel, *_anchors(kernel, X, seed), points, encoder)
 
     def positions(self, configurations: pd.DataFrame, metafeatures: pd.Series) -> Floats:
@@ -445,7 +445,7 @@ class _Free(_Latent):
 
     @classmethod
     def anchored(cls, kernel: LatentKernel, X: Floats, names: npt.NDArray[np.uint64], seed: int) -> Self:
-        """With anchors among the positions X."""
+        """Make one whose anchors are among the positions X."""
         return cls(kernel, *_anchors(kernel, X, seed), names, X)
 
     def positions(self, configurations: pd.DataFrame, metafeatures: pd.Series) -> Floats:  # noqa: ARG002

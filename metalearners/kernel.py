@@ -182,7 +182,7 @@ def _skewed_columns(encoded: Floats) -> npt.NDArray[np.bool_]:
 def spread_out(
     x: Floats, size: int, random: np.random.Generator, correlation: Callable[[Floats, Floats], Floats]
 ) -> Floats:
-    """At most `size` different rows of x, each far from those before (pivoted Cholesky)."""
+    """Up to `size` different rows of x, each far from those before (pivoted Cholesky)."""
     different = np.unique(x, axis=0)
     if len(different) <= size:
         return different

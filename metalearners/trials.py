@@ -217,7 +217,7 @@ class Posterior:
         return mixture.prediction()
 
     def compare(self, prior: Prior) -> Prediction:
-        """By how much the true values of the configurations of `prior` are above the mean of the trials' own.
+        """How far the true values of the configurations of `prior` are above the mean of the trials' own.
 
         In the unit of the values. What the trials can't tell, the level and, where they are few, the spread,
         is the same for all configurations: here it does not make them look uncertain, as it does in scores.
@@ -286,7 +286,7 @@ class _Explained:
     """(w, spreads) log likelihood."""
 
     def cases(self, likeliest: float) -> Iterator[_Case]:
-        """Those whose weight can be seen beside that of the likeliest."""
+        """The cases whose weight can be seen beside that of the likeliest."""
         weights = np.exp(self.log_weights - likeliest)
         for (a, v), c, of_spreads in zip(self.widths_and_noises.tolist(), self.c, weights, strict=True):
             seen = of_spreads > _UNLIKELY
@@ -365,7 +365,7 @@ def _explained(
     explanations: Sequence[Explanation],
     widths: Sequence[float],
 ) -> Iterator[_Explained]:
-    """By those explanations that have this covariance."""
+    """Explanations of the trials that share this covariance."""
     C = among_trials.at(stretch)
     # Without the level, 1 is an eigenvector of eigenvalue 0. Made the largest of all, it is the last one.
     contrasts = C - C.mean(axis=0) - C.mean(axis=1)[:, None] + C.mean() + (np.trace(C) + 1) / len(y)
@@ -383,7 +383,7 @@ def _explained(
 
 
 def _normalized(cases: Sequence[_Case]) -> list[_Case]:
-    """With weights whose sum is 1."""
+    """The same cases with weights whose sum is 1."""
     total = sum(float(case.weights.sum()) for case in cases)
     return [replace(case, weights=case.weights / total) for case in cases]
 

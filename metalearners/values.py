@@ -89,12 +89,12 @@ def take_apart(values: Iterable[Any]) -> Values:
 
 @lru_cache(maxsize=1024, typed=True)
 def _of_categories(*categories: Any) -> Values:
-    """Of each category; the last one stands for what is missing, whose code is -1."""
+    """The values of categories; the last one stands for what is missing, whose code is -1."""
     return take_apart([*categories, np.nan])
 
 
 def _of_numbers(values: pd.Series) -> Values:
-    """Of a typed column, without a look at each value."""
+    """The values of a typed column, found without a look at each."""
     number = values.to_numpy(dtype=np.float64, na_value=np.nan)
     present = ~np.isnan(number)
     return Values(

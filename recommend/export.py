@@ -297,7 +297,7 @@ class _Seed:
     configuration: Configuration
     provenance: dict[str, Any]
     n_features: int | None
-    """Of the dataset that the seeds are for; None where nobody says."""
+    """Features of the dataset that the seeds are for; None where it is unknown."""
 
     def values(self, domains: Mapping[str, Domain]) -> dict[str, Value]:
         """Name -> value as the space with these domains has it."""

@@ -1,4 +1,4 @@
-"""From a dataset to ranked configurations: what the meta-learner expects of each one we know.
+"""Ranking of the known configurations for a dataset, by what the meta-learner expects of each.
 
 The candidates are the configurations of the warehouse that still build today. Nothing here imports LightGBM
 unless a model has to be trained first; scikit-learn is for the meta-features that the model asks for.
@@ -154,7 +154,7 @@ class Knowledge:
 
     @cached_property
     def runs(self) -> RunTable:
-        """Of all flows, without those on the dataset itself."""
+        """Runs of all flows, without those on the dataset itself."""
         return without_datasets(self.warehouse.run_table(None, self.measure), self.left_out.keys())
 
     @cached_property

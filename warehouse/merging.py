@@ -3,7 +3,7 @@
 Rows are compared by key. A value that only one of the two has is taken; a null, and a stand-in for what is
 not known (`_STAND_INS`), is no value. Where both have one and they differ, it depends on what is said:
 
-- What was run, on what, and what came of it must agree, else the merge is refused. That is every column that
+- What was run, on what, and its outcome must agree, else the merge is refused. That is every column that
   is not named below, and the hyperparameters that a setup has; defaults may be written out by one of the two.
 - What only describes (`_DESCRIPTIVE`) may be said in other words, and a time is another one whenever it is
   measured: ours stays.
@@ -116,7 +116,7 @@ def _create_views(connection: duckdb.DuckDBPyConnection, **snapshots: Snapshot) 
 
 
 def _contradictions(connection: duckdb.DuckDBPyConnection) -> Iterator[_Contradiction]:
-    """At most one per question, in the order of the tables."""
+    """Contradictions between the two, at most one per question, in the order of the tables."""
     for name, table in _data_tables():
         questions = [_differing(table)] if _facts(table) else []
         if name == "hyperparameters":

@@ -1,4 +1,4 @@
-"""From a raw frame of mixed columns to the matrix that an estimator takes, fitted inside the pipeline."""
+"""Preprocessing within a pipeline: a raw frame of mixed columns becomes the matrix of an estimator."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def _category_parts(
 
 
 def columns_with(names: Sequence[str], frame: pd.DataFrame, *, few: bool) -> list[str]:
-    """Those of the columns `names` of `frame` that have few different values, or those that have many."""
+    """The columns among `names` that have few different values in `frame`, or else those that have many."""
     return [name for name in names if (frame[name].nunique() <= FEW_CATEGORIES) == few]
 
 

@@ -64,7 +64,7 @@ class Metafeatures:
     """Meta-features of one dataset."""
 
     values: dict[str, float]
-    """By name, in the registry's order; NaN where there is none."""
+    """Name -> value, in the registry's order; NaN where there is none."""
     reasons: dict[str, str]
     """Why there is none, for each that is NaN."""
     sample: str | None = None

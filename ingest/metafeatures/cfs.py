@@ -107,7 +107,7 @@ def _entropy(counts: npt.NDArray[np.integer]) -> float:
 
 
 def _binned(sample: Sample) -> list[Codes]:
-    """For each numeric attribute the (m,) eighth that a number stands in; gaps stand at the mean."""
+    """The eighth, (m,), of each numeric attribute that a number lies in; a gap lies where the mean does."""
     edges = sample.ordered[:, len(sample.y) * np.arange(1, _BINS) // _BINS]
     return [
         np.searchsorted(np.unique(limits), column, side="right")

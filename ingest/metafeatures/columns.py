@@ -165,7 +165,7 @@ def _contingency(codes: npt.NDArray[np.intp], y: npt.NDArray[np.intp]) -> Floats
 
 
 def _entropy(counts: Floats) -> float:
-    """In bits; NaN where there is nothing to count."""
+    """Entropy in bits; NaN where there is nothing to count."""
     total = counts.sum()
     if not total:
         return float("nan")

@@ -135,7 +135,7 @@ class Fold:
 
 
 def _nearest(test: Singles, train: Singles) -> tuple[Codes, Codes]:
-    """For each point of `test` the points of `train` that are nearest: pairs of positions."""
+    """Pairs of positions: a point of `test`, and a point of `train` that is as near to it as any."""
     # One product gives the squared distance, less the test point's own square.
     factor = np.vstack([-2 * train.T, np.einsum("ij,ij->i", train, train)])
     points = np.hstack([test, np.ones((len(test), 1), dtype=np.float32)])
@@ -170,7 +170,7 @@ LEARNERS: Mapping[str, Callable[[Fold], Floats]] = {
 def cross_validated(
     sample: Sample, learners: Mapping[str, Callable[[Any], Floats]], fold_type: type[Fold] = Fold
 ) -> dict[str, dict[str, float]]:
-    """By learner its AUC, ErrRate and Kappa over the pooled predictions of all folds."""
+    """Learner -> AUC, ErrRate and Kappa over the pooled predictions of all folds."""
     bayes, selection = NaiveBayes(sample), AttributeSelection(sample)
     threads = available_cpus() if sample.tree_columns.size >= _CELLS_WORTH_THREADS else 1
     with ThreadPoolExecutor(threads) as pool:  # growing trees holds no lock

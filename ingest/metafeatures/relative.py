@@ -71,7 +71,7 @@ class _Split:
 
 
 _Predict = Callable[[_Split], Floats]
-"""From a fold to the votes of its test rows."""
+"""Function from a fold to the votes of its test rows."""
 
 
 def _small(sample: Sample) -> _Small:

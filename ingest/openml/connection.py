@@ -99,7 +99,7 @@ class Connection:
         self.server = plain_address(server)
         self.requests_made = 0
         self.seconds_waiting = 0.0
-        """For answers, all threads together."""
+        """Time spent waiting for answers, summed over all threads."""
         self._interval = 1 / rate
         self._api_key = api_key
         self._stopped = threading.Event()

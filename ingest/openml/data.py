@@ -27,7 +27,7 @@ class Described:
     known: list[int] = field(default_factory=list)
     """Described before by the same version of the extractor."""
     failed: dict[int, str] = field(default_factory=dict)
-    """With the reason."""
+    """Dataset -> why it failed."""
 
 
 def ingest_openml_data(

@@ -38,9 +38,9 @@ class FlowParameter:
     component_flow: str
     """Id of the component's own flow."""
     name: str
-    """In its component."""
+    """Name of the parameter in its component."""
     parameter: str
-    """In the flow, as the warehouse calls it."""
+    """Name of the parameter in the flow, as the warehouse has it."""
     tunable: bool
     data_type: str | None
     default_value: str | None

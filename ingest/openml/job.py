@@ -71,9 +71,9 @@ class Progress:
 
     measure: str
     runs: int
-    """With the measure, that are known so far, here and from before."""
+    """Runs with the measure that are known so far, from this job and from before."""
     found: int
-    """Of these, in this job."""
+    """Runs among these that this job found."""
     total: int | None
     """About how many the server has; None where nobody asked."""
     pages: int
@@ -95,7 +95,7 @@ class Summary:
     version: int = 0
     seconds: float = 0.0
     seconds_waiting: float = 0.0
-    """For the server, all connections together."""
+    """Time spent waiting for the server, summed over all connections."""
     seconds_writing: float = 0.0
 
 
@@ -441,7 +441,7 @@ class _Job:
         return set(rows["position"].to_pylist())
 
     def _known_setups(self, numbers: Iterable[str]) -> set[str]:
-        """Those of these setups that the warehouse has."""
+        """The setups among `numbers` that the warehouse has."""
         found = self._warehouse.sql(
             "SELECT setup FROM setups WHERE setup IN (SELECT unnest($keys))",
             {"keys": [key(number) for number in numbers]},
@@ -550,7 +550,7 @@ def _swept_lately(filters: str, measure: str, records: Iterable[dict[str, Any]])
 
 
 def _nobody(_: Progress) -> None:
-    """For those who do not want to know: nothing is asked of the server for their sake."""
+    """Ignore the progress, about which nothing needs to be asked of the server then."""
 
 
 def _chunks(name: str, numbers: Sequence[int], size: int) -> list[str]:

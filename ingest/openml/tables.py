@@ -250,7 +250,7 @@ def _from_full_name(parameter: Parameter) -> FlowParameter:
 def _configurations(
     algorithm: str, parameters: Sequence[FlowParameter], values: pa.Array, tunable: np.ndarray
 ) -> list[str]:
-    """For each of n setups, what is equal for setups whose tunable values are equal.
+    """A text for each of n setups, equal for setups whose tunable values are equal.
 
     Args:
         values: (n x parameters,) JSON texts, setup by setup.

@@ -75,7 +75,7 @@ def upper_confidence_bound(predicted: Prediction, situation: Situation) -> Float
 
 
 def value(predicted: Prediction, situation: Situation) -> Floats:  # noqa: ARG001
-    """v, the prediction itself: the criterion of surrogates that predict a high quantile (thesis, section 5.3)."""
+    """v, the prediction itself: the criterion where a high quantile is predicted (thesis, section 5.3)."""
     return predicted.mean
 
 

@@ -105,7 +105,7 @@ def search(
     ] = None,
     trial_time: Annotated[float, typer.Option(help="Seconds after which a trial is ended.")] = 60.0,
     trial_memory: Annotated[int, typer.Option(min=1, help="MiB that a trial may take.")] = 4096,
-    seed: Annotated[int, typer.Option(min=0, help="Of all that is random.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of samples, folds and estimators.")] = 0,
     dask: Annotated[
         str | None,
         typer.Option(help="Address of a Dask scheduler whose workers run the trials.", show_default=False),

@@ -59,7 +59,7 @@ class MethodSummary:
 
     method: str
     seconds: float
-    """That choosing the configurations of one trial took, on average over all trials."""
+    """Time that choosing the configuration of a trial took, mean over all trials."""
     after: tuple[After, ...]
 
 
@@ -151,7 +151,7 @@ class Curves:
         return found[["dataset", "method", "seed", "trial", "best_so_far", "regret"]]
 
     def mean_regret(self, method: int, trials: int) -> Interval:
-        """Of the method at this position after so many trials."""
+        """Mean regret of the method at this position after so many trials."""
         return interval(self.regret[method, :, :, trials - 1].mean(axis=1).tolist())
 
     def summary(self) -> Summary:

@@ -34,7 +34,7 @@ class Entry:
     configuration: Configuration
     origin: Origin
     trial: Trial | None = None
-    """What came of it; None while it is under way."""
+    """Outcome; None while the trial is under way."""
 
 
 class History:

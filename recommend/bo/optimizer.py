@@ -41,7 +41,7 @@ class Proposal:
     """What to try next."""
 
     number: int
-    """Of the trial, from 0."""
+    """Number of the trial, from 0."""
     candidate: Candidate
     origin: Origin
 
@@ -79,7 +79,7 @@ class Optimizer:
             acquisition: name of the criterion; None = the one that the surrogate was proposed with.
             starts: candidates to try first, in this order; one that comes twice counts once.
             times: predicts running times, for the criteria that weigh them.
-            random_every: every so-manieth proposal is random: 2 = every second one.
+            random_every: the period of random proposals: with 2, every second one is random.
             xi: see `recommend.bo.acquisition`.
 
         Raises:
@@ -125,7 +125,7 @@ class Optimizer:
         self._encodings.append(self._encode(proposal.candidate.configuration)[0])
 
     def tell(self, number: int, value: float | None, seconds: float | None = None) -> None:
-        """What came of trial `number`.
+        """Take the outcome of trial `number`.
 
         Args:
             value: larger is better; None = it failed.

@@ -64,7 +64,7 @@ def fitted(tuned: Tuned) -> Pipeline:
     best, dataset = tuned.best.configuration, tuned.dataset
     pipeline = get_flow(best.algorithm).pipeline(best.values, dataset.roles, seed=tuned.search.seed)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # as in the trials, whose scores say what came of it
+        warnings.simplefilter("ignore")  # as in the trials, whose scores show the effect
         return pipeline.fit(dataset.features, dataset.target.astype(str).to_numpy())
 
 

@@ -60,10 +60,10 @@ class Searched:
     best_so_far: list[float]
     """Highest value after each trial; fewer than asked for where a table has no more rows."""
     best: float
-    """Of all values of the task that are known."""
+    """Highest known value of the task."""
     worst: float
     seconds: float
-    """That choosing all configurations took, without evaluating them."""
+    """Time that choosing all configurations took, without evaluating them."""
 
 
 class Search(Protocol):

@@ -72,7 +72,7 @@ class Configurations:
         return len(self.vectors)
 
     def take(self, rows: npt.NDArray[np.intp] | list[int]) -> Configurations:
-        """Those at these positions."""
+        """The configurations at these positions."""
         return Configurations(self.vectors[rows], self.categories, lambda: self.table.iloc[rows])
 
 
@@ -139,7 +139,7 @@ class Space:
 
     @cached_property
     def _hyperparameters(self) -> dict[str, Any]:
-        """By name; ConfigSpace looks one up more slowly."""
+        """Name -> hyperparameter; ConfigSpace looks one up more slowly."""
         return dict(self.config_space)
 
     def sample(self, n: int, random: np.random.Generator) -> Floats:

@@ -49,7 +49,7 @@ class Task(Protocol):
         ...
 
     def value(self, candidate: Candidate) -> float:
-        """Of the measure, larger is better."""
+        """Value of the measure, larger is better."""
         ...
 
     def best_of_known(self, n: int) -> list[int]:

@@ -55,7 +55,7 @@ class Search:
     measure: str = "predictive_accuracy"
     """A name or an alias of `warehouse.measures`."""
     folds: int = 3
-    """Of the cross-validation of a trial; 1 = one split with a third of the rows to test on."""
+    """Folds of a trial's cross-validation; 1 = one split with a third of the rows to test on."""
     start: str = "top"
     """A name of `recommend.bo.warmstart`."""
     seeds: tuple[Configuration, ...] = ()
@@ -81,9 +81,9 @@ class Budget:
     """When to stop: whichever comes first."""
 
     trials: int | None = None
-    """In all, with those of a history."""
+    """Trials in all, with those of the history that the search goes on from."""
     seconds: float | None = None
-    """From now on."""
+    """Time from now on."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ class Tuned:
     held_out: dict[int, float]
     """Number of a trial -> value on the rows held out, of the first and the last incumbent."""
     rows: tuple[int, int]
-    """That were tuned on, that were held out."""
+    """Numbers of rows that were tuned on and that were held out."""
     folder: Path
     interrupted: bool
 
@@ -209,7 +209,7 @@ def _check(search: Search, budget: Budget, jobs: int) -> None:
 def split_rows(dataset: Dataset, search: Search) -> tuple[np.ndarray, np.ndarray]:
     """Rows to tune on, rows held out."""
     if not dataset.n_classes:
-        return np.arange(len(dataset.features)), np.arange(0)  # is refused with the others of its kind
+        return np.arange(len(dataset.features)), np.arange(0)  # `gather` refuses a target without classes
     codes = class_codes(dataset)
     train, test = hold_out(codes, HELD_OUT, search.seed)
     if len(np.unique(codes[train])) < 2 or len(train) < max(2, search.folds):

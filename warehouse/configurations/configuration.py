@@ -19,7 +19,7 @@ class Configuration:
     algorithm: str
     """Canonical name of the flow, e.g. `random_forest`."""
     values: Mapping[str, Value]
-    """By hyperparameter."""
+    """Hyperparameter -> value."""
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Configuration) and self._identity() == other._identity()
