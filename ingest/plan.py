@@ -79,6 +79,8 @@ class Plan:
     """Seed of splits and estimators."""
     block: int | None = None
     """Configurations that all datasets are tried with before the next ones; None = all of the pool."""
+    quick: Sequence[str] = ()
+    """Flows that take little time: after the first block their configurations come before those of others."""
     give_up_after: int | None = None
     """Timeouts of a flow on a dataset after which the flow's other configurations are not run there."""
 
@@ -97,9 +99,11 @@ class Plan:
         return here >= ENOUGH_MORE_ROWS * before
 
     def blocks(self) -> Iterator[Sequence[Member]]:
-        """The pool in parts, in order."""
+        """The pool in parts, in the order in which they are run."""
         size = self.block or max(len(self.pool), 1)
-        yield from (self.pool[start : start + size] for start in range(0, len(self.pool), size))
+        rest = sorted(self.pool[size:], key=lambda member: member.configuration.algorithm not in self.quick)
+        ordered = [*self.pool[:size], *rest]
+        yield from (ordered[start : start + size] for start in range(0, len(ordered), size))
 
 
 def design_plan(
@@ -144,6 +148,8 @@ def read_plan(path: Path) -> Plan:
 
 
 def _plan(content: dict[str, Any], folder: Path) -> Plan:
+    for name in content.get("quick", ()):
+        get_flow(name)
     return Plan(
         [
             source

@@ -245,6 +245,18 @@ def test_pool_without_configurations_has_no_block() -> None:
     assert list(Plan([], []).blocks()) == []
 
 
+def test_quick_flows_come_first_after_the_first_block() -> None:
+    slow = [Member(Configuration("mlp", {"hidden_units": n}), "me") for n in (8, 16, 32)]
+    pool = [member for pair in zip(slow, TREE, strict=True) for member in pair]
+    blocks = [*Plan([], pool, block=2, quick=["decision_tree"]).blocks()]
+    assert blocks == [[slow[0], TREE[0]], [TREE[1], TREE[2]], [slow[1], slow[2]]]
+
+
+def test_unknown_quick_flow_is_refused(write: Write) -> None:
+    with pytest.raises(BadInput, match="unknown flow 'fast_and_good'"):
+        read_plan(write('quick = ["fast_and_good"]' + PLAN))
+
+
 # Plans without a file
 
 
