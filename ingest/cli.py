@@ -121,10 +121,10 @@ def experiments(
 
       ingest experiments --plan ingest/plans/starter.toml --jobs 2 --warehouse DIR
     """
-    from ingest.dataset_files import find_datasets
-    from ingest.experiments import run_experiments
     from ingest.flows import FLOWS, get_flow
-    from ingest.plan import design_plan, read_plan
+    from ingest.reading.dataset_files import find_datasets
+    from ingest.running.experiments import run_experiments
+    from ingest.running.plan import design_plan, read_plan
     from warehouse.store import Warehouse
 
     if (datasets is None) == (plan is None):
@@ -176,7 +176,7 @@ def pool(
 
     Example: ingest pool --known portfolios/ --output ingest/plans/pool.json
     """
-    from ingest.pool import build_pool, flaml_portfolios, known_configurations, write_pool
+    from ingest.running.pool import build_pool, flaml_portfolios, known_configurations, write_pool
 
     flaml = flaml_portfolios()
     members = build_pool(known_configurations(known / "autogluon.json", known / "autosklearn2.json", flaml))
@@ -366,8 +366,8 @@ def metafeatures(
 
       ingest metafeatures my.csv --groups simple,class,landmarkers --budget 1
     """
-    from ingest.datasets import load_dataset
     from ingest.metafeatures import compute_metafeatures
+    from ingest.reading.datasets import load_dataset
 
     console.check_format(output)
     names = None if groups is None else names_in(groups)

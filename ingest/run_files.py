@@ -16,10 +16,10 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ingest.encoding import quoted, read_bytes
 from ingest.flows import FLOWS, find_flow
 from ingest.keys import digest, setup_key
-from ingest.typed_tables import Column, TypedTable, read_typed_table
+from ingest.reading.encoding import quoted, read_bytes
+from ingest.reading.typed_tables import Column, TypedTable, read_typed_table
 from warehouse.measures import MEASURES
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput

@@ -65,7 +65,7 @@ def recommend(
 
       recommend --dataset my.csv --flow lightgbm --format optuna
     """
-    from ingest.datasets import load_dataset
+    from ingest.reading.datasets import load_dataset
     from recommend.seeds import write_seeds
 
     console.check_format(output, ("table", "json", *TOOLS))

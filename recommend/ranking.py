@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ingest.datasets import Dataset
 from ingest.flows import Flow, get_flow
 from ingest.flows.preprocessing import refuse_without_features
 from ingest.metafeatures import compute_metafeatures
+from ingest.reading.datasets import Dataset
 from metalearners import DEFAULT_LEARNER
 from metalearners.base import oriented, standard_scores, without_datasets
 from metalearners.model_store import StoredModel, trained_model
@@ -235,7 +235,7 @@ def recommend(
     """Rank the warehouse's configurations for a dataset and choose the first ones to try.
 
     Args:
-        dataset: see `ingest.datasets.load_dataset`.
+        dataset: see `ingest.reading.datasets.load_dataset`.
         warehouse: what to learn from; None = the user's warehouse, else the bundled starter.
         top: how many configurations to choose.
         flows: names of the flows to choose from; empty = all.

@@ -19,7 +19,7 @@ from warehouse.support.files import read_json, write_text
 if TYPE_CHECKING:
     from sklearn.pipeline import Pipeline
 
-    from ingest.datasets import Dataset
+    from ingest.reading.datasets import Dataset
 
 SCHEMA = "headstart-seeds/1"
 """Name and version of the file's format; `seeds.schema.json` describes it."""

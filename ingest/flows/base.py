@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from sklearn.base import ClassifierMixin
     from sklearn.pipeline import Pipeline
 
-    from ingest.roles import Role
+    from ingest.reading.roles import Role
 
 Values = Mapping[str, Any]
 """Hyperparameter -> value, a `Value` each."""

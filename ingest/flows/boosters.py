@@ -58,7 +58,7 @@ class Booster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         """Fit on the rows of `X`, (n, columns), and their classes `y`, (n,)."""
         from sklearn.utils.class_weight import compute_sample_weight
 
-        from ingest.resampling import hold_out
+        from ingest.running.resampling import hold_out
 
         self.classes_, codes = np.unique(np.asarray(y), return_inverse=True)
         weights = compute_sample_weight("balanced", codes) if self.balanced else None

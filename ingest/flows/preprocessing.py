@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pandas as pd
 
-from ingest.roles import Role
+from ingest.reading.roles import Role
 from warehouse.support.errors import BadInput
 
 if TYPE_CHECKING:

@@ -11,7 +11,6 @@ import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from ingest.datasets import Dataset
 from ingest.metafeatures.columns import cardinality, information, statistical
 from ingest.metafeatures.landmarkers import landmarkers
 from ingest.metafeatures.model import model
@@ -20,6 +19,7 @@ from ingest.metafeatures.prepared import Prepared
 from ingest.metafeatures.relative import relative
 from ingest.metafeatures.simple import of_classes, simple
 from ingest.metafeatures.values import Values
+from ingest.reading.datasets import Dataset
 from warehouse.qualities import GROUPS, QUALITIES
 
 __all__ = ["EXTRACTOR", "Metafeatures", "compute_metafeatures"]

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from ingest.datasets import load_dataset
 from ingest.metafeatures import EXTRACTOR
 from ingest.openml import DEFAULT_SERVER
 from ingest.openml.connection import plain_address
 from ingest.openml.tables import key
-from ingest.run_rows import description_tables
+from ingest.reading.datasets import load_dataset
+from ingest.running.rows import description_tables
 from warehouse.store import Warehouse
 from warehouse.support.errors import HeadstartError
 

@@ -133,7 +133,7 @@ def search(
     """What `tune` does without a subcommand; see `HELP`."""
     if context.invoked_subcommand is not None:
         return
-    from ingest.datasets import load_dataset
+    from ingest.reading.datasets import load_dataset
     from recommend.export import configurations_of
     from recommend.seeds import read_seeds
 

@@ -17,7 +17,7 @@ from typing import Any, Self
 
 from filelock import FileLock, Timeout
 
-from ingest.trials import Trial
+from ingest.running.limits import Trial
 from recommend.bo.optimizer import Origin
 from warehouse.configurations.configuration import Configuration
 from warehouse.support.errors import BadInput, Failed

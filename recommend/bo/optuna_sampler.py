@@ -29,8 +29,8 @@ from optuna.samplers import BaseSampler, RandomSampler
 from optuna.study import StudyDirection
 from optuna.trial import FrozenTrial, TrialState
 
-from ingest.datasets import Dataset
 from ingest.flows import get_flow
+from ingest.reading.datasets import Dataset
 from metalearners import DEFAULT_LEARNER
 from metalearners.base import Prediction
 from recommend.bo.candidates import Candidate, Encode, Score, SpaceCandidates, Tried

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ingest.flows import get_flow
 from ingest.keys import digest, setup_of
-from ingest.run_rows import Run, description_tables, run_tables
+from ingest.running.rows import Run, description_tables, run_tables
 from metalearners import DEFAULT_LEARNER
 from metalearners.model_store import trained_model
 from recommend.bo.tuning import HELD_OUT, Tuned
@@ -99,7 +99,7 @@ def _lines(values: Mapping[str, Value]) -> str:
 
 _SCRIPT = '''"""The best configuration that `tune` found ({trial} in the trials)."""
 
-from ingest.datasets import load_dataset
+from ingest.reading.datasets import load_dataset
 from ingest.flows import get_flow
 
 ROLES = {roles}

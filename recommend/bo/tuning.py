@@ -19,12 +19,12 @@ from typing import Any
 
 import numpy as np
 
-from ingest.datasets import Dataset
-from ingest.evaluation import MEASURES, class_codes, cross_validate, evaluate_splits
 from ingest.flows import get_flow, installed_flows
 from ingest.keys import digest
-from ingest.resampling import hold_out
-from ingest.trials import MEBIBYTE, Outcome, Processes, Trial, run_limited
+from ingest.reading.datasets import Dataset
+from ingest.running.cross_validation import MEASURES, class_codes, cross_validate, evaluate_splits
+from ingest.running.limits import MEBIBYTE, Outcome, Processes, Trial, run_limited
+from ingest.running.resampling import hold_out
 from metalearners.base import oriented
 from recommend.bo.acquisition import TIMED
 from recommend.bo.candidates import SpaceCandidates

@@ -24,10 +24,10 @@ from scipy.stats import wilcoxon
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.pipeline import Pipeline
 
-from ingest.dataset_files import find_datasets
-from ingest.datasets import Dataset, load_dataset
-from ingest.evaluation import cross_validate
 from ingest.flows.preprocessing import preprocessor
+from ingest.reading.dataset_files import find_datasets
+from ingest.reading.datasets import Dataset, load_dataset
+from ingest.running.cross_validation import cross_validate
 from recommend.ranking import recommend
 from warehouse.store import STARTER, Warehouse
 from warehouse.support.errors import BadInput

@@ -21,14 +21,14 @@ import numpy as np
 import pandas as pd
 from scipy.stats import spearmanr
 
-from ingest.arff import read_arff
-from ingest.datasets import Dataset, load_dataset
 from ingest.metafeatures import compute_metafeatures
 from ingest.metafeatures.landmarkers import LEARNERS, Fold, cross_validated
 from ingest.metafeatures.prepared import Prepared
 from ingest.metafeatures.trees import by_pessimistic_error, grow
 from ingest.metafeatures.values import summaries
-from ingest.roles import Role
+from ingest.reading.arff import read_arff
+from ingest.reading.datasets import Dataset, load_dataset
+from ingest.reading.roles import Role
 from warehouse.published import carried_over, harmonized
 from warehouse.qualities import GROUPS
 

@@ -25,8 +25,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from ingest.datasets import Dataset, load_dataset
 from ingest.metafeatures import compute_metafeatures
+from ingest.reading.datasets import Dataset, load_dataset
 from warehouse.qualities import GROUPS
 
 COMPARED = ("diabetes", "optdigits", "letter")

@@ -28,9 +28,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from ingest.datasets import Dataset, load_dataset
 from ingest.flows import get_flow
-from ingest.trials import Outcome, Trial
+from ingest.reading.datasets import Dataset, load_dataset
+from ingest.running.limits import Outcome, Trial
 from metalearners.evaluation import side_by_side
 from recommend.bo.candidates import SpaceCandidates
 from recommend.bo.curves import curves_of

@@ -21,7 +21,7 @@ import pandas as pd
 from scipy.stats import kendalltau
 
 from ingest.keys import setup_of
-from ingest.pool import read_pool
+from ingest.running.pool import read_pool
 from metalearners.base import oriented
 from warehouse.measures import canonical_measure
 from warehouse.store import Warehouse

@@ -9,10 +9,10 @@ import pytest
 from sklearn.base import ClassifierMixin
 from threadpoolctl import threadpool_limits
 
-from ingest.datasets import Role
 from ingest.flows import get_flow, installed_flows
 from ingest.flows.boosters import PATIENCE, Booster, validation_share
-from ingest.resampling import hold_out
+from ingest.reading.datasets import Role
+from ingest.running.resampling import hold_out
 from warehouse.support.errors import BadInput
 
 TREES = {"lightgbm": "n_estimators", "xgboost": "n_estimators", "catboost": "iterations"}

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ingest.datasets import Role, load_dataset
 from ingest.flows import FLOWS, find_flow, get_flow
 from ingest.flows.design import sobol_design
+from ingest.reading.datasets import Role, load_dataset
 from warehouse.support.errors import BadInput
 
 THESIS_RANGES = {

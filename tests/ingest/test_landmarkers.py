@@ -8,7 +8,6 @@ from sklearn.naive_bayes import CategoricalNB, GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from ingest.datasets import load_dataset
 from ingest.metafeatures.cfs import AttributeSelection
 from ingest.metafeatures.landmarkers import Fold, cross_validated
 from ingest.metafeatures.prepared import Prepared, Sample
@@ -20,6 +19,7 @@ from ingest.metafeatures.trees import (
     grow_by_gini,
     to_depth,
 )
+from ingest.reading.datasets import load_dataset
 
 
 def sample_of(frame: pd.DataFrame) -> Sample:

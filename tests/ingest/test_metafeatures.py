@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest.datasets import load_dataset
 from ingest.metafeatures import Metafeatures, compute_metafeatures
 from ingest.metafeatures.prepared import Prepared
+from ingest.reading.datasets import load_dataset
 from tests.benchmarks import metafeature_agreement as agreement
 from warehouse.qualities import GROUPS, QUALITIES, names_in
 

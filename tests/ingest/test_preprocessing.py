@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 from sklearn.compose import ColumnTransformer
 
-from ingest.datasets import Role
 from ingest.flows import FLOWS
 from ingest.flows.preprocessing import FEW_CATEGORIES, MOST_CODES, TEXT_TERMS, Encoding, preprocessor
+from ingest.reading.datasets import Role
 
 INDICATORS: Encoding = "indicators"
 NATIVE: tuple[Encoding, ...] = ("codes", "codes of 254")

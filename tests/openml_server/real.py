@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from ingest.typed_tables import Column, TypedTable, read_typed_table
+from ingest.reading.typed_tables import Column, TypedTable, read_typed_table
 from tests.openml_server.records import Dataset, EstimationProcedure, Evaluation, Slot, Study, Task
 from tests.openml_server.sklearn_flows import FlowBook, component_reference, serialized
 from tests.openml_server.world import World

@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ingest.datasets import load_dataset
-from ingest.experiments import planned_runs
-from ingest.plan import design_plan
-from ingest.run_rows import description_tables, run_tables
-from ingest.trials import Outcome, Trial
+from ingest.reading.datasets import load_dataset
+from ingest.running.experiments import planned_runs
+from ingest.running.limits import Outcome, Trial
+from ingest.running.plan import design_plan
+from ingest.running.rows import description_tables, run_tables
 from warehouse.store import Warehouse
 
 PLAN = design_plan([], ["decision_tree", "logistic_regression"], configurations=7)

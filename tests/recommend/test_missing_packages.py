@@ -10,8 +10,8 @@ import jsonschema
 import pytest
 
 import recommend.bo.cli
-from ingest.datasets import load_dataset
 from ingest.flows import FLOWS, installed_flows
+from ingest.reading.datasets import load_dataset
 from recommend.bo.tuning import Budget, Search, tune
 from recommend.cli import main
 from recommend.ranking import recommend as rank

@@ -7,7 +7,7 @@ import jsonschema
 import pytest
 
 import recommend
-from ingest.datasets import load_dataset
+from ingest.reading.datasets import load_dataset
 from recommend.ranking import recommend as rank
 from recommend.seeds import build_pipeline
 from tests.recommend.conftest import numbers

@@ -11,7 +11,7 @@ import dask
 import pytest
 from distributed import Client, LocalCluster
 
-from ingest.datasets import Dataset, load_dataset
+from ingest.reading.datasets import Dataset, load_dataset
 from recommend.bo.tuning import Budget, Progress, Search, tune
 from tests.recommend.conftest import numbers
 from warehouse.store import Warehouse

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ingest.trials import Outcome, Trial
+from ingest.running.limits import Outcome, Trial
 from recommend.bo.history import Entry, History
 from warehouse.configurations.configuration import Configuration
 from warehouse.support.errors import BadInput

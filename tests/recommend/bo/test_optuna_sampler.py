@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ingest.datasets import load_dataset
 from ingest.flows import FLOWS, get_flow
-from ingest.run_rows import Run, run_tables
-from ingest.trials import Outcome, Trial
+from ingest.reading.datasets import load_dataset
+from ingest.running.limits import Outcome, Trial
+from ingest.running.rows import Run, run_tables
 from recommend.bo import candidates
 from recommend.bo.space import Space
 from recommend.bo.surrogates.base import Surrogate

@@ -10,8 +10,8 @@ import pytest
 from sklearn.pipeline import Pipeline
 from threadpoolctl import threadpool_limits
 
-from ingest.datasets import Dataset, load_dataset
 from ingest.flows import FLOWS, get_flow
+from ingest.reading.datasets import Dataset, load_dataset
 from recommend.bo import outcome
 from recommend.bo.tuning import Budget, Search, tune
 from warehouse.configurations.configuration import Configuration

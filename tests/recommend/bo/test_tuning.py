@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ingest.datasets import Dataset, load_dataset
 from ingest.flows import FLOWS
-from ingest.trials import Outcome
+from ingest.reading.datasets import Dataset, load_dataset
+from ingest.running.limits import Outcome
 from recommend.bo import outcome
 from recommend.bo.tuning import Budget, Progress, Search, Tuned, tune
 from warehouse.configurations.configuration import Configuration

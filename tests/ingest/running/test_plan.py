@@ -6,14 +6,14 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from ingest.dataset_files import DatasetFile
 from ingest.flows import get_flow
-from ingest.plan import Plan, Source, SplitRule, Tier, design_plan, read_plan
-from ingest.pool import Member, read_pool, write_pool
+from ingest.reading.dataset_files import DatasetFile
+from ingest.running.plan import Plan, Source, SplitRule, Tier, design_plan, read_plan
+from ingest.running.pool import Member, read_pool, write_pool
 from warehouse.configurations.configuration import Configuration
 from warehouse.support.errors import BadInput
 
-PLANS = Path(__file__).parents[2] / "ingest" / "plans"
+PLANS = Path(__file__).parents[3] / "ingest" / "plans"
 TREE = [
     Member(Configuration("decision_tree", get_flow("decision_tree").default() | {"max_depth": n}), "me")
     for n in (1, 2, 3)

@@ -18,8 +18,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from ingest.arff import is_arff, read_arff
-from ingest.encoding import quoted, to_utf8
+from ingest.reading.arff import is_arff, read_arff
+from ingest.reading.encoding import quoted, to_utf8
 from warehouse.support.errors import BadInput
 
 Value = bool | int | float | str | None

@@ -9,11 +9,11 @@ from functools import cached_property
 
 import pandas as pd
 
-from ingest.datasets import Dataset
 from ingest.flows import Flow, get_flow
 from ingest.keys import setup_of
 from ingest.metafeatures import EXTRACTOR, compute_metafeatures
-from ingest.trials import Trial
+from ingest.reading.datasets import Dataset
+from ingest.running.limits import Trial
 from warehouse.configurations.configuration import Configuration
 
 

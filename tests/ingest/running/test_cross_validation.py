@@ -4,8 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ingest.datasets import Dataset, load_dataset
-from ingest.evaluation import (
+from ingest.flows import get_flow
+from ingest.reading.datasets import Dataset, load_dataset
+from ingest.running.cross_validation import (
     MEASURES,
     area_under_roc_curve,
     class_codes,
@@ -14,8 +15,7 @@ from ingest.evaluation import (
     evaluate,
     evaluate_splits,
 )
-from ingest.flows import get_flow
-from ingest.resampling import Resampling, hold_out
+from ingest.running.resampling import Resampling, hold_out
 
 
 def frame(rows: int = 90) -> pd.DataFrame:

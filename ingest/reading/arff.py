@@ -20,7 +20,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 
-from ingest.encoding import quoted, read_bytes, to_utf8
+from ingest.reading.encoding import quoted, read_bytes, to_utf8
 from warehouse.support.errors import BadInput
 
 AttributeType = Literal["numeric", "nominal", "string", "date"]

@@ -6,7 +6,7 @@ from enum import StrEnum
 import numpy as np
 import pandas as pd
 
-from ingest.columns import as_dates, labels
+from ingest.reading.columns import as_dates, labels
 
 
 class Role(StrEnum):
@@ -34,7 +34,7 @@ _TEXT_MIN_WORDS = 4  # on average
 
 
 def detect_role(column: pd.Series, name: str) -> Role:
-    """The role of a tidied column (see `ingest.columns`).
+    """The role of a tidied column (see `ingest.reading.columns`).
 
     A number is an identifier only when it counts the rows from 0 or 1, or when its name says so and no
     value comes twice; a word when (almost) no value comes twice. A column with one value and gaps is no

@@ -10,7 +10,7 @@ import pytest
 
 from ingest.cli import main
 from ingest.flows import FLOWS, get_flow
-from ingest.pool import (
+from ingest.running.pool import (
     MOST_KNOWN,
     SIZES,
     STRONG,
@@ -24,7 +24,7 @@ from ingest.pool import (
 from warehouse.configurations.configuration import Configuration
 from warehouse.support.errors import BadInput
 
-POOL = Path(__file__).parents[2] / "ingest" / "plans" / "pool.json"
+POOL = Path(__file__).parents[3] / "ingest" / "plans" / "pool.json"
 FLAML_LEARNERS = ("lgbm", "xgboost", "xgb_limitdepth", "rf", "extra_tree")
 
 Known = Callable[..., list[Member]]

@@ -15,7 +15,7 @@ import numpy as np
 import psutil
 import pytest
 
-from ingest.trials import MEBIBYTE, Outcome, Processes, run_limited
+from ingest.running.limits import MEBIBYTE, Outcome, Processes, run_limited
 
 ROOM = 1000 * MEBIBYTE
 
@@ -63,7 +63,7 @@ def test_call_that_never_ends_is_ended_at_its_limit(endless: Callable[[], None])
 
 WAITING = """
 import time
-from ingest.trials import MEBIBYTE, run_limited
+from ingest.running.limits import MEBIBYTE, run_limited
 run_limited(time.sleep, 600, seconds=600, memory=1000 * MEBIBYTE)
 """
 
@@ -145,7 +145,7 @@ def test_a_script_that_runs_trials_is_not_run_again_by_them(tmp_path: Path) -> N
     script = tmp_path / "mine.py"
     script.write_text(
         "import os\n"
-        "from ingest.trials import run_limited\n"
+        "from ingest.running.limits import run_limited\n"
         "print('begun')\n"
         "trial = run_limited(os.getppid, seconds=60, memory=10**9)\n"
         "print(trial.outcome, trial.message, __file__)\n"

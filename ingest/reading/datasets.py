@@ -15,11 +15,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from ingest.columns import labels, tidied
-from ingest.content_hash import content_hash
-from ingest.encoding import quoted
-from ingest.roles import Role, converted, detect_role
-from ingest.tables import RawTable, read_table
+from ingest.reading.columns import labels, tidied
+from ingest.reading.content_hash import content_hash
+from ingest.reading.encoding import quoted
+from ingest.reading.roles import Role, converted, detect_role
+from ingest.reading.tables import RawTable, read_table
 from warehouse.support.errors import BadInput
 
 TARGET_NAMES = ("class", "target", "label", "y")

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ingest.flows import get_flow
-from ingest.resampling import Resampling, Split
+from ingest.running.resampling import Resampling, Split
 from warehouse.configurations.parameters import Value
 from warehouse.support.arrays import Floats
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from sklearn.base import BaseEstimator
 
-    from ingest.datasets import Dataset
+    from ingest.reading.datasets import Dataset
 
 MEASURES = (
     "predictive_accuracy",

@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from ingest.promotion import NEAR, best_setups
+from ingest.running.promotion import NEAR, best_setups
 from warehouse.store import Warehouse
 
 Scores = Mapping[str, float]

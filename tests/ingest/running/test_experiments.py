@@ -10,16 +10,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ingest import experiments
-from ingest.dataset_files import find_datasets
-from ingest.datasets import Dataset
-from ingest.evaluation import MEASURES
-from ingest.experiments import Progress, run_experiments
 from ingest.flows import get_flow
-from ingest.plan import Plan, Source, SplitRule, Tier, design_plan
-from ingest.pool import Member
-from ingest.resampling import Split
-from ingest.trials import MEBIBYTE, Outcome, Processes, Trial
+from ingest.reading.dataset_files import find_datasets
+from ingest.reading.datasets import Dataset
+from ingest.running import experiments
+from ingest.running.cross_validation import MEASURES
+from ingest.running.experiments import Progress, run_experiments
+from ingest.running.limits import MEBIBYTE, Outcome, Processes, Trial
+from ingest.running.plan import Plan, Source, SplitRule, Tier, design_plan
+from ingest.running.pool import Member
+from ingest.running.resampling import Split
 from warehouse.configurations.configuration import Configuration
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput

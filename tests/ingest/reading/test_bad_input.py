@@ -12,8 +12,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ingest.datasets import Dataset, load_dataset
 from ingest.metafeatures import compute_metafeatures
+from ingest.reading.datasets import Dataset, load_dataset
 from warehouse.support.errors import BadInput
 
 HEADER = "a,b,class\n"

@@ -176,7 +176,7 @@ def _without_main() -> Iterator[None]:
 
 def _server() -> Any:
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["ingest.preload"])
+    context.set_forkserver_preload(["ingest.running.preload"])
     return context
 
 

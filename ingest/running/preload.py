@@ -1,4 +1,4 @@
-"""What the fork server of `ingest.trials` imports once for all trials.
+"""What the fork server of `ingest.running.limits` imports once for all trials.
 
 Numeric libraries get one thread each: trials run side by side, one core each.
 """
@@ -24,7 +24,7 @@ for _module in (
     "sklearn.pipeline",
     "sklearn.svm",
     "sklearn.tree",
-    "ingest.datasets",
-    "ingest.evaluation",
+    "ingest.reading.datasets",
+    "ingest.running.cross_validation",
 ):
     import_module(_module)

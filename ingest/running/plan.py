@@ -15,12 +15,12 @@ from typing import Any
 
 import pandas as pd
 
-from ingest.dataset_files import DatasetFile, find_datasets
-from ingest.datasets import NumericTarget
 from ingest.flows import get_flow
 from ingest.flows.design import sobol_design
-from ingest.pool import Member, in_turns, read_pool
-from ingest.resampling import Resampling
+from ingest.reading.dataset_files import DatasetFile, find_datasets
+from ingest.reading.datasets import NumericTarget
+from ingest.running.pool import Member, in_turns, read_pool
+from ingest.running.resampling import Resampling
 from warehouse.configurations.configuration import Configuration
 from warehouse.support.errors import BadInput, one_line
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest.arff import read_arff
-from ingest.datasets import load_dataset
+from ingest.reading.arff import read_arff
+from ingest.reading.datasets import load_dataset
 
 REAL = [
     ("diabetes", "class"),

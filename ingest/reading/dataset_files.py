@@ -17,7 +17,7 @@ class DatasetFile:
     """A dataset that experiments are to be run on, before it is loaded."""
 
     path: Path | str
-    """A file, or an address that `ingest.datasets.load_dataset` takes."""
+    """A file, or an address that `ingest.reading.datasets.load_dataset` takes."""
     target: str | None = None
 
 

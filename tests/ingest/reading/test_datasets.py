@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ingest.datasets import Dataset, load_dataset
-from ingest.roles import Role
+from ingest.reading.datasets import Dataset, load_dataset
+from ingest.reading.roles import Role
 from warehouse.support.errors import BadInput, Failed
 
 N = 60
@@ -408,7 +408,7 @@ def _assert_labelled(dataset: Dataset) -> None:
 
 def test_loading_imports_neither_scipy_nor_scikit_learn() -> None:
     code = (
-        "import sys, ingest.datasets, ingest.metafeatures;"
+        "import sys, ingest.reading.datasets, ingest.metafeatures;"
         "print({'scipy', 'sklearn', 'lightgbm', 'openml', 'duckdb', 'ConfigSpace'} & set(sys.modules))"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ingest.datasets import Dataset, load_dataset
-from ingest.families import near_copies, sketch
+from ingest.reading.datasets import Dataset, load_dataset
+from ingest.reading.families import near_copies, sketch
 
 ROWS = 600
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from ingest.arff import is_arff, read_arff
-from ingest.delimited import read_delimited
-from ingest.encoding import quoted, read_bytes, to_utf8
+from ingest.reading.arff import is_arff, read_arff
+from ingest.reading.delimited import read_delimited
+from ingest.reading.encoding import quoted, read_bytes, to_utf8
 from warehouse.support.errors import BadInput, Failed, one_line
 
 _BUILT_IN = ("breast_cancer", "digits", "iris", "wine")

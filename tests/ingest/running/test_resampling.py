@@ -5,7 +5,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from ingest.resampling import Resampling, hold_out, stratified_sample
+from ingest.running.resampling import Resampling, hold_out, stratified_sample
 
 SEEDS = st.integers(0, 1000)
 

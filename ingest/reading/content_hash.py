@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from ingest.columns import as_dates, as_numbers
-from ingest.missing import MISSING_MARKERS
+from ingest.reading.columns import as_dates, as_numbers
+from ingest.reading.missing import MISSING_MARKERS
 
 Hashes = npt.NDArray[np.uint64]
 

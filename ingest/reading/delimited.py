@@ -7,8 +7,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 
-from ingest.layout import Layout, find_layout
-from ingest.missing import MISSING_MARKERS
+from ingest.reading.layout import Layout, find_layout
+from ingest.reading.missing import MISSING_MARKERS
 from warehouse.support.errors import BadInput
 
 _MAX_RAGGED_SHARE = 0.1

@@ -19,17 +19,17 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from ingest.datasets import Dataset, load_dataset
-from ingest.evaluation import class_codes, evaluate
 from ingest.flows import get_flow
 from ingest.keys import digest, setup_of
 from ingest.metafeatures import EXTRACTOR
-from ingest.plan import Plan, Source, Tier
-from ingest.pool import Member
-from ingest.promotion import best_setups
-from ingest.resampling import Split
-from ingest.run_rows import Run, dataset_row, quality_rows, run_tables
-from ingest.trials import MEBIBYTE, Outcome, Processes, Trial, run_limited
+from ingest.reading.datasets import Dataset, load_dataset
+from ingest.running.cross_validation import class_codes, evaluate
+from ingest.running.limits import MEBIBYTE, Outcome, Processes, Trial, run_limited
+from ingest.running.plan import Plan, Source, Tier
+from ingest.running.pool import Member
+from ingest.running.promotion import best_setups
+from ingest.running.resampling import Split
+from ingest.running.rows import Run, dataset_row, quality_rows, run_tables
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput
 from warehouse.support.journal import Journal

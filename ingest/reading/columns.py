@@ -11,7 +11,7 @@ import re
 import numpy as np
 import pandas as pd
 
-from ingest.missing import MISSING_AMONG_NUMBERS, MISSING_MARKERS
+from ingest.reading.missing import MISSING_AMONG_NUMBERS, MISSING_MARKERS
 
 
 def tidied(column: pd.Series) -> pd.Series:

@@ -37,9 +37,9 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from ingest.content_hash import MISSING, Hashes, cell_hashes, digest, mixed
-from ingest.datasets import Dataset
-from ingest.roles import Role
+from ingest.reading.content_hash import MISSING, Hashes, cell_hashes, digest, mixed
+from ingest.reading.datasets import Dataset
+from ingest.reading.roles import Role
 
 _SKETCH_SIZE = 512
 _MIN_VALUES = 20  # fewer in a comparison tell nothing
