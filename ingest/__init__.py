@@ -1,0 +1,35 @@
+"""Datasets, flows, meta-features, and runs from OpenML, from files and of our own."""
+
+from typing import TYPE_CHECKING
+
+from warehouse.support.exports import exported
+
+if TYPE_CHECKING:
+    from ingest.flows import FLOWS, get_flow
+    from ingest.metafeatures import compute_metafeatures
+    from ingest.reading.datasets import Dataset, load_dataset
+    from ingest.running.experiments import run_experiments
+    from ingest.running.plan import read_plan
+
+__all__ = [
+    "FLOWS",
+    "Dataset",
+    "compute_metafeatures",
+    "get_flow",
+    "load_dataset",
+    "read_plan",
+    "run_experiments",
+]
+
+__getattr__ = exported(
+    __name__,
+    {
+        "Dataset": "ingest.reading.datasets",
+        "FLOWS": "ingest.flows",
+        "compute_metafeatures": "ingest.metafeatures",
+        "get_flow": "ingest.flows",
+        "load_dataset": "ingest.reading.datasets",
+        "read_plan": "ingest.running.plan",
+        "run_experiments": "ingest.running.experiments",
+    },
+)

@@ -15,6 +15,8 @@ from warehouse.support.errors import BadInput
 if TYPE_CHECKING:
     from metalearners.base import MetaLearner
 
+__all__ = ["DEFAULT_LEARNER", "LEARNERS", "new_learner"]
+
 LEARNERS = {
     "lightgbm": "metalearners.boosting:LightGBMRegressorLearner",
     "lightgbm-ranker": "metalearners.boosting:LightGBMRankerLearner",

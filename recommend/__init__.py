@@ -1,0 +1,46 @@
+"""Recommendations for a dataset, and the search that goes on from them.
+
+Example:
+    from recommend import build_pipeline, load_dataset, recommend
+
+    dataset = load_dataset("my.csv")
+    first = recommend(dataset).document()["configurations"][0]
+    build_pipeline(first, dataset).fit(dataset.features, dataset.target)
+"""
+
+from typing import TYPE_CHECKING
+
+from warehouse.support.exports import exported
+
+if TYPE_CHECKING:
+    from ingest.reading.datasets import load_dataset
+    from recommend.bo.tuning import Budget, Search, tune
+    from recommend.ranking import Recommendation, recommend
+    from recommend.seeds import build_pipeline, read_seeds, write_seeds
+
+__all__ = [
+    "Budget",
+    "Recommendation",
+    "Search",
+    "build_pipeline",
+    "load_dataset",
+    "read_seeds",
+    "recommend",
+    "tune",
+    "write_seeds",
+]
+
+__getattr__ = exported(
+    __name__,
+    {
+        "Budget": "recommend.bo.tuning",
+        "Recommendation": "recommend.ranking",
+        "Search": "recommend.bo.tuning",
+        "build_pipeline": "recommend.seeds",
+        "load_dataset": "ingest.reading.datasets",
+        "read_seeds": "recommend.seeds",
+        "recommend": "recommend.ranking",
+        "tune": "recommend.bo.tuning",
+        "write_seeds": "recommend.seeds",
+    },
+)

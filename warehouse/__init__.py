@@ -1,1 +1,22 @@
-"""What is known about past runs: schema, storage, versions and queries."""
+"""Runs, configurations, datasets and meta-features in versioned tables."""
+
+from typing import TYPE_CHECKING
+
+from warehouse.support.exports import exported
+
+if TYPE_CHECKING:
+    from warehouse.configurations.configuration import Configuration
+    from warehouse.store import Warehouse
+    from warehouse.support.errors import BadInput, Failed
+
+__all__ = ["BadInput", "Configuration", "Failed", "Warehouse"]
+
+__getattr__ = exported(
+    __name__,
+    {
+        "BadInput": "warehouse.support.errors",
+        "Configuration": "warehouse.configurations.configuration",
+        "Failed": "warehouse.support.errors",
+        "Warehouse": "warehouse.store",
+    },
+)
