@@ -13,9 +13,9 @@ from typing import Annotated, Any
 import typer
 
 from ingest.flows import FLOWS, get_flow, installed_flows
-from recommend.bo import outcome
-from recommend.bo.simulate_cli import simulate
-from recommend.bo.tuning import Budget, Progress, Search, Tuned, tune, value_of
+from recommend.bo.simulation.cli import simulate
+from recommend.bo.tuning import Budget, Progress, Search, Tuned, outcome, tune
+from recommend.bo.tuning.result import value_of
 from recommend.bo.warmstart import FROM_FILE, NO_START, STARTS
 from recommend.options import DATASET_HELP, FlowOption, RoleOption, TargetOption
 from warehouse.options import MeasureOption, WarehouseOption

@@ -7,7 +7,7 @@ Every optimizer is told 250 random configurations as its warm start, is asked on
 row; what counts is the mean of those eight, because SMAC3 learns and looks for configurations only every
 eighth time and has the other seven in a queue. The others do both every time. Telling counts, too.
 
-    smac, optuna-*, flaml         as simulations use them (`recommend.bo.peers`): with the defaults of SMAC3's
+    smac, optuna-*, flaml         as simulations use them (`simulation/peers.py`): the defaults of SMAC3's
                                   facade for hyperparameters, Optuna's samplers and FLAML's BlendSearch
     gbqr, forest, blend           our surrogates in `recommend.bo.optimizer.Optimizer`, with 10,000 random
                                   candidates and local search
@@ -43,11 +43,11 @@ from metalearners.base import Prediction, without_datasets
 from metalearners.trials import HasPrior
 from recommend.bo.candidates import Candidate
 from recommend.bo.optimizer import Optimizer
-from recommend.bo.peers import PEERS, new_peer
-from recommend.bo.simulation import Search
+from recommend.bo.simulation.peers import PEERS, new_peer
+from recommend.bo.simulation.runner import Search
+from recommend.bo.simulation.tasks import ModelTask
 from recommend.bo.space import Configurations, Space
 from recommend.bo.surrogates import Ingredients, Surrogate, new_surrogate
-from recommend.bo.tasks import ModelTask
 from warehouse.configurations.parameters import Choice, Number
 from warehouse.queries import RunTable
 from warehouse.support.arrays import Floats

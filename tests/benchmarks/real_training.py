@@ -8,7 +8,7 @@ counts is the accuracy, on the rows held out, of the configuration that was best
 
     blend+top, blend+none     `tune`, which learns from the bundled starter without the runs on the dataset,
                               from its own first choices and from random configurations
-    smac, optuna-tpe, flaml   as simulations use them (`recommend.bo.peers`)
+    smac, optuna-tpe, flaml   as simulations use them (`recommend.bo.simulation.peers`)
     random-2x                 random configurations, two for each trial of the others
 
 Finished searches are kept in the results file, and trials in a folder beside it: the same command goes on
@@ -33,20 +33,15 @@ from ingest.reading.datasets import Dataset, load_dataset
 from ingest.running.limits import Outcome, Trial
 from metalearners.evaluation import side_by_side
 from recommend.bo.candidates import SpaceCandidates
-from recommend.bo.curves import curves_of
-from recommend.bo.peers import PEERS, new_peer
-from recommend.bo.simulation import RandomSearch, Searched
-from recommend.bo.simulation import Search as Optimizer
+from recommend.bo.simulation.curves import curves_of
+from recommend.bo.simulation.peers import PEERS, new_peer
+from recommend.bo.simulation.runner import RandomSearch, Searched
+from recommend.bo.simulation.runner import Search as Optimizer
 from recommend.bo.space import Space
-from recommend.bo.tuning import (
-    Budget,
-    Search,
-    held_out_value,
-    run_trial,
-    score_of,
-    split_rows,
-    tune,
-)
+from recommend.bo.tuning import Budget, Search, tune
+from recommend.bo.tuning.loop import run_trial
+from recommend.bo.tuning.result import held_out_value, score_of
+from recommend.bo.tuning.setup import split_rows
 from warehouse.configurations.configuration import Configuration
 from warehouse.store import STARTER, Warehouse
 from warehouse.support.journal import Journal

@@ -12,8 +12,7 @@ import pytest
 from ingest.flows import FLOWS
 from ingest.reading.datasets import Dataset, load_dataset
 from ingest.running.limits import Outcome
-from recommend.bo import outcome
-from recommend.bo.tuning import Budget, Progress, Search, Tuned, tune
+from recommend.bo.tuning import Budget, Progress, Search, Tuned, outcome, tune
 from warehouse.configurations.configuration import Configuration
 from warehouse.configurations.parameters import Number
 from warehouse.store import STARTER, Warehouse

@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from recommend.bo.curves import curves_of, draw, write_csv
-from recommend.bo.simulation import Plan
-from recommend.bo.simulation import simulate as run_simulation
+from recommend.bo.simulation.curves import curves_of, draw, write_csv
+from recommend.bo.simulation.runner import Plan
+from recommend.bo.simulation.runner import simulate as run_simulation
 from warehouse.options import MeasureOption, WarehouseOption
 from warehouse.store import Warehouse
 from warehouse.support import console

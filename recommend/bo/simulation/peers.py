@@ -31,7 +31,7 @@ from warehouse.support.errors import BadInput, Failed
 if TYPE_CHECKING:
     from optuna.samplers import BaseSampler
 
-    from recommend.bo.simulation import Search
+    from recommend.bo.simulation.runner import Search
 
 _CHOSEN, _FLOW, _VALUE = "chosen", "flow", "value"
 _ATTEMPTS = 100

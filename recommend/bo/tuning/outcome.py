@@ -13,7 +13,8 @@ from ingest.keys import digest, setup_of
 from ingest.running.rows import Run, description_tables, run_tables
 from metalearners import DEFAULT_LEARNER
 from metalearners.model_store import trained_model
-from recommend.bo.tuning import HELD_OUT, Tuned
+from recommend.bo.tuning.result import Tuned
+from recommend.bo.tuning.setup import HELD_OUT
 from warehouse.configurations.parameters import Value
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput, Failed

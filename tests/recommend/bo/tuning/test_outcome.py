@@ -12,8 +12,7 @@ from threadpoolctl import threadpool_limits
 
 from ingest.flows import FLOWS, get_flow
 from ingest.reading.datasets import Dataset, load_dataset
-from recommend.bo import outcome
-from recommend.bo.tuning import Budget, Search, tune
+from recommend.bo.tuning import Budget, Search, outcome, tune
 from warehouse.configurations.configuration import Configuration
 from warehouse.configurations.parameters import Value
 from warehouse.store import Warehouse

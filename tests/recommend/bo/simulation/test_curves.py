@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from recommend.bo.curves import Curves, curves_of, draw, write_csv
-from recommend.bo.simulation import Searched
+from recommend.bo.simulation.curves import Curves, curves_of, draw, write_csv
+from recommend.bo.simulation.runner import Searched
 from warehouse.support.errors import BadInput, Failed
 
 # Regret of a: one  0.5 0.25 0    and 0.75 0.75 0.25,   two  1 0.5 0.5  and 0.5 0.5 0

@@ -30,7 +30,7 @@ import pandas as pd
 from metalearners.comparison import Comparison, compare_evaluations
 from metalearners.evaluation import Interval, interval
 from metalearners.figures import save_figure
-from recommend.bo.simulation import Searched
+from recommend.bo.simulation.runner import Searched
 from warehouse.support.arrays import Floats
 from warehouse.support.errors import BadInput, Failed
 from warehouse.support.files import write_text

@@ -12,10 +12,10 @@ import pytest
 
 from ingest.flows import FLOWS, Flow
 from recommend.bo.candidates import Candidate
-from recommend.bo.peers import PEERS, new_peer
-from recommend.bo.simulation import Plan, simulate
+from recommend.bo.simulation.peers import PEERS, new_peer
+from recommend.bo.simulation.runner import Plan, simulate
+from recommend.bo.simulation.tasks import ModelTask
 from recommend.bo.space import Space
-from recommend.bo.tasks import ModelTask
 from tests.contracts.meta_learner import toy_metafeatures
 from warehouse.configurations.parameters import Choice, Number
 from warehouse.queries import RunTable

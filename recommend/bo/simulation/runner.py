@@ -2,7 +2,7 @@
 
 A method is written SURROGATE+START, e.g. `gbqr+delta`, `blend+top` or `forest+none`; `delta@lightgbm` is the
 start that another meta-learner chooses. `random` draws at random, `random-2x` two at a time, `order` tries
-what the meta-learner expects most of, in this order. Optimizers of others (`recommend.bo.peers`) take the
+what the meta-learner expects most of, in this order. Optimizers of others (`simulation/peers.py`) take the
 place of the surrogate: `smac`, `optuna-tpe+top`.
 """
 
@@ -25,9 +25,9 @@ from metalearners.base import MetaLearner, runs_checksum, without_datasets
 from metalearners.evaluation import side_by_side
 from recommend.bo.candidates import Candidate, Candidates
 from recommend.bo.optimizer import Optimizer
-from recommend.bo.peers import PEERS, new_peer
+from recommend.bo.simulation.peers import PEERS, new_peer
+from recommend.bo.simulation.tasks import ModelTask, TableTask, Task
 from recommend.bo.surrogates import LEARNERS_OF, SURROGATES, Ingredients, new_surrogate
-from recommend.bo.tasks import ModelTask, TableTask, Task
 from recommend.bo.warmstart import NO_START, OPTIMAL, SEEDS, first_choices, get_start
 from warehouse.queries import RunTable
 from warehouse.support.errors import BadInput

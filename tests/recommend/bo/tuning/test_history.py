@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ingest.running.limits import Outcome, Trial
-from recommend.bo.history import Entry, History
+from recommend.bo.tuning.history import Entry, History
 from warehouse.configurations.configuration import Configuration
 from warehouse.support.errors import BadInput
 

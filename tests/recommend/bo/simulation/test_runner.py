@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from metalearners.base import Prediction
-from recommend.bo.simulation import Plan, Searched, simulate
+from recommend.bo.simulation.runner import Plan, Searched, simulate
 from tests.contracts.meta_learner import toy_metafeatures, toy_runs
 from warehouse.queries import RunTable
 from warehouse.support.errors import BadInput
@@ -155,7 +155,7 @@ class Spy:
 
 def test_nothing_is_learned_from_the_dataset_that_is_searched(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[tuple[set[str], set[str]]] = []
-    monkeypatch.setattr("recommend.bo.simulation.new_learner", lambda *_: Spy(seen))
+    monkeypatch.setattr("recommend.bo.simulation.runner.new_learner", lambda *_: Spy(seen))
     searched("order", "forest+top", "forest+delta@pmf")
     others = [set(METAFEATURES.index) - {dataset} for dataset in TWO]
     # A learner is trained once for a dataset, whichever methods ask for it: `bank` and `pmf` here.

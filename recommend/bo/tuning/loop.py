@@ -1,0 +1,154 @@
+"""The loop of a search: ask, run, tell, until the budget is used up."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+
+import numpy as np
+
+from ingest.reading.datasets import Dataset
+from ingest.running.cross_validation import cross_validate
+from ingest.running.limits import MEBIBYTE, Outcome, Processes, Trial, run_limited
+from recommend.bo.candidates import SpaceCandidates
+from recommend.bo.optimizer import Optimizer, Proposal
+from recommend.bo.tuning.history import Entry, History
+from recommend.bo.tuning.result import incumbents, value_of
+from recommend.bo.tuning.setup import tell
+from recommend.bo.tuning.specification import Budget, Search
+from warehouse.configurations.configuration import Configuration
+
+Submit = Callable[..., Future[Trial]]
+"""Begins a trial; the arguments are those of `run_trial`."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a search stands."""
+
+    done: int
+    failed: int
+    of: int | None
+    seconds_left: float | None
+    best: float | None
+    best_flow: str | None
+
+
+@contextmanager
+def trials(executor: Executor | None, jobs: int) -> Iterator[Submit]:
+    """How a trial is begun: on the executor, or else here, where its process ends with the search.
+
+    Threads are enough here: they only wait, each trial has a process of its own.
+    """
+    if executor is not None:
+        yield lambda *trial: executor.submit(run_trial, *trial)
+        return
+    with ThreadPoolExecutor(jobs) as pool, Processes() as processes:
+        try:
+            yield partial(pool.submit, partial(run_trial, processes=processes))
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+@dataclass
+class Loop:
+    """Asks, runs and tells until the budget is used up."""
+
+    optimizer: Optimizer
+    candidates: SpaceCandidates
+    history: History
+    part: Dataset
+    search: Search
+    budget: Budget
+    submit: Submit
+    report: Callable[[Progress], None]
+    began: float = field(default_factory=time.monotonic)
+
+    def run(self, begun: list[Proposal], jobs: int) -> bool:
+        """Whether the user interrupted it."""
+        waiting: dict[Future[Trial], Proposal] = {}
+        try:
+            while True:
+                while len(waiting) < jobs and (proposal := self._next(begun)) is not None:
+                    waiting[self._submitted(proposal)] = proposal
+                if not waiting:
+                    return False
+                done = wait(waiting, return_when=FIRST_COMPLETED).done
+                for future in sorted(done, key=lambda future: waiting[future].number):
+                    self._ended(waiting.pop(future).number, future.result())
+        except KeyboardInterrupt:
+            for future in waiting:
+                future.cancel()
+            return True
+
+    def _next(self, begun: list[Proposal]) -> Proposal | None:
+        """What to run next; None where the budget is used up or nothing is left."""
+        if begun:
+            return begun.pop(0) if self._seconds_left() > 0 else None
+        full = self.budget.trials is not None and len(self.history.entries) >= self.budget.trials
+        if full or self._seconds_left() <= 0:
+            return None
+        proposal = self.optimizer.ask()
+        if proposal is not None:
+            configuration = self.candidates.configuration_of(proposal.candidate)
+            self.history.begin(Entry(proposal.number, configuration, proposal.origin))
+        return proposal
+
+    def _submitted(self, proposal: Proposal) -> Future[Trial]:
+        configuration = self.history.entries[proposal.number].configuration
+        limit = min(self.search.trial_seconds, self._seconds_left())
+        return self.submit(configuration, self.part, self.search, limit)
+
+    def _ended(self, number: int, trial: Trial) -> None:
+        cut_off = trial.outcome is Outcome.timeout and trial.seconds < self.search.trial_seconds
+        if cut_off:  # by the end of the budget, which says nothing about the configuration
+            return
+        self.history.end(number, trial)
+        tell(self.optimizer, number, trial, self.search.measure)
+        self._report()
+
+    def _report(self) -> None:
+        ended = [entry for entry in self.history.entries if entry.trial is not None]
+        best = incumbents(ended, self.search.measure)[-1:]
+        spent = time.monotonic() - self.began
+        left = None if self.budget.seconds is None else max(self.budget.seconds - spent, 0.0)
+        self.report(
+            Progress(
+                done=len(ended),
+                failed=sum(value_of(entry.trial, self.search.measure) is None for entry in ended),
+                of=self.budget.trials,
+                seconds_left=left,
+                best=value_of(best[0].trial, self.search.measure) if best else None,
+                best_flow=best[0].configuration.algorithm if best else None,
+            )
+        )
+
+    def _seconds_left(self) -> float:
+        if self.budget.seconds is None:
+            return np.inf
+        return self.budget.seconds - (time.monotonic() - self.began)
+
+
+def run_trial(
+    configuration: Configuration,
+    part: Dataset,
+    search: Search,
+    seconds: float,
+    processes: Processes | None = None,
+) -> Trial:
+    """One trial, in a process of its own that ends after `seconds`, or with the owner of `processes`."""
+    return run_limited(
+        cross_validate,
+        configuration.algorithm,
+        dict(configuration.values),
+        part,
+        folds=search.folds,
+        seed=search.seed,
+        seconds=seconds,
+        memory=search.trial_memory * MEBIBYTE,
+        processes=processes,
+    )

@@ -1,0 +1,76 @@
+"""Searching for the best configuration on a dataset: starts, trials, and what they come to.
+
+A quarter of the rows is held out before anything else: no trial, start or meta-feature sees it. A trial is a
+cross-validation on the other rows, in a process of its own with limits. In the end the configuration that
+came out best is fitted on those rows and scored on the ones held out, since the best of many scores is partly
+luck ("Hyperboost", figure 1, does the same).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Executor
+from dataclasses import replace
+from pathlib import Path
+
+from ingest.keys import digest
+from ingest.reading.datasets import Dataset
+from recommend.bo.tuning.history import History
+from recommend.bo.tuning.loop import Loop, Progress, trials
+from recommend.bo.tuning.result import Tuned, result
+from recommend.bo.tuning.setup import gathered, new_optimizer, recalled, split_rows
+from recommend.bo.tuning.specification import Budget, Search, check
+from warehouse.measures import canonical_measure
+from warehouse.store import Warehouse
+from warehouse.support.paths import cache_directory
+
+
+def tune(
+    dataset: Dataset,
+    search: Search | None = None,
+    budget: Budget | None = None,
+    *,
+    warehouse: Warehouse | None = None,
+    folder: Path | None = None,
+    jobs: int = 1,
+    executor: Executor | None = None,
+    report: Callable[[Progress], None] = lambda _: None,
+) -> Tuned:
+    """Search for the best configuration on `dataset`.
+
+    An interrupt (Ctrl-C) ends the trials that run, and what is known by then is returned.
+
+    Args:
+        search: None = all flows, starting from what `recommend` would try first.
+        budget: None = 50 trials.
+        warehouse: what to learn from; None = the user's warehouse, else the bundled starter.
+        folder: of the history; None = one in the user's cache that is named after data and search, so the
+            same search goes on where it was.
+        jobs: trials that run at the same time.
+        executor: runs the trials; None = here. A Dask client's `get_executor()` runs them on its workers, and
+            again where a worker dies.
+        report: told after every trial where the search stands.
+
+    Raises:
+        BadInput: a dataset, search, budget or history that can't be used; one line says why.
+    """
+    search, budget = search or Search(), budget or Budget(trials=50)
+    search = replace(search, measure=canonical_measure(search.measure))
+    check(search, budget, jobs)
+    train, test = split_rows(dataset, search)
+    part = dataset.take(train)
+    known = gathered(dataset, part, search, warehouse)
+    optimizer, candidates = new_optimizer(known, search)
+    folder = folder or _default_folder(dataset, search)
+    data = {"content_hash": dataset.content_hash, "rows": len(dataset.features)}
+    with History(folder, {**search.description(), "data": data}) as history:
+        begun = recalled(history, optimizer, candidates, search)
+        with trials(executor, jobs) as submit:
+            loop = Loop(optimizer, candidates, history, part, search, budget, submit, report)
+            interrupted = loop.run(begun, jobs)
+        return result(dataset, search, history, (train, test), interrupted)
+
+
+def _default_folder(dataset: Dataset, search: Search) -> Path:
+    key = digest(dataset.content_hash, repr(sorted(search.description().items())))
+    return cache_directory() / "tune" / f"{dataset.name}-{key}"

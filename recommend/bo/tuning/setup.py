@@ -1,0 +1,114 @@
+"""What a search begins with: rows to tune on, what is known, the optimizer, and the trials of its history."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ingest.flows import get_flow
+from ingest.reading.datasets import Dataset
+from ingest.running.cross_validation import class_codes
+from ingest.running.limits import Trial
+from ingest.running.resampling import hold_out
+from recommend.bo.acquisition import TIMED
+from recommend.bo.candidates import SpaceCandidates
+from recommend.bo.optimizer import Optimizer, Proposal
+from recommend.bo.runtime import warehouse_times
+from recommend.bo.space import KNOWN, Space
+from recommend.bo.surrogates import LEARNERS_OF, Ingredients, new_surrogate
+from recommend.bo.tuning.history import History
+from recommend.bo.tuning.result import score_of
+from recommend.bo.tuning.specification import Search
+from recommend.bo.warmstart import FROM_FILE, NO_START, SEEDS, first_choices, get_start
+from recommend.ranking import Knowledge, gather
+from warehouse.configurations.configuration import Configuration
+from warehouse.store import Warehouse
+from warehouse.support.errors import BadInput
+
+HELD_OUT = 4
+"""One row in so many is held out."""
+
+
+def split_rows(dataset: Dataset, search: Search) -> tuple[np.ndarray, np.ndarray]:
+    """Rows to tune on, rows held out."""
+    if not dataset.n_classes:
+        return np.arange(len(dataset.features)), np.arange(0)  # `gather` refuses a target without classes
+    codes = class_codes(dataset)
+    train, test = hold_out(codes, HELD_OUT, search.seed)
+    if len(np.unique(codes[train])) < 2 or len(train) < max(2, search.folds):
+        raise BadInput(f"{dataset.name} has too few rows ({len(codes):,}) for {search.folds} folds")
+    return train, test
+
+
+def gathered(dataset: Dataset, part: Dataset, search: Search, warehouse: Warehouse | None) -> Knowledge:
+    return gather(
+        dataset,
+        warehouse=warehouse,
+        flows=search.flows,
+        measure=search.measure,
+        metalearner=_learner_of(search),
+        part=part,
+    )
+
+
+def _learner_of(search: Search) -> str | None:
+    """The meta-learner that surrogate and start rest on; None where they rest on none."""
+    usual = LEARNERS_OF.get(search.surrogate)
+    if usual is None and search.start not in (NO_START, FROM_FILE):
+        usual = get_start(search.start).learner
+    return usual and (search.metalearner or usual)
+
+
+def new_optimizer(known: Knowledge, search: Search) -> tuple[Optimizer, SpaceCandidates]:
+    n_features = known.part.features.shape[1]
+    space = Space([get_flow(name) for name in search.flows], n_features=n_features)
+    candidates = SpaceCandidates(space, seed=search.seed)
+    sample = space.configurations(space.sample(KNOWN, np.random.default_rng(search.seed)))
+    learner = known.model.learner if search.surrogate in LEARNERS_OF else None
+    surrogate = new_surrogate(search.surrogate, Ingredients(sample, known.metafeatures, learner))
+    timed = (search.acquisition or surrogate.acquisition) in TIMED
+    return (
+        Optimizer(
+            candidates,
+            surrogate,
+            acquisition=search.acquisition,
+            starts=[candidates.of(configuration) for configuration in _starts(known, search)],
+            times=warehouse_times(known) if timed else None,
+            random_every=search.random_every,
+            seed=search.seed,
+        ),
+        candidates,
+    )
+
+
+def _starts(known: Knowledge, search: Search) -> Iterator[Configuration]:
+    """The first configurations to try; where a space is full of them, `Optimizer` takes each once."""
+    yield from search.seeds
+    if search.start in (NO_START, FROM_FILE):
+        return
+    start = get_start(search.start)
+    name = start.learner if start.settings else search.metalearner or start.learner
+    learner = known.trained(name, start.settings).learner
+    candidates = list(known.candidates.values())
+    for position in first_choices(start.choice, learner, known.configurations, known.metafeatures, SEEDS):
+        yield candidates[position]
+
+
+def recalled(
+    history: History, optimizer: Optimizer, candidates: SpaceCandidates, search: Search
+) -> list[Proposal]:
+    """Tell the optimizer the trials of `history`; returns those that had begun and did not end."""
+    begun = []
+    for entry in history.entries:
+        proposal = Proposal(entry.number, candidates.of(entry.configuration), entry.origin)
+        optimizer.recall(proposal)
+        if entry.trial is None:
+            begun.append(proposal)
+        else:
+            tell(optimizer, entry.number, entry.trial, search.measure)
+    return begun
+
+
+def tell(optimizer: Optimizer, number: int, trial: Trial, measure: str) -> None:
+    optimizer.tell(number, score_of(trial, measure), trial.seconds)

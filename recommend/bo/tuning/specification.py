@@ -1,0 +1,73 @@
+"""What is searched for, how, and when a search stops."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from ingest.flows import installed_flows
+from ingest.running.cross_validation import MEASURES
+from recommend.bo.surrogates import DEFAULT_SURROGATE
+from recommend.bo.warmstart import FROM_FILE, NO_START, get_start
+from warehouse.configurations.configuration import Configuration
+from warehouse.support.errors import BadInput
+
+
+@dataclass(frozen=True)
+class Search:
+    """What is searched for, and how. Equal searches on equal data have the same trials."""
+
+    flows: tuple[str, ...] = field(default_factory=installed_flows)
+    measure: str = "predictive_accuracy"
+    """A name or an alias of `warehouse.measures`."""
+    folds: int = 3
+    """Folds of a trial's cross-validation; 1 = one split with a third of the rows to test on."""
+    start: str = "top"
+    """A name of `recommend.bo.warmstart`."""
+    seeds: tuple[Configuration, ...] = ()
+    """Configurations to try before those of `start`."""
+    surrogate: str = DEFAULT_SURROGATE
+    metalearner: str | None = None
+    """None = the one that the surrogate usually rests on."""
+    acquisition: str | None = None
+    random_every: int | None = None
+    seed: int = 0
+    trial_seconds: float = 60.0
+    trial_memory: int = 4096
+    """MiB that a trial may take."""
+
+    def description(self) -> dict[str, Any]:
+        """All of it as JSON values."""
+        seeds = [[configuration.algorithm, dict(configuration.values)] for configuration in self.seeds]
+        return {**vars(self), "flows": list(self.flows), "seeds": seeds}
+
+
+@dataclass(frozen=True)
+class Budget:
+    """When to stop: whichever comes first."""
+
+    trials: int | None = None
+    """Trials in all, with those of the history that the search goes on from."""
+    seconds: float | None = None
+    """Time from now on."""
+
+
+def check(search: Search, budget: Budget, jobs: int) -> None:
+    """Refuse what can't work, before any work."""
+    if search.measure not in MEASURES:
+        raise BadInput(f"a trial does not measure {search.measure}; it measures {', '.join(MEASURES)}")
+    if budget.trials is None and budget.seconds is None:
+        raise BadInput("a search needs an end: a number of trials, or a time")
+    if search.start not in (NO_START, FROM_FILE):
+        get_start(search.start)
+    positive = {
+        "trials": budget.trials,
+        "time": budget.seconds,
+        "jobs": jobs,
+        "folds": search.folds,
+        "trial seconds": search.trial_seconds,
+        "trial memory": search.trial_memory,
+    }
+    for name, number in positive.items():
+        if number is not None and number <= 0:
+            raise BadInput(f"{name} must be more than 0, not {number}")
