@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ALL_COMPLETED, FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import asdict, dataclass
 from functools import lru_cache
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -43,6 +42,7 @@ PATIENCE = 20
 
 
 _END = "end"
+_RUNS_ON_TASK = "SELECT r.run, r.outcome, s.flow FROM runs r JOIN setups s USING (setup) WHERE r.task = ?"
 
 
 @dataclass(frozen=True)
@@ -113,12 +113,13 @@ def _work(
             yield None
         for members in plan.blocks():
             for source in plan.datasets:
-                dataset = None if source in unusable else _load(source, warehouse.path)
+                now = Warehouse.open(warehouse.path)  # another process may have written to it
+                dataset = None if source in unusable else _load(source, now)
                 if dataset is None:
                     unusable.add(source)
                 elif plan.applies(len(dataset.features), place):
-                    chosen = _chosen(warehouse.path, dataset, plan, place, members)
-                    batch = _Batch(warehouse, source, dataset, plan, tier, chosen)
+                    chosen = _chosen(now, dataset, plan, place, members)
+                    batch = _Batch(warehouse, now, source, dataset, plan, tier, chosen)
                     batches.add(batch)
                     counts["skipped"] += batch.skipped
                     yield from batch.hand_out()
@@ -141,7 +142,7 @@ def _read(source: Source) -> Dataset:
     )
 
 
-def _load(source: Source, warehouse: Path) -> Dataset | None:
+def _load(source: Source, warehouse: Warehouse) -> Dataset | None:
     """The dataset, None where it is to be passed over."""
     path = source.file.path
     try:
@@ -152,7 +153,7 @@ def _load(source: Source, warehouse: Path) -> Dataset | None:
     if len(dataset.features) < source.least_rows:
         return None
     same = "SELECT dataset FROM datasets WHERE content_hash = ? AND dataset LIKE 'local:%'"
-    found = Warehouse.open(warehouse).sql(same, [dataset.content_hash])["dataset"]
+    found = warehouse.sql(same, [dataset.content_hash])["dataset"]
     twins = found[found != dataset.key].tolist()
     if twins:
         logger.warning("passed over %s: the warehouse has the same data as %s", path, twins[0])
@@ -161,14 +162,14 @@ def _load(source: Source, warehouse: Path) -> Dataset | None:
 
 
 def _chosen(
-    warehouse: Path, dataset: Dataset, plan: Plan, place: int, members: Sequence[Member]
+    warehouse: Warehouse, dataset: Dataset, plan: Plan, place: int, members: Sequence[Member]
 ) -> Sequence[Member]:
     """The members that the tier at this place runs: all, or the best by the tier before."""
     if place == 0:
         return members
     before, tier = plan.tiers[place - 1 : place + 1]
     task = _task(dataset, plan, before)
-    best = best_setups(Warehouse.open(warehouse), task, round(tier.share * len(plan.pool)))
+    best = best_setups(warehouse, task, round(tier.share * len(plan.pool)))
     return [
         member for member in members if member.source == "default" or setup_of(member.configuration) in best
     ]
@@ -225,19 +226,26 @@ class _Batch:
     def __init__(
         self,
         warehouse: Warehouse,
+        now: Warehouse,
         source: Source,
         dataset: Dataset,
         plan: Plan,
         tier: Tier,
         members: Sequence[Member],
     ) -> None:
+        """Find out what is left to run.
+
+        Args:
+            warehouse: where results go.
+            now: the same, as of now: what it has is not run again.
+        """
         self.dataset = dataset
         self._warehouse = warehouse
         self._plan = plan
         self._tier = tier
         self._procedure = plan.resampling(len(dataset.features), tier)
         task = _task(dataset, plan, tier)
-        known = self._known(task)
+        known = now.sql(_RUNS_ON_TASK, [task])
         planned = planned_runs(dataset, plan, tier, members)
         self._journal = Journal(warehouse.path / "journals" / f"{digest(task)}.jsonl")
         self._results = self._recovered(planned)
@@ -249,7 +257,7 @@ class _Batch:
         self._awaited = 0
         self._handed_out = False
         self._last_commit = time.monotonic()
-        self._description = self._describe(source)
+        self._description = self._describe(source, now)
         # Splitting takes longer than all else here, and a job that goes on passes over many batches.
         self._part, self._repetitions = self._needed_rows() if self._left else (dataset, [])
 
@@ -306,21 +314,16 @@ class _Batch:
         self._results, self._description = [], {}
         self._last_commit = time.monotonic()
 
-    def _known(self, task: str) -> pd.DataFrame:
-        """Runs on this task as of now: another process may be at work on the same warehouse."""
-        runs = "SELECT r.run, r.outcome, s.flow FROM runs r JOIN setups s USING (setup) WHERE r.task = ?"
-        return Warehouse.open(self._warehouse.path).sql(runs, [task])
-
     def _recovered(self, planned: Sequence[Run]) -> list[tuple[Run, Trial]]:
         """What a job that was killed had finished."""
         by_key = {run.run: run for run in planned}
         finished = {record.pop("run"): record for record in self._journal.records()}
         return [(by_key[key], Trial.from_record(record)) for key, record in finished.items() if key in by_key]
 
-    def _describe(self, source: Source) -> dict[str, pd.DataFrame]:
+    def _describe(self, source: Source, now: Warehouse) -> dict[str, pd.DataFrame]:
         """Facts and, unless the warehouse has them by today's definitions, meta-features of the dataset."""
         described = "SELECT count(*) AS n FROM qualities WHERE dataset = ? AND extractor = ?"
-        known = Warehouse.open(self._warehouse.path).sql(described, [self.dataset.key, EXTRACTOR])["n"].item()
+        known = now.sql(described, [self.dataset.key, EXTRACTOR])["n"].item()
         tables = dataset_row(self.dataset, domain=source.domain, family=source.family)
         return tables if known else tables | quality_rows(self.dataset)
 
