@@ -199,10 +199,11 @@ def _child(
     answer: tuple[Outcome, Any, str | None]
     try:
         answer = (Outcome.success, function(*arguments, **keywords), None)
-    except MemoryError:
-        answer = (Outcome.memout, None, f"needed more than {memory // MEBIBYTE} MiB")
     except Exception as error:  # noqa: BLE001 (any failure of a fit is the result of the trial)
-        answer = (Outcome.crash, None, one_line(f"{type(error).__name__}: {error}")[:300])
+        if isinstance(error, MemoryError) or "bad_alloc" in str(error):  # which libraries in C++ say
+            answer = (Outcome.memout, None, f"needed more than {memory // MEBIBYTE} MiB")
+        else:
+            answer = (Outcome.crash, None, one_line(f"{type(error).__name__}: {error}")[:300])
     _limit(resource.RLIMIT_AS, resource.RLIM_INFINITY)  # the answer itself needs some memory
     with suppress(BrokenPipeError):  # our parent has ended
         sender.send(answer)

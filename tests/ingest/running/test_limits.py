@@ -104,6 +104,15 @@ def test_allocating_beyond_the_limit_is_a_memout() -> None:
     assert trial.message == "needed more than 300 MiB"
 
 
+def refuse_as_libraries_in_cpp_do() -> None:
+    raise RuntimeError("std::bad_alloc")
+
+
+def test_memory_that_a_library_in_cpp_did_not_get_is_a_memout() -> None:
+    trial = run_limited(refuse_as_libraries_in_cpp_do, seconds=30, memory=300 * MEBIBYTE)
+    assert (trial.outcome, trial.message) == (Outcome.memout, "needed more than 300 MiB")
+
+
 def test_exception_is_a_crash_with_its_message() -> None:
     trial = run_limited(int, "no number", seconds=10, memory=ROOM)
     assert trial.outcome is Outcome.crash
