@@ -54,7 +54,7 @@ def find_flow(name: str) -> Flow | None:
 
 
 def get_flow(name: str) -> Flow:
-    """As `find_flow`.
+    """Return the flow that `find_flow` finds.
 
     Raises:
         BadInput: there is no such flow; the message lists the known ones.

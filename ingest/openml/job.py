@@ -49,7 +49,7 @@ _ASK_AGAIN = timedelta(days=1)
 
 @dataclass(frozen=True)
 class Selection:
-    """Which runs: those that fit everything that is given. Numbers are OpenML's."""
+    """The runs that fit everything that is given. Numbers are OpenML's."""
 
     suite: str | None = None
     tasks: tuple[int, ...] = ()

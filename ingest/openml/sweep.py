@@ -1,4 +1,4 @@
-"""Which requests find every evaluation of a selection, however the server orders its listings.
+"""Requests that find every evaluation of a selection, however the server orders its listings.
 
 Offsets into a listing are slow and unstable: rows repeat or vanish between pages when a run is added, or when
 the server feels like another order. Windows of run ids are neither, but ids of a selection may be anywhere.

@@ -1,4 +1,4 @@
-"""Which files are the datasets of a job: those of a directory, or those that an index lists."""
+"""The files of a job's datasets: those of a directory, or those that an index lists."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ def evaluate(
 def cross_validate(
     flow: str, values: Mapping[str, Value], dataset: Dataset, *, folds: int, seed: int = 0
 ) -> dict[str, float]:
-    """As `evaluate`, by one cross-validation on all rows; 1 fold = one split with a third to test on.
+    """Evaluate a configuration by one cross-validation on all rows; 1 fold = a split with a third to test on.
 
     The same `seed` gives every configuration the same folds.
     """

@@ -113,8 +113,10 @@ def _work(
             yield None
         for members in plan.blocks():
             for source in plan.datasets:
+                if source in unusable:
+                    continue
                 now = Warehouse.open(warehouse.path)  # another process may have written to it
-                dataset = None if source in unusable else _load(source, now)
+                dataset = _load(source, now)
                 if dataset is None:
                     unusable.add(source)
                 elif plan.applies(len(dataset.features), place):

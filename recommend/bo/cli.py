@@ -174,9 +174,12 @@ def search(
     print(json.dumps(document(tuned), indent=2, allow_nan=False) if output == "json" else _report(tuned))
     notes = [f"The trials are in {tuned.folder}; the same command with more --trials goes on from them."]
     failures: list[HeadstartError] = []
-    for keep in (partial(_save, tuned, model), partial(_record, tuned, warehouse, record)):
+    wanted = [partial(_save, tuned, model)] if model is not None else []
+    if record and tuned.entries:
+        wanted.append(partial(_record, tuned, warehouse))
+    for keep in wanted:
         try:
-            notes += keep()
+            notes.append(keep())
         except HeadstartError as error:  # the other one is kept, and what is printed stands
             failures.append(error)
     if output == "table":
@@ -238,26 +241,22 @@ def document(tuned: Tuned) -> dict[str, Any]:
     }
 
 
-def _save(tuned: Tuned, model: Path | None) -> list[str]:
+def _save(tuned: Tuned, model: Path) -> str:
     """Write the best configuration, as a fitted model or as code; returns what to say about it."""
-    if model is None:
-        return []
     if model.suffix == ".py":
         write_text(model, outcome.script(tuned))
-        return [f"{model}: the code that fits the best configuration on all rows."]
+        return f"{model}: the code that fits the best configuration on all rows."
     types = outcome.save_model(outcome.fitted(tuned), model)
-    return [f"{model}: skops.io.load(path, trusted={types})"]
+    return f"{model}: skops.io.load(path, trusted={types})"
 
 
-def _record(tuned: Tuned, path: str | None, wanted: bool) -> list[str]:
+def _record(tuned: Tuned, path: str | None) -> str:
     """Write the trials to the warehouse, and learn from them; returns what to say about it."""
-    if not (wanted and tuned.entries):
-        return []
     warehouse = Warehouse.create(path)
     outcome.record(tuned, warehouse)
     if not tuned.interrupted:
         outcome.learn(Warehouse.open(warehouse.path), tuned.search.measure)
-    return [f"The next recommendation learns from them: their runs are in {warehouse.path}."]
+    return f"The next recommendation learns from them: their runs are in {warehouse.path}."
 
 
 def _progress(progress: Progress, measure: str) -> str:

@@ -27,7 +27,7 @@ from ingest.flows import FLOWS
 from ingest.keys import setup_of
 from metalearners.base import oriented
 from metalearners.evaluation import TOPS, evaluate, interval
-from tests.benchmarks.what_wins import markdown
+from tests.benchmarks.what_wins import markdown, regrets
 from warehouse.configurations.configuration import Configuration
 from warehouse.measures import canonical_measure
 from warehouse.queries import RunTable
@@ -69,8 +69,8 @@ def main() -> None:
     options = parser.parse_args()
     warehouse = Warehouse.open(options.warehouse)
     runs = warehouse.run_table(None, options.measure)
-    fewest = regrets(runs.runs, runs.measure)
-    most = regrets(warehouse.sql(AT_MOST_ROWS, {"measure": runs.measure}), runs.measure)
+    fewest = regrets_of(runs.runs, runs.measure)
+    most = regrets_of(warehouse.sql(AT_MOST_ROWS, {"measure": runs.measure}), runs.measure)
     taus: dict[str, str] = {}
     choices: dict[str, Choices] = {}
     for learner in options.learner or LEARNERS:
@@ -89,12 +89,11 @@ def main() -> None:
     print(f"{runs.measure}\n\n{markdown(table.reset_index(names=''))}")
 
 
-def regrets(runs: pd.DataFrame, measure: str) -> pd.Series:
+def regrets_of(runs: pd.DataFrame, measure: str) -> pd.Series:
     """Regret by dataset and setup; the mean where a setup has several runs."""
     values = runs.assign(value=oriented(runs["value"].to_numpy(), measure))
-    means = values.groupby(["dataset", "setup"])["value"].mean()
-    best, worst = (means.groupby("dataset").transform(name) for name in ("max", "min"))
-    return ((best - means) / (best - worst)).fillna(0.0)
+    means = values.groupby(["dataset", "setup"])["value"].mean().to_frame()
+    return regrets(means)
 
 
 def defaults(runs: RunTable) -> dict[str, Choices]:
