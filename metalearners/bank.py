@@ -23,7 +23,6 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from metalearners.base import (
@@ -39,8 +38,9 @@ from metalearners.base import (
 from metalearners.descriptions import FEATURE_GROUPS, QUALITIES, Descriptions, describe
 from metalearners.kernel import ConfigurationKernel, learn_kernel
 from metalearners.trials import Conditioned, Prior, best_together
+from warehouse.configurations.table import ConfigurationTable
 from warehouse.queries import RunTable
-from warehouse.support.arrays import Floats
+from warehouse.support.arrays import Floats, Positions
 from warehouse.support.errors import BadInput
 
 _NOISES = (0.005, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 2.0)
@@ -67,7 +67,7 @@ class Expectations:
     Of datasets on which all runs are equal there is nothing here.
     """
 
-    rows: npt.NDArray[np.intp]
+    rows: Positions
     """(e,) positions of runs"""
     targets: Floats
     """(e,) what was to be predicted."""
@@ -217,18 +217,18 @@ class BankLearner:
             s[start:end] = np.exp(-w @ D) @ self.coefficients_[:, start:end]
         return self.mean_ + s @ self.V_
 
-    def predict(self, configurations: pd.DataFrame, metafeatures: pd.Series) -> Prediction:
+    def predict(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Prediction:
         phi = self.kernel_.features(configurations, metafeatures)
         std = self.calibration_ * np.sqrt(self._variance(phi) + self.noise_)
         return Prediction(phi @ self._expected_weights(metafeatures), std)
 
-    def prior(self, configurations: pd.DataFrame, metafeatures: pd.Series) -> Prior:
+    def prior(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Prior:
         """What trials are weighed against; see `metalearners.trials`."""
         points = self.kernel_.points(configurations, metafeatures)
         phi = self.kernel_.features_at(points)
         return Prior(phi @ self._expected_weights(metafeatures), phi @ self._root, points)
 
-    def choose(self, configurations: pd.DataFrame, metafeatures: pd.Series, n: int) -> npt.NDArray[np.intp]:
+    def choose(self, configurations: ConfigurationTable, metafeatures: pd.Series, n: int) -> Positions:
         """As `MetaLearner.choose`: those of which the best is expected to score most."""
         phi = self.kernel_.features(configurations, metafeatures)
         # What the components leave out differs for each configuration: they have nothing of it in common.
@@ -301,7 +301,7 @@ _NUMBERS = ("rest", "noise", "calibration")
 _ARRAYS = ("mean", "V", "coefficients", "factor", "blocks", "block_weights")
 
 
-def _normal_scores(values: Floats, dataset: npt.NDArray[np.intp] | None = None) -> Floats:
+def _normal_scores(values: Floats, dataset: Positions | None = None) -> Floats:
     """(m,) normal scores of the ranks of `values` within each dataset (None: of one), standardized."""
     from scipy.special import ndtri
     from scipy.stats import rankdata

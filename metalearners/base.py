@@ -1,7 +1,7 @@
 """What every meta-learner promises, and how runs become training data.
 
 Notation
-    m          runs, n configurations, d datasets
+    m          runs, n configurations, d datasets, t trials
     value         of the measure in one run
     score         (m,) the run's value in standard scores of its dataset: 0 = an average run there, 1 = one
                   standard deviation better (van Hoof's thesis, section 6.2). Datasets differ in how hard
@@ -21,6 +21,7 @@ import numpy as np
 import pandas as pd
 
 from metalearners.imputation import Facts
+from warehouse.configurations.table import ConfigurationTable
 from warehouse.measures import larger_is_better
 from warehouse.queries import RunTable
 from warehouse.support.errors import BadInput
@@ -45,21 +46,21 @@ class Prediction:
 class Observations:
     """Trials on the new dataset."""
 
-    configurations: pd.DataFrame
-    """(n, any) in the form of `RunTable.configurations`."""
+    configurations: ConfigurationTable
+    """t of them"""
     values: np.ndarray
-    """(n,) of the measure that the learner was trained on, larger is better (see `oriented`)."""
+    """(t,) of the measure that the learner was trained on, larger is better (see `oriented`)."""
 
     def with_more(self, others: Observations) -> Observations:
         """These trials, and then the others."""
-        configurations = pd.concat([self.configurations, others.configurations])
+        configurations = self.configurations.followed_by(others.configurations)
         return Observations(configurations, np.concatenate([self.values, others.values]))
 
 
 class Predictor(Protocol):
     """Says what to expect of configurations on a dataset, and takes trials into account."""
 
-    def predict(self, configurations: pd.DataFrame, metafeatures: pd.Series) -> Prediction:
+    def predict(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Prediction:
         """As `MetaLearner.predict`."""
         ...
 
@@ -88,14 +89,14 @@ class MetaLearner(Protocol):
         """Learn from `runs`; qualities of a dataset that `metafeatures` lacks are missing. Returns itself."""
         ...
 
-    def predict(self, configurations: pd.DataFrame, metafeatures: pd.Series) -> Prediction:
+    def predict(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Prediction:
         """What to expect of `configurations` on the dataset with these meta-features (by quality).
 
         Never fails on values and qualities that training did not have.
         """
         ...
 
-    def choose(self, configurations: pd.DataFrame, metafeatures: pd.Series, n: int) -> np.ndarray:
+    def choose(self, configurations: ConfigurationTable, metafeatures: pd.Series, n: int) -> np.ndarray:
         """Positions of the `n` configurations to try first, in order; all of them where there are fewer."""
         ...
 
@@ -152,11 +153,11 @@ class TrainingData:
     values: np.ndarray
     """(m,) of the measure, larger is better."""
     configuration: np.ndarray
-    """(m,) position in `configurations`."""
+    """(m,) position in `hyperparameters`."""
     dataset: np.ndarray
     """(m,) position in `metafeatures`."""
-    configurations: pd.DataFrame
-    """(n, parameters)"""
+    hyperparameters: pd.DataFrame
+    """(n, any) of the configurations that were run, as `ConfigurationTable.hyperparameters`."""
     metafeatures: pd.DataFrame
     """(d, qualities), the datasets of the runs in order of first run."""
 
@@ -182,9 +183,9 @@ def training_data(runs: RunTable, metafeatures: pd.DataFrame) -> TrainingData:
     return TrainingData(
         scores=standard_scores(values, dataset),
         values=values,
-        configuration=runs.configurations.index.get_indexer(pd.Index(table["setup"])),
+        configuration=runs.configurations.setups.get_indexer(pd.Index(table["setup"])),
         dataset=dataset,
-        configurations=hyperparameters_of(runs.configurations),
+        hyperparameters=runs.configurations.hyperparameters,
         metafeatures=metafeatures.reindex(datasets),
     )
 
@@ -213,18 +214,6 @@ def standard_scores(values: np.ndarray, dataset: np.ndarray | None = None) -> np
     return np.where(constant, 0.0, centred / np.where(constant, 1.0, spread))
 
 
-def hyperparameters_of(configurations: pd.DataFrame) -> pd.DataFrame:
-    """The hyperparameters of `RunTable.configurations`, whose first two columns are flow and algorithm.
-
-    Where several flows stand together, parameters are called "algorithm:parameter"; the algorithm is a
-    hyperparameter itself then. In one flow's table it is not, and AdaBoost has a parameter of that name.
-    """
-    parameters = configurations.iloc[:, 2:]
-    if any(":" in name for name in parameters.columns):
-        parameters = parameters.assign(algorithm=configurations.iloc[:, 1])
-    return parameters
-
-
 def facts_of(metafeatures: pd.DataFrame) -> dict[str, np.ndarray]:
     """The sizes that hyperparameters refer to, (d,) each. OpenML counts the target as a feature; here not."""
     sizes = metafeatures.reindex(columns=list(SIZES)).to_numpy(np.float64)
@@ -243,11 +232,11 @@ def arrays_of(part: str, arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarr
     return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
 
 
-def runs_on(runs: RunTable, dataset: str) -> tuple[pd.DataFrame, np.ndarray]:
+def runs_on(runs: RunTable, dataset: str) -> tuple[ConfigurationTable, np.ndarray]:
     """The configuration of each run on `dataset`, and its value, (m,), larger is better."""
     own = runs.runs[(runs.runs["dataset"] == dataset).to_numpy()]
     values = oriented(own["value"].to_numpy(np.float64), runs.measure)
-    return runs.configurations.loc[own["setup"]], values
+    return runs.configurations.of_setups(own["setup"]), values
 
 
 def runs_checksum(runs: RunTable) -> int:
@@ -268,5 +257,5 @@ def without_datasets(runs: RunTable, left_out: Collection[str]) -> RunTable:
 def select_runs(runs: RunTable, keep: np.ndarray) -> RunTable:
     """The runs where `keep`, (m,) bool, and only their configurations."""
     table = runs.runs[keep]
-    used = runs.configurations.index.isin(table["setup"])
-    return replace(runs, runs=table, configurations=runs.configurations[used])
+    used = runs.configurations.setups.isin(table["setup"])
+    return replace(runs, runs=table, configurations=runs.configurations.take(used))

@@ -26,6 +26,7 @@ from metalearners.encoded import centre_and_spread, encode, encode_runs, learn_e
 from metalearners.forest import MAX_LEAVES, Forest, constant_forest
 from metalearners.hyperparameters import HyperparameterEncoding
 from metalearners.lightgbm_trees import REPRODUCIBLE, read_forest
+from warehouse.configurations.table import ConfigurationTable
 from warehouse.qualities import DEFAULT
 from warehouse.queries import RunTable
 from warehouse.support.arrays import Floats
@@ -106,7 +107,7 @@ class _BoostedTrees(CalibratedLearner):
         self.centre_, self.width_ = centre_and_spread(encoded)
         return self._inputs(encoded, data.metafeatures, data.dataset)
 
-    def expect(self, configurations: pd.DataFrame, metafeatures: pd.Series) -> Floats:
+    def expect(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Floats:
         output = self.forest_.predict(self.input_matrix(configurations, metafeatures))
         return self.slope_ * output + self.offset_
 
@@ -120,7 +121,7 @@ class _BoostedTrees(CalibratedLearner):
         """Names of the columns of X."""
         return [*(self.encoding_.columns if self._sees_hyperparameters else ()), *self.metafeatures_]
 
-    def input_matrix(self, configurations: pd.DataFrame, metafeatures: pd.Series) -> Floats:
+    def input_matrix(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Floats:
         """X of `configurations` on the dataset with these meta-features, (n, inputs)."""
         encoded = encode(self.encoding_, configurations, metafeatures)
         one = np.zeros(len(configurations), dtype=np.intp)

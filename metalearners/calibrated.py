@@ -16,7 +16,6 @@ from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from metalearners.base import (
@@ -30,8 +29,9 @@ from metalearners.base import (
 from metalearners.encoded import encode, standardized
 from metalearners.hyperparameters import HyperparameterEncoding
 from metalearners.trials import Conditioned, Prior
+from warehouse.configurations.table import ConfigurationTable
 from warehouse.queries import RunTable
-from warehouse.support.arrays import Floats
+from warehouse.support.arrays import Floats, Positions
 from warehouse.support.errors import BadInput
 
 _HELD_OUT, _MOST_HELD_OUT = 3, 15  # every third dataset is left out to measure the spread, up to so many
@@ -58,10 +58,10 @@ class CalibratedLearner(ABC):
         """Learn to expect scores from `runs`."""
 
     @abstractmethod
-    def expect(self, configurations: pd.DataFrame, metafeatures: pd.Series) -> Floats:
+    def expect(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Floats:
         """(n,) expected scores."""
 
-    def points(self, configurations: pd.DataFrame, metafeatures: pd.Series) -> Floats:
+    def points(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Floats:
         """x."""
         encoded = encode(self.encoding_, configurations, metafeatures)
         return standardized(encoded, self.centre_, self.width_)
@@ -72,16 +72,16 @@ class CalibratedLearner(ABC):
         self.spread_ = self._held_out_spread(runs, metafeatures)
         return self
 
-    def predict(self, configurations: pd.DataFrame, metafeatures: pd.Series) -> Prediction:
+    def predict(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Prediction:
         """As `MetaLearner.predict`."""
         mean = self.expect(configurations, metafeatures)
         return Prediction(mean, np.full(len(mean), self.spread_))
 
-    def choose(self, configurations: pd.DataFrame, metafeatures: pd.Series, n: int) -> npt.NDArray[np.intp]:
+    def choose(self, configurations: ConfigurationTable, metafeatures: pd.Series, n: int) -> Positions:
         """As `MetaLearner.choose`: the highest predictions."""
         return np.argsort(-self.expect(configurations, metafeatures), kind="stable")[:n]
 
-    def prior(self, configurations: pd.DataFrame, metafeatures: pd.Series) -> Prior:
+    def prior(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Prior:
         """What trials are weighed against; see `metalearners.trials`."""
         points = self.points(configurations, metafeatures)
         doubt = max(np.sqrt(_CORRELATED) * self.spread_, _LEAST_DOUBT)

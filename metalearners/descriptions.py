@@ -28,7 +28,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from warehouse.qualities import GROUPS
-from warehouse.support.arrays import Floats
+from warehouse.support.arrays import Floats, Positions
 from warehouse.support.errors import BadInput
 
 _ERRORS = tuple(name for name in GROUPS["landmarkers"] if name.endswith("ErrRate"))
@@ -110,7 +110,7 @@ class Descriptions:
     """(all q, d) each feature's values on the training datasets, sorted, NaN last."""
     used: npt.NDArray[np.bool_]
     """(all features,) which of those of `groups` vary."""
-    group_of: npt.NDArray[np.intp]
+    group_of: Positions
     """(all q,) position in `groups`."""
     points: Floats
     """(d, all q) the training datasets."""
@@ -192,7 +192,7 @@ def describe(metafeatures: pd.DataFrame, groups: Sequence[str]) -> Descriptions:
     )
 
 
-def _features(metafeatures: pd.DataFrame, groups: Sequence[str]) -> tuple[Floats, npt.NDArray[np.intp]]:
+def _features(metafeatures: pd.DataFrame, groups: Sequence[str]) -> tuple[Floats, Positions]:
     """(d, all features) of these groups, and the position of each one's group; NaN where undefined."""
     nothing = np.full(len(metafeatures), np.nan)
 

@@ -212,7 +212,7 @@ def _fold(
         runs=len(new.actual),
         tau=kendall_tau(expected.mean, new.actual),
         regret={top: normalized_regret(chosen[:top], new.actual) for top in TOPS},
-        choices=new.configurations.index[chosen].tolist(),
+        choices=new.configurations.setups[chosen].tolist(),
         coverage=coverage(expected, new.actual),
         shots=_taus_after_trials(trained, new, shots, seed) if shots else {},
     )
@@ -232,7 +232,7 @@ class _NewDataset:
 
     def trials(self, rows: np.ndarray) -> Observations:
         """These runs as trials."""
-        return Observations(self.configurations.iloc[rows], self.actual[rows])
+        return Observations(self.configurations.take(rows), self.actual[rows])
 
 
 def _taus_after_trials(

@@ -43,7 +43,6 @@ from metalearners.base import (
     Round,
     TrainingData,
     arrays_of,
-    hyperparameters_of,
     training_data,
 )
 from metalearners.encoder import Encoder
@@ -51,9 +50,10 @@ from metalearners.kernel import ConfigurationKernel, learn_kernel, spread_out
 from metalearners.latent_gp import LATENT, SPARSE, LatentKernel, Shape
 from metalearners.neighbours import NearestBestLearner
 from metalearners.trials import Conditioned, Prior
+from warehouse.configurations.table import ConfigurationTable
 from warehouse.qualities import SHAPE
 from warehouse.queries import RunTable
-from warehouse.support.arrays import Floats
+from warehouse.support.arrays import Floats, Positions
 from warehouse.support.errors import BadInput
 
 logger = logging.getLogger(__name__)
@@ -154,7 +154,7 @@ class FactorizationLearner:
 
     def _learn_means(
         self, data: TrainingData, runs: RunTable, metafeatures: pd.DataFrame
-    ) -> tuple[npt.NDArray[np.intp], Floats]:
+    ) -> tuple[Positions, Floats]:
         """Positions of runs, and what is left to factorize of their scores."""
         everything = np.arange(len(data.values))
         if not self.cold_datasets:
@@ -177,7 +177,7 @@ class FactorizationLearner:
         return (values - self.level_) / self.spread_
 
     def _learn_encoder(
-        self, data: TrainingData, rows: npt.NDArray[np.intp], residuals: Floats, start: _Latent | None
+        self, data: TrainingData, rows: Positions, residuals: Floats, start: _Latent | None
     ) -> _Latent:
         train_encoder = _torch_module("encoder_training").train_encoder
         begun = start if isinstance(start, _Encoded) else None
@@ -207,10 +207,10 @@ class FactorizationLearner:
         return _Encoded.anchored(kernel, encoder.positions(np.unique(x, axis=0)), points, encoder, self.seed)
 
     def _learn_free(
-        self, data: TrainingData, rows: npt.NDArray[np.intp], residuals: Floats, start: _Latent | None
+        self, data: TrainingData, rows: Positions, residuals: Floats, start: _Latent | None
     ) -> _Latent:
         gplvm = _torch_module("gplvm")
-        names = row_names(data.configurations)
+        names = row_names(data.hyperparameters)
         begun = start if isinstance(start, _Free) else None
         known = np.empty(0, names.dtype) if begun is None else begun.names
         known = np.concatenate([known, np.setdiff1d(names, known)])
@@ -235,14 +235,14 @@ class FactorizationLearner:
         )
         return _Free.anchored(model.kernel, model.X, known, self.seed)
 
-    def predict(self, configurations: pd.DataFrame, metafeatures: pd.Series) -> Prediction:
+    def predict(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Prediction:
         if self.cold_datasets:
             return self._bank.predict(configurations, metafeatures)
         n = len(configurations)
         deviation = np.sqrt(self._latent.kernel.alpha + self._latent.kernel.sigma2)
         return Prediction(np.zeros(n), np.full(n, deviation) if self.scale else None)
 
-    def prior(self, configurations: pd.DataFrame, metafeatures: pd.Series) -> Prior:
+    def prior(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Prior:
         """What trials are weighed against; see `metalearners.trials`."""
         latent = self._latent.features(configurations, metafeatures)
         if not self.cold_datasets:
@@ -255,7 +255,7 @@ class FactorizationLearner:
         """As `metalearners.trials.HasPrior.targets_of`."""
         return self._bank.targets_of(values) if self.cold_datasets else values
 
-    def choose(self, configurations: pd.DataFrame, metafeatures: pd.Series, n: int) -> npt.NDArray[np.intp]:
+    def choose(self, configurations: ConfigurationTable, metafeatures: pd.Series, n: int) -> Positions:
         """As `MetaLearner.choose`: the bank's choice, or the paper's."""
         learner = self._bank if self.cold_datasets else self._nearest
         return learner.choose(configurations, metafeatures, n)
@@ -268,7 +268,7 @@ class FactorizationLearner:
         """k and sigma2"""
         return self._latent.kernel
 
-    def positions(self, configurations: pd.DataFrame, metafeatures: pd.Series) -> Floats:
+    def positions(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Floats:
         """(n, Q) X of `configurations` on this dataset; NaN where one has none."""
         return self._latent.positions(configurations, metafeatures)
 
@@ -336,7 +336,7 @@ class _OnMeasure:
     learner: FactorizationLearner
     trials: Observations
 
-    def predict(self, configurations: pd.DataFrame, metafeatures: pd.Series) -> Prediction:
+    def predict(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Prediction:
         """As `MetaLearner.predict`, in standard deviations of all runs."""
         prior = self.learner.prior(configurations, metafeatures)
         if not len(self.trials.values):
@@ -374,10 +374,10 @@ class _Latent(ABC):
     """(G, G) such that k(X, A) factor = Phi."""
 
     @abstractmethod
-    def positions(self, configurations: pd.DataFrame, metafeatures: pd.Series) -> Floats:
+    def positions(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Floats:
         """(n, Q) X; NaN where a configuration has none."""
 
-    def features(self, configurations: pd.DataFrame, metafeatures: pd.Series) -> Floats:
+    def features(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Floats:
         """Phi; 0 for a configuration without a position."""
         X = self.positions(configurations, metafeatures)
         phi = self.kernel.covariance(np.nan_to_num(X), self.anchors) @ self.factor
@@ -415,7 +415,7 @@ class _Encoded(_Latent):
         """Make one whose anchors are among the positions X."""
         return cls(kernel, *_anchors(kernel, X, seed), points, encoder)
 
-    def positions(self, configurations: pd.DataFrame, metafeatures: pd.Series) -> Floats:
+    def positions(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Floats:
         return self.encoder.positions(self.points.points(configurations, metafeatures))
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -448,9 +448,9 @@ class _Free(_Latent):
         """Make one whose anchors are among the positions X."""
         return cls(kernel, *_anchors(kernel, X, seed), names, X)
 
-    def positions(self, configurations: pd.DataFrame, metafeatures: pd.Series) -> Floats:  # noqa: ARG002
+    def positions(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Floats:  # noqa: ARG002
         order = np.argsort(self.names)
-        names = row_names(hyperparameters_of(configurations))
+        names = row_names(configurations.hyperparameters)
         place = order[np.minimum(np.searchsorted(self.names[order], names), len(order) - 1)]
         return np.where((self.names[place] == names)[:, None], self.X[place], np.nan)
 
@@ -473,7 +473,7 @@ class _Nothing(_Latent):
     def __init__(self) -> None:
         super().__init__(LatentKernel("rbf", 1.0, np.ones(1), 1.0), np.empty((0, 1)), np.empty((0, 0)))
 
-    def positions(self, configurations: pd.DataFrame, metafeatures: pd.Series) -> Floats:  # noqa: ARG002
+    def positions(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Floats:  # noqa: ARG002
         return np.full((len(configurations), 1), np.nan)
 
     @classmethod
@@ -481,13 +481,13 @@ class _Nothing(_Latent):
         return cls()
 
 
-def row_names(configurations: pd.DataFrame) -> npt.NDArray[np.uint64]:
+def row_names(hyperparameters: pd.DataFrame) -> npt.NDArray[np.uint64]:
     """(n,) a number for each configuration, by the values that it has; 1 and True differ, 1 and 1.0 don't."""
     columns = [
-        [f"{name}={_text(value)}" if value == value else "" for value in configurations[name]]
-        for name in sorted(configurations.columns)
+        [f"{name}={_text(value)}" if value == value else "" for value in hyperparameters[name]]
+        for name in sorted(hyperparameters.columns)
     ]
-    rows = zip(*columns, strict=True) if columns else [()] * len(configurations)
+    rows = zip(*columns, strict=True) if columns else [()] * len(hyperparameters)
     texts = ["\0".join(filter(None, row)) for row in rows]
     digests = [hashlib.blake2b(text.encode(), digest_size=8).digest() for text in texts]
     return np.frombuffer(b"".join(digests), dtype=np.uint64)
@@ -500,7 +500,7 @@ def _text(value: object) -> str:
 
 def _missing(data: TrainingData) -> float:
     """Share of the matrix of configurations and datasets that has no run."""
-    return 1 - len(data.values) / (len(data.configurations) * len(data.metafeatures))
+    return 1 - len(data.values) / (len(data.hyperparameters) * len(data.metafeatures))
 
 
 def _anchors(kernel: LatentKernel, X: Floats, seed: int) -> tuple[Floats, Floats]:

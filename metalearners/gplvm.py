@@ -35,7 +35,7 @@ from torch import Tensor
 from metalearners.base import Round
 from metalearners.checkpoint import Checkpoint
 from metalearners.latent_gp import LATENT, LATENT_SPARSE, SPARSE, LatentKernel, Shape
-from warehouse.support.arrays import Floats
+from warehouse.support.arrays import Floats, Positions
 from warehouse.support.errors import BadInput
 
 BATCH = 50
@@ -271,7 +271,7 @@ class _Objective:
         self._listed = [np.flatnonzero(~has if has.mean() > 0.5 else has) for has in observed.T]
         self._lists_missing = observed.mean(axis=0) > 0.5
 
-    def nll(self, model: _Model, batch: npt.NDArray[np.intp]) -> Tensor:
+    def nll(self, model: _Model, batch: Positions) -> Tensor:
         if model.Z is None:
             return self._exact(model, batch)
         phi = model.features()
@@ -284,7 +284,7 @@ class _Objective:
         left_out = (observed.sum(0) * (model.log_alpha.exp() - (phi**2).sum(1))).sum()
         return fit + left_out / (2 * model.sigma2)
 
-    def _exact(self, model: _Model, batch: npt.NDArray[np.intp]) -> Tensor:
+    def _exact(self, model: _Model, batch: Positions) -> Tensor:
         most = max(1, int(self._observed[:, batch].sum(axis=0).max()))
         is_dense = most > _DENSE * len(self._Y)
         K = model.covariance(model.X, model.X) if is_dense else None

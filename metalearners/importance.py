@@ -107,6 +107,6 @@ def _constant_within(columns: np.ndarray, rows_of: list[np.ndarray]) -> bool:
 
 def _owner(column: str, runs: RunTable) -> str:
     """The hyperparameter that an encoded column belongs to; a meta-feature is its own."""
-    parameters = [str(name) for name in runs.configurations.columns[2:]]
+    parameters = [str(name) for name in runs.configurations.parameters.columns]
     owners = [name for name in parameters if column == name or column.startswith(f"{name}_")]
     return max(owners, key=len, default=column)

@@ -34,6 +34,7 @@ from metalearners.encoded import (
     standardized,
 )
 from metalearners.hyperparameters import HyperparameterEncoding
+from warehouse.configurations.table import ConfigurationTable
 from warehouse.support.arrays import Floats
 from warehouse.support.errors import BadInput
 
@@ -59,8 +60,8 @@ class ConfigurationKernel:
     factor: Floats
     """(G, G) such that k(x, Z) factor = Phi."""
 
-    def points(self, configurations: pd.DataFrame, metafeatures: pd.Series) -> Floats:
-        """x of `configurations`, in the form of `RunTable.configurations`, on this dataset."""
+    def points(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Floats:
+        """x of `configurations` on this dataset."""
         encoded = encode(self.encoding, configurations, metafeatures)
         return standardized(_comparable(encoded, self.logarithmic), self.centre, self.scale)
 
@@ -69,7 +70,7 @@ class ConfigurationKernel:
         encoded = encode_runs(self.encoding, data)
         return standardized(_comparable(encoded, self.logarithmic), self.centre, self.scale)
 
-    def features(self, configurations: pd.DataFrame, metafeatures: pd.Series) -> Floats:
+    def features(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Floats:
         """Phi of `configurations` on this dataset."""
         return self.features_at(self.points(configurations, metafeatures))
 

@@ -48,16 +48,16 @@ def draw_latent_space(model: StoredModel, warehouse: Warehouse, file: Path, data
     key, name = _dataset(warehouse, runs.runs["dataset"], dataset)
     described = warehouse.metafeatures().reindex([key]).iloc[0]
     X = learner.positions(runs.configurations, described) * np.sqrt(learner.latent_kernel.gamma)
-    placed = ~np.isnan(X).any(axis=1)
-    if not placed.any():
+    placed = np.flatnonzero(~np.isnan(X).any(axis=1))
+    if not len(placed):
         raise BadInput("no configuration of the warehouse has a place in the model's latent space")
-    places = pd.DataFrame(_principal_axes(X[placed]), index=runs.configurations[placed].index)
+    places = pd.DataFrame(_principal_axes(X[placed]), index=runs.configurations.setups[placed])
     own = runs.runs[(runs.runs["dataset"] == key) & runs.runs["setup"].isin(places.index)]
     values = oriented(own["value"].to_numpy(np.float64), runs.measure)
     scores = pd.Series(standard_scores(values), own["setup"]).groupby(level=0).mean()
     figure = Figure(figsize=(12, 5.5), layout="constrained")
     by_algorithm, by_score = figure.subplots(1, 2, sharex=True, sharey=True)
-    _draw_algorithms(by_algorithm, places, runs.configurations.loc[places.index, "algorithm"])
+    _draw_algorithms(by_algorithm, places, runs.configurations.algorithms.iloc[placed])
     _draw_scores(figure, by_score, places, scores, name)
     save_figure(figure, file)
     return f"{len(places):,} configurations, {len(scores):,} of them run on {name}: {file}"

@@ -27,6 +27,7 @@ import pandas as pd
 
 from metalearners import DEFAULT_LEARNER, new_learner
 from metalearners.base import LongTraining, MetaLearner, Prediction, Round, without_datasets
+from warehouse.configurations.table import ConfigurationTable
 from warehouse.measures import canonical_measure, larger_is_better
 from warehouse.queries import RunTable
 from warehouse.store import Warehouse
@@ -87,7 +88,7 @@ class StoredModel:
     updated_from: str | None = None
     """Name of the model that its training went on from; None = it was trained from the start."""
 
-    def predict(self, configurations: pd.DataFrame, metafeatures: pd.Series) -> Prediction:
+    def predict(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Prediction:
         """As `MetaLearner.predict`."""
         return self.learner.predict(configurations, metafeatures)
 

@@ -25,7 +25,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Self, get_args
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from metalearners.base import SIZES, training_data
@@ -39,9 +38,10 @@ from metalearners.encoded import (
 )
 from metalearners.hyperparameters import HyperparameterEncoding
 from metalearners.lightgbm_trees import REPRODUCIBLE
+from warehouse.configurations.table import ConfigurationTable
 from warehouse.qualities import SHAPE
 from warehouse.queries import RunTable
-from warehouse.support.arrays import Floats
+from warehouse.support.arrays import Floats, Positions
 from warehouse.support.errors import BadInput
 
 Distance = Literal["L1", "L2"]
@@ -122,7 +122,7 @@ class _RunsOfDatasets(CalibratedLearner):
     def _begin(self) -> None:
         """Prepare what `expect` uses, from what `learn` or `restore` found."""
 
-    def expect(self, configurations: pd.DataFrame, metafeatures: pd.Series) -> Floats:
+    def expect(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Floats:
         if not len(configurations):
             return np.empty(0)
         return self._combined(self.points(configurations, metafeatures), self._nearest(metafeatures))
@@ -243,7 +243,7 @@ class _OrderedFirst(_RunsOfDatasets):
             scores[same] = _BEST_SCORE + _STEP * (len(first) - place)
         return scores
 
-    def choose(self, configurations: pd.DataFrame, metafeatures: pd.Series, n: int) -> npt.NDArray[np.intp]:
+    def choose(self, configurations: ConfigurationTable, metafeatures: pd.Series, n: int) -> Positions:
         """As `MetaLearner.choose`: what is most like each one that comes first, then the others."""
         x = self.points(configurations, metafeatures)
         nearest = self._nearest(metafeatures)

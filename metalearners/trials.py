@@ -29,7 +29,8 @@ import pandas as pd
 from metalearners.base import Observations, Prediction
 from metalearners.encoded import squared_distances
 from metalearners.kernel import matern_at
-from warehouse.support.arrays import Floats
+from warehouse.configurations.table import ConfigurationTable
+from warehouse.support.arrays import Floats, Positions
 
 _DRAWS = 500
 WIDTHS = (0.5, 1.0, 2.0)
@@ -90,11 +91,11 @@ LEARNED = Explanation(expects=True, stretch=None)
 class HasPrior(Protocol):
     """A trained learner that can be conditioned on trials."""
 
-    def predict(self, configurations: pd.DataFrame, metafeatures: pd.Series) -> Prediction:
+    def predict(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Prediction:
         """As `MetaLearner.predict`."""
         ...
 
-    def prior(self, configurations: pd.DataFrame, metafeatures: pd.Series) -> Prior:
+    def prior(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Prior:
         """What it expects of `configurations` on the dataset with these meta-features."""
         ...
 
@@ -111,7 +112,7 @@ class Conditioned:
     learner: HasPrior
     trials: Observations
 
-    def predict(self, configurations: pd.DataFrame, metafeatures: pd.Series) -> Prediction:
+    def predict(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Prediction:
         """As `MetaLearner.predict`; `metafeatures` are those of the dataset of the trials."""
         from threadpoolctl import threadpool_limits
 
@@ -129,7 +130,7 @@ class Conditioned:
         return type(self)(self.learner, self.trials.with_more(observations))
 
 
-def best_together(prior: Prior, n: int) -> npt.NDArray[np.intp]:
+def best_together(prior: Prior, n: int) -> Positions:
     """Positions of `n` configurations of which the best is expected to score most.
 
     The first is the one with the highest mean; each next one raises the expected maximum the most, over

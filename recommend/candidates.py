@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 import pandas as pd
 
 from ingest.flows import Flow, find_flow
 from warehouse.configurations.configuration import Configuration
-from warehouse.configurations.parameters import Value
 from warehouse.queries import RunTable
 from warehouse.support.errors import BadInput
 
@@ -38,13 +35,15 @@ def find_candidates(
     best = pd.Series(scores).groupby(runs.runs["setup"].to_numpy()).max().sort_values(ascending=False)
     found: dict[str, Configuration] = {}
     seen: set[Configuration] = set()
-    for algorithm, part in runs.configurations.loc[best.index].groupby("algorithm", sort=False):
+    table = runs.configurations.of_setups(best.index)
+    for algorithm in table.algorithms.unique():
         flow = find_flow(str(algorithm))
         if flow is None or not flow.installed or (wanted and flow.name not in wanted):
             continue
-        for setup, values in _values(part.iloc[:MOST_CANDIDATES], f"{algorithm}:"):
+        part = table.take(np.flatnonzero(table.algorithms == algorithm)[:MOST_CANDIDATES])
+        for setup, configuration in zip(part.setups, part.configurations(), strict=True):
             try:
-                current = Configuration(flow.name, flow.current(values))
+                current = Configuration(flow.name, flow.current(configuration.values))
             except BadInput:
                 continue  # a value that no longer exists
             if current not in seen and flow.rows_needed(current.values) <= rows // 2:
@@ -58,19 +57,9 @@ def find_candidates(
 
 def flows_to_install(runs: RunTable, wanted: set[str]) -> list[Flow]:
     """Flows of `runs` that would be candidates if the packages that they need were there."""
-    flows = (find_flow(str(algorithm)) for algorithm in runs.configurations["algorithm"].unique())
+    flows = (find_flow(str(algorithm)) for algorithm in runs.configurations.algorithms.unique())
     return [
         flow
         for flow in flows
         if flow is not None and not flow.installed and (not wanted or flow.name in wanted)
     ]
-
-
-def _values(configurations: pd.DataFrame, prefix: str) -> Iterator[tuple[str, dict[str, Value]]]:
-    """Setup and hyperparameters of one algorithm's configurations, whose columns start with `prefix`."""
-    columns = [name for name in configurations.columns if name.startswith(prefix)]
-    names = [name.removeprefix(prefix) for name in columns]
-    rows = configurations[columns].to_numpy(dtype=object)
-    for setup, row in zip(configurations.index, rows, strict=True):
-        # A parameter that the setup does not have is NaN, the one value that differs from itself.
-        yield setup, {name: value for name, value in zip(names, row, strict=True) if value == value}

@@ -19,9 +19,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ingest.flows import Flow, get_flow, native_values
-from recommend.bo.space import ALGORITHM, Space, with_shares
+from recommend.bo.space import Space, with_shares
 from warehouse.configurations.configuration import Configuration
 from warehouse.configurations.parameters import Value
+from warehouse.configurations.table import ALGORITHM, joint_name
 from warehouse.support.errors import BadInput, Failed, one_line
 
 if TYPE_CHECKING:
@@ -326,7 +327,7 @@ def named(configuration: Configuration, *, joint: bool) -> dict[str, Value]:
     """
     if not joint:
         return dict(configuration.values)
-    own = {f"{configuration.algorithm}:{name}": value for name, value in configuration.values.items()}
+    own = {joint_name(configuration.algorithm, name): value for name, value in configuration.values.items()}
     return {ALGORITHM: configuration.algorithm, **own}
 
 

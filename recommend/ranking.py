@@ -26,6 +26,7 @@ from recommend.candidates import find_candidates, flows_to_install
 from recommend.evidence import nearest_datasets, scores_on
 from recommend.seeds import SCHEMA, STRATEGIES, choose_delta
 from warehouse.configurations.configuration import Configuration
+from warehouse.configurations.table import ConfigurationTable
 from warehouse.measures import canonical_measure
 from warehouse.qualities import GROUPS
 from warehouse.queries import RunTable
@@ -169,9 +170,9 @@ class Knowledge:
         return find_candidates(self.runs, self.scores, set(self.flows), len(self.part.features))
 
     @cached_property
-    def configurations(self) -> pd.DataFrame:
-        """The candidates in the form of `RunTable.configurations`."""
-        return self.runs.configurations.loc[list(self.candidates)]
+    def configurations(self) -> ConfigurationTable:
+        """The candidates as the warehouse has them."""
+        return self.runs.configurations.of_setups(self.candidates)
 
 
 _SAME_OR_NEAR = """

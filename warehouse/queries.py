@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from warehouse.configurations.table import SEPARATOR, ConfigurationTable
 from warehouse.measures import ACCURACY, NORMALIZED, known_name
 from warehouse.normalized import normalized_accuracy
 from warehouse.published import harmonized
@@ -30,22 +31,21 @@ class RunTable:
     `runs` has one row per run, in source order: run, dataset, family (equal for near copies), task, flow,
     algorithm, setup, value (of the measure). Of a dataset that configurations were fitted on several numbers
     of rows of, there are the runs on the fewest, which all configurations have. `configurations` has one row
-    per setup (the index), in order of first run; the first two columns are flow and algorithm, all others are
-    parameters (one of them may be called algorithm, too) with Python values (None, bool, int, float, str) or
+    per setup, in order of first run; its hyperparameters are Python values (None, bool, int, float, str) or
     `ABSENT`, in alphabetical order.
     """
 
     flow: str | None
     measure: str
     runs: pd.DataFrame
-    configurations: pd.DataFrame
+    configurations: ConfigurationTable
 
 
 def run_table(ask: Ask, flow: str | None, measure: str) -> RunTable:
     """Runs of `flow` that have a value of `measure`.
 
     `flow` is a flow ("openml:6969", or "6969" for short), an algorithm ("random_forest": all its flows), or
-    None for all runs; then a parameter's column is named "algorithm:parameter". `measure` is any that runs
+    None for all runs; then the configurations are a joint table. `measure` is any that runs
     have, or an alias (`warehouse.measures`); `normalized_accuracy` is computed from the accuracy where it is
     not stored. Raises `BadInput` for an unknown flow or measure, and names the known ones.
     """
@@ -58,9 +58,10 @@ def run_table(ask: Ask, flow: str | None, measure: str) -> RunTable:
         runs = normalized_accuracy(accuracies, metafeatures(ask))
     if runs.empty:
         _refuse_unknown_measure(ask, measure, parameters)
-    setups = runs.drop_duplicates("setup").set_index("setup")[["flow", "algorithm"]]
-    values = ask(_HYPERPARAMETERS, {"flows": flows, "qualified": flow is None})
-    return RunTable(resolved, measure, runs, _with_parameters(setups, values))
+    algorithms = runs.drop_duplicates("setup").set_index("setup")["algorithm"]
+    values = ask(_HYPERPARAMETERS, {"flows": flows, "joint": flow is None, "separator": SEPARATOR})
+    table = ConfigurationTable(algorithms, _parameters(algorithms.index, values), flow is None)
+    return RunTable(resolved, measure, runs, table)
 
 
 def performance_matrix(ask: Ask, measure: str) -> pd.DataFrame:
@@ -122,7 +123,7 @@ ORDER BY i.version, r.position, r.run
 
 _HYPERPARAMETERS = """
 SELECT h.setup, h.value,
-  CASE WHEN $qualified THEN coalesce(f.algorithm, f.flow) || ':' ELSE '' END || h.parameter AS parameter
+  CASE WHEN $joint THEN coalesce(f.algorithm, f.flow) || $separator ELSE '' END || h.parameter AS parameter
 FROM hyperparameters h
 JOIN setups s USING (setup)
 JOIN flows f USING (flow)
@@ -180,21 +181,20 @@ def _refuse_unknown_measure(ask: Ask, measure: str, parameters: Mapping[str, Any
         raise BadInput(f"no run has the measure {measure!r}; measures here: {', '.join(measures) or 'none'}")
 
 
-def _with_parameters(setups: pd.DataFrame, hyperparameters: pa.Table) -> pd.DataFrame:
-    """`setups` (index setup) and a column of Python values for each parameter that one of them has."""
+def _parameters(setups: pd.Index, hyperparameters: pa.Table) -> pd.DataFrame:
+    """Python values by setup and hyperparameter, of the hyperparameters that one of `setups` has."""
     rows, row_names = _codes(hyperparameters["setup"])
     columns, column_names = _codes(hyperparameters["parameter"])
     values, texts = _codes(hyperparameters["value"])
     decoded = np.empty(len(texts), dtype=object)
     decoded[:] = [_plain(text) for text in texts]  # each distinct text once
-    rows = setups.index.get_indexer(pd.Index(row_names, dtype=setups.index.dtype))[rows]
+    rows = setups.get_indexer(pd.Index(row_names, dtype=setups.dtype))[rows]
     here = rows >= 0  # hyperparameters of setups without such a run are left out
     names = sorted({column_names[column] for column in np.unique(columns[here])})
     place = pd.Index(names, dtype=str).get_indexer(pd.Index(column_names, dtype=str))
     matrix = np.full((len(setups), len(names)), ABSENT, dtype=object)
     matrix[rows[here], place[columns[here]]] = decoded[values[here]]
-    parameters = pd.DataFrame(matrix, index=setups.index, columns=names, dtype=object)
-    return pd.concat([setups, parameters], axis=1)
+    return pd.DataFrame(matrix, index=setups, columns=names, dtype=object)
 
 
 def _plain(text: str) -> bool | int | float | str | None:

@@ -17,11 +17,13 @@ import numpy.typing as npt
 import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin
 
+from warehouse.support.arrays import Positions
+
 PATIENCE = 20
 """Rounds without a lower log loss on the validation rows after which training stops."""
 
 Matrix = npt.NDArray[np.float64]
-Codes = npt.NDArray[np.intp]
+Codes = Positions
 
 
 class Booster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from ingest.metafeatures.prepared import Prepared
 from ingest.metafeatures.values import Values, spread, summaries
-from warehouse.support.arrays import Floats
+from warehouse.support.arrays import Floats, Positions
 
 _NO_NUMERIC = "no attribute is numeric"
 _NO_NOMINAL = "no attribute is nominal"
@@ -155,7 +155,7 @@ def _of_cardinalities(counts: npt.NDArray[np.float64], kind: str, reason: str) -
     return {name: float(number) for name, number in zip(names, numbers, strict=True)}
 
 
-def _contingency(codes: npt.NDArray[np.intp], y: npt.NDArray[np.intp]) -> Floats:
+def _contingency(codes: Positions, y: Positions) -> Floats:
     """(categories, classes) rows with both; those where the attribute is missing left out."""
     present = codes >= 0
     classes = int(y.max()) + 1

@@ -24,10 +24,10 @@ import pandas as pd
 from ingest.reading.content_hash import hash_numbers, mixed
 from ingest.reading.datasets import Dataset
 from ingest.reading.roles import Role
-from warehouse.support.arrays import Floats
+from warehouse.support.arrays import Floats, Positions
 
 Singles = npt.NDArray[np.float32]
-Codes = npt.NDArray[np.intp]
+Codes = Positions
 Flags = npt.NDArray[np.bool_]
 Hashes = npt.NDArray[np.uint64]
 

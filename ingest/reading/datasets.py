@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Literal, Self
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from ingest.reading.columns import labels, tidied
@@ -20,6 +19,7 @@ from ingest.reading.content_hash import content_hash
 from ingest.reading.encoding import quoted
 from ingest.reading.roles import Role, converted, detect_role
 from ingest.reading.tables import RawTable, read_table
+from warehouse.support.arrays import Positions
 from warehouse.support.errors import BadInput
 
 TARGET_NAMES = ("class", "target", "label", "y")
@@ -58,7 +58,7 @@ class Dataset:
         """The warehouse's name for the dataset: `openml:<id>` or `local:<name>-<content hash>`."""
         return self.source if self.source.startswith("openml:") else f"local:{self.name}-{self.content_hash}"
 
-    def take(self, rows: npt.NDArray[np.intp]) -> Self:
+    def take(self, rows: Positions) -> Self:
         """The dataset with these rows only, in this order; columns, roles and classes stay."""
         features = self.features.iloc[rows].reset_index(drop=True)
         return replace(self, features=features, target=self.target.iloc[rows].reset_index(drop=True))

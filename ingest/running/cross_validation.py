@@ -14,12 +14,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from ingest.flows import get_flow
 from ingest.running.resampling import Resampling, Split
 from warehouse.configurations.parameters import Value
-from warehouse.support.arrays import Floats
+from warehouse.support.arrays import Floats, Positions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -86,9 +85,9 @@ def cross_validate(
     return evaluate(flow, values, dataset, splits, seed=seed)
 
 
-def class_codes(dataset: Dataset) -> npt.NDArray[np.intp]:
+def class_codes(dataset: Dataset) -> Positions:
     """(n,) number of each row's class, from 0."""
-    codes: npt.NDArray[np.intp] = np.asarray(dataset.target.astype("category").cat.codes, dtype=np.intp)
+    codes: Positions = np.asarray(dataset.target.astype("category").cat.codes, dtype=np.intp)
     return codes
 
 
@@ -182,7 +181,7 @@ def class_measures(confusion: Floats) -> dict[str, float]:
     }
 
 
-def _probability_measures(tested: _Tested, actual: npt.NDArray[np.intp]) -> dict[str, float]:
+def _probability_measures(tested: _Tested, actual: Positions) -> dict[str, float]:
     if not tested.probabilities:
         return {"log_loss": float("nan"), "brier_score": float("nan")}
     probabilities = np.concatenate(tested.probabilities)

@@ -10,9 +10,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-Rows = npt.NDArray[np.intp]
+from warehouse.support.arrays import Positions
+
+Rows = Positions
 Split = tuple[Rows, Rows]
 """Rows to fit on, rows to test on."""
 

@@ -10,11 +10,10 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from recommend.bo.space import Configurations, Space
 from warehouse.configurations.configuration import Configuration
-from warehouse.support.arrays import Floats
+from warehouse.support.arrays import Floats, Positions
 
 Encode = Callable[[Configurations], Floats]
 Score = Callable[[Floats], Floats]
@@ -109,7 +108,7 @@ class TableCandidates:
         free = self._free(taken)
         return self.row(free[int(score(self._encoded[encode][free]).argmax())]) if len(free) else None
 
-    def _free(self, taken: Collection[Hashable]) -> npt.NDArray[np.intp]:
+    def _free(self, taken: Collection[Hashable]) -> Positions:
         return np.array([row for row in range(len(self.configurations)) if row not in taken], dtype=np.intp)
 
 

@@ -35,11 +35,12 @@ from metalearners import DEFAULT_LEARNER
 from metalearners.base import Prediction
 from recommend.bo.candidates import Candidate, Encode, Score, SpaceCandidates, Tried
 from recommend.bo.optimizer import Optimizer, Proposal
-from recommend.bo.space import ALGORITHM, KNOWN, Configurations, Space, with_shares
+from recommend.bo.space import KNOWN, Configurations, Space, with_shares
 from recommend.bo.surrogates import DEFAULT_SURROGATE, LEARNERS_OF, Ingredients, Surrogate, new_surrogate
 from recommend.export import configurations_of, named, optuna_distributions, optuna_domain
 from recommend.ranking import recommend
 from warehouse.configurations.configuration import Configuration
+from warehouse.configurations.table import ALGORITHM
 from warehouse.store import Warehouse
 from warehouse.support.arrays import Floats
 from warehouse.support.errors import BadInput

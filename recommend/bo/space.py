@@ -4,7 +4,7 @@ Notation
     n, p       configurations, hyperparameters of the space
     vectors    (n, p) ConfigSpace's own form: numbers on [0, 1] of their scale, choices by their position,
                NaN where a configuration does not have the hyperparameter
-    table      (n rows) the form of `warehouse.queries.RunTable.configurations`, which meta-learners take
+    table      the form that meta-learners take
 """
 
 from __future__ import annotations
@@ -22,14 +22,19 @@ import pandas as pd
 from ingest.flows import Flow, find_flow
 from warehouse.configurations.configuration import Configuration
 from warehouse.configurations.parameters import Number, Value
-from warehouse.support.arrays import Floats
+from warehouse.configurations.table import (
+    ALGORITHM,
+    SEPARATOR,
+    ConfigurationTable,
+    joint_name,
+    split_name,
+)
+from warehouse.support.arrays import Floats, Positions
 from warehouse.support.errors import BadInput
 
 if TYPE_CHECKING:
     from ConfigSpace import ConfigurationSpace
 
-ALGORITHM = "algorithm"
-"""Hyperparameter of a joint space that says whose hyperparameters are active."""
 KNOWN = 1000
 """Random configurations that show a surrogate what hyperparameters can be."""
 DIGITS = 12
@@ -58,22 +63,22 @@ class Configurations:
     """n configurations in both forms."""
 
     vectors: Floats
-    categories: npt.NDArray[np.intp]
+    categories: Positions
     """(p,) number of choices of a hyperparameter, 0 for a number."""
-    tabulate: Callable[[], pd.DataFrame]
+    tabulate: Callable[[], ConfigurationTable]
     """Makes `table`, which not every surrogate looks at."""
 
     @cached_property
-    def table(self) -> pd.DataFrame:
+    def table(self) -> ConfigurationTable:
         """The form that meta-learners take."""
         return self.tabulate()
 
     def __len__(self) -> int:
         return len(self.vectors)
 
-    def take(self, rows: npt.NDArray[np.intp] | list[int]) -> Configurations:
+    def take(self, rows: Positions | list[int]) -> Configurations:
         """The configurations at these positions."""
-        return Configurations(self.vectors[rows], self.categories, lambda: self.table.iloc[rows])
+        return Configurations(self.vectors[rows], self.categories, lambda: self.table.take(rows))
 
 
 class Space:
@@ -90,8 +95,8 @@ class Space:
         """The space of `flows`.
 
         Args:
-            joint: name hyperparameters "algorithm:parameter", as tables of several flows do; a space that is
-                not joint has one flow.
+            joint: call hyperparameters by their joint names, as tables of several flows do; a space that
+                is not joint has one flow.
             historical: also admit values that no longer build, which is how old runs are read.
             n_features: of the dataset that is searched on: what `sqrt` and `log2` are shares of.
 
@@ -121,7 +126,7 @@ class Space:
             space.add_configuration_space(
                 name,
                 flow.space(historical=self.historical),
-                delimiter=":",
+                delimiter=SEPARATOR,
                 parent_hyperparameter={"parent": algorithm, "value": name},
             )
         return space
@@ -132,7 +137,7 @@ class Space:
         return list(self.config_space)
 
     @cached_property
-    def categories(self) -> npt.NDArray[np.intp]:
+    def categories(self) -> Positions:
         """(p,) number of choices of each hyperparameter, 0 for a number."""
         sizes = [len(getattr(h, "choices", ())) for h in self.config_space.values()]
         return np.array(sizes, dtype=np.intp)
@@ -149,7 +154,7 @@ class Space:
         drawn = [space.sample_configuration()] if n == 1 else space.sample_configuration(n)
         return self._settled(np.array([configuration.get_array() for configuration in drawn]))
 
-    def neighbours(self, vectors: Floats, random: np.random.Generator) -> tuple[Floats, npt.NDArray[np.intp]]:
+    def neighbours(self, vectors: Floats, random: np.random.Generator) -> tuple[Floats, Positions]:
         """(any, p) vectors that differ from one of `vectors` in one hyperparameter, and in those it switches.
 
         (any,) says which one each of them is a neighbour of.
@@ -176,21 +181,7 @@ class Space:
 
     def decoded(self, vectors: Floats) -> list[Configuration]:
         """What to run for each of these vectors."""
-        table = self._table(vectors)
-        owners = [(name, *self._owner(name)) for name in self._parameters]
-        columns = {name: table.iloc[:, 2 + place].tolist() for place, name in enumerate(self._parameters)}
-        active = dict(zip(self.names, ~np.isnan(vectors.T), strict=True))
-        return [
-            Configuration(
-                str(flow),
-                {
-                    parameter: columns[name][row]
-                    for name, owner, parameter in owners
-                    if owner == flow and active[name][row]
-                },
-            )
-            for row, flow in enumerate(table.iloc[:, 1].tolist())
-        ]
+        return self._table(vectors).configurations()
 
     def vector(self, configuration: Configuration) -> Floats:
         """(p,) the configuration as a vector, the same one that `sample` and `neighbours` have for it.
@@ -208,7 +199,7 @@ class Space:
         if self.joint:
             vector[self.names.index(ALGORITHM)] = list(self.flows).index(algorithm)
         for parameter, value in with_shares(configuration, self.n_features).values.items():
-            name = f"{algorithm}:{parameter}" if self.joint else parameter
+            name = joint_name(algorithm, parameter) if self.joint else parameter
             if name not in self.names:
                 raise BadInput(f"{algorithm} has no hyperparameter {parameter}")
             vector[self.names.index(name)] = _place(self._hyperparameters[name], value)
@@ -224,33 +215,14 @@ class Space:
                 column[present] = _places(hyperparameter, np.array(_column(hyperparameter, column[present])))
         return vectors
 
-    @cached_property
-    def _parameters(self) -> list[str]:
-        """The hyperparameters of flows."""
-        return self.names[1:] if self.joint else self.names
-
-    def _owner(self, name: str) -> tuple[str, str]:
-        """Flow and hyperparameter that a name stands for."""
-        if not self.joint:
-            return next(iter(self.flows)), name
-        flow, _, parameter = name.partition(":")
-        return flow, parameter
-
-    def _table(self, vectors: Floats) -> pd.DataFrame:
+    def _table(self, vectors: Floats) -> ConfigurationTable:
         """Typed columns, which meta-learners read much faster than Python's objects."""
         columns = dict(zip(self.names, vectors.T, strict=True))
-        flows = self.flows.values()
-        own = columns.pop(ALGORITHM) if self.joint else np.zeros(len(vectors))
-        codes = own.astype(np.intp)
-        leading = [
-            pd.Categorical.from_codes(codes, dtype=_categories(*(flow.id for flow in flows))),
-            pd.Categorical.from_codes(codes, dtype=_categories(*(flow.name for flow in flows))),
-        ]
-        decoded = [_column(self._hyperparameters[name], column) for name, column in columns.items()]
-        # A flow's hyperparameter may be called algorithm, so the columns' names are set at last.
-        table = pd.DataFrame(dict(enumerate([*leading, *decoded])))
-        table.columns = ["flow", "algorithm", *columns]
-        return table
+        codes = (columns.pop(ALGORITHM) if self.joint else np.zeros(len(vectors))).astype(np.intp)
+        algorithms = pd.Categorical.from_codes(codes, dtype=_categories(*self.flows))
+        parameters = {name: _column(self._hyperparameters[name], column) for name, column in columns.items()}
+        index = pd.RangeIndex(len(vectors))
+        return ConfigurationTable(pd.Series(algorithms), pd.DataFrame(parameters, index=index), self.joint)
 
 
 @lru_cache(maxsize=1024, typed=True)
@@ -305,33 +277,25 @@ def _place(hyperparameter: Any, value: Value) -> float:
     return float(_places(hyperparameter, numbers)[0])
 
 
-class TableColumns:
-    """How a table of configurations that were run becomes vectors, without a space of ours.
+def configurations_of_table(table: ConfigurationTable) -> Configurations:
+    """Configurations that were run, in both forms, without a space of ours.
 
     A column of numbers is scaled to [0, 1] between its ends, on a log scale where the flow's own space has
     one; any other column counts by the position of the value among those that occur.
     """
-
-    def __init__(self, table: pd.DataFrame) -> None:
-        self._table = table
-
-    def configurations(self) -> Configurations:
-        """The rows of the table in both forms."""
-        parameters = self._table.iloc[:, 2:]
-        algorithms = self._table.iloc[:, 1]
-        columns, sizes = [], []
-        codes, known = pd.factorize(algorithms, sort=True)
-        if len(known) > 1:
-            columns.append(codes.astype(np.float64))
-            sizes.append(len(known))
-        for place, name in enumerate(parameters.columns.astype(str)):
-            algorithm, _, parameter = name.rpartition(":")
-            flow = find_flow(algorithm or str(algorithms.iloc[0]))
-            column, size = _coded(parameters.iloc[:, place], _is_logarithmic(flow, parameter))
-            columns.append(column)
-            sizes.append(size)
-        vectors = np.column_stack(columns) if columns else np.zeros((len(self._table), 0))
-        return Configurations(vectors, np.array(sizes, dtype=np.intp), lambda: self._table)
+    columns, sizes = [], []
+    codes, known = pd.factorize(table.algorithms, sort=True)
+    if len(known) > 1:
+        columns.append(codes.astype(np.float64))
+        sizes.append(len(known))
+    for place, name in enumerate(table.parameters.columns.astype(str)):
+        algorithm, parameter = split_name(name) if table.joint else (str(known[0]), name)
+        logarithmic = _is_logarithmic(find_flow(algorithm), parameter)
+        column, size = _coded(table.parameters.iloc[:, place], logarithmic)
+        columns.append(column)
+        sizes.append(size)
+    vectors = np.column_stack(columns) if columns else np.zeros((len(table), 0))
+    return Configurations(vectors, np.array(sizes, dtype=np.intp), lambda: table)
 
 
 def _is_logarithmic(flow: Flow | None, parameter: str) -> bool:

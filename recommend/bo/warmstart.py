@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from metalearners import DEFAULT_LEARNER, LEARNERS
 from metalearners.base import MetaLearner
 from recommend.seeds import choose_delta
+from warehouse.configurations.table import ConfigurationTable
+from warehouse.support.arrays import Positions
 from warehouse.support.errors import BadInput
 
 Choice = Literal["choose", "worst", "delta"]
@@ -60,12 +61,12 @@ def get_start(name: str) -> Start:
 
 
 def first_choices(
-    choice: Choice, learner: MetaLearner, table: pd.DataFrame, metafeatures: pd.Series, n: int = SEEDS
-) -> npt.NDArray[np.intp]:
+    choice: Choice, learner: MetaLearner, table: ConfigurationTable, metafeatures: pd.Series, n: int = SEEDS
+) -> Positions:
     """Positions of the first `n` configurations to try, in order.
 
     Args:
-        table: configurations to choose from, in the form of `RunTable.configurations`.
+        table: configurations to choose from.
         metafeatures: quality -> value of the dataset.
     """
     if choice == "choose":

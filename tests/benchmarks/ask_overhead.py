@@ -48,6 +48,7 @@ from recommend.bo.simulation.runner import Search
 from recommend.bo.simulation.tasks import ModelTask
 from recommend.bo.space import Configurations, Space
 from recommend.bo.surrogates import Ingredients, Surrogate, new_surrogate
+from tests.tables import flow_table
 from warehouse.configurations.parameters import Choice, Number
 from warehouse.queries import RunTable
 from warehouse.support.arrays import Floats
@@ -117,8 +118,8 @@ def made_up_runs() -> tuple[RunTable, pd.DataFrame]:
         },
         index=pd.Index(names, name="dataset"),
     )
-    table = configurations.table.set_axis(setups).astype(object)
-    return RunTable(TEN.id, "predictive_accuracy", runs, table), metafeatures
+    parameters = configurations.table.parameters.set_axis(setups).astype(object)
+    return RunTable(TEN.id, "predictive_accuracy", runs, flow_table(parameters, TEN.name)), metafeatures
 
 
 class Timed:

@@ -35,13 +35,14 @@ from joblib import Parallel, delayed
 from scipy.stats import rankdata, wilcoxon
 from threadpoolctl import threadpool_limits
 
-from metalearners.base import facts_of, hyperparameters_of, without_datasets
+from metalearners.base import facts_of, without_datasets
 from metalearners.encoded import centre_and_spread, standardized
 from metalearners.factorization import FactorizationLearner, posterior_on_measure
 from metalearners.hyperparameters import learn_encoding
 from metalearners.latent_gp import XI, Search, expected_improvement
 from metalearners.neighbours import PortfolioLearner
 from metalearners.trials import Posterior, Prior
+from tests.tables import flow_table
 from warehouse.qualities import SHAPE
 from warehouse.queries import RunTable
 from warehouse.store import Warehouse
@@ -73,15 +74,12 @@ def svm_grid(path: Path) -> tuple[RunTable, pd.DataFrame]:
     own, described = [f"c{number}" for number in range(1, 7)], list(table.columns[8:])
     setups = table.groupby(own, sort=False).ngroup().astype(str).radd("svm ")
     configurations = table[own].assign(setup=setups).drop_duplicates("setup").set_index("setup")
-    configurations.insert(0, "flow", "svm")
-    configurations.insert(1, "algorithm", "svm")
     runs = pd.DataFrame({"dataset": table["dataset"], "setup": setups, "value": table["accuracy"]})
     names = {"task": runs["dataset"], "family": runs["dataset"]}
     runs = runs.assign(run=runs.index.astype(str), flow="svm", algorithm="svm", **names)
     metafeatures = table.groupby("dataset")[described].first()
-    return RunTable(
-        "svm", "predictive_accuracy", runs, configurations.astype(dict.fromkeys(own, object))
-    ), metafeatures
+    table = flow_table(configurations.astype(object), "svm")
+    return RunTable("svm", "predictive_accuracy", runs, table), metafeatures
 
 
 class NewDataset:
@@ -90,7 +88,7 @@ class NewDataset:
     def __init__(self, runs: RunTable, metafeatures: pd.DataFrame, dataset: str) -> None:
         own = runs.runs[runs.runs["dataset"] == dataset]
         self.values = own["value"].to_numpy()
-        self.configurations = runs.configurations.loc[own["setup"]]
+        self.configurations = runs.configurations.of_setups(own["setup"])
         self.metafeatures = metafeatures.loc[dataset]
         self.most = min(MOST, len(self.values))
 
@@ -210,7 +208,7 @@ def fold_curves(
     curves = {}
     for number, dataset in enumerate(held_out):
         new = NewDataset(runs, metafeatures, dataset)
-        parameters = hyperparameters_of(new.configurations)
+        parameters = new.configurations.hyperparameters
         facts = facts_of(new.metafeatures.to_frame().T)
         encoded = learn_encoding(parameters, facts, one_hot=True).transform(parameters, facts).to_numpy()
         encoded = standardized(encoded, *centre_and_spread(encoded))

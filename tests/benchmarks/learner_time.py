@@ -50,7 +50,7 @@ def main() -> None:
     print(f"training on {len(runs.runs):,} runs: {seconds:.1f} s, peak {peak:,.0f} MiB of the process")
     random = np.random.default_rng(0)
     positions = random.integers(len(runs.configurations), size=CANDIDATES)
-    candidates, dataset = runs.configurations.iloc[positions], metafeatures.iloc[0]
+    candidates, dataset = runs.configurations.take(positions), metafeatures.iloc[0]
     seconds = median_seconds(lambda: learner.predict(candidates, dataset))
     print(f"predicting {CANDIDATES:,} candidates: {seconds * 1e3:.0f} ms")
     trials = Observations(candidates.iloc[:TRIALS], random.normal(size=TRIALS))

@@ -329,7 +329,7 @@ def differences_of_run_tables(expected: RunTable, found: RunTable) -> list[str]:
         if wrong:
             differences.append(f"{column} of {wrong:,} runs")
     # Behind flow and algorithm; AdaBoost has a parameter `algorithm` as well.
-    own = [table.configurations.iloc[:, 2:].loc[table.runs["setup"]] for table in (expected, found)]
+    own = [table.configurations.parameters.loc[table.runs["setup"]] for table in (expected, found)]
     columns = [set(table.columns) for table in own]
     differences += [f"no column {name}" for name in sorted(columns[0] - columns[1])]
     differences += [f"a column {name} too many" for name in sorted(columns[1] - columns[0])]

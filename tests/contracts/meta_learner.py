@@ -14,6 +14,8 @@ import pandas as pd
 import pytest
 
 from metalearners.base import MetaLearner, Observations
+from tests.tables import flow_table, joint_table
+from warehouse.configurations.table import ConfigurationTable
 from warehouse.queries import RunTable
 from warehouse.support.errors import BadInput
 
@@ -41,10 +43,8 @@ def toy_runs(n_datasets: int = 12, n_configurations: int = 20) -> RunTable:
     rng = np.random.default_rng(1)
     criterion = np.array(["gini", "entropy"] * (n_configurations // 2), dtype=object)
     setups = [f"setup {number}" for number in range(n_configurations)]
-    configurations = pd.DataFrame(
+    parameters = pd.DataFrame(
         {
-            "flow": "toy",
-            "algorithm": "forest",
             "criterion": criterion,
             "depth": pd.Series(rng.integers(1, 10, n_configurations).tolist(), dtype=object),
         }
@@ -64,34 +64,36 @@ def toy_runs(n_datasets: int = 12, n_configurations: int = 20) -> RunTable:
         for setup, good in zip(setups, (criterion == "gini") == (number % 2 == 0), strict=True)
     ]
     return RunTable(
-        flow="toy", measure="predictive_accuracy", runs=pd.DataFrame(rows), configurations=configurations
+        flow="toy",
+        measure="predictive_accuracy",
+        runs=pd.DataFrame(rows),
+        configurations=flow_table(parameters, "forest"),
     )
 
 
 def two_algorithms() -> RunTable:
     """The toy runs as if gini and entropy were two algorithms, each with its own parameters."""
     runs = toy_runs()
-    names = runs.configurations["criterion"].map({"gini": "forest", "entropy": "boosting"})
-    own = runs.configurations["depth"]
-    configurations = pd.DataFrame(
+    given = runs.configurations.parameters
+    names = given["criterion"].map({"gini": "forest", "entropy": "boosting"})
+    own = given["depth"]
+    parameters = pd.DataFrame(
         {
-            "flow": names,
-            "algorithm": names,
             "boosting:depth": own.where(names == "boosting", np.nan),
             "forest:depth": own.where(names == "forest", np.nan),
         },
         index=names.index,
     )
-    return replace(runs, flow=None, configurations=configurations)
+    return replace(runs, flow=None, configurations=joint_table(parameters, names.tolist()))
 
 
 def best(
-    learner: MetaLearner, configurations: pd.DataFrame, classes: float, column: str = "criterion"
+    learner: MetaLearner, configurations: ConfigurationTable, classes: float, column: str = "criterion"
 ) -> object:
     """What the learner ranks first for a dataset with so many classes."""
     dataset = pd.Series({"NumberOfInstances": 300.0, "NumberOfFeatures": 10.0, "NumberOfClasses": classes})
     predicted = learner.predict(configurations, dataset).mean
-    return configurations[column].iloc[int(np.argmax(predicted))]
+    return configurations.hyperparameters[column].iloc[int(np.argmax(predicted))]
 
 
 class MetaLearnerContract:
@@ -146,8 +148,8 @@ class MetaLearnerContract:
     ) -> None:
         configurations, dataset = toy_runs().configurations, toy_metafeatures().iloc[3]
         together = trained.predict(configurations, dataset).mean
-        backwards = trained.predict(configurations.iloc[::-1], dataset).mean
-        alone = trained.predict(configurations.iloc[[4]], dataset).mean
+        backwards = trained.predict(configurations.take(slice(None, None, -1)), dataset).mean
+        alone = trained.predict(configurations.take([4]), dataset).mean
         np.testing.assert_allclose(backwards[::-1], together, atol=1e-12)
         np.testing.assert_allclose(alone, together[[4]], atol=1e-12)
 
@@ -158,17 +160,17 @@ class MetaLearnerContract:
         assert first[0] == trained.predict(configurations, dataset).mean.argmax()
         np.testing.assert_array_equal(trained.choose(configurations, dataset, 2), first[:2])
         assert sorted(trained.choose(configurations, dataset, 99)) == list(range(len(configurations)))
-        assert len(trained.choose(configurations.iloc[:0], dataset, 3)) == 0
+        assert len(trained.choose(configurations.take(slice(0)), dataset, 3)) == 0
 
     def test_trials_can_turn_the_ranking_around(self, trained: MetaLearner) -> None:
         configurations, dataset = toy_runs().configurations, toy_metafeatures().iloc[0]
-        is_entropy = (configurations["criterion"] == "entropy").to_numpy()
+        is_entropy = (configurations.parameters["criterion"] == "entropy").to_numpy()
         seen = np.arange(14)
-        knows = trained.condition(Observations(configurations.iloc[seen], 0.5 + 0.3 * is_entropy[seen]))
-        rest = configurations.iloc[14:]
-        assert rest["criterion"].iloc[int(knows.predict(rest, dataset).mean.argmax())] == "entropy"
-        half = trained.condition(Observations(configurations.iloc[:7], 0.5 + 0.3 * is_entropy[:7]))
-        again = half.condition(Observations(configurations.iloc[7:14], 0.5 + 0.3 * is_entropy[7:14]))
+        knows = trained.condition(Observations(configurations.take(seen), 0.5 + 0.3 * is_entropy[seen]))
+        rest = configurations.take(slice(14, None))
+        assert rest.parameters["criterion"].iloc[int(knows.predict(rest, dataset).mean.argmax())] == "entropy"
+        half = trained.condition(Observations(configurations.take(slice(7)), 0.5 + 0.3 * is_entropy[:7]))
+        again = half.condition(Observations(configurations.take(slice(7, 14)), 0.5 + 0.3 * is_entropy[7:14]))
         np.testing.assert_allclose(
             again.predict(rest, dataset).mean, knows.predict(rest, dataset).mean, atol=1e-9
         )
@@ -178,15 +180,15 @@ class MetaLearnerContract:
         self, trained: MetaLearner, values: list[float]
     ) -> None:
         configurations, dataset = toy_runs().configurations, toy_metafeatures().iloc[0]
-        knows = trained.condition(Observations(configurations.iloc[: len(values)], np.array(values)))
+        knows = trained.condition(Observations(configurations.take(slice(len(values))), np.array(values)))
         before, after = trained.predict(configurations, dataset), knows.predict(configurations, dataset)
         np.testing.assert_array_equal(after.mean, before.mean)
         np.testing.assert_array_equal(after.std, before.std)
 
     def test_no_configuration_gives_no_prediction(self, trained: MetaLearner) -> None:
-        assert trained.predict(toy_runs().configurations.iloc[:0], toy_metafeatures().iloc[0]).mean.shape == (
-            0,
-        )
+        assert trained.predict(
+            toy_runs().configurations.take(slice(0)), toy_metafeatures().iloc[0]
+        ).mean.shape == (0,)
 
     def test_the_same_settings_and_runs_give_the_same_learner(self, new_learner: NewLearner) -> None:
         configurations, dataset = toy_runs().configurations, toy_metafeatures().iloc[0]
@@ -197,15 +199,8 @@ class MetaLearnerContract:
         np.testing.assert_array_equal(first, second)
 
     def test_predicts_for_values_and_qualities_that_it_has_not_seen(self, trained: MetaLearner) -> None:
-        strange = pd.DataFrame(
-            {
-                "flow": "toy",
-                "algorithm": "forest",
-                "criterion": ["log_loss", None, 3],
-                "depth": ["deep", None, True],
-            },
-            dtype=object,
-        )
+        values = {"criterion": ["log_loss", None, 3], "depth": ["deep", None, True]}
+        strange = flow_table(pd.DataFrame(values, dtype=object), "forest")
         for dataset in (pd.Series(dtype=float), pd.Series({"NumberOfClasses": np.nan, "Unheard": 1.0})):
             assert np.isfinite(trained.predict(strange, dataset).mean).all()
 
@@ -222,7 +217,7 @@ class MetaLearnerContract:
 
     def test_refuses_to_learn_from_nothing(self, new_learner: NewLearner) -> None:
         runs = toy_runs()
-        empty = replace(runs, runs=runs.runs.iloc[:0], configurations=runs.configurations.iloc[:0])
+        empty = replace(runs, runs=runs.runs.iloc[:0], configurations=runs.configurations.take(slice(0)))
         with pytest.raises(BadInput, match="nothing to learn from"):
             new_learner().fit(empty, toy_metafeatures())
 
@@ -230,13 +225,13 @@ class MetaLearnerContract:
         runs, metafeatures = toy_runs(), toy_metafeatures()
         new_learner().fit(runs, metafeatures).predict(runs.configurations, metafeatures.iloc[0])
         pd.testing.assert_frame_equal(runs.runs, toy_runs().runs)
-        pd.testing.assert_frame_equal(runs.configurations, toy_runs().configurations)
+        pd.testing.assert_frame_equal(runs.configurations.parameters, toy_runs().configurations.parameters)
         pd.testing.assert_frame_equal(metafeatures, toy_metafeatures())
 
     def test_trials_give_another_learner_and_leave_this_one_as_it_is(self, trained: MetaLearner) -> None:
         configurations, dataset = toy_runs().configurations, toy_metafeatures().iloc[0]
         before = trained.predict(configurations, dataset).mean
-        trials = Observations(configurations.iloc[:3], np.array([0.7, 0.8, 0.9]))
+        trials = Observations(configurations.take(slice(3)), np.array([0.7, 0.8, 0.9]))
         after = trained.condition(trials).predict(configurations, dataset).mean
         assert np.isfinite(after).all()
         np.testing.assert_array_equal(trained.predict(configurations, dataset).mean, before)

@@ -17,7 +17,7 @@ import pytest
 from ingest.flows import FLOWS
 from metalearners.base import Prediction
 from recommend.bo.acquisition import ACQUISITIONS, UNCERTAIN
-from recommend.bo.space import Configurations, Space, TableColumns
+from recommend.bo.space import Configurations, Space, configurations_of_table
 from recommend.bo.surrogates.base import Surrogate
 from tests.contracts.meta_learner import toy_metafeatures, toy_runs, two_algorithms
 from warehouse.queries import RunTable
@@ -59,8 +59,8 @@ def joint_space() -> World:
 
 
 def _world(runs: RunTable) -> World:
-    known = TableColumns(runs.configurations).configurations()
-    kind = toy_runs().configurations["criterion"].to_numpy(dtype=object)
+    known = configurations_of_table(runs.configurations)
+    kind = toy_runs().configurations.parameters["criterion"].to_numpy(dtype=object)
     return World(runs, known, toy_metafeatures().iloc[0], kind)
 
 
@@ -218,7 +218,7 @@ class SurrogateContract:
         np.testing.assert_array_equal(X, surrogate.encode(world.known))
         np.testing.assert_array_equal(values, world.values())
         np.testing.assert_array_equal(world.known.vectors, untouched.known.vectors)
-        pd.testing.assert_frame_equal(world.known.table, untouched.known.table)
+        pd.testing.assert_frame_equal(world.known.table.parameters, untouched.known.table.parameters)
         np.testing.assert_equal(np.random.get_state(legacy=False), global_generator)  # noqa: NPY002
 
     def test_predicts_for_configurations_that_lack_hyperparameters(self, new_surrogate: NewSurrogate) -> None:

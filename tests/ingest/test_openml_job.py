@@ -150,10 +150,11 @@ def test_versions_of_a_flow_are_one_algorithm_with_one_set_of_parameters(
     old, new = f"openml:{names.OLD_TREE}", f"openml:{names.NEW_TREE}"
     assert flows[old] == flows[new]
     table = warehouse.run_table(flows[old], ACCURACY)
-    assert set(table.configurations["flow"]) == {old, new}
-    assert "criterion" in table.configurations
-    assert "random_state" not in table.configurations
-    assert set(table.configurations["criterion"].dropna()) == {"gini", "entropy"}
+    assert set(table.runs["flow"]) == {old, new}
+    parameters = table.configurations.parameters
+    assert "criterion" in parameters
+    assert "random_state" not in parameters
+    assert set(parameters["criterion"].dropna()) == {"gini", "entropy"}
 
 
 def test_equal_tunable_values_are_one_configuration(warehouse: Warehouse, world: World) -> None:
@@ -543,7 +544,7 @@ def test_runs_from_a_server_and_from_a_file_are_the_same(
         theirs, ours = of_file.run_table(flow, ACCURACY), warehouse.run_table(flow, ACCURACY)
         same = theirs.runs.iloc[:1500]
         assert ours.runs[["task", "value"]].equals(same[["task", "value"]])
-        left = ours.configurations.loc[ours.runs["setup"]].reset_index(drop=True)
-        right = theirs.configurations.loc[same["setup"]].reset_index(drop=True)
+        left = ours.configurations.parameters.loc[ours.runs["setup"]].reset_index(drop=True)
+        right = theirs.configurations.parameters.loc[same["setup"]].reset_index(drop=True)
         pd.testing.assert_frame_equal(left, right)
         assert left.map(type).equals(right.map(type))

@@ -34,7 +34,7 @@ def write(tmp_path: Path, content: str | bytes, name: str = "runs.csv") -> Path:
 
 def configurations(table: RunTable) -> list[dict[str, Any]]:
     """The configuration of every run, in order."""
-    return table.configurations.iloc[:, 2:].loc[table.runs["setup"]].to_dict("records")
+    return table.configurations.parameters.loc[table.runs["setup"]].to_dict("records")
 
 
 def read_back(warehouse: Warehouse, tmp_path: Path, content: str | bytes) -> list[dict[str, Any]]:
@@ -66,7 +66,7 @@ def test_real_runs_come_back_in_order_and_a_second_ingest_changes_nothing(
     assert table.runs["algorithm"].unique().tolist() == [algorithm]
     assert table.runs["value"].tolist() == written.pop(ACCURACY).astype(float).tolist()
     assert table.runs["task"].tolist() == ("openml:" + written.pop("task_id")).tolist()
-    stored = table.configurations.iloc[:, 2:].loc[table.runs["setup"]]
+    stored = table.configurations.parameters.loc[table.runs["setup"]]
     assert sorted(stored) == sorted(map(plain_parameter_name, written))
     for raw in written:
         values = stored[plain_parameter_name(raw)].tolist()

@@ -14,13 +14,13 @@ from warehouse.store import Warehouse
 def toy_tables() -> dict[str, pd.DataFrame]:
     runs, configurations = toy_runs().runs, toy_runs().configurations
     tasks = runs[["task", "dataset"]].drop_duplicates()
-    parameters = configurations[["criterion", "depth"]].reset_index().melt("setup", var_name="parameter")
+    parameters = configurations.parameters.reset_index().melt("setup", var_name="parameter")
     qualities = toy_metafeatures().reset_index().melt("dataset", var_name="quality")
     return {
         "datasets": pd.DataFrame({"dataset": tasks["dataset"], "name": tasks["dataset"]}),
         "tasks": tasks.assign(task_type="supervised_classification"),
         "flows": pd.DataFrame([{"flow": "toy", "name": "Toy forest", "algorithm": "forest"}]),
-        "setups": pd.DataFrame({"setup": configurations.index, "flow": "toy"}),
+        "setups": pd.DataFrame({"setup": configurations.setups, "flow": "toy"}),
         "hyperparameters": parameters.assign(value=parameters["value"].map(json.dumps)),
         "runs": runs[["run", "task", "setup"]].assign(outcome="success", position=range(len(runs))),
         "evaluations": runs[["run", "value", "flow"]].assign(measure="predictive_accuracy"),

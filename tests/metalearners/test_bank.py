@@ -25,14 +25,17 @@ def test_the_best_are_chosen_together() -> None:
     unknown = pd.Series({"NumberOfClasses": 7.0})  # between the families
     configurations = toy_runs().configurations
     first, second = learner.choose(configurations, unknown, 2)
-    assert configurations["criterion"].iloc[first] != configurations["criterion"].iloc[second]
+    assert (
+        configurations.parameters["criterion"].iloc[first]
+        != configurations.parameters["criterion"].iloc[second]
+    )
 
 
 def test_nothing_to_tell_apart_is_predicted_as_average() -> None:
     runs = toy_runs()
     flat = replace(runs, runs=runs.runs.assign(value=0.5))
     one = replace(
-        runs, runs=runs.runs.drop_duplicates("dataset"), configurations=runs.configurations.iloc[:1]
+        runs, runs=runs.runs.drop_duplicates("dataset"), configurations=runs.configurations.take([0])
     )
     for nothing in (flat, one):
         fitted = BankLearner().fit(nothing, toy_metafeatures())

@@ -10,6 +10,7 @@ import pytest
 from metalearners import new_learner
 from metalearners.base import oriented, standard_scores, training_data, without_datasets
 from tests.contracts.meta_learner import toy_metafeatures, toy_runs
+from tests.tables import flow_table
 from warehouse.queries import RunTable
 from warehouse.support.errors import BadInput
 
@@ -64,9 +65,9 @@ def test_nothing_is_learned_from_a_measure_of_unknown_direction(measure: str) ->
 def test_every_run_finds_its_configuration_and_dataset() -> None:
     runs = toy_runs()
     data = training_data(runs, toy_metafeatures())
-    assert (data.configurations.index[data.configuration] == runs.runs["setup"]).all()
+    assert (data.hyperparameters.index[data.configuration] == runs.runs["setup"]).all()
     assert (data.metafeatures.index[data.dataset] == runs.runs["dataset"]).all()
-    assert list(data.configurations.columns) == ["criterion", "depth"]
+    assert list(data.hyperparameters.columns) == ["criterion", "depth"]
 
 
 def test_the_target_is_no_feature_of_the_dataset() -> None:
@@ -83,12 +84,12 @@ def test_sizes_that_no_dataset_has_are_unknown() -> None:
 
 def test_left_out_datasets_take_their_configurations_along() -> None:
     runs = toy_runs()
-    own = runs.configurations.iloc[[0]].set_axis(["only on toy:1"])
+    own = flow_table(runs.configurations.parameters.iloc[[0]].set_axis(["only on toy:1"]))
     table = runs.runs.assign(setup=runs.runs["setup"].where(runs.runs["dataset"] != "toy:1", "only on toy:1"))
-    both = type(runs)(runs.flow, runs.measure, table, pd.concat([runs.configurations, own]))
+    both = type(runs)(runs.flow, runs.measure, table, runs.configurations.followed_by(own))
     rest = without_datasets(both, {"toy:1"})
     assert "toy:1" not in set(rest.runs["dataset"])
-    assert "only on toy:1" not in rest.configurations.index
+    assert "only on toy:1" not in rest.configurations.setups
 
 
 def test_near_copies_of_a_left_out_dataset_are_left_out_too() -> None:

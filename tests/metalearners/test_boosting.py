@@ -9,6 +9,7 @@ import pytest
 from metalearners.base import MetaLearner
 from metalearners.boosting import LightGBMRankerLearner, LightGBMRegressorLearner
 from tests.contracts.meta_learner import MetaLearnerContract, NewLearner, toy_metafeatures, toy_runs
+from tests.tables import flow_table
 from warehouse.support.errors import BadInput
 
 
@@ -60,11 +61,10 @@ def test_uses_the_metafeatures_that_it_is_told_to() -> None:
 
 def test_sizes_of_hyperparameters_come_from_all_metafeatures() -> None:
     runs = toy_runs()
-    configurations = runs.configurations.rename(columns={"depth": "max_features"}).assign(
-        max_features=pd.Series(["sqrt", "log2"] * 10, index=runs.configurations.index, dtype=object)
-    )
+    values = {"criterion": ["gini"] * 20, "max_features": ["sqrt", "log2"] * 10}
+    parameters = pd.DataFrame(values, index=runs.configurations.setups, dtype=object)
     fitted = learner(metafeatures=["NumberOfClasses"]).fit(
-        replace(runs, configurations=configurations.assign(criterion="gini")), toy_metafeatures()
+        replace(runs, configurations=flow_table(parameters)), toy_metafeatures()
     )
     assert fitted.input_names == ["max_features_log2", "max_features_sqrt", "NumberOfClasses"]
 
@@ -72,17 +72,15 @@ def test_sizes_of_hyperparameters_come_from_all_metafeatures() -> None:
 def test_one_configuration_alone_is_average() -> None:
     runs = toy_runs(n_configurations=2)
     single = runs.runs.drop_duplicates("dataset")
-    alone = replace(runs, runs=single, configurations=runs.configurations.iloc[:1])
+    alone = replace(runs, runs=single, configurations=runs.configurations.take([0]))
     fitted = learner(inputs="hyperparameters").fit(alone, toy_metafeatures())
     assert fitted.predict(alone.configurations, toy_metafeatures().iloc[0]).mean == pytest.approx([0.0])
 
 
 def test_adaboost_keeps_its_parameter_called_algorithm() -> None:
     runs = toy_runs()
-    columns = ["flow", "algorithm", "algorithm", "depth"]
-    fitted = learner().fit(
-        replace(runs, configurations=runs.configurations.set_axis(columns, axis=1)), toy_metafeatures()
-    )
+    parameters = runs.configurations.parameters.set_axis(["algorithm", "depth"], axis="columns")
+    fitted = learner().fit(replace(runs, configurations=flow_table(parameters)), toy_metafeatures())
     assert fitted.input_names[:2] == ["algorithm_entropy", "algorithm_gini"]
 
 

@@ -23,6 +23,7 @@ from tests.contracts.meta_learner import (
     toy_runs,
     two_algorithms,
 )
+from warehouse.configurations.table import ConfigurationTable
 from warehouse.support.errors import BadInput
 
 pytest.importorskip("torch", reason="training needs the extra `pmf`")
@@ -40,9 +41,14 @@ class TestFactorization(MetaLearnerContract):
 def tau_after(learner: FactorizationLearner, dataset: str, trials: int) -> float:
     """Of the runs on `dataset` that are not among the first so many."""
     configurations, values = runs_on(toy_runs(), dataset)
-    seen = Observations(configurations.iloc[:trials], values[:trials])
+    seen = Observations(configurations.take(slice(trials)), values[:trials])
     predicted = learner.condition(seen).predict(configurations, toy_metafeatures().loc[dataset]).mean
     return kendall_tau(predicted[trials:], values[trials:])
+
+
+def deeper(table: ConfigurationTable) -> ConfigurationTable:
+    """Configurations like these that nobody has run."""
+    return replace(table, parameters=table.parameters.assign(depth=np.array([99] * len(table), dtype=object)))
 
 
 @pytest.fixture(scope="module")
@@ -61,12 +67,12 @@ def test_the_papers_model_learns_from_trials_alone(paper: FactorizationLearner) 
 def test_the_papers_model_begins_with_the_best_of_near_datasets(paper: FactorizationLearner) -> None:
     configurations = toy_runs().configurations
     chosen = paper.choose(configurations, toy_metafeatures().iloc[0], 3)
-    assert set(configurations["criterion"].iloc[chosen]) == {"gini"}  # few classes
+    assert set(configurations.parameters["criterion"].iloc[chosen]) == {"gini"}  # few classes
 
 
 def test_the_papers_model_has_no_opinion_of_a_new_configuration(paper: FactorizationLearner) -> None:
     configurations, values = runs_on(toy_runs(), "toy:0")
-    new = configurations.iloc[:1].assign(depth=pd.Series([99], dtype=object, index=configurations.index[:1]))
+    new = deeper(configurations.take([0]))
     seen = Observations(configurations, values)
     predicted = paper.condition(seen).predict(new, toy_metafeatures().iloc[0])
     assert predicted.mean == pytest.approx([0.0])
@@ -77,10 +83,8 @@ def test_a_new_configuration_has_a_position_with_an_encoder() -> None:
     known = toy_runs()
     learner = new_small(cold_datasets=False).fit(known, toy_metafeatures())
     configurations, values = runs_on(known, "toy:0")
-    new = configurations.iloc[:2].assign(
-        criterion=pd.Series(["gini", "entropy"], dtype=object, index=configurations.index[:2]),
-        depth=pd.Series([99, 99], dtype=object, index=configurations.index[:2]),
-    )
+    new = deeper(configurations.take([0, 1]))
+    assert new.parameters["criterion"].tolist() == ["gini", "entropy"]
     predicted = learner.condition(Observations(configurations, values)).predict(
         new, toy_metafeatures().iloc[0]
     )
@@ -104,11 +108,11 @@ def test_only_with_scale_do_small_differences_count() -> None:
     known = without_datasets(toy_runs(), ["toy:2"])
     small = {}
     configurations, values = runs_on(toy_runs(), "toy:2")
-    seen = Observations(configurations.iloc[:6], 0.9 + values[:6] / 1000)
+    seen = Observations(configurations.take(slice(6)), 0.9 + values[:6] / 1000)
     for scale in (True, False):
         learner = new_small(cold_datasets=False, scale=scale).fit(known, toy_metafeatures())
         predicted = learner.condition(seen).predict(configurations, toy_metafeatures().loc["toy:2"]).mean
-        good = (configurations["criterion"] == "gini").to_numpy()
+        good = (configurations.parameters["criterion"] == "gini").to_numpy()
         small[scale] = predicted[good].mean() - predicted[~good].mean()
     assert small[True] > 1.0
     assert abs(small[False]) < 0.2

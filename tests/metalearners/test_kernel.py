@@ -33,7 +33,10 @@ def learned() -> tuple[ConfigurationKernel, np.ndarray]:
 
 def test_a_hyperparameter_without_effect_gets_a_longer_scale() -> None:
     kernel, _ = learned()
-    spread = {"criterion_entropy": 0.5, "depth": toy_runs().configurations["depth"].astype(float).std(ddof=0)}
+    spread = {
+        "criterion_entropy": 0.5,
+        "depth": toy_runs().configurations.parameters["depth"].astype(float).std(ddof=0),
+    }
     scale = dict(zip(kernel.encoding.columns, kernel.scale, strict=True))
     assert scale["depth"] / spread["depth"] > 3 * scale["criterion_entropy"] / spread["criterion_entropy"]
 
@@ -48,7 +51,7 @@ def test_inner_products_of_features_are_the_kernel() -> None:
 def test_columns_over_magnitudes_are_compared_by_their_logarithms() -> None:
     runs = toy_runs()
     rate = np.geomspace(1e-5, 1, len(runs.configurations))
-    runs.configurations["rate"] = rate.astype(object)
+    runs.configurations.parameters["rate"] = rate.astype(object)
     data = training_data(runs, toy_metafeatures())
     kernel, _ = learn_kernel(data, data.scores, size=64, seed=0)
     assert dict(zip(kernel.encoding.columns, kernel.logarithmic.tolist(), strict=True)) == {

@@ -33,7 +33,7 @@ def ranked(learner: str, classes: float, **settings: object) -> list[str]:
     fitted = make(learner, settings).fit(toy_runs(), toy_metafeatures())
     configurations = toy_runs().configurations
     order = fitted.choose(configurations, pd.Series({"NumberOfClasses": classes}), len(configurations))
-    return configurations["criterion"].iloc[order].tolist()
+    return configurations.parameters["criterion"].iloc[order].tolist()
 
 
 @pytest.mark.parametrize("learner", ["average-rank", "portfolio"])
@@ -58,10 +58,10 @@ def test_the_best_of_the_nearest_datasets_come_first(learner: str) -> None:
 def test_where_nobody_ran_the_best_one_what_is_most_like_it_comes_first() -> None:
     fitted = make("portfolio").fit(toy_runs(), toy_metafeatures())
     configurations = toy_runs().configurations
-    best = configurations.iloc[fitted.choose(configurations, pd.Series(dtype=float), 1)]
-    others = configurations.drop(index=best.index)
-    like_it = others.iloc[fitted.choose(others, pd.Series(dtype=float), 1)]
-    assert like_it["criterion"].tolist() == best["criterion"].tolist()
+    best = configurations.take(fitted.choose(configurations, pd.Series(dtype=float), 1))
+    others = configurations.take(~configurations.setups.isin(best.setups))
+    like_it = others.take(fitted.choose(others, pd.Series(dtype=float), 1))
+    assert like_it.parameters["criterion"].tolist() == best.parameters["criterion"].tolist()
 
 
 @pytest.mark.parametrize("learner", ["average-rank", "portfolio", "nearest-25", "nearest-portfolio"])
@@ -82,7 +82,7 @@ def test_the_score_of_a_configuration_that_was_run_is_looked_up() -> None:
     values = runs.loc[runs["dataset"] == "toy:1"].groupby("setup", sort=False)["value"].mean()
     expected = (values - values.mean()) / values.std(ddof=0)
     predicted = fitted.predict(toy_runs().configurations, pd.Series({"NumberOfClasses": MANY})).mean
-    depth = toy_runs().configurations[["criterion", "depth"]].astype(str).agg(" ".join, axis=1)
+    depth = toy_runs().configurations.parameters.astype(str).agg(" ".join, axis=1)
     alone = ~depth.duplicated(keep=False).to_numpy()
     np.testing.assert_allclose(predicted[alone], expected.to_numpy()[alone], atol=1e-9)
 

@@ -47,7 +47,7 @@ def test_configurations_that_ran_on_more_rows_only_are_no_configurations(warehou
     ran(warehouse, "a", 500, d1=0.8)
     ran(warehouse, "bb", 2000, flow=BOOSTING, d1=0.9)
     table = warehouse.run_table(None, ACCURACY)
-    assert table.configurations.index.tolist() == [f"{FOREST}/a-500"]
+    assert table.configurations.setups.tolist() == [f"{FOREST}/a-500"]
     assert table.runs["setup"].tolist() == [f"{FOREST}/a-500"]
 
 

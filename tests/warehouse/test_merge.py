@@ -73,7 +73,7 @@ def test_the_merge_is_the_union_of_both(make: Make) -> None:
     assert (commit.version, commit.added["runs"], commit.added["flows"]) == (3, 1, 1)
     assert not any(commit.changed.values())
     assert content(ours) == content(make("expected", shared, mine, yours))
-    assert set(ours.run_table(None, "predictive_accuracy").configurations.index) == {
+    assert set(ours.run_table(None, "predictive_accuracy").configurations.setups) == {
         "openml:6969/both",
         "openml:6969/mine",
         "openml:6970/yours",

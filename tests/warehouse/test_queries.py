@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.warehouse.worlds import BOOSTING, FOREST, qualities, runs
+from warehouse.configurations.configuration import Configuration
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput
 
@@ -39,7 +40,7 @@ def two_flows(warehouse: Warehouse) -> Warehouse:
 
 
 def configuration(warehouse: Warehouse, flow: str | None) -> list[Mapping[str, Any]]:
-    return warehouse.run_table(flow, ACCURACY).configurations.iloc[:, 2:].to_dict("records")
+    return warehouse.run_table(flow, ACCURACY).configurations.parameters.to_dict("records")
 
 
 def same(left: object, right: object) -> bool:
@@ -76,8 +77,8 @@ def test_run_table_has_a_row_per_run_and_a_configuration_per_setup(warehouse: Wa
     assert table.runs.columns.tolist() == expected
     assert table.runs["value"].tolist() == [0.8, 0.9, 0.7]  # in the order of the sources
     assert table.runs["dataset"].tolist() == ["openml:2", "openml:1", "openml:1"]
-    assert table.configurations.index.tolist() == [f"{FOREST}/b", f"{FOREST}/a"]
-    assert table.configurations.columns.tolist() == ["flow", "algorithm", "n"]
+    assert table.configurations.setups.tolist() == [f"{FOREST}/b", f"{FOREST}/a"]
+    assert table.configurations.parameters.columns.tolist() == ["n"]
 
 
 @pytest.mark.parametrize("flow", ["6969", "openml:6969"])
@@ -90,7 +91,7 @@ def test_flow_is_found_by_id_and_by_key(two_flows: Warehouse, flow: str) -> None
 def test_algorithm_stands_for_all_its_flows(two_flows: Warehouse) -> None:
     table = two_flows.run_table("random_forest", ACCURACY)
     assert table.runs["flow"].tolist() == [FOREST, "headstart:random_forest"]
-    first, second = table.configurations.to_dict("records")
+    first, second = table.configurations.parameters.to_dict("records")
     assert first["max_depth"] is None
     assert same(second["max_depth"], math.nan)
     assert same(first["bootstrap"], math.nan)
@@ -99,26 +100,26 @@ def test_algorithm_stands_for_all_its_flows(two_flows: Warehouse) -> None:
 
 def test_parameters_of_all_flows_are_qualified_by_their_algorithm(two_flows: Warehouse) -> None:
     table = two_flows.run_table(None, ACCURACY)
-    assert table.configurations.columns.tolist()[2:] == [
+    assert table.configurations.parameters.columns.tolist() == [
         "adaboost:algorithm",
         "adaboost:max_depth",
         "random_forest:bootstrap",
         "random_forest:criterion",
         "random_forest:max_depth",
     ]
-    assert table.configurations.loc[f"{BOOSTING}/a", "adaboost:max_depth"] == 3
-    assert same(table.configurations.loc[f"{BOOSTING}/a", "random_forest:max_depth"], math.nan)
+    assert table.configurations.parameters.loc[f"{BOOSTING}/a", "adaboost:max_depth"] == 3
+    assert same(table.configurations.parameters.loc[f"{BOOSTING}/a", "random_forest:max_depth"], math.nan)
 
 
 def test_parameter_called_algorithm_stands_beside_the_algorithm(two_flows: Warehouse) -> None:
     configurations = two_flows.run_table("adaboost", ACCURACY).configurations
-    assert configurations.columns.tolist() == ["flow", "algorithm", "algorithm", "max_depth"]
-    assert configurations.iloc[0].tolist() == [BOOSTING, "adaboost", "SAMME", 3]
+    expected = Configuration("adaboost", {"algorithm": "SAMME", "max_depth": 3})
+    assert configurations.configurations() == [expected]
 
 
 def test_flow_of_unknown_algorithm_qualifies_its_parameters_by_itself(warehouse: Warehouse) -> None:
     warehouse.write(runs("openml:1", None, values={"c": 1}), source="test")
-    assert warehouse.run_table(None, ACCURACY).configurations.columns.tolist()[2:] == ["openml:1:c"]
+    assert warehouse.run_table(None, ACCURACY).configurations.parameters.columns.tolist() == ["openml:1:c"]
 
 
 def test_unsuccessful_runs_are_left_out(warehouse: Warehouse) -> None:
@@ -167,7 +168,7 @@ def test_hyperparameters_keep_value_and_type(warehouse: Warehouse, values: list[
     named = {f"p{n:02}": value for n, value in enumerate(values)}
     warehouse.write(runs(values=named, name=json.dumps(named)), source="test")
     table = warehouse.run_table(FOREST, ACCURACY)
-    stored = table.configurations.loc[f"{FOREST}/{json.dumps(named)}", list(named)]
+    stored = table.configurations.parameters.loc[f"{FOREST}/{json.dumps(named)}", list(named)]
     assert all(map(same, stored, values))
 
 

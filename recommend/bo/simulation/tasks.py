@@ -15,12 +15,12 @@ import numpy as np
 import pandas as pd
 
 from ingest.flows import Flow, get_flow
-from metalearners.base import facts_of_one, hyperparameters_of, runs_on
+from metalearners.base import facts_of_one, runs_on
 from metalearners.encoded import encode
 from metalearners.hyperparameters import learn_encoding
 from metalearners.lightgbm_trees import REPRODUCIBLE
 from recommend.bo.candidates import Candidate, Candidates, SpaceCandidates, TableCandidates
-from recommend.bo.space import Configurations, Space, TableColumns
+from recommend.bo.space import Configurations, Space, configurations_of_table
 from warehouse.queries import RunTable
 from warehouse.support.arrays import Floats
 from warehouse.support.errors import BadInput
@@ -65,7 +65,7 @@ class TableTask:
         table, self.values = runs_on(runs, dataset)
         self.dataset = dataset
         self.metafeatures = metafeatures.reindex([dataset]).iloc[0]
-        self.known = TableColumns(table).configurations()
+        self.known = configurations_of_table(table)
         self.best, self.worst = float(self.values.max()), float(self.values.min())
 
     def candidates(self, seed: int) -> TableCandidates:  # noqa: ARG002 (the rows are all there are)
@@ -96,16 +96,15 @@ class ModelTask:
         self.dataset = dataset
         self.metafeatures = metafeatures.reindex([dataset]).iloc[0]
         self.space = Space([_flow_of(runs)], joint=False, historical=True)
-        parameters = hyperparameters_of(table)
         facts = facts_of_one(self.metafeatures)
-        self._encoding = learn_encoding(parameters, facts, one_hot=True)
+        self._encoding = learn_encoding(table.hyperparameters, facts, one_hot=True)
         settings = {
             **REPRODUCIBLE,
             "num_leaves": LEAVES,
             "learning_rate": RATE,
             "min_data_in_leaf": FEWEST,
         }
-        X = self._encoding.matrix(parameters, facts)
+        X = self._encoding.matrix(table.hyperparameters, facts)
         self._booster = lightgbm.train(settings, lightgbm.Dataset(X, values), num_boost_round=TREES)
         random = np.random.default_rng(0)
         self.known = self.space.configurations(self.space.sample(RANDOM, random))
@@ -134,4 +133,4 @@ class ModelTask:
 def _flow_of(runs: RunTable) -> Flow:
     if runs.flow is None:
         raise BadInput("a model of runs takes the runs of one flow: name it")
-    return get_flow(str(runs.configurations.iloc[0, 1]))
+    return get_flow(str(runs.configurations.algorithms.iloc[0]))

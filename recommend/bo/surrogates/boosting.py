@@ -21,7 +21,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from metalearners.base import Prediction, facts_of_one, hyperparameters_of
+from metalearners.base import Prediction, facts_of_one
 from metalearners.encoded import encode
 from metalearners.hyperparameters import learn_encoding
 from metalearners.lightgbm_trees import REPRODUCIBLE
@@ -55,7 +55,7 @@ class QuantileSurrogate:
         """
         self._metafeatures = metafeatures
         facts = facts_of_one(metafeatures)
-        self._encoding = learn_encoding(hyperparameters_of(known.table), facts, one_hot=True)
+        self._encoding = learn_encoding(known.table.hyperparameters, facts, one_hot=True)
 
     def encode(self, configurations: Configurations) -> Floats:
         return encode(self._encoding, configurations.table, self._metafeatures)

@@ -61,7 +61,7 @@ def best(
 def test_a_row_of_a_table_is_known_by_its_position() -> None:
     candidate = TableCandidates(grid(3)).row(5)
     assert candidate.key == 5
-    assert candidate.configuration.table[["x", "y"]].values.tolist() == [[1, 2]]
+    assert candidate.configuration.table.parameters[["x", "y"]].values.tolist() == [[1, 2]]
     assert len(candidate.configuration) == 1
 
 

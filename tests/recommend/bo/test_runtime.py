@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from recommend.bo.runtime import RunningTimes
-from recommend.bo.space import Configurations, TableColumns
+from recommend.bo.space import Configurations, configurations_of_table
 from tests.contracts.meta_learner import toy_metafeatures, toy_runs
 from warehouse.queries import RunTable
 from warehouse.support.arrays import Floats
@@ -15,20 +15,20 @@ from warehouse.support.errors import BadInput
 
 SMALL = pd.Series({"NumberOfInstances": 200.0, "NumberOfFeatures": 10.0, "NumberOfClasses": 2.0})
 LARGE = SMALL.replace({200.0: 900.0})
-DEPTH = toy_runs().configurations["depth"].to_numpy(dtype=np.float64)
+DEPTH = toy_runs().configurations.parameters["depth"].to_numpy(dtype=np.float64)
 
 
 def timed_runs(per_row: float = 0.0, scale: float = 1.0) -> RunTable:
     """A run takes a second for each level of depth and `per_row` seconds for each row, times `scale`."""
     runs = toy_runs()
     rows = toy_metafeatures()["NumberOfInstances"].loc[runs.runs["dataset"]].to_numpy()
-    depth = runs.configurations["depth"].loc[runs.runs["setup"]].to_numpy(dtype=np.float64)
+    depth = runs.configurations.parameters["depth"].loc[runs.runs["setup"]].to_numpy(dtype=np.float64)
     millis = 1000 * scale * (depth + per_row * rows)
     return replace(runs, measure="usercpu_time_millis", runs=runs.runs.assign(value=millis))
 
 
 def known() -> Configurations:
-    return TableColumns(toy_runs().configurations).configurations()
+    return configurations_of_table(toy_runs().configurations)
 
 
 def expected_seconds(times: RunningTimes) -> Floats:

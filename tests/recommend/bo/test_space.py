@@ -13,13 +13,15 @@ from hypothesis import strategies as st
 
 from ingest.flows import FLOWS
 from ingest.flows.design import sobol_design
-from metalearners.base import facts_of, hyperparameters_of
+from metalearners.base import facts_of
 from metalearners.encoded import encode
 from metalearners.hyperparameters import learn_encoding
-from recommend.bo.space import ALGORITHM, Configurations, Space, TableColumns
+from recommend.bo.space import Configurations, Space, configurations_of_table
 from tests.recommend.bo.toys import SIX
+from tests.tables import flow_table, joint_table
 from warehouse.configurations.configuration import Configuration
 from warehouse.configurations.parameters import Choice, Number, Value
+from warehouse.configurations.table import ALGORITHM, ConfigurationTable
 from warehouse.support.arrays import Floats
 from warehouse.support.errors import BadInput
 
@@ -233,36 +235,23 @@ def test_a_space_is_of_different_flows_and_of_one_unless_it_is_joint() -> None:
 # ---- tables -------------------------------------------------------------------------------------
 
 
-def as_objects(space: Space, vectors: Floats) -> pd.DataFrame:
+def as_objects(space: Space, vectors: Floats) -> ConfigurationTable:
     """The table of these vectors as the warehouse would give it: Python's own values, NaN where absent."""
-    rows: list[dict[str, Any]] = [
-        {
-            "flow": f"headstart:{configuration.algorithm}",
-            "algorithm": configuration.algorithm,
-            **{
-                f"{configuration.algorithm}:{name}" if space.joint else f"own {name}": value
-                for name, value in configuration.values.items()
-            },
-        }
-        for configuration in space.decoded(vectors)
-    ]
+    table = ConfigurationTable.of(space.decoded(vectors), joint=space.joint)
     names = space.names[1:] if space.joint else space.names
-    columns = ["flow", "algorithm", *(name if space.joint else f"own {name}" for name in names)]
-    table = pd.DataFrame(rows, columns=columns, dtype=object)
-    table.columns = pd.Index(["flow", "algorithm", *names])  # AdaBoost has a parameter called algorithm
-    return table
+    return replace(table, parameters=table.parameters.reindex(columns=names))
 
 
 @every_space
 def test_typed_columns_are_encoded_like_the_same_values_as_objects(space: Space) -> None:
     vectors = sampled(space, 60)
     typed, objects = space.configurations(vectors).table, as_objects(space, vectors)
-    assert typed.columns.tolist() == objects.columns.tolist()
+    assert typed.parameters.columns.tolist() == objects.parameters.columns.tolist()
     dataset = pd.Series({"NumberOfInstances": 150.0, "NumberOfFeatures": 5.0})
     facts = facts_of(dataset.to_frame().T)
     for one_hot in (True, False):
         of_typed, of_objects = (
-            learn_encoding(hyperparameters_of(table), facts, one_hot=one_hot) for table in (typed, objects)
+            learn_encoding(table.hyperparameters, facts, one_hot=one_hot) for table in (typed, objects)
         )
         assert of_typed == of_objects
         np.testing.assert_array_equal(encode(of_typed, typed, dataset), encode(of_objects, objects, dataset))
@@ -274,7 +263,7 @@ def test_configurations_keep_both_forms_side_by_side() -> None:
     some = all_of_them.take([4, 1])
     assert len(some) == 2
     np.testing.assert_array_equal(some.vectors, all_of_them.vectors[[4, 1]])
-    assert some.table["algorithm"].tolist() == all_of_them.table["algorithm"].iloc[[4, 1]].tolist()
+    assert some.table.configurations() == [all_of_them.table.configurations()[row] for row in (4, 1)]
     assert some.categories is all_of_them.categories
 
 
@@ -330,9 +319,7 @@ ABSENT = math.nan
 
 
 def columns_of(algorithm: str, **columns: list[Value | float]) -> Configurations:
-    n = len(next(iter(columns.values())))
-    leading = pd.DataFrame({"flow": ["toy"] * n, "algorithm": [algorithm] * n})
-    return TableColumns(leading.join(pd.DataFrame(columns, dtype=object))).configurations()
+    return configurations_of_table(flow_table(pd.DataFrame(columns, dtype=object), algorithm))
 
 
 @pytest.mark.parametrize(
@@ -366,15 +353,9 @@ def test_numbers_are_spaced_as_in_the_flows_own_space() -> None:
 
 
 def test_algorithms_are_a_choice_where_there_are_several() -> None:
-    table = pd.DataFrame(
-        {
-            "flow": ["b", "a", "b"],
-            "algorithm": ["svm", "mlp", "svm"],
-            "mlp:alpha": pd.Series([ABSENT, 0.1, ABSENT], dtype=object),
-            "svm:C": pd.Series([0.01, ABSENT, 1.0], dtype=object),
-        }
-    )
-    found = TableColumns(table).configurations()
+    values = {"mlp:alpha": [ABSENT, 0.1, ABSENT], "svm:C": [0.01, ABSENT, 1.0]}
+    table = joint_table(pd.DataFrame(values, dtype=object), ["svm", "mlp", "svm"])
+    found = configurations_of_table(table)
     assert found.categories.tolist() == [2, 0, 0]
     np.testing.assert_array_equal(found.vectors, [[1, ABSENT, 0], [0, 0.5, ABSENT], [1, ABSENT, 1]])
     assert found.table is table
@@ -383,7 +364,7 @@ def test_algorithms_are_a_choice_where_there_are_several() -> None:
 def test_the_table_of_a_space_is_a_table_like_others() -> None:
     space = SPACES["joint"]
     vectors = sampled(space, 200)
-    found = TableColumns(space.configurations(vectors).table).configurations()
+    found = configurations_of_table(space.configurations(vectors).table)
     assert found.vectors.shape == vectors.shape
     np.testing.assert_array_equal(np.isnan(found.vectors), np.isnan(vectors))
     present = ~np.isnan(vectors)
@@ -393,8 +374,7 @@ def test_the_table_of_a_space_is_a_table_like_others() -> None:
 
 
 def test_a_table_without_hyperparameters_has_vectors_without_columns() -> None:
-    table = pd.DataFrame({"flow": ["toy"], "algorithm": ["toy"]})
-    found = TableColumns(table).configurations()
+    found = configurations_of_table(flow_table(pd.DataFrame(index=[0])))
     assert found.vectors.shape == (1, 0)
     assert len(found) == 1
 

@@ -11,7 +11,7 @@ import pytest
 from metalearners import new_learner
 from metalearners.base import MetaLearner, Prediction
 from metalearners.trials import Prior
-from recommend.bo.space import Configurations, TableColumns
+from recommend.bo.space import Configurations, configurations_of_table
 from recommend.bo.surrogates import LEARNERS_OF, SURROGATES, Ingredients, Surrogate, new_surrogate
 from recommend.bo.surrogates.base import one_hot
 from recommend.bo.surrogates.blend import BlendSurrogate
@@ -26,6 +26,7 @@ from recommend.bo.surrogates.forest import FLOOR, TREES, ForestSurrogate
 from recommend.bo.surrogates.gaussian_process import GaussianProcessSurrogate
 from tests.contracts.meta_learner import toy_metafeatures, toy_runs, two_algorithms
 from tests.contracts.surrogate import NewSurrogate, SurrogateContract, World, one_flow, predicted
+from tests.tables import flow_table
 from warehouse.support.arrays import Floats
 from warehouse.support.errors import BadInput
 
@@ -45,10 +46,7 @@ def learner_of(name: str, joint: bool) -> MetaLearner:
 
 def table(**columns: list[Any]) -> Configurations:
     """Configurations with these hyperparameters."""
-    leading = pd.DataFrame(
-        {"flow": "toy", "algorithm": "toy"}, index=range(len(next(iter(columns.values()))))
-    )
-    return TableColumns(leading.join(pd.DataFrame(columns, dtype=object))).configurations()
+    return configurations_of_table(flow_table(pd.DataFrame(columns, dtype=object)))
 
 
 class TestSurrogates(SurrogateContract):
@@ -63,7 +61,7 @@ class TestSurrogates(SurrogateContract):
         def new(world: World) -> Surrogate:
             learner = None
             if name in LEARNERS_OF:
-                learner = learner_of(LEARNERS_OF[name], "forest:depth" in world.runs.configurations)
+                learner = learner_of(LEARNERS_OF[name], world.runs.configurations.joint)
             return new_surrogate(name, Ingredients(world.known, world.metafeatures, learner))
 
         return new
@@ -253,7 +251,7 @@ def test_trials_that_agree_leave_what_the_prior_expects() -> None:
 def test_evidence_overrules_a_prior_that_is_wrong() -> None:
     """The bank is sure that depth does not matter, and gini does; here it is the other way around."""
     world = one_flow()
-    depth = world.known.table["depth"].to_numpy(dtype=np.float64)
+    depth = world.known.table.parameters["depth"].to_numpy(dtype=np.float64)
     truth = depth / 10
     mean = predicted(blend(), world.known, truth[:14]).mean
     expected = learner_of("bank", False).predict(world.known.table, world.metafeatures).mean

@@ -11,10 +11,11 @@ from metalearners.base import MetaLearner, Prediction
 from recommend.bo.warmstart import SEEDS, STARTS, Start, first_choices, get_start
 from recommend.seeds import choose_delta
 from tests.contracts.meta_learner import toy_metafeatures, toy_runs
+from warehouse.configurations.table import ConfigurationTable
 from warehouse.support.errors import BadInput
 
 CONFIGURATIONS = toy_runs().configurations
-IS_GINI = (CONFIGURATIONS["criterion"] == "gini").to_numpy()
+IS_GINI = (CONFIGURATIONS.parameters["criterion"] == "gini").to_numpy()
 FEW_CLASSES = toy_metafeatures().iloc[0]
 """Gini is better on such a dataset."""
 
@@ -29,17 +30,17 @@ class Knows:
     def __init__(self, expected: list[float]) -> None:
         self._expected = np.array(expected)
 
-    def predict(self, configurations: pd.DataFrame, metafeatures: pd.Series) -> Prediction:  # noqa: ARG002
+    def predict(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Prediction:  # noqa: ARG002
         return Prediction(self._expected)
 
-    def choose(self, configurations: pd.DataFrame, metafeatures: pd.Series, n: int) -> np.ndarray:  # noqa: ARG002
+    def choose(self, configurations: ConfigurationTable, metafeatures: pd.Series, n: int) -> np.ndarray:  # noqa: ARG002
         return np.arange(len(configurations))[::-1][:n].astype(np.int32)
 
 
 def chosen(choice: Any, expected: list[float], n: int = SEEDS) -> list[int]:
     """Positions that a learner of these expectations starts with."""
     learner: Any = Knows(expected)
-    positions = first_choices(choice, learner, CONFIGURATIONS.iloc[: len(expected)], FEW_CLASSES, n)
+    positions = first_choices(choice, learner, CONFIGURATIONS.take(slice(len(expected))), FEW_CLASSES, n)
     assert positions.dtype == np.intp
     return [int(position) for position in positions]
 

@@ -12,7 +12,8 @@ from ingest.flows import Flow
 from metalearners.base import Prediction
 from recommend.bo.candidates import Candidate
 from recommend.bo.optimizer import Optimizer, Proposal
-from recommend.bo.space import Configurations, TableColumns
+from recommend.bo.space import Configurations, configurations_of_table
+from tests.tables import flow_table
 from warehouse.configurations.parameters import Choice, Number
 from warehouse.support.arrays import Floats
 
@@ -20,8 +21,7 @@ from warehouse.support.arrays import Floats
 def grid(n: int = 12) -> Configurations:
     """n * n configurations with the hyperparameters x and y, from 0 to 1 in vectors."""
     x, y = np.divmod(np.arange(n * n), n)
-    table = pd.DataFrame({"flow": "toy", "algorithm": "toy", "x": x, "y": y})
-    return TableColumns(table).configurations()
+    return configurations_of_table(flow_table(pd.DataFrame({"x": x, "y": y})))
 
 
 def hill(vector: Floats) -> float:

@@ -17,6 +17,7 @@ from recommend.bo.simulation.runner import Plan, simulate
 from recommend.bo.simulation.tasks import ModelTask
 from recommend.bo.space import Space
 from tests.contracts.meta_learner import toy_metafeatures
+from tests.tables import flow_table
 from warehouse.configurations.parameters import Choice, Number
 from warehouse.queries import RunTable
 from warehouse.support.errors import BadInput, Failed
@@ -49,7 +50,7 @@ def runs_of(flow: Flow, datasets: int = 1) -> RunTable:
     space = Space([flow], joint=False)
     vectors = space.sample(40, np.random.default_rng(0))
     setups = [f"setup {number}" for number in range(len(vectors))]
-    table = space.configurations(vectors).table.set_axis(setups)
+    parameters = space.configurations(vectors).table.parameters.set_axis(setups)
     runs = [
         {"run": f"{setup} on {dataset}", "dataset": f"toy:{dataset}", "setup": setup, "value": -vector[-1]}
         for dataset in range(datasets)
@@ -57,7 +58,7 @@ def runs_of(flow: Flow, datasets: int = 1) -> RunTable:
     ]
     frame = pd.DataFrame(runs).assign(task="t", flow=flow.id, algorithm=flow.name)
     frame["family"] = frame["dataset"]
-    return RunTable(flow.id, "predictive_accuracy", frame, table.astype(object))
+    return RunTable(flow.id, "predictive_accuracy", frame, flow_table(parameters.astype(object), flow.name))
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +75,7 @@ def task(flows: None) -> ModelTask:  # noqa: ARG001
 
 
 def depth(candidate: Candidate) -> int:
-    return int(candidate.configuration.table["depth"].iloc[0])
+    return int(candidate.configuration.table.parameters["depth"].iloc[0])
 
 
 def searched(task: ModelTask, name: str, first: list[int], trials: int, seed: int = 3) -> list[Candidate]:
@@ -111,7 +112,7 @@ def test_proposals_are_configurations_of_the_space(task: ModelTask, proposed: Pr
         assert candidate.key == vectors[0].tobytes()
         np.testing.assert_allclose(task.space.vector(configuration), vectors[0], atol=1e-12)
         assert isinstance(configuration.values["depth"], int)
-    features = {one.configuration.table["features"].iloc[0] for one in proposed.candidates}
+    features = {one.configuration.table.parameters["features"].iloc[0] for one in proposed.candidates}
     assert features <= {"sqrt", 0.5, True}
 
 

@@ -1,0 +1,115 @@
+"""Configurations as columns, which is how learners look at thousands of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import repeat
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from warehouse.configurations.configuration import Configuration
+from warehouse.support.arrays import Positions
+
+ALGORITHM = "algorithm"
+"""Hyperparameter of a joint table or space that says whose hyperparameters are active."""
+SEPARATOR = ":"
+"""Stands between an algorithm and its hyperparameter."""
+
+Rows = Positions | npt.NDArray[np.bool_] | list[int] | slice
+
+
+def joint_name(algorithm: str, parameter: str) -> str:
+    """The name of an algorithm's hyperparameter where those of several stand together."""
+    return f"{algorithm}{SEPARATOR}{parameter}"
+
+
+def split_name(name: str) -> tuple[str, str]:
+    """Algorithm and hyperparameter of a name; the algorithm of a name that is not joint is empty."""
+    algorithm, _, parameter = name.rpartition(SEPARATOR)
+    return algorithm, parameter
+
+
+@dataclass(frozen=True, eq=False)
+class ConfigurationTable:
+    """n configurations, one per row, of one flow or of several."""
+
+    algorithms: pd.Series
+    """(n,) canonical names, by setup."""
+    parameters: pd.DataFrame
+    """(n, any) values by setup and hyperparameter: Python's objects, or typed columns. NaN or NA where a
+    configuration does not have the hyperparameter."""
+    joint: bool
+    """Whether hyperparameters are called by their joint names (`joint_name`)."""
+
+    @classmethod
+    def of(cls, configurations: Sequence[Configuration], *, joint: bool) -> ConfigurationTable:
+        """A table with these rows; a table that is not joint has the hyperparameters of one flow."""
+        rows = [
+            {joint_name(one.algorithm, name) if joint else name: value for name, value in one.values.items()}
+            for one in configurations
+        ]
+        index = pd.RangeIndex(len(rows))
+        return cls(
+            pd.Series([one.algorithm for one in configurations], index=index, dtype=str),
+            pd.DataFrame(rows, index=index, dtype=object),
+            joint,
+        )
+
+    @property
+    def setups(self) -> pd.Index:
+        """(n,) what identifies each row: its setup, where it comes from a warehouse."""
+        return self.parameters.index
+
+    def __len__(self) -> int:
+        return len(self.parameters)
+
+    def take(self, rows: Rows) -> ConfigurationTable:
+        """The configurations at these positions."""
+        return ConfigurationTable(self.algorithms.iloc[rows], self.parameters.iloc[rows], self.joint)
+
+    def of_setups(self, setups: Iterable[Any]) -> ConfigurationTable:
+        """The configurations of these setups, in this order; a setup may come several times.
+
+        Raises:
+            KeyError: there is no such setup.
+        """
+        wanted = pd.Index(setups)
+        positions = self.setups.get_indexer(wanted)
+        if (positions < 0).any():
+            raise KeyError(wanted[positions < 0][0])
+        return self.take(positions)
+
+    def followed_by(self, others: ConfigurationTable) -> ConfigurationTable:
+        """These configurations, and then the others."""
+        return ConfigurationTable(
+            pd.concat([self.algorithms, others.algorithms]),
+            pd.concat([self.parameters, others.parameters]),
+            self.joint,
+        )
+
+    @cached_property
+    def hyperparameters(self) -> pd.DataFrame:
+        """`parameters`, to which the algorithm belongs where several flows stand together.
+
+        In one flow's table it does not, and AdaBoost has a hyperparameter of that name.
+        """
+        return self.parameters.assign(**{ALGORITHM: self.algorithms}) if self.joint else self.parameters
+
+    def configurations(self) -> list[Configuration]:
+        """(n,) the rows, each with the hyperparameters that it has."""
+        found: dict[int, Configuration] = {}
+        names = [split_name(name) if self.joint else ("", name) for name in self.parameters.columns]
+        for algorithm, rows in self.algorithms.groupby(self.algorithms, observed=True).indices.items():
+            own = [place for place, (owner, _) in enumerate(names) if not self.joint or owner == algorithm]
+            columns = [self.parameters.iloc[rows, place].tolist() for place in own]
+            values_of_rows = zip(*columns, strict=True) if columns else repeat(())
+            for row, values in zip(np.asarray(rows).tolist(), values_of_rows, strict=False):
+                named = zip((names[place][1] for place in own), values, strict=True)
+                present = {name: value for name, value in named if value is not pd.NA and value == value}
+                found[row] = Configuration(str(algorithm), present)
+        return [found[row] for row in range(len(self))]
