@@ -30,7 +30,7 @@ from metalearners.base import Observations, Prediction
 from metalearners.encoded import squared_distances
 from metalearners.kernel import matern_at
 from warehouse.configurations.table import ConfigurationTable
-from warehouse.support.arrays import Floats, Positions
+from warehouse.support.arrays import Floats, Positions, Rows
 
 _DRAWS = 500
 WIDTHS = (0.5, 1.0, 2.0)
@@ -46,7 +46,7 @@ _NEGLIGIBLE = 1e-2
 
 
 @dataclass(frozen=True)
-class Prior:
+class Prior(Rows):
     """What a learner knows of n configurations on one dataset before any trial, in standard scores.
 
     Numbers in single precision are predicted from in single precision.
@@ -58,7 +58,6 @@ class Prior:
     """(n, r): factor factor' is the covariance of the true scores."""
     points: Floats | None = None
     """(n, J) between which distances can be measured, so that a Matern kernel of length 1 is plausible."""
-
     known_variance: Floats | None = None
     """(n,) `variance`, where it was computed before."""
 

@@ -1,11 +1,8 @@
-"""Where proposals come from: the whole space, or a table of configurations that were run.
-
-Both keep what a surrogate makes of a configuration, so that it is computed once and not at every trial.
-"""
+"""Where proposals come from: the whole space, or a table of configurations that were run."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable
+from collections.abc import Callable, Collection, Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -15,8 +12,8 @@ from recommend.bo.space import Configurations, Space
 from warehouse.configurations.configuration import Configuration
 from warehouse.support.arrays import Floats, Positions
 
-Encode = Callable[[Configurations], Floats]
-Score = Callable[[Floats], Floats]
+Score = Callable[[Sequence[Configurations]], Floats]
+"""What `recommend.bo.scoring.Scorer.score` does."""
 
 RANDOM = 10_000
 """Random configurations that the acquisition function is computed for at every trial."""
@@ -42,16 +39,6 @@ class Candidate:
     """What to run, where it was given: the way through a vector may round the last digit."""
 
 
-@dataclass(frozen=True)
-class Tried:
-    """Configurations of trials, in both forms that a search needs."""
-
-    vectors: Floats
-    """(t, p)"""
-    encoded: Floats
-    """(t, any)"""
-
-
 class Candidates(Protocol):
     """A source of proposals."""
 
@@ -62,18 +49,16 @@ class Candidates(Protocol):
     def best(
         self,
         score: Score,
-        encode: Encode,
         taken: Collection[Hashable],
-        tried: Tried,
+        tried: Sequence[Configurations],
         number: int,
         random: np.random.Generator,
     ) -> Candidate | None:
-        """The one that is not `taken` for which `score` of its encoding is highest; None as above.
+        """The one that is not `taken` whose score is highest; None as above.
 
         Args:
             score: asked first about candidates that were not chosen by score.
-            encode: row i of what it returns depends on configuration i alone.
-            tried: the trials so far.
+            tried: the trials so far, one by one.
             number: of the trial, from 0.
         """
         ...
@@ -84,7 +69,6 @@ class TableCandidates:
 
     def __init__(self, configurations: Configurations) -> None:
         self.configurations = configurations
-        self._encoded: dict[Encode, Floats] = {}
 
     def row(self, number: int) -> Candidate:
         """The candidate in this row."""
@@ -97,16 +81,13 @@ class TableCandidates:
     def best(
         self,
         score: Score,
-        encode: Encode,
         taken: Collection[Hashable],
-        tried: Tried,  # noqa: ARG002 (they are rows, too)
+        tried: Sequence[Configurations],  # noqa: ARG002 (they are rows, too)
         number: int,  # noqa: ARG002 (the rows stay the same)
         random: np.random.Generator,  # noqa: ARG002
     ) -> Candidate | None:
-        if encode not in self._encoded:
-            self._encoded[encode] = encode(self.configurations)
         free = self._free(taken)
-        return self.row(free[int(score(self._encoded[encode][free]).argmax())]) if len(free) else None
+        return self.row(free[int(score([self.configurations])[free].argmax())]) if len(free) else None
 
     def _free(self, taken: Collection[Hashable]) -> Positions:
         return np.array([row for row in range(len(self.configurations)) if row not in taken], dtype=np.intp)
@@ -122,7 +103,7 @@ class SpaceCandidates:
     def __init__(self, space: Space, *, seed: int = 0) -> None:
         self.space = space
         self._seed = seed
-        self._blocks: dict[tuple[int, int], tuple[Configurations, dict[Encode, Floats]]] = {}
+        self._blocks: dict[tuple[int, int], Configurations] = {}
 
     def of(self, configuration: Configuration) -> Candidate:
         """The candidate that runs this configuration.
@@ -145,45 +126,36 @@ class SpaceCandidates:
     def best(
         self,
         score: Score,
-        encode: Encode,
         taken: Collection[Hashable],
-        tried: Tried,
+        tried: Sequence[Configurations],
         number: int,
         random: np.random.Generator,
     ) -> Candidate | None:
-        vectors, encoded = self._drawn(number, encode)
-        scores = score(encoded)
-        if len(tried.vectors):
-            vectors = np.concatenate([vectors, tried.vectors])
-            scores = np.concatenate([scores, score(tried.encoded)])
+        drawn = self._drawn(number)
+        scores = score(drawn)
+        if tried:
+            scores = np.concatenate([scores, score(tried)])
+        vectors = np.concatenate([configurations.vectors for configurations in (*drawn, *tried)])
         best = np.argsort(-scores, kind="stable")[:STARTS]
-        reached, of_reached = self._climb(vectors[best], scores[best], score, encode, random)
+        reached, of_reached = self._climb(vectors[best], scores[best], score, random)
         order = np.argsort(-np.concatenate([of_reached, scores]), kind="stable")
         for vector in np.concatenate([reached, vectors])[order]:
             if vector.tobytes() not in taken:
                 return self._candidate(vector)
         return None
 
-    def _drawn(self, number: int, encode: Encode) -> tuple[Floats, Floats]:
-        """The random configurations of this trial, as vectors and encoded."""
+    def _drawn(self, number: int) -> list[Configurations]:
+        """The random configurations of this trial, in blocks, most of which the trial before had."""
         wanted = [(block, (number + BLOCKS - 1 - block) // BLOCKS) for block in range(BLOCKS)]
         self._blocks = {key: self._blocks[key] for key in wanted if key in self._blocks}
         for key in wanted:
             if key not in self._blocks:
-                random = np.random.default_rng([self._seed, *key])
-                vectors = self.space.sample(RANDOM // BLOCKS, random)
-                self._blocks[key] = (self.space.configurations(vectors), {})
-            configurations, kept = self._blocks[key]
-            if encode not in kept:
-                kept[encode] = encode(configurations)
-        blocks = [self._blocks[key] for key in wanted]
-        return (
-            np.concatenate([configurations.vectors for configurations, _ in blocks]),
-            np.concatenate([kept[encode] for _, kept in blocks]),
-        )
+                vectors = self.space.sample(RANDOM // BLOCKS, np.random.default_rng([self._seed, *key]))
+                self._blocks[key] = self.space.configurations(vectors)
+        return [self._blocks[key] for key in wanted]
 
     def _climb(
-        self, vectors: Floats, scores: Floats, score: Score, encode: Encode, random: np.random.Generator
+        self, vectors: Floats, scores: Floats, score: Score, random: np.random.Generator
     ) -> tuple[Floats, Floats]:
         """Each of these goes to its best neighbour as long as that is better, all of them together."""
         vectors, scores = vectors.copy(), scores.copy()
@@ -193,7 +165,7 @@ class SpaceCandidates:
             if not len(neighbours):
                 break
             owners = climbing[places]
-            of_neighbours = score(encode(self.space.configurations(neighbours)))
+            of_neighbours = score([self.space.configurations(neighbours)])
             better = []
             for place in climbing:
                 own = np.flatnonzero(owners == place)

@@ -16,18 +16,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Literal
 
 import numpy as np
 
 from metalearners.base import standard_scores
-from recommend.bo.acquisition import TIMED, UNCERTAIN, XI, Situation, get_acquisition
-from recommend.bo.candidates import Candidate, Candidates, Tried
-from recommend.bo.runtime import RunningTimes
-from recommend.bo.space import Configurations
-from recommend.bo.surrogates.base import Surrogate
-from warehouse.support.arrays import Floats
+from recommend.bo.candidates import Candidate, Candidates
+from recommend.bo.scoring import Scorer
 from warehouse.support.errors import BadInput
 
 FEWEST = 3
@@ -64,47 +59,30 @@ class Optimizer:
     def __init__(
         self,
         candidates: Candidates,
-        surrogate: Surrogate,
+        scorer: Scorer,
         *,
-        acquisition: str | None = None,
         starts: Sequence[Candidate] = (),
-        times: RunningTimes | None = None,
         random_every: int | None = None,
-        xi: float = XI,
         seed: int = 0,
     ) -> None:
         """A search without a trial.
 
         Args:
-            acquisition: name of the criterion; None = the one that the surrogate was proposed with.
+            scorer: may have learned from other trials, which it forgets.
             starts: candidates to try first, in this order; one that comes twice counts once.
-            times: predicts running times, for the criteria that weigh them.
             random_every: the period of random proposals: with 2, every second one is random.
-            xi: see `recommend.bo.acquisition`.
 
         Raises:
-            BadInput: an unknown criterion, one that needs `times` or a standard deviation without them, or
-                a number out of range.
+            BadInput: a number out of range.
         """
-        name = acquisition or surrogate.acquisition
-        self._acquisition = get_acquisition(name)
-        if name in TIMED and times is None:
-            raise BadInput(f"the acquisition function {name} needs predicted running times")
-        if name in UNCERTAIN and surrogate.acquisition not in UNCERTAIN:
-            raise BadInput(f"the acquisition function {name} needs a surrogate that states its uncertainty")
         if random_every is not None and random_every < 1:
             raise BadInput("random_every must be 1 or more")
         self._candidates = candidates
-        self._surrogate = surrogate
+        self._scorer = scorer
         self._starts = list({start.key: start for start in starts}.values())
-        self._times = times
         self._random_every = random_every
-        self._xi = xi
         self._seed = seed
         self._trials: list[_Trial] = []
-        self._encodings: list[Floats] = []
-        self._width = 0  # of what the surrogate makes of a configuration
-        self._usual: float | None = None  # score among the candidates of this trial that are scored first
 
     def ask(self) -> Proposal | None:
         """The next proposal, which is under way from now on; None where everything was proposed."""
@@ -122,7 +100,6 @@ class Optimizer:
         if proposal.number != len(self._trials):
             raise BadInput(f"trial {proposal.number} can't follow {len(self._trials)} trials")
         self._trials.append(_Trial(proposal))
-        self._encodings.append(self._encode(proposal.candidate.configuration)[0])
 
     def tell(self, number: int, value: float | None, seconds: float | None = None) -> None:
         """Take the outcome of trial `number`.
@@ -160,16 +137,14 @@ class Optimizer:
         if len(learned) < FEWEST or its_turn:
             drawn = self._candidates.any(taken, random)
             return None if drawn is None else Proposal(number, drawn, "random")
-        X = np.array([self._encodings[place] for place in learned])
-        values = standard_scores(np.array(list(learned.values())))
-        self._surrogate.fit(X[:, : self._width], values, random)
-        self._learn_times()
-        best = float(self._surrogate.predict(X[:, : self._width]).mean.max())
-        vectors = [trial.proposal.candidate.configuration.vectors[0] for trial in self._trials]
-        tried = Tried(np.array(vectors), np.array(self._encodings))
-        self._usual = None
-        score = partial(self._score, best)
-        found = self._candidates.best(score, self._encode, taken, tried, number, random)
+        tried = [trial.proposal.candidate.configuration for trial in self._trials]
+        scores = standard_scores(np.array(list(learned.values())))
+        self._scorer.learn([tried[place] for place in learned], scores, random)
+        seconds = {
+            place: trial.seconds for place, trial in enumerate(self._trials) if trial.seconds is not None
+        }
+        self._scorer.learn_times([tried[place] for place in seconds], np.array(list(seconds.values())))
+        found = self._candidates.best(self._scorer.score, taken, tried, number, random)
         return None if found is None else Proposal(number, found, "model")
 
     def _learned(self) -> dict[int, float]:
@@ -182,24 +157,3 @@ class Optimizer:
             number: trial.value if trial.value is not None else worst if trial.done else lie
             for number, trial in enumerate(self._trials)
         }
-
-    def _learn_times(self) -> None:
-        if self._times is None:
-            return
-        timed = [number for number, trial in enumerate(self._trials) if trial.seconds is not None]
-        seconds = np.array([self._trials[number].seconds for number in timed], dtype=np.float64)
-        X = np.array([self._encodings[number][self._width :] for number in timed])
-        self._times.adjust(X, seconds)
-
-    def _encode(self, configurations: Configurations) -> Floats:
-        """What the surrogate makes of configurations, and beside it what the running times do."""
-        X = self._surrogate.encode(configurations)
-        self._width = X.shape[1]
-        return X if self._times is None else np.hstack([X, self._times.encode(configurations)])
-
-    def _score(self, best: float, X: Floats) -> Floats:
-        predicted = self._surrogate.predict(X[:, : self._width])
-        log_seconds = None if self._times is None else self._times.log_seconds(X[:, self._width :])
-        if self._usual is None:
-            self._usual = float(np.median(predicted.mean))
-        return self._acquisition(predicted, Situation(best, self._xi, log_seconds, self._usual))

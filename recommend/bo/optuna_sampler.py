@@ -19,7 +19,7 @@ import logging
 import math
 import threading
 import zlib
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -32,17 +32,16 @@ from optuna.trial import FrozenTrial, TrialState
 from ingest.flows import get_flow
 from ingest.reading.datasets import Dataset
 from metalearners import DEFAULT_LEARNER
-from metalearners.base import Prediction
-from recommend.bo.candidates import Candidate, Encode, Score, SpaceCandidates, Tried
+from recommend.bo.candidates import Candidate, SpaceCandidates
 from recommend.bo.optimizer import Optimizer, Proposal
-from recommend.bo.space import KNOWN, Configurations, Space, with_shares
+from recommend.bo.scoring import Scorer
+from recommend.bo.space import KNOWN, Space, with_shares
 from recommend.bo.surrogates import DEFAULT_SURROGATE, LEARNERS_OF, Ingredients, Surrogate, new_surrogate
 from recommend.export import configurations_of, named, optuna_distributions, optuna_domain
 from recommend.ranking import recommend
 from warehouse.configurations.configuration import Configuration
 from warehouse.configurations.table import ALGORITHM
 from warehouse.store import Warehouse
-from warehouse.support.arrays import Floats
 from warehouse.support.errors import BadInput
 
 logger = logging.getLogger(__name__)
@@ -77,7 +76,7 @@ class HeadstartSampler(BaseSampler):
     def __init__(
         self,
         space: Space,
-        surrogate: Surrogate,
+        surrogate: Surrogate[Any],
         *,
         acquisition: str | None = None,
         starts: Sequence[Configuration] = (),
@@ -99,11 +98,9 @@ class HeadstartSampler(BaseSampler):
         self.space = space
         self._distributions = optuna_distributions(space)
         self._domains = {name: optuna_domain(own) for name, own in self._distributions.items()}
-        self._surrogate = _Remembering(surrogate)
-        self._acquisition = acquisition
+        self._scorer = Scorer(surrogate, acquisition=acquisition)
         self._seed = seed
-        self._candidates = _Candidates(space, self._surrogate, seed)
-        Optimizer(self._candidates, self._surrogate, acquisition=acquisition)  # refuses what can't be, now
+        self._candidates = SpaceCandidates(space, seed=seed)
         self._starts = [self._start(configuration) for configuration in starts]
         self._proposed: dict[_Key, Candidate] = {}  # to trials that run
         self._tried: dict[_Key, Candidate | None] = {}  # by trials that are over; None: not learned from
@@ -151,13 +148,8 @@ class HeadstartSampler(BaseSampler):
     def _next(self, study: Study, number: int) -> Candidate | None:
         """What trial `number` should run; None where everything was tried."""
         history, unknown = self._history(study, number)
-        optimizer = Optimizer(
-            self._candidates,
-            self._surrogate,
-            acquisition=self._acquisition,
-            starts=self._starts,
-            seed=self._seed_of(number),
-        )
+        seed = self._seed_of(number)
+        optimizer = Optimizer(self._candidates, self._scorer, starts=self._starts, seed=seed)
         for place, (candidate, trial) in enumerate(history):
             optimizer.recall(Proposal(place, candidate, "model"))
             if trial.state is not TrialState.RUNNING:
@@ -307,45 +299,3 @@ def _refuse_several(study: Study) -> None:
         raise SeveralObjectivesError(
             f"this study has {len(study.directions)} objectives; HeadstartSampler takes studies of one"
         )
-
-
-class _Remembering:
-    """A surrogate that encodes a single configuration, such as a trial's, once."""
-
-    def __init__(self, surrogate: Surrogate) -> None:
-        self.acquisition = surrogate.acquisition
-        self._surrogate = surrogate
-        self._encoded: dict[bytes, Floats] = {}
-
-    def encode(self, configurations: Configurations) -> Floats:
-        if len(configurations) != 1:
-            return self._surrogate.encode(configurations)
-        key = configurations.vectors.tobytes()
-        if key not in self._encoded:
-            self._encoded[key] = self._surrogate.encode(configurations)
-        return self._encoded[key]
-
-    def fit(self, X: Floats, y: Floats, random: np.random.Generator) -> None:
-        self._surrogate.fit(X, y, random)
-
-    def predict(self, X: Floats) -> Prediction:
-        return self._surrogate.predict(X)
-
-
-class _Candidates(SpaceCandidates):
-    """Encoded by the sampler's own surrogate: what one optimizer had encoded, the next one need not."""
-
-    def __init__(self, space: Space, surrogate: _Remembering, seed: int) -> None:
-        super().__init__(space, seed=seed)
-        self._surrogate = surrogate
-
-    def best(
-        self,
-        score: Score,
-        encode: Encode,  # noqa: ARG002 (of the optimizer, which encodes as the surrogate does)
-        taken: Collection[Hashable],
-        tried: Tried,
-        number: int,
-        random: np.random.Generator,
-    ) -> Candidate | None:
-        return super().best(score, self._surrogate.encode, taken, tried, number, random)

@@ -7,7 +7,7 @@ towards 0 as if there had been one more trial that it did not miss.
 
 Notation
     m        runs
-    X        (n, any) encoded hyperparameters and logarithms of sizes
+    X        encoded hyperparameters and logarithms of sizes of n runs
     t        seconds
 """
 
@@ -22,6 +22,7 @@ from metalearners.base import training_data, without_datasets
 from metalearners.encoded import encode, encode_runs, learn_encoding_of
 from metalearners.lightgbm_trees import REPRODUCIBLE
 from recommend.bo.space import Configurations
+from recommend.bo.surrogates.base import Matrix
 from recommend.ranking import Knowledge
 from warehouse.queries import RunTable
 from warehouse.support.arrays import Floats
@@ -63,26 +64,26 @@ class RunningTimes:
         )
         self._slower = 0.0
 
-    def encode(self, configurations: Configurations) -> Floats:
+    def encode(self, configurations: Configurations) -> Matrix:
         """X of configurations on the new dataset."""
         sizes = np.tile(_log_sizes(self._new.to_frame().T).to_numpy(), (len(configurations), 1))
-        return np.hstack([encode(self._encoding, configurations.table, self._new), sizes])
+        return Matrix(np.hstack([encode(self._encoding, configurations.table, self._new), sizes]))
 
-    def adjust(self, X: Floats, seconds: Floats) -> None:
+    def adjust(self, X: Matrix | None, seconds: Floats) -> None:
         """Learn how much longer trials take than was expected; forgets those before.
 
         Args:
-            X: (t, any) of the trials.
+            X: of the trials; None where there is none.
             seconds: (t,) that they took.
         """
         self._slower = 0.0
-        if len(seconds):
+        if X is not None and len(X):
             missed = np.log(np.maximum(seconds, 1e-3)) - self.log_seconds(X)
             self._slower = float(missed.sum() / (len(missed) + 1))
 
-    def log_seconds(self, X: Floats) -> Floats:
+    def log_seconds(self, X: Matrix) -> Floats:
         """(n,) expected logarithm of the seconds."""
-        predicted: Floats = np.asarray(self._booster.predict(X, num_threads=1))
+        predicted: Floats = np.asarray(self._booster.predict(X.numbers, num_threads=1))
         return predicted + self._slower
 
 

@@ -58,9 +58,9 @@ def with_shares(configuration: Configuration, n_features: int) -> Configuration:
     return configuration
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Configurations:
-    """n configurations in both forms."""
+    """n configurations in both forms. Two are never equal: what is made of one is kept under itself."""
 
     vectors: Floats
     categories: Positions

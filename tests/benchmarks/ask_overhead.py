@@ -43,6 +43,7 @@ from metalearners.base import Prediction, without_datasets
 from metalearners.trials import HasPrior
 from recommend.bo.candidates import Candidate
 from recommend.bo.optimizer import Optimizer
+from recommend.bo.scoring import Scorer
 from recommend.bo.simulation.peers import PEERS, new_peer
 from recommend.bo.simulation.runner import Search
 from recommend.bo.simulation.tasks import ModelTask
@@ -125,18 +126,18 @@ def made_up_runs() -> tuple[RunTable, pd.DataFrame]:
 class Timed:
     """A surrogate whose parts are timed."""
 
-    def __init__(self, surrogate: Surrogate) -> None:
+    def __init__(self, surrogate: Surrogate[Any]) -> None:
         self.acquisition = surrogate.acquisition
         self.seconds = dict.fromkeys(PARTS, 0.0)
         self._surrogate = surrogate
 
-    def encode(self, configurations: Configurations) -> Floats:
+    def encode(self, configurations: Configurations) -> Any:
         return self._timed("encode", lambda: self._surrogate.encode(configurations))
 
-    def fit(self, X: Floats, y: Floats, random: np.random.Generator) -> None:
+    def fit(self, X: Any, y: Floats, random: np.random.Generator) -> None:
         self._timed("fit", lambda: self._surrogate.fit(X, y, random))
 
-    def predict(self, X: Floats) -> Prediction:
+    def predict(self, X: Any) -> Prediction:
         return self._timed("predict", lambda: self._surrogate.predict(X))
 
     def _timed(self, part: str, work: Callable[[], Any]) -> Any:
@@ -152,7 +153,7 @@ class OwnSearch:
     def __init__(self, name: str, task: ModelTask, learner: HasPrior, first: list[int], seed: int) -> None:
         self.timed = Timed(new_surrogate(name, Ingredients(task.known, task.metafeatures, learner)))
         starts = [task.start(position) for position in first]
-        self._optimizer = Optimizer(task.candidates(seed), self.timed, starts=starts, seed=seed)
+        self._optimizer = Optimizer(task.candidates(seed), Scorer(self.timed), starts=starts, seed=seed)
 
     def ask(self) -> list[Candidate]:
         proposal = self._optimizer.ask()

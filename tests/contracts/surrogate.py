@@ -6,8 +6,9 @@ on a dataset with few classes.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from functools import cache
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +22,7 @@ from recommend.bo.space import Configurations, Space, configurations_of_table
 from recommend.bo.surrogates.base import Surrogate
 from tests.contracts.meta_learner import toy_metafeatures, toy_runs, two_algorithms
 from warehouse.queries import RunTable
-from warehouse.support.arrays import Floats
+from warehouse.support.arrays import Floats, Rows
 
 TRIALS = 12
 
@@ -64,13 +65,13 @@ def _world(runs: RunTable) -> World:
     return World(runs, known, toy_metafeatures().iloc[0], kind)
 
 
-NewSurrogate = Callable[[World], Surrogate]
+NewSurrogate = Callable[[World], Surrogate[Any]]
 
 
-def predicted(surrogate: Surrogate, known: Configurations, values: Floats, seed: int = 0) -> Prediction:
+def predicted(surrogate: Surrogate[Any], known: Configurations, values: Floats, seed: int = 0) -> Prediction:
     """Of all configurations that are known, of which the first were tried."""
     X = surrogate.encode(known)
-    surrogate.fit(X[: len(values)], values, np.random.default_rng(seed))
+    surrogate.fit(X.take(slice(len(values))), values, np.random.default_rng(seed))
     return surrogate.predict(X)
 
 
@@ -79,6 +80,13 @@ def assert_equal_predictions(one: Prediction, other: Prediction, atol: float = 0
     assert (one.std is None) == (other.std is None)
     if one.std is not None and other.std is not None:
         np.testing.assert_allclose(one.std, other.std, rtol=0, atol=atol)
+
+
+def assert_equal_rows(one: Rows, other: Rows, atol: float = 0.0) -> None:
+    for part, same in zip(astuple(one), astuple(other), strict=True):
+        np.testing.assert_allclose(
+            np.asarray(part, dtype=np.float64), np.asarray(same, dtype=np.float64), rtol=0, atol=atol
+        )
 
 
 def assert_finite(prediction: Prediction, n: int) -> None:
@@ -103,14 +111,14 @@ class SurrogateContract:
         return world
 
     @pytest.fixture
-    def surrogate(self, new_surrogate: NewSurrogate, world: World) -> Surrogate:
+    def surrogate(self, new_surrogate: NewSurrogate, world: World) -> Surrogate[Any]:
         return new_surrogate(world)
 
-    def test_predicts_one_finite_number_per_candidate(self, surrogate: Surrogate, world: World) -> None:
+    def test_predicts_one_finite_number_per_candidate(self, surrogate: Surrogate[Any], world: World) -> None:
         assert_finite(predicted(surrogate, world.known, world.values()), len(world.known))
 
     def test_states_its_uncertainty_where_its_own_criterion_needs_it(
-        self, surrogate: Surrogate, world: World
+        self, surrogate: Surrogate[Any], world: World
     ) -> None:
         assert surrogate.acquisition in ACQUISITIONS
         std = predicted(surrogate, world.known, world.values()).std
@@ -118,7 +126,7 @@ class SurrogateContract:
 
     @pytest.mark.parametrize("good", ["gini", "entropy"])
     def test_what_was_tried_and_good_is_above_what_was_tried_and_bad(
-        self, surrogate: Surrogate, world: World, good: str
+        self, surrogate: Surrogate[Any], world: World, good: str
     ) -> None:
         mean = predicted(surrogate, world.known, world.values(good)).mean[:TRIALS]
         is_good = world.kind[:TRIALS] == good
@@ -126,34 +134,35 @@ class SurrogateContract:
 
     @pytest.mark.parametrize("good", ["gini", "entropy"])
     def test_what_is_like_the_good_is_above_what_is_like_the_bad(
-        self, surrogate: Surrogate, world: World, good: str
+        self, surrogate: Surrogate[Any], world: World, good: str
     ) -> None:
         mean = predicted(surrogate, world.known, world.values(good)).mean[TRIALS:]
         is_good = world.kind[TRIALS:] == good
         assert mean[is_good].mean() > mean[~is_good].mean()
 
-    def test_encodes_each_configuration_alone(self, surrogate: Surrogate, world: World) -> None:
+    def test_encodes_each_configuration_alone(self, surrogate: Surrogate[Any], world: World) -> None:
         together = surrogate.encode(world.known)
-        one_by_one = [surrogate.encode(world.known.take([row]))[0] for row in range(len(world.known))]
-        backwards = surrogate.encode(world.known.take(np.arange(len(world.known))[::-1]))
+        alone = [surrogate.encode(world.known.take([row])) for row in range(len(world.known))]
+        order = np.arange(len(world.known))[::-1]
+        backwards = surrogate.encode(world.known.take(order))
         # Matrices of another shape are multiplied in another order.
-        np.testing.assert_allclose(np.array(one_by_one), together, rtol=0, atol=1e-9)
-        np.testing.assert_allclose(backwards[::-1], together, rtol=0, atol=1e-9)
+        assert_equal_rows(type(together).concatenated(alone), together, atol=1e-9)
+        assert_equal_rows(backwards, together.take(order), atol=1e-9)
 
     def test_the_prediction_of_a_candidate_does_not_depend_on_the_others(
-        self, surrogate: Surrogate, world: World
+        self, surrogate: Surrogate[Any], world: World
     ) -> None:
         """Local search compares neighbours with what they are neighbours of, in separate calls."""
         X = surrogate.encode(world.known)
-        surrogate.fit(X[:TRIALS], world.values(), np.random.default_rng(0))
-        last = surrogate.predict(X[-1:])
+        surrogate.fit(X.take(slice(TRIALS)), world.values(), np.random.default_rng(0))
+        last = surrogate.predict(X.take([-1]))
         together = surrogate.predict(X)
-        alone = [surrogate.predict(X[[row]]).mean[0] for row in range(len(X))]
+        alone = [surrogate.predict(X.take([row])).mean[0] for row in range(len(X))]
         unseen = 1e-3 * together.mean.std()  # what single precision may make of it
         np.testing.assert_allclose(alone, together.mean, rtol=0, atol=unseen)
         assert last.mean[0] == pytest.approx(together.mean[-1], abs=unseen)
 
-    def test_learns_from_one_trial(self, surrogate: Surrogate, world: World) -> None:
+    def test_learns_from_one_trial(self, surrogate: Surrogate[Any], world: World) -> None:
         assert_finite(predicted(surrogate, world.known, np.array([0.7])), len(world.known))
 
     @pytest.mark.parametrize("value", [0.1, 1e6])
@@ -171,7 +180,7 @@ class SurrogateContract:
         if others.std is not None and zeros.std is not None:
             np.testing.assert_allclose(others.std, zeros.std, rtol=1e-9)
 
-    def test_a_configuration_may_be_tried_twice(self, surrogate: Surrogate, world: World) -> None:
+    def test_a_configuration_may_be_tried_twice(self, surrogate: Surrogate[Any], world: World) -> None:
         twice = world.known.take([0, 0, 1, *range(len(world.known))])
         prediction = predicted(surrogate, twice, np.array([0.9, 0.5, 0.2]))
         assert_finite(prediction, len(twice))
@@ -207,15 +216,15 @@ class SurrogateContract:
         )
         assert_equal_predictions(first, second)
 
-    def test_leaves_its_inputs_as_they_are(self, surrogate: Surrogate, world: World) -> None:
+    def test_leaves_its_inputs_as_they_are(self, surrogate: Surrogate[Any], world: World) -> None:
         untouched = _world(toy_runs() if world is one_flow() else two_algorithms())
         global_generator = np.random.get_state(legacy=False)  # noqa: NPY002
         X = surrogate.encode(world.known)
-        of_trials, values = X[:TRIALS].copy(), world.values()
+        of_trials, values = X.take(np.arange(TRIALS)), world.values()
         surrogate.fit(of_trials, values, np.random.default_rng(0))
         surrogate.predict(X)
-        np.testing.assert_array_equal(of_trials, X[:TRIALS])
-        np.testing.assert_array_equal(X, surrogate.encode(world.known))
+        assert_equal_rows(of_trials, X.take(slice(TRIALS)))
+        assert_equal_rows(X, surrogate.encode(world.known))
         np.testing.assert_array_equal(values, world.values())
         np.testing.assert_array_equal(world.known.vectors, untouched.known.vectors)
         pd.testing.assert_frame_equal(world.known.table.parameters, untouched.known.table.parameters)

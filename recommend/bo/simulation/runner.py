@@ -25,6 +25,7 @@ from metalearners.base import MetaLearner, runs_checksum, without_datasets
 from metalearners.evaluation import side_by_side
 from recommend.bo.candidates import Candidate, Candidates
 from recommend.bo.optimizer import Optimizer
+from recommend.bo.scoring import Scorer
 from recommend.bo.simulation.peers import PEERS, new_peer
 from recommend.bo.simulation.tasks import ModelTask, TableTask, Task
 from recommend.bo.surrogates import LEARNERS_OF, SURROGATES, Ingredients, new_surrogate
@@ -223,7 +224,7 @@ def _new_search(method: str, task: Task, others: Others, random: np.random.Gener
     learner = others.learner(LEARNERS_OF[name]) if name in LEARNERS_OF else None
     surrogate = new_surrogate(name, Ingredients(task.known, task.metafeatures, learner))
     candidates = task.candidates(seed)
-    return _OwnSearch(Optimizer(candidates, surrogate, starts=starts, seed=seed))
+    return _OwnSearch(Optimizer(candidates, Scorer(surrogate), starts=starts, seed=seed))
 
 
 def _first(start: str, task: Task, others: Others) -> list[int]:

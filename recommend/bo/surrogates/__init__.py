@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
@@ -37,7 +38,7 @@ class Ingredients:
     """A trained meta-learner; None where there is nothing to learn from."""
 
 
-SURROGATES: dict[str, Callable[[Ingredients], Surrogate]] = {
+SURROGATES: dict[str, Callable[[Ingredients], Surrogate[Any]]] = {
     "blend": lambda given: BlendSurrogate(_learner(given), given.metafeatures),
     "learned": lambda given: LearnedSurrogate(_learner(given), given.metafeatures),
     "pmf": lambda given: LearnedSurrogate(_learner(given), given.metafeatures),
@@ -51,7 +52,7 @@ LEARNERS_OF = {"blend": "bank", "learned": "bank", "pmf": "pmf"}
 """Surrogates that rest on a meta-learner, and which one that is by default."""
 
 
-def new_surrogate(name: str, ingredients: Ingredients) -> Surrogate:
+def new_surrogate(name: str, ingredients: Ingredients) -> Surrogate[Any]:
     """An untrained surrogate.
 
     Raises:

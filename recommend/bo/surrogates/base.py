@@ -2,22 +2,33 @@
 
 Notation
     n, t     candidates, trials
-    X        (n, any) what a surrogate makes of configurations; each surrogate has its own form
+    X        what a surrogate makes of n configurations; each surrogate has its own form
     y        (t,) values of the trials, larger is better, on any scale
 """
 
 from __future__ import annotations
 
-from typing import Protocol
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
 
 import numpy as np
 
 from metalearners.base import Prediction
 from recommend.bo.space import Configurations
-from warehouse.support.arrays import Floats
+from warehouse.support.arrays import Floats, Rows
+
+E = TypeVar("E", bound=Rows)
 
 
-class Surrogate(Protocol):
+@dataclass(frozen=True)
+class Matrix(Rows):
+    """Encoded configurations that are one matrix."""
+
+    numbers: Floats
+    """(n, any)"""
+
+
+class Surrogate(Protocol[E]):
     """A model of the values of configurations on one dataset.
 
     Predictions are in the unit of `y`, or another that grows with it: how candidates compare does not depend
@@ -28,15 +39,15 @@ class Surrogate(Protocol):
     acquisition: str
     """The criterion that it was proposed with (`recommend.bo.acquisition`)."""
 
-    def encode(self, configurations: Configurations) -> Floats:
+    def encode(self, configurations: Configurations) -> E:
         """X of configurations, which is kept while they are candidates; row i depends on row i alone."""
         ...
 
-    def fit(self, X: Floats, y: Floats, random: np.random.Generator) -> None:
+    def fit(self, X: E, y: Floats, random: np.random.Generator) -> None:
         """Learn from the trials, of which there is one or more; forgets those before."""
         ...
 
-    def predict(self, X: Floats) -> Prediction:
+    def predict(self, X: E) -> Prediction:
         """What to expect of candidates after `fit`; of each of them, whichever others are asked about."""
         ...
 

@@ -8,9 +8,9 @@ likely, averaged over how wide it is, how noisy trials are, and the spread of th
 lets it fall with the number of trials.
 
 Notation
-    m, F, x   (n,) prior mean, (n, r) factor of the prior covariance, (n, J) points between which the trials'
-              own process measures distances, with the length scales that the meta-learner learned
-    X         (n, 2 + r + J) m, the variance, F and x side by side
+    X         the prior of n configurations: mean, variance, factor of the covariance, and points between
+              which the trials' own process measures distances, with the length scales that the meta-learner
+              learned
 """
 
 from __future__ import annotations
@@ -50,36 +50,27 @@ class BlendSurrogate:
         self._learner = learner
         self._metafeatures = metafeatures
         self._explanations = explanations
-        self._rank = 0
         self._threads = ThreadpoolController()  # it takes milliseconds to find the libraries
 
-    def encode(self, configurations: Configurations) -> Floats:
+    def encode(self, configurations: Configurations) -> Prior:
         prior = self._learner.prior(configurations.table, self._metafeatures)
         points = prior.points
         if points is None:
             points = one_hot(configurations.vectors, configurations.categories)
-        self._rank = prior.factor.shape[1]
-        columns = [prior.mean[:, None], prior.variance[:, None], prior.factor, points]
         # Candidates are many: single precision halves the time, and its error can't be seen here.
-        return np.hstack(columns, dtype=np.float32, casting="same_kind")
+        return Prior(prior.mean, prior.factor, points, prior.variance).astype(np.float32)
 
-    def fit(self, X: Floats, y: Floats, random: np.random.Generator) -> None:  # noqa: ARG002 (nothing is random)
+    def fit(self, X: Prior, y: Floats, random: np.random.Generator) -> None:  # noqa: ARG002 (nothing is random)
         self._unknown = not len(y) or np.ptp(y) == 0
         if not self._unknown:
             with self._threads.limit(limits=1):  # the matrices are small: threads would wait for one another
                 targets = self._learner.targets_of(y)
-                of_trials = self._prior(X.astype(np.float64))
-                self._posterior = Posterior(of_trials, targets, self._explanations, WIDTHS)
+                self._posterior = Posterior(X.astype(np.float64), targets, self._explanations, WIDTHS)
 
-    def predict(self, X: Floats) -> Prediction:
-        prior = self._prior(X)
+    def predict(self, X: Prior) -> Prediction:
         if self._unknown:
-            return Prediction(prior.mean, np.sqrt(prior.variance))
-        return self._posterior.compare(prior)
-
-    def _prior(self, X: Floats) -> Prior:
-        end = 2 + self._rank
-        return Prior(X[:, 0], X[:, 2:end], X[:, end:], known_variance=X[:, 1])
+            return Prediction(X.mean, np.sqrt(X.variance))
+        return self._posterior.compare(X)
 
 
 class LearnedSurrogate(BlendSurrogate):

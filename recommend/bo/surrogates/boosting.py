@@ -17,6 +17,7 @@ Notation
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -26,8 +27,8 @@ from metalearners.encoded import encode
 from metalearners.hyperparameters import learn_encoding
 from metalearners.lightgbm_trees import REPRODUCIBLE
 from recommend.bo.space import Configurations
-from recommend.bo.surrogates.base import one_hot
-from warehouse.support.arrays import Floats
+from recommend.bo.surrogates.base import Matrix, one_hot
+from warehouse.support.arrays import Floats, Rows
 
 TREES = 100
 LEAVES = 8
@@ -57,16 +58,17 @@ class QuantileSurrogate:
         facts = facts_of_one(metafeatures)
         self._encoding = learn_encoding(known.table.hyperparameters, facts, one_hot=True)
 
-    def encode(self, configurations: Configurations) -> Floats:
-        return encode(self._encoding, configurations.table, self._metafeatures)
+    def encode(self, configurations: Configurations) -> Matrix:
+        return Matrix(encode(self._encoding, configurations.table, self._metafeatures))
 
-    def fit(self, X: Floats, y: Floats, random: np.random.Generator) -> None:
+    def fit(self, X: Matrix, y: Floats, random: np.random.Generator) -> None:
         import lightgbm
 
-        self._constant = float(y[0]) if np.ptp(y) == 0 or not X.shape[1] else None
+        self._constant = float(y[0]) if np.ptp(y) == 0 or not X.numbers.shape[1] else None
         if self._constant is not None:
             return
-        data = lightgbm.Dataset(X, y, params={"min_data_in_bin": 1, "verbosity": -1}, free_raw_data=False)
+        of_trials = {"min_data_in_bin": 1, "verbosity": -1}
+        data = lightgbm.Dataset(X.numbers, y, params=of_trials, free_raw_data=False)
         common = {
             **REPRODUCIBLE,
             "objective": "quantile",
@@ -79,13 +81,13 @@ class QuantileSurrogate:
             for alpha in self.quantiles
         ]
 
-    def predict(self, X: Floats) -> Prediction:
+    def predict(self, X: Matrix) -> Prediction:
         return Prediction(self._predicted(X)[:, 0])
 
-    def _predicted(self, X: Floats) -> Floats:  # (n, quantiles)
+    def _predicted(self, X: Matrix) -> Floats:  # (n, quantiles)
         if self._constant is not None:
             return np.full((len(X), len(self.quantiles)), self._constant)
-        return np.column_stack([booster.predict(X, num_threads=1) for booster in self._boosters])
+        return np.column_stack([booster.predict(X.numbers, num_threads=1) for booster in self._boosters])
 
 
 class QuantileTripleSurrogate(QuantileSurrogate):
@@ -94,39 +96,47 @@ class QuantileTripleSurrogate(QuantileSurrogate):
     acquisition = "ei"
     quantiles = TRIPLE
 
-    def predict(self, X: Floats) -> Prediction:
+    def predict(self, X: Matrix) -> Prediction:
         low, middle, high = self._predicted(X).T
         return Prediction(middle, np.maximum(high - low, 0) / 2)
 
 
-class HyperboostSurrogate(QuantileSurrogate):
+@dataclass(frozen=True)
+class PlacedFeatures(Rows):
+    """Features, and where configurations are on the unit cube."""
+
+    features: Matrix
+    U: Floats
+
+
+class HyperboostSurrogate:
     """q + s d / D."""
+
+    acquisition = QuantileSurrogate.acquisition
 
     def __init__(self, known: Configurations, metafeatures: pd.Series) -> None:
         """As `QuantileSurrogate`; `known` are spread over the space."""
-        super().__init__(known, metafeatures)
+        self._quantile = QuantileSurrogate(known, metafeatures)
         self._known = one_hot(known.vectors, known.categories)
 
-    def encode(self, configurations: Configurations) -> Floats:
+    def encode(self, configurations: Configurations) -> PlacedFeatures:
         U = one_hot(configurations.vectors, configurations.categories)
-        self._dimensions = U.shape[1]
-        return np.hstack([U, super().encode(configurations)])
+        return PlacedFeatures(self._quantile.encode(configurations), U)
 
-    def fit(self, X: Floats, y: Floats, random: np.random.Generator) -> None:
+    def fit(self, X: PlacedFeatures, y: Floats, random: np.random.Generator) -> None:
         from scipy.spatial import KDTree
 
-        U = X[:, : self._dimensions]
-        super().fit(X[:, self._dimensions :], y, random)
+        self._quantile.fit(X.features, y, random)
         self._spread = float(y.std())
         self._projection = None
-        if self._dimensions > MANY:
-            self._projection = np.linalg.svd(U - U.mean(axis=0), full_matrices=False)[2][:COMPONENTS].T
-        self._tree = KDTree(self._projected(U))
+        if X.U.shape[1] > MANY:
+            self._projection = np.linalg.svd(X.U - X.U.mean(axis=0), full_matrices=False)[2][:COMPONENTS].T
+        self._tree = KDTree(self._projected(X.U))
         self._farthest = float(self._distances(self._known).max(initial=0.0))
 
-    def predict(self, X: Floats) -> Prediction:
-        q = super().predict(X[:, self._dimensions :]).mean
-        d = self._distances(X[:, : self._dimensions])
+    def predict(self, X: PlacedFeatures) -> Prediction:
+        q = self._quantile.predict(X.features).mean
+        d = self._distances(X.U)
         return Prediction(q + self._spread * d / self._farthest if self._farthest > 0 else q)
 
     def _distances(self, U: Floats) -> Floats:

@@ -13,7 +13,7 @@ import numpy as np
 
 from metalearners.base import Prediction
 from recommend.bo.space import Configurations
-from recommend.bo.surrogates.base import centre_and_spread
+from recommend.bo.surrogates.base import Matrix, centre_and_spread
 from warehouse.support.arrays import Floats
 
 TREES = 10
@@ -29,10 +29,10 @@ class ForestSurrogate:
 
     acquisition = "ei"
 
-    def encode(self, configurations: Configurations) -> Floats:
-        return np.nan_to_num(configurations.vectors, nan=_ABSENT)
+    def encode(self, configurations: Configurations) -> Matrix:
+        return Matrix(np.nan_to_num(configurations.vectors, nan=_ABSENT))
 
-    def fit(self, X: Floats, y: Floats, random: np.random.Generator) -> None:
+    def fit(self, X: Matrix, y: Floats, random: np.random.Generator) -> None:
         from sklearn.tree import DecisionTreeRegressor
 
         self._centre, self._spread = centre_and_spread(y)
@@ -45,14 +45,14 @@ class ForestSurrogate:
                 min_samples_split=FEWEST_TO_SPLIT,
                 random_state=int(random.integers(2**31)),
             )
-            tree.fit(X[rows], scores[rows])
+            tree.fit(X.numbers[rows], scores[rows])
             # Impurity of a regression tree's node is the variance in it.
             self._trees.append(
                 (tree.tree_, tree.tree_.value[:, 0, 0], np.maximum(tree.tree_.impurity, FLOOR))
             )
 
-    def predict(self, X: Floats) -> Prediction:
-        single = X.astype(np.float32)
+    def predict(self, X: Matrix) -> Prediction:
+        single = X.numbers.astype(np.float32)
         leaves = [(tree.apply(single), means, variances) for tree, means, variances in self._trees]
         m = np.array([means[leaf] for leaf, means, _ in leaves])  # (B, n)
         v = np.array([variances[leaf] for leaf, _, variances in leaves])

@@ -8,7 +8,7 @@ import numpy as np
 
 from metalearners.base import Prediction
 from recommend.bo.space import Configurations
-from recommend.bo.surrogates.base import centre_and_spread, one_hot
+from recommend.bo.surrogates.base import Matrix, centre_and_spread, one_hot
 from warehouse.support.arrays import Floats
 
 RESTARTS = 2
@@ -21,10 +21,10 @@ class GaussianProcessSurrogate:
 
     acquisition = "ei"
 
-    def encode(self, configurations: Configurations) -> Floats:
-        return one_hot(configurations.vectors, configurations.categories)
+    def encode(self, configurations: Configurations) -> Matrix:
+        return Matrix(one_hot(configurations.vectors, configurations.categories))
 
-    def fit(self, X: Floats, y: Floats, random: np.random.Generator) -> None:
+    def fit(self, X: Matrix, y: Floats, random: np.random.Generator) -> None:
         from sklearn.exceptions import ConvergenceWarning
         from sklearn.gaussian_process import GaussianProcessRegressor
         from sklearn.gaussian_process.kernels import ConstantKernel, Matern, WhiteKernel
@@ -40,8 +40,8 @@ class GaussianProcessSurrogate:
         with warnings.catch_warnings(), threadpool_limits(1):
             # A length scale at its bound or a likelihood without a slope still gives a usable process.
             warnings.simplefilter("ignore", ConvergenceWarning)
-            self._process.fit(X, (y - self._centre) / self._spread)
+            self._process.fit(X.numbers, (y - self._centre) / self._spread)
 
-    def predict(self, X: Floats) -> Prediction:
-        mean, std = self._process.predict(X, return_std=True)
+    def predict(self, X: Matrix) -> Prediction:
+        mean, std = self._process.predict(X.numbers, return_std=True)
         return Prediction(self._centre + self._spread * mean, self._spread * std)

@@ -15,6 +15,7 @@ from recommend.bo.acquisition import TIMED
 from recommend.bo.candidates import SpaceCandidates
 from recommend.bo.optimizer import Optimizer, Proposal
 from recommend.bo.runtime import warehouse_times
+from recommend.bo.scoring import Scorer
 from recommend.bo.space import KNOWN, Space
 from recommend.bo.surrogates import LEARNERS_OF, Ingredients, new_surrogate
 from recommend.bo.tuning.history import History
@@ -68,18 +69,15 @@ def new_optimizer(known: Knowledge, search: Search) -> tuple[Optimizer, SpaceCan
     learner = known.model.learner if search.surrogate in LEARNERS_OF else None
     surrogate = new_surrogate(search.surrogate, Ingredients(sample, known.metafeatures, learner))
     timed = (search.acquisition or surrogate.acquisition) in TIMED
-    return (
-        Optimizer(
-            candidates,
-            surrogate,
-            acquisition=search.acquisition,
-            starts=[candidates.of(configuration) for configuration in _starts(known, search)],
-            times=warehouse_times(known) if timed else None,
-            random_every=search.random_every,
-            seed=search.seed,
-        ),
+    times = warehouse_times(known) if timed else None
+    optimizer = Optimizer(
         candidates,
+        Scorer(surrogate, acquisition=search.acquisition, times=times),
+        starts=[candidates.of(configuration) for configuration in _starts(known, search)],
+        random_every=search.random_every,
+        seed=search.seed,
     )
+    return optimizer, candidates
 
 
 def _starts(known: Knowledge, search: Search) -> Iterator[Configuration]:

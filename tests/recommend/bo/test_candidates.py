@@ -1,6 +1,6 @@
 """Where proposals come from: tables and spaces."""
 
-from collections.abc import Collection, Hashable
+from collections.abc import Collection, Hashable, Sequence
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ingest.flows import FLOWS
-from recommend.bo.candidates import BLOCKS, Candidate, Candidates, SpaceCandidates, TableCandidates, Tried
+from recommend.bo.candidates import BLOCKS, Candidate, Candidates, SpaceCandidates, TableCandidates
 from recommend.bo.space import Configurations, Space
 from tests.recommend.bo.toys import ONE_AXIS, PLANE, SIX, grid, vector_of
 from warehouse.configurations.configuration import Configuration
@@ -24,35 +24,39 @@ def _few_random_ones(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Asked:
-    """A score and an encoding that keep what they are asked; the score is the higher the nearer to `peak`."""
+    """A score that keeps what it is asked; it is the higher the nearer a vector is to `peak`."""
 
     def __init__(self, peak: float = 0.5, waves: float = 0.0) -> None:
         self.peak, self.waves = peak, waves
-        self.encoded: list[int] = []
-        self.scored: list[Floats] = []
+        self.asked: list[list[Configurations]] = []
 
-    def encode(self, configurations: Configurations) -> Floats:
-        self.encoded.append(len(configurations))
-        return configurations.vectors
+    def __call__(self, groups: Sequence[Configurations]) -> Floats:
+        self.asked.append(list(groups))
+        return self.score(vectors_of(groups))
 
     def score(self, X: Floats) -> Floats:
-        self.scored.append(X)
         scores: Floats = -np.abs(X - self.peak).sum(axis=1) + np.sin(self.waves * X).sum(axis=1)
         return scores
+
+    @property
+    def drawn(self) -> Floats:
+        """The vectors that it was asked about first."""
+        return vectors_of(self.asked[0])
+
+
+def vectors_of(groups: Sequence[Configurations]) -> Floats:
+    return np.concatenate([configurations.vectors for configurations in groups])
 
 
 def best(
     candidates: Candidates,
     asked: Asked,
     taken: Collection[Hashable] = (),
-    tried: Floats | None = None,
+    tried: Sequence[Configurations] = (),
     number: int = 5,
 ) -> Candidate | None:
-    """Of what `asked` scores, whose encoding is the vector itself."""
-    vectors = np.zeros((0, 2)) if tried is None else tried
-    of_trials = Tried(vectors, vectors)
-    random = np.random.default_rng(number)
-    return candidates.best(asked.score, asked.encode, taken, of_trials, number, random)
+    """The best by the score of `asked`."""
+    return candidates.best(asked, taken, tried, number, np.random.default_rng(number))
 
 
 # ---- tables -------------------------------------------------------------------------------------
@@ -86,11 +90,11 @@ def test_the_best_row_is_the_one_with_the_highest_score_among_those_that_are_lef
     assert scores == sorted(scores, reverse=True)
 
 
-def test_a_table_is_encoded_once() -> None:
+def test_a_table_is_the_same_configurations_at_every_trial() -> None:
     candidates, asked = TableCandidates(grid(3)), Asked()
     for number in range(4):
         best(candidates, asked, range(number), number=number)
-    assert asked.encoded == [9]
+    assert all(groups == [candidates.configurations] for groups in asked.asked)
 
 
 # ---- spaces -------------------------------------------------------------------------------------
@@ -130,7 +134,7 @@ def drawn_at(candidates: SpaceCandidates, number: int) -> Floats:
     """The random configurations of this trial, which are the first that the score is asked about."""
     asked = Asked()
     best(candidates, asked, number=number)
-    return asked.scored[0]
+    return asked.drawn
 
 
 def test_the_random_configurations_follow_from_seed_and_number_alone() -> None:
@@ -152,15 +156,14 @@ def test_a_tenth_of_the_random_configurations_is_new_at_every_trial() -> None:
     assert not far_later & before
 
 
-def test_what_was_drawn_before_is_not_encoded_again() -> None:
+def test_what_was_drawn_before_are_the_same_configurations_again() -> None:
     candidates, asked = SpaceCandidates(Space([PLANE], joint=False)), Asked()
     best(candidates, asked, number=8)
-    blocks = [n for n in asked.encoded if n == DRAWN // BLOCKS]
-    assert len(blocks) == BLOCKS
-    asked.encoded.clear()
+    before = asked.asked[0]
+    asked.asked.clear()
     best(candidates, asked, number=9)
-    assert asked.encoded[0] == DRAWN // BLOCKS
-    assert asked.encoded.count(DRAWN // BLOCKS) == 1
+    assert len(before) == len(asked.asked[0]) == BLOCKS
+    assert len({*asked.asked[0]} - {*before}) == 1
 
 
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -170,7 +173,7 @@ def test_local_search_finds_nothing_worse_than_the_best_random_one(
 ) -> None:
     asked = Asked(peak, waves)
     found = best(SpaceCandidates(Space([PLANE], joint=False)), asked, number=number)
-    best_drawn = asked.score(asked.scored[0]).max()
+    best_drawn = asked.score(asked.drawn).max()
     assert asked.score(vector_of(found)[None])[0] >= best_drawn
 
 
@@ -179,7 +182,7 @@ def test_local_search_climbs() -> None:
     space, asked = Space([FLOWS["svm"]], joint=False), Asked(peak=0.3)
     top = -0.3 * np.count_nonzero(space.categories)  # the first choice, 0, is the nearest to the peak
     found = best(SpaceCandidates(space), asked)
-    best_drawn = asked.score(asked.scored[0]).max()
+    best_drawn = asked.score(asked.drawn).max()
     # Over 12 numbers of trials, 0.28 to 0.51 of the way are left.
     assert top - asked.score(vector_of(found)[None])[0] < 0.6 * (top - best_drawn)
 
@@ -199,7 +202,7 @@ def test_local_search_begins_at_what_was_tried_too() -> None:
             return np.where(near, 1.0, np.where(np.abs(X[:, 0] - middle) < 0.4, 0.0, -1.0))
 
     trial = candidates.of(Configuration("axis", {"u": middle}))
-    tried = trial.configuration.vectors
+    tried = [trial.configuration]
     assert (Peak().score(drawn[:, None]) < 1).all()
     found = best(candidates, Peak(), tried=tried)
     assert vector_of(found)[0] == pytest.approx(middle)

@@ -9,11 +9,11 @@ import pandas as pd
 import pytest
 
 from ingest.flows import FLOWS
-from metalearners.base import Prediction
-from recommend.bo.acquisition import ACQUISITIONS, TIMED, Situation
+from recommend.bo.acquisition import TIMED
 from recommend.bo.candidates import Candidate, SpaceCandidates, TableCandidates
 from recommend.bo.optimizer import FEWEST, Optimizer, Proposal
 from recommend.bo.runtime import RunningTimes
+from recommend.bo.scoring import Scorer
 from recommend.bo.space import Configurations, Space
 from recommend.bo.surrogates import Ingredients, Surrogate, new_surrogate
 from tests.contracts.meta_learner import toy_metafeatures, toy_runs
@@ -40,19 +40,15 @@ def asked(optimizer: Optimizer) -> Proposal:
 
 
 def over_grid(
-    surrogate: Surrogate | None = None, *, starts: Sequence[int] = (), **settings: Any
+    surrogate: Surrogate[Any] | None = None, *, starts: Sequence[int] = (), **settings: Any
 ) -> Optimizer:
     """A search among 144 configurations, which begins with those in the rows `starts`."""
     candidates = TableCandidates(grid())
-    return Optimizer(
-        candidates,
-        surrogate or Recorder(),
-        starts=[candidates.row(row) for row in starts],
-        **settings,
-    )
+    first = [candidates.row(row) for row in starts]
+    return Optimizer(candidates, Scorer(surrogate or Recorder()), starts=first, **settings)
 
 
-def own_surrogate(name: str, known: Configurations) -> Surrogate:
+def own_surrogate(name: str, known: Configurations) -> Surrogate[Any]:
     return new_surrogate(name, Ingredients(known, METAFEATURES))
 
 
@@ -108,7 +104,7 @@ def test_nothing_is_proposed_twice(under_way: int) -> None:
     """Also where results come late."""
     spaces = [
         over_grid(starts=[5], random_every=3),
-        Optimizer(SpaceCandidates(Space([FLOWS["k_nearest_neighbors"]], joint=False)), Recorder()),
+        Optimizer(SpaceCandidates(Space([FLOWS["k_nearest_neighbors"]], joint=False)), Scorer(Recorder())),
     ]
     for optimizer in spaces:
         proposals: list[Proposal] = []
@@ -120,14 +116,14 @@ def test_nothing_is_proposed_twice(under_way: int) -> None:
 
 
 def test_a_table_that_is_exhausted_gives_nothing_more() -> None:
-    optimizer = Optimizer(TableCandidates(grid(3)), Recorder(), random_every=2)
+    optimizer = Optimizer(TableCandidates(grid(3)), Scorer(Recorder()), random_every=2)
     assert sorted(map(str, keys(run(optimizer, 20)))) == sorted(map(str, range(9)))
     assert optimizer.ask() is None
     assert optimizer.ask() is None
 
 
 def test_a_space_of_few_choices_has_an_end() -> None:
-    optimizer = Optimizer(SpaceCandidates(Space([SIX], joint=False)), Recorder())
+    optimizer = Optimizer(SpaceCandidates(Space([SIX], joint=False)), Scorer(Recorder()))
     assert len(set(keys(run(optimizer, 20)))) == 6
     assert optimizer.ask() is None
 
@@ -190,19 +186,6 @@ def test_the_best_is_the_first_of_those_with_the_highest_value() -> None:
     assert best_so_far == [None, 5, 6, 6]
 
 
-def test_the_score_to_beat_is_the_highest_expected_of_a_trial(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Not the highest value, which may have been luck."""
-    seen: list[Situation] = []
-
-    def spy(predicted: Prediction, situation: Situation) -> Floats:
-        seen.append(situation)
-        return predicted.mean
-
-    monkeypatch.setitem(ACQUISITIONS, "spy", spy)
-    run(over_grid(starts=[0, 30, 2], acquisition="spy", xi=0.25), 4)
-    assert {(situation.best, situation.xi) for situation in seen} == {(grid().vectors[30, 0], 0.25)}
-
-
 @pytest.mark.parametrize("name", ["gp", "forest", "quantile-triple"])
 def test_the_unit_of_the_measure_changes_no_proposal(name: str) -> None:
     """Accuracies that differ by thousandths are searched like those that differ by tenths: xi is in standard
@@ -249,23 +232,9 @@ def test_a_history_is_recalled_in_its_order() -> None:
         optimizer.recall(Proposal(0, candidate, "start"))
 
 
-@pytest.mark.parametrize(
-    ("settings", "reason"),
-    [
-        ({"acquisition": "luck"}, "unknown acquisition function"),
-        ({"acquisition": "value-per-second"}, "needs predicted running times"),
-        ({"acquisition": "ei"}, "needs a surrogate that states its uncertainty"),
-        ({"acquisition": "ucb"}, "needs a surrogate that states its uncertainty"),
-        ({"random_every": 0}, "random_every must be 1 or more"),
-    ],
-)
-def test_what_can_not_work_is_refused_before_the_first_trial(settings: dict[str, Any], reason: str) -> None:
-    with pytest.raises(BadInput, match=reason):
-        over_grid(Recorder("value"), **settings)
-
-
-def test_a_surrogate_with_uncertainty_may_be_asked_for_its_value() -> None:
-    assert len(run(over_grid(Recorder("ei"), acquisition="value"), 5)) == 5
+def test_a_period_of_random_proposals_is_one_or_more() -> None:
+    with pytest.raises(BadInput, match="random_every must be 1 or more"):
+        over_grid(random_every=0)
 
 
 # ---- running times ------------------------------------------------------------------------------
@@ -288,7 +257,7 @@ def test_where_all_take_equally_long_time_changes_nothing(acquisition: str) -> N
     proposed = []
     for name, times in ((acquisition.removesuffix("-per-second"), None), (acquisition, equal_times())):
         candidates = SpaceCandidates(Space([PLANE], joint=False))
-        optimizer = Optimizer(candidates, Recorder(name), acquisition=name, times=times)
+        optimizer = Optimizer(candidates, Scorer(Recorder(name), acquisition=name, times=times))
         proposed.append(keys(run(optimizer, 8)))
     assert proposed[0] == proposed[1]
 
@@ -296,7 +265,8 @@ def test_where_all_take_equally_long_time_changes_nothing(acquisition: str) -> N
 def test_seconds_that_are_told_correct_what_is_expected() -> None:
     """Three trials of two seconds each, where one was expected: log 2 * 3 / 4 (`recommend.bo.runtime`)."""
     times = equal_times()
-    optimizer = over_grid(Recorder(), acquisition="value-per-second", times=times)
+    scorer = Scorer(Recorder(), acquisition="value-per-second", times=times)
+    optimizer = Optimizer(TableCandidates(grid()), scorer)
     run(optimizer, 3, seconds=2.0)
     asked(optimizer)
     assert times.log_seconds(times.encode(grid(1))) == pytest.approx([np.log(2) * 3 / 4])
@@ -318,7 +288,7 @@ def test_a_dozen_trials_and_a_dozen_later_are_two_dozen_in_a_space(name: str) ->
         candidates = SpaceCandidates(space, seed=2)
         starts = [candidates.of(Configuration("svm", FLOWS["svm"].default()))]
         surrogate = own_surrogate(name, known)
-        return candidates, Optimizer(candidates, surrogate, starts=starts, random_every=5, seed=2)
+        return candidates, Optimizer(candidates, Scorer(surrogate), starts=starts, random_every=5, seed=2)
 
     whole = run(fresh()[1], 24, value)
     kept = [
@@ -360,7 +330,7 @@ def test_trials_that_were_under_way_are_under_way_again() -> None:
 def test_proposals_leave_the_callers_starts_alone() -> None:
     candidates = TableCandidates(grid())
     starts: list[Candidate] = [candidates.row(3), candidates.row(3)]
-    run(Optimizer(candidates, Recorder(), starts=starts), 4)
+    run(Optimizer(candidates, Scorer(Recorder()), starts=starts), 4)
     assert [start.key for start in starts] == [3, 3]
 
 
@@ -372,8 +342,8 @@ def test_a_process_finds_a_hilltop_sooner_than_chance() -> None:
     found: dict[str, list[float]] = {"process": [], "chance": []}
     known = grid(20)
     for seed in range(3):
-        process = Optimizer(TableCandidates(known), own_surrogate("gp", known), seed=seed)
-        chance = Optimizer(TableCandidates(known), Recorder(), random_every=1, seed=seed)
+        process = Optimizer(TableCandidates(known), Scorer(own_surrogate("gp", known)), seed=seed)
+        chance = Optimizer(TableCandidates(known), Scorer(Recorder()), random_every=1, seed=seed)
         found["process"].append(best_value(run(process, 13)))
         found["chance"].append(best_value(run(chance, 13)))
     top = max(map(hill, known.vectors))

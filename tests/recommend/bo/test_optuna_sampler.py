@@ -60,7 +60,7 @@ def quiet() -> Iterator[None]:
     optuna.logging.set_verbosity(before)
 
 
-def sampler(space: Space = TWO, surrogate: Surrogate | None = None, **settings: Any) -> Any:
+def sampler(space: Space = TWO, surrogate: Surrogate[Any] | None = None, **settings: Any) -> Any:
     return sampling.HeadstartSampler(space, surrogate or ForestSurrogate(), **settings)
 
 

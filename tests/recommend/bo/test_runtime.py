@@ -8,6 +8,7 @@ import pytest
 
 from recommend.bo.runtime import RunningTimes
 from recommend.bo.space import Configurations, configurations_of_table
+from recommend.bo.surrogates.base import Matrix
 from tests.contracts.meta_learner import toy_metafeatures, toy_runs
 from warehouse.queries import RunTable
 from warehouse.support.arrays import Floats
@@ -61,7 +62,7 @@ def test_trials_that_take_twice_as_long_shift_what_is_expected(times: RunningTim
     """By log 2 * t / (t + 1): one more trial, which took as long as expected, is thought of."""
     before = expected_seconds(times)
     X = times.encode(known())
-    times.adjust(X[:trials], 2 * before[:trials])
+    times.adjust(X.take(slice(trials)), 2 * before[:trials])
     shift = np.log(expected_seconds(times)) - np.log(before)
     assert shift == pytest.approx(np.full(len(before), np.log(2) * trials / (trials + 1)))
 
@@ -69,9 +70,9 @@ def test_trials_that_take_twice_as_long_shift_what_is_expected(times: RunningTim
 def test_adjusting_forgets_the_trials_before(times: RunningTimes) -> None:
     X, before = times.encode(known()), expected_seconds(times)
     times.adjust(X, 50 * before)
-    times.adjust(X[:1], 2 * before[:1])
+    times.adjust(X.take([0]), 2 * before[:1])
     assert expected_seconds(times) == pytest.approx(before * np.sqrt(2))
-    times.adjust(X[:0], np.array([]))
+    times.adjust(None, np.array([]))
     np.testing.assert_array_equal(expected_seconds(times), before)
 
 
@@ -79,7 +80,7 @@ def test_less_than_a_millisecond_counts_as_one(times: RunningTimes) -> None:
     X = times.encode(known())
     shifted = []
     for seconds in (0.0, 1e-9, 1e-3):
-        times.adjust(X[:1], np.array([seconds]))
+        times.adjust(X.take([0]), np.array([seconds]))
         shifted.append(expected_seconds(times).tolist())
     assert shifted[0] == shifted[1] == shifted[2]
     instant = RunningTimes(timed_runs(scale=0.0), toy_metafeatures(), SMALL)
@@ -90,8 +91,8 @@ def test_a_configuration_is_expected_to_take_the_same_whichever_others_are_asked
     times: RunningTimes,
 ) -> None:
     together = times.encode(known())
-    alone = np.vstack([times.encode(known().take([row])) for row in range(len(DEPTH))])
-    np.testing.assert_array_equal(alone, together)
+    alone = Matrix.concatenated([times.encode(known().take([row])) for row in range(len(DEPTH))])
+    np.testing.assert_array_equal(alone.numbers, together.numbers)
 
 
 def test_datasets_without_metafeatures_are_learned_from_too() -> None:

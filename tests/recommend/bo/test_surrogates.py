@@ -27,6 +27,7 @@ from recommend.bo.surrogates.gaussian_process import GaussianProcessSurrogate
 from tests.contracts.meta_learner import toy_metafeatures, toy_runs, two_algorithms
 from tests.contracts.surrogate import NewSurrogate, SurrogateContract, World, one_flow, predicted
 from tests.tables import flow_table
+from warehouse.configurations.table import ConfigurationTable
 from warehouse.support.arrays import Floats
 from warehouse.support.errors import BadInput
 
@@ -124,8 +125,8 @@ def test_the_process_goes_through_values_without_noise() -> None:
     truth = np.sin(np.linspace(0, 3, 21))
     X, process = GaussianProcessSurrogate().encode(line), GaussianProcessSurrogate()
     tried = np.arange(0, 21, 4)
-    process.fit(X[tried], truth[tried], np.random.default_rng(0))
-    assert process.predict(X[tried]).mean == pytest.approx(truth[tried], abs=0.01)
+    process.fit(X.take(tried), truth[tried], np.random.default_rng(0))
+    assert process.predict(X.take(tried)).mean == pytest.approx(truth[tried], abs=0.01)
     assert process.predict(X).mean == pytest.approx(truth, abs=0.05)
 
 
@@ -133,7 +134,7 @@ def test_the_process_is_the_less_certain_the_farther_from_trials() -> None:
     line = table(x=list(range(41)))
     process = GaussianProcessSurrogate()
     X = process.encode(line)
-    process.fit(X[:10], np.sin(np.linspace(0, 3, 10)), np.random.default_rng(0))
+    process.fit(X.take(slice(10)), np.sin(np.linspace(0, 3, 10)), np.random.default_rng(0))
     std = process.predict(X).std
     assert std is not None
     assert (np.diff(std[9:]) > -1e-9).all()
@@ -178,10 +179,10 @@ def test_distance_adds_to_the_quantile_by_hand() -> None:
     known = table(x=[0, 25, 100])
     surrogate = HyperboostSurrogate(known, METAFEATURES)
     X = surrogate.encode(known)
-    surrogate.fit(X[[0, 0]], np.array([0.4, 0.6]), np.random.default_rng(0))
+    surrogate.fit(X.take([0, 0]), np.array([0.4, 0.6]), np.random.default_rng(0))
     mean = surrogate.predict(X).mean
     assert mean - mean[0] == pytest.approx([0.0, 0.025, 0.1])
-    assert surrogate.predict(X[[1]]).mean == pytest.approx(mean[[1]])  # D is that of all that are known
+    assert surrogate.predict(X.take([1])).mean == pytest.approx(mean[[1]])  # D is that of all that are known
 
 
 def test_another_choice_is_twice_as_far_as_the_other_end_of_a_range() -> None:
@@ -189,7 +190,7 @@ def test_another_choice_is_twice_as_far_as_the_other_end_of_a_range() -> None:
     known = table(x=[0, 1, 0, 1], c=["a", "a", "b", "b"])
     surrogate = HyperboostSurrogate(known, METAFEATURES)
     X = surrogate.encode(known)
-    surrogate.fit(X[[0, 0]], np.array([0.0, 0.6]), np.random.default_rng(0))
+    surrogate.fit(X.take([0, 0]), np.array([0.0, 0.6]), np.random.default_rng(0))
     mean = surrogate.predict(X).mean
     assert mean - mean[0] == pytest.approx([0.0, 0.1, 0.2, 0.3])
 
@@ -262,10 +263,10 @@ def test_evidence_overrules_a_prior_that_is_wrong() -> None:
 class _WithoutPoints:
     """A prior that says nothing, and does not say how far configurations are from one another."""
 
-    def predict(self, configurations: pd.DataFrame, metafeatures: pd.Series) -> Prediction:  # noqa: ARG002
+    def predict(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Prediction:  # noqa: ARG002
         return Prediction(np.zeros(len(configurations)))
 
-    def prior(self, configurations: pd.DataFrame, metafeatures: pd.Series) -> Prior:  # noqa: ARG002
+    def prior(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Prior:  # noqa: ARG002
         return Prior(np.zeros(len(configurations)), np.ones((len(configurations), 1)))
 
     def targets_of(self, values: Floats) -> Floats:
@@ -277,5 +278,5 @@ def test_without_a_learned_distance_the_one_on_the_unit_cube_is_taken() -> None:
     truth = np.linspace(0, 1, 21)
     surrogate = BlendSurrogate(_WithoutPoints(), METAFEATURES)
     X = surrogate.encode(line)
-    surrogate.fit(X[::4], truth[::4], np.random.default_rng(0))
+    surrogate.fit(X.take(slice(None, None, 4)), truth[::4], np.random.default_rng(0))
     assert np.corrcoef(surrogate.predict(X).mean, truth)[0, 1] > 0.99

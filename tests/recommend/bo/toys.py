@@ -13,6 +13,7 @@ from metalearners.base import Prediction
 from recommend.bo.candidates import Candidate
 from recommend.bo.optimizer import Optimizer, Proposal
 from recommend.bo.space import Configurations, configurations_of_table
+from recommend.bo.surrogates.base import Matrix
 from tests.tables import flow_table
 from warehouse.configurations.parameters import Choice, Number
 from warehouse.support.arrays import Floats
@@ -57,14 +58,14 @@ class Recorder:
         self.told: list[tuple[Floats, Floats]] = []
         """X and y of each fit."""
 
-    def encode(self, configurations: Configurations) -> Floats:
-        return np.nan_to_num(configurations.vectors, nan=-1.0)
+    def encode(self, configurations: Configurations) -> Matrix:
+        return Matrix(np.nan_to_num(configurations.vectors, nan=-1.0))
 
-    def fit(self, X: Floats, y: Floats, random: np.random.Generator) -> None:  # noqa: ARG002
-        self.told.append((X.copy(), y.copy()))
+    def fit(self, X: Matrix, y: Floats, random: np.random.Generator) -> None:  # noqa: ARG002
+        self.told.append((X.numbers.copy(), y.copy()))
 
-    def predict(self, X: Floats) -> Prediction:
-        return Prediction(X[:, 0], None if self.acquisition == "value" else np.ones(len(X)))
+    def predict(self, X: Matrix) -> Prediction:
+        return Prediction(X.numbers[:, 0], None if self.acquisition == "value" else np.ones(len(X)))
 
 
 def of(configuration: Configurations) -> Floats:

@@ -1,0 +1,105 @@
+"""Scores of candidates: what a surrogate predicts of each, seen through an acquisition function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Generic, TypeVar
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from recommend.bo.acquisition import TIMED, UNCERTAIN, XI, Situation, get_acquisition
+from recommend.bo.runtime import RunningTimes
+from recommend.bo.space import Configurations
+from recommend.bo.surrogates.base import Surrogate
+from warehouse.support.arrays import Floats, Rows
+from warehouse.support.errors import BadInput
+
+E = TypeVar("E", bound=Rows)
+
+
+class Scorer:
+    """Learns from trials, and scores candidates.
+
+    What the surrogate makes of configurations is kept as long as they are, so that those which are candidates
+    at many trials are encoded once.
+    """
+
+    def __init__(
+        self,
+        surrogate: Surrogate[Any],
+        *,
+        acquisition: str | None = None,
+        times: RunningTimes | None = None,
+        xi: float = XI,
+    ) -> None:
+        """A scorer that has not seen a trial.
+
+        Args:
+            acquisition: name of the criterion; None = the one that the surrogate was proposed with.
+            times: predicts running times, for the criteria that weigh them.
+            xi: see `recommend.bo.acquisition`.
+
+        Raises:
+            BadInput: an unknown criterion, or one that needs `times` or a standard deviation without them.
+        """
+        name = acquisition or surrogate.acquisition
+        self._acquisition = get_acquisition(name)
+        if name in TIMED and times is None:
+            raise BadInput(f"the acquisition function {name} needs predicted running times")
+        if name in UNCERTAIN and surrogate.acquisition not in UNCERTAIN:
+            raise BadInput(f"the acquisition function {name} needs a surrogate that states its uncertainty")
+        self._surrogate = surrogate
+        self._times = times
+        self._xi = xi
+        self._encoded = _Encodings(surrogate.encode)
+        self._timed = None if times is None else _Encodings(times.encode)
+        self._best = 0.0
+        self._usual: float | None = None
+
+    def learn(self, tried: Sequence[Configurations], scores: Floats, random: np.random.Generator) -> None:
+        """Learn from trials, one or more; forgets those before.
+
+        Args:
+            scores: (t,) values of the trials in standard scores, larger is better.
+        """
+        X = self._encoded.of(tried)
+        self._surrogate.fit(X, scores, random)
+        self._best = float(self._surrogate.predict(X).mean.max())
+        self._usual = None
+
+    def learn_times(self, tried: Sequence[Configurations], seconds: Floats) -> None:
+        """Learn how long trials took, (t,); forgets those before."""
+        if self._times is not None and self._timed is not None:
+            self._times.adjust(self._timed.of(tried) if tried else None, seconds)
+
+    def score(self, candidates: Sequence[Configurations]) -> Floats:
+        """(n,) how much it is worth to try each of the candidates, one group after the other.
+
+        The candidates that are asked about first after learning should not have been chosen by score: they
+        say what a usual score is (c in `recommend.bo.acquisition`).
+        """
+        predicted = self._surrogate.predict(self._encoded.of(candidates))
+        log_seconds = None
+        if self._times is not None and self._timed is not None:
+            log_seconds = self._times.log_seconds(self._timed.of(candidates))
+        if self._usual is None:
+            self._usual = float(np.median(predicted.mean))
+        return self._acquisition(predicted, Situation(self._best, self._xi, log_seconds, self._usual))
+
+
+class _Encodings(Generic[E]):
+    """What a model makes of configurations, kept as long as they are."""
+
+    def __init__(self, encode: Callable[[Configurations], E]) -> None:
+        self._encode = encode
+        self._known: WeakKeyDictionary[Configurations, E] = WeakKeyDictionary()
+
+    def of(self, several: Sequence[Configurations]) -> E:
+        """All of these, one group after the other."""
+        encoded = []
+        for configurations in several:
+            if configurations not in self._known:
+                self._known[configurations] = self._encode(configurations)
+            encoded.append(self._known[configurations])
+        return encoded[0] if len(encoded) == 1 else type(encoded[0]).concatenated(encoded)

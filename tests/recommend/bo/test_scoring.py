@@ -1,0 +1,104 @@
+"""Scores of candidates: what is learned, what is beaten, and what is encoded when."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from metalearners.base import Prediction
+from recommend.bo.acquisition import ACQUISITIONS, Situation
+from recommend.bo.scoring import Scorer
+from recommend.bo.space import Configurations
+from recommend.bo.surrogates.base import Matrix
+from tests.recommend.bo.toys import Recorder, grid
+from warehouse.support.arrays import Floats
+from warehouse.support.errors import BadInput
+
+
+class Counting(Recorder):
+    """A recorder that keeps how many configurations it was asked to encode."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.encoded: list[int] = []
+
+    def encode(self, configurations: Configurations) -> Matrix:
+        self.encoded.append(len(configurations))
+        return super().encode(configurations)
+
+
+def learn(scorer: Scorer, tried: list[Configurations], scores: list[float]) -> None:
+    scorer.learn(tried, np.array(scores), np.random.default_rng(0))
+
+
+def test_configurations_are_encoded_once_as_long_as_they_are_there() -> None:
+    surrogate, known = Counting(), grid(3)
+    trials = [known.take([0]), known.take([8])]
+    scorer = Scorer(surrogate)
+    for _ in range(3):
+        learn(scorer, trials, [0.0, 1.0])
+        scorer.score([known])
+        scorer.score(trials)
+    assert surrogate.encoded == [1, 1, 9]
+    scorer.score([grid(3)])  # equal, and others
+    assert surrogate.encoded == [1, 1, 9, 9]
+
+
+def test_groups_of_candidates_are_scored_one_after_the_other() -> None:
+    scorer, known = Scorer(Recorder()), grid(3)
+    learn(scorer, [known.take([0])], [0.0])
+    groups = [known.take([4, 0]), known.take([8])]
+    np.testing.assert_array_equal(scorer.score(groups), known.vectors[[4, 0, 8], 0])
+
+
+def test_the_score_to_beat_is_the_highest_expected_of_a_trial(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not the highest value, which may have been luck."""
+    seen: list[Situation] = []
+
+    def spy(predicted: Prediction, situation: Situation) -> Floats:
+        seen.append(situation)
+        return predicted.mean
+
+    monkeypatch.setitem(ACQUISITIONS, "spy", spy)
+    scorer, known = Scorer(Recorder(), acquisition="spy", xi=0.25), grid()
+    learn(scorer, [known.take([row]) for row in (0, 30, 2)], [1.0, -1.0, 0.0])
+    scorer.score([known])
+    assert [(situation.best, situation.xi) for situation in seen] == [(known.vectors[30, 0], 0.25)]
+
+
+def test_a_usual_score_is_that_of_the_candidates_that_are_asked_about_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    usual: list[float | None] = []
+
+    def spy(predicted: Prediction, situation: Situation) -> Floats:
+        usual.append(situation.usual)
+        return predicted.mean
+
+    monkeypatch.setitem(ACQUISITIONS, "spy", spy)
+    scorer, known = Scorer(Recorder(), acquisition="spy"), grid(3)
+    for first in ([0, 4, 8], [6, 7, 8]):
+        learn(scorer, [known.take([0])], [0.0])
+        scorer.score([known.take(first)])
+        scorer.score([known.take([8])])
+    assert usual == [0.5, 0.5, 1.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("settings", "reason"),
+    [
+        ({"acquisition": "luck"}, "unknown acquisition function"),
+        ({"acquisition": "value-per-second"}, "needs predicted running times"),
+        ({"acquisition": "ei"}, "needs a surrogate that states its uncertainty"),
+        ({"acquisition": "ucb"}, "needs a surrogate that states its uncertainty"),
+    ],
+)
+def test_what_can_not_work_is_refused_before_the_first_trial(settings: dict[str, Any], reason: str) -> None:
+    with pytest.raises(BadInput, match=reason):
+        Scorer(Recorder("value"), **settings)
+
+
+def test_a_surrogate_with_uncertainty_may_be_asked_for_its_value() -> None:
+    scorer, known = Scorer(Recorder("ei"), acquisition="value"), grid(3)
+    learn(scorer, [known.take([0])], [0.0])
+    np.testing.assert_array_equal(scorer.score([known]), known.vectors[:, 0])
