@@ -2,7 +2,7 @@
 
 In a space of one flow hyperparameters are called as in the seeds (`max_features`). In one of several flows
 there is `algorithm`, and they are called ALGORITHM:HYPERPARAMETER (`random_forest:max_features`), as in the
-joint spaces of `recommend.bo.space.Space`. FLAML and Ray have a dot in place of the colon
+joint spaces of `recommend.space.Space`. FLAML and Ray have a dot in place of the colon
 (`random_forest.max_features`), after which FLAML expects a number.
 
 Seeds are checked against the space that they go to: a tuner may use a value that is out of its range (Optuna
@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ingest.flows import Flow, get_flow, native_values
-from recommend.bo.space import Space, with_shares
+from recommend.space import Space, with_shares
 from warehouse.configurations.configuration import Configuration
 from warehouse.configurations.parameters import Value
 from warehouse.configurations.table import ALGORITHM, joint_name

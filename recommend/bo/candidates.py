@@ -8,7 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
-from recommend.bo.space import Configurations, Space
+from recommend.space import Configurations, Space
 from warehouse.configurations.configuration import Configuration
 from warehouse.support.arrays import Floats, Positions
 

@@ -35,10 +35,10 @@ from metalearners import DEFAULT_LEARNER
 from recommend.bo.candidates import Candidate, SpaceCandidates
 from recommend.bo.optimizer import Optimizer, Proposal
 from recommend.bo.scoring import Scorer
-from recommend.bo.space import KNOWN, Space, with_shares
 from recommend.bo.surrogates import DEFAULT_SURROGATE, LEARNERS_OF, Ingredients, Surrogate, new_surrogate
 from recommend.export import configurations_of, named, optuna_distributions, optuna_domain
 from recommend.ranking import recommend
+from recommend.space import KNOWN, Space, with_shares
 from warehouse.configurations.configuration import Configuration
 from warehouse.configurations.table import ALGORITHM
 from warehouse.store import Warehouse

@@ -21,9 +21,9 @@ import pandas as pd
 from metalearners.base import training_data, without_datasets
 from metalearners.encoded import encode, encode_runs, learn_encoding_of
 from metalearners.lightgbm_trees import REPRODUCIBLE
-from recommend.bo.space import Configurations
 from recommend.bo.surrogates.base import Matrix
 from recommend.ranking import Knowledge
+from recommend.space import Configurations
 from warehouse.queries import RunTable
 from warehouse.support.arrays import Floats
 from warehouse.support.errors import BadInput

@@ -10,8 +10,8 @@ import numpy as np
 
 from recommend.bo.acquisition import TIMED, UNCERTAIN, XI, Situation, get_acquisition
 from recommend.bo.runtime import RunningTimes
-from recommend.bo.space import Configurations
 from recommend.bo.surrogates.base import Surrogate
+from recommend.space import Configurations
 from warehouse.support.arrays import Floats, Rows
 from warehouse.support.errors import BadInput
 

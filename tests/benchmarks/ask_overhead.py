@@ -47,8 +47,8 @@ from recommend.bo.scoring import Scorer
 from recommend.bo.simulation.peers import PEERS, new_peer
 from recommend.bo.simulation.runner import Search
 from recommend.bo.simulation.tasks import ModelTask
-from recommend.bo.space import Configurations, Space
 from recommend.bo.surrogates import Ingredients, Surrogate, new_surrogate
+from recommend.space import Configurations, Space
 from tests.tables import flow_table
 from warehouse.configurations.parameters import Choice, Number
 from warehouse.queries import RunTable

@@ -37,11 +37,11 @@ from recommend.bo.simulation.curves import curves_of
 from recommend.bo.simulation.peers import PEERS, new_peer
 from recommend.bo.simulation.runner import RandomSearch, Searched
 from recommend.bo.simulation.runner import Search as Optimizer
-from recommend.bo.space import Space
 from recommend.bo.tuning import Budget, Search, tune
 from recommend.bo.tuning.loop import run_trial
 from recommend.bo.tuning.result import held_out_value, score_of
 from recommend.bo.tuning.setup import split_rows
+from recommend.space import Space
 from warehouse.configurations.configuration import Configuration
 from warehouse.store import STARTER, Warehouse
 from warehouse.support.journal import Journal

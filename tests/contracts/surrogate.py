@@ -18,8 +18,8 @@ import pytest
 from ingest.flows import FLOWS
 from metalearners.base import Prediction
 from recommend.bo.acquisition import ACQUISITIONS, UNCERTAIN
-from recommend.bo.space import Configurations, Space, configurations_of_table
 from recommend.bo.surrogates.base import Surrogate
+from recommend.space import Configurations, Space, configurations_of_table
 from tests.contracts.meta_learner import toy_metafeatures, toy_runs, two_algorithms
 from warehouse.queries import RunTable
 from warehouse.support.arrays import Floats, Rows

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 from ingest.flows import FLOWS, get_flow
-from recommend.bo.space import Space
 from recommend.export import (
     EXPORTS,
     configurations_of,
@@ -24,6 +23,7 @@ from recommend.export import (
     space_of,
     suggest_configuration,
 )
+from recommend.space import Space
 from warehouse.configurations.configuration import Configuration
 from warehouse.configurations.parameters import Number
 from warehouse.support.errors import BadInput, Failed

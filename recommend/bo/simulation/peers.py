@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recommend.bo.candidates import Candidate, SpaceCandidates
-from recommend.bo.space import Space
 from recommend.export import named, optuna_distributions, optuna_domain, suggest_configuration
+from recommend.space import Space
 from warehouse.configurations.configuration import Configuration
 from warehouse.support.arrays import Floats
 from warehouse.support.errors import BadInput, Failed

@@ -20,7 +20,7 @@ from metalearners.encoded import encode
 from metalearners.hyperparameters import learn_encoding
 from metalearners.lightgbm_trees import REPRODUCIBLE
 from recommend.bo.candidates import Candidate, Candidates, SpaceCandidates, TableCandidates
-from recommend.bo.space import Configurations, Space, configurations_of_table
+from recommend.space import Configurations, Space, configurations_of_table
 from warehouse.queries import RunTable
 from warehouse.support.arrays import Floats
 from warehouse.support.errors import BadInput

@@ -13,12 +13,12 @@ import pandas as pd
 
 from metalearners.base import MetaLearner
 from metalearners.trials import HasPrior
-from recommend.bo.space import Configurations
 from recommend.bo.surrogates.base import Surrogate
 from recommend.bo.surrogates.blend import BlendSurrogate, LearnedSurrogate
 from recommend.bo.surrogates.boosting import HyperboostSurrogate, QuantileSurrogate, QuantileTripleSurrogate
 from recommend.bo.surrogates.forest import ForestSurrogate
 from recommend.bo.surrogates.gaussian_process import GaussianProcessSurrogate
+from recommend.space import Configurations
 from warehouse.support.errors import BadInput
 
 __all__ = ["DEFAULT_SURROGATE", "LEARNERS_OF", "SURROGATES", "Ingredients", "Surrogate", "new_surrogate"]

@@ -14,7 +14,7 @@ from typing import Protocol, TypeVar
 import numpy as np
 
 from metalearners.base import Prediction
-from recommend.bo.space import Configurations
+from recommend.space import Configurations
 from warehouse.support.arrays import Floats, Rows
 
 E = TypeVar("E", bound=Rows)

@@ -22,8 +22,8 @@ import pandas as pd
 
 from metalearners.base import Prediction
 from metalearners.trials import LEARNED, Explanation, HasPrior, Posterior, Prior
-from recommend.bo.space import Configurations
 from recommend.bo.surrogates.base import one_hot
+from recommend.space import Configurations
 from warehouse.support.arrays import Floats
 
 WIDTHS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)

@@ -26,8 +26,8 @@ from metalearners.base import Prediction, facts_of_one
 from metalearners.encoded import encode
 from metalearners.hyperparameters import learn_encoding
 from metalearners.lightgbm_trees import REPRODUCIBLE
-from recommend.bo.space import Configurations
 from recommend.bo.surrogates.base import Matrix, one_hot
+from recommend.space import Configurations
 from warehouse.support.arrays import Floats, Rows
 
 TREES = 100

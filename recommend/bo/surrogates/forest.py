@@ -12,8 +12,8 @@ from __future__ import annotations
 import numpy as np
 
 from metalearners.base import Prediction
-from recommend.bo.space import Configurations
 from recommend.bo.surrogates.base import Matrix, centre_and_spread
+from recommend.space import Configurations
 from warehouse.support.arrays import Floats
 
 TREES = 10

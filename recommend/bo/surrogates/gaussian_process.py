@@ -7,8 +7,8 @@ import warnings
 import numpy as np
 
 from metalearners.base import Prediction
-from recommend.bo.space import Configurations
 from recommend.bo.surrogates.base import Matrix, centre_and_spread, one_hot
+from recommend.space import Configurations
 from warehouse.support.arrays import Floats
 
 RESTARTS = 2

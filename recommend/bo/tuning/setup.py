@@ -16,13 +16,13 @@ from recommend.bo.candidates import SpaceCandidates
 from recommend.bo.optimizer import Optimizer, Proposal
 from recommend.bo.runtime import warehouse_times
 from recommend.bo.scoring import Scorer
-from recommend.bo.space import KNOWN, Space
 from recommend.bo.surrogates import LEARNERS_OF, Ingredients, new_surrogate
 from recommend.bo.tuning.history import History
 from recommend.bo.tuning.result import score_of
 from recommend.bo.tuning.specification import Search
 from recommend.bo.warmstart import FROM_FILE, NO_START, SEEDS, first_choices, get_start
 from recommend.ranking import Knowledge, gather
+from recommend.space import KNOWN, Space
 from warehouse.configurations.configuration import Configuration
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput

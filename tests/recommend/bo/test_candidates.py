@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ingest.flows import FLOWS
 from recommend.bo.candidates import BLOCKS, Candidate, Candidates, SpaceCandidates, TableCandidates
-from recommend.bo.space import Configurations, Space
+from recommend.space import Configurations, Space
 from tests.recommend.bo.toys import ONE_AXIS, PLANE, SIX, grid, vector_of
 from warehouse.configurations.configuration import Configuration
 from warehouse.support.arrays import Floats

@@ -14,12 +14,12 @@ from ingest.reading.datasets import load_dataset
 from ingest.running.limits import Outcome, Trial
 from ingest.running.rows import Run, run_tables
 from recommend.bo import candidates
-from recommend.bo.space import Space
 from recommend.bo.surrogates.base import Surrogate
 from recommend.bo.surrogates.forest import ForestSurrogate
 from recommend.bo.surrogates.gaussian_process import GaussianProcessSurrogate
 from recommend.export import optuna_distributions, suggest_configuration
 from recommend.ranking import recommend
+from recommend.space import Space
 from tests.recommend.bo.toys import PLANE, SIX, Recorder
 from tests.recommend.conftest import numbers
 from warehouse.configurations.configuration import Configuration

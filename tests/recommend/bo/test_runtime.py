@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from recommend.bo.runtime import RunningTimes
-from recommend.bo.space import Configurations, configurations_of_table
 from recommend.bo.surrogates.base import Matrix
+from recommend.space import Configurations, configurations_of_table
 from tests.contracts.meta_learner import toy_metafeatures, toy_runs
 from warehouse.queries import RunTable
 from warehouse.support.arrays import Floats

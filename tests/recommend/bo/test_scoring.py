@@ -8,8 +8,8 @@ import pytest
 from metalearners.base import Prediction
 from recommend.bo.acquisition import ACQUISITIONS, Situation
 from recommend.bo.scoring import Scorer
-from recommend.bo.space import Configurations
 from recommend.bo.surrogates.base import Matrix
+from recommend.space import Configurations
 from tests.recommend.bo.toys import Recorder, grid
 from warehouse.support.arrays import Floats
 from warehouse.support.errors import BadInput

@@ -11,7 +11,6 @@ import pytest
 from metalearners import new_learner
 from metalearners.base import MetaLearner, Prediction
 from metalearners.trials import Prior
-from recommend.bo.space import Configurations, configurations_of_table
 from recommend.bo.surrogates import LEARNERS_OF, SURROGATES, Ingredients, Surrogate, new_surrogate
 from recommend.bo.surrogates.base import one_hot
 from recommend.bo.surrogates.blend import BlendSurrogate
@@ -24,6 +23,7 @@ from recommend.bo.surrogates.boosting import (
 )
 from recommend.bo.surrogates.forest import FLOOR, TREES, ForestSurrogate
 from recommend.bo.surrogates.gaussian_process import GaussianProcessSurrogate
+from recommend.space import Configurations, configurations_of_table
 from tests.contracts.meta_learner import toy_metafeatures, toy_runs, two_algorithms
 from tests.contracts.surrogate import NewSurrogate, SurrogateContract, World, one_flow, predicted
 from tests.tables import flow_table

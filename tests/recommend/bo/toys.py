@@ -12,8 +12,8 @@ from ingest.flows import Flow
 from metalearners.base import Prediction
 from recommend.bo.candidates import Candidate
 from recommend.bo.optimizer import Optimizer, Proposal
-from recommend.bo.space import Configurations, configurations_of_table
 from recommend.bo.surrogates.base import Matrix
+from recommend.space import Configurations, configurations_of_table
 from tests.tables import flow_table
 from warehouse.configurations.parameters import Choice, Number
 from warehouse.support.arrays import Floats

@@ -15,7 +15,7 @@ from recommend.bo.candidates import Candidate
 from recommend.bo.simulation.peers import PEERS, new_peer
 from recommend.bo.simulation.runner import Plan, simulate
 from recommend.bo.simulation.tasks import ModelTask
-from recommend.bo.space import Space
+from recommend.space import Space
 from tests.contracts.meta_learner import toy_metafeatures
 from tests.tables import flow_table
 from warehouse.configurations.parameters import Choice, Number

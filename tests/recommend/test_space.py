@@ -16,7 +16,7 @@ from ingest.flows.design import sobol_design
 from metalearners.base import facts_of
 from metalearners.encoded import encode
 from metalearners.hyperparameters import learn_encoding
-from recommend.bo.space import Configurations, Space, configurations_of_table
+from recommend.space import Configurations, Space, configurations_of_table
 from tests.recommend.bo.toys import SIX
 from tests.tables import flow_table, joint_table
 from warehouse.configurations.configuration import Configuration
