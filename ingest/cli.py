@@ -23,7 +23,7 @@ from warehouse.support.text import comma_separated
 
 if TYPE_CHECKING:
     from ingest.metafeatures import Metafeatures
-    from ingest.openml.job import Progress
+    from ingest.openml.job import JobProgress
 
 SHOWN_REASONS = 10
 
@@ -408,7 +408,7 @@ def _api_key(path: Path | None) -> str | None:
     return key
 
 
-def _standing(state: "Progress") -> str:
+def _standing(state: "JobProgress") -> str:
     """A line about a job of `ingest openml`."""
     rate = state.found / state.seconds if state.seconds else 0.0
     line = f"{state.measure}: {state.runs:,} runs"
@@ -420,7 +420,7 @@ def _standing(state: "Progress") -> str:
     return line
 
 
-def _log_line(state: "Progress") -> None:
+def _log_line(state: "JobProgress") -> None:
     print(json.dumps({"event": "page", **asdict(state)}), file=sys.stderr, flush=True)
 
 

@@ -120,7 +120,7 @@ def expected_improvement(mean: Floats, std: Floats, best: float, xi: float = XI)
     return improvement
 
 
-class Search:
+class LatentSearch:
     """Trials one by one on a new dataset, with mu and v of all N configurations kept up to date.
 
     A trial costs t N operations: the Cholesky factor grows by a row.

@@ -19,7 +19,7 @@ EMPTY_FINGERPRINT = "empty"
 
 
 @dataclass(frozen=True)
-class History:
+class CommitHistory:
     """The commits of the warehouse at `path` up to one version, oldest first."""
 
     path: Path

@@ -19,7 +19,7 @@ from deltalake.exceptions import DeltaError
 from filelock import FileLock, Timeout
 
 from warehouse import delta, merging, queries
-from warehouse.history import History
+from warehouse.history import CommitHistory
 from warehouse.queries import RunTable
 from warehouse.rows import conform
 from warehouse.schema import TABLES
@@ -209,7 +209,7 @@ class Warehouse:
             append_ingests(copy, self._history.with_only_newest_content(versions))
 
     def _move_to(self, version: int | None) -> None:
-        history = History.read(self.path)
+        history = CommitHistory.read(self.path)
         self._history = history if version is None else history.until(version)
         self._snapshot = Snapshot(self.path, self._history.delta_versions(), self._history.ingests)
 

@@ -10,7 +10,7 @@ import duckdb
 import pyarrow as pa
 
 from warehouse import delta
-from warehouse.history import History, ingest_id
+from warehouse.history import CommitHistory, ingest_id
 from warehouse.rows import Difference, compare
 from warehouse.schema import PROVENANCE, TABLES
 
@@ -38,7 +38,7 @@ def commit(
 ) -> Commit:
     """Write conformed rows to the warehouse at `path`; the caller holds its lock."""
     started = datetime.now(UTC)
-    history = History.read(path)
+    history = CommitHistory.read(path)
     committed = history.delta_versions()
     differences = {
         name: compare(connection, table, incoming[name], _files(path, name, committed.get(name)))

@@ -66,7 +66,7 @@ class Selection:
 
 
 @dataclass(frozen=True)
-class Progress:
+class JobProgress:
     """Where a job stands."""
 
     measure: str
@@ -82,7 +82,7 @@ class Progress:
 
 
 @dataclass
-class Summary:
+class JobSummary:
     """What a job did."""
 
     requests: int = 0
@@ -115,8 +115,8 @@ def ingest_openml(
     *,
     jobs: int = 1,
     refresh: bool = False,
-    report: Callable[[Progress], None] | None = None,
-) -> Summary:
+    report: Callable[[JobProgress], None] | None = None,
+) -> JobSummary:
     """Bring the selected runs into the warehouse, with all that they refer to, unless they are there.
 
     Args:
@@ -159,7 +159,7 @@ class _Job:
         connection: Connection,
         jobs: int,
         refresh: bool,
-        report: Callable[[Progress], None],
+        report: Callable[[JobProgress], None],
     ) -> None:
         of_tasks = selection.tasks or selection.datasets or selection.suite is not None
         if selection.most is not None and not (selection.flows and of_tasks):
@@ -181,7 +181,7 @@ class _Job:
         self._journal = Journal(self._folder / "journal.jsonl")
         self._answers = Answers(connection, self._folder / "answers")
         self._parents = Parents(warehouse, self._answers, self._skip, refresh)
-        self._summary = Summary(version=warehouse.version)
+        self._summary = JobSummary(version=warehouse.version)
         self._start = time.monotonic()
         self._pages = 0
         self._unfinished: list[dict[str, Any]] = []
@@ -196,7 +196,7 @@ class _Job:
         except Timeout as error:
             raise BadInput("this job is running already, in another process; see `ingest status`") from error
 
-    def run(self) -> Summary:
+    def run(self) -> JobSummary:
         self._unfinished = self._records_since_the_end()
         partitions = self.partitions()  # before the journal: a selection that is refused is no job
         self._note("started", **self._content, refresh=self._refresh)
@@ -262,7 +262,7 @@ class _Job:
 
     def _ingest(self, sweep: Sweep) -> None:
         """Ask for all pages; while one batch is being stored, the next is on its way."""
-        batch, total, before = _Batch(), None, len(sweep.known)
+        batch, total, before = _PageBatch(), None, len(sweep.known)
         with ThreadPoolExecutor(1) as writer:
             storing: Future[None] | None = None
             for page in sweep.pages():
@@ -276,12 +276,12 @@ class _Job:
                     if storing is not None:
                         storing.result()
                     storing = writer.submit(self._commit, batch, sweep, _state(sweep))
-                    batch = _Batch()
+                    batch = _PageBatch()
             if storing is not None:
                 storing.result()
             self._commit(batch, sweep, _state(sweep))
 
-    def _commit(self, batch: _Batch, sweep: Sweep, state: dict[str, Any]) -> None:
+    def _commit(self, batch: _PageBatch, sweep: Sweep, state: dict[str, Any]) -> None:
         """Store what a batch found, with what its runs refer to, and forget its requests."""
         if batch.rows:
             self._write(self._tables_around(batch) | evaluation_tables(batch.rows))
@@ -298,12 +298,12 @@ class _Job:
             )
         self._forget(batch)
 
-    def _forget(self, batch: _Batch) -> None:
+    def _forget(self, batch: _PageBatch) -> None:
         """What these requests were answered is in the warehouse."""
         self._answers.forget(batch.requests + self._parents.requests)
         self._parents.requests.clear()
 
-    def _tables_around(self, batch: _Batch) -> dict[str, Any]:
+    def _tables_around(self, batch: _PageBatch) -> dict[str, Any]:
         """What the batch's runs refer to and nobody has seen yet."""
         tables = self._parents.tables_for(batch.rows)  # first: setups are read with their flows
         setups = self._with_missing_setups(batch)
@@ -318,7 +318,7 @@ class _Job:
             self._summary.changed[name] = self._summary.changed.get(name, 0) + count
         self._summary.seconds_writing += time.monotonic() - start
 
-    def _with_missing_setups(self, batch: _Batch) -> dict[str, SetupValues]:
+    def _with_missing_setups(self, batch: _PageBatch) -> dict[str, SetupValues]:
         """The batch's setups by number, and those that its runs refer to and nobody has seen yet."""
         flow_of = {row["setup_id"]: row["flow_id"] for row in batch.rows}
         setups = {number: setup for number, setup in batch.setups.items() if not self._is_doubtful(setup)}
@@ -338,7 +338,9 @@ class _Job:
         """Listings of evaluations show a setup without values and one that is lost alike."""
         return not setup.parameters and bool(self._parents.flows[setup.flow].parameters)
 
-    def _ask_for_setups(self, numbers: Sequence[str], batch: _Batch, setups: dict[str, SetupValues]) -> None:
+    def _ask_for_setups(
+        self, numbers: Sequence[str], batch: _PageBatch, setups: dict[str, SetupValues]
+    ) -> None:
         path = f"setup/list/setup/{','.join(numbers)}"
         try:
             listing = self._answers.get(path, read_setups)
@@ -365,7 +367,7 @@ class _Job:
         start = 0
         while rows := self._runs(filters, start, LARGEST_PAGE):
             start += LARGEST_PAGE
-            batch = _Batch(rows=[row for row in rows if row.get("error_message")])
+            batch = _PageBatch(rows=[row for row in rows if row.get("error_message")])
             if batch.rows:
                 self._write(self._tables_around(batch) | failed_run_tables(batch.rows))
                 self._forget(batch)
@@ -487,7 +489,7 @@ class _Job:
 
     def _progress(self, sweep: Sweep, found: int, total: int | None) -> None:
         self._report(
-            Progress(
+            JobProgress(
                 measure=sweep.measure,
                 runs=len(sweep.known),
                 found=found,
@@ -500,7 +502,7 @@ class _Job:
 
 
 @dataclass
-class _Batch:
+class _PageBatch:
     """Pages on their way into the warehouse."""
 
     rows: list[dict[str, str]] = field(default_factory=list)
@@ -549,7 +551,7 @@ def _swept_lately(filters: str, measure: str, records: Iterable[dict[str, Any]])
     return None if is_old else last
 
 
-def _nobody(_: Progress) -> None:
+def _nobody(_: JobProgress) -> None:
     """Ignore the progress, about which nothing needs to be asked of the server then."""
 
 

@@ -46,7 +46,7 @@ _RUNS_ON_TASK = "SELECT r.run, r.outcome, s.flow FROM runs r JOIN setups s USING
 
 
 @dataclass(frozen=True)
-class Progress:
+class ExperimentProgress:
     """Where a job stands. `left` runs of the first tier are expected to take `seconds_left`."""
 
     dataset: str
@@ -62,7 +62,7 @@ def run_experiments(
     plan: Plan,
     *,
     jobs: int = 1,
-    report: Callable[[Progress], None] = lambda _: None,
+    report: Callable[[ExperimentProgress], None] = lambda _: None,
 ) -> dict[str, int]:
     """Run what `plan` asks for and the warehouse does not have yet, in the plan's order.
 
@@ -85,7 +85,7 @@ def run_experiments(
             done = sum(counts.values()) - counts["skipped"]
             left = max(expected - done - counts["skipped"], 0)
             report(
-                Progress(
+                ExperimentProgress(
                     dataset=batch.dataset.name,
                     done=done,
                     skipped=counts["skipped"],

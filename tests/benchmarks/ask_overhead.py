@@ -45,7 +45,7 @@ from recommend.bo.candidates import Candidate
 from recommend.bo.optimizer import Optimizer
 from recommend.bo.scoring import Scorer
 from recommend.bo.simulation.peers import PEERS, new_peer
-from recommend.bo.simulation.runner import Search
+from recommend.bo.simulation.runner import SearchMethod
 from recommend.bo.simulation.tasks import ModelTask
 from recommend.bo.surrogates import Ingredients, Surrogate, new_surrogate
 from recommend.space import Configurations, Space
@@ -164,7 +164,7 @@ class OwnSearch:
         self._optimizer.tell(self._number, value)
 
 
-def measured(search: Search, random: np.random.Generator) -> dict[str, float]:
+def measured(search: SearchMethod, random: np.random.Generator) -> dict[str, float]:
     """Seconds per trial after the warm start: `wall`, `cpu`, and the parts of a search of ours."""
 
     def step() -> Floats:

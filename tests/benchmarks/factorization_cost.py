@@ -17,7 +17,7 @@ import time
 import numpy as np
 
 from metalearners import gplvm
-from metalearners.latent_gp import LatentKernel, Search, expected_improvement, posterior
+from metalearners.latent_gp import LatentKernel, LatentSearch, expected_improvement, posterior
 
 LATENT, NOISE, MISSING = 20, 0.3, 0.2
 FEATURES = 4096
@@ -88,7 +88,7 @@ def _decisions(kernel: LatentKernel, X: np.ndarray) -> None:
     random = np.random.default_rng(1)
     tried = random.permutation(len(X))[:201]
     y = random.normal(size=201)
-    search = Search(kernel, X)
+    search = LatentSearch(kernel, X)
     for position, value in zip(tried[:200], y[:200], strict=True):
         search.observe(int(position), float(value))
     mask = np.zeros(len(X), dtype=bool)

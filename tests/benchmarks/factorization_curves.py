@@ -39,7 +39,7 @@ from metalearners.base import facts_of, without_datasets
 from metalearners.encoded import centre_and_spread, standardized
 from metalearners.factorization import FactorizationLearner, posterior_on_measure
 from metalearners.hyperparameters import learn_encoding
-from metalearners.latent_gp import XI, Search, expected_improvement
+from metalearners.latent_gp import XI, LatentSearch, expected_improvement
 from metalearners.neighbours import PortfolioLearner
 from metalearners.trials import Posterior, Prior
 from tests.tables import flow_table
@@ -112,7 +112,7 @@ def paper(learner: FactorizationLearner, new: NewDataset) -> np.ndarray:
     """The paper's search: best configurations of near datasets, then expected improvement by equation 7."""
     first = learner.choose(new.configurations, new.metafeatures, learner._nearest.datasets or 1)
     X = np.nan_to_num(learner.positions(new.configurations, new.metafeatures))
-    search = Search(learner.latent_kernel, X)
+    search = LatentSearch(learner.latent_kernel, X)
     y = learner.on_measure(new.values)
 
     def following(order: list[int]) -> np.ndarray:

@@ -35,8 +35,7 @@ from metalearners.evaluation import side_by_side
 from recommend.bo.candidates import SpaceCandidates
 from recommend.bo.simulation.curves import curves_of
 from recommend.bo.simulation.peers import PEERS, new_peer
-from recommend.bo.simulation.runner import RandomSearch, Searched
-from recommend.bo.simulation.runner import Search as Optimizer
+from recommend.bo.simulation.runner import RandomSearch, Searched, SearchMethod
 from recommend.bo.tuning import Budget, Search, tune
 from recommend.bo.tuning.loop import run_trial
 from recommend.bo.tuning.result import held_out_value, score_of
@@ -95,7 +94,7 @@ def with_peer(
     """Trials in order, those that count as one together, and the held-out value."""
     space = Space([get_flow(name) for name in search.flows])
     candidates = SpaceCandidates(space)
-    optimizer: Optimizer = (
+    optimizer: SearchMethod = (
         RandomSearch(candidates, 2, np.random.default_rng(search.seed))
         if method == DOUBLE
         else new_peer(method, space, [], search.seed, trials)

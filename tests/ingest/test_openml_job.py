@@ -13,7 +13,7 @@ import pytest
 from ingest.openml.connection import Connection
 from ingest.openml.documents import Parameter, SetupValues
 from ingest.openml.flows import FlowParameter
-from ingest.openml.job import Progress, Selection, Summary, estimate, ingest_openml
+from ingest.openml.job import JobProgress, JobSummary, Selection, estimate, ingest_openml
 from ingest.openml.status import job_states
 from ingest.openml.tables import KnownFlow, setup_tables
 from ingest.run_files import ingest_run_file
@@ -46,7 +46,7 @@ def connect(server: OpenMLServer) -> Connection:
 
 def ingest(
     warehouse: Warehouse, server: OpenMLServer, selection: Selection = JUST_ACCURACY, **options: Any
-) -> Summary:
+) -> JobSummary:
     server.forget_requests()
     return ingest_openml(warehouse, selection, connect(server), **options)
 
@@ -500,7 +500,7 @@ def test_a_server_of_which_nothing_can_be_read_is_left_alone(warehouse: Warehous
 
 
 def test_the_same_job_runs_once_at_a_time(warehouse: Warehouse, world: World) -> None:
-    def again(_: Progress) -> None:
+    def again(_: JobProgress) -> None:
         assert job_states(warehouse.path)[0].state == "running"
         with pytest.raises(BadInput, match="running already"):
             ingest_openml(warehouse, JUST_ACCURACY, connect(server))
@@ -510,7 +510,7 @@ def test_the_same_job_runs_once_at_a_time(warehouse: Warehouse, world: World) ->
 
 
 def test_an_interrupted_job_stops_its_connection(warehouse: Warehouse, world: World) -> None:
-    def interrupt(_: Progress) -> None:
+    def interrupt(_: JobProgress) -> None:
         raise KeyboardInterrupt
 
     with OpenMLServer(world) as server:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from metalearners.latent_gp import LatentKernel, Search, Shape, expected_improvement, posterior
+from metalearners.latent_gp import LatentKernel, LatentSearch, Shape, expected_improvement, posterior
 from warehouse.support.errors import BadInput
 
 GAMMA = np.array([0.5, 2.0])
@@ -56,7 +56,7 @@ def test_a_search_knows_what_the_equation_says(trials: list[int], shape: Shape) 
     """Whatever is tried, a configuration twice included."""
     random = np.random.default_rng(len(trials))
     X, y = random.normal(size=(12, 2)), random.normal(size=len(trials))
-    search = Search(kernel(shape), X)
+    search = LatentSearch(kernel(shape), X)
     for position, value in zip(trials, y, strict=True):
         search.observe(position, float(value))
     mean, variance = posterior(kernel(shape), X[trials], y, X)
@@ -66,14 +66,14 @@ def test_a_search_knows_what_the_equation_says(trials: list[int], shape: Shape) 
 
 
 def test_a_search_begins_at_the_mean_it_was_given() -> None:
-    search = Search(kernel(), np.eye(2), mean=np.array([0.0, 1.0]))
+    search = LatentSearch(kernel(), np.eye(2), mean=np.array([0.0, 1.0]))
     assert search.next(np.array([False, False])) == 1
     assert search.next(np.array([False, True])) == 0
 
 
 def test_a_search_goes_where_improvement_is_expected_and_not_where_it_was() -> None:
     line = np.column_stack([np.linspace(0, 4, 9), np.zeros(9)])
-    search = Search(kernel(sigma2=1e-6), line)
+    search = LatentSearch(kernel(sigma2=1e-6), line)
     for position in (0, 8):
         search.observe(position, float(position))  # the far end is better
     tried = np.zeros(9, dtype=bool)

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from recommend.bo.simulation.curves import curves_of, draw, write_csv
-from recommend.bo.simulation.runner import Plan
+from recommend.bo.simulation.runner import SimulationPlan
 from recommend.bo.simulation.runner import simulate as run_simulation
 from warehouse.options import MeasureOption, WarehouseOption
 from warehouse.store import Warehouse
@@ -81,7 +81,7 @@ def simulate(
     console.check_format(output)
     known = Warehouse.open(warehouse)
     runs = known.run_table(flow, measure)
-    plan = Plan(tuple(dict.fromkeys(method or METHODS)), trials=trials, seeds=seeds, kind=tasks)
+    plan = SimulationPlan(tuple(dict.fromkeys(method or METHODS)), trials=trials, seeds=seeds, kind=tasks)
     with console.progress(quiet) as show:
         searched = run_simulation(
             runs,

@@ -64,7 +64,7 @@ class MethodSummary:
 
 
 @dataclass(frozen=True)
-class Summary:
+class CurvesSummary:
     """All methods, the lowest regret first."""
 
     datasets: int
@@ -154,11 +154,11 @@ class Curves:
         """Mean regret of the method at this position after so many trials."""
         return interval(self.regret[method, :, :, trials - 1].mean(axis=1).tolist())
 
-    def summary(self) -> Summary:
+    def summary(self) -> CurvesSummary:
         """Every method after each of the numbers of trials in `SHOWN` that there are."""
         shown = [trials for trials in SHOWN if trials <= self.trials]
         rank = self.rank.mean(axis=(1, 2))  # (M, T)
-        return Summary(
+        return CurvesSummary(
             datasets=len(self.datasets),
             seeds=len(self.seeds),
             trials=self.trials,

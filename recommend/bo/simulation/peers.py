@@ -31,7 +31,7 @@ from warehouse.support.errors import BadInput, Failed
 if TYPE_CHECKING:
     from optuna.samplers import BaseSampler
 
-    from recommend.bo.simulation.runner import Search
+    from recommend.bo.simulation.runner import SearchMethod
 
 _CHOSEN, _FLOW, _VALUE = "chosen", "flow", "value"
 _ATTEMPTS = 100
@@ -123,13 +123,13 @@ class _OptunaSearch:
         return {name: optuna_domain(distributions[name]).nearest(value) for name, value in values.items()}
 
 
-def _parzen_estimator(space: Space, starts: Sequence[Candidate], seed: int, trials: int) -> Search:  # noqa: ARG001
+def _parzen_estimator(space: Space, starts: Sequence[Candidate], seed: int, trials: int) -> SearchMethod:  # noqa: ARG001
     from optuna.samplers import TPESampler
 
     return _OptunaSearch(TPESampler(seed=seed, **_design(starts)), space, starts)
 
 
-def _gaussian_process(space: Space, starts: Sequence[Candidate], seed: int, trials: int) -> Search:  # noqa: ARG001
+def _gaussian_process(space: Space, starts: Sequence[Candidate], seed: int, trials: int) -> SearchMethod:  # noqa: ARG001
     import torch  # noqa: F401 (Optuna would import it at the first use, which would count as the time of a trial)
     from optuna.samplers import GPSampler
 
@@ -234,7 +234,7 @@ def _domain(hyperparameter: Any) -> Any:
     return (loguniform if hyperparameter.log else uniform)(float(low), float(high))
 
 
-PEERS: dict[str, Callable[[Space, Sequence[Candidate], int, int], Search]] = {
+PEERS: dict[str, Callable[[Space, Sequence[Candidate], int, int], SearchMethod]] = {
     "smac": _SmacSearch,
     "optuna-tpe": _parzen_estimator,
     "optuna-gp": _gaussian_process,
@@ -243,7 +243,7 @@ PEERS: dict[str, Callable[[Space, Sequence[Candidate], int, int], Search]] = {
 """Name -> maker of a search: (space, starts, seed, trials)."""
 
 
-def new_peer(name: str, space: Space, starts: Sequence[Candidate], seed: int, trials: int) -> Search:
+def new_peer(name: str, space: Space, starts: Sequence[Candidate], seed: int, trials: int) -> SearchMethod:
     """An optimizer of another project.
 
     Args:

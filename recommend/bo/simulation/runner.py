@@ -41,7 +41,7 @@ _RANDOM = {"random": 1, "random-2x": 2, "random-4x": 4}
 
 
 @dataclass(frozen=True)
-class Plan:
+class SimulationPlan:
     """What to simulate."""
 
     methods: tuple[str, ...]
@@ -67,7 +67,7 @@ class Searched:
     """Time that choosing all configurations took, without evaluating them."""
 
 
-class Search(Protocol):
+class SearchMethod(Protocol):
     """An optimizer as simulations see it."""
 
     def ask(self) -> Sequence[Candidate]:
@@ -82,7 +82,7 @@ class Search(Protocol):
 def simulate(
     runs: RunTable,
     metafeatures: pd.DataFrame,
-    plan: Plan,
+    plan: SimulationPlan,
     *,
     datasets: Sequence[str] | None = None,
     jobs: int = 1,
@@ -128,11 +128,11 @@ def simulate(
 _Key = tuple[str, str, int]  # dataset, method, seed
 
 
-def _keys(dataset: str, plan: Plan) -> list[_Key]:
+def _keys(dataset: str, plan: SimulationPlan) -> list[_Key]:
     return [(dataset, method, seed) for method in plan.methods for seed in range(plan.seeds)]
 
 
-def _kept(journal: Journal, plan: Plan, of_runs: int) -> Iterator[tuple[_Key, Searched]]:
+def _kept(journal: Journal, plan: SimulationPlan, of_runs: int) -> Iterator[tuple[_Key, Searched]]:
     """Searches of the same runs, kind and length that `journal` holds."""
     for record in journal.records():
         asked = (record.pop("kind", None), record.pop("trials", None), record.pop("runs", None))
@@ -142,7 +142,7 @@ def _kept(journal: Journal, plan: Plan, of_runs: int) -> Iterator[tuple[_Key, Se
 
 
 def _searches(
-    runs: RunTable, metafeatures: pd.DataFrame, plan: Plan, kept: frozenset[_Key], dataset: str
+    runs: RunTable, metafeatures: pd.DataFrame, plan: SimulationPlan, kept: frozenset[_Key], dataset: str
 ) -> list[Searched]:
     """All searches on one dataset that are not `kept`."""
     from threadpoolctl import threadpool_limits
@@ -210,7 +210,9 @@ def _check(method: str, kind: str) -> None:
         get_start(start)
 
 
-def _new_search(method: str, task: Task, others: Others, random: np.random.Generator, trials: int) -> Search:
+def _new_search(
+    method: str, task: Task, others: Others, random: np.random.Generator, trials: int
+) -> SearchMethod:
     if method in _RANDOM:
         return RandomSearch(task.candidates(0), _RANDOM[method], random)
     if method == ORDER:

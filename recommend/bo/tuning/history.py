@@ -37,7 +37,7 @@ class Entry:
     """Outcome; None while the trial is under way."""
 
 
-class History:
+class TrialHistory:
     """The trials so far, in the order of their numbers. Used as a context, which keeps others out."""
 
     def __init__(self, folder: Path, search: Mapping[str, Any]) -> None:

@@ -16,7 +16,7 @@ from ingest.running.cross_validation import cross_validate
 from ingest.running.limits import MEBIBYTE, Outcome, Processes, Trial, run_limited
 from recommend.bo.candidates import SpaceCandidates
 from recommend.bo.optimizer import Optimizer, Proposal
-from recommend.bo.tuning.history import Entry, History
+from recommend.bo.tuning.history import Entry, TrialHistory
 from recommend.bo.tuning.result import incumbents, value_of
 from recommend.bo.tuning.setup import tell
 from recommend.bo.tuning.specification import Budget, Search
@@ -60,7 +60,7 @@ class Loop:
 
     optimizer: Optimizer
     candidates: SpaceCandidates
-    history: History
+    history: TrialHistory
     part: Dataset
     search: Search
     budget: Budget

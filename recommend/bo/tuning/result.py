@@ -12,7 +12,7 @@ from ingest.reading.datasets import Dataset
 from ingest.running.cross_validation import evaluate_splits
 from ingest.running.limits import MEBIBYTE, Outcome, Trial, run_limited
 from metalearners.base import oriented
-from recommend.bo.tuning.history import Entry, History
+from recommend.bo.tuning.history import Entry, TrialHistory
 from recommend.bo.tuning.specification import Search
 from warehouse.configurations.configuration import Configuration
 
@@ -73,7 +73,7 @@ def incumbents(entries: Sequence[Entry], measure: str) -> list[Entry]:
 def result(
     dataset: Dataset,
     search: Search,
-    history: History,
+    history: TrialHistory,
     rows: tuple[np.ndarray, np.ndarray],
     interrupted: bool,
 ) -> Tuned:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from ingest.keys import digest
 from ingest.reading.datasets import Dataset
-from recommend.bo.tuning.history import History
+from recommend.bo.tuning.history import TrialHistory
 from recommend.bo.tuning.loop import Loop, Progress, trials
 from recommend.bo.tuning.result import Tuned, result
 from recommend.bo.tuning.setup import gathered, new_optimizer, recalled, split_rows
@@ -63,7 +63,7 @@ def tune(
     optimizer, candidates = new_optimizer(known, search)
     folder = folder or _default_folder(dataset, search)
     data = {"content_hash": dataset.content_hash, "rows": len(dataset.features)}
-    with History(folder, {**search.description(), "data": data}) as history:
+    with TrialHistory(folder, {**search.description(), "data": data}) as history:
         begun = recalled(history, optimizer, candidates, search)
         with trials(executor, jobs) as submit:
             loop = Loop(optimizer, candidates, history, part, search, budget, submit, report)

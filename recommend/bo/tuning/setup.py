@@ -17,7 +17,7 @@ from recommend.bo.optimizer import Optimizer, Proposal
 from recommend.bo.runtime import warehouse_times
 from recommend.bo.scoring import Scorer
 from recommend.bo.surrogates import LEARNERS_OF, Ingredients, new_surrogate
-from recommend.bo.tuning.history import History
+from recommend.bo.tuning.history import TrialHistory
 from recommend.bo.tuning.result import score_of
 from recommend.bo.tuning.specification import Search
 from recommend.bo.warmstart import FROM_FILE, NO_START, SEEDS, first_choices, get_start
@@ -94,7 +94,7 @@ def _starts(known: Knowledge, search: Search) -> Iterator[Configuration]:
 
 
 def recalled(
-    history: History, optimizer: Optimizer, candidates: SpaceCandidates, search: Search
+    history: TrialHistory, optimizer: Optimizer, candidates: SpaceCandidates, search: Search
 ) -> list[Proposal]:
     """Tell the optimizer the trials of `history`; returns those that had begun and did not end."""
     begun = []

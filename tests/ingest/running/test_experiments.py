@@ -15,7 +15,7 @@ from ingest.reading.dataset_files import find_datasets
 from ingest.reading.datasets import Dataset
 from ingest.running import experiments
 from ingest.running.cross_validation import MEASURES
-from ingest.running.experiments import Progress, run_experiments
+from ingest.running.experiments import ExperimentProgress, run_experiments
 from ingest.running.limits import MEBIBYTE, Outcome, Processes, Trial
 from ingest.running.plan import Plan, Source, SplitRule, Tier, design_plan
 from ingest.running.pool import Member
@@ -123,7 +123,7 @@ def test_longer_plan_runs_only_what_is_new(datasets: Path, warehouse: Warehouse)
 
 
 def test_interrupted_job_keeps_what_it_finished_and_goes_on(datasets: Path, warehouse: Warehouse) -> None:
-    def interrupt(progress: Progress) -> None:
+    def interrupt(progress: ExperimentProgress) -> None:
         if progress.done == 4:
             raise KeyboardInterrupt
 
@@ -139,7 +139,7 @@ def test_killed_job_repeats_no_run_that_it_finished(
 ) -> None:
     """Stands in for `kill -9`: nothing is committed on the way out, and the last line is cut off."""
 
-    def die_after_four(progress: Progress) -> None:
+    def die_after_four(progress: ExperimentProgress) -> None:
         if progress.done == 4:
             raise SystemExit
 
@@ -414,7 +414,7 @@ def test_all_datasets_are_tried_with_a_block_before_the_next(
 def test_stopped_job_goes_on_in_its_block(datasets: Path, warehouse: Warehouse, trials: Trials) -> None:
     plan = Plan(sources(datasets)[:1], members("k_nearest_neighbors", 1, 2, 3, 4), block=2)
 
-    def interrupt(progress: Progress) -> None:
+    def interrupt(progress: ExperimentProgress) -> None:
         if progress.done == 3:
             raise KeyboardInterrupt
 
@@ -436,7 +436,7 @@ def test_killed_job_repeats_no_run_of_a_later_block(
         if len(trials.asked) <= 2:
             commit(batch)
 
-    def die_in_the_second(progress: Progress) -> None:
+    def die_in_the_second(progress: ExperimentProgress) -> None:
         if progress.done == 3:
             raise SystemExit
 

@@ -13,7 +13,7 @@ import pytest
 from ingest.flows import FLOWS, Flow
 from recommend.bo.candidates import Candidate
 from recommend.bo.simulation.peers import PEERS, new_peer
-from recommend.bo.simulation.runner import Plan, simulate
+from recommend.bo.simulation.runner import SimulationPlan, simulate
 from recommend.bo.simulation.tasks import ModelTask
 from recommend.space import Space
 from tests.contracts.meta_learner import toy_metafeatures
@@ -146,7 +146,7 @@ def test_smac_leaves_no_files(task: ModelTask, tmp_path: Path, monkeypatch: pyte
 
 
 def test_simulations_start_peers_as_their_own_surrogates(flows: None) -> None:  # noqa: ARG001
-    plan = Plan(("optuna-tpe+opt-3", "optuna-tpe"), trials=4, kind="model")
+    plan = SimulationPlan(("optuna-tpe+opt-3", "optuna-tpe"), trials=4, kind="model")
     best, cold = simulate(runs_of(MIXED, datasets=2), toy_metafeatures(), plan, datasets=["toy:0"])
     assert best.best_so_far[0] == best.best
     assert cold.best_so_far[0] < cold.best

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from metalearners.base import Prediction
-from recommend.bo.simulation.runner import Plan, Searched, simulate
+from recommend.bo.simulation.runner import Searched, SimulationPlan, simulate
 from tests.contracts.meta_learner import toy_metafeatures, toy_runs
 from warehouse.queries import RunTable
 from warehouse.support.errors import BadInput
@@ -23,7 +23,7 @@ TWO = ["toy:3", "toy:4"]
 
 def searched(*methods: str, trials: int = 5, seeds: int = 1, **options: Any) -> list[Searched]:
     """Searches, without the times that they took."""
-    plan = Plan(methods, trials=trials, seeds=seeds)
+    plan = SimulationPlan(methods, trials=trials, seeds=seeds)
     found = simulate(RUNS, METAFEATURES, plan, **{"datasets": TWO, **options})
     return [replace(one, seconds=0.0) for one in found]
 
@@ -102,24 +102,29 @@ def test_a_journal_of_other_runs_or_another_length_is_not_taken_from(tmp_path: P
     searched("random", trials=2, journal=journal)
     assert [len(one.best_so_far) for one in searched("random", trials=4, journal=journal)] == [4, 4]
     shifted = replace(RUNS, runs=RUNS.runs.assign(value=RUNS.runs["value"] + 1))
-    found = simulate(shifted, METAFEATURES, Plan(("random",), trials=2), datasets=TWO, journal=journal)
+    found = simulate(
+        shifted, METAFEATURES, SimulationPlan(("random",), trials=2), datasets=TWO, journal=journal
+    )
     assert min(one.worst for one in found) > 1
 
 
 @pytest.mark.parametrize(
     ("plan", "complaint"),
     [
-        (Plan(("nonsense",)), "unknown method 'nonsense'; known are random,"),
-        (Plan(("random", "random+top")), r"unknown method 'random\+top'"),
-        (Plan(("gbqr+nonsense",)), "unknown start 'nonsense'"),
-        (Plan(("smac+nonsense",), kind="model"), "unknown start 'nonsense'"),
-        (Plan(("smac",)), "smac searches a whole space"),
-        (Plan(("optuna-gp+top",)), "optuna-gp searches a whole space"),
-        (Plan(("random",), kind="nonsense"), "unknown kind of task 'nonsense'; known are table, model"),
+        (SimulationPlan(("nonsense",)), "unknown method 'nonsense'; known are random,"),
+        (SimulationPlan(("random", "random+top")), r"unknown method 'random\+top'"),
+        (SimulationPlan(("gbqr+nonsense",)), "unknown start 'nonsense'"),
+        (SimulationPlan(("smac+nonsense",), kind="model"), "unknown start 'nonsense'"),
+        (SimulationPlan(("smac",)), "smac searches a whole space"),
+        (SimulationPlan(("optuna-gp+top",)), "optuna-gp searches a whole space"),
+        (
+            SimulationPlan(("random",), kind="nonsense"),
+            "unknown kind of task 'nonsense'; known are table, model",
+        ),
     ],
 )
 def test_what_there_is_not_is_refused_in_one_line_before_any_work(
-    plan: Plan, complaint: str, tmp_path: Path
+    plan: SimulationPlan, complaint: str, tmp_path: Path
 ) -> None:
     journal = Journal(tmp_path / "journal.jsonl")
     with pytest.raises(BadInput, match=complaint) as refusal:
@@ -133,7 +138,7 @@ def test_a_dataset_without_runs_is_refused() -> None:
         searched("random", datasets=["elsewhere"])
     alone = replace(RUNS, runs=RUNS.runs[RUNS.runs["dataset"] == "toy:3"])
     with pytest.raises(BadInput, match="two datasets or more"):
-        simulate(alone, METAFEATURES, Plan(("random",)), datasets=["toy:3"])
+        simulate(alone, METAFEATURES, SimulationPlan(("random",)), datasets=["toy:3"])
 
 
 class Spy:
@@ -165,7 +170,7 @@ def test_nothing_is_learned_from_the_dataset_that_is_searched(monkeypatch: pytes
 def test_values_of_the_dataset_that_is_searched_do_not_change_where_a_search_starts() -> None:
     """Values are unlike each other, so the value of the first trial says which configuration it was."""
     mirrored = RUNS.runs["value"].where(RUNS.runs["dataset"] != "toy:3", -RUNS.runs["value"])
-    plan = Plan(("order", "blend+top", "gbqr+knn-3", "gbqr+delta"), trials=1)
+    plan = SimulationPlan(("order", "blend+top", "gbqr+knn-3", "gbqr+delta"), trials=1)
     on = [replace(RUNS, runs=RUNS.runs.assign(value=value)) for value in (RUNS.runs["value"], mirrored)]
     one, other = (simulate(runs, METAFEATURES, plan, datasets=["toy:3"]) for runs in on)
     assert [search.best_so_far[0] for search in one] == [-search.best_so_far[0] for search in other]

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ingest.running.limits import Outcome, Trial
-from recommend.bo.tuning.history import Entry, History
+from recommend.bo.tuning.history import Entry, TrialHistory
 from warehouse.configurations.configuration import Configuration
 from warehouse.support.errors import BadInput
 
@@ -22,7 +22,7 @@ def success(value: float) -> Trial:
 
 
 def write(folder: Path) -> None:
-    with History(folder, SEARCH) as history:
+    with TrialHistory(folder, SEARCH) as history:
         for number in range(3):
             history.begin(entry(number))
         history.end(1, success(0.9))
@@ -31,7 +31,7 @@ def write(folder: Path) -> None:
 
 def test_what_was_written_is_read_again(tmp_path: Path) -> None:
     write(tmp_path)
-    with History(tmp_path, SEARCH) as history:
+    with TrialHistory(tmp_path, SEARCH) as history:
         assert [one.configuration for one in history.entries] == [entry(n).configuration for n in range(3)]
         assert [one.trial and one.trial.outcome for one in history.entries] == ["timeout", "success", None]
         assert history.entries[1].trial == success(0.9)
@@ -45,23 +45,23 @@ def test_a_file_cut_off_at_any_byte_is_a_prefix_of_the_history(tmp_path: Path) -
         folder = tmp_path / f"cut-{length}"
         folder.mkdir()
         (folder / "history.jsonl").write_bytes(content[:length])
-        with History(folder, SEARCH) as history:
+        with TrialHistory(folder, SEARCH) as history:
             facts = len(history.entries) + sum(one.trial is not None for one in history.entries)
             assert facts >= known, "a longer file knows no less"
             known = facts
             following = len(history.entries)
             history.begin(entry(following))
-        with History(folder, SEARCH) as history:
+        with TrialHistory(folder, SEARCH) as history:
             assert len(history.entries) == following + 1, "what is added to a cut file is not lost"
     assert known == 5
 
 
 def test_a_trial_that_was_run_twice_counts_once(tmp_path: Path) -> None:
-    with History(tmp_path, SEARCH) as history:
+    with TrialHistory(tmp_path, SEARCH) as history:
         history.begin(entry(0))
         history.end(0, success(0.8))
         history.end(0, success(0.7))
-    with History(tmp_path, SEARCH) as history:
+    with TrialHistory(tmp_path, SEARCH) as history:
         assert history.entries[0].trial == success(0.8)
 
 
@@ -69,21 +69,21 @@ def test_the_history_of_another_search_is_refused(tmp_path: Path) -> None:
     write(tmp_path)
     with (
         pytest.raises(BadInput, match=r"another search \(other seed\)"),
-        History(tmp_path, SEARCH | {"seed": 1}),
+        TrialHistory(tmp_path, SEARCH | {"seed": 1}),
     ):
         pass
 
 
 def test_a_file_that_is_no_history_is_refused(tmp_path: Path) -> None:
     (tmp_path / "history.jsonl").write_text('{"run": 1}\n')
-    with pytest.raises(BadInput, match="no history"), History(tmp_path, SEARCH):
+    with pytest.raises(BadInput, match="no history"), TrialHistory(tmp_path, SEARCH):
         pass
 
 
 def test_two_searches_do_not_share_a_history(tmp_path: Path) -> None:
     with (
-        History(tmp_path, SEARCH),
+        TrialHistory(tmp_path, SEARCH),
         pytest.raises(BadInput, match="in use"),
-        History(tmp_path, SEARCH),
+        TrialHistory(tmp_path, SEARCH),
     ):
         pass
