@@ -20,7 +20,7 @@ from typing import Any, Protocol, Self, runtime_checkable
 import numpy as np
 import pandas as pd
 
-from metalearners.imputation import Facts
+from metalearners.imputation import DatasetSize
 from warehouse.configurations.table import ConfigurationTable
 from warehouse.measures import larger_is_better
 from warehouse.queries import RunTable
@@ -162,9 +162,10 @@ class TrainingData:
     """(d, qualities), the datasets of the runs in order of first run."""
 
     @property
-    def facts(self) -> Facts:
+    def sizes(self) -> DatasetSize:
         """Size of each run's dataset, (m,) each."""
-        return {name: sizes[self.dataset] for name, sizes in facts_of(self.metafeatures).items()}
+        sizes = self.metafeatures.reindex(columns=list(SIZES)).to_numpy(np.float64)
+        return _size(sizes[self.dataset])
 
 
 def training_data(runs: RunTable, metafeatures: pd.DataFrame) -> TrainingData:
@@ -214,16 +215,14 @@ def standard_scores(values: np.ndarray, dataset: np.ndarray | None = None) -> np
     return np.where(constant, 0.0, centred / np.where(constant, 1.0, spread))
 
 
-def facts_of(metafeatures: pd.DataFrame) -> dict[str, np.ndarray]:
-    """The sizes that hyperparameters refer to, (d,) each. OpenML counts the target as a feature; here not."""
-    sizes = metafeatures.reindex(columns=list(SIZES)).to_numpy(np.float64)
-    return {"n_rows": sizes[:, 0], "n_features": sizes[:, 1] - 1}
+def size_of(metafeatures: pd.Series) -> DatasetSize:
+    """The size of the dataset with these meta-features, which hyperparameters refer to."""
+    return _size(metafeatures.reindex(list(SIZES)).to_numpy(np.float64))
 
 
-def facts_of_one(metafeatures: pd.Series) -> dict[str, float]:
-    """As `facts_of`, of a single dataset."""
-    rows, features = (float(metafeatures.get(name, np.nan)) for name in SIZES)
-    return {"n_rows": rows, "n_features": features - 1}
+def _size(instances_and_features: np.ndarray) -> DatasetSize:
+    """Of (..., 2) in OpenML's terms, which count the target as a feature."""
+    return DatasetSize(instances_and_features[..., 0], instances_and_features[..., 1] - 1)
 
 
 def arrays_of(part: str, arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:

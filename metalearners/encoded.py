@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from metalearners.base import TrainingData, facts_of_one
+from metalearners.base import TrainingData, size_of
 from metalearners.hyperparameters import HyperparameterEncoding, learn_encoding
 from warehouse.configurations.table import ConfigurationTable
 from warehouse.support.arrays import Floats
@@ -18,19 +18,19 @@ from warehouse.support.arrays import Floats
 
 def learn_encoding_of(data: TrainingData) -> HyperparameterEncoding:
     """A one-hot encoding of the hyperparameters of runs."""
-    return learn_encoding(data.hyperparameters, data.facts, one_hot=True, rows=data.configuration)
+    return learn_encoding(data.hyperparameters, data.sizes, one_hot=True, rows=data.configuration)
 
 
 def encode_runs(encoding: HyperparameterEncoding, data: TrainingData) -> Floats:
     """(m, J) the hyperparameters of runs; NaN where another algorithm has the parameter."""
-    return encoding.matrix(data.hyperparameters, data.facts, data.configuration)
+    return encoding.matrix(data.hyperparameters, data.sizes, data.configuration)
 
 
 def encode(
     encoding: HyperparameterEncoding, configurations: ConfigurationTable, metafeatures: pd.Series
 ) -> Floats:
     """(n, J) `configurations` on the dataset described."""
-    return encoding.matrix(configurations.hyperparameters, facts_of_one(metafeatures))
+    return encoding.matrix(configurations.hyperparameters, size_of(metafeatures))
 
 
 def centre_and_spread(encoded: Floats) -> tuple[Floats, Floats]:

@@ -32,11 +32,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from metalearners.imputation import Facts, Size, as_numbers, rule_of, sizes, with_todays_labels
+from metalearners.imputation import UNKNOWN_SIZE, DatasetSize, as_numbers, rule_of, with_todays_labels
 from metalearners.values import Kind, ParameterType, Values, detect_types, take_apart, type_of
 from warehouse.support.errors import BadInput
 
-__all__ = ["Facts", "HyperparameterEncoding", "ParameterType", "detect_types", "learn_encoding"]
+__all__ = ["HyperparameterEncoding", "ParameterType", "detect_types", "learn_encoding"]
 
 FORMAT = "headstart.hyperparameter-encoding"
 VERSION = 1
@@ -60,28 +60,28 @@ class HyperparameterEncoding:
     one_hot: bool
 
     def transform(
-        self, configurations: pd.DataFrame, facts: Facts, rows: np.ndarray | None = None
+        self, configurations: pd.DataFrame, size: DatasetSize, rows: np.ndarray | None = None
     ) -> pd.DataFrame:
         """The matrix of `configurations`, (m, len(columns)), float64.
 
         Args:
             configurations: (n, any) Python values by parameter, dtype object. A parameter without a column
                 is one that no configuration has; columns that learning did not see are ignored.
-            facts: `n_rows` and `n_features` (without the target) of each row's dataset: numbers or (m,).
+            size: of each row's dataset.
             rows: which configuration each row is about; None = each one once, in order.
         """
         index = configurations.index if rows is None else configurations.index[rows]
-        return pd.DataFrame(self.matrix(configurations, facts, rows), index=index, columns=list(self.columns))
+        return pd.DataFrame(self.matrix(configurations, size, rows), index=index, columns=list(self.columns))
 
     def matrix(
-        self, configurations: pd.DataFrame, facts: Facts, rows: np.ndarray | None = None
+        self, configurations: pd.DataFrame, size: DatasetSize, rows: np.ndarray | None = None
     ) -> npt.NDArray[np.float64]:
         """As `transform`, without the names."""
         m = len(configurations) if rows is None else len(rows)
         places = {name: place for place, name in enumerate(self.columns)}
         matrix = np.full((len(places), m), np.nan)
         values = _values(configurations, self.types)
-        for name, column, one_hot in self._all_columns(values, sizes(facts, m), rows):
+        for name, column, one_hot in self._all_columns(values, size.for_rows(m), rows):
             if name in places:
                 matrix[places[name]] = np.nan_to_num(column) if one_hot else column
         return np.ascontiguousarray(matrix.T)
@@ -89,10 +89,10 @@ class HyperparameterEncoding:
     def possible_columns(self) -> list[str]:
         """Every column that the types and categories give, varying or not."""
         nothing = dict.fromkeys(self.types, take_apart([]))
-        return [name for name, _, _ in self._all_columns(nothing, sizes(_NO_FACTS, 0), None)]
+        return [name for name, _, _ in self._all_columns(nothing, UNKNOWN_SIZE.for_rows(0), None)]
 
     def _all_columns(
-        self, values_of: Mapping[str, Values], size: Size, rows: np.ndarray | None
+        self, values_of: Mapping[str, Values], size: DatasetSize, rows: np.ndarray | None
     ) -> Iterator[tuple[str, np.ndarray, bool]]:
         """(name, column (m,), whether it is one-hot) of every possible column; NaN where absent."""
         for parameter, kind in self.types.items():
@@ -161,7 +161,7 @@ class HyperparameterEncoding:
 
 def learn_encoding(
     configurations: pd.DataFrame,
-    facts: Facts,
+    size: DatasetSize,
     *,
     one_hot: bool,
     objects: Objects = "drop",
@@ -191,14 +191,11 @@ def learn_encoding(
     if len(set(possible)) < len(possible):
         twice = next(name for name in possible if possible.count(name) > 1)
         raise BadInput(f"two hyperparameters would both give a column {twice!r}: rename one of them")
-    size = sizes(facts, len(configurations) if rows is None else len(rows))
+    size = size.for_rows(len(configurations) if rows is None else len(rows))
     columns = tuple(
         name for name, column, _ in everything._all_columns(values_of, size, rows) if _varies(column)
     )
     return HyperparameterEncoding(types, categories, columns, one_hot)
-
-
-_NO_FACTS: Facts = {"n_rows": np.nan, "n_features": np.nan}
 
 
 def _values(configurations: pd.DataFrame, parameters: Iterable[str]) -> dict[str, Values]:

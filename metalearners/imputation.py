@@ -19,64 +19,79 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from metalearners.values import Kind, Values
+from warehouse.configurations.table import split_name
 
 NO_DEPTH_LIMIT = 20.0
 """Depth that stands for `max_depth=None` (thesis, Table 3.4)."""
 
-Facts = pd.DataFrame | Mapping[str, Any]
-"""`n_rows` and `n_features` of the dataset that each row is about: one number for all, or arrays (m,)."""
+
+@dataclass(frozen=True)
+class DatasetSize:
+    """Size of the dataset that each row of a matrix is about: one number for all, or arrays (m,).
+
+    NaN where it is unknown, and then so is what depends on it.
+    """
+
+    rows: float | np.ndarray
+    features: float | np.ndarray
+    """Without the target."""
+
+    def for_rows(self, m: int) -> DatasetSize:
+        """The same as arrays of length m.
+
+        Raises:
+            ValueError: it has arrays of another length.
+        """
+        rows, features = (
+            np.broadcast_to(np.asarray(part, dtype=np.float64), (m,)) for part in (self.rows, self.features)
+        )
+        return DatasetSize(rows, features)
 
 
-class Size(NamedTuple):
-    """Size of each row's dataset, (m,); NaN where unknown, and then so is what depends on it."""
-
-    n: np.ndarray
-    p: np.ndarray
+UNKNOWN_SIZE = DatasetSize(np.nan, np.nan)
 
 
 @dataclass(frozen=True)
 class Rule:
     """How one parameter's values become comparable numbers."""
 
-    words: Mapping[str, Callable[[Size], np.ndarray]] = field(default_factory=dict)
+    words: Mapping[str, Callable[[DatasetSize], np.ndarray]] = field(default_factory=dict)
     """Label -> the number it stands for, (m,)."""
-    rescale: Callable[[Values, Size], np.ndarray] = lambda values, _: values.number
+    rescale: Callable[[Values, DatasetSize], np.ndarray] = lambda values, _: values.number
     """Brings plain numbers to the rule's unit, (m,)."""
     synonyms: Mapping[str, str] = field(default_factory=dict)
     """Old label -> today's."""
 
 
-def _fraction_of_features(values: Values, size: Size) -> np.ndarray:
-    return np.where(values.integer, values.number / size.p, values.number)
+def _fraction_of_features(values: Values, size: DatasetSize) -> np.ndarray:
+    return np.where(values.integer, values.number / size.features, values.number)
 
 
-def _count_of_rows(values: Values, size: Size) -> np.ndarray:
+def _count_of_rows(values: Values, size: DatasetSize) -> np.ndarray:
     # scikit-learn takes the ceiling of fraction x rows for both parameters.
     is_fraction = ~values.integer & (values.number < 1)
-    return np.where(is_fraction, np.ceil(values.number * size.n), values.number)
+    return np.where(is_fraction, np.ceil(values.number * size.rows), values.number)
 
 
-def _one_over_features(size: Size) -> np.ndarray:
-    return 1 / size.p
+def _one_over_features(size: DatasetSize) -> np.ndarray:
+    return np.reciprocal(np.asarray(size.features, dtype=np.float64))
 
 
 RULES: Mapping[str, Rule] = {
     "max_features": Rule(
         words={
-            "sqrt": lambda size: np.sqrt(size.p) / size.p,
-            "log2": lambda size: np.log2(size.p) / size.p,
-            "None": lambda size: np.ones_like(size.p),
+            "sqrt": lambda size: np.sqrt(size.features) / size.features,
+            "log2": lambda size: np.log2(size.features) / size.features,
+            "None": lambda size: np.ones_like(size.features),
         },
         rescale=_fraction_of_features,
         synonyms={"auto": "sqrt"},
     ),
-    "max_depth": Rule(words={"None": lambda size: np.full_like(size.p, NO_DEPTH_LIMIT)}),
+    "max_depth": Rule(words={"None": lambda size: np.full_like(size.features, NO_DEPTH_LIMIT)}),
     # `scale` is 1 / (p x variance of the data); our flows scale the data to variance 1 before the kernel.
     "gamma": Rule(words={"auto": _one_over_features, "scale": _one_over_features}),
     "min_samples_leaf": Rule(rescale=_count_of_rows),
@@ -87,7 +102,7 @@ _NO_RULE = Rule()
 
 def rule_of(parameter: str) -> Rule:
     """The rule of a parameter, whatever it is nested in: `svm:gamma`, `base_estimator__max_depth`."""
-    return RULES.get(parameter.rpartition(":")[2].rpartition("__")[2], _NO_RULE)
+    return RULES.get(split_name(parameter)[1].rpartition("__")[2], _NO_RULE)
 
 
 def with_todays_labels(values: Values, rule: Rule) -> Values:
@@ -98,7 +113,7 @@ def with_todays_labels(values: Values, rule: Rule) -> Values:
     return values._replace(label=label)
 
 
-def as_numbers(values: Values, rule: Rule, size: Size) -> np.ndarray:
+def as_numbers(values: Values, rule: Rule, size: DatasetSize) -> np.ndarray:
     """The numbers that `values` stand for, (m,); NaN for a word without a rule."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         numbers = np.where(values.kind == Kind.NUMBER, rule.rescale(values, size), np.nan)
@@ -106,15 +121,3 @@ def as_numbers(values: Values, rule: Rule, size: Size) -> np.ndarray:
             stands_for = np.isin(values.kind, (Kind.TEXT, Kind.NONE)) & (values.label == word)
             numbers = np.where(stands_for, number(size), numbers)
     return numbers
-
-
-def sizes(facts: Facts, m: int) -> Size:
-    """`facts` as arrays of length m.
-
-    Raises:
-        ValueError: an array of another length.
-    """
-    n, p = (
-        np.broadcast_to(np.asarray(facts[name], dtype=np.float64), (m,)) for name in ("n_rows", "n_features")
-    )
-    return Size(n, p)

@@ -11,7 +11,8 @@ import pandas as pd
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from metalearners.hyperparameters import Facts, HyperparameterEncoding, Objects, learn_encoding
+from metalearners.hyperparameters import HyperparameterEncoding, Objects, learn_encoding
+from metalearners.imputation import DatasetSize
 from warehouse.support.errors import BadInput
 from warehouse.support.files import write_text
 
@@ -56,14 +57,14 @@ class HyperparameterTransformer(TransformerMixin, BaseEstimator):  # type: ignor
 
     def fit(self, X: Configurations, y: object = None) -> Self:  # noqa: ARG002 (scikit-learn passes it)
         """Learn types and categories from the configurations `X`, (n, parameters)."""
-        configurations, facts = self._configurations_and_facts(X)
-        self.encoding_ = learn_encoding(configurations, facts, one_hot=self.one_hot, objects=self.objects)
+        configurations, size = self._configurations_and_size(X)
+        self.encoding_ = learn_encoding(configurations, size, one_hot=self.one_hot, objects=self.objects)
         return self
 
     def transform(self, X: Configurations) -> pd.DataFrame:
         """The configurations `X` as numbers, (n, columns)."""
         check_is_fitted(self)
-        return self.encoding_.transform(*self._configurations_and_facts(X))
+        return self.encoding_.transform(*self._configurations_and_size(X))
 
     def get_feature_names_out(self, input_features: object = None) -> np.ndarray:  # noqa: ARG002
         """Names of the columns that `transform` returns."""
@@ -96,18 +97,21 @@ class HyperparameterTransformer(TransformerMixin, BaseEstimator):  # type: ignor
         transformer.encoding_ = encoding
         return transformer
 
-    def _configurations_and_facts(self, X: Configurations) -> tuple[pd.DataFrame, Facts]:
+    def _configurations_and_size(self, X: Configurations) -> tuple[pd.DataFrame, DatasetSize]:
         frame = X if isinstance(X, pd.DataFrame) else _as_frame(X)
-        settings = {"n_rows": self.n_rows, "n_features": self.n_features}
-        columns = [column for column in settings.values() if isinstance(column, str)]
+        columns = [column for column in (self.n_rows, self.n_features) if isinstance(column, str)]
         missing = [column for column in columns if column not in frame]
         if missing:
             raise BadInput(f"X has no column {missing[0]!r}, which should hold a size of the dataset")
-        facts = {
-            name: frame[value].to_numpy(np.float64) if isinstance(value, str) else value
-            for name, value in settings.items()
-        }
-        return frame.drop(columns=columns), facts
+        rows, features = (_numbers(stated, frame) for stated in (self.n_rows, self.n_features))
+        return frame.drop(columns=columns), DatasetSize(rows, features)
+
+
+def _numbers(stated: float | str | None, frame: pd.DataFrame) -> float | np.ndarray:
+    """A size of the dataset, or of the dataset of each row: NaN where none is stated."""
+    if isinstance(stated, str):
+        return frame[stated].to_numpy(np.float64)
+    return np.nan if stated is None else stated
 
 
 def _as_frame(X: Iterable[Mapping[str, Any]]) -> pd.DataFrame:

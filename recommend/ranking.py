@@ -119,7 +119,7 @@ class Recommendation:
 
 
 @dataclass(frozen=True)
-class Knowledge:
+class RankingContext:
     """What runs on other datasets say about one dataset; each part is found out when it is asked for."""
 
     dataset: Dataset
@@ -183,7 +183,7 @@ ORDER BY dataset
 """
 
 
-def gather(
+def ranking_context(
     dataset: Dataset,
     *,
     warehouse: Warehouse | None = None,
@@ -191,7 +191,7 @@ def gather(
     measure: str = "predictive_accuracy",
     metalearner: str | None = DEFAULT_LEARNER,
     part: Dataset | None = None,
-) -> Knowledge:
+) -> RankingContext:
     """What the warehouse knows for a dataset; arguments and errors as for `recommend`.
 
     Args:
@@ -206,7 +206,7 @@ def gather(
     refuse_without_features(dataset.roles)
     warehouse = warehouse if warehouse is not None else Warehouse.open(None)
     same = warehouse.sql(_SAME_OR_NEAR, [dataset.content_hash])
-    return Knowledge(
+    return RankingContext(
         dataset=dataset,
         part=dataset if part is None else part,
         warehouse=warehouse,
@@ -253,7 +253,9 @@ def recommend(
         raise BadInput(f"unknown strategy {strategy!r}; known are {', '.join(STRATEGIES)}")
     if top < 1:
         raise BadInput(f"can't recommend {top} configurations; ask for 1 or more")
-    known = gather(dataset, warehouse=warehouse, flows=flows, measure=measure, metalearner=metalearner)
+    known = ranking_context(
+        dataset, warehouse=warehouse, flows=flows, measure=measure, metalearner=metalearner
+    )
     model, metafeatures, configurations = known.model, known.metafeatures, known.configurations
     candidates = list(known.candidates.items())
     predicted = model.predict(configurations, metafeatures)

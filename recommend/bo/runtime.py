@@ -22,7 +22,7 @@ from metalearners.base import training_data, without_datasets
 from metalearners.encoded import encode, encode_runs, learn_encoding_of
 from metalearners.lightgbm_trees import REPRODUCIBLE
 from recommend.bo.surrogates.base import Matrix
-from recommend.ranking import Knowledge
+from recommend.ranking import RankingContext
 from recommend.space import Configurations
 from warehouse.queries import RunTable
 from warehouse.support.arrays import Floats
@@ -92,7 +92,7 @@ def _log_sizes(metafeatures: pd.DataFrame) -> pd.DataFrame:
     return sizes.transform(np.log1p)
 
 
-def warehouse_times(known: Knowledge) -> RunningTimes:
+def warehouse_times(known: RankingContext) -> RunningTimes:
     """What the runs of a warehouse say about running times on a dataset.
 
     Raises:

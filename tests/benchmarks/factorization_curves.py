@@ -35,7 +35,7 @@ from joblib import Parallel, delayed
 from scipy.stats import rankdata, wilcoxon
 from threadpoolctl import threadpool_limits
 
-from metalearners.base import facts_of, without_datasets
+from metalearners.base import size_of, without_datasets
 from metalearners.encoded import centre_and_spread, standardized
 from metalearners.factorization import FactorizationLearner, posterior_on_measure
 from metalearners.hyperparameters import learn_encoding
@@ -209,8 +209,8 @@ def fold_curves(
     for number, dataset in enumerate(held_out):
         new = NewDataset(runs, metafeatures, dataset)
         parameters = new.configurations.hyperparameters
-        facts = facts_of(new.metafeatures.to_frame().T)
-        encoded = learn_encoding(parameters, facts, one_hot=True).transform(parameters, facts).to_numpy()
+        size = size_of(new.metafeatures)
+        encoded = learn_encoding(parameters, size, one_hot=True).transform(parameters, size).to_numpy()
         encoded = standardized(encoded, *centre_and_spread(encoded))
         with threadpool_limits(1):
             orders = {

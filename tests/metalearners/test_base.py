@@ -72,14 +72,14 @@ def test_every_run_finds_its_configuration_and_dataset() -> None:
 
 def test_the_target_is_no_feature_of_the_dataset() -> None:
     metafeatures = toy_metafeatures()
-    facts = training_data(toy_runs(), metafeatures).facts
-    assert facts["n_features"][0] == metafeatures["NumberOfFeatures"].iloc[0] - 1
-    assert facts["n_rows"][0] == metafeatures["NumberOfInstances"].iloc[0]
+    sizes = training_data(toy_runs(), metafeatures).sizes.for_rows(240)
+    assert sizes.features[0] == metafeatures["NumberOfFeatures"].iloc[0] - 1
+    assert sizes.rows[0] == metafeatures["NumberOfInstances"].iloc[0]
 
 
 def test_sizes_that_no_dataset_has_are_unknown() -> None:
-    facts = training_data(toy_runs(), pd.DataFrame()).facts
-    assert np.isnan(facts["n_rows"]).all()
+    sizes = training_data(toy_runs(), pd.DataFrame()).sizes
+    assert np.isnan(sizes.rows).all()
 
 
 def test_left_out_datasets_take_their_configurations_along() -> None:

@@ -14,10 +14,11 @@ from sklearn.decomposition import PCA
 from sklearn.preprocessing import OneHotEncoder
 
 from metalearners.hyperparameters import HyperparameterEncoding, ParameterType, detect_types, learn_encoding
+from metalearners.imputation import UNKNOWN_SIZE, DatasetSize
 from warehouse.support.errors import BadInput
 
 ABSENT = math.nan
-THESIS_FACTS = {"n_rows": 1000, "n_features": 120}
+THESIS_SIZE = DatasetSize(rows=1000, features=120)
 
 
 def frame(**columns: list[Any]) -> pd.DataFrame:
@@ -40,9 +41,11 @@ def thesis() -> pd.DataFrame:
     return pd.DataFrame(columns, dtype=object)
 
 
-def transformed(configurations: pd.DataFrame, facts: Any = THESIS_FACTS, **options: Any) -> pd.DataFrame:
-    encoding = learn_encoding(configurations, facts, **{"one_hot": False, **options})
-    return encoding.transform(configurations, facts)
+def transformed(
+    configurations: pd.DataFrame, size: DatasetSize = THESIS_SIZE, **options: Any
+) -> pd.DataFrame:
+    encoding = learn_encoding(configurations, size, **{"one_hot": False, **options})
+    return encoding.transform(configurations, size)
 
 
 # Types
@@ -154,23 +157,22 @@ def test_auto_is_called_sqrt_in_the_nominal_column_too() -> None:
 
 def test_sizes_may_differ_from_row_to_row() -> None:
     configurations = frame(max_features=["sqrt", 0.5, "sqrt"])
-    facts = {"n_rows": np.array([10, 10, 10]), "n_features": np.array([4, 4, 100])}
-    assert transformed(configurations, facts)["max_features_num"].tolist() == [0.5, 0.5, 0.1]
+    size = DatasetSize(np.array([10, 10, 10]), np.array([4, 4, 100]))
+    assert transformed(configurations, size)["max_features_num"].tolist() == [0.5, 0.5, 0.1]
 
 
 def test_one_configuration_may_stand_in_many_rows() -> None:
     configurations = frame(max_features=["sqrt", 0.25], criterion=["gini", "entropy"])
     rows = np.array([0, 1, 0])
-    facts = {"n_rows": 10, "n_features": np.array([4, 4, 100])}
-    encoding = learn_encoding(configurations, facts, one_hot=True, rows=rows)
-    encoded = encoding.transform(configurations, facts, rows)
+    size = DatasetSize(10, np.array([4, 4, 100]))
+    encoding = learn_encoding(configurations, size, one_hot=True, rows=rows)
+    encoded = encoding.transform(configurations, size, rows)
     assert encoded["max_features_num"].tolist() == [0.5, 0.25, 0.1]
     assert encoded["criterion_gini"].tolist() == [1, 0, 1]
 
 
 def test_unknown_sizes_leave_what_depends_on_them_missing() -> None:
-    unknown = {"n_rows": ABSENT, "n_features": ABSENT}
-    encoded = transformed(frame(max_features=["sqrt", 0.5, 0.25, None]), unknown)
+    encoded = transformed(frame(max_features=["sqrt", 0.5, 0.25, None]), UNKNOWN_SIZE)
     np.testing.assert_array_equal(encoded["max_features_num"], [ABSENT, 0.5, 0.25, 1])
 
 
@@ -178,11 +180,11 @@ def test_unknown_sizes_leave_what_depends_on_them_missing() -> None:
 
 
 def test_categories_count_from_one_in_alphabetical_order(thesis: pd.DataFrame) -> None:
-    encoding = learn_encoding(thesis, THESIS_FACTS, one_hot=False)
+    encoding = learn_encoding(thesis, THESIS_SIZE, one_hot=False)
     assert encoding.codes("criterion") == {"<unkn>": 0, "entropy": 1, "gini": 2}
     # `null` is a value of the column as the others are.
     assert encoding.codes("max_features") == {"<unkn>": 0, "log2": 1, "None": 2, "null": 3, "sqrt": 4}
-    encoded = encoding.transform(thesis, THESIS_FACTS)
+    encoded = encoding.transform(thesis, THESIS_SIZE)
     assert encoded["criterion"].tolist() == [2, 2, 2, 1, 2]
     assert encoded["max_features_nom"].tolist() == [3, 3, 1, 4, 2]
 
@@ -192,16 +194,16 @@ def test_without_a_number_there_is_no_null() -> None:
 
 
 def test_an_unknown_value_is_category_zero(thesis: pd.DataFrame) -> None:
-    encoding = learn_encoding(thesis, THESIS_FACTS, one_hot=False)
+    encoding = learn_encoding(thesis, THESIS_SIZE, one_hot=False)
     unseen = frame(criterion=["log_loss", "gini"], max_features=["cbrt", 0.3])
-    encoded = encoding.transform(unseen, THESIS_FACTS)
+    encoded = encoding.transform(unseen, THESIS_SIZE)
     assert encoded["criterion"].tolist() == [0, 2]
     assert encoded["max_features_nom"].tolist() == [0, 3]
 
 
 def test_an_unknown_value_is_in_no_one_hot_column(thesis: pd.DataFrame) -> None:
-    encoding = learn_encoding(thesis, THESIS_FACTS, one_hot=True)
-    encoded = encoding.transform(frame(criterion=["log_loss"]), THESIS_FACTS)
+    encoding = learn_encoding(thesis, THESIS_SIZE, one_hot=True)
+    encoded = encoding.transform(frame(criterion=["log_loss"]), THESIS_SIZE)
     assert encoded[["criterion_entropy", "criterion_gini"]].to_numpy().tolist() == [[0, 0]]
 
 
@@ -246,9 +248,9 @@ def test_columns_that_never_vary_are_dropped(one_hot: bool) -> None:
 
 
 def test_a_column_that_varies_only_over_datasets_is_kept() -> None:
-    facts = {"n_rows": 10, "n_features": np.array([4, 100])}
-    assert list(transformed(frame(max_features=["sqrt", "sqrt"]), facts).columns) == []
-    encoded = transformed(frame(max_features=[2, 2]), facts)
+    size = DatasetSize(10, np.array([4, 100]))
+    assert list(transformed(frame(max_features=["sqrt", "sqrt"]), size).columns) == []
+    encoded = transformed(frame(max_features=[2, 2]), size)
     assert encoded["max_features"].tolist() == [0.5, 0.02]
 
 
@@ -263,7 +265,7 @@ def test_objects_are_left_out_unless_asked_for(thesis: pd.DataFrame) -> None:
 
 def test_objects_are_named_by_class_name_or_json() -> None:
     values = [PCA(), PCA, len, {"b": 1, "a": [2]}, (1, 2), np.array([1, 2]), {1: 0, "a": 0}, 5]
-    encoding = learn_encoding(frame(p=values), THESIS_FACTS, one_hot=True, objects="nominal")
+    encoding = learn_encoding(frame(p=values), THESIS_SIZE, one_hot=True, objects="nominal")
     assert set(encoding.categories["p"]) == {"PCA", "len", '{"a": [2], "b": 1}', "[1, 2]", "dict", "null"}
 
 
@@ -284,8 +286,8 @@ def test_a_parameter_of_another_algorithm_is_missing_or_in_no_category() -> None
 
 
 def test_a_parameter_that_is_no_column_is_missing_everywhere(thesis: pd.DataFrame) -> None:
-    encoding = learn_encoding(thesis, THESIS_FACTS, one_hot=True)
-    encoded = encoding.transform(frame(max_depth=[3], unheard=["of"]), THESIS_FACTS)
+    encoding = learn_encoding(thesis, THESIS_SIZE, one_hot=True)
+    encoded = encoding.transform(frame(max_depth=[3], unheard=["of"]), THESIS_SIZE)
     assert encoded["max_depth_num"].tolist() == [3]
     assert encoded["n_estimators"].isna().all()
     assert encoded["criterion_gini"].tolist() == [0]
@@ -293,14 +295,14 @@ def test_a_parameter_that_is_no_column_is_missing_everywhere(thesis: pd.DataFram
 
 def test_refuses_two_columns_of_one_name() -> None:
     with pytest.raises(BadInput, match="both give a column 'a_b'"):
-        learn_encoding(frame(a=["b", "c"], a_b=[1, 2]), THESIS_FACTS, one_hot=True)
+        learn_encoding(frame(a=["b", "c"], a_b=[1, 2]), THESIS_SIZE, one_hot=True)
 
 
 # Files
 
 
 def test_json_that_is_no_encoding_is_refused_in_one_line(thesis: pd.DataFrame) -> None:
-    text = learn_encoding(thesis, THESIS_FACTS, one_hot=True).to_json()
+    text = learn_encoding(thesis, THESIS_SIZE, one_hot=True).to_json()
     content = json.loads(text)
     cases = {
         "cut off": text[: len(text) // 2],
@@ -346,8 +348,8 @@ options = st.fixed_dictionaries({"one_hot": st.booleans(), "objects": st.sampled
 def test_transforming_never_fails_on_unseen_values(
     learned: pd.DataFrame, new: pd.DataFrame, option: dict[str, Any]
 ) -> None:
-    encoding = learn_encoding(learned, THESIS_FACTS, **option)
-    encoded = encoding.transform(new, THESIS_FACTS)
+    encoding = learn_encoding(learned, THESIS_SIZE, **option)
+    encoded = encoding.transform(new, THESIS_SIZE)
     assert list(encoded.columns) == list(encoding.columns)
     assert len(encoded) == len(new)
     assert (encoded.dtypes == np.float64).all()
@@ -358,11 +360,11 @@ def test_transforming_never_fails_on_unseen_values(
 def test_an_encoding_from_json_gives_the_same_matrix(
     configurations: pd.DataFrame, option: dict[str, Any]
 ) -> None:
-    encoding = learn_encoding(configurations, THESIS_FACTS, **option)
+    encoding = learn_encoding(configurations, THESIS_SIZE, **option)
     again = HyperparameterEncoding.from_json(encoding.to_json())
     assert again == encoding
     pd.testing.assert_frame_equal(
-        again.transform(configurations, THESIS_FACTS), encoding.transform(configurations, THESIS_FACTS)
+        again.transform(configurations, THESIS_SIZE), encoding.transform(configurations, THESIS_SIZE)
     )
 
 
@@ -373,9 +375,9 @@ def test_the_order_of_rows_does_not_matter(
 ) -> None:
     order = data.draw(st.permutations(range(len(configurations))))
     shuffled = configurations.iloc[order]
-    encoding = learn_encoding(configurations, THESIS_FACTS, **option)
-    assert learn_encoding(shuffled, THESIS_FACTS, **option) == encoding
+    encoding = learn_encoding(configurations, THESIS_SIZE, **option)
+    assert learn_encoding(shuffled, THESIS_SIZE, **option) == encoding
     pd.testing.assert_frame_equal(
-        encoding.transform(shuffled, THESIS_FACTS),
-        encoding.transform(configurations, THESIS_FACTS).iloc[order],
+        encoding.transform(shuffled, THESIS_SIZE),
+        encoding.transform(configurations, THESIS_SIZE).iloc[order],
     )

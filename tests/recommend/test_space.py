@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from ingest.flows import FLOWS
 from ingest.flows.design import sobol_design
-from metalearners.base import facts_of
+from metalearners.base import size_of
 from metalearners.encoded import encode
 from metalearners.hyperparameters import learn_encoding
 from recommend.space import Configurations, Space, configurations_of_table
@@ -248,10 +248,10 @@ def test_typed_columns_are_encoded_like_the_same_values_as_objects(space: Space)
     typed, objects = space.configurations(vectors).table, as_objects(space, vectors)
     assert typed.parameters.columns.tolist() == objects.parameters.columns.tolist()
     dataset = pd.Series({"NumberOfInstances": 150.0, "NumberOfFeatures": 5.0})
-    facts = facts_of(dataset.to_frame().T)
+    size = size_of(dataset)
     for one_hot in (True, False):
         of_typed, of_objects = (
-            learn_encoding(table.hyperparameters, facts, one_hot=one_hot) for table in (typed, objects)
+            learn_encoding(table.hyperparameters, size, one_hot=one_hot) for table in (typed, objects)
         )
         assert of_typed == of_objects
         np.testing.assert_array_equal(encode(of_typed, typed, dataset), encode(of_objects, objects, dataset))

@@ -153,7 +153,9 @@ def _searches(
             if plan.kind == "table"
             else ModelTask(runs, metafeatures, dataset)
         )
-        others = Others(without_datasets(runs, [dataset]), metafeatures.drop(index=dataset, errors="ignore"))
+        others = TrainedLearners(
+            without_datasets(runs, [dataset]), metafeatures.drop(index=dataset, errors="ignore")
+        )
         return [
             _searched(task, others, method, seed, plan.trials)
             for _, method, seed in _keys(dataset, plan)
@@ -161,7 +163,7 @@ def _searches(
         ]
 
 
-def _searched(task: Task, others: Others, method: str, seed: int, trials: int) -> Searched:
+def _searched(task: Task, others: TrainedLearners, method: str, seed: int, trials: int) -> Searched:
     random = np.random.default_rng([seed, zlib.crc32(task.dataset.encode())])
     search = _new_search(method, task, others, random, trials)
     best_so_far: list[float] = []
@@ -180,8 +182,8 @@ def _searched(task: Task, others: Others, method: str, seed: int, trials: int) -
     return Searched(task.dataset, method, seed, best_so_far, task.best, task.worst, seconds)
 
 
-class Others:
-    """What is known of the other datasets, and the meta-learners that learned from it."""
+class TrainedLearners:
+    """Meta-learners that learned from the other datasets, each trained when it is first asked for."""
 
     def __init__(self, runs: RunTable, metafeatures: pd.DataFrame) -> None:
         self._runs = runs
@@ -211,7 +213,7 @@ def _check(method: str, kind: str) -> None:
 
 
 def _new_search(
-    method: str, task: Task, others: Others, random: np.random.Generator, trials: int
+    method: str, task: Task, others: TrainedLearners, random: np.random.Generator, trials: int
 ) -> SearchMethod:
     if method in _RANDOM:
         return RandomSearch(task.candidates(0), _RANDOM[method], random)
@@ -229,7 +231,7 @@ def _new_search(
     return _OwnSearch(Optimizer(candidates, Scorer(surrogate), starts=starts, seed=seed))
 
 
-def _first(start: str, task: Task, others: Others) -> list[int]:
+def _first(start: str, task: Task, others: TrainedLearners) -> list[int]:
     """Positions in `task.known` of the configurations to start with."""
     if start in ("", NO_START):
         return []

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from ingest.flows import Flow, get_flow
-from metalearners.base import facts_of_one, runs_on
+from metalearners.base import runs_on, size_of
 from metalearners.encoded import encode
 from metalearners.hyperparameters import learn_encoding
 from metalearners.lightgbm_trees import REPRODUCIBLE
@@ -96,15 +96,15 @@ class ModelTask:
         self.dataset = dataset
         self.metafeatures = metafeatures.reindex([dataset]).iloc[0]
         self.space = Space([_flow_of(runs)], joint=False, historical=True)
-        facts = facts_of_one(self.metafeatures)
-        self._encoding = learn_encoding(table.hyperparameters, facts, one_hot=True)
+        size = size_of(self.metafeatures)
+        self._encoding = learn_encoding(table.hyperparameters, size, one_hot=True)
         settings = {
             **REPRODUCIBLE,
             "num_leaves": LEAVES,
             "learning_rate": RATE,
             "min_data_in_leaf": FEWEST,
         }
-        X = self._encoding.matrix(table.hyperparameters, facts)
+        X = self._encoding.matrix(table.hyperparameters, size)
         self._booster = lightgbm.train(settings, lightgbm.Dataset(X, values), num_boost_round=TREES)
         random = np.random.default_rng(0)
         self.known = self.space.configurations(self.space.sample(RANDOM, random))

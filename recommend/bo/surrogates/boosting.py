@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from metalearners.base import Prediction, facts_of_one
+from metalearners.base import Prediction, size_of
 from metalearners.encoded import encode
 from metalearners.hyperparameters import learn_encoding
 from metalearners.lightgbm_trees import REPRODUCIBLE
@@ -55,8 +55,8 @@ class QuantileSurrogate:
             metafeatures: of the dataset, whose sizes some hyperparameters refer to.
         """
         self._metafeatures = metafeatures
-        facts = facts_of_one(metafeatures)
-        self._encoding = learn_encoding(known.table.hyperparameters, facts, one_hot=True)
+        size = size_of(metafeatures)
+        self._encoding = learn_encoding(known.table.hyperparameters, size, one_hot=True)
 
     def encode(self, configurations: Configurations) -> Matrix:
         return Matrix(encode(self._encoding, configurations.table, self._metafeatures))

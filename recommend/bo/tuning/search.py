@@ -18,7 +18,7 @@ from ingest.reading.datasets import Dataset
 from recommend.bo.tuning.history import TrialHistory
 from recommend.bo.tuning.loop import Loop, Progress, trials
 from recommend.bo.tuning.result import Tuned, result
-from recommend.bo.tuning.setup import gathered, new_optimizer, recalled, split_rows
+from recommend.bo.tuning.setup import context_of, new_optimizer, recalled, split_rows
 from recommend.bo.tuning.specification import Budget, Search, check
 from warehouse.measures import canonical_measure
 from warehouse.store import Warehouse
@@ -59,7 +59,7 @@ def tune(
     check(search, budget, jobs)
     train, test = split_rows(dataset, search)
     part = dataset.take(train)
-    known = gathered(dataset, part, search, warehouse)
+    known = context_of(dataset, part, search, warehouse)
     optimizer, candidates = new_optimizer(known, search)
     folder = folder or _default_folder(dataset, search)
     data = {"content_hash": dataset.content_hash, "rows": len(dataset.features)}

@@ -21,7 +21,7 @@ from recommend.bo.tuning.history import TrialHistory
 from recommend.bo.tuning.result import score_of
 from recommend.bo.tuning.specification import Search
 from recommend.bo.warmstart import FROM_FILE, NO_START, SEEDS, first_choices, get_start
-from recommend.ranking import Knowledge, gather
+from recommend.ranking import RankingContext, ranking_context
 from recommend.space import KNOWN, Space
 from warehouse.configurations.configuration import Configuration
 from warehouse.store import Warehouse
@@ -34,7 +34,9 @@ HELD_OUT = 4
 def split_rows(dataset: Dataset, search: Search) -> tuple[np.ndarray, np.ndarray]:
     """Rows to tune on, rows held out."""
     if not dataset.n_classes:
-        return np.arange(len(dataset.features)), np.arange(0)  # `gather` refuses a target without classes
+        return np.arange(len(dataset.features)), np.arange(
+            0
+        )  # `ranking_context` refuses a target without classes
     codes = class_codes(dataset)
     train, test = hold_out(codes, HELD_OUT, search.seed)
     if len(np.unique(codes[train])) < 2 or len(train) < max(2, search.folds):
@@ -42,8 +44,10 @@ def split_rows(dataset: Dataset, search: Search) -> tuple[np.ndarray, np.ndarray
     return train, test
 
 
-def gathered(dataset: Dataset, part: Dataset, search: Search, warehouse: Warehouse | None) -> Knowledge:
-    return gather(
+def context_of(
+    dataset: Dataset, part: Dataset, search: Search, warehouse: Warehouse | None
+) -> RankingContext:
+    return ranking_context(
         dataset,
         warehouse=warehouse,
         flows=search.flows,
@@ -61,7 +65,7 @@ def _learner_of(search: Search) -> str | None:
     return usual and (search.metalearner or usual)
 
 
-def new_optimizer(known: Knowledge, search: Search) -> tuple[Optimizer, SpaceCandidates]:
+def new_optimizer(known: RankingContext, search: Search) -> tuple[Optimizer, SpaceCandidates]:
     n_features = known.part.features.shape[1]
     space = Space([get_flow(name) for name in search.flows], n_features=n_features)
     candidates = SpaceCandidates(space, seed=search.seed)
@@ -80,7 +84,7 @@ def new_optimizer(known: Knowledge, search: Search) -> tuple[Optimizer, SpaceCan
     return optimizer, candidates
 
 
-def _starts(known: Knowledge, search: Search) -> Iterator[Configuration]:
+def _starts(known: RankingContext, search: Search) -> Iterator[Configuration]:
     """The first configurations to try; where a space is full of them, `Optimizer` takes each once."""
     yield from search.seeds
     if search.start in (NO_START, FROM_FILE):
