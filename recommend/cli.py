@@ -7,7 +7,14 @@ from typing import Annotated
 import typer
 
 from metalearners import DEFAULT_LEARNER
-from recommend.options import DATASET_HELP, FlowOption, RoleOption, TargetOption
+from recommend.options import (
+    DATASET_HELP,
+    DatasetOption,
+    FlowOption,
+    RoleOption,
+    TargetOption,
+    named_dataset,
+)
 from recommend.ranking import Recommendation
 from recommend.ranking import recommend as rank
 from warehouse.options import MeasureOption, WarehouseOption
@@ -21,14 +28,8 @@ TOOLS = ("optuna", "smac", "flaml", "ray")
 
 @app.command(no_args_is_help=True)
 def recommend(
-    dataset: Annotated[
-        str,
-        typer.Option(
-            "--dataset",
-            help=DATASET_HELP,
-            show_default=False,
-        ),
-    ],
+    file: Annotated[str | None, typer.Argument(metavar="FILE", help=DATASET_HELP, show_default=False)] = None,
+    dataset: DatasetOption = None,
     top: Annotated[int, typer.Option(min=1, help="How many configurations.")] = 3,
     target: TargetOption = None,
     role: RoleOption = None,
@@ -57,20 +58,21 @@ def recommend(
 
     Examples:
 
-      recommend --dataset my.csv --top 3
+      recommend my.csv --top 3
 
-      recommend --dataset my.csv --target churned --strategy delta --seeds seeds.json
+      recommend my.csv --target churned --strategy delta --seeds seeds.json
 
-      recommend --dataset my.csv --flow random_forest --format json
+      recommend my.csv --flow random_forest --format json
 
-      recommend --dataset my.csv --flow lightgbm --format optuna
+      recommend my.csv --flow lightgbm --format optuna
     """
     from ingest.reading.datasets import load_dataset
     from recommend.seeds import write_seeds
 
     console.check_format(output, ("table", "json", *TOOLS))
+    source = named_dataset(file, dataset)
     result = rank(
-        load_dataset(dataset, target=target, roles=dict(map(console.assignment, role or []))),
+        load_dataset(source, target=target, roles=dict(map(console.assignment, role or []))),
         warehouse=Warehouse.open(warehouse),
         top=top,
         flows=flow or (),

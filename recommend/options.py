@@ -4,7 +4,13 @@ from typing import Annotated
 
 import typer
 
+from warehouse.support.errors import BadInput
+
 DATASET_HELP = "CSV, TSV, Parquet or ARFF file (may be gzipped), or openml:ID."
+
+DatasetOption = Annotated[
+    str | None, typer.Option("--dataset", help="FILE, by name instead of by place.", show_default=False)
+]
 
 TargetOption = Annotated[
     str | None,
@@ -27,3 +33,17 @@ FlowOption = Annotated[
     list[str] | None,
     typer.Option("--flow", help="Only this flow, e.g. random_forest. May be repeated.", show_default=False),
 ]
+
+
+def named_dataset(file: str | None, dataset: str | None) -> str:
+    """The dataset that a command line names, by place or as `--dataset`.
+
+    Raises:
+        BadInput: it names none, or two.
+    """
+    if file is not None and dataset is not None:
+        raise BadInput(f"the dataset is {file} or {dataset}: name one")
+    found = file or dataset
+    if found is None:
+        raise BadInput("name the dataset: a file, or openml:ID")
+    return found

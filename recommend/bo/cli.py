@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from ingest.flows import FLOWS, get_flow, installed_flows
 from recommend.bo.simulation.cli import simulate
@@ -32,14 +33,24 @@ command, started again, goes on where it was; Ctrl-C ends it with the best so fa
 
 Examples:
 
-  tune --dataset my.csv --trials 50 --jobs 2
+  tune my.csv --trials 50 --jobs 2
 
-  tune --dataset my.csv --seeds seeds.json --time 600 --model best.skops
+  tune my.csv --seeds seeds.json --time 600 --model best.skops
 
-  tune --dataset my.csv --flow lightgbm --surrogate gbqr --start delta --format json
+  tune my.csv --flow lightgbm --surrogate gbqr --start delta --format json
 """
 
-app = console.new_app(HELP)
+
+class _FileFirst(TyperGroup):
+    """`tune my.csv` is `tune --dataset my.csv`: what is no option and no subcommand is the dataset."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if args and not args[0].startswith("-") and args[0] not in self.commands:
+            args = ["--dataset", *args]
+        return super().parse_args(ctx, args)
+
+
+app = console.new_app(HELP, _FileFirst)
 app.command(no_args_is_help=False)(simulate)
 TRIALS = 50
 """Where neither a number of trials nor a time is given."""
@@ -139,7 +150,7 @@ def search(
 
     console.check_format(output)
     if dataset is None:
-        raise BadInput("tune needs --dataset: a file, or openml:ID")
+        raise BadInput("name the dataset: tune FILE, or tune openml:ID")
     if model is not None and model.suffix not in (".skops", ".py"):
         raise BadInput(f"{model}: a model is written as .skops, or its code as .py")
     if record:

@@ -42,6 +42,14 @@ def test_three_configurations_are_printed_with_their_grounds(run: Run, csv: Path
     assert "max_depth=" in out
 
 
+def test_the_dataset_is_named_by_place_or_by_option(run: Run, csv: Path) -> None:
+    assert run(csv, "--top", "1") == run("--dataset", csv, "--top", "1")
+    for arguments, complaint in (((csv, "--dataset", csv), "name one"), (("--top", "1"), "name the dataset")):
+        code, out, err = run(*arguments)
+        assert (code, out) == (2, "")
+        assert complaint in err
+
+
 def test_json_names_what_programs_need(run: Run, csv: Path) -> None:
     code, out, _ = run("--dataset", csv, "--format", "json")
     assert code == 0
@@ -76,7 +84,7 @@ def test_no_arguments_print_the_help(
     with pytest.raises(SystemExit) as end:
         main()
     assert end.value.code in (0, None)
-    assert "recommend --dataset my.csv --top 3" in capsys.readouterr().out
+    assert "recommend my.csv --top 3" in capsys.readouterr().out
 
 
 def text(content: str) -> Callable[[Path], None]:

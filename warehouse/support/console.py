@@ -1,4 +1,4 @@
-"""What the command lines share: one-line errors, exit codes, `--debug`.
+"""What the command lines share: one-line errors, exit codes, `--debug`, `--version`.
 
 Typer parses; this module decides how a failure looks to the user: one line on stderr that says what is
 wrong, exit code 2 for bad input and 1 for failed work, a traceback only with `--debug`.
@@ -11,9 +11,11 @@ import sys
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from importlib.metadata import version
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from warehouse.support.errors import BadInput, HeadstartError, one_line
 
@@ -21,10 +23,15 @@ JsonOption = Annotated[str, typer.Option("--format", metavar="table|json", help=
 QuietOption = Annotated[bool, typer.Option("--quiet", help="No progress on stderr.")]
 
 
-def new_app(help_text: str) -> typer.Typer:
-    """A Typer application with plain help and no machinery of its own for errors."""
+def new_app(help_text: str, group: type[TyperGroup] | None = None) -> typer.Typer:
+    """A Typer application with plain help and no machinery of its own for errors.
+
+    Args:
+        group: how arguments are told from subcommands; None = as usual.
+    """
     return typer.Typer(
         help=help_text,
+        cls=group,
         add_completion=False,
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
@@ -106,7 +113,8 @@ def wrapped_table(header: Sequence[str], rows: Sequence[Sequence[str]], align: s
 def main(app: typer.Typer) -> None:
     """Run `app` on the process's arguments and end the process with the right exit code.
 
-    `--debug` may stand anywhere and lets the traceback of an error through. The signals that ask a process to
+    `--debug` may stand anywhere and lets the traceback of an error through; `--version` stands alone. The
+    signals that ask a process to
     end are Ctrl-C to it, so that what runs is ended and what is known is kept.
     """
     for number in (signal.SIGTERM, signal.SIGHUP):
@@ -115,6 +123,9 @@ def main(app: typer.Typer) -> None:
     arguments = sys.argv[1:]
     debug = "--debug" in arguments
     arguments = [argument for argument in arguments if argument != "--debug"]
+    if arguments == ["--version"]:
+        print(f"headstart {version('headstart')}")
+        sys.exit(0)
     try:
         result: Any = app(arguments, standalone_mode=False)
     except BrokenPipeError:

@@ -22,6 +22,12 @@ def tune(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run([*TUNE, *map(str, arguments)], capture_output=True, text=True, check=False)
 
 
+def test_what_is_no_subcommand_is_the_dataset() -> None:
+    for arguments in (["no.csv"], ["--dataset", "no.csv"], ["no.csv", "--trials", "3"]):
+        with pytest.raises(BadInput, match=r"no file 'no.csv'"):
+            app(arguments, standalone_mode=False)
+
+
 @pytest.fixture
 def world(small_world: Path, tmp_path: Path) -> Path:
     """A copy of the small world that may be written to."""
