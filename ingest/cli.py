@@ -18,7 +18,7 @@ from warehouse.options import WarehouseOption
 from warehouse.qualities import QUALITIES, SELECTIONS, names_in
 from warehouse.support import console
 from warehouse.support.console import JsonOption, QuietOption
-from warehouse.support.errors import BadInput, Failed
+from warehouse.support.errors import BadOption, Failed, UnknownName, UnreadableInput
 from warehouse.support.text import comma_separated
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def experiments(
     from warehouse.store import Warehouse
 
     if (datasets is None) == (plan is None):
-        raise BadInput("say what to run: --datasets, or --plan, not both")
+        raise BadOption("say what to run: --datasets, or --plan, not both")
     if plan is not None:
         wanted = read_plan(plan)
     else:
@@ -373,7 +373,7 @@ def metafeatures(
     names = None if groups is None else names_in(groups)
     unknown = set(names or ()) - {quality.name for quality in QUALITIES}
     if unknown:
-        raise BadInput(f"no meta-feature or group {min(unknown)!r}; groups are {', '.join(SELECTIONS)}")
+        raise UnknownName(f"no meta-feature or group {min(unknown)!r}; groups are {', '.join(SELECTIONS)}")
     with console.progress(quiet) as show:
         show("reading")
         dataset = load_dataset(path, target=target)
@@ -392,7 +392,7 @@ def _numbers(text: str | None) -> tuple[int, ...]:
     words = comma_separated(text or "")
     wrong = [word for word in words if not word.isdecimal() or not 0 < int(word) < 2**53]
     if wrong:
-        raise BadInput(f"{wrong[0]!r} is no number of a thing at OpenML; give numbers separated by commas")
+        raise BadOption(f"{wrong[0]!r} is no number of a thing at OpenML; give numbers separated by commas")
     return tuple(map(int, words))
 
 
@@ -402,9 +402,9 @@ def _api_key(path: Path | None) -> str | None:
     try:
         key = path.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"{path}: the API key can't be read: {error}") from error
+        raise UnreadableInput(f"{path}: the API key can't be read: {error}") from error
     if not key.isalnum():
-        raise BadInput(f"{path} has no API key: letters and digits in one line")
+        raise UnreadableInput(f"{path} has no API key: letters and digits in one line")
     return key
 
 

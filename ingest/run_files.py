@@ -22,7 +22,7 @@ from ingest.reading.encoding import quoted, read_bytes
 from ingest.reading.typed_tables import Column, TypedTable, read_typed_table
 from warehouse.measures import MEASURES
 from warehouse.store import Warehouse
-from warehouse.support.errors import BadInput
+from warehouse.support.errors import BadInput, UnknownName, UnreadableInput
 from warehouse.writing import Commit
 
 logger = logging.getLogger(__name__)
@@ -52,7 +52,7 @@ def ingest_run_file(
     try:
         tables = _run_tables(read_typed_table(content), key)
     except BadInput as error:
-        raise BadInput(f"{path}: {error}") from error
+        raise UnreadableInput(f"{path}: {error}") from error
     datasets = _datasets_of_tasks(warehouse, tables["runs"]["task"].unique().to_pylist())
     tables |= _new_tasks(warehouse, datasets) | _new_flow(warehouse, key)
     if qualities is not None:
@@ -66,7 +66,9 @@ def flow_key(flow: str) -> str:
         return f"openml:{int(flow.removeprefix('openml:'))}"
     known = find_flow(flow)
     if known is None:
-        raise BadInput(f"unknown flow {quoted(flow)}; give an OpenML flow id, or one of {', '.join(FLOWS)}")
+        raise UnknownName(
+            f"unknown flow {quoted(flow)}; give an OpenML flow id, or one of {', '.join(FLOWS)}"
+        )
     return known.id
 
 
@@ -97,7 +99,7 @@ def _run_tables(table: TypedTable, flow: str) -> dict[str, pa.Table]:
     evaluated = np.logical_or.reduce([~np.isnan(values) for values in measures.values()])
     position = np.flatnonzero(evaluated)
     if not len(position):
-        raise BadInput(f"no row has a value of {', '.join(names)}")
+        raise UnreadableInput(f"no row has a value of {', '.join(names)}")
     if not evaluated.all():
         logger.warning("%d rows without a value of any measure were left out", (~evaluated).sum())
     parameters = {name: column.take(position) for name, column in _parameters(table, names).items()}
@@ -123,23 +125,25 @@ def _run_tables(table: TypedTable, flow: str) -> dict[str, pa.Table]:
 def _check_flow(metadata: Mapping[str, Any], flow: str) -> None:
     stated = metadata.get("flow_id")
     if stated is not None and flow.startswith("openml:") and flow != f"openml:{stated}":
-        raise BadInput(f"the file says that it has runs of flow {stated}, not of {flow}; name the right flow")
+        raise UnreadableInput(
+            f"the file says that it has runs of flow {stated}, not of {flow}; name the right flow"
+        )
 
 
 def _tasks(table: TypedTable) -> np.ndarray:
     """The task of every row, as a key of the warehouse."""
     column = table.columns.get("task_id")
     if column is None:
-        raise BadInput(f"there is no column task_id, only {_listed(table.columns)}")
+        raise UnreadableInput(f"there is no column task_id, only {_listed(table.columns)}")
     keys = np.empty(len(column.values) + 1, dtype=object)
     for code, value in enumerate(column.values):
         if isinstance(value, bool | str | None) or value != int(value) or value < 0:
-            raise BadInput(
+            raise UnreadableInput(
                 f"row {_first_row(column, code)}: task_id is {quoted(value)}, not an OpenML task id"
             )
         keys[code] = f"openml:{int(value)}"
     if (column.codes < 0).any():
-        raise BadInput(f"row {_first_row(column, -1)} has no task_id")
+        raise UnreadableInput(f"row {_first_row(column, -1)} has no task_id")
     tasks: np.ndarray = keys[column.codes]
     return tasks
 
@@ -148,7 +152,7 @@ def _measure_names(table: TypedTable) -> list[str]:
     named = _names_in_comment(table, "col_measures")
     names = named or [name for name in table.columns if name in MEASURES]
     if not names:
-        raise BadInput(
+        raise UnreadableInput(
             "there is no measure: no column has a name like predictive_accuracy or area_under_roc_curve, and "
             "no JSON comment in the first line lists col_measures"
         )
@@ -167,10 +171,10 @@ def _parameters(table: TypedTable, measures: Iterable[str]) -> dict[str, Column]
 def _names_in_comment(table: TypedTable, entry: str) -> list[str]:
     names = table.metadata.get(entry) or []
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise BadInput(f"{entry} in the file's comment is not a list of names")
+        raise UnreadableInput(f"{entry} in the file's comment is not a list of names")
     missing = [name for name in names if name not in table.columns]
     if missing:
-        raise BadInput(
+        raise UnreadableInput(
             f"the comment lists the column {quoted(missing[0])} ({entry}), but the file has none of that name"
         )
     return names
@@ -181,7 +185,9 @@ def _numbers(name: str, column: Column) -> np.ndarray:
     values = np.full(len(column.values) + 1, np.nan)
     for code, value in enumerate(column.values):
         if isinstance(value, bool | str | None) or not np.isfinite(value):
-            raise BadInput(f"row {_first_row(column, code)}: {name} is {quoted(value)}, not a finite number")
+            raise UnreadableInput(
+                f"row {_first_row(column, code)}: {name} is {quoted(value)}, not a finite number"
+            )
         values[code] = value
     cells: np.ndarray = values[column.codes]
     return cells
@@ -289,7 +295,7 @@ def _read_qualities(path: Path, datasets: Mapping[str, str]) -> pd.DataFrame:
     try:
         content = json.loads(read_bytes(path))
     except ValueError as error:
-        raise BadInput(f"{path}: cannot be read as JSON: {error}") from error
+        raise UnreadableInput(f"{path}: cannot be read as JSON: {error}") from error
     rows = [
         (dataset, quality, value)
         for task, dataset in datasets.items()
@@ -299,14 +305,14 @@ def _read_qualities(path: Path, datasets: Mapping[str, str]) -> pd.DataFrame:
     ]
     wrong = next((row for row in rows if isinstance(row[2], bool | str | list | dict)), None)
     if wrong:
-        raise BadInput(f"{path}: the quality {wrong[1]} is {quoted(wrong[2])}, not a number")
+        raise UnreadableInput(f"{path}: the quality {wrong[1]} is {quoted(wrong[2])}, not a number")
     frame = pd.DataFrame(rows, columns=["dataset", "quality", "value"])
     return frame.assign(value=frame["value"].astype(float), source="openml", extractor="openml")
 
 
 def _object(path: Path, content: Any) -> Mapping[str, Any]:
     if not isinstance(content, dict):
-        raise BadInput(f"{path}: expected a JSON object {{task id: {{quality: value}}}}")
+        raise UnreadableInput(f"{path}: expected a JSON object {{task id: {{quality: value}}}}")
     return content
 
 

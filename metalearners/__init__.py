@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from warehouse.support.errors import BadInput
+from warehouse.support.errors import BadOption, UnknownName
 
 if TYPE_CHECKING:
     from metalearners.base import MetaLearner
@@ -42,11 +42,11 @@ def new_learner(name: str, settings: Mapping[str, Any] | None = None) -> MetaLea
         BadInput: an unknown learner or setting; the message lists the known learners.
     """
     if name not in LEARNERS:
-        raise BadInput(f"unknown learner {name!r}; known are {', '.join(LEARNERS)}")
+        raise UnknownName(f"unknown learner {name!r}; known are {', '.join(LEARNERS)}")
     module, _, class_name = LEARNERS[name].partition(":")
     learner_class = getattr(import_module(module), class_name)
     try:
         learner: MetaLearner = learner_class(**(settings or {}))
     except TypeError as error:
-        raise BadInput(f"learner {name!r} can't have these settings: {error}") from error
+        raise BadOption(f"learner {name!r} can't have these settings: {error}") from error
     return learner

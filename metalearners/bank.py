@@ -41,7 +41,7 @@ from metalearners.trials import Conditioned, Prior, best_together
 from warehouse.configurations.table import ConfigurationTable
 from warehouse.queries import RunTable
 from warehouse.support.arrays import Floats, Positions
-from warehouse.support.errors import BadInput
+from warehouse.support.errors import BadOption, DamagedModel, UnknownName
 
 _NOISES = (0.005, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 2.0)
 """Variance of a run's noise over that of the function, of which each dataset takes the likeliest."""
@@ -105,9 +105,9 @@ class BankLearner:
         """
         unknown = [group for group in groups if group not in FEATURE_GROUPS]
         if unknown:
-            raise BadInput(f"unknown group {unknown[0]!r}; known are {', '.join(FEATURE_GROUPS)}")
+            raise UnknownName(f"unknown group {unknown[0]!r}; known are {', '.join(FEATURE_GROUPS)}")
         if components < 1 or size < 1 or not 0 <= normal <= 1 or worst >= 0:
-            raise BadInput("components and size must be positive, normal from 0 to 1, worst negative")
+            raise BadOption("components and size must be positive, normal from 0 to 1, worst negative")
         self.groups = tuple(groups)
         self.components = components
         self.worst = worst
@@ -276,7 +276,7 @@ class BankLearner:
             for name in _ARRAYS:
                 setattr(self, f"{name}_", arrays[name].astype(np.intp if name == "blocks" else np.float64))
         except (KeyError, TypeError, ValueError) as error:
-            raise BadInput(f"the stored learner is damaged ({error}): train it again") from error
+            raise DamagedModel(f"the stored learner is damaged ({error}): train it again") from error
         G, K = len(self.kernel_.Z), len(self.V_)
         d = len(self.descriptions_.points)
         shapes = {
@@ -289,11 +289,11 @@ class BankLearner:
         }
         for name, shape in shapes.items():
             if getattr(self, f"{name}_").shape != shape:
-                raise BadInput(f"the stored learner is damaged: {name} has another shape than the rest")
+                raise DamagedModel(f"the stored learner is damaged: {name} has another shape than the rest")
         try:
             self._learned()
         except np.linalg.LinAlgError as error:
-            raise BadInput(f"the stored learner is damaged ({error}): train it again") from error
+            raise DamagedModel(f"the stored learner is damaged ({error}): train it again") from error
         return self
 
 

@@ -24,7 +24,7 @@ from metalearners.imputation import DatasetSize
 from warehouse.configurations.table import ConfigurationTable
 from warehouse.measures import larger_is_better
 from warehouse.queries import RunTable
-from warehouse.support.errors import BadInput
+from warehouse.support.errors import TooFewRuns
 
 Z80 = 1.2815515655446004
 """Half of the width of a normal distribution's central 80 %, in standard deviations."""
@@ -176,7 +176,7 @@ def training_data(runs: RunTable, metafeatures: pd.DataFrame) -> TrainingData:
     """
     table = runs.runs
     if table.empty:
-        raise BadInput(
+        raise TooFewRuns(
             f"no run of flow {runs.flow or 'any'} has {runs.measure}: there is nothing to learn from"
         )
     dataset, datasets = pd.factorize(table["dataset"])

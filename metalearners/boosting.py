@@ -30,7 +30,7 @@ from warehouse.configurations.table import ConfigurationTable
 from warehouse.qualities import DEFAULT
 from warehouse.queries import RunTable
 from warehouse.support.arrays import Floats
-from warehouse.support.errors import BadInput
+from warehouse.support.errors import BadOption, DamagedModel, UnknownName
 
 Inputs = Literal["none", "metafeatures", "hyperparameters", "both"]
 Targets = Literal["standardized", "raw"]
@@ -67,11 +67,11 @@ class _BoostedTrees(CalibratedLearner):
             BadInput: a number is out of range, or `inputs` is unknown.
         """
         if inputs not in get_args(Inputs):
-            raise BadInput(f"unknown inputs {inputs!r}; known are {', '.join(get_args(Inputs))}")
+            raise UnknownName(f"unknown inputs {inputs!r}; known are {', '.join(get_args(Inputs))}")
         if not 2 <= leaves <= MAX_LEAVES:
-            raise BadInput(f"leaves must be from 2 to {MAX_LEAVES}, not {leaves}")
+            raise BadOption(f"leaves must be from 2 to {MAX_LEAVES}, not {leaves}")
         if trees < 1 or min_child_samples < 1 or learning_rate <= 0:
-            raise BadInput("trees, min_child_samples and learning_rate must be positive")
+            raise BadOption("trees, min_child_samples and learning_rate must be positive")
         self.trees = trees
         self.learning_rate = learning_rate
         self.leaves = leaves
@@ -147,12 +147,14 @@ class _BoostedTrees(CalibratedLearner):
             self.forest_ = Forest.from_arrays(arrays)
             self.centre_, self.width_ = arrays["centre"], arrays["width"]
         except (KeyError, TypeError, ValueError) as error:
-            raise BadInput(f"the stored learner is damaged ({error}): train it again") from error
+            raise DamagedModel(f"the stored learner is damaged ({error}): train it again") from error
         self._restore_spread(facts)
         if self.forest_.n_features != len(self.input_names):
-            raise BadInput("the stored learner is damaged: its forest has other inputs than its encoding")
+            raise DamagedModel("the stored learner is damaged: its forest has other inputs than its encoding")
         if self.centre_.shape != (len(self.encoding_.columns),) or self.width_.shape != self.centre_.shape:
-            raise BadInput("the stored learner is damaged: its scales have other columns than its encoding")
+            raise DamagedModel(
+                "the stored learner is damaged: its scales have other columns than its encoding"
+            )
         return self
 
     @abstractmethod
@@ -211,7 +213,7 @@ class LightGBMRegressorLearner(_BoostedTrees):
             BadInput: `targets` is unknown, or another setting is wrong.
         """
         if targets not in get_args(Targets):
-            raise BadInput(f"unknown targets {targets!r}; known are {', '.join(get_args(Targets))}")
+            raise UnknownName(f"unknown targets {targets!r}; known are {', '.join(get_args(Targets))}")
         super().__init__(**settings)
         self.targets: Targets = targets
 

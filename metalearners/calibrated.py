@@ -32,7 +32,7 @@ from metalearners.trials import Conditioned, Prior
 from warehouse.configurations.table import ConfigurationTable
 from warehouse.queries import RunTable
 from warehouse.support.arrays import Floats, Positions
-from warehouse.support.errors import BadInput
+from warehouse.support.errors import DamagedModel
 
 _HELD_OUT, _MOST_HELD_OUT = 3, 15  # every third dataset is left out to measure the spread, up to so many
 _FEATURES = 200
@@ -122,7 +122,7 @@ class CalibratedLearner(ABC):
         try:
             self.spread_ = float(facts["spread"])
         except (KeyError, TypeError, ValueError) as error:
-            raise BadInput(f"the stored learner is damaged ({error}): train it again") from error
+            raise DamagedModel(f"the stored learner is damaged ({error}): train it again") from error
 
 
 def random_features(x: Floats) -> Floats:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from warehouse.support.errors import BadInput, Failed
+from warehouse.support.errors import BadOption, DamagedModel, Failed
 from warehouse.support.files import write_bytes
 
 logger = logging.getLogger(__name__)
@@ -54,7 +54,7 @@ class Checkpoint:
         try:
             with np.load(self._path, allow_pickle=False) as arrays:
                 if str(arrays["training"]) != self._training:
-                    raise BadInput(f"{self._path} is of another training: remove it, or choose another file")
+                    raise BadOption(f"{self._path} is of another training: remove it, or choose another file")
                 values = {name: arrays[name] for name in arrays.files}
             named = list(module.named_parameters())
             state = {
@@ -73,7 +73,9 @@ class Checkpoint:
                 group |= rate
             return [float(loss) for loss in values["losses"]]
         except (KeyError, ValueError, RuntimeError, OSError, zipfile.BadZipFile, zlib.error) as error:
-            raise BadInput(f"{self._path} is damaged ({error}): remove it to train from the start") from error
+            raise DamagedModel(
+                f"{self._path} is damaged ({error}): remove it to train from the start"
+            ) from error
 
     def save(
         self,

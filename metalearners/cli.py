@@ -14,7 +14,7 @@ from warehouse.options import MeasureOption, WarehouseOption
 from warehouse.qualities import SELECTIONS, names_in
 from warehouse.support import console
 from warehouse.support.console import JsonOption, QuietOption
-from warehouse.support.errors import BadInput, Failed
+from warehouse.support.errors import BadOption, Failed, TooFewRuns, UnknownName
 from warehouse.support.files import read_json, write_text
 from warehouse.support.text import comma_separated
 
@@ -338,7 +338,7 @@ def _metafeature_names(warehouse: Warehouse, selection: str) -> list[str] | None
     in_groups = {name for group in SELECTIONS.values() for name in group}
     unknown = [name for name in names if name not in known | in_groups]
     if unknown:
-        raise BadInput(f"no dataset of the warehouse has a meta-feature {unknown[0]!r}")
+        raise UnknownName(f"no dataset of the warehouse has a meta-feature {unknown[0]!r}")
     return list(names)
 
 
@@ -347,7 +347,7 @@ def _numbers(text: str | None) -> list[int]:
     words = comma_separated(text or "")
     wrong = [word for word in words if not word.isdecimal()]
     if wrong:
-        raise BadInput(f"--shots takes whole numbers separated by commas, not {wrong[0]!r}")
+        raise BadOption(f"--shots takes whole numbers separated by commas, not {wrong[0]!r}")
     return [int(word) for word in words]
 
 
@@ -357,7 +357,7 @@ def _datasets(runs: RunTable, tasks: str) -> list[str]:
     keys = [f"openml:{task}" if task.isdecimal() else task for task in comma_separated(tasks)]
     unknown = [task for task in keys if task not in dataset_of]
     if unknown:
-        raise BadInput(f"no run on task {unknown[0]!r} has {runs.measure}")
+        raise TooFewRuns(f"no run on task {unknown[0]!r} has {runs.measure}")
     return list(dict.fromkeys(dataset_of[task] for task in keys))
 
 

@@ -19,7 +19,7 @@ import pandas as pd
 
 from metalearners.evaluation import TOPS, Interval, interval
 from metalearners.figures import save_figure
-from warehouse.support.errors import BadInput, Failed
+from warehouse.support.errors import BadOption, Failed, TooFewRuns, UnknownName, UnreadableInput
 from warehouse.support.files import read_json
 
 FIGURES = ("tau", *(f"regret{top}" for top in TOPS))
@@ -85,13 +85,13 @@ def read_evaluations(files: Sequence[Path], figure: str) -> pd.DataFrame:
         BadInput: a file is missing or something else, evaluations are of other runs, or `figure` is unknown.
     """
     if figure not in FIGURES:
-        raise BadInput(f"can't compare by {figure!r}; known are {', '.join(FIGURES)}")
+        raise UnknownName(f"can't compare by {figure!r}; known are {', '.join(FIGURES)}")
     if len(files) < 2:
-        raise BadInput("a comparison takes two evaluations or more")
+        raise TooFewRuns("a comparison takes two evaluations or more")
     documents = [_read(file) for file in files]
     asked = [(one["flow"], one["measure"], one["warehouse"]["fingerprint"]) for one in documents]
     if len(set(asked)) > 1:
-        raise BadInput("the evaluations are of other runs: flow, measure and warehouse must be the same")
+        raise BadOption("the evaluations are of other runs: flow, measure and warehouse must be the same")
     names = [one["learner"] for one in documents]
     if len(set(names)) < len(names):
         names = [file.stem for file in files]
@@ -101,7 +101,7 @@ def read_evaluations(files: Sequence[Path], figure: str) -> pd.DataFrame:
     }
     results = pd.DataFrame(columns)
     if results.isna().any(axis=None):
-        raise BadInput("the evaluations left out other datasets")
+        raise BadOption("the evaluations left out other datasets")
     return results
 
 
@@ -162,7 +162,7 @@ def draw_ranks(comparison: Comparison, path: Path, title: str) -> None:
 def _read(file: Path) -> dict[str, Any]:
     document = read_json(file)
     if not isinstance(document, dict) or not {"learner", "per_dataset", "warehouse"} <= set(document):
-        raise BadInput(f"{file}: not an evaluation that `metalearners evaluate --output` wrote")
+        raise UnreadableInput(f"{file}: not an evaluation that `metalearners evaluate --output` wrote")
     return document
 
 

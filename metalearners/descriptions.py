@@ -29,7 +29,7 @@ import pandas as pd
 
 from warehouse.qualities import GROUPS
 from warehouse.support.arrays import Floats, Positions
-from warehouse.support.errors import BadInput
+from warehouse.support.errors import DamagedModel
 
 _ERRORS = tuple(name for name in GROUPS["landmarkers"] if name.endswith("ErrRate"))
 _CONTRASTS = (
@@ -155,7 +155,7 @@ class Descriptions:
         groups = tuple(str(group) for group in facts["groups"])
         unknown = [group for group in groups if group not in FEATURE_GROUPS]
         if unknown:
-            raise BadInput(f"the stored learner is damaged: it knows a group {unknown[0]!r}")
+            raise DamagedModel(f"the stored learner is damaged: it knows a group {unknown[0]!r}")
         restored = cls(
             groups,
             arrays["sorted_values"].astype(np.float64),
@@ -165,7 +165,7 @@ class Descriptions:
         )
         q = len(restored.group_of)
         if restored.used.sum() != q or len(restored.sorted_values) != q or restored.points.shape[1] != q:
-            raise BadInput("the stored learner is damaged: its descriptions do not fit together")
+            raise DamagedModel("the stored learner is damaged: its descriptions do not fit together")
         return restored
 
 

@@ -18,7 +18,7 @@ from typing import Self
 import numpy as np
 
 from warehouse.support.arrays import Floats
-from warehouse.support.errors import BadInput
+from warehouse.support.errors import DamagedModel
 
 LAYERS = 3
 
@@ -58,10 +58,12 @@ class Encoder:
         wide = columns
         for A, b in zip(weights, biases, strict=True):
             if A.ndim != 2 or A.shape[1] != wide or b.shape != (len(A),):
-                raise BadInput("the stored learner is damaged: the layers of its encoder do not fit together")
+                raise DamagedModel(
+                    "the stored learner is damaged: the layers of its encoder do not fit together"
+                )
             wide = len(A)
         if wide != latent:
-            raise BadInput(
+            raise DamagedModel(
                 "the stored learner is damaged: its encoder has another latent space than its kernel"
             )
         return cls(weights, biases)

@@ -39,7 +39,7 @@ from metalearners.base import (
     without_datasets,
 )
 from warehouse.queries import RunTable
-from warehouse.support.errors import BadInput
+from warehouse.support.errors import BadOption, TooFewRuns
 from warehouse.support.journal import Journal
 
 TOPS = (1, 3, 5)
@@ -134,9 +134,9 @@ def evaluate(
     left_out = known if datasets is None else list(datasets)
     strangers = [dataset for dataset in left_out if dataset not in set(known)]
     if strangers:
-        raise BadInput(f"no run on dataset {strangers[0]!r} has {runs.measure}")
+        raise TooFewRuns(f"no run on dataset {strangers[0]!r} has {runs.measure}")
     if len(known) < 2 or not left_out:
-        raise BadInput("leaving one dataset out takes runs on two datasets or more")
+        raise TooFewRuns("leaving one dataset out takes runs on two datasets or more")
     untrained = new_learner(learner, settings)  # complains about a name or setting before any work
     protocol = {
         "learner": learner,
@@ -167,7 +167,7 @@ def _begun(journal: Journal | None, protocol: Mapping[str, Any]) -> dict[str, Da
         journal.append(dict(protocol))
         return {}
     if records[0] != json.loads(json.dumps(protocol)):
-        raise BadInput(f"{journal.path} belongs to another evaluation: remove it, or choose another file")
+        raise BadOption(f"{journal.path} belongs to another evaluation: remove it, or choose another file")
     return {record["dataset"]: _result(record) for record in records[1:]}
 
 

@@ -54,7 +54,7 @@ from warehouse.configurations.table import ConfigurationTable
 from warehouse.qualities import SHAPE
 from warehouse.queries import RunTable
 from warehouse.support.arrays import Floats, Positions
-from warehouse.support.errors import BadInput
+from warehouse.support.errors import BadOption, DamagedModel, MissingPackage, UnknownName
 
 logger = logging.getLogger(__name__)
 
@@ -101,9 +101,9 @@ class FactorizationLearner:
             BadInput: an unknown kernel, or a number below 1.
         """
         if kernel not in get_args(Shape):
-            raise BadInput(f"unknown kernel {kernel!r}; known are {', '.join(get_args(Shape))}")
+            raise UnknownName(f"unknown kernel {kernel!r}; known are {', '.join(get_args(Shape))}")
         if min(epochs, steps, 1 if latent is None else latent) < 1:
-            raise BadInput("latent, epochs and steps must be 1 or more")
+            raise BadOption("latent, epochs and steps must be 1 or more")
         self.latent = latent
         self.kernel: Shape = kernel
         self.cold_pipelines = cold_pipelines
@@ -301,7 +301,7 @@ class FactorizationLearner:
             mean, latent = facts["mean"], facts["latent"]
             first = int(facts["first"])
         except (KeyError, TypeError, ValueError) as error:
-            raise BadInput(f"the stored learner is damaged ({error}): train it again") from error
+            raise DamagedModel(f"the stored learner is damaged ({error}): train it again") from error
         if self.cold_datasets:
             self._bank = BankLearner(seed=self.seed).restore(mean, arrays_of("mean", arrays))
         else:
@@ -311,7 +311,7 @@ class FactorizationLearner:
             kinds = {kind.__name__: kind for kind in (_Nothing, _Encoded, _Free)}
             self._latent = kinds[latent["kind"]].restored(latent, arrays_of("latent", arrays))
         except (KeyError, TypeError, ValueError) as error:
-            raise BadInput(f"the stored learner is damaged ({error}): train it again") from error
+            raise DamagedModel(f"the stored learner is damaged ({error}): train it again") from error
         return self
 
 
@@ -396,7 +396,7 @@ class _Latent(ABC):
         kernel = LatentKernel.restored(facts["kernel"])
         anchors, factor = arrays["anchors"].astype(np.float64), arrays["factor"].astype(np.float64)
         if anchors.ndim != 2 or anchors.shape[1] != len(kernel.gamma) or factor.shape != (len(anchors),) * 2:
-            raise BadInput("the stored learner is damaged: its anchors do not fit its kernel")
+            raise DamagedModel("the stored learner is damaged: its anchors do not fit its kernel")
         return kernel, anchors, factor
 
 
@@ -463,7 +463,7 @@ class _Free(_Latent):
         kernel, anchors, factor = cls._restored(facts, arrays)
         names, X = arrays["names"].astype(np.uint64), arrays["X"].astype(np.float64)
         if X.shape != (len(names), anchors.shape[1]) or not len(names):
-            raise BadInput("the stored learner is damaged: its positions do not fit its kernel")
+            raise DamagedModel("the stored learner is damaged: its positions do not fit its kernel")
         return cls(kernel, anchors, factor, names, X)
 
 
@@ -522,4 +522,4 @@ def _torch_module(name: str) -> Any:
     except ModuleNotFoundError as error:
         if error.name != "torch":
             raise
-        raise BadInput("training `pmf` needs torch: pip install 'headstart[pmf]'") from error
+        raise MissingPackage("training `pmf` needs torch: pip install 'headstart[pmf]'") from error

@@ -22,7 +22,7 @@ from typing import Self
 
 import numpy as np
 
-from warehouse.support.errors import BadInput
+from warehouse.support.errors import DamagedModel
 
 MAX_LEAVES = 64
 _BLOCK = 2048  # rows at a time, so that `remaining` stays in the processor's cache
@@ -95,10 +95,10 @@ class Forest:
         """
         missing = sorted(set(_ARRAYS) - set(arrays))
         if missing:
-            raise BadInput(f"the stored forest lacks {', '.join(missing)}: train the model again")
+            raise DamagedModel(f"the stored forest lacks {', '.join(missing)}: train the model again")
         forest = cls(int(arrays["n_features"]), *(np.asarray(arrays[name]) for name in _ARRAYS[1:]))
         if not forest._is_consistent():
-            raise BadInput("the stored forest is damaged, its arrays do not fit together: train it again")
+            raise DamagedModel("the stored forest is damaged, its arrays do not fit together: train it again")
         return forest
 
     def _is_consistent(self) -> bool:

@@ -36,7 +36,7 @@ from metalearners.base import Round
 from metalearners.checkpoint import Checkpoint
 from metalearners.latent_gp import LATENT, LATENT_SPARSE, SPARSE, LatentKernel, Shape
 from warehouse.support.arrays import Floats, Positions
-from warehouse.support.errors import BadInput
+from warehouse.support.errors import BadOption, TooFewRuns
 
 BATCH = 50
 """Datasets of a step."""
@@ -106,7 +106,7 @@ def train(
     """
     observed = ~np.isnan(Y)
     if not observed.any() or np.ptp(Y[observed]) == 0:
-        raise BadInput("there is nothing to factorize: the matrix has no two different scores")
+        raise TooFewRuns("there is nothing to factorize: the matrix has no two different scores")
     if latent is None:
         latent = LATENT_SPARSE if observed.mean() < 1 - SPARSE else LATENT
     torch.manual_seed(seed)
@@ -385,7 +385,7 @@ def torch_device(name: str) -> torch.device:
         device = torch.device(name)
         torch.zeros(1, device=device)
     except (RuntimeError, AssertionError) as error:
-        raise BadInput(f"torch has no device {name!r} here: {str(error).splitlines()[0]}") from error
+        raise BadOption(f"torch has no device {name!r} here: {str(error).splitlines()[0]}") from error
     return device
 
 

@@ -34,7 +34,7 @@ import pandas as pd
 
 from metalearners.imputation import UNKNOWN_SIZE, DatasetSize, as_numbers, rule_of, with_todays_labels
 from metalearners.values import Kind, ParameterType, Values, detect_types, take_apart, type_of
-from warehouse.support.errors import BadInput
+from warehouse.support.errors import BadOption, DamagedModel
 
 __all__ = ["HyperparameterEncoding", "ParameterType", "detect_types", "learn_encoding"]
 
@@ -148,11 +148,11 @@ class HyperparameterEncoding:
         try:
             content = json.loads(text)
         except (ValueError, RecursionError) as error:
-            raise BadInput(f"the hyperparameter encoding is no JSON or is cut off ({error})") from error
+            raise DamagedModel(f"the hyperparameter encoding is no JSON or is cut off ({error})") from error
         if not isinstance(content, dict) or content.get("format") != FORMAT:
-            raise BadInput(f"no hyperparameter encoding: the JSON lacks the format {FORMAT!r}")
+            raise DamagedModel(f"no hyperparameter encoding: the JSON lacks the format {FORMAT!r}")
         if content.get("version") != VERSION:
-            raise BadInput(
+            raise DamagedModel(
                 f"the hyperparameter encoding has version {content.get('version')!r} and this Headstart reads"
                 f" version {VERSION}: update Headstart, or learn the encoding anew"
             )
@@ -190,7 +190,7 @@ def learn_encoding(
     possible = everything.possible_columns()
     if len(set(possible)) < len(possible):
         twice = next(name for name in possible if possible.count(name) > 1)
-        raise BadInput(f"two hyperparameters would both give a column {twice!r}: rename one of them")
+        raise BadOption(f"two hyperparameters would both give a column {twice!r}: rename one of them")
     size = size.for_rows(len(configurations) if rows is None else len(rows))
     columns = tuple(
         name for name, column, _ in everything._all_columns(values_of, size, rows) if _varies(column)
@@ -232,8 +232,8 @@ def _from_content(content: Mapping[str, Any]) -> HyperparameterEncoding:
             one_hot=bool(content["one_hot"]),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise BadInput(f"the hyperparameter encoding is damaged ({error}): learn it anew") from error
+        raise DamagedModel(f"the hyperparameter encoding is damaged ({error}): learn it anew") from error
     strangers = set(encoding.columns) - set(encoding.possible_columns())
     if strangers:
-        raise BadInput(f"the hyperparameter encoding is damaged: it can't give {sorted(strangers)[0]!r}")
+        raise DamagedModel(f"the hyperparameter encoding is damaged: it can't give {sorted(strangers)[0]!r}")
     return encoding

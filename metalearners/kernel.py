@@ -36,7 +36,7 @@ from metalearners.encoded import (
 from metalearners.hyperparameters import HyperparameterEncoding
 from warehouse.configurations.table import ConfigurationTable
 from warehouse.support.arrays import Floats
-from warehouse.support.errors import BadInput
+from warehouse.support.errors import DamagedModel
 
 _SHORTEST, _LONGEST = 0.1, 100.0  # bounds of length scales, in standard deviations of the column
 _LEARNING_DATASETS, _LEARNING_RUNS = 24, 160  # what the length scales are learned from, at most
@@ -107,7 +107,7 @@ class ConfigurationKernel:
         J, G = len(encoding.columns), len(kernel.Z)
         shapes = [kernel.logarithmic.shape, kernel.centre.shape, kernel.scale.shape]
         if shapes != [(J,)] * 3 or kernel.Z.shape != (G, J) or kernel.factor.shape != (G, G):
-            raise BadInput("the stored learner is damaged: its kernel has other inputs than its encoding")
+            raise DamagedModel("the stored learner is damaged: its kernel has other inputs than its encoding")
         return kernel
 
 

@@ -28,7 +28,7 @@ import numpy.typing as npt
 
 from metalearners.encoded import squared_distances
 from warehouse.support.arrays import Floats
-from warehouse.support.errors import BadInput
+from warehouse.support.errors import UnknownName
 
 Shape = Literal["rbf", "matern"]
 
@@ -52,7 +52,7 @@ class LatentKernel:
 
     def __post_init__(self) -> None:
         if self.shape not in get_args(Shape):
-            raise BadInput(f"unknown kernel {self.shape!r}; known are {', '.join(get_args(Shape))}")
+            raise UnknownName(f"unknown kernel {self.shape!r}; known are {', '.join(get_args(Shape))}")
 
     def covariance(self, a: Floats, b: Floats) -> Floats:
         """(n, n') k between the positions `a`, (n, Q), and `b`, (n', Q)."""

@@ -18,7 +18,7 @@ from metalearners.factorization import FactorizationLearner
 from metalearners.figures import save_figure
 from metalearners.model_store import StoredModel
 from warehouse.store import Warehouse
-from warehouse.support.errors import BadInput, Failed
+from warehouse.support.errors import BadOption, Failed, TooFewRuns, UnknownName
 
 if TYPE_CHECKING:
     from warehouse.support.arrays import Floats
@@ -43,14 +43,14 @@ def draw_latent_space(model: StoredModel, warehouse: Warehouse, file: Path, data
         raise Failed("drawing needs the extra `compare`: pip install 'headstart[compare]'") from error
     learner = model.learner
     if not isinstance(learner, FactorizationLearner):
-        raise BadInput(f"a model of {model.origin.learner} has no latent space")
+        raise BadOption(f"a model of {model.origin.learner} has no latent space")
     runs = warehouse.run_table(model.origin.flow, model.origin.measure)
     key, name = _dataset(warehouse, runs.runs["dataset"], dataset)
     described = warehouse.metafeatures().reindex([key]).iloc[0]
     X = learner.positions(runs.configurations, described) * np.sqrt(learner.latent_kernel.gamma)
     placed = np.flatnonzero(~np.isnan(X).any(axis=1))
     if not len(placed):
-        raise BadInput("no configuration of the warehouse has a place in the model's latent space")
+        raise TooFewRuns("no configuration of the warehouse has a place in the model's latent space")
     places = pd.DataFrame(_principal_axes(X[placed]), index=runs.configurations.setups[placed])
     own = runs.runs[(runs.runs["dataset"] == key) & runs.runs["setup"].isin(places.index)]
     values = oriented(own["value"].to_numpy(np.float64), runs.measure)
@@ -71,7 +71,7 @@ def _dataset(warehouse: Warehouse, with_runs: pd.Series, wanted: str | None) -> 
         return key, str(names.get(key, key))
     keys = [key for key in with_runs.unique() if wanted in (key, names.get(key))]
     if not keys:
-        raise BadInput(f"no dataset {wanted!r} has runs; `warehouse query` lists the table `datasets`")
+        raise UnknownName(f"no dataset {wanted!r} has runs; `warehouse query` lists the table `datasets`")
     return str(keys[0]), str(names.get(keys[0], keys[0]))
 
 

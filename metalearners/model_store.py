@@ -31,7 +31,7 @@ from warehouse.configurations.table import ConfigurationTable
 from warehouse.measures import canonical_measure, larger_is_better
 from warehouse.queries import RunTable
 from warehouse.store import Warehouse
-from warehouse.support.errors import BadInput
+from warehouse.support.errors import BadInput, BadOption, DamagedModel, UnreadableInput
 from warehouse.support.paths import cache_directory
 
 logger = logging.getLogger(__name__)
@@ -141,7 +141,7 @@ def trained_model(
         if (place / origin.key).is_dir():
             try:
                 return load_model(place / origin.key)
-            except BadInput as error:
+            except DamagedModel as error:
                 logger.warning("%s; training it again", error)
     logger.info("training %s on the runs of %s", learner, flow or "all flows")
     folders = _folders(warehouse, cache_dir)
@@ -166,7 +166,7 @@ def updated_model(
     before = load_model(path)
     learner = before.learner
     if not isinstance(learner, LongTraining):
-        raise BadInput(f"a model of {before.origin.learner} can't be updated; `metalearners train` is quick")
+        raise BadOption(f"a model of {before.origin.learner} can't be updated; `metalearners train` is quick")
     if before.origin.warehouse_fingerprint == warehouse.fingerprint:
         return before
     origin = replace(
@@ -189,7 +189,7 @@ def with_figures(model: StoredModel, evaluation: Any) -> StoredModel:
         OSError: the model's folder can't be written.
     """
     if not isinstance(evaluation, dict):
-        raise BadInput("this is no evaluation; `metalearners evaluate --output FILE` writes one")
+        raise UnreadableInput("this is no evaluation; `metalearners evaluate --output FILE` writes one")
     origin = model.origin
     theirs = {
         "learner": (evaluation.get("learner"), origin.learner),
@@ -200,14 +200,14 @@ def with_figures(model: StoredModel, evaluation: Any) -> StoredModel:
     }
     for part, (of_evaluation, of_model) in theirs.items():
         if of_evaluation != of_model:
-            raise BadInput(
+            raise BadOption(
                 f"the evaluation is of another {part} ({of_evaluation}) than the model ({of_model})"
             )
     missing = [name for name in FIGURES if name not in evaluation]
     if missing:
-        raise BadInput(f"the evaluation has no {', '.join(missing)}; write it again with this version")
+        raise UnreadableInput(f"the evaluation has no {', '.join(missing)}; write it again with this version")
     if model.path is None:
-        raise BadInput("the model is not stored")
+        raise BadOption("the model is not stored")
     figured = replace(model, figures={name: evaluation[name] for name in FIGURES})
     return save_model(figured, model.path.parent)
 
@@ -219,7 +219,7 @@ def stored_models(warehouse: Warehouse, cache_dir: Path | None = None) -> list[S
         for path in sorted(place.glob("[!.]*-*")):  # a dot begins what is being written
             try:
                 found.setdefault(path.name, load_model(path))
-            except BadInput as error:
+            except DamagedModel as error:
                 logger.warning("%s", error)
     return [found[name] for name in sorted(found)]
 
@@ -285,9 +285,9 @@ def load_model(path: str | Path) -> StoredModel:
             content.get("updated_from"),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise BadInput(f"the model {path} is damaged ({error}): train it again") from error
+        raise DamagedModel(f"the model {path} is damaged ({error}): train it again") from error
     except BadInput as error:
-        raise BadInput(f"the model {path} can't be used: {error}") from error
+        raise DamagedModel(f"the model {path} can't be used: {error}") from error
 
 
 def _train(
@@ -341,13 +341,13 @@ def _read_json(path: Path) -> dict[str, Any]:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise BadInput(f"there is no model {path.parent}: {path.name}: {error.strerror}") from error
+        raise DamagedModel(f"there is no model {path.parent}: {path.name}: {error.strerror}") from error
     except (ValueError, RecursionError) as error:
-        raise BadInput(f"{path} is cut off or no model: {error}; train it again") from error
+        raise DamagedModel(f"{path} is cut off or no model: {error}; train it again") from error
     if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise BadInput(f"{path} is no model: it lacks the format {FORMAT!r}")
+        raise DamagedModel(f"{path} is no model: it lacks the format {FORMAT!r}")
     if content.get("version") != VERSION:
-        raise BadInput(
+        raise DamagedModel(
             f"{path} has format version {content.get('version')!r}, this Headstart reads {VERSION}: update"
             " Headstart, or train the model again"
         )
@@ -359,4 +359,4 @@ def _read_arrays(path: Path) -> dict[str, np.ndarray]:
         with np.load(path, allow_pickle=False) as arrays:
             return {name: arrays[name] for name in arrays.files}
     except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error, AttributeError) as error:
-        raise BadInput(f"{path.name} is missing, cut off or no array file ({error})") from error
+        raise DamagedModel(f"{path.name} is missing, cut off or no array file ({error})") from error

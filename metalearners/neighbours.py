@@ -42,7 +42,7 @@ from warehouse.configurations.table import ConfigurationTable
 from warehouse.qualities import SHAPE
 from warehouse.queries import RunTable
 from warehouse.support.arrays import Floats, Positions
-from warehouse.support.errors import BadInput
+from warehouse.support.errors import BadOption, DamagedModel, UnknownName
 
 Distance = Literal["L1", "L2"]
 
@@ -81,9 +81,9 @@ class _RunsOfDatasets(CalibratedLearner):
             BadInput: `datasets` is less than 1, or `distance` is unknown.
         """
         if datasets is not None and datasets < 1:
-            raise BadInput(f"datasets must be 1 or more, not {datasets}")
+            raise BadOption(f"datasets must be 1 or more, not {datasets}")
         if distance not in get_args(Distance):
-            raise BadInput(f"unknown distance {distance!r}; known are {', '.join(get_args(Distance))}")
+            raise UnknownName(f"unknown distance {distance!r}; known are {', '.join(get_args(Distance))}")
         self.datasets = datasets
         self.metafeatures = tuple(metafeatures)
         self.distance: Distance = distance
@@ -168,7 +168,7 @@ class _RunsOfDatasets(CalibratedLearner):
             for name in _ARRAYS:
                 setattr(self, f"{name}_", arrays[name].astype(np.intp if name == "ends" else np.float64))
         except (KeyError, TypeError, ValueError) as error:
-            raise BadInput(f"the stored learner is damaged ({error}): train it again") from error
+            raise DamagedModel(f"the stored learner is damaged ({error}): train it again") from error
         self._restore_spread(facts)
         m, J, q = len(self.scores_), len(self.encoding_.columns), len(self.metafeatures)
         shapes = {
@@ -181,9 +181,9 @@ class _RunsOfDatasets(CalibratedLearner):
         }
         for name, shape in shapes.items():
             if getattr(self, f"{name}_").shape != shape:
-                raise BadInput(f"the stored learner is damaged: {name} has another shape than the rest")
+                raise DamagedModel(f"the stored learner is damaged: {name} has another shape than the rest")
         if not len(self.ends_) or self.ends_[-1] != m or (np.diff(self.ends_, prepend=0) < 1).any():
-            raise BadInput("the stored learner is damaged: its datasets do not fit its runs")
+            raise DamagedModel("the stored learner is damaged: its datasets do not fit its runs")
         self._begin()
         return self
 

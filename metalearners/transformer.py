@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from metalearners.hyperparameters import HyperparameterEncoding, Objects, learn_encoding
 from metalearners.imputation import DatasetSize
-from warehouse.support.errors import BadInput
+from warehouse.support.errors import BadOption, UnknownName, UnreadableInput
 from warehouse.support.files import write_text
 
 Configurations = pd.DataFrame | Iterable[Mapping[str, Any]]
@@ -92,7 +92,7 @@ class HyperparameterTransformer(TransformerMixin, BaseEstimator):  # type: ignor
         try:
             encoding = HyperparameterEncoding.from_json(Path(path).read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError) as error:
-            raise BadInput(f"{path} can't be read: {error}") from error
+            raise UnreadableInput(f"{path} can't be read: {error}") from error
         transformer = cls(one_hot=encoding.one_hot, n_rows=n_rows, n_features=n_features)
         transformer.encoding_ = encoding
         return transformer
@@ -102,7 +102,7 @@ class HyperparameterTransformer(TransformerMixin, BaseEstimator):  # type: ignor
         columns = [column for column in (self.n_rows, self.n_features) if isinstance(column, str)]
         missing = [column for column in columns if column not in frame]
         if missing:
-            raise BadInput(f"X has no column {missing[0]!r}, which should hold a size of the dataset")
+            raise UnknownName(f"X has no column {missing[0]!r}, which should hold a size of the dataset")
         rows, features = (_numbers(stated, frame) for stated in (self.n_rows, self.n_features))
         return frame.drop(columns=columns), DatasetSize(rows, features)
 
@@ -117,7 +117,7 @@ def _numbers(stated: float | str | None, frame: pd.DataFrame) -> float | np.ndar
 def _as_frame(X: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
     rows = list(X)
     if not all(isinstance(row, Mapping) for row in rows):
-        raise BadInput(
+        raise BadOption(
             "X must be a data frame or a list of configurations, each a mapping from parameter to value"
         )
     return pd.DataFrame(rows, dtype=object)

@@ -8,7 +8,7 @@ import pandas as pd
 from ingest.flows import Flow, find_flow
 from warehouse.configurations.configuration import Configuration
 from warehouse.queries import RunTable
-from warehouse.support.errors import BadInput
+from warehouse.support.errors import TooFewRuns, UnfitConfiguration
 
 MOST_CANDIDATES = 1000
 """Configurations of one algorithm that are ranked; a warehouse may hold tens of thousands."""
@@ -44,14 +44,14 @@ def find_candidates(
         for setup, configuration in zip(part.setups, part.configurations(), strict=True):
             try:
                 current = Configuration(flow.name, flow.current(configuration.values))
-            except BadInput:
+            except UnfitConfiguration:
                 continue  # a value that no longer exists
             if current not in seen and flow.rows_needed(current.values) <= rows // 2:
                 seen.add(current)
                 found[setup] = current
     if not found:
         of_wanted = f" of {', '.join(sorted(wanted))}" if wanted else ""
-        raise BadInput(f"the warehouse has no configuration that can be built{of_wanted}")
+        raise TooFewRuns(f"the warehouse has no configuration that can be built{of_wanted}")
     return found
 
 

@@ -23,7 +23,14 @@ from recommend.space import Space, with_shares
 from warehouse.configurations.configuration import Configuration
 from warehouse.configurations.parameters import Value
 from warehouse.configurations.table import ALGORITHM, joint_name
-from warehouse.support.errors import BadInput, Failed, one_line
+from warehouse.support.errors import (
+    BadOption,
+    Failed,
+    UnfitConfiguration,
+    UnknownName,
+    UnreadableInput,
+    one_line,
+)
 
 if TYPE_CHECKING:
     import ConfigSpace
@@ -59,7 +66,7 @@ def space_of(seeds: Seeds) -> Space:
     """
     flows = dict.fromkeys(configuration.algorithm for configuration in configurations_of(seeds))
     if not flows:
-        raise BadInput("there is no seed to export")
+        raise BadOption("there is no seed to export")
     return Space([get_flow(name) for name in flows], joint=len(flows) > 1)
 
 
@@ -147,7 +154,7 @@ def smac_configurations(seeds: Seeds, configspace: ConfigurationSpace) -> list[C
         try:
             configurations.append(ConfigSpace.Configuration(configspace, values=seed.values(domains)))
         except ValueError as error:  # one that is missing or not active, or a combination that is forbidden
-            raise BadInput(f"{seed.label} does not fit the space: {one_line(error)}") from error
+            raise UnfitConfiguration(f"{seed.label} does not fit the space: {one_line(error)}") from error
     return configurations
 
 
@@ -183,7 +190,7 @@ def export_document(seeds: Seeds, to: str) -> dict[str, Any]:
         Failed: the tool's library is needed and not installed.
     """
     if to not in EXPORTS:
-        raise BadInput(f"can't export to {to!r}; known are {', '.join(EXPORTS)}")
+        raise UnknownName(f"can't export to {to!r}; known are {', '.join(EXPORTS)}")
     return EXPORTS[to](seeds, space_of(seeds))
 
 
@@ -238,14 +245,16 @@ class Domain:
         if self.choices is not None:
             alike = [choice for choice in self.choices if choice == value]
             if len(alike) > 1:
-                raise BadInput(f"expected choices that differ, not {_listed(alike)}, which are equal to it")
+                raise UnfitConfiguration(
+                    f"expected choices that differ, not {_listed(alike)}, which are equal to it"
+                )
             if not alike or type(alike[0]) is not type(value):
-                raise BadInput(f"expected one of {_listed(self.choices)}")
+                raise UnfitConfiguration(f"expected one of {_listed(self.choices)}")
             return value
         if isinstance(value, bool) or not isinstance(value, int | float) or not self._has(value):
             steps = "" if self.step is None else f" in steps of {self.step:g}"
             kind = "a whole number" if self.whole else "a number"
-            raise BadInput(f"expected {kind} from {self.low!r} to {self.high!r}{steps}")
+            raise UnfitConfiguration(f"expected {kind} from {self.low!r} to {self.high!r}{steps}")
         return int(value) if self.whole else float(value)
 
     def nearest(self, value: Any) -> Any:
@@ -272,7 +281,7 @@ def optuna_domain(distribution: BaseDistribution) -> Domain:
         return Domain(distribution.low, distribution.high, whole=True, step=step)
     if isinstance(distribution, FloatDistribution):
         return Domain(distribution.low, distribution.high, step=distribution.step)
-    raise BadInput(f"expected a distribution of Optuna, not {distribution!r}")
+    raise UnfitConfiguration(f"expected a distribution of Optuna, not {distribution!r}")
 
 
 def _domain_of(parameter: Hyperparameter[Any, Any]) -> Domain:
@@ -310,12 +319,14 @@ class _Seed:
         fitted = {}
         for name in as_it_is:
             if name not in domains:
-                raise BadInput(f"{self.label} has {name}, the space has not: expected {', '.join(domains)}")
+                raise UnfitConfiguration(
+                    f"{self.label} has {name}, the space has not: expected {', '.join(domains)}"
+                )
             value = (in_numbers if domains[name].choices is None else as_it_is)[name]
             try:
                 fitted[name] = domains[name].fit(value)
-            except BadInput as error:
-                raise BadInput(f"{self.label}: {name} is {value!r}, {error}") from None
+            except UnfitConfiguration as error:
+                raise UnfitConfiguration(f"{self.label}: {name} is {value!r}, {error}") from None
         return fitted
 
 
@@ -334,7 +345,7 @@ def named(configuration: Configuration, *, joint: bool) -> dict[str, Value]:
 def _read(seeds: Seeds) -> list[_Seed]:
     entries = seeds.get("configurations") if isinstance(seeds, Mapping) else seeds
     if not isinstance(entries, Sequence):
-        raise BadInput("seeds are a document with a list `configurations`, or that list")
+        raise UnreadableInput("seeds are a document with a list `configurations`, or that list")
     dataset = seeds.get("dataset") if isinstance(seeds, Mapping) else None
     n_features = dataset.get("features") if isinstance(dataset, Mapping) else None
     read = []
@@ -344,9 +355,9 @@ def _read(seeds: Seeds) -> list[_Seed]:
             configuration = Configuration(flow.name, flow.current(entry["hyperparameters"]))
             provenance = {key: entry[key] for key in PROVENANCE if key in entry}
         except (KeyError, TypeError, AttributeError) as error:
-            raise BadInput(f"seed {place} needs `flow` and `hyperparameters`") from error
-        except BadInput as error:
-            raise BadInput(f"seed {place}: {error}") from None
+            raise UnfitConfiguration(f"seed {place} needs `flow` and `hyperparameters`") from error
+        except (UnknownName, UnfitConfiguration) as error:
+            raise UnfitConfiguration(f"seed {place}: {error}") from None
         read.append(_Seed(f"seed {place} ({flow.name})", configuration, provenance, n_features))
     return read
 

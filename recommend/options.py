@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from warehouse.support.errors import BadInput
+from warehouse.support.errors import BadOption
 
 DATASET_HELP = "CSV, TSV, Parquet or ARFF file (may be gzipped), or openml:ID."
 
@@ -42,8 +42,8 @@ def named_dataset(file: str | None, dataset: str | None) -> str:
         BadInput: it names none, or two.
     """
     if file is not None and dataset is not None:
-        raise BadInput(f"the dataset is {file} or {dataset}: name one")
+        raise BadOption(f"the dataset is {file} or {dataset}: name one")
     found = file or dataset
     if found is None:
-        raise BadInput("name the dataset: a file, or openml:ID")
+        raise BadOption("name the dataset: a file, or openml:ID")
     return found

@@ -31,7 +31,7 @@ from warehouse.measures import canonical_measure
 from warehouse.qualities import GROUPS
 from warehouse.queries import RunTable
 from warehouse.store import Warehouse
-from warehouse.support.errors import BadInput
+from warehouse.support.errors import BadOption, UnknownName, UnusableDataset
 
 
 @dataclass(frozen=True)
@@ -199,7 +199,7 @@ def ranking_context(
         part: the rows that may be looked at, where others are held out; None = all.
     """
     if not dataset.n_classes:
-        raise BadInput(
+        raise UnusableDataset(
             f"the target {str(dataset.target.name)!r} is numeric ({dataset.target.nunique()} different "
             "values); classification only for now: choose a column with classes"
         )
@@ -250,9 +250,9 @@ def recommend(
             warehouse to learn from.
     """
     if strategy not in STRATEGIES:
-        raise BadInput(f"unknown strategy {strategy!r}; known are {', '.join(STRATEGIES)}")
+        raise UnknownName(f"unknown strategy {strategy!r}; known are {', '.join(STRATEGIES)}")
     if top < 1:
-        raise BadInput(f"can't recommend {top} configurations; ask for 1 or more")
+        raise BadOption(f"can't recommend {top} configurations; ask for 1 or more")
     known = ranking_context(
         dataset, warehouse=warehouse, flows=flows, measure=measure, metalearner=metalearner
     )

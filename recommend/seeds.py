@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ingest.flows import get_flow
-from warehouse.support.errors import BadInput
+from warehouse.support.errors import UnfitConfiguration, UnreadableInput
 from warehouse.support.files import read_json, write_text
 
 if TYPE_CHECKING:
@@ -64,9 +64,9 @@ def read_seeds(path: str | Path) -> dict[str, Any]:
     """
     document = read_json(path)
     if not isinstance(document, dict) or not isinstance(document.get("configurations"), list):
-        raise BadInput(f"{path}: not a seeds file: it has no list `configurations`")
+        raise UnreadableInput(f"{path}: not a seeds file: it has no list `configurations`")
     if document.get("schema") != SCHEMA:
-        raise BadInput(f"{path}: written as {document.get('schema')!r}, this version reads {SCHEMA!r}")
+        raise UnreadableInput(f"{path}: written as {document.get('schema')!r}, this version reads {SCHEMA!r}")
     return document
 
 
@@ -79,5 +79,5 @@ def build_pipeline(configuration: Mapping[str, Any], dataset: Dataset, *, seed: 
     try:
         flow, values = configuration["flow"], configuration["hyperparameters"]
     except (KeyError, TypeError) as error:
-        raise BadInput("a configuration needs `flow` and `hyperparameters`") from error
+        raise UnfitConfiguration("a configuration needs `flow` and `hyperparameters`") from error
     return get_flow(flow).pipeline(values, dataset.roles, seed=seed)

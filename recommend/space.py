@@ -30,7 +30,7 @@ from warehouse.configurations.table import (
     split_name,
 )
 from warehouse.support.arrays import Floats, Positions
-from warehouse.support.errors import BadInput
+from warehouse.support.errors import BadOption, UnfitConfiguration
 
 if TYPE_CHECKING:
     from ConfigSpace import ConfigurationSpace
@@ -104,9 +104,9 @@ class Space:
             BadInput: there is no flow, a flow comes twice, or a space that is not joint has several.
         """
         if not flows or len({flow.name for flow in flows}) < len(flows):
-            raise BadInput("a search space takes one flow or more, each of them once")
+            raise BadOption("a search space takes one flow or more, each of them once")
         if not joint and len(flows) > 1:
-            raise BadInput("a space of several flows is a joint one")
+            raise BadOption("a space of several flows is a joint one")
         self.flows = {flow.name: flow for flow in flows}
         self.joint = joint
         self.historical = historical
@@ -194,14 +194,14 @@ class Space:
         """
         algorithm = configuration.algorithm
         if algorithm not in self.flows:
-            raise BadInput(f"the search space has no {algorithm}; it has {', '.join(self.flows)}")
+            raise UnfitConfiguration(f"the search space has no {algorithm}; it has {', '.join(self.flows)}")
         vector = np.full(len(self.names), np.nan)
         if self.joint:
             vector[self.names.index(ALGORITHM)] = list(self.flows).index(algorithm)
         for parameter, value in with_shares(configuration, self.n_features).values.items():
             name = joint_name(algorithm, parameter) if self.joint else parameter
             if name not in self.names:
-                raise BadInput(f"{algorithm} has no hyperparameter {parameter}")
+                raise UnfitConfiguration(f"{algorithm} has no hyperparameter {parameter}")
             vector[self.names.index(name)] = _place(self._hyperparameters[name], value)
         return vector
 
@@ -268,9 +268,11 @@ def _place(hyperparameter: Any, value: Value) -> float:
         for place, choice in enumerate(hyperparameter.choices):
             if type(choice) is type(value) and choice == value:
                 return place
-        raise BadInput(f"{hyperparameter.name} can't be {value!r}: its choices are {hyperparameter.choices}")
+        raise UnfitConfiguration(
+            f"{hyperparameter.name} can't be {value!r}: its choices are {hyperparameter.choices}"
+        )
     if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
-        raise BadInput(f"{hyperparameter.name} can't be {value!r}: it is a number")
+        raise UnfitConfiguration(f"{hyperparameter.name} can't be {value!r}: it is a number")
     within = min(max(value, hyperparameter.lower), hyperparameter.upper)
     is_whole = isinstance(hyperparameter.lower, int | np.integer)
     numbers = np.array([round(within)]) if is_whole else _rounded(np.array([within], dtype=np.float64))

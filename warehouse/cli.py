@@ -19,7 +19,7 @@ from warehouse.schema import TABLES
 from warehouse.store import Warehouse
 from warehouse.support import console
 from warehouse.support.console import JsonOption
-from warehouse.support.errors import BadInput, Failed
+from warehouse.support.errors import BadOption, Failed, UnknownName
 
 app = console.new_app("Look into a warehouse of runs, copy it, and merge another into it.")
 
@@ -148,10 +148,10 @@ def export(
         print(f"{copy.path}: version {copy.version}, fingerprint {copy.fingerprint}")
         return
     if table not in TABLES:
-        raise BadInput(f"there is no table {table!r}; tables: {', '.join(TABLES)}")
+        raise UnknownName(f"there is no table {table!r}; tables: {', '.join(TABLES)}")
     writers = {".csv": pa_csv.write_csv, ".parquet": pq.write_table}
     if destination.suffix not in writers:
-        raise BadInput(f"cannot tell a format from {destination}; name it .csv or .parquet")
+        raise BadOption(f"cannot tell a format from {destination}; name it .csv or .parquet")
     rows = store.arrow(f"SELECT * FROM {table}")
     try:
         writers[destination.suffix](rows, destination)
@@ -240,7 +240,7 @@ def _records(rows: pa.Table) -> list[dict[str, Any]]:
     names = rows.column_names
     twice = {name for name in names if names.count(name) > 1}
     if twice:
-        raise BadInput(f"two columns are named {twice.pop()}; give them names with AS")
+        raise BadOption(f"two columns are named {twice.pop()}; give them names with AS")
     records: list[dict[str, Any]] = rows.to_pylist()
     return records
 

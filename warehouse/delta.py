@@ -13,7 +13,7 @@ import pyarrow as pa
 from deltalake import DeltaTable, Schema, WriterProperties, write_deltalake
 
 from warehouse.schema import Table
-from warehouse.support.errors import BadInput
+from warehouse.support.errors import UnusableWarehouse
 from warehouse.support.files import write_text
 
 # A model may ask for the version it was trained on years later: no log entry and no file ever expires.
@@ -36,7 +36,7 @@ def check_path(path: Path) -> None:
     """Raise `BadInput` if Delta tables cannot live below `path` because of a character in it."""
     unusable = _UNUSABLE_IN_PATH.search(path.as_posix())
     if unusable:
-        raise BadInput(
+        raise UnusableWarehouse(
             f"a warehouse cannot be in {path}: {unusable[0]!r} in a path is not supported; rename it"
         )
 

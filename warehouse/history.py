@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from warehouse import delta
 from warehouse.rows import Difference
 from warehouse.schema import TABLES
-from warehouse.support.errors import BadInput
+from warehouse.support.errors import UnusableWarehouse
 
 EMPTY_FINGERPRINT = "empty"
 
@@ -47,7 +47,7 @@ class CommitHistory:
     def until(self, version: int) -> Self:
         """The same history as it stood at `version`."""
         if not 0 <= version <= self.version:
-            raise BadInput(f"{self.path} has no version {version}; it has 0 to {self.version}")
+            raise UnusableWarehouse(f"{self.path} has no version {version}; it has 0 to {self.version}")
         return type(self)(self.path, self.ingests[:version])
 
     def delta_versions(self) -> dict[str, int]:
@@ -56,7 +56,9 @@ class CommitHistory:
             return {name: 0 for name in TABLES if name != "ingests"}
         recorded = self.ingests["tables"][-1].as_py()
         if recorded is None:
-            raise BadInput(f"{self.path} is an export that has no content of version {self.version} any more")
+            raise UnusableWarehouse(
+                f"{self.path} is an export that has no content of version {self.version} any more"
+            )
         return {str(name): int(version) for name, version in json.loads(recorded).items()}
 
     def with_only_newest_content(self, delta_versions: Mapping[str, int]) -> pa.Table:

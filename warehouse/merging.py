@@ -23,7 +23,7 @@ import pyarrow as pa
 
 from warehouse.schema import TABLES, Table
 from warehouse.snapshot import Snapshot, create_view
-from warehouse.support.errors import BadInput, Failed, one_line
+from warehouse.support.errors import Failed, RefusedRows, UnusableWarehouse, one_line
 
 _DESCRIPTIVE = {
     "datasets": ("name", "note", "status", "domain", "family"),
@@ -72,7 +72,7 @@ def refuse_unknown(theirs: Snapshot) -> None:
     """Raise `BadInput` if `theirs` has tables or columns that a newer Headstart introduced."""
     unknown = theirs.unknown()
     if unknown:
-        raise BadInput(
+        raise UnusableWarehouse(
             f"{theirs.path} was written by a newer Headstart, this one does not know {', '.join(unknown)}; "
             "update Headstart"
         )
@@ -92,7 +92,7 @@ def rows_to_write(ours: Snapshot, theirs: Snapshot) -> dict[str, pa.Table]:
             if contradictions:
                 count = sum(found.count for found in contradictions)
                 rows = "1 row contradicts" if count == 1 else f"{count:,} rows contradict"
-                raise BadInput(f"{rows} {theirs.path}, and nothing was merged; {contradictions[0]}")
+                raise RefusedRows(f"{rows} {theirs.path}, and nothing was merged; {contradictions[0]}")
             return {
                 name: _blanked(connection.sql(_new_or_completed(table)).to_arrow_table())
                 for name, table in _data_tables()
@@ -100,7 +100,7 @@ def rows_to_write(ours: Snapshot, theirs: Snapshot) -> dict[str, pa.Table]:
     except duckdb.OperationalError as error:
         raise Failed(f"cannot merge {theirs.path}: {one_line(error)}") from error
     except duckdb.Error as error:
-        raise BadInput(f"{theirs.path} cannot be merged: {one_line(error)}") from error
+        raise UnusableWarehouse(f"{theirs.path} cannot be merged: {one_line(error)}") from error
 
 
 def _data_tables() -> Iterator[tuple[str, Table]]:

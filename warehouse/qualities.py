@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from warehouse.support.errors import BadInput
+from warehouse.support.errors import BadOption
 from warehouse.support.text import comma_separated
 
 Group = Literal[
@@ -292,6 +292,8 @@ def names_in(selection: str) -> tuple[str, ...]:
     """
     words = comma_separated(selection)
     if not words:
-        raise BadInput(f"no meta-features named: give names of qualities or groups ({', '.join(SELECTIONS)})")
+        raise BadOption(
+            f"no meta-features named: give names of qualities or groups ({', '.join(SELECTIONS)})"
+        )
     names = [name for word in words for name in SELECTIONS.get(word, (word,))]
     return tuple(dict.fromkeys(names))

@@ -16,7 +16,7 @@ from warehouse.configurations.table import SEPARATOR, ConfigurationTable
 from warehouse.measures import ACCURACY, NORMALIZED, known_name
 from warehouse.normalized import normalized_accuracy
 from warehouse.published import harmonized
-from warehouse.support.errors import BadInput
+from warehouse.support.errors import UnknownName
 
 Ask = Callable[[str, Mapping[str, Any]], pa.Table]
 
@@ -158,7 +158,7 @@ def _resolve_flow(ask: Ask, flow: str | None) -> tuple[str | None, list[str] | N
     if of_algorithm:
         return flow, of_algorithm
     names = sorted(flows | {row["algorithm"] for row in known if row["algorithm"]})
-    raise BadInput(f"unknown flow {flow!r}; the warehouse has: {', '.join(names) or 'none'}")
+    raise UnknownName(f"unknown flow {flow!r}; the warehouse has: {', '.join(names) or 'none'}")
 
 
 def _stored_name(ask: Ask, measure: str) -> str:
@@ -178,7 +178,9 @@ def _refuse_unknown_measure(ask: Ask, measure: str, parameters: Mapping[str, Any
         {"flows": parameters["flows"]},
     )["measure"].to_pylist()
     if measure not in measures:
-        raise BadInput(f"no run has the measure {measure!r}; measures here: {', '.join(measures) or 'none'}")
+        raise UnknownName(
+            f"no run has the measure {measure!r}; measures here: {', '.join(measures) or 'none'}"
+        )
 
 
 def _parameters(setups: pd.Index, hyperparameters: pa.Table) -> pd.DataFrame:

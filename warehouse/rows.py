@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from warehouse.schema import PROVENANCE, TABLES, Table
 from warehouse.snapshot import create_view
-from warehouse.support.errors import BadInput, one_line
+from warehouse.support.errors import RefusedRows, UnknownName, one_line
 
 
 @dataclass(frozen=True)
@@ -38,17 +38,17 @@ def conform(connection: duckdb.DuckDBPyConnection, name: str, rows: pa.Table | p
     table = TABLES.get(name)
     if table is None or name == "ingests":
         writable = ", ".join(known for known in TABLES if known != "ingests")
-        raise BadInput(f"there is no table {name!r} to write to; tables: {writable}")
+        raise UnknownName(f"there is no table {name!r} to write to; tables: {writable}")
     typed = _typed(table, rows)
     for column in typed.schema:
         if not column.nullable and typed[column.name].null_count:
             row = pc.index(pc.is_null(typed[column.name]), True).as_py()
-            raise BadInput(f"{name}: row {row} has no {column.name}, which every row needs")
+            raise RefusedRows(f"{name}: row {row} has no {column.name}, which every row needs")
     connection.register("incoming", _numbered(typed))
     for promise, condition in table.checks.items():
         broken = connection.sql(f"SELECT * FROM incoming WHERE NOT ({condition}) LIMIT 1").fetchall()
         if broken:
-            raise BadInput(f"{name}: {promise}, but this row says otherwise: {broken[0][:-1]}")
+            raise RefusedRows(f"{name}: {promise}, but this row says otherwise: {broken[0][:-1]}")
     return _rows_at(typed, _first_of_each(connection, table))
 
 
@@ -89,7 +89,7 @@ def _typed(table: Table, rows: pa.Table | pd.DataFrame) -> pa.Table:
     absent = [column.name for column in wanted if not column.nullable and column.name not in given]
     for columns, complaint in ((unknown, "unknown"), (twice, "repeated"), (absent, "missing")):
         if columns:
-            raise BadInput(f"{table.name}: {complaint} column {', '.join(sorted(columns))}")
+            raise RefusedRows(f"{table.name}: {complaint} column {', '.join(sorted(columns))}")
     present = pa.schema([pa.field(c.name, c.type) for c in wanted if c.name in given])
     try:
         if isinstance(rows, pa.Table):
@@ -98,7 +98,7 @@ def _typed(table: Table, rows: pa.Table | pd.DataFrame) -> pa.Table:
             typed = pa.Table.from_pandas(rows, schema=present, preserve_index=False)
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
         reason = one_line(error)
-        raise BadInput(f"{table.name}: a value does not fit its column: {reason}") from error
+        raise RefusedRows(f"{table.name}: a value does not fit its column: {reason}") from error
     columns = [
         _nan_to_null(typed[c.name]) if c.name in given else pa.nulls(len(typed), c.type) for c in wanted
     ]
@@ -129,7 +129,7 @@ def _first_of_each(connection: duckdb.DuckDBPyConnection, table: Table) -> np.nd
     ).fetchall()
     if conflict:
         described = ", ".join(f"{n}={v!r}" for n, v in zip(table.key, conflict[0], strict=True))
-        raise BadInput(f"{table.name}: two rows for {described} say different things")
+        raise RefusedRows(f"{table.name}: two rows for {described} say different things")
     positions = connection.sql("SELECT position_ FROM firsts ORDER BY position_").fetchnumpy()
     return np.asarray(positions["position_"])
 

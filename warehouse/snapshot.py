@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from warehouse import delta
 from warehouse.schema import TABLES, Table
-from warehouse.support.errors import BadInput, Failed, one_line
+from warehouse.support.errors import BadOption, Failed, one_line
 
 _SQL_TYPES = {
     pa.string(): "VARCHAR",
@@ -48,14 +48,14 @@ class Snapshot:
         try:
             statements = duckdb.extract_statements(sql)
             if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
-                raise BadInput("the query must be one SELECT statement (PIVOT needs its IN list)")
+                raise BadOption("the query must be one SELECT statement (PIVOT needs its IN list)")
             # A cursor of its own per query: the connection may be used by several threads.
             result = self._connection.cursor().sql(sql, params=parameters or None)
             return result.to_arrow_table()
         except duckdb.IOException as error:
             raise Failed(f"{self.path} has lost a file: {_summary(error)}") from error
         except duckdb.Error as error:
-            raise BadInput(f"the query cannot be run: {_summary(error)}") from error
+            raise BadOption(f"the query cannot be run: {_summary(error)}") from error
 
     def files(self, table: str) -> list[str]:
         """Paths of the Parquet files of `table`; none if an older Headstart did not know it."""

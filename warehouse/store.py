@@ -24,7 +24,7 @@ from warehouse.queries import RunTable
 from warehouse.rows import conform
 from warehouse.schema import TABLES
 from warehouse.snapshot import Parameters, Snapshot
-from warehouse.support.errors import BadInput, Failed, one_line
+from warehouse.support.errors import Failed, UnusableWarehouse, one_line
 from warehouse.support.paths import data_directory
 from warehouse.writing import Commit, append_ingests, commit
 
@@ -58,9 +58,13 @@ class Warehouse:
             own = user_directory()
             folder = own if _is_warehouse(own) else STARTER
         if not folder.is_dir():
-            raise BadInput(f"there is no warehouse at {folder}; check the path, or fill one with `ingest`")
+            raise UnusableWarehouse(
+                f"there is no warehouse at {folder}; check the path, or fill one with `ingest`"
+            )
         if not _is_warehouse(folder):
-            raise BadInput(f"{folder} is not a warehouse (it has no table of ingests); check the path")
+            raise UnusableWarehouse(
+                f"{folder} is not a warehouse (it has no table of ingests); check the path"
+            )
         with _unreadable_is_bad_input(folder):
             return cls(folder, version)
 
@@ -93,7 +97,7 @@ class Warehouse:
             return
         existing = next(parent for parent in (folder, *folder.parents) if parent.exists())
         if not os.access(existing, os.W_OK):
-            raise BadInput(
+            raise UnusableWarehouse(
                 f"no warehouse can be made at {folder}: {existing} is read-only for you;"
                 " name another one with --warehouse DIR"
             )
@@ -163,7 +167,7 @@ class Warehouse:
         theirs = other if isinstance(other, Warehouse) else Warehouse.open(Path(other))
         self._refuse_if_read_only()
         if theirs.path.samefile(self.path):
-            raise BadInput(f"{theirs.path} is the warehouse to merge into; name another one")
+            raise UnusableWarehouse(f"{theirs.path} is the warehouse to merge into; name another one")
         with _unreadable_is_bad_input(theirs.path):
             merging.refuse_unknown(theirs._snapshot)
         with (
@@ -186,7 +190,7 @@ class Warehouse:
         """
         target = _absolute(destination)
         if target.exists() and (not target.is_dir() or any(target.iterdir())):
-            raise BadInput(f"{target} exists already; export to a new directory")
+            raise UnusableWarehouse(f"{target} exists already; export to a new directory")
         with _failing(f"cannot export to {target}"):
             target.parent.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryDirectory(dir=target.parent, prefix=".export-") as scratch:
@@ -216,7 +220,7 @@ class Warehouse:
     def _refuse_if_read_only(self) -> None:
         reason = self._why_read_only()
         if reason is not None:
-            raise BadInput(f"{reason}; name a warehouse of your own with --warehouse DIR")
+            raise UnusableWarehouse(f"{reason}; name a warehouse of your own with --warehouse DIR")
 
     def _why_read_only(self) -> str | None:
         if self.path == STARTER:
@@ -258,9 +262,11 @@ def _begin_with_starter(folder: Path) -> None:
 def _make(folder: Path) -> None:
     delta.check_path(folder)
     if folder.exists() and not folder.is_dir():
-        raise BadInput(f"a warehouse is a directory, and {folder} is a file; choose another path")
+        raise UnusableWarehouse(f"a warehouse is a directory, and {folder} is a file; choose another path")
     if folder.is_dir() and not {entry.name for entry in folder.iterdir()} <= {*TABLES, _LOCK}:
-        raise BadInput(f"{folder} holds other files; choose a new or empty directory for a warehouse")
+        raise UnusableWarehouse(
+            f"{folder} holds other files; choose a new or empty directory for a warehouse"
+        )
     with _failing(f"cannot make a warehouse at {folder}"):
         folder.mkdir(parents=True, exist_ok=True)
         with _locked(folder):
@@ -292,4 +298,4 @@ def _unreadable_is_bad_input(folder: Path) -> Iterator[None]:
     try:
         yield
     except (DeltaError, OSError, ValueError) as error:
-        raise BadInput(f"the warehouse at {folder} is damaged: {one_line(error)}") from error
+        raise UnusableWarehouse(f"the warehouse at {folder} is damaged: {one_line(error)}") from error

@@ -13,7 +13,7 @@ from ingest.flows.boosting import adaboost, catboost, hist_gradient_boosting, li
 from ingest.flows.margins import k_nearest_neighbors, logistic_regression, mlp, sgd, svm
 from ingest.flows.trees import decision_tree, extra_trees, random_forest
 from warehouse.configurations.parameters import Value
-from warehouse.support.errors import BadInput
+from warehouse.support.errors import UnknownName
 
 __all__ = ["FLOWS", "Flow", "Value", "Values", "find_flow", "get_flow", "installed_flows", "native_values"]
 
@@ -61,5 +61,7 @@ def get_flow(name: str) -> Flow:
     """
     flow = find_flow(name)
     if flow is None:
-        raise BadInput(f"unknown flow {name!r}; known are {', '.join(FLOWS)}, or an OpenML flow id of theirs")
+        raise UnknownName(
+            f"unknown flow {name!r}; known are {', '.join(FLOWS)}, or an OpenML flow id of theirs"
+        )
     return flow

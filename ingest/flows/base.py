@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ingest.flows.preprocessing import Encoding, category_columns, preprocessor
 from warehouse.configurations.parameters import Choice, Number, Value
-from warehouse.support.errors import BadInput
+from warehouse.support.errors import MissingPackage, UnfitConfiguration
 
 if TYPE_CHECKING:
     from ConfigSpace import ConfigurationSpace
@@ -94,7 +94,7 @@ class Flow:
     def refuse_if_not_installed(self) -> None:
         """Raise `BadInput` where the package that it needs is missing."""
         if not self.installed:
-            raise BadInput(
+            raise MissingPackage(
                 f"{self.title} needs the package {self.requires}: pip install 'headstart[boosting]'"
             )
 
@@ -134,16 +134,18 @@ class Flow:
         for parameter, value in values.items():
             if parameter in self.fixed:
                 if value != self.fixed[parameter]:
-                    raise BadInput(
+                    raise UnfitConfiguration(
                         f"{self.name}: {parameter}={value!r} can't be built: it is always "
                         f"{self.fixed[parameter]!r} here"
                     )
                 continue
             if parameter not in tunable:
-                raise BadInput(f"{self.name} has no hyperparameter {parameter}; it has {', '.join(tunable)}")
+                raise UnfitConfiguration(
+                    f"{self.name} has no hyperparameter {parameter}; it has {', '.join(tunable)}"
+                )
             reason = self.retired.get(parameter, {}).get(value)
             if reason is not None:
-                raise BadInput(f"{self.name}: {parameter}={value!r} can't be built: {reason}")
+                raise UnfitConfiguration(f"{self.name}: {parameter}={value!r} can't be built: {reason}")
             translated[parameter] = self.renamed.get(parameter, {}).get(value, value)
         return translated
 

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ingest.reading.roles import Role
-from warehouse.support.errors import BadInput
+from warehouse.support.errors import UnusableDataset
 
 if TYPE_CHECKING:
     from sklearn.base import TransformerMixin
@@ -135,7 +135,7 @@ def columns_with(names: Sequence[str], frame: pd.DataFrame, *, few: bool) -> lis
 def refuse_without_features(roles: Mapping[str, Role]) -> None:
     """Raise `BadInput` unless there is a column that a pipeline would learn from."""
     if set(roles.values()) <= {Role.constant, Role.identifier}:
-        raise BadInput(
+        raise UnusableDataset(
             "no column to learn from: all are constant or identifier-like "
             "(set their roles yourself if that is wrong)"
         )

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from ingest.openml import DEFAULT_SERVER
 from ingest.openml.documents import UnreadableError, read_error
-from warehouse.support.errors import BadInput, Failed
+from warehouse.support.errors import BadOption, Failed
 
 if TYPE_CHECKING:
     import requests
@@ -95,7 +95,7 @@ class Connection:
             BadInput: no address, or a rate that is not positive.
         """
         if not rate > 0:
-            raise BadInput("the rate must be positive: requests per second")
+            raise BadOption("the rate must be positive: requests per second")
         self.server = plain_address(server)
         self.requests_made = 0
         self.seconds_waiting = 0.0
@@ -244,7 +244,7 @@ def plain_address(server: str) -> str:
         BadInput: it is no address.
     """
     if not server.startswith(("http://", "https://")):
-        raise BadInput(f"the server must be an address like {DEFAULT_SERVER}, not {server!r}")
+        raise BadOption(f"the server must be an address like {DEFAULT_SERVER}, not {server!r}")
     return server.rstrip("/").removesuffix("/xml").removesuffix("/json")
 
 

@@ -36,7 +36,7 @@ from ingest.openml.parents import Parents
 from ingest.openml.sweep import LARGEST_PAGE, Page, Position, Sweep
 from ingest.openml.tables import evaluation_tables, failed_run_tables, key, setup_tables
 from warehouse.store import Warehouse
-from warehouse.support.errors import BadInput, Failed
+from warehouse.support.errors import BadInput, BadOption, Failed
 from warehouse.support.journal import Journal
 
 T = TypeVar("T")
@@ -163,12 +163,12 @@ class _Job:
     ) -> None:
         of_tasks = selection.tasks or selection.datasets or selection.suite is not None
         if selection.most is not None and not (selection.flows and of_tasks):
-            raise BadInput("a limit per task and flow needs the flows, and the tasks, a suite or datasets")
+            raise BadOption("a limit per task and flow needs the flows, and the tasks, a suite or datasets")
         if selection.suite is not None and not re.fullmatch(r"[\w.-]+", selection.suite):
-            raise BadInput(f"a suite is a number or an alias, not {selection.suite!r}")
+            raise BadOption(f"a suite is a number or an alias, not {selection.suite!r}")
         wrong = [measure for measure in selection.measures if not re.fullmatch(r"\w+", measure)]
         if wrong or not selection.measures:
-            raise BadInput(f"{wrong[0]!r} is no measure" if wrong else "name at least one measure")
+            raise BadOption(f"{wrong[0]!r} is no measure" if wrong else "name at least one measure")
         self._warehouse = warehouse
         self._selection = selection
         self._connection = connection

@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 
 from ingest.reading.encoding import quoted, read_bytes, to_utf8
-from warehouse.support.errors import BadInput
+from warehouse.support.errors import UnreadableInput
 
 AttributeType = Literal["numeric", "nominal", "string", "date"]
 
@@ -59,7 +59,7 @@ def read_arff(source: str | Path | bytes | Iterable[str | bytes]) -> ArffTable:
     content = _content(source)
     data_line = _DATA_LINE.search(content)
     if data_line is None:
-        raise BadInput("not an ARFF file: it has no @data line")
+        raise UnreadableInput("not an ARFF file: it has no @data line")
     relation, comments, attributes = _parse_header(content[: data_line.start()].decode())
     block = content[data_line.end() :]
     columns = _read_plain_block(block, attributes)
@@ -118,9 +118,9 @@ def _parse_header(header: str) -> tuple[str, tuple[str, ...], tuple[Attribute, .
                 line += "\n" + following[1].strip()
             attributes.append(_parse_attribute(line, number))
         elif line:
-            raise BadInput(f"line {number} is no ARFF declaration: {quoted(line)}")
+            raise UnreadableInput(f"line {number} is no ARFF declaration: {quoted(line)}")
     if not attributes:
-        raise BadInput("the ARFF header declares no @attribute")
+        raise UnreadableInput("the ARFF header declares no @attribute")
     return relation, tuple(comments), tuple(attributes)
 
 
@@ -132,7 +132,7 @@ def _opens_a_list(declaration: str) -> bool:
 def _parse_attribute(declaration: str, line: int) -> Attribute:
     match = _ATTRIBUTE.match(declaration)
     if match is None or not match[2]:
-        raise BadInput(f"line {line}: an @attribute needs a name and a type: {quoted(declaration)}")
+        raise UnreadableInput(f"line {line}: an @attribute needs a name and a type: {quoted(declaration)}")
     name, kind = _unquote(match[1]), match[2]
     if kind.startswith("{"):
         return Attribute(name, "nominal", _nominal_values(kind[1 : kind.rfind("}")]))
@@ -143,7 +143,7 @@ def _parse_attribute(declaration: str, line: int) -> Attribute:
         return Attribute(name, "string")
     if word == "date" and (date := _DATE.match(kind)):
         return Attribute(name, "date", date_format=_unquote(date[1]) if date[1] else None)
-    raise BadInput(f"line {line}: attribute {quoted(name)} has the unknown type {quoted(kind)}")
+    raise UnreadableInput(f"line {line}: attribute {quoted(name)} has the unknown type {quoted(kind)}")
 
 
 def _nominal_values(text: str) -> tuple[str, ...]:
@@ -233,7 +233,7 @@ def _read_row_by_row(block: str, attributes: Sequence[Attribute], first_line: in
         numbers.append(number)
         if len(rows[-1]) != len(attributes):
             expected = f"{len(attributes)} attributes are declared"
-            raise BadInput(f"line {number} has {len(rows[-1])} values, but {expected}: {quoted(line)}")
+            raise UnreadableInput(f"line {number} has {len(rows[-1])} values, but {expected}: {quoted(line)}")
     if not rows:
         return [pa.array([], pa.string()) for _ in attributes]
     return [
@@ -286,7 +286,7 @@ def _numbers(cells: Sequence[str | None], attribute: Attribute, lines: Sequence[
     )
     if len(wrong):
         where, cell = lines[wrong[0]], quoted(words.iloc[wrong[0]])
-        raise BadInput(f"line {where}: {cell} is no number (attribute {quoted(attribute.name)})")
+        raise UnreadableInput(f"line {where}: {cell} is no number (attribute {quoted(attribute.name)})")
     return pa.array(values, from_pandas=True)
 
 
@@ -328,7 +328,7 @@ def _dates(attribute: Attribute, text: pd.Series) -> pd.Series:
     except ValueError:
         dates = pd.to_datetime(text, format="ISO8601", errors="coerce")
     if dates.isna().sum() > text.isna().sum():
-        raise BadInput(
+        raise UnreadableInput(
             f"attribute {quoted(attribute.name)}: not all values are dates of the form {quoted(pattern)}"
         )
     return dates

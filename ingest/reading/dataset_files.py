@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from warehouse.support.errors import BadInput
+from warehouse.support.errors import UnreadableInput
 
 DATASET_SUFFIXES = {".arff", ".csv", ".tsv", ".parquet"}
 
@@ -47,9 +47,9 @@ def find_datasets(source: str | Path) -> list[DatasetFile]:
             for name, target in _read_index(source).itertuples(index=False, name=None)
         ]
     else:
-        raise BadInput(f"{source}: neither a directory of datasets nor an index.csv")
+        raise UnreadableInput(f"{source}: neither a directory of datasets nor an index.csv")
     if not files:
-        raise BadInput(f"{source}: no dataset files ({', '.join(sorted(DATASET_SUFFIXES))}) there")
+        raise UnreadableInput(f"{source}: no dataset files ({', '.join(sorted(DATASET_SUFFIXES))}) there")
     return sorted(files, key=lambda file: (Path(file.path).stat().st_size, str(file.path)))
 
 
@@ -57,9 +57,9 @@ def _read_index(path: Path) -> pd.DataFrame:
     try:
         index = pd.read_csv(path, dtype=str)
     except (ValueError, OSError) as error:
-        raise BadInput(f"{path}: not readable as an index of datasets: {error}") from error
+        raise UnreadableInput(f"{path}: not readable as an index of datasets: {error}") from error
     if "name" not in index:
-        raise BadInput(f"{path}: an index of datasets needs a column `name`")
+        raise UnreadableInput(f"{path}: an index of datasets needs a column `name`")
     targets = index["target"] if "target" in index else pd.Series(None, index=index.index, dtype=object)
     return pd.DataFrame(
         {"name": index["name"], "target": targets.astype(object).where(targets.notna(), None)}
@@ -70,5 +70,5 @@ def _beside(index: Path, name: str) -> Path:
     candidates = [index.parent / name, *(index.parent / f"{name}{suffix}" for suffix in DATASET_SUFFIXES)]
     found = next((path for path in candidates if path.is_file()), None)
     if found is None:
-        raise BadInput(f"{index}: lists {name!r}, but there is no such file beside it")
+        raise UnreadableInput(f"{index}: lists {name!r}, but there is no such file beside it")
     return found

@@ -20,7 +20,7 @@ from ingest.reading.encoding import quoted
 from ingest.reading.roles import Role, converted, detect_role
 from ingest.reading.tables import RawTable, read_table
 from warehouse.support.arrays import Positions
-from warehouse.support.errors import BadInput
+from warehouse.support.errors import UnknownName, UnusableDataset
 
 TARGET_NAMES = ("class", "target", "label", "y")
 MAX_NUMERIC_CLASSES = 30
@@ -105,7 +105,7 @@ def load_dataset(
     raw = read_table(source)
     chosen, target_choice = _choose_target(raw, target)
     if chosen in raw.repeated:
-        raise BadInput(f"several columns are named {quoted(chosen)}, the target; rename all but one")
+        raise UnusableDataset(f"several columns are named {quoted(chosen)}, the target; rename all but one")
     wanted = _checked_roles(roles or {}, raw)
     candidate = tidied(raw.frame[chosen]).rename(chosen)
     outcome, notes = _class_labels(candidate, wanted.get(chosen), numeric_target, rare_classes)
@@ -131,7 +131,7 @@ def _choose_target(raw: RawTable, target: str | None) -> tuple[str, str]:
     columns = list(raw.frame.columns)
     if target is not None:
         if target not in columns:
-            raise BadInput(f"there is no column {quoted(target)}; {_suggestion(target, columns)}")
+            raise UnknownName(f"there is no column {quoted(target)}; {_suggestion(target, columns)}")
         return target, f"{quoted(target)} is the target because it was given"
     if raw.target in columns:
         who = "OpenML" if raw.source.startswith("openml:") else "scikit-learn"
@@ -158,14 +158,14 @@ def _checked_roles(roles: Mapping[str, Role | str], raw: RawTable) -> dict[str, 
     columns = list(raw.frame.columns)
     for column, role in roles.items():
         if column not in columns:
-            raise BadInput(
+            raise UnknownName(
                 f"a role is given for {quoted(column)}, no such column; {_suggestion(column, columns)}"
             )
         try:
             checked[column] = Role(role)
         except ValueError:
             known = ", ".join(Role)
-            raise BadInput(
+            raise UnknownName(
                 f"unknown role {quoted(role)} for {quoted(column)}; the roles are {known}"
             ) from None
     return checked
@@ -175,7 +175,7 @@ def _in_role(values: pd.Series, column: str, role: Role) -> pd.Series:
     try:
         return converted(values, role)
     except ValueError as error:
-        raise BadInput(f"column {quoted(column)} cannot have the role {role}: {error}") from None
+        raise UnusableDataset(f"column {quoted(column)} cannot have the role {role}: {error}") from None
 
 
 # ---- the target's values -------------------------------------------------------------------------
@@ -187,12 +187,12 @@ def _class_labels(
     """The target's labels as categories, or its numbers, on the rows that are kept; notes on the rest."""
     target = quoted(column.name)
     if role not in (None, Role.categorical, Role.boolean):
-        raise BadInput(
+        raise UnusableDataset(
             f"the target {target} cannot have the role {role}; a target is detected, or categorical"
         )
     present = column.dropna()
     if present.empty:
-        raise BadInput(f"the target {target} has no values")
+        raise UnusableDataset(f"the target {target} has no values")
     notes = []
     if dropped := len(column) - len(present):
         notes.append(f"{dropped} rows without a target value dropped")
@@ -217,7 +217,7 @@ def _is_binarizable(present: pd.Series, numeric_target: NumericTarget) -> bool:
 
 def _is_measurement(present: pd.Series, target: str) -> bool:
     if pd.api.types.is_datetime64_dtype(present.dtype):
-        raise BadInput(f"the target {target} holds dates; choose a column with classes")
+        raise UnusableDataset(f"the target {target} holds dates; choose a column with classes")
     if not pd.api.types.is_numeric_dtype(present.dtype):
         return False
     distinct = present.nunique()
@@ -228,9 +228,11 @@ def _is_measurement(present: pd.Series, target: str) -> bool:
 def _refuse_no_classes(values: pd.Series, target: str) -> None:
     classes = values.cat.categories
     if len(classes) == 1:
-        raise BadInput(f"the target {target} has one value only ({quoted(classes[0])}); nothing to learn")
+        raise UnusableDataset(
+            f"the target {target} has one value only ({quoted(classes[0])}); nothing to learn"
+        )
     if len(classes) > max(len(values) / 2, 10):
-        raise BadInput(
+        raise UnusableDataset(
             f"the target {target} has {len(classes)} different values in {len(values)} rows; "
             "it names rows, not classes: choose another target"
         )
@@ -243,5 +245,5 @@ def _without_rare_classes(values: pd.Series, target: str, notes: list[str]) -> t
         return values, notes
     kept = values[~values.isin(rare)].cat.remove_unused_categories()
     if len(kept.cat.categories) < 2:
-        raise BadInput(f"the target {target} has fewer than two classes with more than one row")
+        raise UnusableDataset(f"the target {target} has fewer than two classes with more than one row")
     return kept, [*notes, f"{len(rare)} rows dropped, each the only one of its class"]

@@ -9,7 +9,7 @@ import pyarrow.csv as pa_csv
 
 from ingest.reading.layout import Layout, find_layout
 from ingest.reading.missing import MISSING_MARKERS
-from warehouse.support.errors import BadInput
+from warehouse.support.errors import UnreadableInput
 
 _MAX_RAGGED_SHARE = 0.1
 _BLOCK_BYTES = 1 << 22
@@ -26,10 +26,10 @@ def read_delimited(content: bytes) -> tuple[pd.DataFrame, list[str]]:
     if b"\n" not in content:
         content = content.replace(b"\r", b"\n")
     if not content.strip():
-        raise BadInput("the file is empty")
+        raise UnreadableInput("the file is empty")
     layout = find_layout(content)
     if content.count(b"\n") < layout.header_lines:
-        raise BadInput("the file has a header but no rows")
+        raise UnreadableInput("the file has a header but no rows")
     content = _without_blanks_around_cells(content, layout)
     table, ragged = _parse(content, layout)
     remarks = []
@@ -98,7 +98,7 @@ def _parse_with(
         except pa.ArrowInvalid as error:
             if "block" in str(error) and block_size <= len(content):
                 continue  # a row is longer than a block
-            raise BadInput(f"the file is no table ({' '.join(str(error).split())[:200]})") from None
+            raise UnreadableInput(f"the file is no table ({' '.join(str(error).split())[:200]})") from None
         return table, ragged
     raise AssertionError("a block as large as the text holds every row")
 
@@ -115,7 +115,7 @@ def _judged(ragged: list[pa_csv.InvalidRow], complete: int, content: bytes) -> s
     line = _line_of(first.text.strip().encode(), content)
     where = f"line {line} has {first.actual_columns} values, {first.expected_columns} expected"
     if lost > _MAX_RAGGED_SHARE * (lost + complete):
-        raise BadInput(f"{lost} of {lost + complete} rows have the wrong number of values: {where}")
+        raise UnreadableInput(f"{lost} of {lost + complete} rows have the wrong number of values: {where}")
     return f"{lost} rows with the wrong number of values left out ({where})"
 
 

@@ -7,7 +7,7 @@ import reprlib
 import zlib
 from pathlib import Path
 
-from warehouse.support.errors import BadInput, Failed
+from warehouse.support.errors import Failed, UnreadableInput
 
 _GZIP_MAGIC = b"\x1f\x8b"
 _UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
@@ -30,22 +30,22 @@ def read_bytes(path: Path) -> bytes:
     try:
         content = path.read_bytes()
     except FileNotFoundError:
-        raise BadInput(f"there is no file {quoted(path)}") from None
+        raise UnreadableInput(f"there is no file {quoted(path)}") from None
     except IsADirectoryError:
-        raise BadInput(f"{quoted(path)} is a directory; give a file in it") from None
+        raise UnreadableInput(f"{quoted(path)} is a directory; give a file in it") from None
     except NotADirectoryError:
-        raise BadInput(f"{quoted(path)} leads through a file as if it were a directory") from None
+        raise UnreadableInput(f"{quoted(path)} leads through a file as if it were a directory") from None
     except PermissionError:
-        raise BadInput(f"no permission to read {quoted(path)}") from None
+        raise UnreadableInput(f"no permission to read {quoted(path)}") from None
     except ValueError:
-        raise BadInput(f"{quoted(path)} is no file name") from None
+        raise UnreadableInput(f"{quoted(path)} is no file name") from None
     except OSError as error:
         raise Failed(f"cannot read {quoted(path)}: {error.strerror}") from error
     if content.startswith(_GZIP_MAGIC):
         try:
             return gzip.decompress(content)
         except (OSError, EOFError, zlib.error) as error:
-            raise BadInput(f"{quoted(path)} is a damaged gzip file ({error})") from error
+            raise UnreadableInput(f"{quoted(path)} is a damaged gzip file ({error})") from error
     return content
 
 
@@ -58,14 +58,14 @@ def to_utf8(content: bytes) -> bytes:
     """
     for magic, kind in _OFFICE.items():
         if content.startswith(magic):
-            raise BadInput(f"the file is {kind}; save the table as CSV")
+            raise UnreadableInput(f"the file is {kind}; save the table as CSV")
     text = _transcoded(content)
     sample = text[:_SAMPLE_BYTES]
     if len(sample.translate(None, delete=_CONTROL_BYTES)) < len(sample):
-        raise BadInput("the file is neither text nor Parquet; expected CSV, ARFF or Parquet")
+        raise UnreadableInput("the file is neither text nor Parquet; expected CSV, ARFF or Parquet")
     if markup := _MARKUP.match(text):
         kind = str(markup.lastgroup).replace("_", " ")
-        raise BadInput(f"the file looks like {kind}; expected CSV, ARFF or Parquet")
+        raise UnreadableInput(f"the file looks like {kind}; expected CSV, ARFF or Parquet")
     return text
 
 

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from warehouse.support.errors import BadInput
+from warehouse.support.errors import UnreadableInput
 
 _DELIMITERS = ("\t", "|", ";", ",", " ")  # those that words and numbers hold more rarely first
 _SAMPLE_ROWS = 100
@@ -49,7 +49,7 @@ def find_layout(content: bytes) -> Layout:
     delimiter, rows = _best_delimiter(sample, quote)
     width = _usual_width(rows[1:] or rows)
     if width < 2:
-        raise BadInput(
+        raise UnreadableInput(
             "the file has a single column; expected columns between commas, ';', '|', tabs or blanks"
         )
     header, body = rows[0], [row for row in rows[1:] if len(row) == width]
@@ -104,7 +104,7 @@ def _best_delimiter(sample: str, quote: str | None) -> tuple[str, list[list[str]
 
     best = max(_DELIMITERS, key=agreement)
     if not splits[best]:
-        raise BadInput("the file is no table: its first rows cannot be split into cells")
+        raise UnreadableInput("the file is no table: its first rows cannot be split into cells")
     return best, splits[best]
 
 
@@ -140,7 +140,7 @@ def _fitted(header: list[str], body: list[list[str]], width: int) -> list[str]:
     if len(header) == width - 1:
         ends_empty = all(row[-1] == "" for row in body)
         return [*header, ""] if ends_empty else ["", *header]
-    raise BadInput(f"the header has {len(header)} names, but the rows have {width} values")
+    raise UnreadableInput(f"the header has {len(header)} names, but the rows have {width} values")
 
 
 def _lines_of_first_row(sample: str, delimiter: str, quote: str | None) -> int:

@@ -12,7 +12,7 @@ import pandas as pd
 from ingest.reading.arff import is_arff, read_arff
 from ingest.reading.delimited import read_delimited
 from ingest.reading.encoding import quoted, read_bytes, to_utf8
-from warehouse.support.errors import BadInput, Failed, one_line
+from warehouse.support.errors import Failed, UnknownName, UnreadableInput, one_line
 
 _BUILT_IN = ("breast_cancer", "digits", "iris", "wine")
 _SUFFIXES = re.compile(r"(?:\.(?:csv|tsv|txt|tab|dat|data|arff|parquet|pq))?(?:\.gz)?$", re.IGNORECASE)
@@ -49,14 +49,14 @@ def read_table(source: str | Path | pd.DataFrame) -> RawTable:
     elif isinstance(source, str) and source.startswith("sklearn:"):
         raw = _read_built_in(source)
     elif isinstance(source, str) and re.match(r"[a-z][a-z0-9+]+://", source):
-        raise BadInput(f"{quoted(source)} is an address; download the file and give its path")
+        raise UnreadableInput(f"{quoted(source)} is an address; download the file and give its path")
     else:
         raw = _read_file(Path(source))
     rows, columns = raw.frame.shape
     if columns < 2:
-        raise BadInput("a dataset needs at least two columns, a feature and the target")
+        raise UnreadableInput("a dataset needs at least two columns, a feature and the target")
     if rows == 0:
-        raise BadInput("the table has columns but no rows")
+        raise UnreadableInput("the table has columns but no rows")
     names = _texts(raw.frame.columns)
     repeated = frozenset(name for name, count in Counter(names).items() if count > 1)
     return replace(raw, frame=raw.frame.set_axis(list(_unique(names)), axis=1), repeated=repeated)
@@ -81,14 +81,16 @@ def _read_parquet(content: bytes, path: Path) -> pd.DataFrame:
     try:
         frame: pd.DataFrame = pa_parquet.read_table(io.BytesIO(content)).to_pandas()
     except (pa.ArrowException, OSError, ValueError) as error:
-        raise BadInput(f"{quoted(path)} is a damaged Parquet file ({one_line(error)[:200]})") from error
+        raise UnreadableInput(
+            f"{quoted(path)} is a damaged Parquet file ({one_line(error)[:200]})"
+        ) from error
     return frame.reset_index(drop=True)
 
 
 def _read_openml(source: str) -> RawTable:
     identifier = source.removeprefix("openml:")
     if not identifier.isdecimal():
-        raise BadInput(f"{quoted(source)}: expected openml:<dataset number>, such as openml:31")
+        raise UnreadableInput(f"{quoted(source)}: expected openml:<dataset number>, such as openml:31")
     import openml
 
     try:
@@ -104,7 +106,9 @@ def _read_openml(source: str) -> RawTable:
 def _read_built_in(source: str) -> RawTable:
     name = source.removeprefix("sklearn:")
     if name not in _BUILT_IN:
-        raise BadInput(f"scikit-learn comes with no {quoted(name)}; the datasets are {', '.join(_BUILT_IN)}")
+        raise UnknownName(
+            f"scikit-learn comes with no {quoted(name)}; the datasets are {', '.join(_BUILT_IN)}"
+        )
     from sklearn import datasets
 
     frame: pd.DataFrame = getattr(datasets, f"load_{name}")(as_frame=True).frame

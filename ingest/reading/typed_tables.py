@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 
 from ingest.reading.arff import is_arff, read_arff
 from ingest.reading.encoding import quoted, to_utf8
-from warehouse.support.errors import BadInput
+from warehouse.support.errors import UnreadableInput
 
 Value = bool | int | float | str | None
 
@@ -85,14 +85,14 @@ def read_typed_table(content: bytes) -> TypedTable:
     `BadInput` if the file is none of these, has no rows, or names a column twice.
     """
     if not content.strip():
-        raise BadInput("the file is empty")
+        raise UnreadableInput("the file is empty")
     if content.startswith(b"PAR1"):
         table = _read_parquet(content)
     else:
         text = to_utf8(content)
         table = _read_arff(text) if is_arff(text) else _read_delimited(text)
     if not table.columns or not len(next(iter(table.columns.values())).codes):
-        raise BadInput("the file has no rows")
+        raise UnreadableInput("the file has no rows")
     return table
 
 
@@ -100,7 +100,7 @@ def _read_parquet(content: bytes) -> TypedTable:
     try:
         table = pq.read_table(io.BytesIO(content))
     except (pa.ArrowException, OSError) as error:
-        raise BadInput(f"the file is no readable Parquet: {error}") from error
+        raise UnreadableInput(f"the file is no readable Parquet: {error}") from error
     _refuse_duplicates(table.column_names)
     return TypedTable({}, {name: _typed_arrow(name, table[name]) for name in table.column_names})
 
@@ -112,7 +112,9 @@ def _typed_arrow(name: str, column: pa.ChunkedArray) -> Column:
         return Column.from_text(column.to_pandas().astype("str"))
     kinds = (pa.types.is_boolean, pa.types.is_integer, pa.types.is_floating, pa.types.is_null)
     if not any(is_kind(column.type) for is_kind in kinds):
-        raise BadInput(f"column {quoted(name)} holds {column.type}; expected booleans, numbers or text")
+        raise UnreadableInput(
+            f"column {quoted(name)} holds {column.type}; expected booleans, numbers or text"
+        )
     if pa.types.is_floating(column.type):
         column = pc.if_else(pc.is_nan(column), None, column)
     encoded = pa.concat_arrays(column.chunks).dictionary_encode()
@@ -146,7 +148,7 @@ def _read_delimited(content: bytes) -> TypedTable:
             io.StringIO("\n".join(lines)), sep=delimiter, header=None, dtype=str, keep_default_na=False
         )
     except ValueError as error:
-        raise BadInput(f"the file is no table: {' '.join(str(error).split())}") from error
+        raise UnreadableInput(f"the file is no table: {' '.join(str(error).split())}") from error
     names = [str(name).strip() for name in cells.iloc[0]]
     _refuse_duplicates(names)
     return TypedTable(
@@ -166,4 +168,4 @@ def _metadata(comment: str) -> Mapping[str, Any]:
 def _refuse_duplicates(names: list[str]) -> None:
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
-        raise BadInput(f"two columns are named {quoted(twice[0])}; rename one")
+        raise UnreadableInput(f"two columns are named {quoted(twice[0])}; rename one")

@@ -22,7 +22,7 @@ from ingest.reading.datasets import NumericTarget
 from ingest.running.pool import Member, in_turns, read_pool
 from ingest.running.resampling import Resampling
 from warehouse.configurations.configuration import Configuration
-from warehouse.support.errors import BadInput, one_line
+from warehouse.support.errors import UnreadableInput, one_line
 
 ENOUGH_MORE_ROWS = 1.25
 """A tier runs on a dataset where it trains on so many times the rows of the tier before."""
@@ -140,11 +140,11 @@ def read_plan(path: Path) -> Plan:
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise BadInput(f"{path}: not readable as a plan: {one_line(error)}") from error
+        raise UnreadableInput(f"{path}: not readable as a plan: {one_line(error)}") from error
     try:
         return _plan(content, path.parent)
     except (TypeError, KeyError, ValueError) as error:
-        raise BadInput(f"{path}: not a plan: {one_line(error)}") from error
+        raise UnreadableInput(f"{path}: not a plan: {one_line(error)}") from error
 
 
 def _plan(content: dict[str, Any], folder: Path) -> Plan:
@@ -182,7 +182,7 @@ def _families(path: Path) -> dict[str, dict[str, str]]:
     try:
         table = pd.read_csv(path, dtype=str)[["name", "family", "domain"]]
     except (OSError, ValueError, KeyError) as error:
-        raise BadInput(f"{path}: no table with name, family and domain: {one_line(error)}") from error
+        raise UnreadableInput(f"{path}: no table with name, family and domain: {one_line(error)}") from error
     return {
         name: {"family": family, "domain": domain}
         for name, family, domain in table.itertuples(index=False, name=None)

@@ -20,7 +20,7 @@ from ingest.flows import FLOWS, get_flow
 from ingest.flows.design import sobol_design
 from warehouse.configurations.configuration import Configuration
 from warehouse.configurations.parameters import Number, Value
-from warehouse.support.errors import BadInput, one_line
+from warehouse.support.errors import MissingPackage, UnreadableInput, one_line
 from warehouse.support.files import read_json, write_text
 
 Item = TypeVar("Item")
@@ -60,7 +60,7 @@ def read_pool(path: Path) -> list[Member]:
             Member(Configuration(record["flow"], record["values"]), record["source"]) for record in records
         ]
     except (TypeError, KeyError) as error:
-        raise BadInput(f"{path}: no pool: a list of objects with flow, values and source") from error
+        raise UnreadableInput(f"{path}: no pool: a list of objects with flow, values and source") from error
     for member in members:
         get_flow(member.configuration.algorithm).current(member.configuration.values)
     return members
@@ -152,7 +152,9 @@ def flaml_portfolios() -> Path:
     """
     package = find_spec("flaml")
     if package is None or not package.submodule_search_locations:
-        raise BadInput("FLAML's configurations are in the package flaml, which is missing: pip install flaml")
+        raise MissingPackage(
+            "FLAML's configurations are in the package flaml, which is missing: pip install flaml"
+        )
     return Path(package.submodule_search_locations[0]) / "default"
 
 
@@ -162,7 +164,7 @@ def _portfolios(path: Path, translate: Callable[[Any], Iterator[list[Member]]]) 
     try:
         return [*translate(content)]
     except (AttributeError, KeyError, TypeError) as error:
-        raise BadInput(
+        raise UnreadableInput(
             f"{path}: not portfolios of the form that is known: {one_line(repr(error))}"
         ) from error
 

@@ -21,7 +21,7 @@ import numpy as np
 from metalearners.base import Prediction
 from metalearners.latent_gp import expected_improvement
 from warehouse.support.arrays import Floats
-from warehouse.support.errors import BadInput
+from warehouse.support.errors import BadOption, UnknownName
 
 XI = 0.01
 KAPPA = 1.0
@@ -107,17 +107,17 @@ def get_acquisition(name: str) -> Acquisition:
         BadInput: there is none; the message lists the known ones.
     """
     if name not in ACQUISITIONS:
-        raise BadInput(f"unknown acquisition function {name!r}; known are {', '.join(ACQUISITIONS)}")
+        raise UnknownName(f"unknown acquisition function {name!r}; known are {', '.join(ACQUISITIONS)}")
     return ACQUISITIONS[name]
 
 
 def _std(predicted: Prediction) -> Floats:
     if predicted.std is None:
-        raise BadInput("this surrogate states no uncertainty: use the acquisition function `value`")
+        raise BadOption("this surrogate states no uncertainty: use the acquisition function `value`")
     return predicted.std
 
 
 def _log_time(situation: Situation) -> Floats:
     if situation.log_seconds is None:
-        raise BadInput("this acquisition function needs predicted running times, and nothing predicts them")
+        raise BadOption("this acquisition function needs predicted running times, and nothing predicts them")
     return np.log1p(np.exp(situation.log_seconds))

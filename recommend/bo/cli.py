@@ -23,7 +23,7 @@ from warehouse.options import MeasureOption, WarehouseOption
 from warehouse.store import Warehouse
 from warehouse.support import console
 from warehouse.support.console import JsonOption, QuietOption
-from warehouse.support.errors import BadInput, Failed, HeadstartError
+from warehouse.support.errors import BadOption, Failed, HeadstartError
 from warehouse.support.files import write_text
 
 HELP = """Search for the best configuration on a dataset, starting from what `recommend` would try first.
@@ -150,9 +150,9 @@ def search(
 
     console.check_format(output)
     if dataset is None:
-        raise BadInput("name the dataset: tune FILE, or tune openml:ID")
+        raise BadOption("name the dataset: tune FILE, or tune openml:ID")
     if model is not None and model.suffix not in (".skops", ".py"):
-        raise BadInput(f"{model}: a model is written as .skops, or its code as .py")
+        raise BadOption(f"{model}: a model is written as .skops, or its code as .py")
     if record:
         Warehouse.check_writable(warehouse)
     chosen = start or (FROM_FILE if seeds is not None else "top")

@@ -23,7 +23,7 @@ import numpy as np
 from metalearners.base import standard_scores
 from recommend.bo.candidates import Candidate, Candidates
 from recommend.bo.scoring import Scorer
-from warehouse.support.errors import BadInput
+from warehouse.support.errors import BadOption
 
 FEWEST = 3
 """Trials before the surrogate is asked."""
@@ -76,7 +76,7 @@ class Optimizer:
             BadInput: a number out of range.
         """
         if random_every is not None and random_every < 1:
-            raise BadInput("random_every must be 1 or more")
+            raise BadOption("random_every must be 1 or more")
         self._candidates = candidates
         self._scorer = scorer
         self._starts = list({start.key: start for start in starts}.values())
@@ -98,7 +98,7 @@ class Optimizer:
             BadInput: it is not the next number.
         """
         if proposal.number != len(self._trials):
-            raise BadInput(f"trial {proposal.number} can't follow {len(self._trials)} trials")
+            raise BadOption(f"trial {proposal.number} can't follow {len(self._trials)} trials")
         self._trials.append(_Trial(proposal))
 
     def tell(self, number: int, value: float | None, seconds: float | None = None) -> None:
@@ -112,11 +112,11 @@ class Optimizer:
             BadInput: there is no such trial, it is done, or a number is not finite.
         """
         if not 0 <= number < len(self._trials) or self._trials[number].done:
-            raise BadInput(f"no trial {number} is under way")
+            raise BadOption(f"no trial {number} is under way")
         if value is not None and not np.isfinite(value):
-            raise BadInput(f"trial {number} can't have the value {value}")
+            raise BadOption(f"trial {number} can't have the value {value}")
         if seconds is not None and not 0 <= seconds < np.inf:
-            raise BadInput(f"trial {number} can't have taken {seconds} s")
+            raise BadOption(f"trial {number} can't have taken {seconds} s")
         trial = self._trials[number]
         trial.done, trial.value, trial.seconds = True, value, seconds
 

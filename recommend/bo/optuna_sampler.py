@@ -42,7 +42,7 @@ from recommend.space import KNOWN, Space, with_shares
 from warehouse.configurations.configuration import Configuration
 from warehouse.configurations.table import ALGORITHM
 from warehouse.store import Warehouse
-from warehouse.support.errors import BadInput
+from warehouse.support.errors import BadInput, BadOption, UnfitConfiguration
 
 logger = logging.getLogger(__name__)
 
@@ -94,7 +94,7 @@ class HeadstartSampler(BaseSampler):
                 have, or a seed below 0.
         """
         if seed < 0:
-            raise BadInput(f"the seed must be 0 or more, not {seed}")
+            raise BadOption(f"the seed must be 0 or more, not {seed}")
         self.space = space
         self._distributions = optuna_distributions(space)
         self._domains = {name: optuna_domain(own) for name, own in self._distributions.items()}
@@ -171,7 +171,7 @@ class HeadstartSampler(BaseSampler):
                 continue
             try:
                 candidate = self._candidate(study.study_name, trial)
-            except BadInput as error:
+            except UnfitConfiguration as error:
                 left_out.append(f"trial {trial.number}: {error}")
                 continue
             if candidate is not None:
@@ -198,7 +198,7 @@ class HeadstartSampler(BaseSampler):
         if trial.state is TrialState.RUNNING:
             try:
                 return self._read(trial.params)
-            except BadInput:  # the objective has not suggested everything yet
+            except UnfitConfiguration:  # the objective has not suggested everything yet
                 return self._proposed.get(key)
         if key not in self._tried:
             self._proposed.pop(key, None)
@@ -211,8 +211,10 @@ class HeadstartSampler(BaseSampler):
         self.space.vector(configuration)
         try:
             return self._read(named(configuration, joint=len(self.space.flows) > 1))
-        except BadInput as error:
-            raise BadInput(f"a start of {configuration.algorithm} is not in the space: {error}") from None
+        except UnfitConfiguration as error:
+            raise UnfitConfiguration(
+                f"a start of {configuration.algorithm} is not in the space: {error}"
+            ) from None
 
     def _read(self, values: Mapping[str, Any]) -> Candidate:
         """The candidate with these values, among which may be others.
@@ -230,11 +232,11 @@ class HeadstartSampler(BaseSampler):
 
     def _fitted(self, values: Mapping[str, Any], name: str) -> Any:
         if name not in values:
-            raise BadInput(f"it has no {name}")
+            raise UnfitConfiguration(f"it has no {name}")
         try:
             return self._domains[name].fit(values[name])
-        except BadInput as error:
-            raise BadInput(f"{name} is {values[name]!r}, {error}") from None
+        except UnfitConfiguration as error:
+            raise UnfitConfiguration(f"{name} is {values[name]!r}, {error}") from None
 
     def _values(self, candidate: Candidate) -> dict[str, Any]:
         """What Optuna calls the candidate."""

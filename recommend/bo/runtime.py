@@ -26,7 +26,7 @@ from recommend.ranking import RankingContext
 from recommend.space import Configurations
 from warehouse.queries import RunTable
 from warehouse.support.arrays import Floats
-from warehouse.support.errors import BadInput
+from warehouse.support.errors import BadInput, TooFewRuns
 
 MEASURES = ("wall_clock_time_millis", "usercpu_time_millis")
 """Measures of a run's time, the preferred one first."""
@@ -102,4 +102,4 @@ def warehouse_times(known: RankingContext) -> RunningTimes:
         with suppress(BadInput):
             runs = without_datasets(known.warehouse.run_table(None, measure), known.left_out.keys())
             return RunningTimes(runs, known.warehouse.metafeatures(), known.metafeatures)
-    raise BadInput(f"no run of the warehouse has a time ({', '.join(MEASURES)})")
+    raise TooFewRuns(f"no run of the warehouse has a time ({', '.join(MEASURES)})")

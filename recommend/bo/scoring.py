@@ -13,7 +13,7 @@ from recommend.bo.runtime import RunningTimes
 from recommend.bo.surrogates.base import Surrogate
 from recommend.space import Configurations
 from warehouse.support.arrays import Floats, Rows
-from warehouse.support.errors import BadInput
+from warehouse.support.errors import BadOption
 
 E = TypeVar("E", bound=Rows)
 
@@ -46,9 +46,9 @@ class Scorer:
         name = acquisition or surrogate.acquisition
         self._acquisition = get_acquisition(name)
         if name in TIMED and times is None:
-            raise BadInput(f"the acquisition function {name} needs predicted running times")
+            raise BadOption(f"the acquisition function {name} needs predicted running times")
         if name in UNCERTAIN and surrogate.acquisition not in UNCERTAIN:
-            raise BadInput(f"the acquisition function {name} needs a surrogate that states its uncertainty")
+            raise BadOption(f"the acquisition function {name} needs a surrogate that states its uncertainty")
         self._surrogate = surrogate
         self._times = times
         self._xi = xi

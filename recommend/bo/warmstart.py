@@ -14,7 +14,7 @@ from metalearners.base import MetaLearner
 from recommend.seeds import choose_delta
 from warehouse.configurations.table import ConfigurationTable
 from warehouse.support.arrays import Positions
-from warehouse.support.errors import BadInput
+from warehouse.support.errors import UnknownName
 
 Choice = Literal["choose", "worst", "delta"]
 
@@ -53,9 +53,9 @@ def get_start(name: str) -> Start:
     """
     plain, _, learner = name.partition("@")
     if plain not in STARTS:
-        raise BadInput(f"unknown start {plain!r}; known are {', '.join((NO_START, *STARTS))}")
+        raise UnknownName(f"unknown start {plain!r}; known are {', '.join((NO_START, *STARTS))}")
     if learner and learner not in LEARNERS:
-        raise BadInput(f"unknown learner {learner!r}; known are {', '.join(LEARNERS)}")
+        raise UnknownName(f"unknown learner {learner!r}; known are {', '.join(LEARNERS)}")
     start = STARTS[plain]
     return Start(start.choice, learner) if learner else start
 

@@ -17,7 +17,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from warehouse.support.errors import BadInput, HeadstartError, one_line
+from warehouse.support.errors import BadOption, HeadstartError, UnknownName, one_line
 
 JsonOption = Annotated[str, typer.Option("--format", metavar="table|json", help="How to print the result.")]
 QuietOption = Annotated[bool, typer.Option("--quiet", help="No progress on stderr.")]
@@ -43,14 +43,14 @@ def new_app(help_text: str, group: type[TyperGroup] | None = None) -> typer.Type
 def check_format(output: str, known: Sequence[str] = ("table", "json")) -> None:
     """Refuse an output format that the command does not have."""
     if output not in known:
-        raise BadInput(f"unknown --format {output!r}; known are {', '.join(known)}")
+        raise UnknownName(f"unknown --format {output!r}; known are {', '.join(known)}")
 
 
 def assignment(text: str) -> tuple[str, str]:
     """`NAME=VALUE` as its two parts; the name may hold equals signs, the value not."""
     name, sign, value = text.rpartition("=")
     if not (name and sign and value):
-        raise BadInput(f"{text!r} is no NAME=VALUE")
+        raise BadOption(f"{text!r} is no NAME=VALUE")
     return name, value
 
 

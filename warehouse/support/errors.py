@@ -13,6 +13,46 @@ class BadInput(HeadstartError):
     exit_code = 2
 
 
+class UnknownName(BadInput):
+    """A name that nothing has; the text lists the known ones where they are few."""
+
+
+class BadOption(BadInput):
+    """An option, setting or argument that is missing, out of range, or excluded by another one."""
+
+
+class UnreadableInput(BadInput):
+    """A file that is not there, or does not hold what it should."""
+
+
+class UnusableDataset(BadInput):
+    """A dataset that can be read and not be learned from."""
+
+
+class UnfitConfiguration(BadInput):
+    """A configuration that a flow or a search space does not have, or has no more."""
+
+
+class TooFewRuns(BadInput):
+    """Nothing, or too little, to learn from or to compare."""
+
+
+class DamagedModel(BadInput):
+    """A stored model or encoding that is cut off, changed, or of another version."""
+
+
+class UnusableWarehouse(BadInput):
+    """A directory without a warehouse, without the version that is asked for, or that may not be written."""
+
+
+class RefusedRows(BadInput):
+    """Rows that contradict each other, the warehouse, or their table."""
+
+
+class MissingPackage(BadInput):
+    """A package that is not installed."""
+
+
 class Failed(HeadstartError):
     """The input was fine, the work could not be done (exit code 1)."""
 

@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from warehouse.support.errors import BadInput, Failed
+from warehouse.support.errors import Failed, UnreadableInput
 
 
 def read_json(path: str | Path) -> Any:
@@ -17,9 +17,9 @@ def read_json(path: str | Path) -> Any:
     try:
         return json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
-        raise BadInput(f"{path}: can't be read: {error.strerror or error}") from error
+        raise UnreadableInput(f"{path}: can't be read: {error.strerror or error}") from error
     except (ValueError, RecursionError) as error:
-        raise BadInput(f"{path}: not a JSON file: {error}") from error
+        raise UnreadableInput(f"{path}: not a JSON file: {error}") from error
 
 
 def write_text(path: str | Path, text: str) -> None:

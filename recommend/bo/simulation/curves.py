@@ -32,7 +32,7 @@ from metalearners.evaluation import Interval, interval
 from metalearners.figures import save_figure
 from recommend.bo.simulation.runner import Searched
 from warehouse.support.arrays import Floats
-from warehouse.support.errors import BadInput, Failed
+from warehouse.support.errors import Failed, TooFewRuns
 from warehouse.support.files import write_text
 
 SHOWN = (1, 3, 5, 10, 25, 50, 100)
@@ -186,9 +186,9 @@ class Curves:
             Failed: the extra `compare` is not installed.
         """
         if len(self.methods) < 2:
-            raise BadInput("a comparison takes two methods or more")
+            raise TooFewRuns("a comparison takes two methods or more")
         if trials is not None and not 1 <= trials <= self.trials:
-            raise BadInput(f"can't compare after {trials} trials: there are {self.trials}")
+            raise TooFewRuns(f"can't compare after {trials} trials: there are {self.trials}")
         counted = self.regret if trials is None else self.regret[..., [trials - 1]]
         figures = np.round(counted.mean(axis=(2, 3)), _DIGITS).T  # (D, M)
         results = pd.DataFrame(figures, index=list(self.datasets), columns=list(self.methods))
@@ -202,7 +202,7 @@ def curves_of(searched: Sequence[Searched]) -> Curves:
         BadInput: there is none or one without a trial, or a method lacks a dataset or seed of another.
     """
     if not searched or not all(one.best_so_far for one in searched):
-        raise BadInput("there is no search, or one without a trial: nothing to show")
+        raise TooFewRuns("there is no search, or one without a trial: nothing to show")
     methods = tuple(dict.fromkeys(one.method for one in searched))
     datasets = tuple(dict.fromkeys(one.dataset for one in searched))
     seeds = tuple(sorted({one.seed for one in searched}))
@@ -210,7 +210,7 @@ def curves_of(searched: Sequence[Searched]) -> Curves:
     keys = list(product(methods, datasets, seeds))
     for key in keys:
         if key not in found:
-            raise BadInput("{} was not run on {} with seed {}, but others were".format(*key))
+            raise TooFewRuns("{} was not run on {} with seed {}, but others were".format(*key))
     longest = max(len(one.best_so_far) for one in searched)
     shape = (len(methods), len(datasets), len(seeds))
     best_so_far = np.array(

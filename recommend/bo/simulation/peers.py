@@ -26,7 +26,7 @@ from recommend.export import named, optuna_distributions, optuna_domain, suggest
 from recommend.space import Space
 from warehouse.configurations.configuration import Configuration
 from warehouse.support.arrays import Floats
-from warehouse.support.errors import BadInput, Failed
+from warehouse.support.errors import Failed, UnknownName
 
 if TYPE_CHECKING:
     from optuna.samplers import BaseSampler
@@ -255,7 +255,7 @@ def new_peer(name: str, space: Space, starts: Sequence[Candidate], seed: int, tr
         Failed: its library is not installed.
     """
     if name not in PEERS:
-        raise BadInput(f"unknown optimizer {name!r}; known are {', '.join(PEERS)}")
+        raise UnknownName(f"unknown optimizer {name!r}; known are {', '.join(PEERS)}")
     different = list({start.key: start for start in starts}.values())
     try:
         return PEERS[name](space, different, seed, trials)

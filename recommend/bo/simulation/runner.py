@@ -31,7 +31,7 @@ from recommend.bo.simulation.tasks import ModelTask, TableTask, Task
 from recommend.bo.surrogates import LEARNERS_OF, SURROGATES, Ingredients, new_surrogate
 from recommend.bo.warmstart import NO_START, OPTIMAL, SEEDS, first_choices, get_start
 from warehouse.queries import RunTable
-from warehouse.support.errors import BadInput
+from warehouse.support.errors import BadOption, TooFewRuns, UnknownName
 from warehouse.support.journal import Journal
 
 TASKS = ("table", "model")
@@ -101,16 +101,16 @@ def simulate(
         BadInput: an unknown method or kind of task, a dataset without runs, or fewer than two datasets.
     """
     if plan.kind not in TASKS:
-        raise BadInput(f"unknown kind of task {plan.kind!r}; known are {', '.join(TASKS)}")
+        raise UnknownName(f"unknown kind of task {plan.kind!r}; known are {', '.join(TASKS)}")
     for method in plan.methods:
         _check(method, plan.kind)
     known = runs.runs["dataset"].unique().tolist()
     wanted = known if datasets is None else list(datasets)
     strangers = [dataset for dataset in wanted if dataset not in set(known)]
     if strangers:
-        raise BadInput(f"no run on dataset {strangers[0]!r} has {runs.measure}")
+        raise TooFewRuns(f"no run on dataset {strangers[0]!r} has {runs.measure}")
     if len(known) < 2:
-        raise BadInput("leaving one dataset out takes runs on two datasets or more")
+        raise TooFewRuns("leaving one dataset out takes runs on two datasets or more")
     of_runs = runs_checksum(runs)
     kept = {} if journal is None else dict(_kept(journal, plan, of_runs))
     on_dataset = partial(_searches, runs, metafeatures, plan, frozenset(kept))
@@ -205,9 +205,9 @@ def _check(method: str, kind: str) -> None:
     name, _, start = method.partition("+")
     if name not in (*SURROGATES, *PEERS):
         known = (*_RANDOM, ORDER, *(f"{name}+START" for name in (*SURROGATES, *PEERS)))
-        raise BadInput(f"unknown method {method!r}; known are {', '.join(known)}")
+        raise UnknownName(f"unknown method {method!r}; known are {', '.join(known)}")
     if name in PEERS and kind == "table":
-        raise BadInput(f"{name} searches a whole space: it takes tasks of the kind model")
+        raise BadOption(f"{name} searches a whole space: it takes tasks of the kind model")
     if start not in ("", NO_START, OPTIMAL):
         get_start(start)
 

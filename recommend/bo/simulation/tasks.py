@@ -23,7 +23,7 @@ from recommend.bo.candidates import Candidate, Candidates, SpaceCandidates, Tabl
 from recommend.space import Configurations, Space, configurations_of_table
 from warehouse.queries import RunTable
 from warehouse.support.arrays import Floats
-from warehouse.support.errors import BadInput
+from warehouse.support.errors import BadOption
 
 TREES, LEAVES, RATE, FEWEST = 200, 16, 0.1, 3
 RANDOM = 10_000
@@ -132,5 +132,5 @@ class ModelTask:
 
 def _flow_of(runs: RunTable) -> Flow:
     if runs.flow is None:
-        raise BadInput("a model of runs takes the runs of one flow: name it")
+        raise BadOption("a model of runs takes the runs of one flow: name it")
     return get_flow(str(runs.configurations.algorithms.iloc[0]))

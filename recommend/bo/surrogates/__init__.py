@@ -19,7 +19,7 @@ from recommend.bo.surrogates.boosting import HyperboostSurrogate, QuantileSurrog
 from recommend.bo.surrogates.forest import ForestSurrogate
 from recommend.bo.surrogates.gaussian_process import GaussianProcessSurrogate
 from recommend.space import Configurations
-from warehouse.support.errors import BadInput
+from warehouse.support.errors import BadOption, UnknownName
 
 __all__ = ["DEFAULT_SURROGATE", "LEARNERS_OF", "SURROGATES", "Ingredients", "Surrogate", "new_surrogate"]
 
@@ -59,12 +59,12 @@ def new_surrogate(name: str, ingredients: Ingredients) -> Surrogate[Any]:
         BadInput: there is none of this name, or it needs a meta-learner that there is not.
     """
     if name not in SURROGATES:
-        raise BadInput(f"unknown surrogate {name!r}; known are {', '.join(SURROGATES)}")
+        raise UnknownName(f"unknown surrogate {name!r}; known are {', '.join(SURROGATES)}")
     return SURROGATES[name](ingredients)
 
 
 def _learner(given: Ingredients) -> HasPrior:
     learner: object = given.learner
     if not isinstance(learner, HasPrior):
-        raise BadInput("this surrogate needs a meta-learner that states a prior over configurations")
+        raise BadOption("this surrogate needs a meta-learner that states a prior over configurations")
     return learner

@@ -20,7 +20,7 @@ from filelock import FileLock, Timeout
 from ingest.running.limits import Trial
 from recommend.bo.optimizer import Origin
 from warehouse.configurations.configuration import Configuration
-from warehouse.support.errors import BadInput, Failed
+from warehouse.support.errors import BadOption, Failed, UnreadableInput
 from warehouse.support.journal import Journal
 
 FORMAT = "headstart-history/1"
@@ -61,7 +61,7 @@ class TrialHistory:
             self.folder.mkdir(parents=True, exist_ok=True)
             self._lock.acquire(timeout=0)
         except Timeout as error:
-            raise BadInput(f"{self.folder} is in use: another `tune` works on this history") from error
+            raise BadOption(f"{self.folder} is in use: another `tune` works on this history") from error
         except OSError as error:
             raise Failed(f"{self.folder} can't be written: {error.strerror or error}") from error
         try:
@@ -99,10 +99,12 @@ class TrialHistory:
             self._journal.append({"format": FORMAT, "search": self._search})
             return
         if records[0].get("format") != FORMAT:
-            raise BadInput(f"{self.folder}: its history.jsonl is no history of this version; choose another")
+            raise UnreadableInput(
+                f"{self.folder}: its history.jsonl is no history of this version; choose another"
+            )
         different = _differences(records[0].get("search", {}), self._search)
         if different:
-            raise BadInput(
+            raise BadOption(
                 f"{self.folder} holds the history of another search (other {', '.join(different)}): choose "
                 "another folder, or search as before"
             )

@@ -17,7 +17,7 @@ from recommend.bo.tuning.result import Tuned
 from recommend.bo.tuning.setup import HELD_OUT
 from warehouse.configurations.parameters import Value
 from warehouse.store import Warehouse
-from warehouse.support.errors import BadInput, Failed
+from warehouse.support.errors import BadInput, Failed, TooFewRuns, UnusableDataset
 from warehouse.support.files import write_bytes
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def fitted(tuned: Tuned) -> Pipeline:
         BadInput: no trial succeeded.
     """
     if tuned.best is None:
-        raise BadInput("no trial succeeded: there is no model to fit")
+        raise TooFewRuns("no trial succeeded: there is no model to fit")
     best, dataset = tuned.best.configuration, tuned.dataset
     pipeline = get_flow(best.algorithm).pipeline(best.values, dataset.roles, seed=tuned.search.seed)
     with warnings.catch_warnings():
@@ -76,10 +76,10 @@ def script(tuned: Tuned) -> str:
         BadInput: no trial succeeded, or the data came from no file or server that could be read again.
     """
     if tuned.best is None:
-        raise BadInput("no trial succeeded: there is no model to fit")
+        raise TooFewRuns("no trial succeeded: there is no model to fit")
     dataset, configuration = tuned.dataset, tuned.best.configuration
     if not (dataset.source.startswith("openml:") or Path(dataset.source).is_file()):
-        raise BadInput(f"{dataset.source} can't be read again by a script")
+        raise UnusableDataset(f"{dataset.source} can't be read again by a script")
     target = str(dataset.target.name)
     roles = {target: "categorical", **{name: str(role) for name, role in dataset.roles.items()}}
     return _SCRIPT.format(

@@ -25,7 +25,7 @@ from recommend.ranking import RankingContext, ranking_context
 from recommend.space import KNOWN, Space
 from warehouse.configurations.configuration import Configuration
 from warehouse.store import Warehouse
-from warehouse.support.errors import BadInput
+from warehouse.support.errors import TooFewRuns
 
 HELD_OUT = 4
 """One row in so many is held out."""
@@ -40,7 +40,7 @@ def split_rows(dataset: Dataset, search: Search) -> tuple[np.ndarray, np.ndarray
     codes = class_codes(dataset)
     train, test = hold_out(codes, HELD_OUT, search.seed)
     if len(np.unique(codes[train])) < 2 or len(train) < max(2, search.folds):
-        raise BadInput(f"{dataset.name} has too few rows ({len(codes):,}) for {search.folds} folds")
+        raise TooFewRuns(f"{dataset.name} has too few rows ({len(codes):,}) for {search.folds} folds")
     return train, test
 
 

@@ -10,7 +10,7 @@ from ingest.running.cross_validation import MEASURES
 from recommend.bo.surrogates import DEFAULT_SURROGATE
 from recommend.bo.warmstart import FROM_FILE, NO_START, get_start
 from warehouse.configurations.configuration import Configuration
-from warehouse.support.errors import BadInput
+from warehouse.support.errors import BadOption
 
 
 @dataclass(frozen=True)
@@ -55,9 +55,9 @@ class Budget:
 def check(search: Search, budget: Budget, jobs: int) -> None:
     """Refuse what can't work, before any work."""
     if search.measure not in MEASURES:
-        raise BadInput(f"a trial does not measure {search.measure}; it measures {', '.join(MEASURES)}")
+        raise BadOption(f"a trial does not measure {search.measure}; it measures {', '.join(MEASURES)}")
     if budget.trials is None and budget.seconds is None:
-        raise BadInput("a search needs an end: a number of trials, or a time")
+        raise BadOption("a search needs an end: a number of trials, or a time")
     if search.start not in (NO_START, FROM_FILE):
         get_start(search.start)
     positive = {
@@ -70,4 +70,4 @@ def check(search: Search, budget: Budget, jobs: int) -> None:
     }
     for name, number in positive.items():
         if number is not None and number <= 0:
-            raise BadInput(f"{name} must be more than 0, not {number}")
+            raise BadOption(f"{name} must be more than 0, not {number}")
