@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ingest.metafeatures import Metafeatures
     from ingest.openml.job import JobProgress
 
-SHOWN_REASONS = 10
+SHOWN_REASONS = 10  # lines that fit a screen beside the summary
 
 
 def _numbers_option(which: str) -> Any:

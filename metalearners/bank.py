@@ -47,7 +47,7 @@ _NOISES = (0.005, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 2.0)
 """Variance of a run's noise over that of the function, of which each dataset takes the likeliest."""
 _RESTS = (0.1, 0.2, 0.4)
 """Variance that the components leave out, of which the likeliest is taken."""
-_NOISES_OF_RUNS = (0.05, 0.1, 0.2, 0.4)
+_NOISES_OF_RUNS = (0.05, 0.1, 0.2, 0.4)  # variance, of which the likeliest is taken; each step doubles
 _SAMPLE = 50
 """Runs of each dataset that uncertainty is learned from."""
 _GRID = 1500
@@ -55,8 +55,9 @@ _GRID = 1500
 _BLOCKS = (1, 1, 1, 5)
 """Components whose standing is predicted together; the rest is the last block."""
 _WEIGHTS = (0.0, 0.15, 0.3, 0.6, 1.2, 2.5, 5.0)
-_RIDGES = (0.1, 0.2, 0.4, 0.8, 1.6, 3.2)
-_ROUNDS = 2
+"""Of a group's distances, from no influence on; each step doubles."""
+_RIDGES = (0.1, 0.2, 0.4, 0.8, 1.6, 3.2)  # added to the kernel's diagonal; each step doubles
+_ROUNDS = 2  # over all groups; set by hand
 _LEVEL_VARIANCE = 100.0  # of a dataset's level, which no meta-feature tells: as good as unknown
 
 

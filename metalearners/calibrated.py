@@ -35,7 +35,7 @@ from warehouse.support.arrays import Floats, Positions
 from warehouse.support.errors import DamagedModel
 
 _HELD_OUT, _MOST_HELD_OUT = 3, 15  # every third dataset is left out to measure the spread, up to so many
-_FEATURES = 200
+_FEATURES = 200  # of the kernel's approximation; the error falls with their root
 _LEAST_DOUBT = 0.5  # standard deviation: however sure a learner is, a new dataset may be like none before
 _CORRELATED = 0.5  # share of what a prediction misses that similar configurations have in common
 

@@ -24,7 +24,7 @@ from warehouse.support.files import read_json
 
 FIGURES = ("tau", *(f"regret{top}" for top in TOPS))
 """What learners can be compared by."""
-ALPHA = 0.05
+ALPHA = 0.05  # by convention
 
 
 @dataclass(frozen=True)

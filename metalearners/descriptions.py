@@ -39,7 +39,7 @@ _CONTRASTS = (
     ("NaiveBayes", "J48.0001."),
     ("REPTreeDepth3", "J48.0001."),
 )
-_SMALLEST_BASE = 1e-3
+_SMALLEST_BASE = 1e-3  # error rate, so that nothing is divided by 0
 
 
 def _sizes(of: Callable[[str], Floats]) -> dict[str, Floats]:

@@ -20,7 +20,7 @@ import numpy as np
 from warehouse.support.arrays import Floats
 from warehouse.support.errors import DamagedModel
 
-LAYERS = 3
+LAYERS = 3  # of weights: two hidden ones and the positions; set by hand
 
 
 @dataclass(frozen=True)

@@ -23,13 +23,13 @@ from warehouse.support.arrays import Floats
 
 ROUND = 50
 """Steps between two reports."""
-_HIDDEN = 64
-_DATASETS, _RUNS = 16, 60
-_RATE = 3e-3
-_DECAY = 0.1
+_HIDDEN = 64  # units of a hidden layer; set by hand
+_DATASETS, _RUNS = 16, 60  # of a step: set by hand
+_RATE = 3e-3  # AdamW's; set by hand
+_DECAY = 0.1  # AdamW's weight decay; set by hand
 _LEVEL_VARIANCE = 10.0  # of a dataset's level, which is not to be told by positions
-_LEAST_NOISE = 1e-2
-_LONGEST_STEP = 10.0
+_LEAST_NOISE = 1e-2  # variance: scores are never exact
+_LONGEST_STEP = 10.0  # norm that gradients are clipped to; set by hand
 
 Runs = tuple[Floats, Floats]
 """x, (n, J), and scores, (n,), of one dataset's runs."""

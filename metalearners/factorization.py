@@ -62,8 +62,8 @@ FIRST, FIRST_SPARSE = 5, 3
 """Nearest datasets whose best configurations come first, in the paper."""
 UPDATE = 0.2
 """Share of the training that an update takes."""
-_ANCHORS = 256
-_JITTER = 1e-6
+_ANCHORS = 256  # as many as the kernel of configurations has (`BankLearner`)
+_JITTER = 1e-6  # keeps the Cholesky factor from failing by rounding
 
 
 class FactorizationLearner:

@@ -24,7 +24,7 @@ import numpy as np
 
 from warehouse.support.errors import DamagedModel
 
-MAX_LEAVES = 64
+MAX_LEAVES = 64  # bits of a machine word
 _BLOCK = 2048  # rows at a time, so that `remaining` stays in the processor's cache
 
 

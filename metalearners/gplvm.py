@@ -42,9 +42,9 @@ BATCH = 50
 """Datasets of a step."""
 EXACT = 800
 """Most configurations whose covariances are factorized; with more, inducing positions stand for them."""
-INDUCING = 256
-_RATE = 0.03
-_JITTER = 1e-5
+INDUCING = 256  # positions; a third of `EXACT`, at a thirtieth of the cost
+_RATE = 0.03  # Adam's; set by hand
+_JITTER = 1e-5  # keeps the Cholesky factor from failing by rounding
 _DENSE = 0.5  # share of rows beyond which datasets share one covariance rather than have one each
 _CHUNK = 20_000_000  # entries of covariances that are in memory at once
 

@@ -39,7 +39,7 @@ from warehouse.support.errors import BadOption, DamagedModel
 __all__ = ["HyperparameterEncoding", "ParameterType", "detect_types", "learn_encoding"]
 
 FORMAT = "headstart.hyperparameter-encoding"
-VERSION = 1
+VERSION = 1  # of the JSON, raised when an older Headstart can't read it
 
 UNKNOWN = "<unkn>"
 """Category 0 of every nominal parameter: a value that learning did not see."""

@@ -22,7 +22,7 @@ from metalearners.boosting import LightGBMRegressorLearner
 from metalearners.evaluation import kendall_tau
 from warehouse.queries import RunTable
 
-FOLDS = 3
+FOLDS = 3  # of datasets; set by hand
 
 
 def importances(

@@ -40,9 +40,9 @@ from warehouse.support.errors import DamagedModel
 
 _SHORTEST, _LONGEST = 0.1, 100.0  # bounds of length scales, in standard deviations of the column
 _LEARNING_DATASETS, _LEARNING_RUNS = 24, 160  # what the length scales are learned from, at most
-_LEARNING_STEPS = 40
-_SKEWED = 1.0
-_JITTER = 1e-6
+_LEARNING_STEPS = 40  # of L-BFGS; set by hand
+_SKEWED = 1.0  # set by hand: an exponential distribution has 2, a uniform one 0
+_JITTER = 1e-6  # keeps the Cholesky factor from failing by rounding
 
 
 @dataclass(frozen=True)

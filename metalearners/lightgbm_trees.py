@@ -13,8 +13,8 @@ import numpy as np
 
 from metalearners.forest import MAX_LEAVES, Forest
 
-_CATEGORICAL, _DEFAULT_LEFT = 1, 2
-_MISSING_NONE, _MISSING_ZERO = 0, 1
+_CATEGORICAL, _DEFAULT_LEFT = 1, 2  # bits of `decision_type` in LightGBM's model files
+_MISSING_NONE, _MISSING_ZERO = 0, 1  # values of its next two bits
 _OBJECTIVES = ("regression", "lambdarank")  # whose predictions are sums of leaves
 
 

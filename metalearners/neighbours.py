@@ -46,7 +46,7 @@ from warehouse.support.errors import BadOption, DamagedModel, UnknownName
 
 Distance = Literal["L1", "L2"]
 
-_NEIGHBOURS = 5
+_NEIGHBOURS = 5  # runs, as in the thesis
 _BEST_SCORE = np.sqrt(3)  # of a configuration that was the best everywhere; see `_as_scores`
 _STEP = 0.01  # between the scores of configurations that are put in an order
 _SAME = 1e-6  # distance of equal points, after rounding

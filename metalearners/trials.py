@@ -32,9 +32,9 @@ from metalearners.kernel import matern_at
 from warehouse.configurations.table import ConfigurationTable
 from warehouse.support.arrays import Floats, Positions, Rows
 
-_DRAWS = 500
-WIDTHS = (0.5, 1.0, 2.0)
-_NOISES = (0.02, 0.1, 0.3)
+_DRAWS = 500  # functions; set by hand
+WIDTHS = (0.5, 1.0, 2.0)  # half, as stated, twice
+_NOISES = (0.02, 0.1, 0.3)  # variance of a run's noise, from small to large
 _SPREADS = np.exp(np.linspace(-1.2, 1.2, 9))
 """Spreads that are thought possible, as multiples of the trials' own standard deviation."""
 _UNLIKELY = 1e-4

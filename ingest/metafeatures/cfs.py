@@ -19,7 +19,7 @@ import numpy.typing as npt
 from ingest.metafeatures.prepared import Codes, Sample, Singles
 from warehouse.support.arrays import Floats
 
-_BINS = 8
+_BINS = 8  # equal shares of the rows; set by hand, Weka cuts by minimum description length
 _MOST_ATTRIBUTES = 60
 """Attributes that take part: those that tell most about the class by themselves."""
 

@@ -34,7 +34,7 @@ from warehouse.support.arrays import Floats
 
 _PRUNING_SHARE = 3  # every third training row prunes a REPTree and does not grow it (Weka's default)
 _SAME_DISTANCE = 1e-5  # squared: what rounding in single precision may make of equal ones
-_CELLS_WORTH_THREADS = 50_000
+_CELLS_WORTH_THREADS = 50_000  # set by hand: fewer are done before threads have begun
 _POINTS_AT_A_TIME = 128  # their distances fit a processor's cache
 
 

@@ -12,7 +12,7 @@ from ingest.metafeatures.prepared import Prepared
 from ingest.metafeatures.values import Values
 from warehouse.qualities import GROUPS
 
-_SHARE = 0.95
+_SHARE = 0.95  # of the variance, as the quality's definition says
 
 
 def pca(prepared: Prepared) -> Values:

@@ -31,15 +31,15 @@ Codes = Positions
 Flags = npt.NDArray[np.bool_]
 Hashes = npt.NDArray[np.uint64]
 
-MAX_ROWS = 7000
-MIN_ROWS = 1000
+MAX_ROWS = 7000  # set by hand, so that a description takes a second or two
+MIN_ROWS = 1000  # set by hand: with fewer, error rates are noisy
 MAX_CELLS = 200_000
 """Rows times encoded columns of a sample; first rows are given up, down to `MIN_ROWS`, then columns."""
 MAX_CATEGORIES = 15
 """Categories of an attribute that a sample tells apart: the most frequent ones; the others count as one."""
-FOLDS = 5
+FOLDS = 5  # set by hand: ten would take twice as long
 
-_CHUNK_CELLS = 4_000_000
+_CHUNK_CELLS = 4_000_000  # 32 MB of numbers at once
 _OPAQUE = (Role.identifier, Role.text, Role.constant)
 
 

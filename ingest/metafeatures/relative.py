@@ -25,11 +25,11 @@ from ingest.metafeatures.values import Values
 from warehouse.qualities import GROUPS, RELATIVE_PAIRS
 from warehouse.support.arrays import Floats
 
-_ROWS = 500
+_ROWS = 500  # set by hand, as the next two: the pairs take part of a second
 _FOLDS = 3
 _TREES = 15
 _TESTS = 600  # rows are dealt to folds anew until about that many are tested: few rows tell little at once
-_MOST_DEALS = 4
+_MOST_DEALS = 4  # so that 150 rows reach about `_TESTS`
 
 
 def relative(prepared: Prepared) -> Values:

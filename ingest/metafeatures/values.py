@@ -5,7 +5,7 @@ import numpy.typing as npt
 
 Values = dict[str, float | str]
 
-_QUARTILES = {"Quartile1": 0.25, "Quartile2": 0.5, "Quartile3": 0.75}
+_QUARTILES = {"Quartile1": 0.25, "Quartile2": 0.5, "Quartile3": 0.75}  # by definition
 
 
 def summaries(values: npt.NDArray[np.floating], what: str, reason: str) -> Values:

@@ -32,16 +32,16 @@ LONGEST_TARGET = 8150
 """Bytes of a request's path; the server's front end refuses more than about 8190."""
 
 _TIMEOUTS = (10.0, 180.0)  # seconds to connect, and between two pieces of an answer
-_FIRST_WAIT, _LONGEST_WAIT = 1.0, 300.0
+_FIRST_WAIT, _LONGEST_WAIT = 1.0, 300.0  # seconds; each wait is twice the one before
 _PATIENCE = 10
 """Failures in a row, of whatever requests, after which the server is taken to be down: about ten minutes."""
 _SAME_BODIES = 4
 """Times that a body comes that is whole and unreadable, after which it is taken for what the server has."""
 _MOST_GIVEN_UP = 30
 """Documents in a row that are given up: finding one bad row in a page of 1,000 takes about ten."""
-_OVERLOADED = 107
-_NO_RESULTS = frozenset({372, 482, 500, 512, 542, 599, 674})
-_LIMIT_TOO_HIGH = frozenset({516, 546, 676, 513, 543, 673})
+_OVERLOADED = 107  # OpenML's code: the database is overloaded
+_NO_RESULTS = frozenset({372, 482, 500, 512, 542, 599, 674})  # OpenML's codes, one for each list
+_LIMIT_TOO_HIGH = frozenset({516, 546, 676, 513, 543, 673})  # OpenML's codes, likewise
 
 
 class ApiError(Exception):

@@ -41,8 +41,8 @@ from warehouse.support.journal import Journal
 
 T = TypeVar("T")
 
-_BATCH_ROWS, _BATCH_SECONDS = 10_000, 60.0
-_IDS_IN_A_FILTER = 200
+_BATCH_ROWS, _BATCH_SECONDS = 10_000, 60.0  # what a kill may lose, against the cost of a commit
+_IDS_IN_A_FILTER = 200  # so that paths stay below `LONGEST_TARGET`
 _ASK_AGAIN = timedelta(days=1)
 """OpenML computes a run's measures together: while the first has nothing new, the others are asked daily."""
 

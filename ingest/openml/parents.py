@@ -22,7 +22,7 @@ from warehouse.store import Warehouse
 
 T = TypeVar("T")
 
-_IDS_IN_A_LIST = 500
+_IDS_IN_A_LIST = 500  # so that paths stay below `LONGEST_TARGET`
 
 
 class Parents:

@@ -38,7 +38,7 @@ _SPARSE = 4
 """Ids per run beyond which the listing costs fewer requests than windows."""
 _GAP = 10
 """Windows without a run after which there are none above, where nothing but ids can tell."""
-_FEW = 20
+_FEW = 20  # ids; so near, the end of a listing is near enough
 _FIRST_ENGINE = "1"  # of those that compute evaluations; production has had no other
 _FRUITLESS = 3
 """Rounds that bring nothing new although the server says that there is more, after which it is believed."""

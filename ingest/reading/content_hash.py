@@ -18,8 +18,8 @@ from ingest.reading.missing import MISSING_MARKERS
 
 Hashes = npt.NDArray[np.uint64]
 
-_DATE_SALT = np.uint64(0x9E3779B97F4A7C15)
-MISSING = np.uint64(0)
+_DATE_SALT = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio: any odd number would do
+MISSING = np.uint64(0)  # a hash that no value is likely to have
 
 
 def content_hash(features: pd.DataFrame, target: pd.Series) -> str:

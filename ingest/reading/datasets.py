@@ -23,7 +23,7 @@ from warehouse.support.arrays import Positions
 from warehouse.support.errors import UnknownName, UnusableDataset
 
 TARGET_NAMES = ("class", "target", "label", "y")
-MAX_NUMERIC_CLASSES = 30
+MAX_NUMERIC_CLASSES = 30  # different whole numbers that still are classes: a choice, not a rule
 
 NumericTarget = Literal["keep", "binarize"]
 RareClasses = Literal["keep", "drop"]

@@ -11,8 +11,8 @@ from ingest.reading.layout import Layout, find_layout
 from ingest.reading.missing import MISSING_MARKERS
 from warehouse.support.errors import UnreadableInput
 
-_MAX_RAGGED_SHARE = 0.1
-_BLOCK_BYTES = 1 << 22
+_MAX_RAGGED_SHARE = 0.1  # of the rows; with more it is another delimiter, or no table
+_BLOCK_BYTES = 1 << 22  # bytes of a block; where a row is longer, the block is the text
 
 
 def read_delimited(content: bytes) -> tuple[pd.DataFrame, list[str]]:

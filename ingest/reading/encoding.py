@@ -14,7 +14,7 @@ _UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _OFFICE = {b"PK\x03\x04": "a zip archive or an Excel workbook", b"\xd0\xcf\x11\xe0": "an Excel workbook"}
 _MARKUP = re.compile(rb"\s*(?:(?P<HTML_or_XML><[!?a-zA-Z])|(?P<JSON>\{\s*[\"}]|\[\s*[{\[]))")
 _CONTROL_BYTES = bytes(set(range(32)) - set(b"\t\n\v\f\r\x1a\x1b"))
-_SAMPLE_BYTES = 64 * 1024
+_SAMPLE_BYTES = 64 * 1024  # as a file's first lines, whatever their length
 
 _quoting = reprlib.Repr()
 _quoting.maxstring = _quoting.maxother = 70

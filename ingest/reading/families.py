@@ -41,7 +41,7 @@ from ingest.reading.content_hash import MISSING, Hashes, cell_hashes, digest, mi
 from ingest.reading.datasets import Dataset
 from ingest.reading.roles import Role
 
-_SKETCH_SIZE = 512
+_SKETCH_SIZE = 512  # hashes of a column: a share of common values is then known to about 0.04
 _MIN_VALUES = 20  # fewer in a comparison tell nothing
 _MIN_SHARE = 0.4  # of the values of the smaller dataset, beyond those that are shared by chance
 _MAX_REPEATS = 0.5  # of a value in the rows of its dataset, on average, to be worth a sketch
@@ -49,7 +49,7 @@ _MIN_SHARED_COLUMNS = 2  # one may be a list that many use, as postal codes
 _NUMBERING_DENSITY = 0.1  # of the whole numbers of a range
 _MIN_CELLS = 3  # a row of fewer is no evidence
 _PART_SIZES = (4, 6)  # columns
-_PARTS_PER_SIZE = 32
+_PARTS_PER_SIZE = 32  # drawn parts of the columns; set by hand
 _MIN_BITS = 30.0  # of all equal columns together
 _MAX_BITS = 15.0  # of one column, so that it takes three: two may be a design that others have too
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from warehouse.support.errors import UnreadableInput
 
 _DELIMITERS = ("\t", "|", ";", ",", " ")  # those that words and numbers hold more rarely first
-_SAMPLE_ROWS = 100
-_SAMPLE_BYTES = 64 * 1024
+_SAMPLE_ROWS = 100  # enough to count delimiters in
+_SAMPLE_BYTES = 64 * 1024  # as many rows as these hold, at most
 _SAMPLE_MIN_LINES = 10  # read even when they are longer than the sample
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")

@@ -26,9 +26,9 @@ _IDENTIFIER_NAME = re.compile(
     r"(?:.*[_ .-])?(?:id|index|idx|uuid|guid|key|rowid|rownames?|row_?number)|unnamed: \d+", re.IGNORECASE
 )
 _IDENTIFIER_NAME_IN_CAMEL_CASE = re.compile(r".*[a-z](?:Id|ID)")
-_IDENTIFIER_MIN_ROWS = 20
-_IDENTIFIER_DISTINCT_SHARE = 0.95
-_TEXT_DISTINCT_SHARE = 0.5
+_IDENTIFIER_MIN_ROWS = 20  # fewer different values may be a coincidence
+_IDENTIFIER_DISTINCT_SHARE = 0.95  # of the rows; a few may be entered twice
+_TEXT_DISTINCT_SHARE = 0.5  # of the rows: words of a text rarely come again
 _TEXT_MIN_LENGTH = 30  # characters, on average
 _TEXT_MIN_WORDS = 4  # on average
 

@@ -27,7 +27,7 @@ import psutil
 
 from warehouse.support.errors import one_line
 
-MEBIBYTE = 2**20
+MEBIBYTE = 2**20  # bytes, by definition
 
 _starting = threading.Lock()
 

@@ -17,7 +17,7 @@ Rows = Positions
 Split = tuple[Rows, Rows]
 """Rows to fit on, rows to test on."""
 
-HELD_OUT_THIRD = 3
+HELD_OUT_THIRD = 3  # one row in three, as in a fold of three
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from metalearners.latent_gp import expected_improvement
 from warehouse.support.arrays import Floats
 from warehouse.support.errors import BadOption, UnknownName
 
-XI = 0.01
+XI = 0.01  # in standard scores; the default of scikit-optimize
 KAPPA = 1.0
 """Standard deviations that the upper confidence bound adds."""
 

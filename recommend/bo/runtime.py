@@ -31,7 +31,7 @@ from warehouse.support.errors import BadInput, TooFewRuns
 MEASURES = ("wall_clock_time_millis", "usercpu_time_millis")
 """Measures of a run's time, the preferred one first."""
 SIZES = ("NumberOfInstances", "NumberOfFeatures", "NumberOfClasses", "NumberOfSymbolicFeatures")
-TREES = 100
+TREES = 100  # thesis, section 5.2 (Figure 5.2), as the next two
 LEAVES = 4
 RATE = 0.15
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-ROWS = 1000
+ROWS = 1000  # enough to tell configurations apart in seconds
 
 
 def make(rows: int = ROWS, seed: int = 20) -> pd.DataFrame:

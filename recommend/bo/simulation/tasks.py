@@ -25,7 +25,7 @@ from warehouse.queries import RunTable
 from warehouse.support.arrays import Floats
 from warehouse.support.errors import BadOption
 
-TREES, LEAVES, RATE, FEWEST = 200, 16, 0.1, 3
+TREES, LEAVES, RATE, FEWEST = 200, 16, 0.1, 3  # a forest that follows the runs closely; set by hand
 RANDOM = 10_000
 """Random configurations that the best and the worst value of a model are sought among."""
 

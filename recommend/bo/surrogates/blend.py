@@ -27,7 +27,8 @@ from recommend.space import Configurations
 from warehouse.support.arrays import Floats
 
 WIDTHS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
-_STRETCHES = (0.5, 1.0, 2.0)
+"""Each step doubles; set by hand."""
+_STRETCHES = (0.5, 1.0, 2.0)  # half, as learned, twice
 _OTHERS = tuple(Explanation(expects, stretch) for expects in (True, False) for stretch in _STRETCHES)
 EXPLANATIONS = (Explanation(expects=True, stretch=None, odds=len(_OTHERS)), *_OTHERS)
 """Before the trials, the meta-learner's prior is as likely as all others together."""

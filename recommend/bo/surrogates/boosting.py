@@ -30,13 +30,13 @@ from recommend.bo.surrogates.base import Matrix, one_hot
 from recommend.space import Configurations
 from warehouse.support.arrays import Floats, Rows
 
-TREES = 100
+TREES = 100  # thesis, section 5.3, as the next two
 LEAVES = 8
 HIGH = 0.9
-TRIPLE = (0.16, 0.5, 0.84)
+TRIPLE = (0.16, 0.5, 0.84)  # scikit-optimize's; of a normal distribution: mean and one deviation either way
 MANY = 20
 """Columns of U from which distances are approximate, between principal components."""
-COMPONENTS = 2
+COMPONENTS = 2  # Hyperboost, section 7.2
 SLACK = 0.1
 """Approximate distances are at most so much too long."""
 

@@ -16,12 +16,12 @@ from recommend.bo.surrogates.base import Matrix, centre_and_spread
 from recommend.space import Configurations
 from warehouse.support.arrays import Floats
 
-TREES = 10
+TREES = 10  # SMAC's default, as the next two (thesis, section 3.2)
 FEATURES = 5 / 6
 FEWEST_TO_SPLIT = 10
 FLOOR = 0.01
 """Least variance of a leaf, for values of unit variance."""
-_ABSENT = -1.0
+_ABSENT = -1.0  # outside of the unit interval, so that one split tells it
 
 
 class ForestSurrogate:

@@ -11,7 +11,7 @@ from recommend.bo.surrogates.base import Matrix, centre_and_spread, one_hot
 from recommend.space import Configurations
 from warehouse.support.arrays import Floats
 
-RESTARTS = 2
+RESTARTS = 2  # of the likelihood's optimization; set by hand
 NOISE = (1e-6, 1.0)
 """Bounds of the noise variance, for values of unit variance."""
 
