@@ -1,0 +1,71 @@
+"""A meta-learner's prior beside models of the trials."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from metalearners.base import Prediction
+from metalearners.trials import Prior
+from recommend.bo.surrogates import Ingredients, new_surrogate
+from recommend.bo.surrogates.blend import BlendSurrogate
+from tests.contracts.surrogate import one_flow, predicted
+from tests.recommend.bo.surrogates.worlds import METAFEATURES, learner_of, table
+from warehouse.configurations.table import ConfigurationTable
+from warehouse.support.arrays import Floats
+
+
+def blend() -> BlendSurrogate:
+    surrogate = new_surrogate(
+        "blend", Ingredients(one_flow().known, one_flow().metafeatures, learner_of("bank", False))
+    )
+    assert isinstance(surrogate, BlendSurrogate)
+    return surrogate
+
+
+@pytest.mark.parametrize("values", [[0.7], [0.7, 0.7, 0.7]])
+def test_before_values_differ_the_prior_decides(values: list[float]) -> None:
+    world = one_flow()
+    mean = predicted(blend(), world.known, np.array(values)).mean
+    expected = learner_of("bank", False).predict(world.known.table, world.metafeatures).mean
+    assert mean == pytest.approx(expected)
+    assert world.kind[mean.argmax()] == "gini"  # few classes
+
+
+def test_trials_that_agree_leave_what_the_prior_expects() -> None:
+    world = one_flow()
+    before = predicted(blend(), world.known, np.array([0.7]))
+    after = predicted(blend(), world.known, world.values("gini"))
+    assert np.corrcoef(before.mean, after.mean)[0, 1] > 0.99
+
+
+def test_evidence_overrules_a_prior_that_is_wrong() -> None:
+    """The bank is sure that depth does not matter, and gini does; here it is the other way around."""
+    world = one_flow()
+    depth = world.known.table.parameters["depth"].to_numpy(dtype=np.float64)
+    truth = depth / 10
+    mean = predicted(blend(), world.known, truth[:14]).mean
+    expected = learner_of("bank", False).predict(world.known.table, world.metafeatures).mean
+    assert abs(np.corrcoef(expected[14:], truth[14:])[0, 1]) < 0.5
+    assert np.corrcoef(mean[14:], truth[14:])[0, 1] > 0.9
+
+
+class _WithoutPoints:
+    """A prior that says nothing, and does not say how far configurations are from one another."""
+
+    def predict(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Prediction:  # noqa: ARG002
+        return Prediction(np.zeros(len(configurations)))
+
+    def prior(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Prior:  # noqa: ARG002
+        return Prior(np.zeros(len(configurations)), np.ones((len(configurations), 1)))
+
+    def targets_of(self, values: Floats) -> Floats:
+        return values
+
+
+def test_without_a_learned_distance_the_one_on_the_unit_cube_is_taken() -> None:
+    line = table(x=list(range(21)))
+    truth = np.linspace(0, 1, 21)
+    surrogate = BlendSurrogate(_WithoutPoints(), METAFEATURES)
+    X = surrogate.encode(line)
+    surrogate.fit(X.take(slice(None, None, 4)), truth[::4], np.random.default_rng(0))
+    assert np.corrcoef(surrogate.predict(X).mean, truth)[0, 1] > 0.99
