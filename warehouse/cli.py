@@ -176,8 +176,8 @@ def merge(
     Example: warehouse merge colleague/ --warehouse runs/
     """
     console.check_format(output)
-    theirs = Warehouse.open(other)
-    commit = Warehouse.create(warehouse).merge(theirs)
+    Warehouse.open(other)  # which is refused before anything is made
+    commit = Warehouse.create(warehouse).merge(other)
     if output == "json":
         print(_to_json({"version": commit.version, "added": commit.added, "changed": commit.changed}))
         return

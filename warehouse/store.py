@@ -160,11 +160,13 @@ class Warehouse:
         """Add what another warehouse knows: its runs and all that they refer to, in one commit or not at all.
 
         What both know must agree; `warehouse.merging` says in what, and which of two words stays. The other
-        is only read, and which ingests wrote its rows is not kept: they come from this merge. Merging the
-        same again makes no version. Raises `BadInput` if the two contradict each other, are the same, or the
-        other is damaged or written by a newer Headstart; else as `write`.
+        is only read, and which ingests wrote its rows is not kept: they come from this merge, whose location
+        is `other` as it is given. Merging the same again makes no version. Raises `BadInput` if the two
+        contradict each other, are the same, or the other is damaged or written by a newer Headstart; else as
+        `write`.
         """
         theirs = other if isinstance(other, Warehouse) else Warehouse.open(Path(other))
+        named = str(theirs.path if isinstance(other, Warehouse) else other)
         self._refuse_if_read_only()
         if theirs.path.samefile(self.path):
             raise UnusableWarehouse(f"{theirs.path} is the warehouse to merge into; name another one")
@@ -178,7 +180,7 @@ class Warehouse:
             ours = Warehouse.open(self.path)  # as it is now, whenever we were opened
             rows = merging.rows_to_write(ours._snapshot, theirs._snapshot)
             incoming = {name: conform(connection, name, rows.pop(name)) for name in list(rows)}
-            done = commit(connection, self.path, incoming, source="merge", location=str(theirs.path))
+            done = commit(connection, self.path, incoming, source="merge", location=named)
         self._move_to(done.version)
         return done
 

@@ -126,6 +126,14 @@ def test_merged_rows_come_from_the_merge_which_names_the_other(make: Make) -> No
     assert ours.sql("SELECT count(*) AS n FROM runs WHERE ingest = ?", [commit.ingest])["n"].item() == 2
 
 
+def test_a_path_is_named_as_it_was_given(make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that a warehouse that is handed on does not say where it was made."""
+    ours, theirs = make("ours", runs(name="mine")), make("theirs", runs(name="yours"))
+    monkeypatch.chdir(theirs.path.parent)
+    ours.merge("theirs")
+    assert ours.sql("SELECT location FROM ingests WHERE version = 2")["location"].item() == "theirs"
+
+
 def test_merged_runs_come_after_ours_in_the_order_of_their_source(make: Make) -> None:
     in_order = {"openml:3": 0.3, "openml:1": 0.1, "openml:2": 0.2}
     ours = make("ours", runs(accuracies={"openml:9": 0.9}, name="mine"))
