@@ -3,7 +3,7 @@
     python -m tests.benchmarks.factorization_curves --svm-grid ../shared/data/svm-grid/svm_grid.csv.gz
         [--datasets N] [--jobs 2] [--output build/factorization-curves]
 
-The matrices are the bundled starter (250 configurations x 82 datasets) and, where given, a grid of support
+The matrices are the bundled starter and, where given, a grid of support
 vector machines (288 x 35). Datasets are dealt into five folds; a fold's searches know the other folds. Every
 configuration of a dataset may be tried once; what is read off is the best accuracy so far.
 

@@ -1,12 +1,13 @@
 """First configurations from FLAML's zero-shot portfolios and from ours, run on the starter's datasets.
 
     pip install flaml==2.7.0
-    python -m tests.benchmarks.flaml_zero_shot --datasets DIR [--output results.json]
+    python -m tests.benchmarks.flaml_zero_shot [--every 5] [--output results.json]
 
 FLAML names one configuration of each of its learners for a dataset (one nearest neighbour on four
 meta-features); where learners are flows of ours (random forest, extra trees, LightGBM), these three are run
-on the folds that the starter's runs were made with. They stand beside our first three of the same flows, and
-of all flows, each recommended without the dataset's own runs. DIR holds files of the starter's datasets.
+on the splits that the starter's runs were made with (`ingest/plans/starter.toml`, first tier). They stand
+beside our first three of the same flows, and of all flows, each recommended without the runs on the dataset
+and on its family.
 
 Values are normalized regrets: 0 = the best run of the starter on the dataset, 1 = the worst.
 """
@@ -21,76 +22,108 @@ from typing import Any
 
 import numpy as np
 from scipy.stats import wilcoxon
-from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.pipeline import Pipeline
 
 from ingest.flows.preprocessing import preprocessor
-from ingest.reading.dataset_files import find_datasets
+from ingest.keys import setup_of
 from ingest.reading.datasets import Dataset, load_dataset
-from ingest.running.cross_validation import cross_validate
+from ingest.running.cross_validation import class_codes, evaluate
+from ingest.running.plan import Plan, read_plan
+from ingest.running.resampling import Split
 from recommend.ranking import recommend
 from warehouse.store import STARTER, Warehouse
 from warehouse.support.errors import BadInput
 
-FOLDS, SEED, TOP = 3, 0, 3
+PLAN = Path(__file__).resolve().parents[2] / "ingest" / "plans" / "starter.toml"
+TOP = 3
 MATCHING = {"rf": "random_forest", "extra_tree": "extra_trees", "lgbm": "lightgbm"}
 """FLAML's name of a learner -> ours of the flow."""
 
+Repetitions = list[list[Split]]
 
-def flaml_accuracies(dataset: Dataset) -> list[float]:
+
+def flaml_accuracies(dataset: Dataset, repetitions: Repetitions) -> list[float]:
     """Accuracy of FLAML's configuration of each learner, in the pipelines of our flows."""
     from flaml.default import suggest_hyperparams
 
-    codes = dataset.target.astype("category").cat.codes.to_numpy()
+    codes = class_codes(dataset)
     steps = preprocessor(dataset.roles, imputation="median", scaling="none")
-    rows = steps.fit_transform(dataset.features)  # FLAML looks at sizes and types alone
+    seen = repetitions[0][0][0]
+    rows = steps.fit_transform(dataset.features.iloc[seen])  # FLAML looks at sizes and types alone
     accuracies = []
     for learner in MATCHING:
-        hyperparameters, estimator = suggest_hyperparams("classification", rows, codes, learner)
-        classifier = estimator(**hyperparameters)
-        pipeline = Pipeline([("preprocessing", steps), ("classifier", classifier)])
-        folds = StratifiedKFold(FOLDS, shuffle=True, random_state=SEED)
-        predicted = cross_val_predict(pipeline, dataset.features, codes, cv=folds)
-        accuracies.append(float((predicted == codes).mean()))
+        hyperparameters, estimator = suggest_hyperparams("classification", rows, codes[seen], learner)
+        pipeline = Pipeline([("preprocessing", steps), ("classifier", estimator(**hyperparameters))])
+        right = [
+            pipeline.fit(dataset.features.iloc[train], codes[train]).predict(dataset.features.iloc[test])
+            == codes[test]
+            for splits in repetitions
+            for train, test in splits
+        ]
+        accuracies.append(float(np.concatenate(right).mean()))
     return accuracies
 
 
-def our_accuracies(dataset: Dataset, warehouse: Warehouse, flows: tuple[str, ...]) -> list[float]:
-    """Accuracy of our first configurations."""
+def our_accuracies(
+    dataset: Dataset,
+    repetitions: Repetitions,
+    warehouse: Warehouse,
+    known: dict[str, float],
+    flows: tuple[str, ...],
+    seed: int,
+) -> list[float]:
+    """Accuracy of our first configurations; what the starter has run is not run again.
+
+    Args:
+        known: setup -> accuracy on the dataset.
+    """
     found = recommend(dataset, warehouse=warehouse, top=TOP, flows=flows).configurations
-    return [
-        cross_validate(item.flow.name, item.configuration.values, dataset, folds=FOLDS, seed=SEED)[
-            "predictive_accuracy"
-        ]
-        for item in found
-    ]
+    accuracies = []
+    for item in found:
+        accuracy = known.get(setup_of(item.configuration))
+        if accuracy is None:
+            measured = evaluate(item.flow.name, item.configuration.values, dataset, repetitions, seed=seed)
+            accuracy = measured["predictive_accuracy"]
+        accuracies.append(accuracy)
+    return accuracies
+
+
+def splits_of(dataset: Dataset, plan: Plan) -> Repetitions:
+    """The splits of the plan's first tier."""
+    resampling = plan.resampling(len(dataset.features), plan.tiers[0])
+    return list(resampling.splits(class_codes(dataset), plan.seed))
 
 
 def main() -> None:
     """Print a line per dataset, then means and tests."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--datasets", required=True)
+    parser.add_argument("--every", type=int, default=1, help="take every so many of the datasets")
     parser.add_argument("--output", type=Path)
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    warehouse = Warehouse.open(STARTER)
+    warehouse, plan = Warehouse.open(STARTER), read_plan(PLAN)
     table = warehouse.run_table(None, "predictive_accuracy").runs
-    limits = table.groupby("dataset")["value"].agg(["min", "max"])
+    values_of = {key: group.set_index("setup")["value"] for key, group in table.groupby("dataset")}
     results: dict[str, dict[str, Any]] = {}
-    for file in find_datasets(options.datasets):
+    for source in plan.datasets[:: options.every]:
         try:
             dataset = load_dataset(
-                file.path, target=file.target, numeric_target="binarize", rare_classes="drop"
+                source.file.path,
+                target=source.file.target,
+                numeric_target=source.numeric_target,
+                rare_classes="drop",
             )
         except BadInput:
             continue
-        if dataset.key not in limits.index or dataset.key in results:
+        if dataset.key not in values_of or dataset.key in results:
             continue
-        worst, best = limits.loc[dataset.key]
+        known, repetitions = values_of[dataset.key].to_dict(), splits_of(dataset, plan)
+        worst, best = min(known.values()), max(known.values())
+        same_flows = tuple(MATCHING.values())
         accuracies = {
-            "flaml": flaml_accuracies(dataset),
-            "ours, same flows": our_accuracies(dataset, warehouse, tuple(MATCHING.values())),
-            "ours": our_accuracies(dataset, warehouse, ()),
+            "flaml": flaml_accuracies(dataset, repetitions),
+            "ours, same flows": our_accuracies(dataset, repetitions, warehouse, known, same_flows, plan.seed),
+            "ours": our_accuracies(dataset, repetitions, warehouse, known, (), plan.seed),
         }
         results[dataset.key] = {
             name: (best - max(values)) / (best - worst) if best > worst else 0.0

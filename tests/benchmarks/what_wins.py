@@ -2,7 +2,8 @@
 
     python -m tests.benchmarks.what_wins [--warehouse DIR] [--measure NAME]
 
-Reads the runs that a plan made (`ingest experiments --plan`), and prints tables in Markdown.
+Reads the runs that a plan made (`ingest experiments --plan`), of the configurations that most datasets have,
+and prints tables in Markdown.
 
 Notation
     regret   (best - value) / (best - worst) of a dataset's runs at one tier, from 0 to 1, means over
@@ -28,6 +29,8 @@ from warehouse.store import Warehouse
 
 POOL = Path(__file__).resolve().parents[2] / "ingest" / "plans" / "pool.json"
 SIZES = (0, 1_000, 4_000, 20_000, float("inf"))
+COMMON = 0.5
+"""Share of the datasets that a configuration has to have been run on: else the rest would be compared."""
 FEWEST = 5
 """Configurations of a flow that both tiers must have for their tau to count."""
 
@@ -48,11 +51,20 @@ def main() -> None:
     runs = Warehouse.open(options.warehouse).sql(RUNS, {"measure": options.measure})
     runs["value"] = oriented(runs["value"].to_numpy(), options.measure)
     runs["tier"] = runs["tier"].astype(int)
-    print(f"{options.measure}, {runs['dataset'].nunique()} datasets, {len(runs):,} runs\n")
-    first = runs[runs["tier"] == runs["tier"].min()].copy()
+    first = common(runs[runs["tier"] == runs["tier"].min()])
+    setups, datasets = first["setup"].nunique(), first["dataset"].nunique()
+    print(f"{options.measure}: {setups} configurations on {datasets} datasets, {len(first):,} runs\n")
     first["regret"] = regrets(first)
     for table in (winners(first), of_sources(first), of_flows(first), changes(runs)):
         print(markdown(table), end="\n\n")
+
+
+def common(runs: pd.DataFrame) -> pd.DataFrame:
+    """The runs of configurations that most datasets have."""
+    datasets_of = runs.groupby("setup")["dataset"].nunique()
+    return runs[
+        runs["setup"].isin(datasets_of.index[datasets_of >= COMMON * runs["dataset"].nunique()])
+    ].copy()
 
 
 def regrets(runs: pd.DataFrame) -> pd.Series:

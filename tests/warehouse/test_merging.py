@@ -126,7 +126,7 @@ def test_merged_rows_come_from_the_merge_which_names_the_other(make: Make) -> No
     assert ours.sql("SELECT count(*) AS n FROM runs WHERE ingest = ?", [commit.ingest])["n"].item() == 2
 
 
-def test_a_path_is_named_as_it_was_given(make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_path_is_named_as_it_was_given(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     """So that a warehouse that is handed on does not say where it was made."""
     ours, theirs = make("ours", runs(name="mine")), make("theirs", runs(name="yours"))
     monkeypatch.chdir(theirs.path.parent)
