@@ -1,0 +1,61 @@
+"""The commands of the documentation are those of the programs."""
+
+import re
+import shlex
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.main import get_command
+
+from ingest.cli import app as ingest
+from metalearners.cli import app as metalearners
+from recommend.bo.cli import app as tune
+from recommend.cli import app as recommend
+from warehouse.cli import app as warehouse
+
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAMS = {
+    "ingest": ingest,
+    "metalearners": metalearners,
+    "recommend": recommend,
+    "tune": tune,
+    "warehouse": warehouse,
+}
+BLOCK = re.compile(r"^```\n(.*?)^```", re.DOTALL | re.MULTILINE)
+
+
+def commands() -> Iterator[str]:
+    """Every line that calls one of the programs, of the code blocks of documents and the examples of help."""
+    for path in sorted(ROOT.rglob("*.md")):
+        if not any(part.startswith(".") for part in path.relative_to(ROOT).parts):
+            for block in re.findall(
+                r"^```\n(.*?)^```", path.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE
+            ):
+                yield from filter(is_command, map(str.strip, block.splitlines()))
+    for program in PROGRAMS:
+        for path in (ROOT / program).rglob("cli.py"):
+            yield from filter(is_command, map(str.strip, path.read_text(encoding="utf-8").splitlines()))
+
+
+def is_command(line: str) -> bool:
+    first, _, rest = line.partition(" ")
+    if first not in PROGRAMS or "(" in rest.partition("#")[0].replace("count(*)", ""):
+        return False
+    second = rest.split(" ")[0]
+    return second in subcommands(first) or second.endswith((".csv", ".parquet"))
+
+
+def subcommands(program: str) -> Collection[str]:
+    return getattr(get_command(PROGRAMS[program]), "commands", {}).keys()
+
+
+@pytest.mark.parametrize("line", sorted(set(commands())))
+def test_a_documented_command_is_understood(line: str) -> None:
+    """Its subcommand exists, and takes these options and arguments; nothing is run."""
+    program, *arguments = shlex.split(line, comments=True)
+    command: Any = get_command(PROGRAMS[program])
+    if arguments[0] in subcommands(program):
+        command = command.commands[arguments.pop(0)]
+    command.make_context(program, arguments).close()
