@@ -1,6 +1,5 @@
 """The commands of the documentation are those of the programs."""
 
-import re
 import shlex
 from collections.abc import Collection, Iterator
 from pathlib import Path
@@ -23,28 +22,31 @@ PROGRAMS = {
     "tune": tune,
     "warehouse": warehouse,
 }
-BLOCK = re.compile(r"^```\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
 
 def commands() -> Iterator[str]:
     """Every line that calls one of the programs, of the code blocks of documents and the examples of help."""
     for path in sorted(ROOT.rglob("*.md")):
         if not any(part.startswith(".") for part in path.relative_to(ROOT).parts):
-            for block in re.findall(
-                r"^```\n(.*?)^```", path.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE
-            ):
-                yield from filter(is_command, map(str.strip, block.splitlines()))
+            yield from filter(is_command, code_lines(path))
     for program in PROGRAMS:
         for path in (ROOT / program).rglob("cli.py"):
             yield from filter(is_command, map(str.strip, path.read_text(encoding="utf-8").splitlines()))
 
 
+def code_lines(path: Path) -> Iterator[str]:
+    """The lines of a document that stand between fences."""
+    inside = False
+    for line in path.read_text(encoding="utf-8").replace("\\\n", " ").splitlines():  # one line of several
+        if line.startswith("```"):
+            inside = not inside
+        elif inside:
+            yield line.strip()
+
+
 def is_command(line: str) -> bool:
-    first, _, rest = line.partition(" ")
-    if first not in PROGRAMS or "(" in rest.partition("#")[0].replace("count(*)", ""):
-        return False
-    second = rest.split(" ")[0]
-    return second in subcommands(first) or second.endswith((".csv", ".parquet"))
+    program, *words = line.split(" ")
+    return program in PROGRAMS and bool(words) and (words[0] in subcommands(program) or words[0] == "my.csv")
 
 
 def subcommands(program: str) -> Collection[str]:
