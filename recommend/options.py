@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from ingest.reading.roles import Role
 from warehouse.support.errors import BadOption
 
 DATASET_HELP = "CSV, TSV, Parquet or ARFF file (may be gzipped), or openml:ID."
@@ -24,8 +25,7 @@ RoleOption = Annotated[
     list[str] | None,
     typer.Option(
         "--role",
-        help="COLUMN=ROLE where detection is wrong; roles: numeric, categorical, boolean, date, text, "
-        "constant, identifier. May be repeated.",
+        help=f"COLUMN=ROLE where detection is wrong; roles: {', '.join(Role)}. May be repeated.",
         show_default=False,
     ),
 ]

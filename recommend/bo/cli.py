@@ -15,6 +15,7 @@ from typer.core import TyperGroup
 
 from ingest.flows import FLOWS, get_flow, installed_flows
 from recommend.bo.simulation.cli import simulate
+from recommend.bo.surrogates import SURROGATES
 from recommend.bo.tuning import Budget, Progress, Search, Tuned, outcome, tune
 from recommend.bo.tuning.result import value_of
 from recommend.bo.warmstart import FROM_FILE, NO_START, STARTS
@@ -96,9 +97,7 @@ def search(
     ] = False,
     surrogate: Annotated[
         str,
-        typer.Option(
-            help="Model of the trials: blend, learned, pmf, gbqr, quantile-triple, hyperboost, forest, gp."
-        ),
+        typer.Option(help=f"Model of the trials: {', '.join(SURROGATES)}."),
     ] = "blend",
     metalearner: Annotated[
         str | None,

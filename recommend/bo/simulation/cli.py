@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from recommend.bo.simulation.curves import curves_of, draw, write_csv
+from recommend.bo.simulation.peers import PEERS
 from recommend.bo.simulation.runner import SimulationPlan
 from recommend.bo.simulation.runner import simulate as run_simulation
 from warehouse.options import MeasureOption, WarehouseOption
@@ -23,7 +24,7 @@ def simulate(
     method: Annotated[
         list[str] | None,
         typer.Option(
-            help="SURROGATE+START, order, random, random-2x, smac, optuna-tpe or optuna-gp. May be repeated. "
+            help=f"SURROGATE+START, order, random, random-2x, {', '.join(PEERS)}. May be repeated. "
             f"Default: {', '.join(METHODS)}.",
             show_default=False,
         ),
