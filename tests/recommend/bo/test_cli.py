@@ -124,7 +124,7 @@ def test_ways_to_search_are_compared(world: Path, tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         (["--dataset", "nowhere.csv"], "nowhere.csv"),
-        (["--trials", "3"], "tune needs --dataset"),
+        (["--trials", "3"], "name the dataset"),
         (["--dataset", "CSV", "--surrogate", "crystal"], "unknown surrogate 'crystal'; known are blend"),
         (["--dataset", "CSV", "--measure", "AUCC"], "unknown measure 'AUCC', perhaps area_under_roc_curve;"),
         (["--dataset", "CSV", "--measure", "webb_bias"], "a trial does not measure webb_bias; it measures"),
@@ -156,4 +156,4 @@ def test_without_arguments_the_help_is_shown() -> None:
     result = tune()
     assert result.returncode == 2
     assert result.stderr.startswith("Usage: ")
-    assert "tune --dataset my.csv --trials 50" in result.stderr
+    assert "tune my.csv --trials 50" in result.stderr

@@ -139,7 +139,7 @@ def test_words_of_a_start_are_run_as_they_are(dataset: Dataset, world: Warehouse
     parts = tune(dataset, search, Budget(trials=6), folder=tmp_path / "parts", warehouse=world)
     assert configurations(parts) == configurations(whole)
     outcome.record(whole, Warehouse.create(tmp_path / "warehouse"))
-    table = Warehouse.open(tmp_path / "warehouse").run_table(None, "kappa").configurations
+    table = Warehouse.open(tmp_path / "warehouse").run_table(None, "kappa").configurations.parameters
     assert {"sqrt", "log2"} <= set(table["decision_tree:max_features"])
 
 
