@@ -19,8 +19,9 @@ def find_candidates(
 ) -> dict[str, Configuration]:
     """Configurations in today's terms by setup: those that build here, and can be fitted on half of `rows`.
 
-    The same configuration of two flows of one algorithm counts once. Of an algorithm with very many, those
-    count that came out best somewhere.
+    Flows that take too long on so many rows are left out where there are others. The same configuration of
+    two flows of one algorithm counts once. Of an algorithm with very many, those count that came out best
+    somewhere.
 
     Args:
         runs: of all flows together.
@@ -34,6 +35,7 @@ def find_candidates(
     """
     best = pd.Series(scores).groupby(runs.runs["setup"].to_numpy()).max().sort_values(ascending=False)
     found: dict[str, Configuration] = {}
+    slow: dict[str, Configuration] = {}
     seen: set[Configuration] = set()
     table = runs.configurations.of_setups(best.index)
     for algorithm in table.algorithms.unique():
@@ -48,7 +50,9 @@ def find_candidates(
                 continue  # a value that no longer exists
             if current not in seen and flow.rows_needed(current.values) <= rows // 2:
                 seen.add(current)
-                found[setup] = current
+                is_slow = flow.most_rows is not None and rows > flow.most_rows
+                (slow if is_slow else found)[setup] = current
+    found = found or slow
     if not found:
         of_wanted = f" of {', '.join(sorted(wanted))}" if wanted else ""
         raise TooFewRuns(f"the warehouse has no configuration that can be built{of_wanted}")

@@ -68,6 +68,8 @@ class Flow:
     """Hyperparameters that runs of these OpenML flows leave at their default."""
     rows_needed: Callable[[Values], int] = lambda _: 2
     """Training rows below which a configuration can't be fitted."""
+    most_rows: int | None = None
+    """Rows of a dataset beyond which it takes so long that it is recommended only where it is asked for."""
     fixed: Values = field(default_factory=dict)
     """Parameters that OpenML's runs list and that are never tuned: the one value that builds."""
     retired: Mapping[str, Mapping[Any, str]] = field(default_factory=dict)

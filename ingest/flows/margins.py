@@ -88,6 +88,7 @@ svm = Flow(
     estimator=_svm,
     openml=(8317, 7707),
     beyond_openml=(SCALING.name,),
+    most_rows=5000,  # time grows with the square of the rows: minutes for 10,000
 )
 logistic_regression = Flow(
     name="logistic_regression",

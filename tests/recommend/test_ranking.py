@@ -1,12 +1,14 @@
 """Recommendations: what is ranked first, what they rest on, and the document that says so."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import jsonschema
 import pytest
 
 import recommend
+from ingest.flows import FLOWS
 from ingest.reading.datasets import load_dataset
 from recommend.ranking import recommend as rank
 from recommend.seeds import build_pipeline
@@ -78,6 +80,17 @@ def test_near_copies_of_a_dataset_of_the_warehouse_are_left_out_with_it(
     assert sorted(result.left_out) == ["world700", "world800"]
     assert result.model.datasets == 6
     assert not {"world700", "world800"} & dict(result.nearest).keys()
+
+
+def test_what_takes_too_long_is_recommended_only_where_it_is_asked_for(
+    small_world: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Trees win on 900 rows; here they are thought to take hours from 500 rows on."""
+    monkeypatch.setitem(FLOWS, "decision_tree", replace(FLOWS["decision_tree"], most_rows=500))
+    dataset, warehouse = load_dataset(numbers(900, seed=50)), Warehouse.open(small_world)
+    for flows, expected in (((), "logistic_regression"), (("decision_tree",), "decision_tree")):
+        found = rank(dataset, warehouse=warehouse, flows=flows)
+        assert {item.flow.name for item in found.configurations} == {expected}
 
 
 def test_unknown_dataset_leaves_nothing_out(small_world: Path) -> None:
