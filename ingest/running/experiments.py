@@ -30,7 +30,7 @@ from ingest.running.promotion import best_setups
 from ingest.running.resampling import Split
 from ingest.running.rows import Run, dataset_row, quality_rows, run_tables
 from warehouse.store import Warehouse
-from warehouse.support.errors import UnreadableInput, UnusableDataset
+from warehouse.support.errors import BadInput
 from warehouse.support.journal import Journal
 
 logger = logging.getLogger(__name__)
@@ -149,7 +149,7 @@ def _load(source: Source, warehouse: Warehouse) -> Dataset | None:
     path = source.file.path
     try:
         dataset = _read(source)
-    except (UnreadableInput, UnusableDataset) as error:
+    except BadInput as error:
         logger.warning("passed over %s: %s", path, error)
         return None
     if len(dataset.features) < source.least_rows:

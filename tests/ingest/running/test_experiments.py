@@ -174,6 +174,16 @@ def test_unreadable_dataset_is_passed_over(datasets: Path, warehouse: Warehouse)
     assert counts["success"] == 2 * RUNS_PER_DATASET
 
 
+def test_dataset_without_the_target_of_its_index_is_passed_over(
+    datasets: Path, warehouse: Warehouse, caplog: pytest.LogCaptureFixture
+) -> None:
+    write_dataset(datasets / "other.csv", 70)
+    (datasets / "index.csv").write_text("name,target\nlarge,kind\nother,sort\nsmall,kind\n")
+    counts = run_experiments(warehouse, plan(datasets))
+    assert counts["success"] == 2 * RUNS_PER_DATASET
+    assert "there is no column 'sort'" in caplog.text
+
+
 def test_copy_of_a_dataset_is_passed_over(
     datasets: Path, warehouse: Warehouse, caplog: pytest.LogCaptureFixture
 ) -> None:
