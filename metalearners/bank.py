@@ -55,7 +55,7 @@ _GRID = 1500
 _BLOCKS = (1, 1, 1, 5)
 """Components whose standing is predicted together; the rest is the last block."""
 _WEIGHTS = (0.0, 0.15, 0.3, 0.6, 1.2, 2.5, 5.0)
-"""Of a group's distances, from no influence on; each step doubles."""
+"""Weights of a group's distances, from no influence on; each step doubles."""
 _RIDGES = (0.1, 0.2, 0.4, 0.8, 1.6, 3.2)  # added to the kernel's diagonal; each step doubles
 _ROUNDS = 2  # over all groups; set by hand
 _LEVEL_VARIANCE = 100.0  # of a dataset's level, which no meta-feature tells: as good as unknown

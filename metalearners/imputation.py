@@ -18,7 +18,7 @@ Notation: p = number of features without the target, n = number of rows of the d
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -110,7 +110,7 @@ def with_todays_labels(values: Values, rule: Rule) -> Values:
     label = values.label
     for old, today in rule.synonyms.items():
         label = np.where(label == old, today, label)
-    return values._replace(label=label)
+    return replace(values, label=label)
 
 
 def as_numbers(values: Values, rule: Rule, size: DatasetSize) -> np.ndarray:

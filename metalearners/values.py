@@ -9,12 +9,15 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
+
+from warehouse.support.arrays import Rows
 
 NOT_NOMINAL = "null"
 """Label of every number: what stands for it where categories are asked for."""
@@ -38,17 +41,14 @@ class Kind(IntEnum):
     OBJECT = 6
 
 
-class Values(NamedTuple):
+@dataclass(frozen=True)
+class Values(Rows):
     """One parameter's values taken apart, (n,) each."""
 
     kind: np.ndarray
     number: np.ndarray  # NaN where there is none; booleans are 0 and 1
     integer: np.ndarray  # whether a number is written as an integer: 1 and 1.0 can mean different things
     label: np.ndarray  # the value's name as a category
-
-    def take(self, rows: np.ndarray) -> Values:
-        """The values at these positions."""
-        return Values(*(part[rows] for part in self))
 
 
 def detect_types(configurations: pd.DataFrame | Mapping[str, Any]) -> dict[str, ParameterType]:

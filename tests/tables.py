@@ -1,8 +1,11 @@
 """Tables of configurations for tests."""
 
+from collections.abc import Sequence
+
 import pandas as pd
 
-from warehouse.configurations.table import ConfigurationTable
+from warehouse.configurations.configuration import Configuration
+from warehouse.configurations.table import ConfigurationTable, joint_name
 
 
 def flow_table(parameters: pd.DataFrame, algorithm: str = "toy") -> ConfigurationTable:
@@ -13,3 +16,17 @@ def flow_table(parameters: pd.DataFrame, algorithm: str = "toy") -> Configuratio
 def joint_table(parameters: pd.DataFrame, algorithms: list[str]) -> ConfigurationTable:
     """Configurations of several flows; the columns have joint names."""
     return ConfigurationTable(pd.Series(algorithms, index=parameters.index), parameters, joint=True)
+
+
+def table_of(configurations: Sequence[Configuration], *, joint: bool) -> ConfigurationTable:
+    """A table with these rows; a table that is not joint has the hyperparameters of one flow."""
+    rows = [
+        {joint_name(one.algorithm, name) if joint else name: value for name, value in one.values.items()}
+        for one in configurations
+    ]
+    index = pd.RangeIndex(len(rows))
+    return ConfigurationTable(
+        pd.Series([one.algorithm for one in configurations], index=index, dtype=str),
+        pd.DataFrame(rows, index=index, dtype=object),
+        joint,
+    )

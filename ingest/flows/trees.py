@@ -49,7 +49,7 @@ def _decision_tree(make: Make) -> ClassifierMixin:
 # `auto` was the old name of the square root of the number of features.
 _OLD_MAX_FEATURES = {"max_features": {"auto": "sqrt"}}
 _FIXED = {"max_leaf_nodes": None, "min_weight_fraction_leaf": 0.0}
-"""As in OpenML flow 6969, where nobody varies them."""
+"""Values of OpenML flow 6969, where nobody varies them."""
 
 random_forest = Flow(
     name="random_forest",

@@ -19,7 +19,7 @@ from recommend.bo.surrogates import SURROGATES
 from recommend.bo.tuning import Budget, Progress, Search, Tuned, outcome, tune
 from recommend.bo.tuning.result import value_of
 from recommend.bo.warmstart import FROM_FILE, NO_START, STARTS
-from recommend.options import DATASET_HELP, FlowOption, RoleOption, TargetOption
+from recommend.options import DATASET_HELP, FlowOption, RoleOption, TargetOption, named_dataset
 from warehouse.options import MeasureOption, WarehouseOption
 from warehouse.store import Warehouse
 from warehouse.support import console
@@ -148,8 +148,7 @@ def search(
     from recommend.seeds import read_seeds
 
     console.check_format(output)
-    if dataset is None:
-        raise BadOption("name the dataset: tune FILE, or tune openml:ID")
+    source = named_dataset(None, dataset)
     if model is not None and model.suffix not in (".skops", ".py"):
         raise BadOption(f"{model}: a model is written as .skops, or its code as .py")
     if record:
@@ -169,7 +168,7 @@ def search(
         trial_seconds=trial_time,
         trial_memory=trial_memory,
     )
-    data = load_dataset(dataset, target=target, roles=dict(map(console.assignment, role or [])))
+    data = load_dataset(source, target=target, roles=dict(map(console.assignment, role or [])))
     with console.progress(quiet) as show, _workers(dask) as executor:
         tuned = tune(
             data,

@@ -50,10 +50,9 @@ class Scorer:
         if name in UNCERTAIN and surrogate.acquisition not in UNCERTAIN:
             raise BadOption(f"the acquisition function {name} needs a surrogate that states its uncertainty")
         self._surrogate = surrogate
-        self._times = times
         self._xi = xi
         self._encoded = _Encodings(surrogate.encode)
-        self._timed = None if times is None else _Encodings(times.encode)
+        self._times = None if times is None else (times, _Encodings(times.encode))
         self._best = 0.0
         self._usual: float | None = None
 
@@ -70,8 +69,9 @@ class Scorer:
 
     def learn_times(self, tried: Sequence[Configurations], seconds: Floats) -> None:
         """Learn how long trials took, (t,); forgets those before."""
-        if self._times is not None and self._timed is not None:
-            self._times.adjust(self._timed.of(tried) if tried else None, seconds)
+        if self._times is not None:
+            times, encoded = self._times
+            times.adjust(encoded.of(tried) if tried else None, seconds)
 
     def score(self, candidates: Sequence[Configurations]) -> Floats:
         """(n,) how much it is worth to try each of the candidates, one group after the other.
@@ -81,8 +81,9 @@ class Scorer:
         """
         predicted = self._surrogate.predict(self._encoded.of(candidates))
         log_seconds = None
-        if self._times is not None and self._timed is not None:
-            log_seconds = self._times.log_seconds(self._timed.of(candidates))
+        if self._times is not None:
+            times, encoded = self._times
+            log_seconds = times.log_seconds(encoded.of(candidates))
         if self._usual is None:
             self._usual = float(np.median(predicted.mean))
         return self._acquisition(predicted, Situation(self._best, self._xi, log_seconds, self._usual))

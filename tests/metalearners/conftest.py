@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from tests.contracts.meta_learner import toy_metafeatures, toy_runs
+from tests.metalearners.thesis import thesis_configurations
 from warehouse.store import Warehouse
 
 
@@ -40,3 +41,8 @@ def toy_warehouse(toy_tables: dict[str, pd.DataFrame], tmp_path: Path) -> Wareho
 def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Models of the tests stay out of the user's cache."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def thesis() -> pd.DataFrame:
+    return thesis_configurations()

@@ -12,14 +12,8 @@ from sklearn.decomposition import PCA
 
 from metalearners.hyperparameters import HyperparameterEncoding, learn_encoding
 from metalearners.imputation import DatasetSize
-from tests.metalearners.thesis import ABSENT, THESIS_SIZE, frame, thesis_configurations, transformed
+from tests.metalearners.thesis import ABSENT, THESIS_SIZE, frame, transformed
 from warehouse.support.errors import BadInput
-
-
-@pytest.fixture
-def thesis() -> pd.DataFrame:
-    return thesis_configurations()
-
 
 # Categories
 

@@ -9,12 +9,7 @@ import pytest
 
 from metalearners.hyperparameters import learn_encoding
 from metalearners.imputation import UNKNOWN_SIZE, DatasetSize
-from tests.metalearners.thesis import ABSENT, frame, thesis_configurations, transformed
-
-
-@pytest.fixture
-def thesis() -> pd.DataFrame:
-    return thesis_configurations()
+from tests.metalearners.thesis import ABSENT, frame, transformed
 
 
 def test_mixed_parameters_are_split_as_in_the_thesis(thesis: pd.DataFrame) -> None:

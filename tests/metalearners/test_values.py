@@ -8,12 +8,7 @@ import pytest
 from scipy.stats import loguniform, randint
 
 from metalearners.hyperparameters import ParameterType, detect_types
-from tests.metalearners.thesis import ABSENT, thesis_configurations
-
-
-@pytest.fixture
-def thesis() -> pd.DataFrame:
-    return thesis_configurations()
+from tests.metalearners.thesis import ABSENT
 
 
 def test_detects_the_types_of_the_thesis(thesis: pd.DataFrame) -> None:

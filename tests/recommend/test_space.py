@@ -18,7 +18,7 @@ from metalearners.encoded import encode
 from metalearners.hyperparameters import learn_encoding
 from recommend.space import Configurations, Space, configurations_of_table
 from tests.recommend.bo.toys import SIX
-from tests.tables import flow_table, joint_table
+from tests.tables import flow_table, joint_table, table_of
 from warehouse.configurations.configuration import Configuration
 from warehouse.configurations.parameters import Choice, Number, Value
 from warehouse.configurations.table import ALGORITHM, ConfigurationTable
@@ -237,7 +237,7 @@ def test_a_space_is_of_different_flows_and_of_one_unless_it_is_joint() -> None:
 
 def as_objects(space: Space, vectors: Floats) -> ConfigurationTable:
     """The table of these vectors as the warehouse would give it: Python's own values, NaN where absent."""
-    table = ConfigurationTable.of(space.decoded(vectors), joint=space.joint)
+    table = table_of(space.decoded(vectors), joint=space.joint)
     names = space.names[1:] if space.joint else space.names
     return replace(table, parameters=table.parameters.reindex(columns=names))
 

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import repeat
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from warehouse.configurations.configuration import Configuration
-from warehouse.support.arrays import Positions
+from warehouse.support.arrays import Selection
 
 ALGORITHM = "algorithm"
 """Hyperparameter of a joint table or space that says whose hyperparameters are active."""
 SEPARATOR = ":"
 """Stands between an algorithm and its hyperparameter."""
-
-Rows = Positions | npt.NDArray[np.bool_] | list[int] | slice
 
 
 def joint_name(algorithm: str, parameter: str) -> str:
@@ -46,20 +43,6 @@ class ConfigurationTable:
     joint: bool
     """Whether hyperparameters are called by their joint names (`joint_name`)."""
 
-    @classmethod
-    def of(cls, configurations: Sequence[Configuration], *, joint: bool) -> ConfigurationTable:
-        """A table with these rows; a table that is not joint has the hyperparameters of one flow."""
-        rows = [
-            {joint_name(one.algorithm, name) if joint else name: value for name, value in one.values.items()}
-            for one in configurations
-        ]
-        index = pd.RangeIndex(len(rows))
-        return cls(
-            pd.Series([one.algorithm for one in configurations], index=index, dtype=str),
-            pd.DataFrame(rows, index=index, dtype=object),
-            joint,
-        )
-
     @property
     def setups(self) -> pd.Index:
         """(n,) what identifies each row: its setup, where it comes from a warehouse."""
@@ -68,7 +51,7 @@ class ConfigurationTable:
     def __len__(self) -> int:
         return len(self.parameters)
 
-    def take(self, rows: Rows) -> ConfigurationTable:
+    def take(self, rows: Selection) -> ConfigurationTable:
         """The configurations at these positions."""
         return ConfigurationTable(self.algorithms.iloc[rows], self.parameters.iloc[rows], self.joint)
 

@@ -11,6 +11,8 @@ import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
 Positions = npt.NDArray[np.intp]
+Selection = Positions | npt.NDArray[np.bool_] | list[int] | slice
+"""Which rows: their positions, or whether each is one of them."""
 
 
 @dataclass(frozen=True)
@@ -20,7 +22,7 @@ class Rows:
     def __len__(self) -> int:
         return next(len(part) for part in self._parts() if part is not None)
 
-    def take(self, rows: Positions | npt.NDArray[np.bool_] | list[int] | slice) -> Self:
+    def take(self, rows: Selection) -> Self:
         """The things at these positions."""
         return self._mapped(lambda part: part.take(rows) if isinstance(part, Rows) else part[rows])
 

@@ -34,9 +34,8 @@ HELD_OUT = 4
 def split_rows(dataset: Dataset, search: Search) -> tuple[np.ndarray, np.ndarray]:
     """Rows to tune on, rows held out."""
     if not dataset.n_classes:
-        return np.arange(len(dataset.features)), np.arange(
-            0
-        )  # `ranking_context` refuses a target without classes
+        # `ranking_context` refuses a target without classes.
+        return np.arange(len(dataset.features)), np.arange(0)
     codes = class_codes(dataset)
     train, test = hold_out(codes, HELD_OUT, search.seed)
     if len(np.unique(codes[train])) < 2 or len(train) < max(2, search.folds):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.tables import flow_table, joint_table
+from tests.tables import flow_table, joint_table, table_of
 from warehouse.configurations.configuration import Configuration
 from warehouse.configurations.table import ALGORITHM, ConfigurationTable, joint_name, split_name
 
@@ -19,12 +19,12 @@ configurations = st.builds(Configuration, st.sampled_from(["svm", "adaboost", "o
 
 @given(rows=st.lists(configurations, max_size=6))
 def test_configurations_of_several_flows_come_back_as_they_were(rows: list[Configuration]) -> None:
-    assert ConfigurationTable.of(rows, joint=True).configurations() == rows
+    assert table_of(rows, joint=True).configurations() == rows
 
 
 @given(rows=st.lists(st.builds(Configuration, st.just("adaboost"), named_values), max_size=6))
 def test_configurations_of_one_flow_come_back_as_they_were(rows: list[Configuration]) -> None:
-    assert ConfigurationTable.of(rows, joint=False).configurations() == rows
+    assert table_of(rows, joint=False).configurations() == rows
 
 
 def test_typed_columns_say_which_values_are_missing() -> None:
