@@ -10,43 +10,54 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from warehouse.support.errors import BadOption, UnknownName
+from warehouse.support.errors import UnknownName
 
 if TYPE_CHECKING:
-    from metalearners.base import MetaLearner
+    from metalearners.learners.base import MetaLearner
 
-__all__ = ["DEFAULT_LEARNER", "LEARNERS", "new_learner"]
+__all__ = ["DEFAULT_LEARNER", "LEARNERS", "canonical_learner", "new_learner"]
 
 LEARNERS = {
-    "lightgbm": "metalearners.boosting:LightGBMRegressorLearner",
-    "lightgbm-ranker": "metalearners.boosting:LightGBMRankerLearner",
-    "bank": "metalearners.bank:BankLearner",
-    "pmf": "metalearners.factorization:FactorizationLearner",
-    "knn": "metalearners.neighbours:NearestDatasetLearner",
-    "knn-lightgbm": "metalearners.neighbours:NearestDatasetLightGBMLearner",
-    "average-rank": "metalearners.neighbours:AverageRankLearner",
-    "portfolio": "metalearners.neighbours:PortfolioLearner",
-    "nearest-25": "metalearners.neighbours:NearestBestLearner",
-    "nearest-portfolio": "metalearners.neighbours:NearestPortfolioLearner",
+    "functional-pca": "metalearners.learners.functional_pca:FunctionalPCALearner",
+    "lightgbm": "metalearners.learners.boosting:LightGBMRegressorLearner",
+    "lightgbm-ranker": "metalearners.learners.boosting:LightGBMRankerLearner",
+    "pmf": "metalearners.learners.factorization.learner:FactorizationLearner",
+    "knn": "metalearners.learners.neighbours:NearestDatasetLearner",
+    "knn-lightgbm": "metalearners.learners.neighbours:NearestDatasetLightGBMLearner",
+    "average-rank": "metalearners.learners.neighbours:AverageRankLearner",
+    "portfolio": "metalearners.learners.neighbours:PortfolioLearner",
+    "nearest-25": "metalearners.learners.neighbours:NearestBestLearner",
+    "nearest-portfolio": "metalearners.learners.neighbours:NearestPortfolioLearner",
 }
 """Name -> module:class."""
 
-DEFAULT_LEARNER = "bank"
+ALIASES = {"bank": "functional-pca"}
+"""Names of earlier versions."""
+
+DEFAULT_LEARNER = "functional-pca"
 """What ranks best on the starter and on OpenML's runs: see README."""
 
 
-def new_learner(name: str, settings: Mapping[str, Any] | None = None) -> MetaLearner:
-    """An untrained learner with these settings; those left out have their default.
+def canonical_learner(name: str) -> str:
+    """The name in `LEARNERS` of a learner that may be called by one of `ALIASES`.
 
     Raises:
-        BadInput: an unknown learner or setting; the message lists the known learners.
+        BadInput: an unknown learner; the message lists the known ones.
     """
+    name = ALIASES.get(name, name)
     if name not in LEARNERS:
         raise UnknownName(f"unknown learner {name!r}; known are {', '.join(LEARNERS)}")
-    module, _, class_name = LEARNERS[name].partition(":")
-    learner_class = getattr(import_module(module), class_name)
-    try:
-        learner: MetaLearner = learner_class(**(settings or {}))
-    except TypeError as error:
-        raise BadOption(f"learner {name!r} can't have these settings: {error}") from error
+    return name
+
+
+def new_learner(name: str, settings: Mapping[str, Any] | None = None) -> MetaLearner:
+    """A learner with these settings, JSON values; those left out have their default.
+
+    Raises:
+        BadInput: an unknown learner or setting, or a value that it can't have.
+    """
+    from metalearners.codec import with_settings
+
+    module, _, class_name = LEARNERS[canonical_learner(name)].partition(":")
+    learner: MetaLearner = with_settings(getattr(import_module(module), class_name), settings or {})
     return learner

@@ -19,8 +19,8 @@ from warehouse.support.files import read_json, write_text
 from warehouse.support.text import comma_separated
 
 if TYPE_CHECKING:
-    from metalearners.base import Round
-    from metalearners.evaluation import Evaluation, Interval
+    from metalearners.judging.evaluation import Evaluation, Interval
+    from metalearners.learners.base import Round
     from metalearners.model_store import StoredModel
     from warehouse.queries import RunTable
     from warehouse.store import Warehouse
@@ -29,7 +29,7 @@ app = console.new_app(
     "Learn from the warehouse's runs what works where.\n\n"
     "Examples:\n\n"
     "  metalearners evaluate --flow 6969 --jobs 2\n\n"
-    "  metalearners compare bank.json lightgbm.json --plot ranks.png\n\n"
+    "  metalearners compare functional-pca.json lightgbm.json --plot ranks.png\n\n"
     "  metalearners train --warehouse DIR"
 )
 
@@ -90,9 +90,9 @@ def evaluate(
     choices (0 = the best was among them) and the share of runs within the 80 % interval: means over datasets
     with 95 % confidence intervals (Student's t).
 
-    Example: metalearners evaluate --flow 6969 --shots 0,3,5,10,20 --jobs 2 --output bank-6969.json
+    Example: metalearners evaluate --flow 6969 --shots 0,3,5,10,20 --jobs 2 --output functional-pca-6969.json
     """
-    from metalearners.evaluation import evaluate as leave_each_out
+    from metalearners.judging.evaluation import evaluate as leave_each_out
     from warehouse.store import Warehouse
     from warehouse.support.journal import Journal
 
@@ -142,9 +142,9 @@ def compare(
     Prints each learner's mean with its interval and its mean rank, Friedman's test over all, and the p-values
     of Wilcoxon's signed-rank test between pairs, corrected by Holm. Needs the extra `compare`.
 
-    Example: metalearners compare bank.json lightgbm.json portfolio.json --by regret3 --plot ranks.png
+    Example: metalearners compare functional-pca.json portfolio.json --by regret3 --plot ranks.png
     """
-    from metalearners.comparison import compare_evaluations, draw_ranks, read_evaluations
+    from metalearners.judging.comparison import compare_evaluations, draw_ranks, read_evaluations
 
     console.check_format(output)
     comparison = compare_evaluations(read_evaluations(files, by), larger_is_better=by == "tau")
@@ -173,7 +173,7 @@ def train(
     A model that was trained before from the same runs and settings is found again. A training that was
     interrupted goes on where it was.
 
-    Example: metalearners train --warehouse DIR --evaluation bank.json
+    Example: metalearners train --warehouse DIR --evaluation functional-pca.json
     """
     from metalearners.model_store import trained_model, with_figures
     from warehouse.store import Warehouse
@@ -236,7 +236,7 @@ def plot_latent(
 
     Example: metalearners plot-latent latent.png --dataset diabetes
     """
-    from metalearners.latent_plot import draw_latent_space
+    from metalearners.judging.latent_plot import draw_latent_space
     from metalearners.model_store import trained_model
     from warehouse.store import Warehouse
 
@@ -369,7 +369,7 @@ def _document(
     warehouse: Warehouse,
 ) -> dict[str, Any]:
     """The evaluation as JSON; `regret` has its mean and limits for the first pick, and by number of picks."""
-    from metalearners.evaluation import TOPS
+    from metalearners.judging.evaluation import TOPS
 
     by_top = {str(top): _json_interval(result.regret(top)) for top in TOPS}
     return {
@@ -410,7 +410,7 @@ def _json_interval(value: Interval) -> dict[str, float | None]:
 
 
 def _table(result: Evaluation, document: dict[str, Any]) -> str:
-    from metalearners.evaluation import TOPS
+    from metalearners.judging.evaluation import TOPS
 
     rows = [("tau", result.tau), *((f"regret of top {top}", result.regret(top)) for top in TOPS)]
     if result.coverage is not None:

@@ -18,6 +18,7 @@ import zlib
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -25,8 +26,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from metalearners import DEFAULT_LEARNER, new_learner
-from metalearners.base import LongTraining, MetaLearner, Prediction, Round, without_datasets
+from metalearners import DEFAULT_LEARNER, canonical_learner, new_learner
+from metalearners.codec import decode, encode
+from metalearners.encoding.training_data import without_datasets
+from metalearners.learners.base import LongTraining, Model, Round, Watch
+from metalearners.predictions import Prediction
 from warehouse.configurations.table import ConfigurationTable
 from warehouse.measures import canonical_measure, larger_is_better
 from warehouse.queries import RunTable
@@ -37,7 +41,7 @@ from warehouse.support.paths import cache_directory
 logger = logging.getLogger(__name__)
 
 FORMAT = "headstart.model"
-VERSION = 2
+VERSION = 3
 """Goes up when the files change, or when the same runs and settings come to give another model."""
 
 FIGURES = ("protocol", "datasets", "tau", "regret", "coverage", "shots")
@@ -73,10 +77,10 @@ class ModelOrigin:
 
 @dataclass(frozen=True)
 class StoredModel:
-    """A trained learner and where it comes from."""
+    """A model and where it comes from."""
 
     origin: ModelOrigin
-    learner: MetaLearner
+    fitted: Model
     runs: int
     """Number of runs it was trained on."""
     datasets: int
@@ -89,12 +93,12 @@ class StoredModel:
     """Name of the model that its training went on from; None = it was trained from the start."""
 
     def predict(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Prediction:
-        """As `MetaLearner.predict`."""
-        return self.learner.predict(configurations, metafeatures)
+        """As `Model.predict`."""
+        return self.fitted.predict(configurations, metafeatures)
 
     def description(self) -> dict[str, Any]:
         """What a seeds file says about its model: JSON values, the same for the same model."""
-        return {**_origin_content(self.origin), "runs": self.runs, "datasets": self.datasets}
+        return {**encode(self.origin)[0], "runs": self.runs, "datasets": self.datasets}
 
     def summary(self) -> str:
         """One line for a person."""
@@ -129,7 +133,7 @@ def trained_model(
     """
     untrained = new_learner(learner, settings)
     origin = ModelOrigin(
-        learner=learner,
+        learner=canonical_learner(learner),
         settings=untrained.settings,
         measure=canonical_measure(measure),
         flow=f"openml:{flow}" if flow is not None and flow.isdecimal() else flow,
@@ -145,7 +149,9 @@ def trained_model(
                 logger.warning("%s; training it again", error)
     logger.info("training %s on the runs of %s", learner, flow or "all flows")
     folders = _folders(warehouse, cache_dir)
-    learn = _watched(untrained, origin, folders[0], report).fit
+    learn = untrained.fit
+    if isinstance(untrained, LongTraining):
+        learn = partial(untrained.fit, watch=_watch(origin, folders[0], report))
     return _store(_train(learn, origin, warehouse), folders)
 
 
@@ -164,7 +170,7 @@ def updated_model(
         BadInput: there is no such model, or its learner can only be trained from the start.
     """
     before = load_model(path)
-    learner = before.learner
+    learner = new_learner(before.origin.learner, before.origin.settings)
     if not isinstance(learner, LongTraining):
         raise BadOption(f"a model of {before.origin.learner} can't be updated; `metalearners train` is quick")
     if before.origin.warehouse_fingerprint == warehouse.fingerprint:
@@ -173,7 +179,7 @@ def updated_model(
         before.origin, warehouse_version=warehouse.version, warehouse_fingerprint=warehouse.fingerprint
     )
     folders = _folders(warehouse, cache_dir)
-    learn = _watched(learner, origin, folders[0], report).update
+    learn = partial(learner.update, before.fitted, watch=_watch(origin, folders[0], report))
     updated = replace(_train(learn, origin, warehouse), updated_from=before.origin.key)
     return _store(updated, folders)
 
@@ -238,11 +244,11 @@ def save_model(model: StoredModel, folder: Path) -> StoredModel:
     folder.mkdir(parents=True, exist_ok=True)
     target = folder / model.origin.key
     unfinished = folder / f".{model.origin.key}.{os.getpid()}"
-    state, arrays = model.learner.state()
+    state, arrays = encode(model.fitted)
     content = {
         "format": FORMAT,
         "version": VERSION,
-        "origin": _origin_content(model.origin),
+        "origin": encode(model.origin)[0],
         "runs": model.runs,
         "datasets": model.datasets,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -271,41 +277,35 @@ def load_model(path: str | Path) -> StoredModel:
     path = Path(path)
     content = _read_json(path / "model.json")
     try:
-        origin = _origin(content["origin"])
+        origin = decode(ModelOrigin, content["origin"], {})
         learner = new_learner(origin.learner, origin.settings)
-        learner.restore(content["state"], _read_arrays(path / "arrays.npz"))
+        fitted = decode(learner.model, content["state"], _read_arrays(path / "arrays.npz"))
         figures = content.get("figures")
         return StoredModel(
             origin,
-            learner,
+            fitted,
             int(content["runs"]),
             int(content["datasets"]),
             path,
             figures and dict(figures),
             content.get("updated_from"),
         )
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise DamagedModel(f"the model {path} is damaged ({error}): train it again") from error
-    except BadInput as error:
-        raise DamagedModel(f"the model {path} can't be used: {error}") from error
+    except (KeyError, TypeError, ValueError, BadInput) as error:
+        raise DamagedModel(f"the model {path} can't be used: {error}; train it again") from error
 
 
 def _train(
-    learn: Callable[[RunTable, pd.DataFrame], Any], origin: ModelOrigin, warehouse: Warehouse
+    learn: Callable[[RunTable, pd.DataFrame], Model], origin: ModelOrigin, warehouse: Warehouse
 ) -> StoredModel:
-    """What `learn`, which returns the learner, makes of the runs that `origin` names."""
+    """What `learn` makes of the runs that `origin` names."""
     runs = without_datasets(warehouse.run_table(origin.flow, origin.measure), origin.left_out)
     known = warehouse.metafeatures().drop(index=list(origin.left_out), errors="ignore")
     return StoredModel(origin, learn(runs, known), len(runs.runs), runs.runs["dataset"].nunique())
 
 
-def _watched(
-    learner: MetaLearner, origin: ModelOrigin, folder: Path, report: Callable[[Round], None] | None
-) -> Any:
-    """`learner`; where its training is long, it keeps its state in `folder` and tells where it stands."""
-    if isinstance(learner, LongTraining):
-        return learner.watched(folder / f".{origin.key}.training.npz", report)
-    return learner
+def _watch(origin: ModelOrigin, folder: Path, report: Callable[[Round], None] | None) -> Watch:
+    """Where a long training keeps its state, in `folder`, and tells where it stands."""
+    return Watch(folder / f".{origin.key}.training.npz", report)
 
 
 def _folders(warehouse: Warehouse, cache_dir: Path | None) -> list[Path]:
@@ -327,14 +327,6 @@ def _store(model: StoredModel, folders: list[Path]) -> StoredModel:
 def _fingerprint(evaluation: Mapping[str, Any]) -> object:
     warehouse = evaluation.get("warehouse")
     return warehouse.get("fingerprint") if isinstance(warehouse, dict) else None
-
-
-def _origin_content(origin: ModelOrigin) -> dict[str, Any]:
-    return {**asdict(origin), "left_out": list(origin.left_out)}
-
-
-def _origin(content: Mapping[str, Any]) -> ModelOrigin:
-    return ModelOrigin(**{**content, "left_out": tuple(content["left_out"])})
 
 
 def _read_json(path: Path) -> dict[str, Any]:

@@ -20,7 +20,8 @@ from ingest.flows.preprocessing import refuse_without_features
 from ingest.metafeatures import compute_metafeatures
 from ingest.reading.datasets import Dataset
 from metalearners import DEFAULT_LEARNER
-from metalearners.base import oriented, standard_scores, without_datasets
+from metalearners.encoding.scores import oriented, standard_scores
+from metalearners.encoding.training_data import without_datasets
 from metalearners.model_store import StoredModel, trained_model
 from recommend.candidates import find_candidates, flows_to_install
 from recommend.evidence import nearest_datasets, scores_on
@@ -150,7 +151,7 @@ class RankingContext:
         """Quality -> value: the simple ones, and those that the meta-learner asks for."""
         qualities = {*GROUPS["simple"], *GROUPS["class"]}
         if self.metalearner is not None:
-            qualities |= {*self.model.learner.qualities}
+            qualities |= {*self.model.fitted.qualities}
         return pd.Series(compute_metafeatures(self.part, qualities).values, dtype=float)
 
     @cached_property
@@ -262,7 +263,7 @@ def recommend(
     if strategy == "delta":
         chosen = choose_delta(predicted.mean, top)
     else:
-        first = model.learner.choose(configurations, metafeatures, top)
+        first = model.fitted.choose(configurations, metafeatures, top)
         chosen = [(int(position), None) for position in first]
     nearest = nearest_datasets(
         known.warehouse.metafeatures().drop(index=list(known.left_out), errors="ignore"), metafeatures

@@ -18,8 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from metalearners.base import Prediction
-from metalearners.latent_gp import expected_improvement
+from metalearners.predictions import Prediction
 from warehouse.support.arrays import Floats
 from warehouse.support.errors import BadOption, UnknownName
 
@@ -45,9 +44,24 @@ Acquisition = Callable[[Prediction, Situation], Floats]
 
 
 def improvement(predicted: Prediction, situation: Situation) -> Floats:
-    """s (z Phi(z) + phi(z)): `metalearners.latent_gp.expected_improvement`."""
-    expected: Floats = expected_improvement(predicted.mean, _std(predicted), situation.best, situation.xi)
-    return expected
+    """`expected_improvement` over the score to beat."""
+    return expected_improvement(predicted.mean, _std(predicted), situation.best, situation.xi)
+
+
+def expected_improvement(mean: Floats, std: Floats, best: float, xi: float = XI) -> Floats:
+    """(n,) expectation of max(f - best - xi, 0) for f normal with this mean and standard deviation.
+
+    Jones, Schonlau and Welch, "Efficient Global Optimization of Expensive Black-Box Functions" (1998),
+    equation 15. Where `std` is 0 it is the improvement itself.
+    """
+    from scipy.special import ndtr
+
+    better = mean - best - xi
+    with np.errstate(divide="ignore", invalid="ignore"):
+        z = better / std
+        expected = better * ndtr(z) + std * np.exp(-0.5 * z * z) / np.sqrt(2 * np.pi)
+    improvement: Floats = np.where(std > 0, expected, np.maximum(better, 0))
+    return improvement
 
 
 def improvement_per_second(predicted: Prediction, situation: Situation) -> Floats:

@@ -20,7 +20,7 @@ from typing import Literal
 
 import numpy as np
 
-from metalearners.base import standard_scores
+from metalearners.encoding.scores import standard_scores
 from recommend.bo.candidates import Candidate, Candidates
 from recommend.bo.scoring import Scorer
 from warehouse.support.errors import BadOption

@@ -283,7 +283,7 @@ def headstart_sampler(
         metalearner=LEARNERS_OF.get(surrogate, DEFAULT_LEARNER),
     )
     known = space.configurations(space.sample(KNOWN, np.random.default_rng(seed)))
-    model = new_surrogate(surrogate, Ingredients(known, found.metafeatures, found.model.learner))
+    model = new_surrogate(surrogate, Ingredients(known, found.metafeatures, found.model.fitted))
     first = configurations_of(found.document())[:starts]
     in_numbers = [with_shares(configuration, n_features) for configuration in first]
     return HeadstartSampler(space, model, starts=in_numbers, seed=seed)

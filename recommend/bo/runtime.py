@@ -18,9 +18,9 @@ from contextlib import suppress
 import numpy as np
 import pandas as pd
 
-from metalearners.base import training_data, without_datasets
-from metalearners.encoded import encode, encode_runs, learn_encoding_of
-from metalearners.lightgbm_trees import REPRODUCIBLE
+from metalearners.encoding.matrices import encode, encode_runs, learn_encoding_of
+from metalearners.encoding.training_data import training_data, without_datasets
+from metalearners.learners.lightgbm_trees import REPRODUCIBLE
 from recommend.bo.surrogates.base import Matrix
 from recommend.ranking import RankingContext
 from recommend.space import Configurations

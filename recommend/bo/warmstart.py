@@ -9,8 +9,8 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from metalearners import DEFAULT_LEARNER, LEARNERS
-from metalearners.base import MetaLearner
+from metalearners import DEFAULT_LEARNER, canonical_learner
+from metalearners.learners.base import Model
 from recommend.seeds import choose_delta
 from warehouse.configurations.table import ConfigurationTable
 from warehouse.support.arrays import Positions
@@ -54,14 +54,12 @@ def get_start(name: str) -> Start:
     plain, _, learner = name.partition("@")
     if plain not in STARTS:
         raise UnknownName(f"unknown start {plain!r}; known are {', '.join((NO_START, *STARTS))}")
-    if learner and learner not in LEARNERS:
-        raise UnknownName(f"unknown learner {learner!r}; known are {', '.join(LEARNERS)}")
     start = STARTS[plain]
-    return Start(start.choice, learner) if learner else start
+    return Start(start.choice, canonical_learner(learner)) if learner else start
 
 
 def first_choices(
-    choice: Choice, learner: MetaLearner, table: ConfigurationTable, metafeatures: pd.Series, n: int = SEEDS
+    choice: Choice, model: Model, table: ConfigurationTable, metafeatures: pd.Series, n: int = SEEDS
 ) -> Positions:
     """Positions of the first `n` configurations to try, in order.
 
@@ -70,8 +68,8 @@ def first_choices(
         metafeatures: quality -> value of the dataset.
     """
     if choice == "choose":
-        return learner.choose(table, metafeatures, n).astype(np.intp)
-    expected = learner.predict(table, metafeatures).mean
+        return model.choose(table, metafeatures, n)
+    expected = model.predict(table, metafeatures).mean
     if choice == "worst":
         return np.argsort(expected, kind="stable")[:n]
     return np.array([position for position, _ in choose_delta(expected, n)], dtype=np.intp)

@@ -12,9 +12,10 @@ eighth time and has the other seven in a queue. The others do both every time. T
     gbqr, forest, blend           our surrogates in `recommend.bo.optimizer.Optimizer`, with 10,000 random
                                   candidates and local search
 
-The values are a smooth function with noise. The meta-learner that `blend` rests on is a bank of default size,
-trained on runs that are made up likewise: 40 datasets with 200 configurations each, whose functions have
-their optima near each other. Medians are over repeats with other trials and seeds. Times are those of a clock
+The values are a smooth function with noise. The meta-learner that `blend` rests on is functional PCA of
+default size, trained on runs that are made up likewise: 40 datasets with 200 configurations each, whose
+functions have their optima near each other. Medians are over repeats with other trials and seeds.
+Times are those of a clock
 on the wall and of the processor; other work on the machine adds to the first. Without LOKY_MAX_CPU_COUNT=1
 SMAC3's forest starts threads for every prediction and sleeps until they are done, as it does by default. The
 split of ours, in processor time, is
@@ -39,8 +40,9 @@ from threadpoolctl import threadpool_limits
 
 from ingest.flows import FLOWS, Flow
 from metalearners import new_learner
-from metalearners.base import Prediction, without_datasets
-from metalearners.trials import HasPrior
+from metalearners.encoding.training_data import without_datasets
+from metalearners.gp.posterior import HasPrior
+from metalearners.predictions import Prediction
 from recommend.bo.candidates import Candidate
 from recommend.bo.optimizer import Optimizer
 from recommend.bo.scoring import Scorer
@@ -227,8 +229,8 @@ def main() -> None:
             runs, metafeatures, searched
         )  # the space and its configurations; its values are not used
         start = time.process_time()
-        learner = new_learner("bank").fit(others, metafeatures.drop(index=searched))
-        print(f"a bank of {len(others.runs):,} made-up runs learned in {time.process_time() - start:.1f} s")
+        model = new_learner("functional-pca").fit(others, metafeatures.drop(index=searched))
+        print(f"{len(others.runs):,} made-up runs learned from in {time.process_time() - start:.1f} s")
         found: dict[str, list[dict[str, float]]] = {name: [] for name in (*PEERS, *OURS)}
         for repeat in range(options.repeats):
             first = list(range(repeat * TRIALS, (repeat + 1) * TRIALS))
@@ -242,7 +244,7 @@ def main() -> None:
                         TRIALS + 1 + IN_A_ROW,
                     )
                     if name in PEERS
-                    else OwnSearch(name, task, learner, first, repeat)
+                    else OwnSearch(name, task, model, first, repeat)
                 )
                 of.append(measured(search, np.random.default_rng([repeat, 1])))
             print(f"repeat {repeat + 1} of {options.repeats} done", flush=True)

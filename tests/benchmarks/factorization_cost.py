@@ -16,8 +16,10 @@ import time
 
 import numpy as np
 
-from metalearners import gplvm
-from metalearners.latent_gp import LatentKernel, LatentSearch, expected_improvement, posterior
+from metalearners.learners.factorization import gplvm
+from metalearners.learners.factorization.latent_kernel import LatentKernel
+from recommend.bo.acquisition import expected_improvement
+from tests.benchmarks.latent_search import LatentSearch, posterior
 
 LATENT, NOISE, MISSING = 20, 0.3, 0.2
 FEATURES = 4096

@@ -35,13 +35,20 @@ from joblib import Parallel, delayed
 from scipy.stats import rankdata, wilcoxon
 from threadpoolctl import threadpool_limits
 
-from metalearners.base import size_of, without_datasets
-from metalearners.encoded import centre_and_spread, standardized
-from metalearners.factorization import FactorizationLearner, posterior_on_measure
-from metalearners.hyperparameters import learn_encoding
-from metalearners.latent_gp import XI, LatentSearch, expected_improvement
-from metalearners.neighbours import PortfolioLearner
-from metalearners.trials import Posterior, Prior
+from metalearners.encoding.hyperparameters import learn_encoding
+from metalearners.encoding.matrices import centre_and_spread, standardized
+from metalearners.encoding.training_data import size_of, without_datasets
+from metalearners.gp.posterior import Posterior, Prior
+from metalearners.learners.factorization.learner import FactorizationLearner
+from metalearners.learners.factorization.model import (
+    Factorization,
+    MeasureLikelihood,
+    ZeroMean,
+    posterior_on_measure,
+)
+from metalearners.learners.neighbours import PortfolioLearner
+from recommend.bo.acquisition import XI, expected_improvement
+from tests.benchmarks.latent_search import LatentSearch
 from tests.tables import flow_table
 from warehouse.qualities import SHAPE
 from warehouse.queries import RunTable
@@ -108,12 +115,14 @@ def searched(new: NewDataset, first: np.ndarray, following: Callable[[list[int]]
     return np.array(order)
 
 
-def paper(learner: FactorizationLearner, new: NewDataset) -> np.ndarray:
+def paper(model: Factorization, new: NewDataset) -> np.ndarray:
     """The paper's search: best configurations of near datasets, then expected improvement by equation 7."""
-    first = learner.choose(new.configurations, new.metafeatures, learner._nearest.datasets or 1)
-    X = np.nan_to_num(learner.positions(new.configurations, new.metafeatures))
-    search = LatentSearch(learner.latent_kernel, X)
-    y = learner.on_measure(new.values)
+    assert isinstance(model.mean, ZeroMean)
+    assert isinstance(model.likelihood, MeasureLikelihood)
+    first = model.choose(new.configurations, new.metafeatures, model.mean.model.datasets or 1)
+    X = np.nan_to_num(model.latent.positions(new.configurations, new.metafeatures))
+    search = LatentSearch(model.latent.kernel, X)
+    y = model.likelihood.standardized(new.values)
 
     def following(order: list[int]) -> np.ndarray:
         for position in order[search._trials :]:
@@ -123,21 +132,21 @@ def paper(learner: FactorizationLearner, new: NewDataset) -> np.ndarray:
     return searched(new, first, following)
 
 
-def ours(learner: FactorizationLearner, new: NewDataset) -> np.ndarray:
+def ours(model: Factorization, new: NewDataset) -> np.ndarray:
     """Three configurations that are best together, then expected improvement over the best posterior mean."""
-    first = learner.choose(new.configurations, new.metafeatures, 3)
-    prior = learner.prior(new.configurations, new.metafeatures)
+    first = model.choose(new.configurations, new.metafeatures, 3)
+    prior = model.prior(new.configurations, new.metafeatures)
 
     def following(order: list[int]) -> np.ndarray:
         tried, values = np.array(order), new.values[order]
         of_trials = Prior(prior.mean[tried], prior.factor[tried])
-        if not learner.scale:
-            y = learner.on_measure(values)
-            found = posterior_on_measure(prior, of_trials, y, learner.latent_kernel.sigma2)
+        if isinstance(model.likelihood, MeasureLikelihood):
+            y = model.likelihood.standardized(values)
+            found = posterior_on_measure(prior, of_trials, y, model.latent.kernel.sigma2)
         elif np.ptp(values) == 0:
             return prior.mean
         else:
-            found = Posterior(of_trials, learner.targets_of(values)).predict(prior)
+            found = Posterior(of_trials, model.targets_of(values)).predict(prior)
         return expected_improvement(found.mean, found.std, found.mean[tried].max(), XI)
 
     return searched(new, first, following)
@@ -194,7 +203,7 @@ def fold_curves(
     tenth = np.random.default_rng(0).random(len(known.runs)) < 0.1
     sparse = replace(known, runs=known.runs[tenth])
     start = time.perf_counter()
-    learners = {
+    models = {
         "pmf-paper": FactorizationLearner(**PAPER, **settings).fit(known, described),
         "pmf-paper-90": FactorizationLearner(**PAPER, **settings).fit(sparse, described),
         **{
@@ -202,8 +211,7 @@ def fold_curves(
             for name, extra in OURS.items()
         },
     }
-    portfolio = PortfolioLearner(metafeatures=settings.get("metafeatures", SHAPE))
-    portfolio.learn(known, described)
+    portfolio = PortfolioLearner(metafeatures=settings.get("metafeatures", SHAPE)).learn(known, described)
     print(f"{matrix}: a fold trained in {time.perf_counter() - start:.0f} s", flush=True)
     curves = {}
     for number, dataset in enumerate(held_out):
@@ -218,8 +226,8 @@ def fold_curves(
                     -portfolio.expect(new.configurations, new.metafeatures), kind="stable"
                 ),
                 "gp": gp(new, encoded, number),
-                **{name: paper(learners[name], new) for name in ("pmf-paper", "pmf-paper-90")},
-                **{name: ours(learners[name], new) for name in OURS},
+                **{name: paper(models[name], new) for name in ("pmf-paper", "pmf-paper-90")},
+                **{name: ours(models[name], new) for name in OURS},
             }
         found = {name: new.best_so_far(order)[None] for name, order in orders.items()}
         found |= {

@@ -25,15 +25,15 @@ from statsmodels.stats.multitest import multipletests
 
 from ingest.flows import FLOWS
 from ingest.keys import setup_of
-from metalearners.base import oriented
-from metalearners.evaluation import TOPS, evaluate, interval
+from metalearners.encoding.scores import oriented
+from metalearners.judging.evaluation import TOPS, evaluate, interval
 from tests.benchmarks.what_wins import markdown, regrets
 from warehouse.configurations.configuration import Configuration
 from warehouse.measures import canonical_measure
 from warehouse.queries import RunTable
 from warehouse.store import STARTER, Warehouse
 
-LEARNERS = ("bank", "portfolio", "average-rank", "nearest-25", "lightgbm")
+LEARNERS = ("functional-pca", "portfolio", "average-rank", "nearest-25", "lightgbm")
 DEFAULTS = (
     "catboost",
     "lightgbm",

@@ -1,6 +1,6 @@
 """How long meta-learners take to train, to predict and to take trials into account.
 
-    python -m tests.benchmarks.learner_time [--warehouse DIR] [--learner bank] [--flow FLOW]
+    python -m tests.benchmarks.learner_time [--warehouse DIR] [--learner functional-pca] [--flow FLOW]
 
 Times are of one thread pool as the machine gives it; the peak memory is the whole process's.
 """
@@ -16,7 +16,7 @@ from collections.abc import Callable
 import numpy as np
 
 from metalearners import DEFAULT_LEARNER, new_learner
-from metalearners.base import Observations
+from metalearners.predictions import Observations
 from warehouse.store import STARTER, Warehouse
 
 CANDIDATES, TRIALS, TRIED_CANDIDATES = 5000, 50, 500

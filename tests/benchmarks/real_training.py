@@ -31,7 +31,6 @@ import pandas as pd
 from ingest.flows import get_flow
 from ingest.reading.datasets import Dataset, load_dataset
 from ingest.running.limits import Outcome, Trial
-from metalearners.evaluation import side_by_side
 from recommend.bo.candidates import SpaceCandidates
 from recommend.bo.simulation.curves import curves_of
 from recommend.bo.simulation.peers import PEERS, new_peer
@@ -44,6 +43,7 @@ from recommend.space import Space
 from warehouse.configurations.configuration import Configuration
 from warehouse.store import STARTER, Warehouse
 from warehouse.support.journal import Journal
+from warehouse.support.parallel import side_by_side
 
 METHODS = ("blend+top", "blend+none", "smac", "optuna-tpe", "flaml", "random-2x")
 DOUBLE = "random-2x"

@@ -23,7 +23,7 @@ from scipy.stats import kendalltau
 
 from ingest.keys import setup_of
 from ingest.running.pool import read_pool
-from metalearners.base import oriented
+from metalearners.encoding.scores import oriented
 from warehouse.measures import canonical_measure
 from warehouse.store import Warehouse
 

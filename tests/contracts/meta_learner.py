@@ -6,18 +6,20 @@ entropy): gini is better on datasets with few classes, entropy on those with man
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import FrozenInstanceError, replace
 from io import BytesIO
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from metalearners.base import MetaLearner, Observations
+from metalearners.codec import decode, encode, with_settings
+from metalearners.learners.base import MetaLearner, Model
+from metalearners.predictions import Observations
 from tests.tables import flow_table, joint_table
 from warehouse.configurations.table import ConfigurationTable
 from warehouse.queries import RunTable
-from warehouse.support.errors import BadInput
+from warehouse.support.errors import BadInput, DamagedModel
 
 NewLearner = Callable[[], MetaLearner]
 
@@ -88,28 +90,28 @@ def two_algorithms() -> RunTable:
 
 
 def best(
-    learner: MetaLearner, configurations: ConfigurationTable, classes: float, column: str = "criterion"
+    model: Model, configurations: ConfigurationTable, classes: float, column: str = "criterion"
 ) -> object:
-    """What the learner ranks first for a dataset with so many classes."""
+    """What the model ranks first for a dataset with so many classes."""
     dataset = pd.Series({"NumberOfInstances": 300.0, "NumberOfFeatures": 10.0, "NumberOfClasses": classes})
-    predicted = learner.predict(configurations, dataset).mean
+    predicted = model.predict(configurations, dataset).mean
     return configurations.hyperparameters[column].iloc[int(np.argmax(predicted))]
 
 
 class MetaLearnerContract:
-    """Promises of `metalearners.base.MetaLearner`."""
+    """Promises of `metalearners.learners.base.MetaLearner` and `Model`."""
 
     @pytest.fixture
     def new_learner(self) -> NewLearner:
         raise NotImplementedError
 
     @pytest.fixture
-    def trained(self, new_learner: NewLearner) -> MetaLearner:
+    def trained(self, new_learner: NewLearner) -> Model:
         return new_learner().fit(toy_runs(), toy_metafeatures())
 
     @pytest.mark.parametrize(("classes", "expected"), [(FEW, "gini"), (MANY, "entropy")])
     def test_ranks_first_what_worked_on_datasets_of_the_same_family(
-        self, trained: MetaLearner, classes: float, expected: str
+        self, trained: Model, classes: float, expected: str
     ) -> None:
         assert best(trained, toy_runs().configurations, classes) == expected
 
@@ -118,13 +120,13 @@ class MetaLearnerContract:
         self, new_learner: NewLearner, classes: float, expected: str
     ) -> None:
         runs = two_algorithms()
-        learner = new_learner().fit(runs, toy_metafeatures())
-        assert best(learner, runs.configurations, classes, column="algorithm") == expected
+        model = new_learner().fit(runs, toy_metafeatures())
+        assert best(model, runs.configurations, classes, column="algorithm") == expected
 
     def test_prefers_small_values_of_a_measure_that_counts_costs(self, new_learner: NewLearner) -> None:
         runs = replace(toy_runs(), measure="usercpu_time_millis")
-        learner = new_learner().fit(runs, toy_metafeatures())
-        assert best(learner, runs.configurations, FEW) == "entropy"
+        model = new_learner().fit(runs, toy_metafeatures())
+        assert best(model, runs.configurations, FEW) == "entropy"
 
     def test_level_and_spread_of_a_dataset_do_not_matter(self, new_learner: NewLearner) -> None:
         runs = toy_runs()
@@ -134,7 +136,7 @@ class MetaLearnerContract:
         )
         assert best(new_learner().fit(huge, toy_metafeatures()), runs.configurations, FEW) == "gini"
 
-    def test_predicts_one_finite_number_per_configuration(self, trained: MetaLearner) -> None:
+    def test_predicts_one_finite_number_per_configuration(self, trained: Model) -> None:
         configurations = toy_runs().configurations
         prediction = trained.predict(configurations, toy_metafeatures().iloc[0])
         assert prediction.mean.shape == (len(configurations),)
@@ -143,9 +145,7 @@ class MetaLearnerContract:
             assert prediction.std.shape == prediction.mean.shape
             assert (prediction.std >= 0).all()
 
-    def test_the_prediction_of_a_configuration_does_not_depend_on_the_others(
-        self, trained: MetaLearner
-    ) -> None:
+    def test_the_prediction_of_a_configuration_does_not_depend_on_the_others(self, trained: Model) -> None:
         configurations, dataset = toy_runs().configurations, toy_metafeatures().iloc[3]
         together = trained.predict(configurations, dataset).mean
         backwards = trained.predict(configurations.take(slice(None, None, -1)), dataset).mean
@@ -153,7 +153,7 @@ class MetaLearnerContract:
         np.testing.assert_allclose(backwards[::-1], together, atol=1e-12)
         np.testing.assert_allclose(alone, together[[4]], atol=1e-12)
 
-    def test_chooses_different_configurations_and_no_more_than_there_are(self, trained: MetaLearner) -> None:
+    def test_chooses_different_configurations_and_no_more_than_there_are(self, trained: Model) -> None:
         configurations, dataset = toy_runs().configurations, toy_metafeatures().iloc[0]
         first = trained.choose(configurations, dataset, 3)
         assert len(set(first.tolist())) == 3
@@ -162,7 +162,7 @@ class MetaLearnerContract:
         assert sorted(trained.choose(configurations, dataset, 99)) == list(range(len(configurations)))
         assert len(trained.choose(configurations.take(slice(0)), dataset, 3)) == 0
 
-    def test_trials_can_turn_the_ranking_around(self, trained: MetaLearner) -> None:
+    def test_trials_can_turn_the_ranking_around(self, trained: Model) -> None:
         configurations, dataset = toy_runs().configurations, toy_metafeatures().iloc[0]
         is_entropy = (configurations.parameters["criterion"] == "entropy").to_numpy()
         seen = np.arange(14)
@@ -176,21 +176,19 @@ class MetaLearnerContract:
         )
 
     @pytest.mark.parametrize("values", [[], [0.7], [0.7, 0.7, 0.7]])
-    def test_trials_without_a_difference_change_nothing(
-        self, trained: MetaLearner, values: list[float]
-    ) -> None:
+    def test_trials_without_a_difference_change_nothing(self, trained: Model, values: list[float]) -> None:
         configurations, dataset = toy_runs().configurations, toy_metafeatures().iloc[0]
         knows = trained.condition(Observations(configurations.take(slice(len(values))), np.array(values)))
         before, after = trained.predict(configurations, dataset), knows.predict(configurations, dataset)
         np.testing.assert_array_equal(after.mean, before.mean)
         np.testing.assert_array_equal(after.std, before.std)
 
-    def test_no_configuration_gives_no_prediction(self, trained: MetaLearner) -> None:
+    def test_no_configuration_gives_no_prediction(self, trained: Model) -> None:
         assert trained.predict(
             toy_runs().configurations.take(slice(0)), toy_metafeatures().iloc[0]
         ).mean.shape == (0,)
 
-    def test_the_same_settings_and_runs_give_the_same_learner(self, new_learner: NewLearner) -> None:
+    def test_the_same_settings_and_runs_give_the_same_model(self, new_learner: NewLearner) -> None:
         configurations, dataset = toy_runs().configurations, toy_metafeatures().iloc[0]
         first, second = (
             new_learner().fit(toy_runs(), toy_metafeatures()).predict(configurations, dataset).mean
@@ -198,7 +196,7 @@ class MetaLearnerContract:
         )
         np.testing.assert_array_equal(first, second)
 
-    def test_predicts_for_values_and_qualities_that_it_has_not_seen(self, trained: MetaLearner) -> None:
+    def test_predicts_for_values_and_qualities_that_it_has_not_seen(self, trained: Model) -> None:
         values = {"criterion": ["log_loss", None, 3], "depth": ["deep", None, True]}
         strange = flow_table(pd.DataFrame(values, dtype=object), "forest")
         for dataset in (pd.Series(dtype=float), pd.Series({"NumberOfClasses": np.nan, "Unheard": 1.0})):
@@ -206,14 +204,14 @@ class MetaLearnerContract:
 
     def test_learns_from_datasets_without_metafeatures(self, new_learner: NewLearner) -> None:
         known = toy_metafeatures().drop(index="toy:0")
-        learner = new_learner().fit(toy_runs(), known)
-        assert best(learner, toy_runs().configurations, MANY) == "entropy"
+        model = new_learner().fit(toy_runs(), known)
+        assert best(model, toy_runs().configurations, MANY) == "entropy"
 
     def test_a_dataset_whose_runs_are_all_equal_does_no_harm(self, new_learner: NewLearner) -> None:
         runs = toy_runs()
         flat = runs.runs.assign(value=runs.runs["value"].where(runs.runs["dataset"] != "toy:0", 0.1))
-        learner = new_learner().fit(replace(runs, runs=flat), toy_metafeatures())
-        assert best(learner, runs.configurations, FEW) == "gini"
+        model = new_learner().fit(replace(runs, runs=flat), toy_metafeatures())
+        assert best(model, runs.configurations, FEW) == "gini"
 
     def test_refuses_to_learn_from_nothing(self, new_learner: NewLearner) -> None:
         runs = toy_runs()
@@ -228,7 +226,7 @@ class MetaLearnerContract:
         pd.testing.assert_frame_equal(runs.configurations.parameters, toy_runs().configurations.parameters)
         pd.testing.assert_frame_equal(metafeatures, toy_metafeatures())
 
-    def test_trials_give_another_learner_and_leave_this_one_as_it_is(self, trained: MetaLearner) -> None:
+    def test_trials_give_another_model_and_leave_this_one_as_it_is(self, trained: Model) -> None:
         configurations, dataset = toy_runs().configurations, toy_metafeatures().iloc[0]
         before = trained.predict(configurations, dataset).mean
         trials = Observations(configurations.take(slice(3)), np.array([0.7, 0.8, 0.9]))
@@ -238,28 +236,31 @@ class MetaLearnerContract:
 
     def test_settings_are_json_and_complete(self, new_learner: NewLearner) -> None:
         learner = new_learner()
-        again = type(learner)(**json.loads(json.dumps(learner.settings)))
-        assert again.settings == learner.settings
+        assert with_settings(type(learner), json.loads(json.dumps(learner.settings))) == learner
 
     def test_predicts_the_same_after_saving_and_restoring(
-        self, new_learner: NewLearner, trained: MetaLearner
+        self, new_learner: NewLearner, trained: Model
     ) -> None:
-        facts, arrays = trained.state()
+        facts, arrays = encode(trained)
         file = BytesIO()
         np.savez(file, allow_pickle=False, **arrays)
         file.seek(0)
         with np.load(file, allow_pickle=False) as loaded:
-            restored = new_learner().restore(json.loads(json.dumps(facts)), dict(loaded))
+            restored = decode(new_learner().model, json.loads(json.dumps(facts)), dict(loaded))
         configurations, dataset = toy_runs().configurations, toy_metafeatures().iloc[1]
         np.testing.assert_array_equal(
             restored.predict(configurations, dataset).mean, trained.predict(configurations, dataset).mean
         )
 
-    def test_refuses_to_restore_what_is_incomplete(
-        self, new_learner: NewLearner, trained: MetaLearner
-    ) -> None:
-        facts, arrays = trained.state()
-        with pytest.raises(BadInput):
-            new_learner().restore({}, arrays)
-        with pytest.raises(BadInput):
-            new_learner().restore(facts, {})
+    def test_refuses_to_restore_what_is_incomplete(self, new_learner: NewLearner, trained: Model) -> None:
+        facts, arrays = encode(trained)
+        with pytest.raises(DamagedModel):
+            decode(new_learner().model, {}, arrays)
+        with pytest.raises(DamagedModel):
+            decode(new_learner().model, facts, {})
+
+    def test_a_learner_and_its_model_are_data(self, new_learner: NewLearner, trained: Model) -> None:
+        """What fitting found stands in the model; neither can be changed."""
+        for data in (new_learner(), trained):
+            with pytest.raises(FrozenInstanceError):
+                data.seed = 1  # type: ignore[union-attr, misc]

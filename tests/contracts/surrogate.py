@@ -16,7 +16,7 @@ import pandas as pd
 import pytest
 
 from ingest.flows import FLOWS
-from metalearners.base import Prediction
+from metalearners.predictions import Prediction
 from recommend.bo.acquisition import ACQUISITIONS, UNCERTAIN
 from recommend.bo.surrogates.base import Surrogate
 from recommend.space import Configurations, Space, configurations_of_table

@@ -58,7 +58,7 @@ def test_evaluate_prints_the_contracted_json(metalearners: Any, tmp_path: Path) 
 def test_evaluate_prints_a_table_for_people(metalearners: Any) -> None:
     code, out, err = metalearners("evaluate", "--tasks", "toy:0/cv3")
     assert (code, err) == (0, "")
-    assert out.startswith("bank, all flows, predictive_accuracy: 1 datasets left out in turn")
+    assert out.startswith("functional-pca, all flows, predictive_accuracy: 1 datasets left out in turn")
     assert "regret of top 3" in out
 
 
@@ -96,9 +96,9 @@ def test_list_names_learners_and_groups_of_metafeatures(metalearners: Any) -> No
 @pytest.mark.parametrize(
     ("command", "message"),
     [
-        ("evaluate --learner oracle", "unknown learner 'oracle'; known are lightgbm"),
+        ("evaluate --learner oracle", "unknown learner 'oracle'; known are functional-pca"),
         ("evaluate --shots 3,many", "not 'many'"),
-        ("evaluate --set colour=blue", "can't have these settings"),
+        ("evaluate --set colour=blue", "unknown setting 'colour'; known are groups"),
         ("compare nowhere.json", "two evaluations or more"),
         ("compare nowhere.json neither.json", "nowhere.json: can't be read"),
         ("compare a.json b.json --by beauty", "can't compare by 'beauty'; known are tau"),
@@ -131,18 +131,18 @@ def test_an_output_that_cannot_be_written_is_one_line(metalearners: Any, tmp_pat
 
 def test_evaluations_are_compared_dataset_by_dataset(metalearners: Any, tmp_path: Path) -> None:
     files = []
-    for learner in ("bank", "average-rank", "portfolio"):
+    for learner in ("functional-pca", "average-rank", "portfolio"):
         files.append(str(tmp_path / f"{learner}.json"))
         assert metalearners("evaluate", "--learner", learner, "--output", files[-1])[0] == 0
     plot = tmp_path / "ranks.png"
     code, out, err = metalearners("compare", *files, "--by", "tau", "--plot", str(plot))
     assert (code, err) == (0, "")
-    assert out.startswith("tau on 12 datasets; p against bank")
+    assert out.startswith("tau on 12 datasets; p against functional-pca")
     assert "Friedman" in out
     assert plot.read_bytes().startswith(b"\x89PNG")
     document = json.loads(metalearners("compare", *files, "--format", "json")[1])
-    assert document["learners"][0]["learner"] == "bank"
-    assert document["wilcoxon_holm"]["bank"]["portfolio"] < 0.05
+    assert document["learners"][0]["learner"] == "functional-pca"
+    assert document["wilcoxon_holm"]["functional-pca"]["portfolio"] < 0.05
 
 
 def test_trials_on_the_left_out_dataset_are_reported(metalearners: Any) -> None:
@@ -157,7 +157,7 @@ def test_an_evaluation_that_was_stopped_goes_on(
     metalearners: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The journal keeps what was done; a line that was cut off is done again."""
-    import metalearners.evaluation as evaluation
+    import metalearners.judging.evaluation as evaluation
 
     file, whole = tmp_path / "result.json", tmp_path / "whole.json"
     metalearners("evaluate", "--output", str(whole))

@@ -55,8 +55,8 @@ def test_a_found_model_recommends_as_the_trained_one_did(
     configurations = toy_warehouse.run_table(None, "predictive_accuracy").configurations
     found = train(toy_warehouse)
     for classes, expected in ((FEW, "gini"), (MANY, "entropy")):
-        assert best(found.learner, configurations, classes, "forest:criterion") == expected
-        assert best(model.learner, configurations, classes, "forest:criterion") == expected
+        assert best(found.fitted, configurations, classes, "forest:criterion") == expected
+        assert best(model.fitted, configurations, classes, "forest:criterion") == expected
 
 
 @pytest.mark.parametrize(
@@ -201,7 +201,7 @@ def test_models_that_cannot_be_used_are_refused_in_one_line(folder: Path) -> Non
     np.savez(folder / "arrays.npz", feature=np.array([object()]))
     refused("arrays.npz is missing, cut off or no array file")
     np.savez(folder / "arrays.npz", feature=np.zeros(3))
-    refused("the stored forest lacks")
+    refused("it is damaged: it lacks centre")
     (folder / "arrays.npz").unlink()
     refused("arrays.npz is missing")
     (folder / "model.json").write_text(text[:200])
@@ -209,11 +209,11 @@ def test_models_that_cannot_be_used_are_refused_in_one_line(folder: Path) -> Non
     (folder / "model.json").write_text("[]")
     refused("lacks the format 'headstart.model'")
     damaged_json(folder, version=99)
-    refused("this Headstart reads 2")
+    refused("this Headstart reads 3")
     damaged_json(folder, origin={"learner": "lightgbm"})
     refused("damaged")
     damaged_json(folder, state={})
-    refused("the stored learner is damaged")
+    refused("it is damaged: it lacks encoding")
     damaged_json(folder, origin=json.loads(text)["origin"] | {"learner": "oracle"})
     refused("unknown learner 'oracle'")
     (folder / "model.json").unlink()

@@ -7,8 +7,8 @@ import pandas as pd
 from sklearn.decomposition import PCA
 from sklearn.preprocessing import OneHotEncoder
 
-from metalearners.hyperparameters import learn_encoding
-from metalearners.imputation import DatasetSize
+from metalearners.encoding.hyperparameters import learn_encoding
+from metalearners.encoding.imputation import DatasetSize
 
 ABSENT = math.nan
 THESIS_SIZE = DatasetSize(rows=1000, features=120)

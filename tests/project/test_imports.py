@@ -7,18 +7,28 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 STORE = {"warehouse.support", "warehouse.configurations", "warehouse"}
-RECOMMEND = {*STORE, "ingest.reading", "ingest", "metalearners", "recommend"}
+GP = {*STORE, "metalearners.codec", "metalearners.encoding", "metalearners.predictions", "metalearners.gp"}
+LEARNERS = {"metalearners.learners", "metalearners.learners.factorization"}
+RECOMMEND = {*GP, "ingest.reading", "ingest", "metalearners", "metalearners.learners", "recommend"}
 MAY_IMPORT = {
     "warehouse.support": set(),
     "warehouse.configurations": {"warehouse.support"},
     "warehouse": STORE,
     "ingest.reading": {"warehouse.support"},
     "ingest": {*STORE, "ingest.reading"},
-    "metalearners": STORE,
+    "metalearners.codec": {"warehouse.support"},
+    "metalearners.encoding": {*STORE, "metalearners.codec"},
+    "metalearners.predictions": STORE,
+    "metalearners.gp": GP - {"metalearners.gp"},
+    "metalearners.learners": GP,
+    "metalearners.learners.factorization": {*GP, "metalearners.learners"},
+    "metalearners": {*GP, "metalearners.learners"},
+    "metalearners.judging": {*GP, *LEARNERS, "metalearners"},
+    "metalearners.cli": {*GP, *LEARNERS, "metalearners", "metalearners.judging"},
     "recommend": RECOMMEND - {"recommend"},
     "recommend.bo": RECOMMEND,
     "recommend.bo.tuning": {*RECOMMEND, "recommend.bo"},
-    "recommend.bo.simulation": {*RECOMMEND, "recommend.bo"},
+    "recommend.bo.simulation": {*RECOMMEND, "metalearners.judging", "recommend.bo"},
     "recommend.bo.cli": {*RECOMMEND, "recommend.bo", "recommend.bo.tuning", "recommend.bo.simulation"},
 }
 """Folder or module -> folders that may be imported there; the innermost folder counts."""

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from ingest.flows import FLOWS
 from ingest.flows.design import sobol_design
-from metalearners.base import size_of
-from metalearners.encoded import encode
-from metalearners.hyperparameters import learn_encoding
+from metalearners.encoding.hyperparameters import learn_encoding
+from metalearners.encoding.matrices import encode
+from metalearners.encoding.training_data import size_of
 from recommend.space import Configurations, Space, configurations_of_table
 from tests.recommend.bo.toys import SIX
 from tests.tables import flow_table, joint_table, table_of

@@ -27,9 +27,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from metalearners.comparison import Comparison, compare_evaluations
-from metalearners.evaluation import Interval, interval
-from metalearners.figures import save_figure
+from metalearners.judging.comparison import Comparison, compare_evaluations
+from metalearners.judging.evaluation import Interval, interval
+from metalearners.judging.figures import save_figure
 from recommend.bo.simulation.runner import Searched
 from warehouse.support.arrays import Floats
 from warehouse.support.errors import Failed, TooFewRuns

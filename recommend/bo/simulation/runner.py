@@ -21,8 +21,8 @@ import numpy as np
 import pandas as pd
 
 from metalearners import DEFAULT_LEARNER, new_learner
-from metalearners.base import MetaLearner, runs_checksum, without_datasets
-from metalearners.evaluation import side_by_side
+from metalearners.encoding.training_data import runs_checksum, without_datasets
+from metalearners.learners.base import Model
 from recommend.bo.candidates import Candidate, Candidates
 from recommend.bo.optimizer import Optimizer
 from recommend.bo.scoring import Scorer
@@ -33,6 +33,7 @@ from recommend.bo.warmstart import NO_START, OPTIMAL, SEEDS, first_choices, get_
 from warehouse.queries import RunTable
 from warehouse.support.errors import BadOption, TooFewRuns, UnknownName
 from warehouse.support.journal import Journal
+from warehouse.support.parallel import side_by_side
 
 TASKS = ("table", "model")
 ORDER = "order"
@@ -153,7 +154,7 @@ def _searches(
             if plan.kind == "table"
             else ModelTask(runs, metafeatures, dataset)
         )
-        others = TrainedLearners(
+        others = TrainedModels(
             without_datasets(runs, [dataset]), metafeatures.drop(index=dataset, errors="ignore")
         )
         return [
@@ -163,7 +164,7 @@ def _searches(
         ]
 
 
-def _searched(task: Task, others: TrainedLearners, method: str, seed: int, trials: int) -> Searched:
+def _searched(task: Task, others: TrainedModels, method: str, seed: int, trials: int) -> Searched:
     random = np.random.default_rng([seed, zlib.crc32(task.dataset.encode())])
     search = _new_search(method, task, others, random, trials)
     best_so_far: list[float] = []
@@ -182,20 +183,20 @@ def _searched(task: Task, others: TrainedLearners, method: str, seed: int, trial
     return Searched(task.dataset, method, seed, best_so_far, task.best, task.worst, seconds)
 
 
-class TrainedLearners:
-    """Meta-learners that learned from the other datasets, each trained when it is first asked for."""
+class TrainedModels:
+    """What meta-learners learned from the other datasets, each when it is first asked for."""
 
     def __init__(self, runs: RunTable, metafeatures: pd.DataFrame) -> None:
         self._runs = runs
         self._metafeatures = metafeatures
-        self._learners: dict[tuple[str, str], MetaLearner] = {}
+        self._models: dict[tuple[str, str], Model] = {}
 
-    def learner(self, name: str, settings: Mapping[str, Any] | None = None) -> MetaLearner:
-        """A trained learner; each is trained once."""
+    def model(self, name: str, settings: Mapping[str, Any] | None = None) -> Model:
+        """What the learner of this name and these settings learned; each learns once."""
         key = (name, json.dumps(settings or {}, sort_keys=True))
-        if key not in self._learners:
-            self._learners[key] = new_learner(name, settings).fit(self._runs, self._metafeatures)
-        return self._learners[key]
+        if key not in self._models:
+            self._models[key] = new_learner(name, settings).fit(self._runs, self._metafeatures)
+        return self._models[key]
 
 
 def _check(method: str, kind: str) -> None:
@@ -213,33 +214,33 @@ def _check(method: str, kind: str) -> None:
 
 
 def _new_search(
-    method: str, task: Task, others: TrainedLearners, random: np.random.Generator, trials: int
+    method: str, task: Task, others: TrainedModels, random: np.random.Generator, trials: int
 ) -> SearchMethod:
     if method in _RANDOM:
         return RandomSearch(task.candidates(0), _RANDOM[method], random)
     if method == ORDER:
-        expected = others.learner(DEFAULT_LEARNER).predict(task.known.table, task.metafeatures).mean
+        expected = others.model(DEFAULT_LEARNER).predict(task.known.table, task.metafeatures).mean
         return _OrderedSearch(task, np.argsort(-expected, kind="stable").tolist())
     seed = int(random.integers(2**31))
     name, _, start = method.partition("+")
     starts = [task.start(position) for position in _first(start, task, others)]
     if name in PEERS:  # then `_check` has seen to the kind of the tasks
         return new_peer(name, cast("ModelTask", task).space, starts, seed, trials)
-    learner = others.learner(LEARNERS_OF[name]) if name in LEARNERS_OF else None
-    surrogate = new_surrogate(name, Ingredients(task.known, task.metafeatures, learner))
+    model = others.model(LEARNERS_OF[name]) if name in LEARNERS_OF else None
+    surrogate = new_surrogate(name, Ingredients(task.known, task.metafeatures, model))
     candidates = task.candidates(seed)
     return _OwnSearch(Optimizer(candidates, Scorer(surrogate), starts=starts, seed=seed))
 
 
-def _first(start: str, task: Task, others: TrainedLearners) -> list[int]:
+def _first(start: str, task: Task, others: TrainedModels) -> list[int]:
     """Positions in `task.known` of the configurations to start with."""
     if start in ("", NO_START):
         return []
     if start == OPTIMAL:
         return task.best_of_known(SEEDS)
     chosen = get_start(start)
-    learner = others.learner(chosen.learner, chosen.settings)
-    positions = first_choices(chosen.choice, learner, task.known.table, task.metafeatures)
+    model = others.model(chosen.learner, chosen.settings)
+    positions = first_choices(chosen.choice, model, task.known.table, task.metafeatures)
     return [int(position) for position in positions]
 
 

@@ -15,10 +15,10 @@ import numpy as np
 import pandas as pd
 
 from ingest.flows import Flow, get_flow
-from metalearners.base import runs_on, size_of
-from metalearners.encoded import encode
-from metalearners.hyperparameters import learn_encoding
-from metalearners.lightgbm_trees import REPRODUCIBLE
+from metalearners.encoding.hyperparameters import learn_encoding
+from metalearners.encoding.matrices import encode
+from metalearners.encoding.training_data import runs_on, size_of
+from metalearners.learners.lightgbm_trees import REPRODUCIBLE
 from recommend.bo.candidates import Candidate, Candidates, SpaceCandidates, TableCandidates
 from recommend.space import Configurations, Space, configurations_of_table
 from warehouse.queries import RunTable

@@ -11,8 +11,8 @@ from typing import Any
 
 import pandas as pd
 
-from metalearners.base import MetaLearner
-from metalearners.trials import HasPrior
+from metalearners.gp.posterior import HasPrior
+from metalearners.learners.base import Model
 from recommend.bo.surrogates.base import Surrogate
 from recommend.bo.surrogates.blend import BlendSurrogate, LearnedSurrogate
 from recommend.bo.surrogates.boosting import HyperboostSurrogate, QuantileSurrogate, QuantileTripleSurrogate
@@ -34,21 +34,21 @@ class Ingredients:
     """Configurations in which all values of the space's choices occur."""
     metafeatures: pd.Series
     """Quality -> value of the dataset."""
-    learner: MetaLearner | None = None
-    """A trained meta-learner; None where there is nothing to learn from."""
+    model: Model | None = None
+    """What a meta-learner learned; None where there is nothing to learn from."""
 
 
 SURROGATES: dict[str, Callable[[Ingredients], Surrogate[Any]]] = {
-    "blend": lambda given: BlendSurrogate(_learner(given), given.metafeatures),
-    "learned": lambda given: LearnedSurrogate(_learner(given), given.metafeatures),
-    "pmf": lambda given: LearnedSurrogate(_learner(given), given.metafeatures),
+    "blend": lambda given: BlendSurrogate(_model(given), given.metafeatures),
+    "learned": lambda given: LearnedSurrogate(_model(given), given.metafeatures),
+    "pmf": lambda given: LearnedSurrogate(_model(given), given.metafeatures),
     "gbqr": lambda given: QuantileSurrogate(given.known, given.metafeatures),
     "quantile-triple": lambda given: QuantileTripleSurrogate(given.known, given.metafeatures),
     "hyperboost": lambda given: HyperboostSurrogate(given.known, given.metafeatures),
     "forest": lambda _: ForestSurrogate(),
     "gp": lambda _: GaussianProcessSurrogate(),
 }
-LEARNERS_OF = {"blend": "bank", "learned": "bank", "pmf": "pmf"}
+LEARNERS_OF = {"blend": "functional-pca", "learned": "functional-pca", "pmf": "pmf"}
 """Surrogates that rest on a meta-learner, and which one that is by default."""
 
 
@@ -63,8 +63,8 @@ def new_surrogate(name: str, ingredients: Ingredients) -> Surrogate[Any]:
     return SURROGATES[name](ingredients)
 
 
-def _learner(given: Ingredients) -> HasPrior:
-    learner: object = given.learner
-    if not isinstance(learner, HasPrior):
+def _model(given: Ingredients) -> HasPrior:
+    model: object = given.model
+    if not isinstance(model, HasPrior):
         raise BadOption("this surrogate needs a meta-learner that states a prior over configurations")
-    return learner
+    return model

@@ -13,7 +13,7 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 
-from metalearners.base import Prediction
+from metalearners.predictions import Prediction
 from recommend.space import Configurations
 from warehouse.support.arrays import Floats, Rows
 

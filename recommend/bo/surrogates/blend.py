@@ -4,8 +4,8 @@ Before a trial there is the meta-learner's Gaussian prior. It may be wrong about
 that it knows, so other explanations of the trials stand beside it: its mean, or none, with a process of the
 trials' own around it, on several length scales. Each explanation counts as much as it makes the trials
 likely, averaged over how wide it is, how noisy trials are, and the spread of the dataset's values
-(`metalearners.trials`). So the prior's weight follows from evidence, where the thesis's blended surrogate
-lets it fall with the number of trials.
+(`metalearners.gp.posterior`). So the prior's weight follows from evidence, where the thesis's blended
+surrogate lets it fall with the number of trials.
 
 Notation
     X         the prior of n configurations: mean, variance, factor of the covariance, and points between
@@ -20,8 +20,8 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from metalearners.base import Prediction
-from metalearners.trials import LEARNED, Explanation, HasPrior, Posterior, Prior
+from metalearners.gp.posterior import LEARNED, Explanation, HasPrior, Posterior, Prior
+from metalearners.predictions import Prediction
 from recommend.bo.surrogates.base import one_hot
 from recommend.space import Configurations
 from warehouse.support.arrays import Floats
@@ -41,20 +41,20 @@ class BlendSurrogate:
 
     def __init__(
         self,
-        learner: HasPrior,
+        model: HasPrior,
         metafeatures: pd.Series,
         explanations: Sequence[Explanation] = EXPLANATIONS,
     ) -> None:
-        """A surrogate for the dataset with these meta-features; `learner` is trained."""
+        """A surrogate for the dataset with these meta-features."""
         from threadpoolctl import ThreadpoolController
 
-        self._learner = learner
+        self._model = model
         self._metafeatures = metafeatures
         self._explanations = explanations
         self._threads = ThreadpoolController()  # it takes milliseconds to find the libraries
 
     def encode(self, configurations: Configurations) -> Prior:
-        prior = self._learner.prior(configurations.table, self._metafeatures)
+        prior = self._model.prior(configurations.table, self._metafeatures)
         points = prior.points
         if points is None:
             points = one_hot(configurations.vectors, configurations.categories)
@@ -65,7 +65,7 @@ class BlendSurrogate:
         self._unknown = not len(y) or np.ptp(y) == 0
         if not self._unknown:
             with self._threads.limit(limits=1):  # the matrices are small: threads would wait for one another
-                targets = self._learner.targets_of(y)
+                targets = self._model.targets_of(y)
                 self._posterior = Posterior(X.astype(np.float64), targets, self._explanations, WIDTHS)
 
     def predict(self, X: Prior) -> Prediction:
@@ -77,6 +77,6 @@ class BlendSurrogate:
 class LearnedSurrogate(BlendSurrogate):
     """The meta-learner's posterior alone: probabilistic matrix factorization where the learner is `pmf`."""
 
-    def __init__(self, learner: HasPrior, metafeatures: pd.Series) -> None:
+    def __init__(self, model: HasPrior, metafeatures: pd.Series) -> None:
         """As `BlendSurrogate`."""
-        super().__init__(learner, metafeatures, (LEARNED,))
+        super().__init__(model, metafeatures, (LEARNED,))

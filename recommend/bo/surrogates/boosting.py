@@ -22,10 +22,11 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from metalearners.base import Prediction, size_of
-from metalearners.encoded import encode
-from metalearners.hyperparameters import learn_encoding
-from metalearners.lightgbm_trees import REPRODUCIBLE
+from metalearners.encoding.hyperparameters import learn_encoding
+from metalearners.encoding.matrices import encode
+from metalearners.encoding.training_data import size_of
+from metalearners.learners.lightgbm_trees import REPRODUCIBLE
+from metalearners.predictions import Prediction
 from recommend.bo.surrogates.base import Matrix, one_hot
 from recommend.space import Configurations
 from warehouse.support.arrays import Floats, Rows

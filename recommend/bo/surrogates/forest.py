@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from metalearners.base import Prediction
+from metalearners.predictions import Prediction
 from recommend.bo.surrogates.base import Matrix, centre_and_spread
 from recommend.space import Configurations
 from warehouse.support.arrays import Floats

@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 
-from metalearners.base import Prediction
+from metalearners.predictions import Prediction
 from recommend.bo.surrogates.base import Matrix, centre_and_spread, one_hot
 from recommend.space import Configurations
 from warehouse.support.arrays import Floats

@@ -11,7 +11,7 @@ import numpy as np
 from ingest.reading.datasets import Dataset
 from ingest.running.cross_validation import evaluate_splits
 from ingest.running.limits import MEBIBYTE, Outcome, Trial, run_limited
-from metalearners.base import oriented
+from metalearners.encoding.scores import oriented
 from recommend.bo.tuning.history import Entry, TrialHistory
 from recommend.bo.tuning.specification import Search
 from warehouse.configurations.configuration import Configuration

@@ -69,8 +69,8 @@ def new_optimizer(known: RankingContext, search: Search) -> tuple[Optimizer, Spa
     space = Space([get_flow(name) for name in search.flows], n_features=n_features)
     candidates = SpaceCandidates(space, seed=search.seed)
     sample = space.configurations(space.sample(KNOWN, np.random.default_rng(search.seed)))
-    learner = known.model.learner if search.surrogate in LEARNERS_OF else None
-    surrogate = new_surrogate(search.surrogate, Ingredients(sample, known.metafeatures, learner))
+    model = known.model.fitted if search.surrogate in LEARNERS_OF else None
+    surrogate = new_surrogate(search.surrogate, Ingredients(sample, known.metafeatures, model))
     timed = (search.acquisition or surrogate.acquisition) in TIMED
     times = warehouse_times(known) if timed else None
     optimizer = Optimizer(
@@ -90,9 +90,9 @@ def _starts(known: RankingContext, search: Search) -> Iterator[Configuration]:
         return
     start = get_start(search.start)
     name = start.learner if start.settings else search.metalearner or start.learner
-    learner = known.trained(name, start.settings).learner
+    model = known.trained(name, start.settings).fitted
     candidates = list(known.candidates.values())
-    for position in first_choices(start.choice, learner, known.configurations, known.metafeatures, SEEDS):
+    for position in first_choices(start.choice, model, known.configurations, known.metafeatures, SEEDS):
         yield candidates[position]
 
 

@@ -4,9 +4,19 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import norm
 
-from metalearners.base import Prediction
-from recommend.bo.acquisition import ACQUISITIONS, KAPPA, TIMED, UNCERTAIN, XI, Situation, get_acquisition
+from metalearners.predictions import Prediction
+from recommend.bo.acquisition import (
+    ACQUISITIONS,
+    KAPPA,
+    TIMED,
+    UNCERTAIN,
+    XI,
+    Situation,
+    expected_improvement,
+    get_acquisition,
+)
 from warehouse.support.arrays import Floats
 from warehouse.support.errors import BadInput
 
@@ -145,3 +155,14 @@ def test_what_a_function_needs_is_what_the_lists_say(name: str) -> None:
             assert "\n" not in str(caught.value)
         else:
             assert np.isfinite(worth(name, [0.0], std, situation)).all()
+
+
+def test_expected_improvement_by_the_closed_form() -> None:
+    """Mean 1, standard deviation 2, best 0.5, xi 0.1: z = 0.2."""
+    expected = 0.4 * norm.cdf(0.2) + 2 * norm.pdf(0.2)
+    assert expected_improvement(np.array([1.0]), np.array([2.0]), 0.5, xi=0.1) == pytest.approx([expected])
+
+
+def test_expected_improvement_of_what_is_certain() -> None:
+    certain = expected_improvement(np.array([2.0, 0.0]), np.zeros(2), 1.0, xi=0.0)
+    assert certain == pytest.approx([1.0, 0.0])

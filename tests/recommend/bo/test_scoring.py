@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from metalearners.base import Prediction
+from metalearners.predictions import Prediction
 from recommend.bo.acquisition import ACQUISITIONS, Situation
 from recommend.bo.scoring import Scorer
 from recommend.bo.surrogates.base import Matrix

@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 
 from metalearners import DEFAULT_LEARNER, new_learner
-from metalearners.base import MetaLearner, Prediction
+from metalearners.learners.base import MetaLearner
+from metalearners.predictions import Prediction
 from recommend.bo.warmstart import SEEDS, STARTS, Start, first_choices, get_start
 from recommend.seeds import choose_delta
 from tests.contracts.meta_learner import toy_metafeatures, toy_runs
@@ -34,7 +35,7 @@ class Knows:
         return Prediction(self._expected)
 
     def choose(self, configurations: ConfigurationTable, metafeatures: pd.Series, n: int) -> np.ndarray:  # noqa: ARG002
-        return np.arange(len(configurations))[::-1][:n].astype(np.int32)
+        return np.arange(len(configurations))[::-1][:n]
 
 
 def chosen(choice: Any, expected: list[float], n: int = SEEDS) -> list[int]:
@@ -107,7 +108,7 @@ def test_a_start_may_rest_on_another_learner() -> None:
     assert get_start("delta") == Start("delta", DEFAULT_LEARNER)
     assert get_start("delta@lightgbm") == Start("delta", "lightgbm")
     assert get_start("knn-3") == Start("choose", "nearest-25", {"datasets": 3})
-    assert get_start("knn-3@bank") == Start("choose", "bank")
+    assert get_start("knn-3@bank") == Start("choose", "functional-pca")
 
 
 @pytest.mark.parametrize(
@@ -116,7 +117,7 @@ def test_a_start_may_rest_on_another_learner() -> None:
         ("best", "unknown start 'best'; known are none, top, worst, delta, knn-3, portfolio"),
         ("", "unknown start ''"),
         ("best@bank", "unknown start 'best'"),
-        ("delta@oracle", "unknown learner 'oracle'; known are lightgbm"),
+        ("delta@oracle", "unknown learner 'oracle'; known are functional-pca, lightgbm"),
     ],
 )
 def test_unknown_names_are_answered_with_the_known_ones(name: str, reason: str) -> None:

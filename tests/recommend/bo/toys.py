@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ingest.flows import Flow
-from metalearners.base import Prediction
+from metalearners.predictions import Prediction
 from recommend.bo.candidates import Candidate
 from recommend.bo.optimizer import Optimizer, Proposal
 from recommend.bo.surrogates.base import Matrix

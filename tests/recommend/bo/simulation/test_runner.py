@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from metalearners.base import Prediction
+from metalearners.predictions import Prediction
 from recommend.bo.simulation.runner import Searched, SimulationPlan, simulate
 from tests.contracts.meta_learner import toy_metafeatures, toy_runs
 from warehouse.queries import RunTable
@@ -163,7 +163,7 @@ def test_nothing_is_learned_from_the_dataset_that_is_searched(monkeypatch: pytes
     monkeypatch.setattr("recommend.bo.simulation.runner.new_learner", lambda *_: Spy(seen))
     searched("order", "forest+top", "forest+delta@pmf")
     others = [set(METAFEATURES.index) - {dataset} for dataset in TWO]
-    # A learner is trained once for a dataset, whichever methods ask for it: `bank` and `pmf` here.
+    # A learner is trained once for a dataset, whichever methods ask for it: functional PCA and `pmf` here.
     assert seen == [(rest, rest) for rest in others for _ in range(2)]
 
 

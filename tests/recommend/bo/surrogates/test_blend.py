@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from metalearners.base import Prediction
-from metalearners.trials import Prior
+from metalearners.gp.posterior import Prior
+from metalearners.predictions import Prediction
 from recommend.bo.surrogates import Ingredients, new_surrogate
 from recommend.bo.surrogates.blend import BlendSurrogate
 from tests.contracts.surrogate import one_flow, predicted
@@ -16,7 +16,7 @@ from warehouse.support.arrays import Floats
 
 def blend() -> BlendSurrogate:
     surrogate = new_surrogate(
-        "blend", Ingredients(one_flow().known, one_flow().metafeatures, learner_of("bank", False))
+        "blend", Ingredients(one_flow().known, one_flow().metafeatures, learner_of("functional-pca", False))
     )
     assert isinstance(surrogate, BlendSurrogate)
     return surrogate
@@ -26,7 +26,7 @@ def blend() -> BlendSurrogate:
 def test_before_values_differ_the_prior_decides(values: list[float]) -> None:
     world = one_flow()
     mean = predicted(blend(), world.known, np.array(values)).mean
-    expected = learner_of("bank", False).predict(world.known.table, world.metafeatures).mean
+    expected = learner_of("functional-pca", False).predict(world.known.table, world.metafeatures).mean
     assert mean == pytest.approx(expected)
     assert world.kind[mean.argmax()] == "gini"  # few classes
 
@@ -39,12 +39,12 @@ def test_trials_that_agree_leave_what_the_prior_expects() -> None:
 
 
 def test_evidence_overrules_a_prior_that_is_wrong() -> None:
-    """The bank is sure that depth does not matter, and gini does; here it is the other way around."""
+    """The meta-learner is sure that depth does not matter, and gini does; here it is the other way around."""
     world = one_flow()
     depth = world.known.table.parameters["depth"].to_numpy(dtype=np.float64)
     truth = depth / 10
     mean = predicted(blend(), world.known, truth[:14]).mean
-    expected = learner_of("bank", False).predict(world.known.table, world.metafeatures).mean
+    expected = learner_of("functional-pca", False).predict(world.known.table, world.metafeatures).mean
     assert abs(np.corrcoef(expected[14:], truth[14:])[0, 1]) < 0.5
     assert np.corrcoef(mean[14:], truth[14:])[0, 1] > 0.9
 

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from metalearners import new_learner
-from metalearners.base import MetaLearner
+from metalearners.learners.base import MetaLearner
 from recommend.space import Configurations, configurations_of_table
 from tests.contracts.meta_learner import toy_metafeatures, toy_runs, two_algorithms
 from tests.tables import flow_table

@@ -1,0 +1,191 @@
+"""Frozen dataclasses as JSON values and arrays, and back: the form in which models and settings are stored.
+
+A dataclass becomes a JSON object with a value for each field. Its arrays are kept apart, each under the path
+of its field ("kernel.Z"). Reading follows the type hints, runs no code of what it reads, and is the one place
+that finds damage: what is missing, of another type, or does not fit the rest.
+
+    hint                                      stored as
+    str, bool, int, float, Enum, Literal      a JSON value
+    tuple[X, ...], Mapping[str, X], X | None  a JSON array, object, null
+    numpy.typing.NDArray                      an array
+    a dataclass                               an object; one of several: also "kind", the name of its class
+    Any                                       itself, a JSON value
+
+`Annotated[Floats, "d K"]` names the axes of an array, and `Annotated[tuple[str, ...], "K"]` that of a tuple.
+Axes of one name have one length within a dataclass, and in its parts where they name it, too. A number stands
+for itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import MISSING, Field, fields, is_dataclass
+from enum import Enum
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+import numpy as np
+
+from warehouse.support.errors import BadInput, BadOption, DamagedModel, UnknownName
+
+Arrays = Mapping[str, np.ndarray]
+
+T = TypeVar("T")
+
+
+def encode(content: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """The JSON values and the arrays of a dataclass."""
+    arrays: dict[str, np.ndarray] = {}
+    return _written(content, type(content), "", arrays), arrays
+
+
+def decode(wanted: type[T], facts: Mapping[str, Any], arrays: Arrays) -> T:
+    """The dataclass that `encode` gave these of. A field that is not there takes its default.
+
+    Raises:
+        DamagedModel: something is missing, of another type, or does not fit the rest.
+    """
+    try:
+        content: T = _dataclass(wanted, _as(Mapping, facts, "it"), "", arrays)
+        _lengths(content)
+    except (LookupError, TypeError, ValueError, AttributeError, BadInput) as error:
+        raise DamagedModel(f"it is damaged: {error}") from error
+    return content
+
+
+def with_settings(wanted: type[T], settings: Mapping[str, Any]) -> T:
+    """The dataclass with these JSON values as fields, and the defaults of the others.
+
+    Raises:
+        BadInput: an unknown field, or a value of another type or out of range.
+    """
+    unknown = settings.keys() - {field.name for field, _ in _fields(wanted)}
+    if unknown:
+        known = ", ".join(field.name for field, _ in _fields(wanted))
+        raise UnknownName(f"unknown setting {min(unknown)!r}; known are {known}")
+    try:
+        content: T = _dataclass(wanted, settings, "", {})
+    except (TypeError, ValueError) as error:
+        raise BadOption(f"the settings can't be used: {error}") from error
+    return content
+
+
+def _written(value: Any, hint: Any, path: str, arrays: dict[str, np.ndarray]) -> Any:
+    """The JSON value of `value`, whose arrays are put among `arrays`; None for an array."""
+    if isinstance(value, np.ndarray):
+        arrays[path] = value
+        return None
+    if is_dataclass(value):
+        facts = {"kind": type(value).__name__} if len(_kinds(hint)) > 1 else {}
+        for field, own in _fields(type(value)):
+            place = _below(path, field.name)
+            fact = _written(getattr(value, field.name), own, place, arrays)
+            if place not in arrays:
+                facts[field.name] = fact
+        return facts
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, Mapping):
+        return {key: _written(item, Any, _below(path, key), arrays) for key, item in value.items()}
+    if isinstance(value, tuple):
+        return [_written(item, Any, _below(path, place), arrays) for place, item in enumerate(value)]
+    return value
+
+
+def _dataclass(wanted: Any, facts: Mapping[str, Any], path: str, arrays: Arrays) -> Any:
+    values = {}
+    for field, hint in _fields(wanted):
+        place = _below(path, field.name)
+        if field.name in facts or place in arrays:
+            values[field.name] = _value(hint, facts.get(field.name), place, arrays)
+        elif field.default is MISSING and field.default_factory is MISSING:
+            raise ValueError(f"it lacks {place}")
+    return wanted(**values)
+
+
+def _value(hint: Any, fact: Any, path: str, arrays: Arrays) -> Any:
+    """What a field with this type hint holds."""
+    origin, arguments = get_origin(hint), get_args(hint)
+    if hint is Any:
+        return fact
+    if origin is Annotated:
+        return _value(arguments[0], fact, path, arrays)
+    if origin in (Union, UnionType):
+        if fact is None and path not in arrays and NoneType in arguments:
+            return None
+        kinds = _kinds(hint)
+        (kind,) = kinds.values() if len(kinds) == 1 else [kinds[fact["kind"]]]
+        return _value(kind, fact, path, arrays)
+    if origin is np.ndarray:
+        scalar = get_args(arguments[1])[0]
+        return arrays[path].astype(scalar, casting="same_kind", copy=False)
+    if origin is Literal:
+        if fact not in arguments:
+            raise ValueError(f"{path} is {fact!r}, not one of {', '.join(map(repr, arguments))}")
+        return fact
+    if origin is tuple:
+        items = enumerate(_as(list, list(fact) if isinstance(fact, tuple) else fact, path))
+        return tuple(_value(arguments[0], item, _below(path, place), arrays) for place, item in items)
+    if origin is not None and issubclass(origin, Mapping):
+        pairs = _as(Mapping, fact, path).items()
+        return {str(key): _value(arguments[1], item, _below(path, key), arrays) for key, item in pairs}
+    if is_dataclass(hint):
+        return _dataclass(hint, _as(Mapping, fact, path), path, arrays)
+    if issubclass(hint, Enum):
+        return hint(fact)
+    if hint is float and type(fact) is int:
+        return float(fact)
+    return _as(hint, fact, path)
+
+
+def _as(wanted: Any, fact: object, path: str) -> Any:
+    """`fact`, which is of this type."""
+    if not isinstance(fact, wanted) or (isinstance(fact, bool) and wanted is not bool):
+        raise ValueError(f"{path} is {fact!r}, no {wanted.__name__}")
+    return fact
+
+
+def _lengths(content: Any) -> dict[str, int]:
+    """Axis -> length, of the axes that a dataclass names itself, after comparing those of its parts."""
+    lengths: dict[str, int] = {}
+    parts = []
+    for field, hint in _fields(type(content)):
+        value = getattr(content, field.name)
+        if is_dataclass(value):
+            parts.append((field.name, value))
+        for axis, length in _axes(hint, value):
+            _agree(lengths, axis, length, field.name)
+    for name, part in parts:
+        for axis, length in _lengths(part).items():
+            if axis in lengths:
+                _agree(lengths, axis, length, name)
+    return lengths
+
+
+def _agree(lengths: dict[str, int], axis: str, length: int, where: str) -> None:
+    expected = int(axis) if axis.isdecimal() else lengths.setdefault(axis, length)
+    if length != expected:
+        raise ValueError(f"{where} has {length} {axis}, the rest has {expected}")
+
+
+def _axes(hint: Any, value: Any) -> Iterator[tuple[str, int]]:
+    """(name, length) of the axes that the hint of a field names."""
+    if get_origin(hint) is Annotated and value is not None:
+        shape = value.shape if isinstance(value, np.ndarray) else (len(value),)
+        yield from zip(hint.__metadata__[0].split(), shape, strict=True)
+
+
+def _kinds(hint: Any) -> dict[str, Any]:
+    """Name -> type, of all that a hint allows beside None."""
+    choices: Sequence[Any] = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+    return {getattr(choice, "__name__", str(choice)): choice for choice in choices if choice is not NoneType}
+
+
+def _fields(wanted: Any) -> list[tuple[Field[Any], Any]]:
+    """The fields of a dataclass that it is made from, each with its type hint."""
+    hints = get_type_hints(wanted, include_extras=True)
+    return [(field, hints[field.name]) for field in fields(wanted) if field.init]
+
+
+def _below(path: str, name: object) -> str:
+    return f"{path}.{name}" if path else str(name)

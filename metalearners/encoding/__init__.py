@@ -1,0 +1,1 @@
+"""From hyperparameters, sizes of datasets and values of measures to matrices."""

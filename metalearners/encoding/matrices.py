@@ -1,0 +1,45 @@
+"""Encoded hyperparameters of training runs and of new configurations, on comparable scales.
+
+Notation
+    m, n, J   runs, configurations, columns of the encoding
+    x         (n, J) encoded configurations, standardized; 0 where another algorithm has the parameter
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from metalearners.encoding.hyperparameters import HyperparameterEncoding, learn_encoding
+from metalearners.encoding.training_data import TrainingData, size_of
+from warehouse.configurations.table import ConfigurationTable
+from warehouse.support.arrays import Floats
+
+
+def learn_encoding_of(data: TrainingData) -> HyperparameterEncoding:
+    """A one-hot encoding of the hyperparameters of runs."""
+    return learn_encoding(data.hyperparameters, data.sizes, one_hot=True, rows=data.configuration)
+
+
+def encode_runs(encoding: HyperparameterEncoding, data: TrainingData) -> Floats:
+    """(m, J) the hyperparameters of runs; NaN where another algorithm has the parameter."""
+    return encoding.matrix(data.hyperparameters, data.sizes, data.configuration)
+
+
+def encode(
+    encoding: HyperparameterEncoding, configurations: ConfigurationTable, metafeatures: pd.Series
+) -> Floats:
+    """(n, J) `configurations` on the dataset described."""
+    return encoding.matrix(configurations.hyperparameters, size_of(metafeatures))
+
+
+def centre_and_spread(encoded: Floats) -> tuple[Floats, Floats]:
+    """(J,) mean and standard deviation of each column, NaN left out; 1 where it does not vary."""
+    spread = np.nanstd(encoded, axis=0)
+    return np.nanmean(encoded, axis=0), np.where(spread > 0, spread, 1.0)
+
+
+def standardized(encoded: Floats, centre: Floats, spread: Floats) -> Floats:
+    """x of encoded configurations."""
+    x = (encoded - centre) / spread
+    return np.where(np.isnan(x), 0.0, x)

@@ -1,0 +1,112 @@
+"""How runs become training data.
+
+Notation
+    m          runs, n configurations, d datasets
+    value         of the measure in one run
+    score         (m,) the run's value in standard scores of its dataset (`metalearners.encoding.scores`)
+    metafeatures  (d, any) qualities by dataset; NaN where a dataset has none
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+
+from metalearners.encoding.imputation import DatasetSize
+from metalearners.encoding.scores import oriented, standard_scores
+from warehouse.configurations.table import ConfigurationTable
+from warehouse.queries import RunTable
+from warehouse.support.errors import TooFewRuns
+
+SIZES = ("NumberOfInstances", "NumberOfFeatures")
+"""Qualities that hyperparameters refer to: a share of the rows, a number of features."""
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """Runs as a learner wants them: a score each, and which configuration and dataset it belongs to."""
+
+    scores: np.ndarray
+    """(m,)"""
+    values: np.ndarray
+    """(m,) of the measure, larger is better."""
+    configuration: np.ndarray
+    """(m,) position in `hyperparameters`."""
+    dataset: np.ndarray
+    """(m,) position in `metafeatures`."""
+    hyperparameters: pd.DataFrame
+    """(n, any) of the configurations that were run, as `ConfigurationTable.hyperparameters`."""
+    metafeatures: pd.DataFrame
+    """(d, qualities), the datasets of the runs in order of first run."""
+
+    @property
+    def sizes(self) -> DatasetSize:
+        """Size of each run's dataset, (m,) each."""
+        sizes = self.metafeatures.reindex(columns=list(SIZES)).to_numpy(np.float64)
+        return _size(sizes[self.dataset])
+
+
+def training_data(runs: RunTable, metafeatures: pd.DataFrame) -> TrainingData:
+    """Line up `runs` with their configurations and datasets.
+
+    Raises:
+        BadInput: there is no run to learn from, or the measure is unknown.
+    """
+    table = runs.runs
+    if table.empty:
+        raise TooFewRuns(
+            f"no run of flow {runs.flow or 'any'} has {runs.measure}: there is nothing to learn from"
+        )
+    dataset, datasets = pd.factorize(table["dataset"])
+    values = oriented(table["value"].to_numpy(np.float64), runs.measure)
+    return TrainingData(
+        scores=standard_scores(values, dataset),
+        values=values,
+        configuration=runs.configurations.setups.get_indexer(pd.Index(table["setup"])),
+        dataset=dataset,
+        hyperparameters=runs.configurations.hyperparameters,
+        metafeatures=metafeatures.reindex(datasets),
+    )
+
+
+def size_of(metafeatures: pd.Series) -> DatasetSize:
+    """The size of the dataset with these meta-features, which hyperparameters refer to."""
+    return _size(metafeatures.reindex(list(SIZES)).to_numpy(np.float64))
+
+
+def _size(instances_and_features: np.ndarray) -> DatasetSize:
+    """Of (..., 2) in OpenML's terms, which count the target as a feature."""
+    return DatasetSize(instances_and_features[..., 0], instances_and_features[..., 1] - 1)
+
+
+def runs_on(runs: RunTable, dataset: str) -> tuple[ConfigurationTable, np.ndarray]:
+    """The configuration of each run on `dataset`, and its value, (m,), larger is better."""
+    own = runs.runs[(runs.runs["dataset"] == dataset).to_numpy()]
+    values = oriented(own["value"].to_numpy(np.float64), runs.measure)
+    return runs.configurations.of_setups(own["setup"]), values
+
+
+def runs_checksum(runs: RunTable) -> int:
+    """The same for the same runs with the same values."""
+    return zlib.crc32(pd.util.hash_pandas_object(runs.runs[["run", "value"]]).to_numpy().tobytes())
+
+
+def without_datasets(runs: RunTable, left_out: Collection[str]) -> RunTable:
+    """The runs on other datasets, and only the configurations that they ran.
+
+    Datasets of the same family as one of `left_out` are left out, too: they are near copies of it.
+    """
+    table = runs.runs
+    families = table["family"][table["dataset"].isin(list(left_out))].unique()
+    return select_runs(runs, ~table["family"].isin(families).to_numpy())
+
+
+def select_runs(runs: RunTable, keep: np.ndarray) -> RunTable:
+    """The runs where `keep`, (m,) bool, and only their configurations."""
+    table = runs.runs[keep]
+    used = runs.configurations.setups.isin(table["setup"])
+    return replace(runs, runs=table, configurations=runs.configurations.take(used))

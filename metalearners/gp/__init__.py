@@ -1,0 +1,1 @@
+"""Gaussian processes: kernels, and what trials teach on top of a prior."""

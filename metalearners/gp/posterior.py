@@ -1,0 +1,401 @@
+"""What trials on the new dataset teach, on top of what a meta-learner expected of it.
+
+A meta-learner states a Gaussian prior over the scores of configurations. Trials show values of the measure:
+score times the dataset's spread, plus its level, plus noise. Level and spread of the new dataset are unknown,
+and so is how far the prior may be off; the posterior is the average over all of them, each weighted by how
+likely it makes the trials.
+
+Notation
+    t           trials, n configurations
+    y           (t,) values of the trials, larger is better
+    m, F        (n,) prior mean and (n, r) factor of the prior covariance F F'; m_t, F_t those of the trials
+    b           spread of the new dataset
+    a, v        how much wider than stated the prior is, variance of a run's noise in scores
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import product
+from typing import Protocol, Self, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from metalearners.gp.kernels import matern_at, squared_distances
+from metalearners.predictions import Observations, Prediction
+from warehouse.configurations.table import ConfigurationTable
+from warehouse.support.arrays import Floats, Positions, Rows
+
+_DRAWS = 500  # functions; set by hand
+WIDTHS = (0.5, 1.0, 2.0)  # half, as stated, twice
+_NOISES = (0.02, 0.1, 0.3)  # variance of a run's noise, from small to large
+_SPREADS = np.exp(np.linspace(-1.2, 1.2, 9))
+"""Spreads that are thought possible, as multiples of the trials' own standard deviation."""
+_UNLIKELY = 1e-4
+"""Share of the likeliest case's weight below which a case is left out."""
+_MINOR = 0.01
+"""Share of the weight of all cases below which those with the same covariance are left out."""
+_NEGLIGIBLE = 1e-2
+"""Variance over that of the noise below which a coordinate is left out."""
+
+
+@dataclass(frozen=True)
+class Prior(Rows):
+    """What a learner knows of n configurations on one dataset before any trial, in standard scores.
+
+    Numbers in single precision are predicted from in single precision.
+    """
+
+    mean: Floats
+    """(n,)"""
+    factor: Floats
+    """(n, r): factor factor' is the covariance of the true scores."""
+    points: Floats | None = None
+    """(n, J) between which distances can be measured, so that a Matern kernel of length 1 is plausible."""
+    known_variance: Floats | None = None
+    """(n,) `variance`, where it was computed before."""
+
+    @cached_property
+    def variance(self) -> Floats:
+        """(n,) of the true scores."""
+        return (
+            np.asarray((self.factor**2).sum(axis=1)) if self.known_variance is None else self.known_variance
+        )
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What scores may be: a mean, and a process around it whose covariance is known up to its width."""
+
+    expects: bool
+    """Whether the mean is what the learner expects, or 0."""
+    stretch: float | None
+    """None: the covariance is the learner's. Else it is a Matern kernel (nu = 5/2) of the points, with
+    distances stretched by so much."""
+    odds: float = 1.0
+    """How likely it is before the trials, in proportion to the others."""
+
+
+LEARNED = Explanation(expects=True, stretch=None)
+"""The learner's prior."""
+
+
+@runtime_checkable
+class HasPrior(Protocol):
+    """A model that can be conditioned on trials."""
+
+    def predict(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Prediction:
+        """As `Model.predict`."""
+        ...
+
+    def prior(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Prior:
+        """What it expects of `configurations` on the dataset with these meta-features."""
+        ...
+
+    def targets_of(self, values: Floats) -> Floats:
+        """(t,) values of trials on one dataset in the form that the learner learned from, up to level and
+        spread."""
+        ...
+
+
+@dataclass(frozen=True)
+class Conditioned:
+    """A model that also knows trials on the new dataset."""
+
+    model: HasPrior
+    trials: Observations
+
+    def predict(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Prediction:
+        """As `Model.predict`; `metafeatures` are those of the dataset of the trials."""
+        from threadpoolctl import threadpool_limits
+
+        values = self.trials.values
+        if not len(values) or np.ptp(values) == 0:
+            # What values that are all equal say can't be told from the unknown level and spread.
+            return self.model.predict(configurations, metafeatures)
+        with threadpool_limits(1):  # the matrices are small: threads would wait for one another
+            prior = self.model.prior(configurations, metafeatures)
+            of_trials = self.model.prior(self.trials.configurations, metafeatures)
+            return Posterior(of_trials, self.model.targets_of(values)).predict(prior, of_runs=True)
+
+    def condition(self, observations: Observations) -> Self:
+        """Knows these trials, too."""
+        return type(self)(self.model, self.trials.with_more(observations))
+
+
+def best_together(prior: Prior, n: int) -> Positions:
+    """Positions of `n` configurations of which the best is expected to score most.
+
+    The first is the one with the highest mean; each next one raises the expected maximum the most, over
+    functions drawn from the prior. Two configurations that are good under the same circumstances gain less
+    together than two that are good under different ones.
+    """
+    draws = np.random.default_rng(0).normal(size=(_DRAWS, prior.factor.shape[1]))
+    scores = prior.mean + draws @ prior.factor.T  # (draws, configurations)
+    best = np.full(_DRAWS, -np.inf)
+    chosen: list[int] = []
+    while len(chosen) < min(n, len(prior.mean)):
+        expected = np.maximum(scores, best[:, None]).mean(axis=0) if chosen else prior.mean.copy()
+        expected[chosen] = -np.inf
+        chosen.append(int(expected.argmax()))
+        best = np.maximum(best, scores[:, chosen[-1]])
+    return np.array(chosen, dtype=np.intp)
+
+
+class Posterior:
+    """Scores of configurations after trials on one dataset.
+
+    Level and spread of the dataset are unknown: the level drops out of the contrasts between trials, and the
+    spread is one of several. Values that are all equal say nothing: then the prior stays.
+
+    Notation
+        B, l      (t, t - 1) orthonormal contrasts, B' 1 = 0, that diagonalize the covariance C among trials:
+                  B' C B = diag(l)
+        c         (t - 1,) a l + v, variance of the trials in these coordinates
+        A         (t - 1, S) coefficients of the trials: k B A is what they add to the mean, one column for
+                  each of the S cases (a, v, b) that are likely enough
+        k         (n, t) covariance between configurations and trials
+    """
+
+    def __init__(
+        self,
+        of_trials: Prior,
+        y: Floats,
+        explanations: Sequence[Explanation] = (LEARNED,),
+        widths: Sequence[float] = WIDTHS,
+    ) -> None:
+        """What the trials teach.
+
+        Args:
+            of_trials: the prior of the configurations that were tried, one or more.
+            y: (t,) their values.
+            explanations: what is thought possible.
+            widths: how much wider than stated a covariance may be.
+        """
+        spreads = (float(y.std()) or np.inf) * _SPREADS
+        among_trials = _Covariances(of_trials, of_trials)
+        explained = [
+            one
+            for stretch in dict.fromkeys(explanation.stretch for explanation in explanations)
+            for one in _explained(of_trials, among_trials, y, spreads, stretch, explanations, widths)
+        ]
+        likeliest = max(one.log_weights.max() for one in explained)
+        cases = _normalized([case for one in explained for case in one.cases(likeliest)])
+        shares: dict[float | None, float] = defaultdict(float)
+        for case in cases:
+            shares[case.explanation.stretch] += float(case.weights.sum())
+        self._of_trials, self._among_trials = of_trials, among_trials
+        self._cases = _normalized([case for case in cases if shares[case.explanation.stretch] >= _MINOR])
+
+    def predict(self, prior: Prior, *, of_runs: bool = False) -> Prediction:
+        """Scores of the configurations of `prior`.
+
+        Args:
+            of_runs: whether the standard deviation is that of a run's score, or, without the noise, of the
+                true score.
+        """
+        mixture = _Mixture(len(prior.mean))
+        with_trials = _Covariances(prior, self._of_trials)
+        for cases in self._by_covariance():
+            stretch, tells = cases[0].explanation.stretch, _telling(cases)
+            P = with_trials.times(cases[0].B[:, tells], stretch)  # (n, at most t - 1)
+            variance = _variance(prior, stretch)
+            explained = np.zeros(P.shape[1])
+            for case in cases:
+                weight = float(case.weights.sum())
+                mixture.within += weight * (case.a * variance + case.v * of_runs)
+                explained += weight * case.a**2 / case.c[tells]
+            mixture.explain(P, explained)
+            coefficients = [np.vstack([case.A[tells], case.expected()]) for case in cases]
+            mixture.add(P, prior.mean, np.hstack(coefficients), _weights(cases))
+        return mixture.prediction()
+
+    def compare(self, prior: Prior) -> Prediction:
+        """How far the true values of the configurations of `prior` are above the mean of the trials' own.
+
+        In the unit of the values. What the trials can't tell, the level and, where they are few, the spread,
+        is the same for all configurations: here it does not make them look uncertain, as it does in scores.
+        """
+        t = len(self._of_trials.mean)
+        mean_of_trials = np.full((t, 1), 1 / t)  # u
+        mixture = _Mixture(len(prior.mean))
+        with_trials = _Covariances(prior, self._of_trials)
+        for cases in self._by_covariance():
+            stretch, tells = cases[0].explanation.stretch, _telling(cases)
+            B = cases[0].B[:, tells]
+            P = with_trials.times(np.hstack([B, mean_of_trials]), stretch)
+            k_u = P[:, -1]
+            among = self._among_trials.times(mean_of_trials, stretch)[:, 0]  # K u
+            P = P[:, :-1] - (B.T @ among).astype(P.dtype)
+            gap = _variance(prior, stretch) - 2 * k_u + among.mean()
+            explained = np.zeros(P.shape[1])
+            for case in cases:
+                # var(f - u'f) = var f - 2 cov(f, u'f) + var u'f, each after the trials
+                weight = float(case.weights @ case.spreads**2)
+                mixture.within += weight * case.a * gap
+                explained += weight * case.a**2 / case.c[tells]
+            mixture.explain(P, explained)
+            coefficients = [case.spreads * np.vstack([case.A[tells], case.expected()]) for case in cases]
+            expected = prior.mean - self._of_trials.mean.mean()
+            mixture.add(P, expected, np.hstack(coefficients), _weights(cases))
+        return mixture.prediction()
+
+    def _by_covariance(self) -> list[list[_Case]]:
+        stretches = dict.fromkeys(case.explanation.stretch for case in self._cases)
+        return [[case for case in self._cases if case.explanation.stretch == one] for one in stretches]
+
+
+@dataclass(frozen=True)
+class _Case:
+    """One explanation at one width a and noise v, for the spreads that are likely enough."""
+
+    explanation: Explanation
+    a: float
+    v: float
+    c: Floats
+    B: Floats
+    A: Floats
+    spreads: Floats
+    weights: Floats
+
+    def expected(self) -> Floats:
+        """(1, spreads) how much of the learner's mean it takes over."""
+        return np.full((1, len(self.spreads)), float(self.explanation.expects))
+
+
+@dataclass(frozen=True)
+class _Explained:
+    """How likely the trials are by one explanation, at all widths, noises and spreads."""
+
+    explanation: Explanation
+    widths_and_noises: Floats
+    """(w, 2) a and v."""
+    c: Floats
+    """(w, t - 1)"""
+    B: Floats
+    missed: Floats
+    """(t - 1, spreads) what the trials are above what is expected, along B."""
+    spreads: Floats
+    log_weights: Floats
+    """(w, spreads) log likelihood."""
+
+    def cases(self, likeliest: float) -> Iterator[_Case]:
+        """The cases whose weight can be seen beside that of the likeliest."""
+        weights = np.exp(self.log_weights - likeliest)
+        for (a, v), c, of_spreads in zip(self.widths_and_noises.tolist(), self.c, weights, strict=True):
+            seen = of_spreads > _UNLIKELY
+            if seen.any():
+                A = a * self.missed[:, seen] / c[:, None]
+                yield _Case(self.explanation, a, v, c, self.B, A, self.spreads[seen], of_spreads[seen])
+
+
+class _Mixture:
+    """Mean and variance of n configurations over the cases, summed up covariance by covariance."""
+
+    def __init__(self, n: int) -> None:
+        self._mean, self._square = np.zeros(n), np.zeros(n)
+        self.within = np.zeros(n)
+        """(n,) mean variance of a case."""
+
+    def add(self, P: Floats, m: Floats, coefficients: Floats, weights: Floats) -> None:
+        """Cases that expect [P m] coefficients.
+
+        Args:
+            P: (n, k)
+            m: (n,)
+            coefficients: (k + 1, S)
+            weights: (S,)
+        """
+        scaled = coefficients * np.sqrt(weights)
+        if scaled.shape[1] > len(scaled):  # as many columns with the same sum of squares are enough
+            scaled = np.asarray(np.linalg.qr(scaled.T, mode="r")).T
+        means = np.column_stack([coefficients @ weights, scaled]).astype(P.dtype)
+        expected = P @ means[:-1] + m[:, None] * means[-1]
+        self._mean += expected[:, 0]
+        self._square += (expected[:, 1:] ** 2).sum(axis=1)
+
+    def explain(self, P: Floats, explained: Floats) -> None:
+        """Take off what trials tell of the variance: (k,) of the squares of each coordinate."""
+        self.within -= P**2 @ explained.astype(P.dtype)
+
+    def prediction(self) -> Prediction:
+        between = np.maximum(self._square - self._mean**2, 0)
+        return Prediction(self._mean, np.sqrt(np.maximum(self.within, 0) + between))
+
+
+class _Covariances:
+    """Between the configurations of two priors, as precise as the numbers of the first."""
+
+    def __init__(self, a: Prior, b: Prior) -> None:
+        self._a, self._b = a, b
+
+    def at(self, stretch: float | None) -> Floats:
+        """(n, n')"""
+        if stretch is None:
+            return self._a.factor @ self._b.factor.T.astype(self._a.factor.dtype)
+        return matern_at(self._squared_distances, stretch)
+
+    def times(self, B: Floats, stretch: float | None) -> Floats:
+        """(n, any) the covariance times B."""
+        if stretch is None:
+            return self._a.factor @ (self._b.factor.T @ B).astype(self._a.factor.dtype)
+        k = self.at(stretch)
+        product: Floats = k @ B.astype(k.dtype)
+        return product
+
+    @cached_property
+    def _squared_distances(self) -> Floats:
+        if self._a.points is None or self._b.points is None:
+            raise ValueError("this prior has no points to measure distances between")
+        return squared_distances(self._a.points, self._b.points.astype(self._a.points.dtype))
+
+
+def _explained(
+    of_trials: Prior,
+    among_trials: _Covariances,
+    y: Floats,
+    spreads: Floats,
+    stretch: float | None,
+    explanations: Sequence[Explanation],
+    widths: Sequence[float],
+) -> Iterator[_Explained]:
+    """Explanations of the trials that share this covariance."""
+    C = among_trials.at(stretch)
+    # Without the level, 1 is an eigenvector of eigenvalue 0. Made the largest of all, it is the last one.
+    contrasts = C - C.mean(axis=0) - C.mean(axis=1)[:, None] + C.mean() + (np.trace(C) + 1) / len(y)
+    eigenvalues, B = (part[..., :-1] for part in np.linalg.eigh(contrasts))
+    widths_and_noises = np.array(list(product(widths, _NOISES)))
+    c = np.outer(widths_and_noises[:, 0], np.maximum(eigenvalues, 0)) + widths_and_noises[:, 1:]
+    values = (B.T @ y)[:, None] / spreads  # (t - 1, spreads)
+    expected = (B.T @ of_trials.mean)[:, None]
+    for explanation in explanations:
+        if explanation.stretch == stretch:
+            missed = values - expected * explanation.expects
+            logs = -0.5 * ((1 / c) @ missed**2 + np.log(c).sum(axis=1)[:, None])
+            logs += np.log(explanation.odds) - (len(y) - 1) * np.log(_SPREADS)
+            yield _Explained(explanation, widths_and_noises, c, B, missed, spreads, logs)
+
+
+def _normalized(cases: Sequence[_Case]) -> list[_Case]:
+    """The same cases with weights whose sum is 1."""
+    total = sum(float(case.weights.sum()) for case in cases)
+    return [replace(case, weights=case.weights / total) for case in cases]
+
+
+def _telling(cases: Sequence[_Case]) -> npt.NDArray[np.bool_]:
+    """(t - 1,) coordinates whose variance can be seen beside the noise; there are many others."""
+    telling: npt.NDArray[np.bool_] = np.max([case.c / case.v - 1 for case in cases], axis=0) > _NEGLIGIBLE
+    return telling
+
+
+def _weights(cases: Sequence[_Case]) -> Floats:
+    return np.concatenate([case.weights for case in cases])
+
+
+def _variance(prior: Prior, stretch: float | None) -> Floats:
+    return prior.variance if stretch is None else np.ones(len(prior.mean))

@@ -1,0 +1,1 @@
+"""The meta-learners; `metalearners.LEARNERS` names them."""

@@ -1,0 +1,114 @@
+"""What every meta-learner and every model that it makes promises.
+
+A learner is its settings, a model is what it learned; both are frozen dataclasses (`metalearners.codec`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Protocol, TypeVar, runtime_checkable
+
+import pandas as pd
+
+from metalearners.codec import encode
+from metalearners.predictions import Observations, Prediction, Predictor
+from warehouse.configurations.table import ConfigurationTable
+from warehouse.queries import RunTable
+from warehouse.support.arrays import Positions
+
+
+class Model(Protocol):
+    """What a learner made of runs: a frozen dataclass of arrays and settings."""
+
+    @property
+    def qualities(self) -> tuple[str, ...]:
+        """Meta-features of a new dataset that the predictions depend on."""
+        ...
+
+    def predict(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Prediction:
+        """What to expect of `configurations` on the dataset with these meta-features (by quality).
+
+        Never fails on values and qualities that training did not have.
+        """
+        ...
+
+    def choose(self, configurations: ConfigurationTable, metafeatures: pd.Series, n: int) -> Positions:
+        """Positions of the `n` configurations to try first, in order; all of them where there are fewer."""
+        ...
+
+    def condition(self, observations: Observations) -> Predictor:
+        """What also knows these trials on the new dataset."""
+        ...
+
+
+class MetaLearner(Protocol):
+    """Learns from runs on many datasets which configurations work on which kind of dataset.
+
+    The same settings and runs give the same model.
+    """
+
+    model: ClassVar[type[Any]]
+    """Class of the models that it makes."""
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The keywords that make an equal learner; JSON values."""
+        ...
+
+    def fit(self, runs: RunTable, metafeatures: pd.DataFrame) -> Model:
+        """Learn from `runs`; qualities of a dataset that `metafeatures` lacks are missing.
+
+        Raises:
+            BadInput: there is nothing to learn from.
+        """
+        ...
+
+
+class WithSettings:
+    """Base of learners, which are frozen dataclasses of settings."""
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """As `MetaLearner.settings`."""
+        return encode(self)[0]
+
+
+@dataclass(frozen=True)
+class Round:
+    """Where a long training stands."""
+
+    done: int
+    of: int
+    loss: float
+    """What training makes small; its scale means nothing."""
+
+
+@dataclass(frozen=True)
+class Watch:
+    """How a long training is watched, and how it survives an interruption."""
+
+    checkpoint: Path | None = None
+    """A file to keep its state in. A training that finds that of an equal one goes on from it, and ends like
+    one that was never interrupted; in the end the file is removed."""
+    report: Callable[[Round], None] | None = None
+    """Told where it stands."""
+
+
+UNWATCHED = Watch()
+
+M = TypeVar("M")
+
+
+@runtime_checkable
+class LongTraining(Protocol[M]):
+    """A learner whose training takes long enough to be watched, and to be interrupted."""
+
+    def fit(self, runs: RunTable, metafeatures: pd.DataFrame, watch: Watch = UNWATCHED) -> M:
+        """As `MetaLearner.fit`."""
+        ...
+
+    def update(self, model: M, runs: RunTable, metafeatures: pd.DataFrame, watch: Watch = UNWATCHED) -> M:
+        """Learn from `runs`, all that are known by now, going on from what `model` learned."""
+        ...

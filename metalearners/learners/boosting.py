@@ -1,0 +1,215 @@
+"""Boosted trees from hyperparameters and meta-features to standard scores (van Hoof's thesis, chapter 6).
+
+Notation
+    X   (m, inputs): the encoded hyperparameters of each run, then the meta-features of its dataset
+    y   (m,) targets of the runs: their scores, their raw values, or grades of their ranks
+    q   (m,) position of each run's dataset
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, get_args
+
+import numpy as np
+import pandas as pd
+
+from metalearners.encoding.hyperparameters import HyperparameterEncoding
+from metalearners.encoding.matrices import centre_and_spread, encode, encode_runs, learn_encoding_of
+from metalearners.encoding.training_data import SIZES, TrainingData, training_data
+from metalearners.learners.base import WithSettings
+from metalearners.learners.calibrated import CalibratedModel, calibrated
+from metalearners.learners.forest import MAX_LEAVES, Forest, constant_forest
+from metalearners.learners.lightgbm_trees import REPRODUCIBLE, read_forest
+from warehouse.configurations.table import ConfigurationTable
+from warehouse.qualities import DEFAULT
+from warehouse.queries import RunTable
+from warehouse.support.arrays import Floats, Positions
+from warehouse.support.errors import BadOption, UnknownName
+
+Inputs = Literal["none", "metafeatures", "hyperparameters", "both"]
+Targets = Literal["standardized", "raw"]
+
+_GRADES = 31  # of relevance, from 0; LightGBM's default gains end there
+_LARGEST_QUERY = 10_000  # rows of one dataset that LightGBM ranks
+
+
+@dataclass(frozen=True)
+class TreeInputs:
+    """Which columns X has."""
+
+    hyperparameters: tuple[str, ...]
+    """Columns of the encoded hyperparameters; none where trees do not look at them."""
+    metafeatures: tuple[str, ...]
+    """Qualities of datasets."""
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the columns of X."""
+        return [*self.hyperparameters, *self.metafeatures]
+
+    def matrix(self, encoded: Floats, datasets: pd.DataFrame, q: Positions) -> Floats:
+        """X of runs with these encoded hyperparameters, (m, J), on `datasets`, (d, any)."""
+        qualities = datasets.reindex(columns=list(self.metafeatures)).to_numpy(np.float64)[q]
+        return np.hstack([encoded, qualities]) if self.hyperparameters else qualities
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoostedTrees(CalibratedModel):
+    """A forest over hyperparameters and meta-features."""
+
+    inputs: TreeInputs
+    forest: Forest
+    slope: float
+    """Scores are the slope times what the forest gives, plus the offset."""
+    offset: float
+
+    def __post_init__(self) -> None:
+        if self.forest.n_features != len(self.inputs.names):
+            raise ValueError("the forest has other inputs than the model")
+
+    def expect(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Floats:
+        return self.slope * self.forest.predict(self.input_matrix(configurations, metafeatures)) + self.offset
+
+    @property
+    def qualities(self) -> tuple[str, ...]:
+        """As `Model.qualities`."""
+        return tuple(dict.fromkeys([*SIZES, *self.inputs.metafeatures]))
+
+    def input_matrix(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Floats:
+        """X of `configurations` on the dataset with these meta-features, (n, inputs)."""
+        encoded = encode(self.encoding, configurations, metafeatures)
+        one = np.zeros(len(configurations), dtype=np.intp)
+        return self.inputs.matrix(encoded, metafeatures.to_frame().T, one)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _BoostedTreesLearner(WithSettings):
+    """What the regressor and the ranker have in common.
+
+    Without hyperparameters all configurations of a dataset are predicted the same, without meta-features all
+    datasets get one ranking.
+
+    Raises:
+        BadInput: a number is out of range, or `inputs` is unknown.
+    """
+
+    model: ClassVar[type[BoostedTrees]] = BoostedTrees
+
+    trees: int = 500
+    learning_rate: float = 0.05
+    leaves: int = 16
+    min_child_samples: int = 1
+    inputs: Inputs = "both"
+    """What the trees may look at."""
+    metafeatures: tuple[str, ...] | None = DEFAULT
+    """The qualities to use; None = all that `fit` is given. One that no dataset has is missing everywhere,
+    and then of no influence."""
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.inputs not in get_args(Inputs):
+            raise UnknownName(f"unknown inputs {self.inputs!r}; known are {', '.join(get_args(Inputs))}")
+        if not 2 <= self.leaves <= MAX_LEAVES:
+            raise BadOption(f"leaves must be from 2 to {MAX_LEAVES}, not {self.leaves}")
+        if self.trees < 1 or self.min_child_samples < 1 or self.learning_rate <= 0:
+            raise BadOption("trees, min_child_samples and learning_rate must be positive")
+
+    def fit(self, runs: RunTable, metafeatures: pd.DataFrame) -> BoostedTrees:
+        """As `MetaLearner.fit`."""
+        return calibrated(self._learn, runs, metafeatures)
+
+    def inputs_of(self, encoding: HyperparameterEncoding, available: pd.DataFrame) -> TreeInputs:
+        """The columns of X, where datasets have the qualities `available`."""
+        chosen = tuple(available.columns) if self.metafeatures is None else self.metafeatures
+        return TreeInputs(
+            encoding.columns if self.inputs in ("hyperparameters", "both") else (),
+            chosen if self.inputs in ("metafeatures", "both") else (),
+        )
+
+    def boost(self, X: Floats, parameters: Mapping[str, Any], **dataset: Any) -> Any:
+        """LightGBM's booster, trained with these settings and `parameters` on X; `dataset` are its labels."""
+        import lightgbm
+
+        all_parameters = {
+            **REPRODUCIBLE,
+            "learning_rate": self.learning_rate,
+            "num_leaves": self.leaves,
+            "min_data_in_leaf": self.min_child_samples,
+            "seed": self.seed,
+            **parameters,
+        }
+        return lightgbm.train(all_parameters, lightgbm.Dataset(X, **dataset), num_boost_round=self.trees)
+
+    def _learn(self, runs: RunTable, metafeatures: pd.DataFrame) -> BoostedTrees:
+        data = training_data(runs, metafeatures)
+        encoding = learn_encoding_of(data)
+        encoded = encode_runs(encoding, data)
+        inputs = self.inputs_of(encoding, metafeatures)
+        X = inputs.matrix(encoded, data.metafeatures, data.dataset)
+        forest = self._train(X, data) if X.shape[1] else constant_forest(float(data.scores.mean()), 0)
+        slope, offset = self._scale(forest.predict(X), data)
+        centre, width = centre_and_spread(encoded)
+        return BoostedTrees(
+            encoding=encoding,
+            centre=centre,
+            width=width,
+            inputs=inputs,
+            forest=forest,
+            slope=slope,
+            offset=offset,
+        )
+
+    @abstractmethod
+    def _train(self, X: Floats, data: TrainingData) -> Forest: ...
+
+    def _scale(self, output: Floats, data: TrainingData) -> tuple[float, float]:
+        """Slope and offset that turn the forest's output into scores: by least squares within datasets."""
+        centred = output - pd.Series(output).groupby(data.dataset).transform("mean").to_numpy()
+        squares = float(centred @ centred)
+        slope = max(float(centred @ data.scores) / squares, 0.0) if squares > 0 else 1.0
+        return slope, -slope * float(output.mean())
+
+    def _boosted(self, X: Floats, parameters: Mapping[str, Any], **dataset: Any) -> Forest:
+        return read_forest(self.boost(X, parameters, **dataset).model_to_string())
+
+
+@dataclass(frozen=True, kw_only=True)
+class LightGBMRegressorLearner(_BoostedTreesLearner):
+    """Gradient-boosted trees over all runs (LightGBM): the thesis's meta-learner, with its larger trees.
+
+    Raises:
+        BadInput: a setting is unknown or out of range.
+    """
+
+    targets: Targets = "standardized"
+    """What to learn: "standardized" = scores within each dataset, "raw" = the measure as it is."""
+
+    def __post_init__(self) -> None:
+        if self.targets not in get_args(Targets):
+            raise UnknownName(f"unknown targets {self.targets!r}; known are {', '.join(get_args(Targets))}")
+        super().__post_init__()
+
+    def _train(self, X: Floats, data: TrainingData) -> Forest:
+        y = data.scores if self.targets == "standardized" else data.values
+        return self._boosted(X, {"objective": "regression"}, label=y)
+
+    def _scale(self, output: Floats, data: TrainingData) -> tuple[float, float]:
+        return (1.0, 0.0) if self.targets == "standardized" else super()._scale(output, data)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LightGBMRankerLearner(_BoostedTreesLearner):
+    """LightGBM's LambdaRank: trees that order the runs of each dataset, the best ones above all."""
+
+    def _train(self, X: Floats, data: TrainingData) -> Forest:
+        rank = pd.Series(data.scores).groupby(data.dataset).rank(pct=True).to_numpy()
+        grade = np.minimum((rank * _GRADES).astype(np.intp), _GRADES - 1)
+        order = np.argsort(data.dataset, kind="stable")
+        within = pd.Series(order).groupby(data.dataset[order]).cumcount().to_numpy()
+        order = order[within < _LARGEST_QUERY]
+        parameters = {"objective": "lambdarank", "label_gain": ",".join(map(str, range(_GRADES)))}
+        group = np.bincount(data.dataset[order])
+        return self._boosted(X[order], parameters, label=grade[order], group=group)

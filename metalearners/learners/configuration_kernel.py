@@ -1,0 +1,202 @@
+"""How alike two configurations are: a Matern kernel whose length scales are learned from runs.
+
+What one hyperparameter does to the score is much the same shape on every dataset, so the length scales are
+shared, and runs on many datasets teach them. Functions of a configuration are then linear: the kernel is
+replaced by features whose inner products are it (Nystroem, on a few hundred configurations).
+
+Notation
+    J       columns of the encoded hyperparameters
+    x       (n, J) encoded configurations, standardized, each column divided by its length scale
+    r       (n, n') Euclidean distances between rows of x
+    k       (1 + sqrt(5) r + 5 r^2 / 3) exp(-sqrt(5) r), Matern with nu = 5/2: 1 for equal configurations
+    Z       (G, J) rows of x that the features are built on
+    Phi     (n, G) features; Phi Phi' is k where configurations are in Z, and nearly so elsewhere
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from metalearners.encoding.hyperparameters import HyperparameterEncoding
+from metalearners.encoding.matrices import (
+    centre_and_spread,
+    encode,
+    encode_runs,
+    learn_encoding_of,
+    standardized,
+)
+from metalearners.encoding.training_data import TrainingData
+from metalearners.gp.kernels import matern, nystroem_factor, spread_out, squared_distances
+from warehouse.configurations.table import ConfigurationTable
+from warehouse.support.arrays import Floats
+
+_SHORTEST, _LONGEST = 0.1, 100.0  # bounds of length scales, in standard deviations of the column
+_LEARNING_DATASETS, _LEARNING_RUNS = 24, 160  # what the length scales are learned from, at most
+_LEARNING_STEPS = 40  # of L-BFGS; set by hand
+_SKEWED = 1.0  # set by hand: an exponential distribution has 2, a uniform one 0
+_JITTER = 1e-6  # keeps the Cholesky factor from failing by rounding
+
+
+@dataclass(frozen=True)
+class ConfigurationKernel:
+    """Turns configurations into `Phi`."""
+
+    encoding: HyperparameterEncoding
+    logarithmic: Annotated[npt.NDArray[np.bool_], "J"]
+    """Columns that are positive and spread over magnitudes: their logarithms are compared."""
+    centre: Annotated[Floats, "J"]
+    """Mean of the column."""
+    scale: Annotated[Floats, "J"]
+    """Standard deviation of the column times its length scale."""
+    Z: Annotated[Floats, "G J"]
+    factor: Annotated[Floats, "G G"]
+    """Such that k(x, Z) factor = Phi."""
+
+    def points(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Floats:
+        """x of `configurations` on this dataset."""
+        encoded = encode(self.encoding, configurations, metafeatures)
+        return standardized(_comparable(encoded, self.logarithmic), self.centre, self.scale)
+
+    def points_of_runs(self, data: TrainingData) -> Floats:
+        """(m, J) x of runs."""
+        encoded = encode_runs(self.encoding, data)
+        return standardized(_comparable(encoded, self.logarithmic), self.centre, self.scale)
+
+    def features(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Floats:
+        """Phi of `configurations` on this dataset."""
+        return self.features_at(self.points(configurations, metafeatures))
+
+    def features_at(self, x: Floats) -> Floats:
+        """Phi of points."""
+        features: Floats = matern(x, self.Z) @ self.factor
+        return features
+
+
+def learn_kernel(
+    data: TrainingData, scores: Floats, *, size: int, seed: int
+) -> tuple[ConfigurationKernel, Floats]:
+    """The kernel of these runs, and Phi of the runs, (m, at most `size`).
+
+    Args:
+        scores: (m,) what runs are to be predicted to score; 0 on average on each dataset.
+        size: most configurations to build the features on.
+        seed: of the choice of runs to learn from.
+    """
+    encoding = learn_encoding_of(data)
+    encoded = encode_runs(encoding, data)
+    logarithmic = _skewed_columns(encoded)
+    comparable = _comparable(encoded, logarithmic)
+    centre, spread = centre_and_spread(comparable)
+    x = standardized(comparable, centre, spread)
+    random = np.random.default_rng(seed)
+    lengths = _learn_lengths(x, scores, data.dataset, random)
+    x /= lengths
+    Z = spread_out(x, size, random, matern)
+    factor = nystroem_factor(matern(Z, Z), _JITTER)
+    kernel = ConfigurationKernel(encoding, logarithmic, centre, spread * lengths, Z, factor)
+    return kernel, kernel.features_at(x)
+
+
+def _comparable(encoded: Floats, logarithmic: npt.NDArray[np.bool_]) -> Floats:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(logarithmic, np.log(np.maximum(encoded, 1e-12)), encoded)
+
+
+def _skewed_columns(encoded: Floats) -> npt.NDArray[np.bool_]:
+    """(J,) positive columns whose logarithms are less skewed than they are."""
+
+    def skewness(column: Floats) -> float:
+        z = (column - column.mean()) / column.std()
+        return float(abs((z**3).mean()))
+
+    present = [column[~np.isnan(column)] for column in encoded.T]
+    return np.array(
+        [
+            bool(len(np.unique(column)) > 2 and column.min() > 0)
+            and skewness(column) > _SKEWED
+            and skewness(np.log(column)) < skewness(column)
+            for column in present
+        ],
+        dtype=bool,
+    )
+
+
+# ---- length scales -------------------------------------------------------------------------------
+
+
+def _learn_lengths(x: Floats, scores: Floats, dataset: np.ndarray, random: np.random.Generator) -> Floats:
+    """(J,) length scales that make the runs of a sample of datasets likeliest.
+
+    Scores of a dataset are Gaussian with covariance s^2 (k + noise^2 I); the dataset's own s is set to its
+    likeliest value, its noise is learned beside the length scales.
+    """
+    from scipy.optimize import minimize
+
+    if not x.shape[1]:
+        return np.ones(0)
+    samples = list(_samples(x, scores, dataset, random))
+    start = np.concatenate([np.full(x.shape[1], np.log(2.0)), np.full(len(samples), np.log(0.3))])
+    bounds = [(np.log(_SHORTEST), np.log(_LONGEST))] * x.shape[1] + [(np.log(1e-3), np.log(30.0))] * len(
+        samples
+    )
+    found = minimize(
+        _unlikeliness,
+        start,
+        args=(samples,),
+        jac=True,
+        method="L-BFGS-B",
+        bounds=bounds,
+        options={"maxiter": _LEARNING_STEPS},
+    )
+    lengths: Floats = np.exp(found.x[: x.shape[1]])
+    return lengths
+
+
+def _samples(
+    x: Floats, scores: Floats, dataset: np.ndarray, random: np.random.Generator
+) -> list[tuple[Floats, Floats]]:
+    """(points, scores) of some runs of some datasets on which runs differ."""
+    order = np.argsort(dataset, kind="stable")
+    of_datasets = np.split(order, np.flatnonzero(np.diff(dataset[order])) + 1)
+    varied = [rows for rows in of_datasets if np.ptp(scores[rows]) > 0 and len(rows) > 2]
+    chosen = random.permutation(len(varied))[:_LEARNING_DATASETS]
+    samples = []
+    for number in sorted(chosen.tolist()):
+        rows = np.sort(random.permutation(varied[number])[:_LEARNING_RUNS])
+        if np.ptp(scores[rows]) > 0:
+            samples.append((x[rows], scores[rows] - scores[rows].mean()))
+    return samples
+
+
+def _unlikeliness(logarithms: Floats, samples: Sequence[tuple[Floats, Floats]]) -> tuple[float, Floats]:
+    """Negative log likelihood, and its gradient, at log length scales and log noise variances."""
+    from scipy.linalg import cho_factor, cho_solve
+
+    J = len(logarithms) - len(samples)
+    lengths, noises = np.exp(logarithms[:J]), np.exp(logarithms[J:])
+    total, gradient = 0.0, np.zeros_like(logarithms)
+    for number, ((points, y), noise) in enumerate(zip(samples, noises, strict=True)):
+        n = len(y)
+        x = points / lengths
+        r = np.sqrt(5 * squared_distances(x, x))
+        decay = np.exp(-r)
+        C = (1 + r + r * r / 3) * decay
+        C[np.diag_indices(n)] += noise
+        factor = cho_factor(C, lower=True, check_finite=False)
+        inverse = cho_solve(factor, np.eye(n), check_finite=False)
+        alpha = inverse @ y
+        fit = float(y @ alpha)
+        total += n / 2 * np.log(fit / n) + np.log(np.diag(factor[0])).sum()
+        # dL/dC = -1/2 (n / (y' C^-1 y) alpha alpha' - C^-1)
+        slope = -0.5 * (n / fit * np.outer(alpha, alpha) - inverse)
+        # dk / d log l_j = 5/3 (1 + sqrt(5) r) exp(-sqrt(5) r) (x_ij - x_i'j)^2
+        weight = slope * (5 / 3) * (1 + r) * decay
+        gradient[:J] += 2 * (weight.sum(axis=1) @ (x * x) - np.einsum("ij,ij->j", x, weight @ x))
+        gradient[J + number] = noise * np.trace(slope)
+    return total, gradient

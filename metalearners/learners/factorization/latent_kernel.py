@@ -1,0 +1,44 @@
+"""The kernel between latent positions of configurations (Fusi, Sheth and Elibol 2018), and its noise.
+
+Notation
+    Q              dimensions of the latent space
+    alpha, gamma   variance of a dataset's function; (Q,) how fast it varies along each dimension
+    sigma2         variance of a run's noise
+    r2             sum over q of gamma_q (x_q - x'_q)^2
+    k              alpha exp(-r2 / 2), or alpha times the Matern kernel with nu = 5/2
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, get_args
+
+import numpy as np
+
+from metalearners.gp.kernels import Shape, correlation, squared_distances
+from warehouse.support.arrays import Floats
+from warehouse.support.errors import UnknownName
+
+LATENT, LATENT_SPARSE = 20, 5
+"""Q of the paper, and Q where most entries are missing (`SPARSE`)."""
+SPARSE = 0.85
+"""Share of missing entries from which the paper's settings for 90 % are taken; it has others for 20 %."""
+
+
+@dataclass(frozen=True)
+class LatentKernel:
+    """k, and the noise around it."""
+
+    shape: Shape
+    alpha: float
+    gamma: Annotated[Floats, "Q"]
+    sigma2: float
+
+    def __post_init__(self) -> None:
+        if self.shape not in get_args(Shape):
+            raise UnknownName(f"unknown kernel {self.shape!r}; known are {', '.join(get_args(Shape))}")
+
+    def covariance(self, a: Floats, b: Floats) -> Floats:
+        """(n, n') k between the positions `a`, (n, Q), and `b`, (n', Q)."""
+        root = np.sqrt(self.gamma).astype(a.dtype)
+        return self.alpha * correlation(squared_distances(a * root, b * root), self.shape)

@@ -1,0 +1,393 @@
+"""Functional principal components of what is known of each dataset, and a guess at a new dataset's.
+
+Each dataset's runs are smoothed by a Gaussian process over configurations, so the few hundred noisy runs that
+a dataset has become a function of all configurations. Datasets differ in a few ways only: the functions'
+principal components. The coordinates of a new dataset on them are predicted from its meta-features, and what
+that prediction missed on the datasets that are known, left out one by one, says how far it may be off.
+Together that is a Gaussian prior over the new dataset's function, which trials on it turn into a posterior.
+
+The principal components of functions are those of Ramsay and Silverman, "Functional Data Analysis" (2005),
+chapter 8; the rest is ours.
+
+Notation
+    d, K      training datasets, components
+    Phi       (n, G) features of configurations; a function is Phi w (`ConfigurationKernel`)
+    W         (d, G) weights of each dataset's function
+    S, V      (d, K) coordinates of each dataset on the components, (K, G) the components:
+              W = mean + S V + rest
+    u, D      descriptions of datasets and distances between them by group (`Descriptions`)
+    kappa     exp(-sum over groups of weight D), 1 for equal datasets
+    R         (d, K) what the prediction of S from the other datasets misses
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Annotated, ClassVar
+
+import numpy as np
+import pandas as pd
+
+from metalearners.encoding.scores import Z80, standard_scores
+from metalearners.encoding.training_data import SIZES, TrainingData, training_data
+from metalearners.gp.posterior import Conditioned, Prior, best_together
+from metalearners.learners.base import WithSettings
+from metalearners.learners.configuration_kernel import ConfigurationKernel, learn_kernel
+from metalearners.learners.descriptions import FEATURE_GROUPS, QUALITIES, Descriptions, describe
+from metalearners.predictions import Observations, Prediction
+from warehouse.configurations.table import ConfigurationTable
+from warehouse.queries import RunTable
+from warehouse.support.arrays import Floats, Positions
+from warehouse.support.errors import BadOption, UnknownName
+
+_NOISES = (0.005, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 2.0)
+"""Variance of a run's noise over that of the function, of which each dataset takes the likeliest."""
+_RESTS = (0.1, 0.2, 0.4)
+"""Variance that the components leave out, of which the likeliest is taken."""
+_NOISES_OF_RUNS = (0.05, 0.1, 0.2, 0.4)  # variance, of which the likeliest is taken; each step doubles
+_SAMPLE = 50
+"""Runs of each dataset that uncertainty is learned from."""
+_GRID = 1500
+"""Runs at whose configurations the functions are compared."""
+_BLOCKS = (1, 1, 1, 5)
+"""Components whose coordinates are predicted together; the rest is the last block."""
+_WEIGHTS = (0.0, 0.15, 0.3, 0.6, 1.2, 2.5, 5.0)
+"""Weights of a group's distances, from no influence on; each step doubles."""
+_RIDGES = (0.1, 0.2, 0.4, 0.8, 1.6, 3.2)  # added to the kernel's diagonal; each step doubles
+_ROUNDS = 2  # over all groups; set by hand
+_LEVEL_VARIANCE = 100.0  # of a dataset's level, which no meta-feature tells: as good as unknown
+
+
+@dataclass(frozen=True)
+class Expectations:
+    """What is expected of the runs that a model learned from, each without the runs on its dataset.
+
+    Of datasets on which all runs are equal there is nothing here.
+    """
+
+    rows: Positions
+    """(e,) positions of runs"""
+    targets: Floats
+    """(e,) what was to be predicted."""
+    expected: Floats
+    """(e,)"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FunctionalPCA:
+    """A Gaussian prior over the function of a new dataset, given its meta-features."""
+
+    kernel: ConfigurationKernel
+    descriptions: Descriptions
+    mean: Annotated[Floats, "G"]
+    """Weights of the mean function."""
+    V: Annotated[Floats, "K G"]
+    blocks: Annotated[Positions, "blocks 2"]
+    """First component of each block, and the one after its last."""
+    block_weights: Annotated[Floats, "blocks groups"]
+    """Of the groups' distances, for each block."""
+    coefficients: Annotated[Floats, "d K"]
+    """S of a new dataset is kappa coefficients."""
+    factor: Annotated[Floats, "d G"]
+    """factor' factor is the covariance of what the predicted weights miss, within the components."""
+    rest: float
+    """Variance of a weight around the components."""
+    noise: float
+    """Variance of a run."""
+    calibration: float
+    """Factor of standard deviations with which 80 % intervals hold 80 %."""
+    normal: float
+    """See `FunctionalPCALearner`."""
+    _asked: dict[tuple[object, bytes], Floats] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+    """The expected weights of the dataset that was asked for last; a search asks again and again."""
+
+    def __post_init__(self) -> None:
+        if not self.rest > 0 or not self.noise > 0:
+            raise ValueError("a variance is not positive")
+
+    @property
+    def qualities(self) -> tuple[str, ...]:
+        """As `Model.qualities`."""
+        return tuple(dict.fromkeys([*SIZES, *QUALITIES]))
+
+    def predict(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Prediction:
+        """As `Model.predict`."""
+        phi = self.kernel.features(configurations, metafeatures)
+        std = self.calibration * np.sqrt(_variance(phi, self.factor, self.rest) + self.noise)
+        return Prediction(phi @ self._expected_weights(metafeatures), std)
+
+    def prior(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Prior:
+        """What trials are weighed against; see `metalearners.gp.posterior`."""
+        points = self.kernel.points(configurations, metafeatures)
+        phi = self.kernel.features_at(points)
+        return Prior(phi @ self._expected_weights(metafeatures), phi @ self._root, points)
+
+    def choose(self, configurations: ConfigurationTable, metafeatures: pd.Series, n: int) -> Positions:
+        """As `Model.choose`: those of which the best is expected to score most."""
+        phi = self.kernel.features(configurations, metafeatures)
+        # What the components leave out differs for each configuration: they have nothing of it in common.
+        return best_together(Prior(phi @ self._expected_weights(metafeatures), phi @ self.factor.T), n)
+
+    def condition(self, observations: Observations) -> Conditioned:
+        """As `Model.condition`."""
+        return Conditioned(self, observations)
+
+    def targets_of(self, values: Floats) -> Floats:
+        """As `metalearners.gp.posterior.HasPrior.targets_of`; few values are not clipped."""
+        return (1 - self.normal) * standard_scores(values) + self.normal * _normal_scores(values)
+
+    @cached_property
+    def _root(self) -> Floats:
+        """(G, G) Cholesky factor of the covariance of w."""
+        of_weights = self.factor.T @ self.factor + self.rest * np.eye(self.factor.shape[1])
+        root: Floats = np.asarray(np.linalg.cholesky(of_weights), np.float64)
+        return root
+
+    def _expected_weights(self, metafeatures: pd.Series) -> Floats:
+        """(G,) of the new dataset's function."""
+        asked = (tuple(metafeatures.index), metafeatures.to_numpy().tobytes())
+        if asked not in self._asked:
+            weights = self._predicted_weights(metafeatures)
+            self._asked.clear()
+            self._asked[asked] = weights
+        return self._asked[asked]
+
+    def _predicted_weights(self, metafeatures: pd.Series) -> Floats:
+        D = self.descriptions.distances(self.descriptions.place(metafeatures))
+        s: Floats = np.zeros(self.coefficients.shape[1])
+        for w, (start, end) in zip(self.block_weights, self.blocks, strict=True):
+            s[start:end] = np.exp(-w @ D) @ self.coefficients[:, start:end]
+        return self.mean + s @ self.V
+
+
+@dataclass(frozen=True, kw_only=True)
+class FunctionalPCALearner(WithSettings):
+    """Gaussian processes per dataset, whose components meta-features predict; for one flow or all.
+
+    Raises:
+        BadInput: an unknown group, or a number out of range.
+    """
+
+    model: ClassVar[type[FunctionalPCA]] = FunctionalPCA
+
+    groups: tuple[str, ...] = tuple(FEATURE_GROUPS)
+    """What datasets are compared by (`metalearners.learners.descriptions`); those that the training datasets
+    lack are left out."""
+    components: int = 25
+    """Most principal components that tell datasets apart."""
+    worst: float = -2.0
+    """Score below which runs count the same: how bad a bad configuration is says nothing."""
+    normal: float = 0.5
+    """Share of the normal scores of the ranks in what is learned, 0 to 1; the rest are standard scores."""
+    size: int = 256
+    """Most configurations that the kernel's features are built on."""
+    seed: int = 0
+    """Of the choice of runs that kernel, components and uncertainty are learned from."""
+
+    def __post_init__(self) -> None:
+        unknown = [group for group in self.groups if group not in FEATURE_GROUPS]
+        if unknown:
+            raise UnknownName(f"unknown group {unknown[0]!r}; known are {', '.join(FEATURE_GROUPS)}")
+        if self.components < 1 or self.size < 1 or not 0 <= self.normal <= 1 or self.worst >= 0:
+            raise BadOption("components and size must be positive, normal from 0 to 1, worst negative")
+
+    def fit(self, runs: RunTable, metafeatures: pd.DataFrame) -> FunctionalPCA:
+        """As `MetaLearner.fit`."""
+        return self.learn(runs, metafeatures)[0]
+
+    def learn(self, runs: RunTable, metafeatures: pd.DataFrame) -> tuple[FunctionalPCA, Expectations]:
+        """As `fit`; also what is expected of the runs themselves."""
+        from threadpoolctl import threadpool_limits
+
+        with threadpool_limits(1):  # the matrices are small: threads would wait for one another
+            return self._learn(training_data(runs, metafeatures))
+
+    def _learn(self, data: TrainingData) -> tuple[FunctionalPCA, Expectations]:
+        targets = self._targets(data)
+        kernel, phi = learn_kernel(data, targets, size=self.size, seed=self.seed)
+        rows = [np.flatnonzero(data.dataset == d) for d in range(len(data.metafeatures))]
+        varied = np.array([np.ptp(targets[own]) > 0 for own in rows], dtype=bool)
+        rows = [own for own, keep in zip(rows, varied, strict=True) if keep]
+        G = phi.shape[1]
+        W = np.array([_weights(phi[own], targets[own]) for own in rows]).reshape(-1, G)
+        mean = W.mean(axis=0) if len(W) else np.zeros(G)
+        random = np.random.default_rng(self.seed)
+        grid = phi[random.permutation(len(phi))[:_GRID]]
+        S, V = _components(W - mean, grid, self.components)
+        descriptions = describe(data.metafeatures[varied], self.groups)
+        regression = _predict_coordinates(descriptions, S)
+        expected = mean + (S - regression.missed) @ V  # (d, G), each without its own runs
+        factor = regression.missed @ V / np.sqrt(max(len(S), 1))
+        of_datasets = [(phi[own], targets[own], data.scores[own]) for own in rows]
+        uncertainty = _learn_uncertainty(of_datasets, expected, factor, random)
+        model = FunctionalPCA(
+            kernel=kernel,
+            descriptions=descriptions,
+            mean=mean,
+            V=V,
+            blocks=regression.blocks,
+            block_weights=regression.block_weights,
+            coefficients=regression.coefficients,
+            factor=factor,
+            rest=uncertainty.rest,
+            noise=uncertainty.noise,
+            calibration=uncertainty.calibration,
+            normal=self.normal,
+        )
+        of_runs = [phi[own] @ w for own, w in zip(rows, expected, strict=True)]
+        chosen = np.concatenate([*rows, np.empty(0, np.intp)])
+        return model, Expectations(chosen, targets[chosen], np.concatenate([*of_runs, np.empty(0)]))
+
+    def _targets(self, data: TrainingData) -> Floats:
+        """(m,) scores that are clipped below, mixed with normal scores of the ranks: the top counts more."""
+        clipped = standard_scores(np.maximum(data.scores, self.worst), data.dataset)
+        ranked = _normal_scores(data.scores, data.dataset)
+        return standard_scores((1 - self.normal) * clipped + self.normal * ranked, data.dataset)
+
+
+@dataclass(frozen=True)
+class _Regression:
+    """How descriptions predict S, block by block; the first three as in `FunctionalPCA`."""
+
+    blocks: Positions
+    block_weights: Floats
+    coefficients: Floats
+    missed: Floats
+    """R"""
+
+
+def _predict_coordinates(descriptions: Descriptions, S: Floats) -> _Regression:
+    D = descriptions.own_distances()
+    ends = np.minimum(np.cumsum([*_BLOCKS, S.shape[1]]), S.shape[1])
+    blocks = np.column_stack([np.concatenate([[0], ends[:-1]]), ends])
+    block_weights = np.zeros((len(ends), len(D)))
+    coefficients, missed = np.zeros_like(S), S.copy()
+    for block, (start, end) in enumerate(blocks):
+        if start < end and len(D):
+            of_block = _best_weights(D, S[:, start:end])
+            block_weights[block] = of_block[0]
+            coefficients[:, start:end], missed[:, start:end] = of_block[1:]
+    return _Regression(blocks, block_weights, coefficients, missed)
+
+
+@dataclass(frozen=True)
+class _Uncertainty:
+    """As in `FunctionalPCA`."""
+
+    rest: float
+    noise: float
+    calibration: float
+
+
+def _learn_uncertainty(
+    of_datasets: list[tuple[Floats, Floats, Floats]],
+    expected: Floats,
+    factor: Floats,
+    random: np.random.Generator,
+) -> _Uncertainty:
+    """The likeliest variances, from Phi, targets and scores of the runs of each dataset."""
+    samples = []
+    for w, (phi, targets, scores) in zip(expected, of_datasets, strict=True):
+        some = random.permutation(len(targets))[:_SAMPLE]
+        samples.append((phi[some], targets[some] - phi[some] @ w, scores[some] - phi[some] @ w))
+    likelihoods = {
+        (rest, noise): sum(_likelihood(phi, missed, factor, rest, noise) for phi, missed, _ in samples)
+        for rest in _RESTS
+        for noise in _NOISES_OF_RUNS
+    }
+    rest, noise = max(likelihoods, key=likelihoods.__getitem__)
+    sizes = [np.abs(missed) / np.sqrt(_variance(phi, factor, rest) + noise) for phi, _, missed in samples]
+    calibration = float(np.quantile(np.concatenate(sizes), 0.8)) / Z80 if sizes else 1.0
+    return _Uncertainty(rest, noise, calibration)
+
+
+def _variance(phi: Floats, factor: Floats, rest: float) -> Floats:
+    """(n,) of the functions, where `factor` and `rest` are those of `FunctionalPCA`."""
+    variance: Floats = ((phi @ factor.T) ** 2).sum(axis=1) + rest * (phi**2).sum(axis=1)
+    return variance
+
+
+def _normal_scores(values: Floats, dataset: Positions | None = None) -> Floats:
+    """(m,) normal scores of the ranks of `values` within each dataset (None: of one), standardized."""
+    from scipy.special import ndtri
+    from scipy.stats import rankdata
+
+    if dataset is None:
+        return standard_scores(ndtri((rankdata(values) - 0.5) / len(values)))
+    groups = pd.Series(values).groupby(dataset)
+    share = (groups.rank().to_numpy() - 0.5) / groups.transform("size").to_numpy()
+    return standard_scores(ndtri(share), dataset)
+
+
+def _components(W: Floats, grid: Floats, most: int) -> tuple[Floats, Floats]:
+    """Principal components of functions, as values on a grid: S (d, K), V (K, G) with W nearly S V."""
+    U, s, _ = np.linalg.svd(W @ grid.T, full_matrices=False)
+    K = int((s[:most] > 1e-9 * max(s.max(initial=0), 1e-300)).sum())
+    S = U[:, :K] * s[:K] / np.sqrt(len(grid))
+    return S, np.linalg.pinv(S) @ W
+
+
+def _likelihood(phi: Floats, missed: Floats, spread: Floats, rest: float, noise: float) -> float:
+    """Log density of what a prediction missed on some runs of a dataset, whose level is unknown."""
+    factor = phi @ spread.T
+    C = factor @ factor.T + rest * (phi @ phi.T) + _LEVEL_VARIANCE
+    C[np.diag_indices_from(C)] += noise
+    L = np.linalg.cholesky(C)
+    whitened = np.linalg.solve(L, missed)
+    return float(-0.5 * whitened @ whitened - np.log(np.diag(L)).sum())
+
+
+def _weights(phi: Floats, y: Floats) -> Floats:
+    """(G,) the likeliest function of these runs: the Gaussian process's posterior mean."""
+    from scipy.linalg import cho_factor, cho_solve
+
+    gram, target = phi.T @ phi, phi.T @ y
+    diagonal = np.diag_indices(len(gram))
+    best, best_likelihood = np.zeros(len(gram)), -np.inf
+    for noise in _NOISES:
+        C = gram.copy()
+        C[diagonal] += noise
+        factor = cho_factor(C, lower=True, check_finite=False)
+        w = cho_solve(factor, target, check_finite=False)
+        fit = float(y @ (y - phi @ w)) / noise
+        log_det = 2 * np.log(np.diag(factor[0])).sum() + (len(y) - len(gram)) * np.log(noise)
+        likelihood = -0.5 * (len(y) * np.log(max(fit, 1e-12)) + log_det)
+        if likelihood > best_likelihood:
+            best, best_likelihood = w, likelihood
+    return best
+
+
+def _best_weights(D: Floats, S: Floats) -> tuple[Floats, Floats, Floats]:
+    """Weights of groups that predict S best when left out; then as `_left_out`, without the share."""
+    weights = np.full(len(D), 0.6)
+    best = _left_out(np.tensordot(weights, D, 1), S)
+    for _ in range(_ROUNDS):
+        for group in range(len(D)):
+            for weight in _WEIGHTS:
+                other = weights.copy()
+                other[group] = weight
+                if weight == weights[group] or not other.any():
+                    continue
+                result = _left_out(np.tensordot(other, D, 1), S)
+                if result[0] < best[0] - 1e-4:
+                    best, weights = result, other
+    return weights, best[1], best[2]
+
+
+def _left_out(D: Floats, S: Floats) -> tuple[float, Floats, Floats]:
+    """Kernel ridge regression: share of squares missed by leaving out each row, coefficients, residuals."""
+    w, Q = np.linalg.eigh(np.exp(-D))
+    projected = Q.T @ S
+    total = max(float((S**2).sum()), 1e-300)
+    best: tuple[float, Floats, Floats] = (np.inf, np.zeros_like(S), S)
+    for ridge in _RIDGES:
+        inverse = 1 / (np.maximum(w, 0) + ridge)
+        c = Q @ (inverse[:, None] * projected)
+        missed = c / ((Q**2) @ inverse)[:, None]
+        loss = float((missed**2).sum()) / total
+        if loss < best[0]:
+            best = (loss, c, missed)
+    return best

@@ -1,0 +1,361 @@
+"""Learners that look up what runs on other datasets scored: the nearest ones, or all.
+
+They stand for what others do. Each first makes a function of configurations from the runs on each dataset
+(the distance-weighted mean of the nearest runs, which is the run's own score where a configuration was run),
+and then combines the functions of some datasets.
+
+    knn                 the nearest dataset (van Hoof's thesis, chapter 6)
+    knn-lightgbm        the same, with LightGBM in place of the nearest runs
+    average-rank        all datasets, by mean rank
+    portfolio           the greedy portfolio on ranks of AutoGluon and TabRepo, then by mean rank
+    nearest-25          the best configuration of each of the 25 nearest datasets by L1, as auto-sklearn 1
+    nearest-portfolio   the portfolio of the nearest dataset's group, as FLAML's zero-shot
+
+Notation
+    d, n, J   training datasets, configurations, columns of the encoded hyperparameters
+    x         (n, J) encoded configurations, standardized
+    share     of a dataset's runs that a score is better than, from 0 to 1: its rank there
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, ClassVar, Literal, get_args
+
+import numpy as np
+import pandas as pd
+
+from metalearners.encoding.matrices import centre_and_spread, encode_runs, learn_encoding_of, standardized
+from metalearners.encoding.training_data import SIZES, training_data
+from metalearners.gp.kernels import squared_distances
+from metalearners.learners.base import WithSettings
+from metalearners.learners.calibrated import CalibratedModel, calibrated
+from metalearners.learners.lightgbm_trees import REPRODUCIBLE
+from warehouse.configurations.table import ConfigurationTable
+from warehouse.qualities import SHAPE
+from warehouse.queries import RunTable
+from warehouse.support.arrays import Floats, Positions
+from warehouse.support.errors import BadOption, UnknownName
+
+Distance = Literal["L1", "L2"]
+
+_NEIGHBOURS = 5  # runs, as in the thesis
+_BEST_SCORE = np.sqrt(3)  # of a configuration that was the best everywhere; see `_as_scores`
+_STEP = 0.01  # between the scores of configurations that are put in an order
+_SAME = 1e-6  # distance of equal points, after rounding
+_PORTFOLIO = 10  # configurations that are put first; set by hand
+_GROUP = 10  # datasets that the portfolio of one is built over; set by hand
+_FLAML_SHAPE = (
+    "NumberOfInstances",
+    "NumberOfFeatures",
+    "NumberOfClasses",
+    "NumberOfNumericFeatures",
+)
+"""FLAML's four: rows, features, classes, and the share of numeric features."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunsOfDatasets(CalibratedModel):
+    """The runs of each dataset, and which datasets are near a new one."""
+
+    datasets: int | None
+    metafeatures: Annotated[tuple[str, ...], "q"]
+    distance: Distance
+    x: Annotated[Floats, "m J"]
+    """Of each run, one dataset after the other."""
+    scores: Annotated[Floats, "m"]
+    shares: Annotated[Floats, "m"]
+    ends: Annotated[Positions, "d"]
+    """Where the runs of each dataset end."""
+    known: Annotated[Floats, "d q"]
+    """Meta-features of the datasets, comparable."""
+    scale: Annotated[Floats, "q"]
+    """What the logarithms of meta-features were divided by; NaN where they do not vary."""
+
+    def __post_init__(self) -> None:
+        if not len(self.ends) or self.ends[-1] != len(self.x) or (np.diff(self.ends, prepend=0) < 1).any():
+            raise ValueError("the datasets do not fit the runs")
+
+    @property
+    def qualities(self) -> tuple[str, ...]:
+        """As `Model.qualities`."""
+        return tuple(dict.fromkeys([*SIZES, *self.metafeatures]))
+
+    def expect(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Floats:
+        if not len(configurations):
+            return np.empty(0)
+        return self.combined(self.points(configurations, metafeatures), self.nearest(metafeatures))
+
+    @abstractmethod
+    def combined(self, x: Floats, nearest: Positions) -> Floats:
+        """(n,) scores from the functions of these datasets, the nearest first."""
+
+    def nearest(self, metafeatures: pd.Series) -> Positions:
+        """Positions of the `datasets` nearest datasets; what is missing on either side does not count."""
+        mine = np.log1p(metafeatures.reindex(list(self.metafeatures)).to_numpy(np.float64)) / self.scale
+        apart = np.abs(self.known - mine)
+        counted = np.maximum((~np.isnan(apart)).sum(axis=1), 1)
+        total = np.nansum(apart if self.distance == "L1" else apart**2, axis=1) / counted
+        total[np.isnan(apart).all(axis=1)] = np.inf
+        return np.argsort(total, kind="stable")[: self.datasets]
+
+    def rows(self, dataset: int) -> slice:
+        """The runs of a dataset."""
+        return slice(self.ends[dataset - 1] if dataset else 0, self.ends[dataset])
+
+    def function(self, dataset: int, values: Floats, x: Floats) -> Floats:
+        """(n,) the mean of `values` over the dataset's nearest runs, weighted by 1 / distance."""
+        rows = self.rows(dataset)
+        known = self.x[rows]
+        squared = squared_distances(x, known)
+        k = min(_NEIGHBOURS, len(known))
+        run = np.argpartition(squared, k - 1, axis=1)[:, :k]
+        distance = np.sqrt(np.take_along_axis(squared, run, axis=1))
+        exact = distance < _SAME
+        weights = np.where(exact.any(axis=1, keepdims=True), exact, 1 / np.maximum(distance, _SAME))
+        mean: Floats = (values[rows][run] * weights).sum(axis=1) / weights.sum(axis=1)
+        return mean
+
+
+@dataclass(frozen=True, kw_only=True)
+class NearestDatasets(RunsOfDatasets):
+    """The nearest datasets' nearest five runs, weighted by distance."""
+
+    def combined(self, x: Floats, nearest: Positions) -> Floats:
+        mean: Floats = np.mean([self.function(dataset, self.scores, x) for dataset in nearest], axis=0)
+        return mean
+
+
+@dataclass(frozen=True, kw_only=True)
+class NearestDatasetsLightGBM(NearestDatasets):
+    """LightGBM on the runs of the nearest datasets."""
+
+    def function(self, dataset: int, values: Floats, x: Floats) -> Floats:
+        import lightgbm
+
+        rows = self.rows(dataset)
+        parameters = {**REPRODUCIBLE, "num_leaves": 16, "learning_rate": 0.05, "min_data_in_leaf": 1}
+        if not self.x.shape[1] or rows.stop - rows.start < 2:
+            return np.full(len(x), values[rows].mean())
+        training = lightgbm.Dataset(self.x[rows], values[rows], params={"min_data_in_bin": 1})
+        booster = lightgbm.train(parameters, training, num_boost_round=100)
+        predicted: Floats = np.asarray(booster.predict(x, num_threads=1))
+        return predicted
+
+
+@dataclass(frozen=True, kw_only=True)
+class AverageRank(RunsOfDatasets):
+    """The mean rank that a configuration has on the other datasets."""
+
+    def combined(self, x: Floats, nearest: Positions) -> Floats:
+        in_order = np.sort(nearest)  # so that sums round alike for every dataset
+        shares = np.mean([self.function(dataset, self.shares, x) for dataset in in_order], axis=0)
+        return _as_scores(shares)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OrderedFirst(RunsOfDatasets):
+    """Some configurations come first, in an order; the others follow by mean rank."""
+
+    def combined(self, x: Floats, nearest: Positions) -> Floats:
+        by_rank = [self.function(dataset, self.shares, x) for dataset in range(len(self.ends))]
+        scores = _as_scores(np.mean(by_rank, axis=0))
+        first = self.first(nearest)
+        for place, configuration in reversed(list(enumerate(self.distinct[first]))):
+            same = (np.abs(x - configuration) < _SAME).all(axis=1)
+            scores[same] = _BEST_SCORE + _STEP * (len(first) - place)
+        return scores
+
+    def choose(self, configurations: ConfigurationTable, metafeatures: pd.Series, n: int) -> Positions:
+        """As `Model.choose`: what is most like each one that comes first, then the others."""
+        x = self.points(configurations, metafeatures)
+        nearest = self.nearest(metafeatures)
+        apart = squared_distances(self.distinct[self.first(nearest)], x)  # (first, n)
+        chosen: list[int] = []
+        for distances in apart[: min(n, len(x))]:
+            distances[chosen] = np.inf
+            chosen.append(int(distances.argmin()))
+        rest = np.argsort(-self.combined(x, nearest), kind="stable")
+        return np.array([*chosen, *rest[~np.isin(rest, chosen)]], dtype=np.intp)[:n]
+
+    @abstractmethod
+    def first(self, nearest: Positions) -> list[int]:
+        """Positions in `distinct` of the configurations that come first."""
+
+    @cached_property
+    def _distinct(self) -> tuple[Floats, Positions]:
+        """The different configurations, and which of them each run is of."""
+        distinct, of_run = np.unique(self.x, axis=0, return_inverse=True)
+        return distinct, of_run.ravel()
+
+    @property
+    def distinct(self) -> Floats:
+        """(configurations, J) the different configurations."""
+        return self._distinct[0]
+
+    @cached_property
+    def share_matrix(self) -> Floats:
+        """(d, configurations) the share of each on each dataset, NaN where it was not run."""
+        of_dataset = np.repeat(np.arange(len(self.ends)), np.diff(self.ends, prepend=0))
+        shares = np.full((len(self.ends), len(self.distinct)), np.nan)
+        shares[of_dataset, self._distinct[1]] = self.shares
+        return shares
+
+    def greedy(self, datasets: Positions) -> list[int]:
+        """Configurations, each of which raises the mean over datasets of the best rank so far the most."""
+        shares = np.nan_to_num(self.share_matrix[datasets])
+        best = np.zeros(len(datasets))
+        chosen: list[int] = []
+        while len(chosen) < min(_PORTFOLIO, shares.shape[1]):
+            together = np.maximum(best[:, None], shares).mean(axis=0)
+            together[chosen] = -np.inf
+            chosen.append(int(together.argmax()))
+            best = np.maximum(best, shares[:, chosen[-1]])
+        return chosen
+
+
+@dataclass(frozen=True, kw_only=True)
+class Portfolio(OrderedFirst):
+    """A greedy portfolio on ranks over all datasets."""
+
+    def first(self, nearest: Positions) -> list[int]:  # noqa: ARG002 (the same for every dataset)
+        return self._of_all
+
+    @cached_property
+    def _of_all(self) -> list[int]:
+        return self.greedy(np.arange(len(self.ends)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class NearestBest(OrderedFirst):
+    """The best configuration of each of the nearest datasets."""
+
+    def first(self, nearest: Positions) -> list[int]:
+        best = [int(np.nanargmax(self.share_matrix[dataset])) for dataset in nearest]
+        return list(dict.fromkeys(best))
+
+
+@dataclass(frozen=True, kw_only=True)
+class NearestPortfolio(OrderedFirst):
+    """The portfolio of the nearest dataset and of the datasets that are nearest to that."""
+
+    def first(self, nearest: Positions) -> list[int]:
+        apart = np.nanmean((self.known - self.known[nearest[0]]) ** 2, axis=1)
+        members = np.argsort(np.nan_to_num(apart, nan=np.inf), kind="stable")[:_GROUP]
+        best = int(np.nanargmax(self.share_matrix[nearest[0]]))
+        return list(dict.fromkeys([best, *self.greedy(members)]))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _NeighboursLearner(WithSettings):
+    """Settings of the search for datasets.
+
+    Raises:
+        BadInput: `datasets` is less than 1, or `distance` is unknown.
+    """
+
+    model: ClassVar[type[RunsOfDatasets]]
+
+    datasets: int | None = None
+    """How many of the nearest datasets count; None = all."""
+    metafeatures: tuple[str, ...] = SHAPE
+    """What datasets are compared by, each divided by its standard deviation, on a logarithmic scale."""
+    distance: Distance = "L2"
+    """Between datasets."""
+
+    def __post_init__(self) -> None:
+        if self.datasets is not None and self.datasets < 1:
+            raise BadOption(f"datasets must be 1 or more, not {self.datasets}")
+        if self.distance not in get_args(Distance):
+            raise UnknownName(
+                f"unknown distance {self.distance!r}; known are {', '.join(get_args(Distance))}"
+            )
+
+    def fit(self, runs: RunTable, metafeatures: pd.DataFrame) -> RunsOfDatasets:
+        """As `MetaLearner.fit`."""
+        return calibrated(self.learn, runs, metafeatures)
+
+    def learn(self, runs: RunTable, metafeatures: pd.DataFrame) -> RunsOfDatasets:
+        """As `fit`, without measuring the spread of predictions."""
+        data = training_data(runs, metafeatures)
+        encoding = learn_encoding_of(data)
+        encoded = encode_runs(encoding, data)
+        centre, width = centre_and_spread(encoded)
+        order = np.argsort(data.dataset, kind="stable")
+        ranks = pd.Series(data.scores).groupby(data.dataset).rank(pct=True).to_numpy()
+        known = np.log1p(data.metafeatures.reindex(columns=list(self.metafeatures)).to_numpy(np.float64))
+        with np.errstate(invalid="ignore"):
+            spread = pd.DataFrame(known).std(ddof=0).to_numpy()
+        scale = np.where(spread > 0, spread, np.nan)
+        return self.model(
+            encoding=encoding,
+            centre=centre,
+            width=width,
+            datasets=self.datasets,
+            metafeatures=tuple(self.metafeatures),
+            distance=self.distance,
+            x=standardized(encoded, centre, width)[order],
+            scores=data.scores[order],
+            shares=ranks[order],
+            ends=np.cumsum(np.bincount(data.dataset)),
+            known=known / scale,
+            scale=scale,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class NearestDatasetLearner(_NeighboursLearner):
+    """The nearest dataset's nearest five runs, weighted by distance (the thesis's KNN)."""
+
+    model = NearestDatasets
+    datasets: int | None = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class NearestDatasetLightGBMLearner(NearestDatasetLearner):
+    """LightGBM on the runs of the nearest dataset (the thesis's KNN + LightGBM)."""
+
+    model = NearestDatasetsLightGBM
+
+
+@dataclass(frozen=True, kw_only=True)
+class AverageRankLearner(_NeighboursLearner):
+    """The mean rank that a configuration has on the other datasets: one order for all datasets."""
+
+    model = AverageRank
+
+
+@dataclass(frozen=True, kw_only=True)
+class PortfolioLearner(_NeighboursLearner):
+    """A greedy portfolio on ranks over all datasets, as AutoGluon and TabRepo build theirs."""
+
+    model = Portfolio
+
+
+@dataclass(frozen=True, kw_only=True)
+class NearestBestLearner(_NeighboursLearner):
+    """The best configuration of each of the 25 nearest datasets by L1, as auto-sklearn 1 starts."""
+
+    model = NearestBest
+    datasets: int | None = 25
+    distance: Distance = "L1"
+
+
+@dataclass(frozen=True, kw_only=True)
+class NearestPortfolioLearner(_NeighboursLearner):
+    """The nearest dataset on four shape features brings its portfolio, as FLAML's zero-shot does.
+
+    FLAML's portfolios are built off-line over tasks of one kind; here a dataset's portfolio is the greedy one
+    of itself and the datasets that are nearest to it.
+    """
+
+    model = NearestPortfolio
+    metafeatures: tuple[str, ...] = _FLAML_SHAPE
+
+
+def _as_scores(shares: Floats) -> Floats:
+    """Standard scores that an even spread of shares over 0 to 1 would have."""
+    scores: Floats = (shares - 0.5) * np.sqrt(12)
+    return scores

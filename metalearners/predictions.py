@@ -1,0 +1,48 @@
+"""What is expected of configurations on a dataset, and the trials on it that say more."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import pandas as pd
+
+from warehouse.configurations.table import ConfigurationTable
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What a learner expects of n configurations on one dataset, in standard scores of that dataset."""
+
+    mean: np.ndarray
+    """(n,), larger is better."""
+    std: np.ndarray | None = None
+    """(n,) standard deviation of a run's score around `mean`, where the learner states one."""
+
+
+@dataclass(frozen=True)
+class Observations:
+    """Trials on the new dataset."""
+
+    configurations: ConfigurationTable
+    """t of them"""
+    values: np.ndarray
+    """(t,) of the measure that the learner was trained on, larger is better (see `oriented`)."""
+
+    def with_more(self, others: Observations) -> Observations:
+        """These trials, and then the others."""
+        configurations = self.configurations.followed_by(others.configurations)
+        return Observations(configurations, np.concatenate([self.values, others.values]))
+
+
+class Predictor(Protocol):
+    """Says what to expect of configurations on a dataset, and takes trials into account."""
+
+    def predict(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Prediction:
+        """As `MetaLearner.predict`."""
+        ...
+
+    def condition(self, observations: Observations) -> Predictor:
+        """As `MetaLearner.condition`."""
+        ...

@@ -1,0 +1,85 @@
+"""The search of Fusi, Sheth and Elibol (2018) as the benchmarks of matrix factorization run it.
+
+Notation, beside that of `metalearners.learners.factorization.latent_kernel`
+    N, X   configurations, (N, Q) their latent positions
+    t, y   trials, (t,) their values; larger is better
+    mu, v  (N,) mean and variance of the function after the trials (the paper's equation 7)
+    xi     by how much a trial should beat the best one so far
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from metalearners.learners.factorization.latent_kernel import LatentKernel
+from recommend.bo.acquisition import expected_improvement
+from warehouse.support.arrays import Floats
+
+XI = 0.01
+"""The paper's xi."""
+
+
+def posterior(kernel: LatentKernel, observed: Floats, y: Floats, new: Floats) -> tuple[Floats, Floats]:
+    """mu and v at the positions `new`, (n, Q), given `y` at `observed`, (t, Q): the paper's equation 7.
+
+    The mean before any trial is 0.
+    """
+    from scipy.linalg import solve_triangular
+
+    C = kernel.covariance(observed, observed)
+    C[np.diag_indices_from(C)] += kernel.sigma2
+    L = np.linalg.cholesky(C)
+    explained = solve_triangular(L, kernel.covariance(observed, new), lower=True, check_finite=False)
+    whitened = solve_triangular(L, y, lower=True, check_finite=False)
+    return whitened @ explained, np.maximum(kernel.alpha - (explained**2).sum(axis=0), 0)
+
+
+class LatentSearch:
+    """Trials one by one on a new dataset, with mu and v of all N configurations kept up to date.
+
+    A trial costs t N operations: the Cholesky factor grows by a row.
+    """
+
+    def __init__(self, kernel: LatentKernel, X: Floats, mean: Floats | None = None) -> None:
+        """No trial yet.
+
+        Args:
+            X: (N, Q)
+            mean: (N,) of the function before any trial; None = 0.
+        """
+        self._kernel = kernel
+        self._X = X
+        self.mean: Floats = np.zeros(len(X)) if mean is None else mean.astype(np.float64)
+        """(N,) mu"""
+        self.variance: Floats = np.full(len(X), kernel.alpha)
+        """(N,) v"""
+        self._explained = np.empty((8, len(X)))  # rows of inverse(L) k(trials, X); room for more than t
+        self._trials = 0
+        self.best = -np.inf
+        """Highest value so far."""
+
+    def observe(self, position: int, y: float) -> None:
+        """A trial of the configuration at this position of X had the value y."""
+        if self._trials == len(self._explained):
+            self._explained = np.concatenate([self._explained, np.empty_like(self._explained)])
+        known = self._explained[: self._trials]
+        covariance = self._kernel.covariance(self._X[[position]], self._X)[0] - known[:, position] @ known
+        spread = np.sqrt(covariance[position] + self._kernel.sigma2)
+        row = covariance / spread
+        self.mean = self.mean + row * ((y - self.mean[position]) / spread)
+        self.variance = np.maximum(self.variance - row * row, 0)
+        self._explained[self._trials] = row
+        self._trials += 1
+        self.best = max(self.best, y)
+
+    def next(self, tried: npt.NDArray[np.bool_], xi: float = XI) -> int:
+        """Position of the configuration with the highest expected improvement, or mu before any trial.
+
+        Args:
+            tried: (N,) those that are not to be tried again; not all of them.
+        """
+        if not self._trials:
+            return int(np.where(tried, -np.inf, self.mean).argmax())
+        expected = expected_improvement(self.mean, np.sqrt(self.variance), self.best, xi)
+        return int(np.where(tried, -np.inf, expected).argmax())

@@ -1,0 +1,60 @@
+"""The paper's equation 7, and the search that is built on it."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from metalearners.gp.kernels import Shape
+from metalearners.learners.factorization.latent_kernel import LatentKernel
+from tests.benchmarks.latent_search import LatentSearch, posterior
+
+
+def kernel(shape: Shape = "rbf", sigma2: float = 0.1) -> LatentKernel:
+    return LatentKernel(shape, alpha=2.0, gamma=np.array([0.5, 2.0]), sigma2=sigma2)
+
+
+def test_one_trial_moves_the_mean_by_hand() -> None:
+    """k = 2 at the trial and 2 c elsewhere: mu = 2 c y / 2.1, v = 2 - (2 c)^2 / 2.1."""
+    c = float(np.exp(-0.25))
+    mean, variance = posterior(kernel(), np.zeros((1, 2)), np.array([3.0]), np.array([[1.0, 0.0]]))
+    assert mean == pytest.approx([2 * c * 3 / 2.1])
+    assert variance == pytest.approx([2 - (2 * c) ** 2 / 2.1])
+
+
+def test_trials_without_noise_are_known_exactly() -> None:
+    X = np.random.default_rng(0).normal(size=(5, 2))
+    y = np.arange(5.0)
+    mean, variance = posterior(kernel(sigma2=1e-10), X, y, X)
+    assert mean == pytest.approx(y, abs=1e-4)
+    assert variance == pytest.approx(np.zeros(5), abs=1e-4)
+
+
+@given(st.lists(st.integers(0, 11), min_size=1, max_size=20), st.sampled_from(["rbf", "matern"]))
+def test_a_search_knows_what_the_equation_says(trials: list[int], shape: Shape) -> None:
+    """Whatever is tried, a configuration twice included."""
+    random = np.random.default_rng(len(trials))
+    X, y = random.normal(size=(12, 2)), random.normal(size=len(trials))
+    search = LatentSearch(kernel(shape), X)
+    for position, value in zip(trials, y, strict=True):
+        search.observe(position, float(value))
+    mean, variance = posterior(kernel(shape), X[trials], y, X)
+    np.testing.assert_allclose(search.mean, mean, atol=1e-8)
+    np.testing.assert_allclose(search.variance, variance, atol=1e-8)
+    assert search.best == y.max()
+
+
+def test_a_search_begins_at_the_mean_it_was_given() -> None:
+    search = LatentSearch(kernel(), np.eye(2), mean=np.array([0.0, 1.0]))
+    assert search.next(np.array([False, False])) == 1
+    assert search.next(np.array([False, True])) == 0
+
+
+def test_a_search_goes_where_improvement_is_expected_and_not_where_it_was() -> None:
+    line = np.column_stack([np.linspace(0, 4, 9), np.zeros(9)])
+    search = LatentSearch(kernel(sigma2=1e-6), line)
+    for position in (0, 8):
+        search.observe(position, float(position))  # the far end is better
+    tried = np.zeros(9, dtype=bool)
+    tried[[0, 8]] = True
+    assert search.next(tried) in (6, 7)

@@ -1,0 +1,129 @@
+"""Runs as training data."""
+
+from collections.abc import Collection
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from metalearners import new_learner
+from metalearners.encoding.scores import oriented, standard_scores
+from metalearners.encoding.training_data import training_data, without_datasets
+from tests.contracts.meta_learner import toy_metafeatures, toy_runs
+from tests.tables import flow_table
+from warehouse.queries import RunTable
+from warehouse.support.errors import BadInput
+
+
+def of_one_family(runs: RunTable, datasets: Collection[str]) -> RunTable:
+    """The runs as if these datasets were near copies of one another."""
+    table = runs.runs
+    family = table["family"].mask(table["dataset"].isin(list(datasets)), "copies")
+    return replace(runs, runs=table.assign(family=family))
+
+
+def test_scores_are_standardized_within_each_dataset() -> None:
+    values = np.array([1.0, 10.0, 2.0, 20.0, 3.0, 30.0])
+    scores = standard_scores(values, np.array([0, 1, 0, 1, 0, 1]))
+    np.testing.assert_allclose(scores[::2], [-1.224745, 0, 1.224745], atol=1e-6)
+    np.testing.assert_allclose(scores[1::2], scores[::2])
+    np.testing.assert_allclose(standard_scores(values[1::2]), scores[1::2])
+
+
+@pytest.mark.parametrize("value", [0.0, 0.1, 1 / 3, 1e300])
+def test_a_dataset_whose_runs_are_all_equal_scores_zero(value: float) -> None:
+    assert standard_scores(np.array([value] * 7 + [1.0]), np.array([0] * 7 + [1])).tolist() == [0.0] * 8
+    assert standard_scores(np.array([value] * 7)).tolist() == [0.0] * 7
+
+
+@pytest.mark.parametrize(
+    ("measure", "larger_is_better"),
+    [
+        ("predictive_accuracy", True),
+        ("area_under_roc_curve", True),
+        ("f_measure", True),
+        ("kappa", True),
+        ("usercpu_time_millis", False),
+        ("mean_absolute_error", False),
+        ("build_memory", False),
+        ("average_cost", False),
+        ("ram_hours", False),
+        ("mean_class_complexity", False),
+        ("mean_class_complexity_gain", True),
+    ],
+)
+def test_larger_is_better_for_every_oriented_measure(measure: str, larger_is_better: bool) -> None:
+    assert oriented(np.array([2.0]), measure)[0] == (2.0 if larger_is_better else -2.0)
+
+
+@pytest.mark.parametrize("measure", ["speed", "neg_log_loss"])
+def test_nothing_is_learned_from_a_measure_of_unknown_direction(measure: str) -> None:
+    with pytest.raises(BadInput, match=f"unknown measure '{measure}'"):
+        training_data(replace(toy_runs(), measure=measure), toy_metafeatures())
+
+
+def test_every_run_finds_its_configuration_and_dataset() -> None:
+    runs = toy_runs()
+    data = training_data(runs, toy_metafeatures())
+    assert (data.hyperparameters.index[data.configuration] == runs.runs["setup"]).all()
+    assert (data.metafeatures.index[data.dataset] == runs.runs["dataset"]).all()
+    assert list(data.hyperparameters.columns) == ["criterion", "depth"]
+
+
+def test_the_target_is_no_feature_of_the_dataset() -> None:
+    metafeatures = toy_metafeatures()
+    sizes = training_data(toy_runs(), metafeatures).sizes.for_rows(240)
+    assert sizes.features[0] == metafeatures["NumberOfFeatures"].iloc[0] - 1
+    assert sizes.rows[0] == metafeatures["NumberOfInstances"].iloc[0]
+
+
+def test_sizes_that_no_dataset_has_are_unknown() -> None:
+    sizes = training_data(toy_runs(), pd.DataFrame()).sizes
+    assert np.isnan(sizes.rows).all()
+
+
+def test_left_out_datasets_take_their_configurations_along() -> None:
+    runs = toy_runs()
+    own = flow_table(runs.configurations.parameters.iloc[[0]].set_axis(["only on toy:1"]))
+    table = runs.runs.assign(setup=runs.runs["setup"].where(runs.runs["dataset"] != "toy:1", "only on toy:1"))
+    both = type(runs)(runs.flow, runs.measure, table, runs.configurations.followed_by(own))
+    rest = without_datasets(both, {"toy:1"})
+    assert "toy:1" not in set(rest.runs["dataset"])
+    assert "only on toy:1" not in rest.configurations.setups
+
+
+def test_near_copies_of_a_left_out_dataset_are_left_out_too() -> None:
+    runs = of_one_family(toy_runs(), {"toy:1", "toy:4", "toy:6"})
+    everything = set(runs.runs["dataset"])
+    assert set(without_datasets(runs, ["toy:4"]).runs["dataset"]) == everything - {"toy:1", "toy:4", "toy:6"}
+    assert set(without_datasets(runs, ["toy:4", "toy:0"]).runs["dataset"]) == everything - {
+        "toy:0",
+        "toy:1",
+        "toy:4",
+        "toy:6",
+    }
+
+
+def test_families_of_other_datasets_stay() -> None:
+    runs = of_one_family(toy_runs(), {"toy:1", "toy:4"})
+    rest = without_datasets(runs, ["toy:0"])
+    assert set(rest.runs["dataset"]) == set(runs.runs["dataset"]) - {"toy:0"}
+    pd.testing.assert_frame_equal(without_datasets(runs, ["elsewhere"]).runs, runs.runs)
+    pd.testing.assert_frame_equal(without_datasets(runs, []).runs, runs.runs)
+
+
+def test_a_learner_of_a_single_family_learns_and_says_that_it_is_unsure() -> None:
+    """There is no unrelated dataset to measure its uncertainty on."""
+    runs = of_one_family(toy_runs(), set(toy_metafeatures().index))
+    learner = new_learner("lightgbm", {"trees": 20, "leaves": 4}).fit(runs, toy_metafeatures())
+    expected = learner.predict(runs.configurations, toy_metafeatures().iloc[0])
+    assert expected.std is not None
+    assert (expected.std == 1).all()
+
+
+def test_an_unknown_learner_is_answered_with_the_known_ones() -> None:
+    with pytest.raises(BadInput, match="unknown learner 'oracle'; known are functional-pca"):
+        new_learner("oracle")
+    with pytest.raises(BadInput, match="unknown setting 'colour'; known are trees"):
+        new_learner("lightgbm", {"colour": "blue"})

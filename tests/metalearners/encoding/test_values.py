@@ -1,0 +1,67 @@
+"""What hyperparameters' values are: types."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import loguniform, randint
+
+from metalearners.encoding.hyperparameters import ParameterType, detect_types
+from tests.metalearners.thesis import ABSENT
+
+
+def test_detects_the_types_of_the_thesis(thesis: pd.DataFrame) -> None:
+    assert detect_types(thesis) == {
+        "n_estimators": "numerical",
+        "criterion": "nominal",
+        "max_features": "mixed",
+        "max_depth": "mixed",
+        "min_samples_split": "numerical",
+        "min_samples_leaf": "numerical",
+        "bootstrap": "boolean",
+        "@preprocessor": "object",
+    }
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([1, 2.5], "numerical"),
+        ([0, 1], "numerical"),  # without a True or False these are numbers
+        ([1, ABSENT], "numerical"),
+        ([np.int64(3), np.float32(0.5)], "numerical"),
+        ([loguniform(1e-3, 1)], "numerical"),
+        ([loguniform(1e-3, 1), 5], "numerical"),
+        (["a", "b"], "nominal"),
+        ([None], "nominal"),
+        (["auto", True], "nominal"),
+        ([True, None], "nominal"),
+        ([True, np.False_], "boolean"),
+        ([True, 0], "boolean"),
+        ([True, 1.0, ABSENT], "boolean"),
+        ([True, 2], "mixed"),
+        ([3, "auto"], "mixed"),
+        ([randint(1, 9), None], "mixed"),
+        ([[1, 2], 3], "object"),
+        ([{"a": 1}], "object"),
+        ([np.zeros(2)], "object"),
+        ([len, None], "object"),
+        ([], "nominal"),
+        ([ABSENT], "nominal"),
+    ],
+)
+def test_the_type_follows_from_the_values(values: list[Any], expected: str) -> None:
+    column = pd.Series(values, dtype=object)
+    assert detect_types({"p": column}) == {"p": ParameterType(expected)}
+
+
+def test_a_search_space_has_types_too() -> None:
+    space = {"C": loguniform(1e-3, 1e3), "kernel": ["rbf", "poly"], "shrinking": [True, False], "degree": 3}
+    assert detect_types(space) == {
+        "C": "numerical",
+        "kernel": "nominal",
+        "shrinking": "boolean",
+        "degree": "numerical",
+    }
+    assert detect_types({"kernel": "rbf"}) == {"kernel": "nominal"}

@@ -1,0 +1,121 @@
+"""What trials teach: the posterior against known answers."""
+
+import numpy as np
+import pytest
+
+from metalearners.gp.posterior import Explanation, Posterior, Prior, best_together
+
+
+def prior(mean: list[float], factor: list[list[float]]) -> Prior:
+    return Prior(np.array(mean, dtype=np.float64), np.array(factor, dtype=np.float64))
+
+
+def test_trials_that_agree_with_the_prior_change_no_order() -> None:
+    of_all = prior([2, 1, 0, -1], np.eye(4).tolist())
+    seen = prior([2, 0, -1], np.eye(4)[[0, 2, 3]].tolist())
+    after = Posterior(seen, np.array([0.9, 0.7, 0.6])).predict(of_all)
+    assert np.argsort(-after.mean).tolist() == [0, 1, 2, 3]
+
+
+def test_a_configuration_like_a_bad_one_is_expected_to_be_bad() -> None:
+    alike = [[1, 0], [1, 0], [0, 1], [0, 1]]
+    after = Posterior(prior([0, 0], [[1, 0], [0, 1]]), np.array([0.2, 0.8])).predict(
+        prior([0, 0, 0, 0], alike)
+    )
+    assert after.mean[0] == pytest.approx(after.mean[1])
+    assert after.mean[0] < 0 < after.mean[2]
+
+
+@pytest.mark.parametrize(("level", "spread"), [(0.0, 1.0), (0.5, 1e-6), (-3.0, 1e6)])
+def test_level_and_spread_of_the_new_dataset_do_not_matter(level: float, spread: float) -> None:
+    random = np.random.default_rng(0)
+    factor = random.normal(size=(8, 3))
+    mean, y = random.normal(size=8), random.normal(size=5)
+    of_all, seen = Prior(mean, factor), Prior(mean[:5], factor[:5])
+    np.testing.assert_allclose(
+        Posterior(seen, level + spread * y).predict(of_all).mean,
+        Posterior(seen, y).predict(of_all).mean,
+        atol=1e-6,
+    )
+
+
+def test_what_was_tried_is_more_certain_than_what_was_not() -> None:
+    of_all = Prior(np.arange(12.0), np.eye(12))
+    after = Posterior(Prior(of_all.mean[:9], of_all.factor[:9]), np.arange(9.0)).predict(of_all)
+    assert after.std is not None
+    assert after.std[:9].max() < after.std[9:].min()
+
+
+def test_values_that_are_all_equal_leave_the_prior() -> None:
+    of_all = prior([2, 1, 0], np.eye(3).tolist())
+    after = Posterior(prior([2, 1], np.eye(3)[:2].tolist()), np.array([0.5, 0.5])).predict(of_all)
+    assert np.argsort(-after.mean).tolist() == [0, 1, 2]
+
+
+def test_the_evidence_decides_between_explanations() -> None:
+    """Values that contradict the learner, and lie on a smooth function of the points."""
+    points = np.linspace(0, 3, 30)[:, None]
+    truth = np.sin(2 * points[:, 0])
+    of_all = Prior(-2 * truth, 0.3 * np.eye(30), points)
+    tried = np.arange(0, 30, 3)
+    of_trials = Prior(of_all.mean[tried], of_all.factor[tried], points[tried])
+    alone = Posterior(of_trials, truth[tried]).predict(of_all)
+    both = Posterior(of_trials, truth[tried], [Explanation(True, None), Explanation(False, 1.0)]).predict(
+        of_all
+    )
+    rest = np.setdiff1d(np.arange(30), tried)
+    assert np.corrcoef(alone.mean[rest], truth[rest])[0, 1] < 0
+    assert np.corrcoef(both.mean[rest], truth[rest])[0, 1] > 0.9
+
+
+def test_the_second_choice_is_good_where_the_first_is_not() -> None:
+    """a and b rise and fall together; c is expected a little less than b, but is independent of both."""
+    together = prior([1.0, 0.9, 0.8], [[1, 0], [1, 0], [0, 1]])
+    assert best_together(together, 3).tolist() == [0, 2, 1]
+
+
+def test_certain_scores_are_taken_in_order() -> None:
+    assert best_together(prior([0.1, 0.9, 0.5], [[0], [0], [0]]), 3)[0] == 1
+
+
+def test_compared_trials_differ_as_their_values_do() -> None:
+    """Smooth functions that are known well: what was seen is what is expected, in the unit of the values."""
+    points = np.linspace(0, 6, 25)[:, None]
+    factor = np.linalg.cholesky(np.exp(-0.5 * (points - points.T) ** 2) + 1e-9 * np.eye(25))
+    truth = 3.0 * factor @ np.random.default_rng(1).normal(size=25)
+    tried = np.arange(0, 25, 2)
+    after = Posterior(Prior(np.zeros(13), factor[tried]), truth[tried]).compare(Prior(np.zeros(25), factor))
+    assert after.std is not None
+    np.testing.assert_allclose(after.mean[tried], truth[tried] - truth[tried].mean(), atol=0.25 * truth.std())
+    assert after.std[tried].max() < 0.25 * truth.std()
+
+
+def test_what_trials_can_not_tell_of_all_configurations_is_no_doubt_about_one_of_them() -> None:
+    """A level that the prior leaves open, and the spread, are common to all: they do not count here."""
+    random = np.random.default_rng(0)
+    factor = np.hstack([random.normal(size=(20, 5)), np.zeros((20, 1))])
+    lifted = np.hstack([factor[:, :5], np.full((20, 1), 30.0)])
+    y = random.normal(size=12)
+
+    def compared(factor: np.ndarray, level: float) -> np.ndarray:
+        mean = np.linspace(0, 1, 20) + level
+        after = Posterior(Prior(mean[:12], factor[:12]), y).compare(Prior(mean, factor))
+        assert after.std is not None
+        return np.stack([after.mean, after.std])
+
+    np.testing.assert_allclose(compared(lifted, 7.0), compared(factor, 0.0), atol=1e-6)
+
+
+def test_candidates_in_single_precision_are_predicted_the_same() -> None:
+    random = np.random.default_rng(3)
+    of_all = Prior(random.normal(size=400), random.normal(size=(400, 30)), random.normal(size=(400, 4)))
+    single = Prior(*(array.astype(np.float32) for array in (of_all.mean, of_all.factor, of_all.points)))
+    seen = Prior(of_all.mean[:60], of_all.factor[:60], of_all.points[:60])
+    truth = of_all.mean + of_all.factor @ random.normal(size=30)
+    after = Posterior(
+        seen, truth[:60], [Explanation(True, None), Explanation(True, 1.0), Explanation(False, 0.5)]
+    )
+    for predicted in (after.predict, after.compare):
+        exact, quick = predicted(of_all), predicted(single)
+        np.testing.assert_allclose(quick.mean, exact.mean, atol=1e-3 * exact.mean.std())
+        np.testing.assert_allclose(quick.std, exact.std, rtol=0.01)

@@ -1,0 +1,71 @@
+"""The kernel over configurations: known values, learned length scales, features."""
+
+import numpy as np
+import pytest
+from scipy.optimize import check_grad
+from sklearn.gaussian_process.kernels import Matern
+
+from metalearners.encoding.training_data import training_data
+from metalearners.gp.kernels import matern
+from metalearners.learners.configuration_kernel import ConfigurationKernel, _unlikeliness, learn_kernel
+from tests.contracts.meta_learner import toy_metafeatures, toy_runs
+
+
+def test_the_kernel_is_scikit_learns_matern() -> None:
+    random = np.random.default_rng(0)
+    a, b = random.normal(size=(7, 3)), random.normal(size=(5, 3))
+    np.testing.assert_allclose(matern(a, b), Matern(nu=2.5)(a, b), atol=1e-12)
+
+
+def test_the_gradient_of_the_likelihood_is_right() -> None:
+    random = np.random.default_rng(1)
+    samples = [(random.normal(size=(n, 2)), random.normal(size=n)) for n in (9, 14)]
+    at = np.array([0.3, -0.2, -1.0, -0.5])
+    error = check_grad(
+        lambda p: _unlikeliness(p, samples)[0], lambda p: _unlikeliness(p, samples)[1], at, epsilon=1e-6
+    )
+    assert error < 1e-3
+
+
+def learned() -> tuple[ConfigurationKernel, np.ndarray]:
+    data = training_data(toy_runs(), toy_metafeatures())
+    return learn_kernel(data, data.scores, size=64, seed=0)
+
+
+def test_a_hyperparameter_without_effect_gets_a_longer_scale() -> None:
+    kernel, _ = learned()
+    spread = {
+        "criterion_entropy": 0.5,
+        "depth": toy_runs().configurations.parameters["depth"].astype(float).std(ddof=0),
+    }
+    scale = dict(zip(kernel.encoding.columns, kernel.scale, strict=True))
+    assert scale["depth"] / spread["depth"] > 3 * scale["criterion_entropy"] / spread["criterion_entropy"]
+
+
+def test_inner_products_of_features_are_the_kernel() -> None:
+    kernel, _ = learned()
+    x = kernel.points(toy_runs().configurations, toy_metafeatures().iloc[0])
+    phi = kernel.features(toy_runs().configurations, toy_metafeatures().iloc[0])
+    np.testing.assert_allclose(phi @ phi.T, matern(x, x), atol=1e-4)
+
+
+def test_columns_over_magnitudes_are_compared_by_their_logarithms() -> None:
+    runs = toy_runs()
+    rate = np.geomspace(1e-5, 1, len(runs.configurations))
+    runs.configurations.parameters["rate"] = rate.astype(object)
+    data = training_data(runs, toy_metafeatures())
+    kernel, _ = learn_kernel(data, data.scores, size=64, seed=0)
+    assert dict(zip(kernel.encoding.columns, kernel.logarithmic.tolist(), strict=True)) == {
+        "criterion_entropy": False,
+        "criterion_gini": False,
+        "depth": False,
+        "rate": True,
+    }
+
+
+@pytest.mark.parametrize("size", [1, 4])
+def test_fewer_features_than_configurations_still_work(size: int) -> None:
+    data = training_data(toy_runs(), toy_metafeatures())
+    _, phi = learn_kernel(data, data.scores, size=size, seed=0)
+    assert phi.shape == (240, size)
+    assert ((phi**2).sum(axis=1) <= 1 + 1e-9).all()

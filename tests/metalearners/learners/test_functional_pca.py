@@ -1,0 +1,59 @@
+"""Functional PCA: the contract, and what is special to it."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from metalearners.judging.evaluation import evaluate
+from metalearners.learners.functional_pca import FunctionalPCALearner
+from tests.contracts.meta_learner import MetaLearnerContract, NewLearner, toy_metafeatures, toy_runs
+from warehouse.support.errors import BadInput
+
+
+class TestFunctionalPCA(MetaLearnerContract):
+    @pytest.fixture
+    def new_learner(self) -> NewLearner:
+        return FunctionalPCALearner
+
+
+def test_the_best_are_chosen_together() -> None:
+    """Two families of configurations: after the best of one, the other is worth more than the second best."""
+    learner = FunctionalPCALearner().fit(toy_runs(), toy_metafeatures())
+    unknown = pd.Series({"NumberOfClasses": 7.0})  # between the families
+    configurations = toy_runs().configurations
+    first, second = learner.choose(configurations, unknown, 2)
+    assert (
+        configurations.parameters["criterion"].iloc[first]
+        != configurations.parameters["criterion"].iloc[second]
+    )
+
+
+def test_nothing_to_tell_apart_is_predicted_as_average() -> None:
+    runs = toy_runs()
+    flat = replace(runs, runs=runs.runs.assign(value=0.5))
+    one = replace(
+        runs, runs=runs.runs.drop_duplicates("dataset"), configurations=runs.configurations.take([0])
+    )
+    for nothing in (flat, one):
+        fitted = FunctionalPCALearner().fit(nothing, toy_metafeatures())
+        predicted = fitted.predict(nothing.configurations, toy_metafeatures().iloc[0])
+        assert predicted.mean == pytest.approx(np.zeros(len(nothing.configurations)))
+        assert np.isfinite(predicted.std).all()
+
+
+@pytest.mark.parametrize(
+    "settings", [{"components": 0}, {"size": 0}, {"normal": 2}, {"worst": 1}, {"groups": ["colour"]}]
+)
+def test_settings_out_of_range_are_refused(settings: dict[str, Any]) -> None:
+    with pytest.raises(BadInput):
+        FunctionalPCALearner(**settings)
+
+
+def test_intervals_hold_on_new_datasets() -> None:
+    """On average over the toy world; each dataset is left out in turn."""
+    result = evaluate(toy_runs(), toy_metafeatures(), "functional-pca")
+    assert result.coverage is not None
+    assert 0.6 < result.coverage.mean < 0.95
