@@ -1,4 +1,13 @@
-"""Datasets, flows, meta-features, and runs from OpenML, from files and of our own."""
+"""Datasets, flows, meta-features, and runs from OpenML, from files and of our own.
+
+Example:
+    >>> from ingest import compute_metafeatures, load_dataset
+    >>> dataset = load_dataset("recommend/examples/subscribers.csv")
+    >>> dataset.target.name, dataset.features.shape
+    ('cancelled', (1000, 9))
+    >>> compute_metafeatures(dataset, ["NumberOfInstances", "NumberOfClasses"]).values
+    {'NumberOfInstances': 1000.0, 'NumberOfClasses': 2.0}
+"""
 
 from typing import TYPE_CHECKING
 

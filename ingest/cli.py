@@ -235,7 +235,8 @@ def openml(
       ingest openml --flows 6969,6970 --suite 14 --measures predictive_accuracy --warehouse DIR
     """
     from ingest.openml.connection import Connection
-    from ingest.openml.job import Selection, estimate, ingest_openml
+    from ingest.openml.job import estimate, ingest_openml
+    from ingest.openml.selection import Selection
     from warehouse.store import Warehouse
 
     console.check_format(output)

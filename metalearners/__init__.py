@@ -2,6 +2,16 @@
 
 `LEARNERS` is the list of them. The classes are imported when one is asked for, which keeps importing this
 package free of cost.
+
+Example:
+    >>> from metalearners import new_learner
+    >>> from warehouse import Warehouse
+    >>> starter = Warehouse.open(None)
+    >>> runs, metafeatures = starter.run_table("svm", "predictive_accuracy"), starter.metafeatures()
+    >>> model = new_learner("average-rank").fit(runs, metafeatures)
+    >>> first = model.choose(runs.configurations, metafeatures.iloc[0], 1)
+    >>> len(runs.configurations.take(first))
+    1
 """
 
 from __future__ import annotations

@@ -330,7 +330,7 @@ def _settings(
 
 
 def _metafeature_names(warehouse: Warehouse, selection: str) -> list[str] | None:
-    """None for all."""
+    """Meta-features that an option names; None = all."""
     if selection == "all":
         return None
     names = names_in(selection)

@@ -169,7 +169,7 @@ def _agree(lengths: dict[str, int], axis: str, length: int, where: str) -> None:
 
 
 def _axes(hint: Any, value: Any) -> Iterator[tuple[str, int]]:
-    """(name, length) of the axes that the hint of a field names."""
+    """Name and length of each axis that the hint of a field names."""
     if get_origin(hint) is Annotated and value is not None:
         shape = value.shape if isinstance(value, np.ndarray) else (len(value),)
         yield from zip(hint.__metadata__[0].split(), shape, strict=True)

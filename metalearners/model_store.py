@@ -231,7 +231,7 @@ def stored_models(warehouse: Warehouse, cache_dir: Path | None = None) -> list[S
 
 
 def user_cache() -> Path:
-    """Where a user's models are kept whose warehouse can't be written to."""
+    """Directory of the models of users whose warehouse can't be written to."""
     return cache_directory() / "models"
 
 
@@ -304,12 +304,12 @@ def _train(
 
 
 def _watch(origin: ModelOrigin, folder: Path, report: Callable[[Round], None] | None) -> Watch:
-    """Where a long training keeps its state, in `folder`, and tells where it stands."""
+    """Watch over a training that keeps its state in `folder`."""
     return Watch(folder / f".{origin.key}.training.npz", report)
 
 
 def _folders(warehouse: Warehouse, cache_dir: Path | None) -> list[Path]:
-    """Where a model may be stored, best first."""
+    """Directories in which a model may be stored, best first."""
     cache = cache_dir or user_cache()
     return [cache] if warehouse.read_only else [warehouse.path / "models", cache]
 

@@ -31,7 +31,7 @@ class Observations:
     """(t,) of the measure that the learner was trained on, larger is better (see `oriented`)."""
 
     def with_more(self, others: Observations) -> Observations:
-        """These trials, and then the others."""
+        """Trials that are these and then the others."""
         configurations = self.configurations.followed_by(others.configurations)
         return Observations(configurations, np.concatenate([self.values, others.values]))
 

@@ -1,11 +1,14 @@
 """Recommendations for a dataset, and the search that goes on from them.
 
 Example:
-    from recommend import build_pipeline, load_dataset, recommend
-
-    dataset = load_dataset("my.csv")
-    first = recommend(dataset).document()["configurations"][0]
-    build_pipeline(first, dataset).fit(dataset.features, dataset.target)
+    >>> from recommend import build_pipeline, load_dataset, recommend
+    >>> dataset = load_dataset("recommend/examples/subscribers.csv")
+    >>> configurations = recommend(dataset, top=3).document()["configurations"]
+    >>> [configuration["rank"] for configuration in configurations]
+    [1, 2, 3]
+    >>> pipeline = build_pipeline(configurations[0], dataset).fit(dataset.features, dataset.target)
+    >>> len(pipeline.predict(dataset.features))
+    1000
 """
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""Which of the ranked configurations to start with, and the JSON file that hands them on.
+"""The ranked configurations to start with, and the JSON file that hands them on.
 
 Notation: p (n,) predicted standard scores scaled to [0, 1], higher is better; d >= 0 the delta parameter.
 """

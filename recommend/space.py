@@ -176,7 +176,7 @@ class Space:
         return self._settled(around), np.array([place for _, place in found], dtype=np.intp)
 
     def configurations(self, vectors: Floats) -> Configurations:
-        """These vectors in both forms."""
+        """Configurations of these vectors, in both forms."""
         return Configurations(vectors, self.categories, lambda: self._table(vectors))
 
     def decoded(self, vectors: Floats) -> list[Configuration]:
@@ -206,7 +206,7 @@ class Space:
         return vector
 
     def _settled(self, vectors: Floats) -> Floats:
-        """These vectors, overwritten: each number is where `vector` puts its value."""
+        """Vectors, overwritten in place, in which each number is where `vector` puts its value."""
         for hyperparameter, size, column in zip(
             self._hyperparameters.values(), self.categories, vectors.T, strict=True
         ):
@@ -257,13 +257,13 @@ def _rounded(numbers: Floats) -> Floats:
 
 
 def _places(hyperparameter: Any, numbers: npt.NDArray[Any]) -> Floats:
-    """(n,) where numbers stand in a vector."""
+    """(n,) places of numbers in a vector."""
     places: Floats = np.clip(hyperparameter.to_vector(numbers), 0.0, 1.0)
     return places
 
 
 def _place(hyperparameter: Any, value: Value) -> float:
-    """Where a value stands in a vector."""
+    """Place of a value in a vector."""
     if hasattr(hyperparameter, "choices"):
         for place, choice in enumerate(hyperparameter.choices):
             if type(choice) is type(value) and choice == value:

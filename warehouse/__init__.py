@@ -1,4 +1,15 @@
-"""Runs, configurations, datasets and meta-features in versioned tables."""
+"""Runs, configurations, datasets and meta-features in versioned tables.
+
+Example:
+    >>> from warehouse import Warehouse
+    >>> starter = Warehouse.open(None)
+    >>> flows = starter.sql("SELECT name FROM flows WHERE algorithm = $algorithm", {"algorithm": "svm"})
+    >>> flows["name"].tolist()
+    ['RBF support vector machine']
+    >>> runs = starter.run_table("svm", "predictive_accuracy")
+    >>> sorted(runs.configurations.parameters)[:3]
+    ['C', 'coef0', 'gamma']
+"""
 
 from typing import TYPE_CHECKING
 

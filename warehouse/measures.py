@@ -199,7 +199,7 @@ def canonical_measure(name: str) -> str:
 
 
 def larger_is_better(measure: str) -> bool:
-    """Which way a measure is better.
+    """Whether larger values of a measure are better.
 
     Args:
         measure: as in the warehouse. An alias is refused: "neg_log_loss" may well be a negated loss there.

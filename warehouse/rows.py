@@ -55,7 +55,7 @@ def conform(connection: duckdb.DuckDBPyConnection, name: str, rows: pa.Table | p
 def compare(
     connection: duckdb.DuckDBPyConnection, table: Table, incoming: pa.Table, existing_files: list[str]
 ) -> Difference:
-    """Which of the conformed rows `incoming` are new in `table`, and which replace a row there."""
+    """Tell the conformed rows `incoming` that are new in `table` from those that replace a row there."""
     create_view(connection, table, existing_files)
     connection.register("incoming", _numbered(incoming))
     differs = " OR ".join(f'i."{name}" IS DISTINCT FROM e."{name}"' for name in table.payload)

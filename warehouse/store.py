@@ -235,7 +235,7 @@ class Warehouse:
 
 
 def user_directory() -> Path:
-    """Where the user's own warehouse is, once there is one."""
+    """Directory of the user's own warehouse, which need not exist yet."""
     return data_directory() / "warehouse"
 
 

@@ -42,7 +42,7 @@ class NaiveBayes:
         self._class_sizes = sizes.sum(axis=0) - sizes
 
     def probabilities(self, fold: int, attributes: Codes | None = None) -> Floats:
-        """(test rows, C) by the model of `fold`; from `attributes` alone, if they are given."""
+        """(test rows, C) class probabilities by the model of `fold`, from `attributes` alone if given."""
         test = self.sample.fold == fold
         sizes = self._class_sizes[fold]
         score = self._of_numbers(fold, test, attributes) + self._of_categories(fold, test, attributes)

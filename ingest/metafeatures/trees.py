@@ -71,7 +71,7 @@ class GrownTree:
         return np.array(end)
 
     def sums(self, at_leaves: Floats) -> Floats:
-        """(t, ...) for each node the sum of `at_leaves`, (t, ...), over the leaves below it."""
+        """(t, ...) sum of `at_leaves`, (t, ...), over the leaves below each node."""
         total = at_leaves.copy()
         parents = self.parent.tolist()
         for node in range(len(parents) - 1, 0, -1):

@@ -1,7 +1,8 @@
 """Runs from OpenML, or another server that speaks its API: everything that was run there, typed.
 
-`job` puts the parts together: a `sweep` decides what to ask for, `answers` keeps what came until it is in the
-warehouse, `documents` reads it and `tables` makes rows of it.
+`job` puts the parts together: a `selection` says which runs, a `sweep` decides what to ask for, `answers`
+keeps what came until it is in the warehouse, `documents` reads it, `tables` makes rows of it, `store` commits
+them with all that they refer to, and `records` notes how far that is.
 """
 
 DEFAULT_SERVER = "https://www.openml.org/api/v1"

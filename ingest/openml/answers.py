@@ -57,13 +57,13 @@ class Answers:
             raise
 
     def forget(self, paths: Iterable[str]) -> None:
-        """These requests may be made again."""
+        """Delete the answers to these requests."""
         for path in paths:
             for suffix in (".xml", ".none"):
                 self._file(path, suffix).unlink(missing_ok=True)
 
     def forget_all(self) -> None:
-        """Every request may be made again."""
+        """Delete all answers."""
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def _kept(self, path: str) -> bytes | None:

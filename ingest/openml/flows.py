@@ -73,7 +73,7 @@ class OpenMLFlow:
 
     @property
     def structure(self) -> str | None:
-        """Its name without versions: equal for flows of one algorithm. None if nothing but the name is known.
+        """Name without versions, equal for flows of one algorithm; None if nothing but the name is known.
 
         scikit-learn has made modules private (`sklearn.tree.tree` became `sklearn.tree._classes`), so of a
         component's name only the package and the class count.
@@ -82,7 +82,8 @@ class OpenMLFlow:
 
 
 def structure_of(name: str) -> str:
-    """
+    """Structure of a pipeline from its name: without versions and the modules between.
+
     >>> structure_of("sklearn.pipeline.Pipeline(tree=sklearn.tree._classes.DecisionTreeClassifier)(3)")
     'sklearn.Pipeline(tree=sklearn.DecisionTreeClassifier)'
     """
@@ -91,7 +92,7 @@ def structure_of(name: str) -> str:
 
 
 def read_flow(body: bytes) -> OpenMLFlow:
-    """`flow/{id}`."""
+    """The flow in the answer to `flow/{id}`."""
     root = parse(body, "flow")
     flow = _text(root, "id") or ""
     parts = list(_components(root, ""))

@@ -18,7 +18,7 @@ class JobState:
 
     server: str
     selection: dict[str, Any]
-    """What was given of `ingest.openml.job.Selection`."""
+    """What was given of `ingest.openml.selection.Selection`."""
     state: str
     """running, finished or interrupted."""
     started: str

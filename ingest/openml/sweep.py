@@ -18,6 +18,7 @@ from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from ingest.openml.answers import Answers
 from ingest.openml.connection import ApiError
@@ -55,7 +56,7 @@ class Page:
 
 @dataclass(frozen=True)
 class Position:
-    """Where the walk over windows is to go on after a page has been stored."""
+    """Window at which the walk goes on after a page has been stored."""
 
     window: int | None = None
     """The next window; None = not walking."""
@@ -86,6 +87,24 @@ class Sweep:
     jobs: int = 1
     unreadable: Callable[[str, str], None] = lambda *_: None
     """Told what had to be left out, and why."""
+
+    def __post_init__(self) -> None:
+        self._known_before = len(self.known)
+
+    @property
+    def found(self) -> int:
+        """Runs that became known since it began."""
+        return len(self.known) - self._known_before
+
+    def state(self) -> dict[str, Any]:
+        """What it has to remember beside its position: JSON values of this moment."""
+        others = {run for run, _ in self.extra_rows} - self.known
+        return {
+            "known": len(self.known) + len(others),
+            "extra": sorted(self.extra_rows),
+            "others": sorted(others),
+            "page": self.page,
+        }
 
     def pages(self) -> Iterator[Page]:
         """Requests until the server has no more; each page is to be stored before the next is asked for."""

@@ -205,7 +205,7 @@ _ARROW_TYPES: dict[AttributeType, pa.DataType] = {
 
 
 def _tightened(block: bytes) -> bytes:
-    """Without the blanks around commas and line ends; blanks become commas where rows have no comma."""
+    """The text without blanks around commas and line ends; blanks become commas where rows have no comma."""
     first_row = block.partition(b"\n")[0]
     block = block.replace(b"\t", b" ").replace(b"\r\n", b"\n")
     for doubled, single in ((b"  ", b" "), (b" \n", b"\n"), (b"\n ", b"\n"), (b" ,", b","), (b", ", b",")):

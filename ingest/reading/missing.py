@@ -1,4 +1,4 @@
-"""Which written cells mean that there is no value (compared in lower case, without blanks around)."""
+"""Written cells that mean that there is no value (compared in lower case, without blanks around)."""
 
 # In every column.
 MISSING_MARKERS = frozenset({"", "?", "na", "n/a", "#n/a", "nan", "null", "<na>"})

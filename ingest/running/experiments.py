@@ -47,7 +47,7 @@ _RUNS_ON_TASK = "SELECT r.run, r.outcome, s.flow FROM runs r JOIN setups s USING
 
 @dataclass(frozen=True)
 class ExperimentProgress:
-    """Where a job stands. `left` runs of the first tier are expected to take `seconds_left`."""
+    """Progress of a job. `left` runs of the first tier are expected to take `seconds_left`."""
 
     dataset: str
     done: int

@@ -92,7 +92,7 @@ class Processes:
 
     @contextmanager
     def holding(self, pid: int) -> Iterator[None]:
-        """This process is one of them until the block ends, and then it is killed."""
+        """Count this process as one of them until the block ends, and kill it then."""
         with self._lock:
             self._running.add(pid)
             if self._ended:

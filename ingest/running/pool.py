@@ -309,7 +309,7 @@ _FLAML: dict[str, Any] = {
 
 
 def _autosklearn(portfolios: Mapping[str, Any]) -> Iterator[list[Member]]:
-    """Its scalers become `standard` or `quantile`; other preprocessing of its own is not taken over."""
+    """A configuration of auto-sklearn: scalers become `standard` or `quantile`, other steps are left out."""
     for measure, entries in portfolios.items():
         yield [
             _member(translated, f"auto-sklearn 2 {measure} {place}")
@@ -336,7 +336,7 @@ def _autosklearn_entry(given: Mapping[str, Any]) -> tuple[str, dict[str, Value]]
 
 
 def _autosklearn_forest(flow: str, own: Mapping[str, Any]) -> tuple[str, dict[str, Value]]:
-    """Its `max_features` is an exponent of the number of features, translated for 20 of them."""
+    """A forest of auto-sklearn, whose `max_features` is an exponent of the number of features: 20 here."""
     return flow, {
         "bootstrap": own["bootstrap"] == "True",
         "criterion": own["criterion"],
@@ -347,7 +347,7 @@ def _autosklearn_forest(flow: str, own: Mapping[str, Any]) -> tuple[str, dict[st
 
 
 def _autosklearn_boosting(own: Mapping[str, Any]) -> tuple[str, dict[str, Value]]:
-    """It trains up to 512 trees."""
+    """Boosting of auto-sklearn, which trains up to 512 trees."""
     return "hist_gradient_boosting", {
         "max_iter": 512,
         "learning_rate": own["learning_rate"],

@@ -1,4 +1,4 @@
-"""Which configurations a dataset is tried with on more rows: those that were best on fewer.
+"""The configurations that a dataset is tried with on more rows: those that were best on fewer.
 
 Ranks on one dataset are partly noise, so those on datasets where configurations rank alike count as much.
 """

@@ -1,4 +1,4 @@
-"""Which rows a configuration is fitted on and which it is tested on.
+"""The rows that a configuration is fitted on and those that it is tested on.
 
 Notation: n rows; `codes` (n,) class of each row, 0..k-1. A fidelity is the number of rows that a
 configuration may be fitted on; the same dataset, fidelity and seed give every configuration the same splits.

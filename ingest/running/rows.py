@@ -32,7 +32,7 @@ class Run:
 
     @property
     def flow(self) -> Flow:
-        """What is run."""
+        """Flow that is run."""
         return get_flow(self.configuration.algorithm)
 
     @cached_property
@@ -101,7 +101,7 @@ def run_tables(
 
 
 def _rounded(value: float) -> float:
-    """To six significant digits: more would be noise, and would not compress."""
+    """A number to six significant digits: more would be noise, and would not compress."""
     return float(f"{value:.6g}")
 
 

@@ -1,1 +1,1 @@
-"""From hyperparameters, sizes of datasets and values of measures to matrices."""
+"""Matrices of hyperparameters, sizes of datasets and values of measures."""

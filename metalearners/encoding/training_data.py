@@ -79,7 +79,7 @@ def size_of(metafeatures: pd.Series) -> DatasetSize:
 
 
 def _size(instances_and_features: np.ndarray) -> DatasetSize:
-    """Of (..., 2) in OpenML's terms, which count the target as a feature."""
+    """Size from (..., 2) in OpenML's terms, which count the target as a feature."""
     return DatasetSize(instances_and_features[..., 0], instances_and_features[..., 1] - 1)
 
 

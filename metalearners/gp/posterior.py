@@ -62,7 +62,7 @@ class Prior(Rows):
 
     @cached_property
     def variance(self) -> Floats:
-        """(n,) of the true scores."""
+        """(n,) variance of the true scores."""
         return (
             np.asarray((self.factor**2).sum(axis=1)) if self.known_variance is None else self.known_variance
         )
@@ -335,7 +335,7 @@ class _Covariances:
         self._a, self._b = a, b
 
     def at(self, stretch: float | None) -> Floats:
-        """(n, n')"""
+        """(n, n') the learner's covariance (None), or a Matern kernel of distances stretched by so much."""
         if stretch is None:
             return self._a.factor @ self._b.factor.T.astype(self._a.factor.dtype)
         return matern_at(self._squared_distances, stretch)

@@ -1,4 +1,4 @@
-"""Which of several evaluated learners is better, and whether chance alone could have made it look so.
+"""Comparison of evaluated learners: which is better, and whether chance alone could make it look so.
 
 Notation
     results   (datasets, learners) one figure per left-out dataset

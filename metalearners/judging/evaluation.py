@@ -212,7 +212,7 @@ class _NewDataset:
         return predictor.predict(self.configurations, self.metafeatures)
 
     def trials(self, rows: np.ndarray) -> Observations:
-        """These runs as trials."""
+        """Trials that are the runs at these positions."""
         return Observations(self.configurations.take(rows), self.actual[rows])
 
 

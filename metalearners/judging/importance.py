@@ -1,4 +1,4 @@
-"""Which hyperparameters and meta-features a meta-learner relies on (as in van Hoof's thesis, Figure 6.3).
+"""Importance of hyperparameters and meta-features for a meta-learner (van Hoof's thesis, Figure 6.3).
 
 Three measures, because each misleads alone:
 

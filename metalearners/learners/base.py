@@ -77,7 +77,7 @@ class WithSettings:
 
 @dataclass(frozen=True)
 class Round:
-    """Where a long training stands."""
+    """Progress of a long training."""
 
     done: int
     of: int

@@ -38,7 +38,7 @@ _LARGEST_QUERY = 10_000  # rows of one dataset that LightGBM ranks
 
 @dataclass(frozen=True)
 class TreeInputs:
-    """Which columns X has."""
+    """The columns of X."""
 
     hyperparameters: tuple[str, ...]
     """Columns of the encoded hyperparameters; none where trees do not look at them."""

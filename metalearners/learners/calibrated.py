@@ -52,7 +52,7 @@ class CalibratedModel(ABC):
         """(n,) expected scores."""
 
     def points(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Floats:
-        """x."""
+        """(n, J) x of `configurations` on the dataset with these meta-features."""
         encoded = encode(self.encoding, configurations, metafeatures)
         return standardized(encoded, self.centre, self.width)
 

@@ -73,7 +73,7 @@ class ConfigurationKernel:
         return self.features_at(self.points(configurations, metafeatures))
 
     def features_at(self, x: Floats) -> Floats:
-        """Phi of points."""
+        """Phi of the points `x`."""
         features: Floats = matern(x, self.Z) @ self.factor
         return features
 
@@ -161,7 +161,7 @@ def _learn_lengths(x: Floats, scores: Floats, dataset: np.ndarray, random: np.ra
 def _samples(
     x: Floats, scores: Floats, dataset: np.ndarray, random: np.random.Generator
 ) -> list[tuple[Floats, Floats]]:
-    """(points, scores) of some runs of some datasets on which runs differ."""
+    """Points and scores of some runs, for some of the datasets on which runs differ."""
     order = np.argsort(dataset, kind="stable")
     of_datasets = np.split(order, np.flatnonzero(np.diff(dataset[order])) + 1)
     varied = [rows for rows in of_datasets if np.ptp(scores[rows]) > 0 and len(rows) > 2]

@@ -164,7 +164,7 @@ def describe(metafeatures: pd.DataFrame, groups: Sequence[str]) -> Descriptions:
 
 
 def _features(metafeatures: pd.DataFrame, groups: Sequence[str]) -> tuple[Floats, Positions]:
-    """(d, all features) of these groups, and the position of each one's group; NaN where undefined."""
+    """(d, all features) of these groups, NaN where undefined, and the position of each one's group."""
     nothing = np.full(len(metafeatures), np.nan)
 
     def of(quality: str) -> Floats:

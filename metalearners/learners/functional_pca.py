@@ -147,7 +147,7 @@ class FunctionalPCA:
         return root
 
     def _expected_weights(self, metafeatures: pd.Series) -> Floats:
-        """(G,) of the new dataset's function."""
+        """(G,) expected weights of the new dataset's function."""
         asked = (tuple(metafeatures.index), metafeatures.to_numpy().tobytes())
         if asked not in self._asked:
             weights = self._predicted_weights(metafeatures)
@@ -275,7 +275,7 @@ def _predict_coordinates(descriptions: Descriptions, S: Floats) -> _Regression:
 
 @dataclass(frozen=True)
 class _Uncertainty:
-    """As in `FunctionalPCA`."""
+    """Variances and calibration of a `FunctionalPCA`."""
 
     rest: float
     noise: float
@@ -305,7 +305,7 @@ def _learn_uncertainty(
 
 
 def _variance(phi: Floats, factor: Floats, rest: float) -> Floats:
-    """(n,) of the functions, where `factor` and `rest` are those of `FunctionalPCA`."""
+    """(n,) variance of the functions, where `factor` and `rest` are those of `FunctionalPCA`."""
     variance: Floats = ((phi @ factor.T) ** 2).sum(axis=1) + rest * (phi**2).sum(axis=1)
     return variance
 

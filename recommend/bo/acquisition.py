@@ -72,7 +72,7 @@ def improvement_per_second(predicted: Prediction, situation: Situation) -> Float
 
 
 def probability_of_improvement(predicted: Prediction, situation: Situation) -> Floats:
-    """Phi(z) (Kushner 1964)."""
+    """Probability that the score to beat is exceeded, Phi(z) (Kushner 1964)."""
     from scipy.special import ndtr
 
     std = _std(predicted)

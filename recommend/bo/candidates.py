@@ -1,4 +1,4 @@
-"""Where proposals come from: the whole space, or a table of configurations that were run."""
+"""Sources of proposals: the whole space, or a table of configurations that were run."""
 
 from __future__ import annotations
 

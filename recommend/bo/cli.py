@@ -201,7 +201,7 @@ def search(
 
 @contextmanager
 def _workers(address: str | None) -> Iterator[Executor | None]:
-    """Where trials run; None = here."""
+    """Workers that run trials; None = this machine."""
     if address is None:
         yield None
         return

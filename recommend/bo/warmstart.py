@@ -1,4 +1,4 @@
-"""Where a search starts: how the first configurations are chosen, by name."""
+"""Starts of a search: ways to choose the first configurations, by name."""
 
 from __future__ import annotations
 

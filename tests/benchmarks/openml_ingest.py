@@ -192,7 +192,8 @@ def ingest(
     import requests  # noqa: F401
 
     from ingest.openml.connection import Connection
-    from ingest.openml.job import Selection, ingest_openml
+    from ingest.openml.job import ingest_openml
+    from ingest.openml.selection import Selection
     from warehouse.store import Warehouse
 
     imports = peak_mib()

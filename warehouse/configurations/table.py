@@ -68,7 +68,7 @@ class ConfigurationTable:
         return self.take(positions)
 
     def followed_by(self, others: ConfigurationTable) -> ConfigurationTable:
-        """These configurations, and then the others."""
+        """One table of these configurations followed by the others."""
         return ConfigurationTable(
             pd.concat([self.algorithms, others.algorithms]),
             pd.concat([self.parameters, others.parameters]),

@@ -37,11 +37,11 @@ class Encoder:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """J and Q."""
+        """Numbers of inputs and outputs, J and Q."""
         return self.weights[0].shape[1], len(self.weights[-1])
 
     def positions(self, x: Floats) -> Floats:
-        """(n, Q) where configurations stand that are encoded as `x`."""
+        """(n, Q) latent positions of configurations that are encoded as `x`."""
         u = x
         for layer, (A, b) in enumerate(zip(self.weights, self.biases, strict=True)):
             u = u @ A.T + b

@@ -47,6 +47,7 @@ INDUCING = 256  # positions; a third of `EXACT`, at a thirtieth of the cost
 _RATE = 0.03  # Adam's; set by hand
 _JITTER = 1e-5  # keeps the Cholesky factor from failing by rounding
 _DENSE = 0.5  # share of rows beyond which datasets share one covariance rather than have one each
+_NO_VARIANCE = 1e-9  # of a component's standard deviation over the largest; rounding error is 1e-16
 _CHUNK = 20_000_000  # entries of covariances that are in memory at once
 
 
@@ -230,7 +231,7 @@ class _Model(torch.nn.Module):
         return K
 
     def features(self) -> Tensor:
-        """Phi, (N, M)."""
+        """(N, M) features of all configurations."""
         assert self.Z is not None
         Z = self.Z.double()
         identity = torch.eye(len(Z), dtype=Z.dtype, device=Z.device)
@@ -393,7 +394,7 @@ def torch_device(name: str) -> torch.device:
 def _begin(
     Y: Floats, observed: npt.NDArray[np.bool_], latent: int, shape: Shape, start: GPLVM | None
 ) -> GPLVM:
-    """Where training begins: principal components of Y, or a model with places for new configurations."""
+    """Start of a training: principal components of Y, or a model with places for new configurations."""
     if start is None:
         X, share = principal_components(Y, latent)
         variance = float(np.nanvar(Y))
@@ -421,7 +422,9 @@ def principal_components(Y: Floats, latent: int) -> tuple[Floats, Floats]:
         values, vectors = np.linalg.eigh(centred @ centred.T)
         components = vectors[:, ::-1][:, :latent]
     spread = components.std(axis=0)
-    X = components / np.where(spread > 0, spread, 1.0)
+    # A component without variance is rounding error, which must not be scaled up.
+    varies = spread > _NO_VARIANCE * spread.max(initial=0)
+    X = np.where(varies, components, 0) / np.where(varies, spread, 1.0)
     signs = np.sign(X[np.abs(X).argmax(axis=0), np.arange(X.shape[1])])  # or they depend on the library
     share = np.maximum(values[::-1][:latent], 0)
     return X * np.where(signs == 0, 1, signs), share / max(float(share.sum()), 1e-300)

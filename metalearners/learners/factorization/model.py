@@ -109,7 +109,7 @@ class ScoreLikelihood:
         return targets - expected
 
     def expected(self, scores: Floats) -> Floats:
-        """(n,) these expected scores in the unit that is factorized."""
+        """(n,) expected scores in the unit that is factorized."""
         return scores
 
 
@@ -205,7 +205,7 @@ class _Latent(ABC):
 
 @dataclass(frozen=True)
 class NoPositions(_Latent):
-    """There was nothing to factorize: no two runs of a dataset differ."""
+    """Latent space of runs that leave nothing to factorize: no two of a dataset differ."""
 
     def positions(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Floats:  # noqa: ARG002
         return np.full((len(configurations), 1), np.nan)

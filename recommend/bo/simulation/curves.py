@@ -132,7 +132,7 @@ class Curves:
 
     @property
     def trials(self) -> int:
-        """T"""
+        """Number of trials, T."""
         return int(self.regret.shape[-1])
 
     @cached_property

@@ -43,7 +43,7 @@ _RANDOM = {"random": 1, "random-2x": 2, "random-4x": 4}
 
 @dataclass(frozen=True)
 class SimulationPlan:
-    """What to simulate."""
+    """Methods, tasks and seeds of a simulation."""
 
     methods: tuple[str, ...]
     trials: int = 50

@@ -28,7 +28,7 @@ Submit = Callable[..., Future[Trial]]
 
 @dataclass(frozen=True)
 class Progress:
-    """Where a search stands."""
+    """Progress of a search."""
 
     done: int
     failed: int

@@ -44,7 +44,7 @@ class Search:
 
 @dataclass(frozen=True)
 class Budget:
-    """When to stop: whichever comes first."""
+    """Limits of a search, of which the first to be reached ends it."""
 
     trials: int | None = None
     """Trials in all, with those of the history that the search goes on from."""

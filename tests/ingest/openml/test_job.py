@@ -13,7 +13,8 @@ import pytest
 from ingest.openml.connection import Connection
 from ingest.openml.documents import Parameter, SetupValues
 from ingest.openml.flows import FlowParameter
-from ingest.openml.job import JobProgress, JobSummary, Selection, estimate, ingest_openml
+from ingest.openml.job import JobProgress, JobSummary, estimate, ingest_openml
+from ingest.openml.selection import Selection
 from ingest.openml.status import job_states
 from ingest.openml.tables import KnownFlow, setup_tables
 from ingest.run_files import ingest_run_file

@@ -7,7 +7,8 @@ from types import ModuleType
 import pytest
 
 from ingest.openml.connection import Connection
-from ingest.openml.job import Selection, ingest_openml
+from ingest.openml.job import ingest_openml
+from ingest.openml.selection import Selection
 from tests.openml_server import OpenMLServer, generated_world
 from tests.openml_server import generated as names
 from warehouse.store import Warehouse

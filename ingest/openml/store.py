@@ -1,0 +1,176 @@
+"""Storing what a server listed: batches of runs, with all that they refer to.
+
+Runs are committed together with their setups, flows, tasks and datasets, so that readers never see a run of
+an unknown task.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ingest.openml.answers import Answers
+from ingest.openml.connection import ApiError
+from ingest.openml.documents import Parameter, SetupValues, UnreadableError, read_setups
+from ingest.openml.parents import Parents
+from ingest.openml.sweep import LARGEST_PAGE, Page, Position
+from ingest.openml.tables import evaluation_tables, failed_run_tables, key, setup_tables
+from warehouse.store import Warehouse
+
+_BATCH_ROWS, _BATCH_SECONDS = 10_000, 60.0  # what a kill may lose, against the cost of a commit
+
+
+@dataclass
+class Batch:
+    """Pages on their way into the warehouse."""
+
+    rows: list[dict[str, str]] = field(default_factory=list)
+    setups: dict[str, SetupValues] = field(default_factory=dict)
+    parameters: dict[str, Parameter] = field(default_factory=dict)
+    requests: list[str] = field(default_factory=list)
+    position: Position = field(default_factory=Position)
+    started: float = field(default_factory=time.monotonic)
+
+    def add(self, page: Page) -> None:
+        """Put a page behind the others."""
+        self.rows += page.listing.rows
+        self.setups |= {setup.setup: setup for setup in page.listing.setups}
+        self.parameters |= page.listing.parameters
+        self.requests += page.requests
+        self.position = page.position
+
+    @property
+    def is_full(self) -> bool:
+        """Whether it is time to store it."""
+        return len(self.rows) >= _BATCH_ROWS or time.monotonic() - self.started > _BATCH_SECONDS
+
+
+class BatchStore:
+    """Puts batches into a warehouse, asking for what their runs refer to and nobody has seen yet."""
+
+    def __init__(
+        self, warehouse: Warehouse, answers: Answers, skip: Callable[[str, str], None], *, refresh: bool
+    ) -> None:
+        """A store.
+
+        Args:
+            skip: told what has to be left out, and why.
+            refresh: ask again for what is known.
+        """
+        self.added: dict[str, int] = {}
+        """Table -> rows that are new."""
+        self.changed: dict[str, int] = {}
+        self.seconds_writing = 0.0
+        self._warehouse = warehouse
+        self._answers = answers
+        self._skip = skip
+        self._parents = Parents(warehouse, answers, skip, refresh)
+
+    @property
+    def version(self) -> int:
+        """Version of the warehouse."""
+        return self._warehouse.version
+
+    def known_runs(self, filters: str, measure: str) -> set[int]:
+        """Runs of a partition that the warehouse has with a value of the measure."""
+        parts = filters.split("/") if filters else []
+        wanted = dict(zip(parts[::2], parts[1::2], strict=True))
+        keys = {name: [key(number) for number in numbers.split(",")] for name, numbers in wanted.items()}
+        rows = self._warehouse.arrow(
+            """
+            SELECT r.position FROM evaluations e JOIN runs r USING (run)
+            WHERE e.measure = $measure AND starts_with(e.run, 'openml:')
+              AND ($flows IS NULL OR list_contains($flows, e.flow))
+              AND ($tasks IS NULL OR list_contains($tasks, r.task))
+              AND ($uploaders IS NULL OR list_contains($uploaders, r.uploader))
+            """,
+            {
+                "measure": measure,
+                "flows": keys.get("flow"),
+                "tasks": keys.get("task"),
+                "uploaders": wanted["uploader"].split(",") if "uploader" in wanted else None,
+            },
+        )
+        return set(rows["position"].to_pylist())
+
+    def put_evaluations(self, batch: Batch) -> None:
+        """Store evaluations."""
+        if batch.rows:
+            self._write(self._tables_around(batch) | evaluation_tables(batch.rows))
+
+    def put_failures(self, batch: Batch) -> None:
+        """Store runs that ended with an error."""
+        if batch.rows:
+            self._write(self._tables_around(batch) | failed_run_tables(batch.rows))
+
+    def forget(self, batch: Batch) -> None:
+        """Drop the answers that led to a batch: they are in the warehouse."""
+        self._answers.forget(batch.requests + self._parents.requests)
+        self._parents.requests.clear()
+
+    def _tables_around(self, batch: Batch) -> dict[str, Any]:
+        """What the batch's runs refer to and nobody has seen yet."""
+        tables = self._parents.tables_for(batch.rows)  # first: setups are read with their flows
+        setups = self._with_missing_setups(batch)
+        return tables | setup_tables(setups.values(), batch.parameters, self._parents.flows)
+
+    def _write(self, tables: dict[str, Any]) -> None:
+        start = time.monotonic()
+        commit = self._warehouse.write(tables, source="openml", location=self._answers.connection.server)
+        for total, counts in ((self.added, commit.added), (self.changed, commit.changed)):
+            for name, count in counts.items():
+                total[name] = total.get(name, 0) + count
+        self.seconds_writing += time.monotonic() - start
+
+    def _with_missing_setups(self, batch: Batch) -> dict[str, SetupValues]:
+        """The batch's setups by number, and those that its runs refer to and nobody has seen yet."""
+        flow_of = {row["setup_id"]: row["flow_id"] for row in batch.rows}
+        setups = {number: setup for number, setup in batch.setups.items() if not self._is_doubtful(setup)}
+        unseen = [number for number in flow_of if number not in setups]
+        missing = sorted(set(unseen) - self._known_setups(unseen), key=int)
+        digits = len(missing[-1]) if missing else 1
+        size = min(LARGEST_PAGE, self._answers.connection.longest_list("setup/list/setup/", digits))
+        for start in range(0, len(missing), size):
+            self._ask_for_setups(missing[start : start + size], batch, setups)
+        for number in missing:
+            if number not in setups:
+                self._skip(f"setup {number}", "the server has no hyperparameters of it")
+                setups[number] = SetupValues(number, flow_of[number], exists=False)
+        return setups
+
+    def _is_doubtful(self, setup: SetupValues) -> bool:
+        """Whether a setup without values may be one that is lost: listings of evaluations show both alike."""
+        return not setup.parameters and bool(self._parents.flows[setup.flow].parameters)
+
+    def _ask_for_setups(self, numbers: Sequence[str], batch: Batch, setups: dict[str, SetupValues]) -> None:
+        """Put the setups of these numbers among `setups`, in as few requests as the server takes."""
+        path = f"setup/list/setup/{','.join(numbers)}"
+        try:
+            listing = self._answers.get(path, read_setups)
+        except ApiError as error:
+            if error.no_results:
+                return
+            if not error.too_much or len(numbers) == 1:
+                raise
+        except UnreadableError as error:
+            if len(numbers) == 1:
+                self._skip(f"setup {numbers[0]}", f"unreadable: {error}")
+                return
+        else:
+            batch.requests.append(path)
+            batch.parameters |= listing.parameters
+            setups |= {setup.setup: setup for setup in listing.setups}
+            return
+        half = len(numbers) // 2
+        self._ask_for_setups(numbers[:half], batch, setups)
+        self._ask_for_setups(numbers[half:], batch, setups)
+
+    def _known_setups(self, numbers: Iterable[str]) -> set[str]:
+        """The setups among `numbers` that the warehouse has."""
+        found = self._warehouse.sql(
+            "SELECT setup FROM setups WHERE setup IN (SELECT unnest($keys))",
+            {"keys": [key(number) for number in numbers]},
+        )["setup"]
+        return {name.removeprefix("openml:") for name in found}
