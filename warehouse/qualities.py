@@ -148,7 +148,7 @@ def _information() -> Iterator[Quality]:
 
 
 def _pca() -> Iterator[Quality]:
-    source = "Feurer et al., NeurIPS 2015, supplement, Table 1"
+    source = "Feurer et al. 2015, supplement, Table 1"
     definitions = {
         "PCAComponentsFor95Percent": (
             "principal components that explain 95 % of the variance of the standardized columns, over columns"
@@ -162,7 +162,7 @@ def _pca() -> Iterator[Quality]:
 
 
 def _model() -> Iterator[Quality]:
-    source = "Peng et al., Discovery Science 2002"
+    source = "Peng et al. 2002"
     yield Quality(
         "TreeLeavesPerClass", "model", "sample", "leaves of a fully grown decision tree / classes", source
     )
@@ -239,7 +239,7 @@ def _relative() -> Iterator[Quality]:
         definition = (
             f"gain in accuracy of {words} (3 folds of at most 500 rows; fewer are dealt up to 4 times)"
         )
-        yield Quality(name, "relative", "fits", definition, "Headstart; idea: Fuernkranz and Petrak, 2001")
+        yield Quality(name, "relative", "fits", definition, "Headstart; idea: Fuernkranz and Petrak 2001")
 
 
 QUALITIES: tuple[Quality, ...] = (

@@ -6,7 +6,7 @@ Notation
     std      sqrt(S_2 / (n - 1))
     G1       sample skewness sqrt(n (n - 1)) / (n - 2) * g1, with g1 = (S_3 / n) / (S_2 / n)^1.5
     G2       sample excess kurtosis (n - 1) / ((n - 2) (n - 3)) * ((n + 1) g2 + 6), with
-             g2 = (S_4 / n) / (S_2 / n)^2 - 3        (Joanes and Gill, The Statistician 1998)
+             g2 = (S_4 / n) / (S_2 / n)^2 - 3        (Joanes and Gill 1998)
     H        entropy in bits
 """
 

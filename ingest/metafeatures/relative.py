@@ -129,7 +129,7 @@ def _forest(**settings: Any) -> _Predict:
 
 
 def _boosting(depth: int) -> _Predict:
-    """AdaBoost for several classes, SAMME (Zhu et al., Statistics and Its Interface 2009)."""
+    """AdaBoost for several classes, SAMME (Zhu et al. 2009)."""
 
     def predict(split: _Split) -> Floats:
         X, y, n_classes = split.of.encoded, split.labels, split.of.n_classes

@@ -3,8 +3,7 @@
 Notation
     r    (n, n') Euclidean distances between points
     k    the kernel: 1 for equal points. Matern with nu = 5/2 is (1 + sqrt(5) r + 5 r^2 / 3) exp(-sqrt(5) r),
-         rbf is exp(-r^2 / 2) (Rasmussen and Williams, "Gaussian Processes for Machine Learning", 2006,
-         equations 4.17 and 4.9)
+         rbf is exp(-r^2 / 2) (Rasmussen and Williams 2006, equations 4.17 and 4.9)
 """
 
 from __future__ import annotations

@@ -117,7 +117,7 @@ def random_features(x: Floats) -> Floats:
     """(n, r) features whose inner products are about the kernel, with the length scale sqrt(J).
 
     The spectral density of a Matern kernel is a multivariate t distribution with 2 nu degrees of freedom
-    (Rahimi and Recht, "Random Features for Large-Scale Kernel Machines", 2007).
+    (Rahimi and Recht 2007).
     """
     random = np.random.default_rng(0)
     J = x.shape[1]

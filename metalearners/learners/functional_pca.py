@@ -6,8 +6,7 @@ principal components. The coordinates of a new dataset on them are predicted fro
 that prediction missed on the datasets that are known, left out one by one, says how far it may be off.
 Together that is a Gaussian prior over the new dataset's function, which trials on it turn into a posterior.
 
-The principal components of functions are those of Ramsay and Silverman, "Functional Data Analysis" (2005),
-chapter 8; the rest is ours.
+The principal components of functions are those of Ramsay and Silverman (2005), chapter 8; the rest is ours.
 
 Notation
     d, K      training datasets, components

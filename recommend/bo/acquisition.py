@@ -51,8 +51,7 @@ def improvement(predicted: Prediction, situation: Situation) -> Floats:
 def expected_improvement(mean: Floats, std: Floats, best: float, xi: float = XI) -> Floats:
     """(n,) expectation of max(f - best - xi, 0) for f normal with this mean and standard deviation.
 
-    Jones, Schonlau and Welch, "Efficient Global Optimization of Expensive Black-Box Functions" (1998),
-    equation 15. Where `std` is 0 it is the improvement itself.
+    Jones, Schonlau and Welch (1998), equation 15. Where `std` is 0 it is the improvement itself.
     """
     from scipy.special import ndtr
 

@@ -1,9 +1,8 @@
 """Training the GP-LVM of a matrix of scores: latent positions of configurations, and a kernel over them.
 
-Fusi, Sheth and Elibol, "Probabilistic Matrix Factorization for Automated Machine Learning" (NeurIPS 2018).
-Each dataset's scores are a Gaussian process over the positions of the configurations that were run on it;
-the positions, which all datasets share, and the kernel are those that make the matrix likeliest. Missing
-entries are rows that a dataset's process does not have.
+Each dataset's scores are a Gaussian process over the positions of the configurations that were run on it
+(Fusi, Sheth and Elibol 2018); the positions, which all datasets share, and the kernel are those that make the
+matrix likeliest. Missing entries are rows that a dataset's process does not have.
 
 Notation, beside that of `metalearners.learners.factorization.latent_kernel`
     D        datasets

@@ -4,7 +4,7 @@
     quantile-triple  the quantiles 16, 50 and 84 %, whose half width is a standard deviation of a normal
                      distribution (scikit-optimize's GradientBoostingQuantileRegressor)
     hyperboost       a high quantile plus a distance: configurations far from all that were tried are worth a
-                     look (van Hoof and Vanschoren, "Hyperboost", 2021, equations 7 and 8)
+                     look (van Hoof and Vanschoren 2021, equations 7 and 8)
 
 Notation
     U       (n, any) configurations on the unit cube

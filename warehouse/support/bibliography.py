@@ -1,0 +1,132 @@
+"""The publications that docstrings cite by author and year, with their titles.
+
+"The thesis" is van Hoof 2018, "the paper" in `metalearners.learners.factorization` Fusi 2018.
+"""
+
+from __future__ import annotations
+
+REFERENCES = {
+    "Ament 2023": (
+        "S. Ament, S. Daulton, D. Eriksson, M. Balandat, E. Bakshy: Unexpected Improvements to Expected"
+        " Improvement for Bayesian Optimization. NeurIPS 2023"
+    ),
+    "Bergstra 2011": (
+        "J. Bergstra, R. Bardenet, Y. Bengio, B. Kégl: Algorithms for Hyper-Parameter Optimization."
+        " NeurIPS 2011"
+    ),
+    "Brier 1950": (
+        "G. W. Brier: Verification of Forecasts Expressed in Terms of Probability."
+        " Monthly Weather Review 78, 1950"
+    ),
+    "Cohen 1960": (
+        "J. Cohen: A Coefficient of Agreement for Nominal Scales."
+        " Educational and Psychological Measurement 20, 1960"
+    ),
+    "Demsar 2006": (
+        "J. Demšar: Statistical Comparisons of Classifiers over Multiple Data Sets."
+        " Journal of Machine Learning Research 7, 2006"
+    ),
+    "Feurer 2015": (
+        "M. Feurer, A. Klein, K. Eggensperger, J. T. Springenberg, M. Blum, F. Hutter: Efficient and Robust"
+        " Automated Machine Learning. NeurIPS 2015"
+    ),
+    "Feurer 2022": (
+        "M. Feurer, K. Eggensperger, S. Falkner, M. Lindauer, F. Hutter: Auto-Sklearn 2.0: Hands-free AutoML"
+        " via Meta-Learning. Journal of Machine Learning Research 23, 2022"
+    ),
+    "Fuernkranz 2001": (
+        "J. Fürnkranz, J. Petrak: An Evaluation of Landmarking Variants. Workshop on Integrating Aspects of"
+        " Data Mining, Decision Support and Meta-Learning, ECML/PKDD 2001"
+    ),
+    "Fusi 2018": (
+        "N. Fusi, R. Sheth, M. Elibol: Probabilistic Matrix Factorization for Automated Machine Learning."
+        " NeurIPS 2018"
+    ),
+    "Ginsbourger 2010": (
+        "D. Ginsbourger, R. Le Riche, L. Carraro: Kriging Is Well-Suited to Parallelize Optimization."
+        " Computational Intelligence in Expensive Optimization Problems, Springer 2010"
+    ),
+    "Hutter 2011": (
+        "F. Hutter, H. H. Hoos, K. Leyton-Brown: Sequential Model-Based Optimization for General Algorithm"
+        " Configuration. LION 5, 2011"
+    ),
+    "Joanes 1998": (
+        "D. N. Joanes, C. A. Gill: Comparing Measures of Sample Skewness and Kurtosis."
+        " The Statistician 47, 1998"
+    ),
+    "Jones 1998": (
+        "D. R. Jones, M. Schonlau, W. J. Welch: Efficient Global Optimization of Expensive Black-Box"
+        " Functions. Journal of Global Optimization 13, 1998"
+    ),
+    "Kohavi 1996": (
+        "R. Kohavi, D. H. Wolpert: Bias Plus Variance Decomposition for Zero-One Loss Functions. ICML 1996"
+    ),
+    "Kushner 1964": (
+        "H. J. Kushner: A New Method of Locating the Maximum Point of an Arbitrary Multipeak Curve in the"
+        " Presence of Noise. Journal of Basic Engineering 86, 1964"
+    ),
+    "Lindauer 2022": (
+        "M. Lindauer and others: SMAC3: A Versatile Bayesian Optimization Package for Hyperparameter"
+        " Optimization. Journal of Machine Learning Research 23, 2022"
+    ),
+    "Lucchese 2015": (
+        "C. Lucchese, F. M. Nardini, S. Orlando, R. Perego, N. Tonellotto, R. Venturini: QuickScorer: A Fast"
+        " Algorithm to Rank Documents with Additive Ensembles of Regression Trees. SIGIR 2015"
+    ),
+    "Micci-Barreca 2001": (
+        "D. Micci-Barreca: A Preprocessing Scheme for High-Cardinality Categorical Attributes in"
+        " Classification and Prediction Problems. SIGKDD Explorations 3, 2001"
+    ),
+    "Peng 2002": (
+        "Y. Peng, P. A. Flach, C. Soares, P. Brazdil: Improved Dataset Characterisation for Meta-learning."
+        " Discovery Science 2002"
+    ),
+    "Probst 2019": (
+        "P. Probst, A.-L. Boulesteix, B. Bischl: Tunability: Importance of Hyperparameters of Machine"
+        " Learning Algorithms. Journal of Machine Learning Research 20, 2019"
+    ),
+    "Provost 2001": (
+        "F. Provost, P. Domingos: Well-Trained PETs: Improving Probability Estimation Trees."
+        " CeDER Working Paper IS-00-04, New York University, 2001"
+    ),
+    "Rahimi 2007": ("A. Rahimi, B. Recht: Random Features for Large-Scale Kernel Machines. NeurIPS 2007"),
+    "Ramsay 2005": "J. O. Ramsay, B. W. Silverman: Functional Data Analysis. 2nd edition, Springer 2005",
+    "Rasmussen 2006": (
+        "C. E. Rasmussen, C. K. I. Williams: Gaussian Processes for Machine Learning. MIT Press 2006"
+    ),
+    "Salinas 2023": (
+        "D. Salinas, N. Erickson: TabRepo: A Large Scale Repository of Tabular Model Evaluations and its"
+        " AutoML Applications. arXiv:2311.02971, 2023"
+    ),
+    "Snoek 2012": (
+        "J. Snoek, H. Larochelle, R. P. Adams: Practical Bayesian Optimization of Machine Learning"
+        " Algorithms. NeurIPS 2012"
+    ),
+    "Srinivas 2010": (
+        "N. Srinivas, A. Krause, S. M. Kakade, M. Seeger: Gaussian Process Optimization in the Bandit"
+        " Setting: No Regret and Experimental Design. ICML 2010"
+    ),
+    "Titsias 2009": (
+        "M. K. Titsias: Variational Learning of Inducing Variables in Sparse Gaussian Processes. AISTATS 2009"
+    ),
+    "van Hoof 2018": (
+        "J. van Hoof: Automated Machine Learning with Gradient Boosting and Meta-Learning. Master's thesis,"
+        " Eindhoven University of Technology, 2018"
+    ),
+    "van Hoof 2021": (
+        "J. van Hoof, J. Vanschoren: Hyperboost: Hyperparameter Optimization by Gradient Boosting Surrogate"
+        " Models. arXiv:2101.02289, 2021"
+    ),
+    "Wang 2021": (
+        "C. Wang, Q. Wu, S. Huang, A. Saied: Economical Hyperparameter Optimization with Blended Search"
+        " Strategy. ICLR 2021"
+    ),
+    "Webb 2000": (
+        "G. I. Webb: MultiBoosting: A Technique for Combining Boosting and Wagging. Machine Learning 40, 2000"
+    ),
+    "Wilson 2016": ("A. G. Wilson, Z. Hu, R. Salakhutdinov, E. P. Xing: Deep Kernel Learning. AISTATS 2016"),
+    "Zhu 2009": (
+        "J. Zhu, H. Zou, S. Rosset, T. Hastie: Multi-class AdaBoost. Statistics and Its Interface 2, 2009"
+    ),
+}
+"""First author and year -> the reference."""
