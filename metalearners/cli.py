@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,7 +18,6 @@ from warehouse.support.files import read_json, write_text
 from warehouse.support.text import comma_separated
 
 if TYPE_CHECKING:
-    from metalearners.judging.evaluation import Evaluation, Interval
     from metalearners.learners.base import Round
     from metalearners.model_store import StoredModel
     from warehouse.queries import RunTable
@@ -92,6 +90,7 @@ def evaluate(
 
     Example: metalearners evaluate --flow 6969 --shots 0,3,5,10,20 --jobs 2 --output functional-pca-6969.json
     """
+    from metalearners.judging import report
     from metalearners.judging.evaluation import evaluate as leave_each_out
     from warehouse.store import Warehouse
     from warehouse.support.journal import Journal
@@ -115,13 +114,13 @@ def evaluate(
             journal=journal,
             on_result=lambda done, total: show(f"{done} of {total} datasets"),
         )
-    document = _document(result, runs, learner, settings, opened)
+    document = report.document(result, runs, learner, settings, opened)
     text = json.dumps(document, indent=2, allow_nan=False)
     if file is not None:
         write_text(file, text + "\n")
     if journal is not None:
         journal.clear()
-    print(text if output == "json" else _table(result, document))
+    print(text if output == "json" else report.table(result, document))
 
 
 @app.command()
@@ -359,71 +358,6 @@ def _datasets(runs: RunTable, tasks: str) -> list[str]:
     if unknown:
         raise TooFewRuns(f"no run on task {unknown[0]!r} has {runs.measure}")
     return list(dict.fromkeys(dataset_of[task] for task in keys))
-
-
-def _document(
-    result: Evaluation,
-    runs: RunTable,
-    learner: str,
-    settings: dict[str, Any],
-    warehouse: Warehouse,
-) -> dict[str, Any]:
-    """The evaluation as JSON; `regret` has its mean and limits for the first pick, and by number of picks."""
-    from metalearners.judging.evaluation import TOPS
-
-    by_top = {str(top): _json_interval(result.regret(top)) for top in TOPS}
-    return {
-        "learner": learner,
-        "settings": dict(new_learner(learner, settings).settings),
-        "flow": runs.flow,
-        "measure": runs.measure,
-        "warehouse": {"version": warehouse.version, "fingerprint": warehouse.fingerprint},
-        "protocol": "leave one dataset out; means over datasets with 95 % confidence interval (Student's t)",
-        "datasets": len(result.per_dataset),
-        "tau": _json_interval(result.tau),
-        "regret": by_top["1"] | by_top,
-        "coverage": None if result.coverage is None else _json_interval(result.coverage),
-        "shots": {
-            policy: {str(number): _json_interval(result.tau_after(number, policy)) for number in taus}
-            for policy, taus in result.per_dataset[0].shots.items()
-        },
-        "per_dataset": [
-            {
-                "dataset": one.dataset,
-                "runs": one.runs,
-                "tau": one.tau,
-                "regret": {str(top): value for top, value in one.regret.items()},
-                "choices": list(one.choices),
-                "coverage": one.coverage,
-                "shots": {
-                    policy: {str(number): tau for number, tau in taus.items()}
-                    for policy, taus in one.shots.items()
-                },
-            }
-            for one in result.per_dataset
-        ],
-    }
-
-
-def _json_interval(value: Interval) -> dict[str, float | None]:
-    return {name: None if math.isnan(part) else part for name, part in value._asdict().items()}
-
-
-def _table(result: Evaluation, document: dict[str, Any]) -> str:
-    from metalearners.judging.evaluation import TOPS
-
-    rows = [("tau", result.tau), *((f"regret of top {top}", result.regret(top)) for top in TOPS)]
-    if result.coverage is not None:
-        rows.append(("within 80 % int.", result.coverage))
-    for policy, taus in result.per_dataset[0].shots.items():
-        rows += [(f"tau, {number} {policy}", result.tau_after(number, policy)) for number in taus]
-    lines = [
-        f"{document['learner']}, {document['flow'] or 'all flows'}, {document['measure']}:"
-        f" {document['datasets']} datasets left out in turn",
-        f"{'':<16} {'mean':>7}   95 % interval",
-    ]
-    lines += [f"{name:<16} {row.mean:>7.3f}   {row.low:.3f} to {row.high:.3f}" for name, row in rows]
-    return "\n".join(lines)
 
 
 def _first_line(docstring: str | None) -> str:

@@ -13,12 +13,12 @@ become shares of the features of its dataset.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ingest.flows import Flow, get_flow, native_values
+from recommend.domains import Domain, configspace_domain, optuna_domain
 from recommend.space import Space, with_shares
 from warehouse.configurations.configuration import Configuration
 from warehouse.configurations.parameters import Value
@@ -35,7 +35,6 @@ from warehouse.support.errors import (
 if TYPE_CHECKING:
     import ConfigSpace
     from ConfigSpace import ConfigurationSpace
-    from ConfigSpace.hyperparameters import Hyperparameter
     from optuna import Study
     from optuna.distributions import BaseDistribution
     from optuna.trial import BaseTrial
@@ -45,8 +44,6 @@ Seeds = Mapping[str, Any] | Sequence[Mapping[str, Any]]
 
 PROVENANCE = ("rank", "flow", "openml_flows", "predicted")
 """What an Optuna trial keeps of its seed beside the hyperparameters."""
-_OFF_STEP = 1e-8
-"""How far off a step, in steps, Optuna takes a number for one that is on it."""
 
 
 def configurations_of(seeds: Seeds) -> list[Configuration]:
@@ -148,7 +145,7 @@ def smac_configurations(seeds: Seeds, configspace: ConfigurationSpace) -> list[C
     """
     import ConfigSpace
 
-    domains = {name: _domain_of(parameter) for name, parameter in configspace.items()}
+    domains = {name: configspace_domain(parameter) for name, parameter in configspace.items()}
     configurations = []
     for seed in _read(seeds):
         try:
@@ -169,7 +166,7 @@ def points_to_evaluate(seeds: Seeds, space: Space | None = None) -> list[dict[st
         BadInput: a seed does not fit the space.
     """
     known = (space_of(seeds) if space is None else space).config_space
-    domains = {name: _domain_of(parameter) for name, parameter in known.items()}
+    domains = {name: configspace_domain(parameter) for name, parameter in known.items()}
     return [
         {name.replace(":", "."): value for name, value in seed.values(domains).items()}
         for seed in _read(seeds)
@@ -223,81 +220,6 @@ EXPORTS: dict[str, Callable[[Seeds, Space], dict[str, Any]]] = {
     "ray": _as_points,
 }
 """Tool -> maker of its document."""
-
-
-@dataclass(frozen=True)
-class Domain:
-    """What a hyperparameter of another tool's space can be."""
-
-    low: float = -math.inf
-    high: float = math.inf
-    whole: bool = False
-    step: float | None = None
-    choices: tuple[Any, ...] | None = None
-    """None = a number."""
-
-    def fit(self, value: Value) -> Value:
-        """`value` in the domain's own type: JSON does not tell 5 from 5.0.
-
-        Raises:
-            BadInput: it is not in the domain; the message says what is.
-        """
-        if self.choices is not None:
-            alike = [choice for choice in self.choices if choice == value]
-            if len(alike) > 1:
-                raise UnfitConfiguration(
-                    f"expected choices that differ, not {_listed(alike)}, which are equal to it"
-                )
-            if not alike or type(alike[0]) is not type(value):
-                raise UnfitConfiguration(f"expected one of {_listed(self.choices)}")
-            return value
-        if isinstance(value, bool) or not isinstance(value, int | float) or not self._has(value):
-            steps = "" if self.step is None else f" in steps of {self.step:g}"
-            kind = "a whole number" if self.whole else "a number"
-            raise UnfitConfiguration(f"expected {kind} from {self.low!r} to {self.high!r}{steps}")
-        return int(value) if self.whole else float(value)
-
-    def nearest(self, value: Any) -> Any:
-        """`value`, or the end of the range beyond which rounding put it, where tuners would not take it."""
-        return value if self.choices is not None else min(max(value, self.low), self.high)
-
-    def _has(self, number: float) -> bool:
-        if not self.low <= number <= self.high or (self.whole and number != int(number)):
-            return False
-        if self.step is None:
-            return True
-        steps = (number - self.low) / self.step
-        return abs(steps - round(steps)) < _OFF_STEP
-
-
-def optuna_domain(distribution: BaseDistribution) -> Domain:
-    """What Optuna's distribution can be."""
-    from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
-
-    if isinstance(distribution, CategoricalDistribution):
-        return Domain(choices=distribution.choices)
-    if isinstance(distribution, IntDistribution):
-        step = distribution.step if distribution.step > 1 else None
-        return Domain(distribution.low, distribution.high, whole=True, step=step)
-    if isinstance(distribution, FloatDistribution):
-        return Domain(distribution.low, distribution.high, step=distribution.step)
-    raise UnfitConfiguration(f"expected a distribution of Optuna, not {distribution!r}")
-
-
-def _domain_of(parameter: Hyperparameter[Any, Any]) -> Domain:
-    """What ConfigSpace's hyperparameter can be."""
-    from ConfigSpace.hyperparameters import Constant, IntegerHyperparameter, OrdinalHyperparameter
-
-    known: Any = parameter
-    if isinstance(parameter, Constant):
-        return Domain(choices=(known.value,))
-    if isinstance(parameter, OrdinalHyperparameter):
-        return Domain(choices=tuple(known.sequence))
-    if hasattr(known, "choices"):
-        return Domain(choices=tuple(known.choices))
-    if isinstance(parameter, IntegerHyperparameter):
-        return Domain(int(known.lower), int(known.upper), whole=True)
-    return Domain(float(known.lower), float(known.upper))
 
 
 @dataclass(frozen=True)
@@ -380,7 +302,7 @@ def _distributions_of(flow: Flow, *, historical: bool) -> dict[str, BaseDistribu
     distributions: dict[str, BaseDistribution] = {}
     parameters: dict[str, Any] = dict(flow.space(historical=historical))
     for name, parameter in parameters.items():
-        domain = _domain_of(parameter)
+        domain = configspace_domain(parameter)
         if domain.choices is not None:
             distributions[name] = CategoricalDistribution(domain.choices)
         elif domain.whole:
@@ -402,7 +324,3 @@ def _suggested(trial: BaseTrial, name: str, distribution: BaseDistribution) -> V
     else:
         value = trial.suggest_float(name, known.low, known.high, log=known.log)
     return value
-
-
-def _listed(values: Iterable[Any]) -> str:
-    return ", ".join(map(repr, values))

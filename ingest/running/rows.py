@@ -49,30 +49,15 @@ def run_tables(
     Args:
         procedure: how they were evaluated, e.g. `cv3`.
     """
-    flows = {run.flow.id: run.flow for run, _ in results}
-    setups = {run.setup: run for run, _ in results}
+    task = {
+        "task": results[0][0].task,
+        "dataset": dataset.key,
+        "task_type": "supervised_classification",
+        "estimation_procedure": procedure,
+    }
     return {
-        "tasks": pd.DataFrame(
-            [
-                {
-                    "task": results[0][0].task,
-                    "dataset": dataset.key,
-                    "task_type": "supervised_classification",
-                    "estimation_procedure": procedure,
-                }
-            ]
-        ),
-        "flows": pd.DataFrame(
-            [{"flow": key, "name": flow.title, "algorithm": flow.name} for key, flow in flows.items()]
-        ),
-        "setups": pd.DataFrame([{"setup": key, "flow": run.flow.id} for key, run in setups.items()]),
-        "hyperparameters": pd.DataFrame(
-            [
-                {"setup": key, "parameter": parameter, "value": json.dumps(value)}
-                for key, run in setups.items()
-                for parameter, value in run.configuration.values.items()
-            ]
-        ),
+        "tasks": pd.DataFrame([task]),
+        **_configuration_tables([run for run, _ in results]),
         "runs": pd.DataFrame(
             [
                 {
@@ -96,6 +81,25 @@ def run_tables(
                 if value == value
             ],
             columns=["run", "measure", "value", "flow"],
+        ),
+    }
+
+
+def _configuration_tables(runs: Sequence[Run]) -> dict[str, pd.DataFrame]:
+    """Rows for the flows, setups and hyperparameters of some runs, each once."""
+    flows = {run.flow.id: run.flow for run in runs}
+    setups = {run.setup: run for run in runs}
+    return {
+        "flows": pd.DataFrame(
+            [{"flow": key, "name": flow.title, "algorithm": flow.name} for key, flow in flows.items()]
+        ),
+        "setups": pd.DataFrame([{"setup": key, "flow": run.flow.id} for key, run in setups.items()]),
+        "hyperparameters": pd.DataFrame(
+            [
+                {"setup": key, "parameter": parameter, "value": json.dumps(value)}
+                for key, run in setups.items()
+                for parameter, value in run.configuration.values.items()
+            ]
         ),
     }
 

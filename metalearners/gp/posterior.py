@@ -29,9 +29,8 @@ import pandas as pd
 from metalearners.gp.kernels import matern_at, squared_distances
 from metalearners.predictions import Observations, Prediction
 from warehouse.configurations.table import ConfigurationTable
-from warehouse.support.arrays import Floats, Positions, Rows
+from warehouse.support.arrays import Floats, Rows
 
-_DRAWS = 500  # functions; set by hand
 WIDTHS = (0.5, 1.0, 2.0)  # half, as stated, twice
 _NOISES = (0.02, 0.1, 0.3)  # variance of a run's noise, from small to large
 _SPREADS = np.exp(np.linspace(-1.2, 1.2, 9))
@@ -126,25 +125,6 @@ class Conditioned:
     def condition(self, observations: Observations) -> Self:
         """Knows these trials, too."""
         return type(self)(self.model, self.trials.with_more(observations))
-
-
-def best_together(prior: Prior, n: int) -> Positions:
-    """Positions of `n` configurations of which the best is expected to score most.
-
-    The first is the one with the highest mean; each next one raises the expected maximum the most, over
-    functions drawn from the prior. Two configurations that are good under the same circumstances gain less
-    together than two that are good under different ones.
-    """
-    draws = np.random.default_rng(0).normal(size=(_DRAWS, prior.factor.shape[1]))
-    scores = prior.mean + draws @ prior.factor.T  # (draws, configurations)
-    best = np.full(_DRAWS, -np.inf)
-    chosen: list[int] = []
-    while len(chosen) < min(n, len(prior.mean)):
-        expected = np.maximum(scores, best[:, None]).mean(axis=0) if chosen else prior.mean.copy()
-        expected[chosen] = -np.inf
-        chosen.append(int(expected.argmax()))
-        best = np.maximum(best, scores[:, chosen[-1]])
-    return np.array(chosen, dtype=np.intp)
 
 
 class Posterior:

@@ -1,8 +1,7 @@
 """`tune`: search on from where a recommendation ends, and compare ways to do so."""
 
 import json
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from functools import partial
@@ -13,11 +12,10 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from ingest.flows import FLOWS, get_flow, installed_flows
+from ingest.flows import get_flow, installed_flows
 from recommend.bo.simulation.cli import simulate
 from recommend.bo.surrogates import SURROGATES
-from recommend.bo.tuning import Budget, Progress, Search, Tuned, outcome, tune
-from recommend.bo.tuning.result import value_of
+from recommend.bo.tuning import Budget, Search, Tuned, outcome, report, tune
 from recommend.bo.warmstart import FROM_FILE, NO_START, STARTS
 from recommend.options import DATASET_HELP, FlowOption, RoleOption, TargetOption, named_dataset
 from warehouse.options import MeasureOption, WarehouseOption
@@ -178,25 +176,31 @@ def search(
             folder=history,
             jobs=jobs,
             executor=executor,
-            report=lambda progress: show(_progress(progress, measure)),
+            report=lambda progress: show(report.standing(progress, measure)),
         )
-    print(json.dumps(document(tuned), indent=2, allow_nan=False) if output == "json" else _report(tuned))
-    notes = [f"The trials are in {tuned.folder}; the same command with more --trials goes on from them."]
-    failures: list[HeadstartError] = []
+    as_json = output == "json"
+    print(json.dumps(report.document(tuned), indent=2, allow_nan=False) if as_json else report.table(tuned))
     wanted = [partial(_save, tuned, model)] if model is not None else []
     if record and tuned.entries:
         wanted.append(partial(_record, tuned, warehouse))
+    _keep(tuned, wanted, tell=not as_json)
+    if tuned.interrupted:
+        raise typer.Exit(130)
+
+
+def _keep(tuned: Tuned, wanted: Sequence[Callable[[], str]], *, tell: bool) -> None:
+    """Keep what is wanted of a search, each in its way, and print what there is to say about it."""
+    notes = [f"The trials are in {tuned.folder}; the same command with more --trials goes on from them."]
+    failures: list[HeadstartError] = []
     for keep in wanted:
         try:
             notes.append(keep())
         except HeadstartError as error:  # the other one is kept, and what is printed stands
             failures.append(error)
-    if output == "table":
+    if tell:
         print("\n".join(notes))
     if failures:
         raise type(failures[0])("; ".join(map(str, failures)))
-    if tuned.interrupted:
-        raise typer.Exit(130)
 
 
 @contextmanager
@@ -217,39 +221,6 @@ def _workers(address: str | None) -> Iterator[Executor | None]:
         yield client.get_executor()
 
 
-def document(tuned: Tuned) -> dict[str, Any]:
-    """The outcome as JSON values."""
-    measure = tuned.search.measure
-    return {
-        "dataset": {
-            "name": tuned.dataset.name,
-            "content_hash": tuned.dataset.content_hash,
-            "rows": {"tuned": tuned.rows[0], "held_out": tuned.rows[1]},
-        },
-        "search": tuned.search.description(),
-        "measure": measure,
-        "best": None if tuned.best is None else tuned.best.number,
-        "trials": [
-            {
-                "number": entry.number,
-                "flow": get_flow(entry.configuration.algorithm).id,
-                "algorithm": entry.configuration.algorithm,
-                "hyperparameters": dict(entry.configuration.values),
-                "origin": entry.origin,
-                "outcome": None if entry.trial is None else str(entry.trial.outcome),
-                "message": None if entry.trial is None else entry.trial.message,
-                "seconds": None if entry.trial is None else entry.trial.seconds,
-                "value": value_of(entry.trial, measure),
-                "held_out": tuned.held_out.get(entry.number),
-            }
-            for entry in tuned.entries
-        ],
-        "incumbents": [entry.number for entry in tuned.incumbents],
-        "history": str(tuned.folder),
-        "interrupted": tuned.interrupted,
-    }
-
-
 def _save(tuned: Tuned, model: Path) -> str:
     """Write the best configuration, as a fitted model or as code; returns what to say about it."""
     if model.suffix == ".py":
@@ -266,59 +237,6 @@ def _record(tuned: Tuned, path: str | None) -> str:
     if not tuned.interrupted:
         outcome.learn(Warehouse.open(warehouse.path), tuned.search.measure)
     return f"The next recommendation learns from them: their runs are in {warehouse.path}."
-
-
-def _progress(progress: Progress, measure: str) -> str:
-    of = "" if progress.of is None else f" of {progress.of}"
-    parts = [f"trial {progress.done}{of}"]
-    if progress.failed:
-        parts.append(f"{progress.failed} failed")
-    if progress.best is not None:
-        parts.append(f"best {measure} {progress.best:.4f} ({progress.best_flow})")
-    if progress.seconds_left is not None:
-        parts.append(f"{console.duration(progress.seconds_left)} left")
-    return ", ".join(parts)
-
-
-def _report(tuned: Tuned) -> str:
-    """The outcome as a person reads it."""
-    dataset, measure = tuned.dataset, tuned.search.measure
-    on, off = tuned.rows
-    counts = Counter(str(entry.trial.outcome) for entry in tuned.entries if entry.trial is not None)
-    outcomes = ", ".join(f"{number} {name}" for name, number in counts.most_common())
-    lines = [
-        f"{dataset.name}: {on:,} rows to tune on, {off:,} held out; {dataset.target_choice}",
-        f"{len(tuned.entries)} trials ({outcomes or 'none ended'})"
-        + (", interrupted" if tuned.interrupted else ""),
-    ]
-    if tuned.best is None:
-        return "\n".join([*lines, "No trial succeeded."])
-    rows = [
-        (
-            str(entry.number),
-            f"{value_of(entry.trial, measure) or 0.0:.4f}",
-            f"{tuned.held_out[entry.number]:.4f}" if entry.number in tuned.held_out else "",
-            entry.origin,
-            f"{FLOWS[entry.configuration.algorithm].title}: "
-            + ", ".join(
-                f"{name}={console.short(value)}" for name, value in entry.configuration.values.items()
-            ),
-        )
-        for entry in tuned.incumbents
-    ]
-    header = ("trial", measure, "held out", "chosen by", "configuration")
-    lines += ["", *console.wrapped_table(header, rows, ">>><")]
-    lines += [
-        "",
-        "Each line is better than those above it; the last one is the best.",
-        f"{measure}: of the trial's {_resampling(tuned.search)}, by which the best was chosen;",
-        "held out: of the same configuration on rows that no trial has seen, what to expect of it.",
-    ]
-    return "\n".join(lines)
-
-
-def _resampling(search: Search) -> str:
-    return "split" if search.folds == 1 else f"{search.folds}-fold cross-validation"
 
 
 def main() -> None:

@@ -36,7 +36,8 @@ from recommend.bo.candidates import Candidate, SpaceCandidates
 from recommend.bo.optimizer import Optimizer, Proposal
 from recommend.bo.scoring import Scorer
 from recommend.bo.surrogates import DEFAULT_SURROGATE, LEARNERS_OF, Ingredients, Surrogate, new_surrogate
-from recommend.export import configurations_of, named, optuna_distributions, optuna_domain
+from recommend.domains import optuna_domain
+from recommend.export import configurations_of, named, optuna_distributions
 from recommend.ranking import recommend
 from recommend.space import KNOWN, Space, with_shares
 from warehouse.configurations.configuration import Configuration

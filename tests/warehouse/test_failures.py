@@ -1,26 +1,17 @@
-"""What remains when a write does not come to its end, and when several come at once."""
+"""A full disk, several writers at once, and files that were damaged or lost."""
 
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
-from deltalake import DeltaTable
 
 from tests.warehouse.worlds import runs
-from warehouse import delta
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput, Failed
 
 ROOT = Path(__file__).parents[2]
-TABLES_IN_A_WRITE = len(runs()) + 1
-
-
-class Killed(BaseException):
-    """Like a signal, it passes every handler of errors."""
 
 
 @pytest.fixture
@@ -28,57 +19,6 @@ def warehouse(tmp_path: Path) -> Warehouse:
     warehouse = Warehouse.create(tmp_path / "warehouse")
     warehouse.write(runs(name="first"), source="test")
     return warehouse
-
-
-def dying_after(appends: int, error: BaseException) -> Callable[[DeltaTable, pa.Table], None]:
-    done = iter(range(appends))
-
-    def append(table: DeltaTable, rows: pa.Table) -> None:
-        if next(done, None) is None:
-            raise error
-        original(table, rows)
-
-    original = delta.append
-    return append
-
-
-@pytest.mark.parametrize("appends", range(TABLES_IN_A_WRITE))
-def test_killed_write_leaves_nothing_to_see_and_the_same_write_then_succeeds(
-    warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch, appends: int
-) -> None:
-    tables = runs("openml:1", "svm", accuracies={"openml:2": 0.8}, name="second")
-    with monkeypatch.context() as patch, pytest.raises(Killed):
-        patch.setattr(delta, "append", dying_after(appends, Killed()))
-        warehouse.write(tables, source="test")
-    after = Warehouse.open(warehouse.path)
-    assert after.version == 1
-    assert set(after.sql("SELECT setup FROM setups")["setup"]) == {"openml:6969/first"}
-    commit = after.write(tables, source="test")
-    assert (commit.version, commit.added["runs"]) == (2, 1)
-    assert len(after.sql("SELECT * FROM runs")) == 2
-    assert len(after.sql("SELECT * FROM evaluations")) == 2
-
-
-def test_what_a_killed_write_left_does_not_come_to_light_with_the_next(
-    warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with monkeypatch.context() as patch, pytest.raises(Killed):
-        patch.setattr(delta, "append", dying_after(TABLES_IN_A_WRITE - 1, Killed()))
-        warehouse.write(runs("openml:1", "svm", accuracies={"openml:2": 0.8}, name="second"), source="test")
-    warehouse.write(runs("openml:2", "mlp", name="third"), source="test")
-    flows = Warehouse.open(warehouse.path).sql("SELECT flow FROM flows ORDER BY flow")["flow"]
-    assert flows.tolist() == ["openml:2", "openml:6969"]
-
-
-def test_disk_error_is_one_line_and_leaves_nothing_to_see(
-    warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with monkeypatch.context() as patch, pytest.raises(Failed) as caught:
-        patch.setattr(delta, "append", dying_after(2, OSError(28, "No space left on device")))
-        warehouse.write(runs(name="second"), source="test")
-    assert "No space left on device" in str(caught.value)
-    assert "\n" not in str(caught.value)
-    assert Warehouse.open(warehouse.path).version == 1
 
 
 def test_disk_that_takes_no_more_bytes_fails_the_write(warehouse: Warehouse) -> None:

@@ -1,18 +1,9 @@
 """Runs on part of the rows: learners get those on the fewest, which all configurations have."""
 
-from pathlib import Path
-
-import pytest
-
 from tests.warehouse.worlds import BOOSTING, FOREST, runs
 from warehouse.store import Warehouse
 
 ACCURACY = "predictive_accuracy"
-
-
-@pytest.fixture
-def warehouse(tmp_path: Path) -> Warehouse:
-    return Warehouse.create(tmp_path / "warehouse")
 
 
 def ran(warehouse: Warehouse, name: str, rows: int | None, flow: str = FOREST, **accuracies: float) -> None:

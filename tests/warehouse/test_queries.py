@@ -3,7 +3,6 @@
 import json
 import math
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,11 +17,6 @@ from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput
 
 ACCURACY = "predictive_accuracy"
-
-
-@pytest.fixture
-def warehouse(tmp_path: Path) -> Warehouse:
-    return Warehouse.create(tmp_path / "warehouse")
 
 
 @pytest.fixture

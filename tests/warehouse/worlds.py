@@ -6,6 +6,8 @@ from typing import Any
 
 import pandas as pd
 
+from warehouse.store import Warehouse
+
 FOREST, BOOSTING = "openml:6969", "openml:6970"
 
 
@@ -72,3 +74,8 @@ def qualities(values: Mapping[str, float | None], *, dataset: str = "openml:1", 
             "extractor": source,
         }
     )
+
+
+def values(warehouse: Warehouse) -> list[float]:
+    """Values of all evaluations, in the order of runs."""
+    return warehouse.sql("SELECT value FROM evaluations ORDER BY run, measure")["value"].tolist()

@@ -1,7 +1,10 @@
 """Files of users: written whole or not at all, and refused in one line."""
 
+import contextlib
 import json
 import os
+import shutil
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -30,18 +33,24 @@ def write_text(path: str | Path, text: str) -> None:
 def write_bytes(path: str | Path, content: bytes) -> None:
     """Write `content` to `path`; if that fails, what was there before is still there.
 
+    A symbolic link is followed, and a file that is replaced keeps its permissions.
+
     Raises:
         Failed: the file can't be written.
     """
-    path = Path(path)
+    target = Path(os.path.realpath(path))
     # A pipe or a device is written to, not replaced.
-    replaces = path.is_file() or not path.exists()
-    written = path.with_name(f".{path.name}.{os.getpid()}") if replaces else path
+    replaces = target.is_file() or not target.exists()
+    # The name does not depend on the file's, which may be as long as names can be.
+    written = target.with_name(f".{os.getpid()}.{threading.get_ident()}") if replaces else target
     try:
         written.write_bytes(content)
         if replaces:
-            written.replace(path)
+            if target.exists():
+                shutil.copymode(target, written)
+            written.replace(target)
     except OSError as error:
         if replaces:
-            written.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                written.unlink(missing_ok=True)
         raise Failed(f"{path} can't be written: {error.strerror or error}") from error

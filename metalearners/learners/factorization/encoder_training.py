@@ -18,8 +18,9 @@ from metalearners.gp.kernels import Shape
 from metalearners.learners.base import Round
 from metalearners.learners.factorization.checkpoint import Checkpoint
 from metalearners.learners.factorization.encoder import Encoder
-from metalearners.learners.factorization.gplvm import correlation, nll, one_thread, torch_device
+from metalearners.learners.factorization.gplvm import correlation, torch_device
 from metalearners.learners.factorization.latent_kernel import LatentKernel
+from metalearners.learners.factorization.likelihood import nll, one_thread
 from warehouse.support.arrays import Floats
 
 ROUND = 50

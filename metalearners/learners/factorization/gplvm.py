@@ -21,10 +21,9 @@ from __future__ import annotations
 import contextlib
 import math
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -35,6 +34,7 @@ from metalearners.gp.kernels import Shape
 from metalearners.learners.base import Round
 from metalearners.learners.factorization.checkpoint import Checkpoint
 from metalearners.learners.factorization.latent_kernel import LATENT, LATENT_SPARSE, SPARSE, LatentKernel
+from metalearners.learners.factorization.likelihood import LowRankNll, nll, one_thread
 from warehouse.support.arrays import Floats, Positions
 from warehouse.support.errors import BadOption, TooFewRuns
 
@@ -165,42 +165,6 @@ def complete(model: GPLVM, Y: Floats) -> Floats:
     return expected
 
 
-def nll(
-    covariance: Tensor,  # (B, n, n) of the functions
-    sigma2: Tensor,
-    y: Tensor,  # (B, n), 0 where missing
-    observed: Tensor,  # (B, n) bool
-) -> Tensor:
-    """nll of B datasets, each with the rows of its own that are observed."""
-    result: Tensor = _ExactNll.apply(covariance, sigma2, y, observed)  # type: ignore[no-untyped-call]
-    return result
-
-
-class _ExactNll(torch.autograd.Function):
-    """nll with its slope, d nll / d C = 1/2 (C^-1 - C^-1 y y' C^-1), which costs one more inversion."""
-
-    @staticmethod
-    def forward(context: Any, covariance: Tensor, sigma2: Tensor, y: Tensor, observed: Tensor) -> Tensor:
-        both = observed[:, :, None] & observed[:, None, :]
-        # A row that is missing has variance 1 and covariance 0, so it changes neither determinant nor square.
-        C = torch.where(both, covariance, 0.0)
-        C.diagonal(dim1=-2, dim2=-1).add_(torch.where(observed, sigma2.to(C.dtype), 1.0))
-        L = torch.linalg.cholesky(C)
-        log_det = 2 * L.diagonal(dim1=-2, dim2=-1).log().sum()
-        inverse = torch.cholesky_inverse(L)
-        weights = (inverse @ y[..., None])[..., 0]
-        slope = 0.5 * torch.where(both, inverse - weights[:, :, None] * weights[:, None, :], 0.0)
-        slope_sigma2 = slope.diagonal(dim1=-2, dim2=-1).sum()
-        context.save_for_backward(slope, slope_sigma2.to(sigma2.dtype))
-        loss: Tensor = 0.5 * (observed.sum() * math.log(2 * math.pi) + log_det + (y * weights).sum())
-        return loss
-
-    @staticmethod
-    def backward(context: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
-        slope, slope_sigma2 = context.saved_tensors
-        return grad * slope, grad * slope_sigma2, None, None
-
-
 class _Model(torch.nn.Module):
     """X, the kernel's parameters and Z as torch parameters."""
 
@@ -279,7 +243,7 @@ class _Objective:
         y = torch.tensor(np.nan_to_num(self._Y[:, batch].T), dtype=phi.dtype, device=self._device)
         observed = torch.tensor(self._observed[:, batch].T, device=self._device)
         listed = [torch.tensor(self._listed[d], device=self._device) for d in batch]
-        fit: Tensor = _LowRankNll.apply(  # type: ignore[no-untyped-call]
+        fit: Tensor = LowRankNll.apply(  # type: ignore[no-untyped-call]
             phi, model.sigma2, y, observed, listed, self._lists_missing[batch].tolist()
         )
         left_out = (observed.sum(0) * (model.log_alpha.exp() - (phi**2).sum(1))).sum()
@@ -306,78 +270,6 @@ class _Objective:
             observed_there = torch.tensor(observed, device=self._device)
             parts.append(nll(of_chunk, model.sigma2, y_there, observed_there))
         return torch.stack(parts).sum()
-
-
-class _LowRankNll(torch.autograd.Function):
-    """nll with C = Phi_o Phi_o' + sigma2 I, at the cost of the listed rows' Gram matrices.
-
-    With A = Phi_o' Phi_o + sigma2 I and m = A^-1 Phi_o' y (Woodbury):
-        log |C|       = log |A| + (n - M) log sigma2
-        y' C^-1 y     = (y'y - y' Phi_o m) / sigma2
-        d nll / d phi = A^-1 phi - (y - phi'm) m / sigma2     for each row phi of Phi_o
-    """
-
-    @staticmethod
-    def forward(
-        context: Any,
-        phi: Tensor,  # (N, M)
-        sigma2: Tensor,
-        y: Tensor,  # (B, N)
-        observed: Tensor,  # (B, N)
-        listed: list[Tensor],
-        lists_missing: list[bool],
-    ) -> Tensor:
-        M = phi.shape[1]
-        # float32 holds the sums of products, not the factorization
-        gram = (phi.T @ phi).double()
-        identity = torch.eye(M, dtype=torch.float64, device=phi.device)
-        projected = (y @ phi).double()  # (B, M)
-        s2 = sigma2.double()
-        total = torch.zeros((), dtype=torch.float64, device=phi.device)
-        slope_sigma2 = torch.zeros_like(total)
-        inverse_sum = torch.zeros_like(gram)  # of those whose missing rows are listed
-        slope, m = torch.zeros_like(phi), torch.zeros_like(projected)
-        for b, (rows, missing) in enumerate(zip(listed, lists_missing, strict=True)):
-            part = phi[rows]
-            own = (part.T @ part).double()
-            A = (gram - own if missing else own) + s2 * identity
-            L = torch.linalg.cholesky(A)
-            A_inverse = torch.cholesky_inverse(L)
-            m[b] = A_inverse @ projected[b]
-            n = int(observed[b].sum())
-            unexplained = (y[b].double() ** 2).sum() - projected[b] @ m[b]
-            log_det = 2 * L.diagonal().log().sum() + (n - M) * s2.log()
-            total += 0.5 * (n * math.log(2 * math.pi) + log_det + unexplained / s2)
-            slope_sigma2 += 0.5 * (
-                (n - M) / s2 + A_inverse.diagonal().sum() - unexplained / s2**2 + (m[b] ** 2).sum() / s2
-            )
-            change = part @ A_inverse.to(phi.dtype)
-            if missing:
-                inverse_sum += A_inverse
-                change.neg_()
-            slope.index_add_(0, rows, change)
-        slope += phi @ inverse_sum.to(phi.dtype)
-        m = m.to(phi.dtype)
-        missed = torch.where(observed, y - m @ phi.T, 0.0)  # (B, N)
-        slope -= (missed.T @ m) / sigma2
-        context.save_for_backward(slope, slope_sigma2.to(sigma2.dtype))
-        return total.to(phi.dtype)
-
-    @staticmethod
-    def backward(context: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
-        slope, slope_sigma2 = context.saved_tensors
-        return grad * slope, grad * slope_sigma2, None, None, None, None
-
-
-@contextlib.contextmanager
-def one_thread() -> Iterator[None]:
-    """Small matrices: threads would wait for one another."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 def torch_device(name: str) -> torch.device:

@@ -1,8 +1,8 @@
 """Probabilistic matrix factorization: datasets share a latent space of configurations.
 
-After Fusi, Sheth and Elibol (2018). With all three switches off it is the paper's model: free positions of the
-configurations that were run, a mean of 0, and trials taken at the value of the measure; the first trials are the best configurations
-of the nearest datasets. Each switch adds something that the paper lacks:
+After Fusi, Sheth and Elibol (2018). With all three switches off it is the paper's model: free positions of
+the configurations that were run, a mean of 0, and trials taken at the value of the measure; the first trials
+are the best configurations of the nearest datasets. Each switch adds something that the paper lacks:
 
     cold_pipelines   positions come from the hyperparameters, by a network that is trained with the kernel
                      (`encoder`), so configurations that nobody ran have one as well

@@ -22,7 +22,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recommend.bo.candidates import Candidate, SpaceCandidates
-from recommend.export import named, optuna_distributions, optuna_domain, suggest_configuration
+from recommend.domains import optuna_domain
+from recommend.export import named, optuna_distributions, suggest_configuration
 from recommend.space import Space
 from warehouse.configurations.configuration import Configuration
 from warehouse.support.arrays import Floats

@@ -1,4 +1,4 @@
-"""Meta-features: what each is by hand, what must not change it, and where there is no value of it."""
+"""Meta-features as a whole: against OpenML's, what must not change them, and where there is no value."""
 
 import math
 import warnings
@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest.metafeatures import Metafeatures, compute_metafeatures
-from ingest.metafeatures.prepared import Prepared
+from ingest.metafeatures import compute_metafeatures
 from ingest.reading.datasets import load_dataset
 from tests.benchmarks import metafeature_agreement as agreement
+from tests.ingest.metafeatures.small_tables import FRAME, computed, tables
 from warehouse.qualities import GROUPS, QUALITIES, names_in
 
 # ---- against OpenML ------------------------------------------------------------------------------
@@ -50,105 +50,7 @@ def test_landmarkers_order_datasets_as_openmls_do(shared_data: Path) -> None:
     assert (correlation.loc[is_random, "AUC"] >= 0.8).all()
 
 
-# ---- by hand -------------------------------------------------------------------------------------
-
-FRAME = pd.DataFrame(
-    {
-        "number": [1.5, np.nan, 2.5, 3.5, 4.5, 5.5, 6.5, 7.5],
-        "size": [3, 1, 4, 1, 5, 9, 2, 6],
-        "colour": ["r", "g", "b", "r", None, "g", "b", "r"],
-        "flag": ["yes", "no", "yes", None, None, "no", "yes", "no"],
-        "class": list("aaabbbaa"),
-    }
-)
-
-
-def computed(frame: pd.DataFrame, selection: str | None = None) -> Metafeatures:
-    """Meta-features of a frame; a warning is a failure."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        return compute_metafeatures(load_dataset(frame), selection and names_in(selection))
-
-
-def test_counts_and_classes_are_right_on_a_table_counted_by_hand() -> None:
-    assert computed(FRAME, "simple,class").values == pytest.approx(
-        {
-            "NumberOfInstances": 8,
-            "NumberOfFeatures": 5,
-            "NumberOfClasses": 2,
-            "NumberOfMissingValues": 4,
-            "NumberOfInstancesWithMissingValues": 3,
-            "NumberOfNumericFeatures": 2,
-            "NumberOfSymbolicFeatures": 3,
-            "Dimensionality": 5 / 8,
-            "MajorityClassPercentage": 62.5,
-            "MinorityClassPercentage": 37.5,
-            "MaxNominalAttDistinctValues": 3,
-            "MinNominalAttDistinctValues": 2,
-            "MeanNominalAttDistinctValues": 2.5,
-            "StdvNominalAttDistinctValues": math.sqrt(0.5),
-            "NumberOfBinaryFeatures": 2,
-            "PercentageOfBinaryFeatures": 40,
-            "PercentageOfNumericFeatures": 40,
-            "PercentageOfSymbolicFeatures": 60,
-            "PercentageOfMissingValues": 10,
-            "PercentageOfInstancesWithMissingValues": 37.5,
-            "MajorityClassSize": 5,
-            "MinorityClassSize": 3,
-            "DefaultAccuracy": 5 / 8,
-            "ClassEntropy": -(5 / 8 * math.log2(5 / 8) + 3 / 8 * math.log2(3 / 8)),
-            "AutoCorrelation": 5 / 7,
-        }
-    )
-
-
-def test_cardinalities_count_what_occurs() -> None:
-    """Nominal: colour 3, flag 2, the class 2; numeric: number 7, size 7."""
-    assert computed(FRAME, "cardinality").values == pytest.approx(
-        {
-            "MinCardinalityOfNominalAttributes": 2,
-            "MaxCardinalityOfNominalAttributes": 3,
-            "MeanCardinalityOfNominalAttributes": 7 / 3,
-            "StdevCardinalityOfNominalAttributes": math.sqrt(1 / 3),
-            "MinCardinalityOfNumericAttributes": 7,
-            "MaxCardinalityOfNumericAttributes": 7,
-            "MeanCardinalityOfNumericAttributes": 7,
-            "StdevCardinalityOfNumericAttributes": 0,
-            "CardinalityAtTwo": 49,
-            "CardinalityAtThree": 147,
-            "CardinalityAtFour": 294,
-        }
-    )
-
-
-def test_moments_are_those_of_the_present_values() -> None:
-    """x = 0, 0, 0, 4 has mean 1, S_2 = 12, G1 = 2 and G2 = 4 (worked by hand); y = x with gaps between."""
-    frame = pd.DataFrame({"x": [0.0, 0, 0, 4, np.nan, np.nan], "class": list("aabbab")})
-    values = computed(frame, "statistical").values
-    for summary in ("Min", "Quartile1", "Quartile2", "Mean", "Quartile3", "Max"):
-        assert values[f"{summary}MeansOfNumericAtts"] == pytest.approx(1)
-        assert values[f"{summary}StdDevOfNumericAtts"] == pytest.approx(2)
-        assert values[f"{summary}SkewnessOfNumericAtts"] == pytest.approx(2)
-        assert values[f"{summary}KurtosisOfNumericAtts"] == pytest.approx(4)
-
-
-def test_quartiles_lie_at_a_share_of_one_more_than_there_are() -> None:
-    """Means 1, 2, 3, 4: the first quartile is at position 1.25, the third at 3.75."""
-    frame = pd.DataFrame({f"x{mean}": [mean - 1.0, mean + 1.0] * 5 for mean in (1, 2, 3, 4)})
-    values = computed(frame.assign(**{"class": list("aabba") * 2}), "statistical").values
-    assert values["Quartile1MeansOfNumericAtts"] == pytest.approx(1.25)
-    assert values["Quartile2MeansOfNumericAtts"] == pytest.approx(2.5)
-    assert values["Quartile3MeansOfNumericAtts"] == pytest.approx(3.75)
-
-
-def test_information_is_what_an_attribute_shares_with_the_class() -> None:
-    """`same` tells the class, one bit; `other` tells nothing of it."""
-    frame = pd.DataFrame({"same": list("xxyy"), "other": list("uvuv"), "class": list("aabb")})
-    values = computed(frame, "information").values
-    assert values["MeanAttributeEntropy"] == pytest.approx(1)
-    assert (values["MinMutualInformation"], values["MaxMutualInformation"]) == pytest.approx((0, 1))
-    assert values["EquivalentNumberOfAtts"] == pytest.approx(2)
-    assert values["MeanNoiseToSignalRatio"] == pytest.approx(1)
+# ---- components and trees, by hand ----------------------------------------------------------------
 
 
 def test_one_direction_is_one_principal_component() -> None:
@@ -178,32 +80,7 @@ def test_shape_of_a_tree_of_two_splits() -> None:
     )
 
 
-def test_relative_landmarkers_point_at_the_better_setting() -> None:
-    """The class is the sign of a product: no line, and no single split, tells it; scale hides it."""
-    random = np.random.default_rng(0)
-    x, y = random.uniform(-1, 1, (2, 400))
-    frame = pd.DataFrame({"x": x, "y": y, "noise": 1000 * random.normal(size=400)})
-    values = computed(frame.assign(**{"class": np.where(x * y > 0, "same", "other")}), "relative").values
-    assert values["SVMLinearAgainstRBF"] < -0.1
-    assert values["BoostingDepth1Against6"] < -0.1
-    assert values["KNNScaledAgainstUnscaled"] > 0.1
-    assert values["ForestLeaf1Against20"] > 0
-
-
 # ---- values that do not exist --------------------------------------------------------------------
-
-OF_NOMINAL = {name for name in GROUPS["simple"] if name.endswith("NominalAttDistinctValues")}
-
-
-def test_statistics_of_nominal_attributes_are_missing_where_there_is_none() -> None:
-    found = computed(FRAME[["number", "size", "class"]], "simple,class")
-    assert {name for name, value in found.values.items() if math.isnan(value)} == OF_NOMINAL
-    assert set(found.reasons.values()) == {"no attribute is nominal"}
-
-
-def test_a_single_nominal_attribute_has_no_spread() -> None:
-    values = computed(FRAME[["number", "colour", "class"]], "simple").values
-    assert values["StdvNominalAttDistinctValues"] == 0  # as OpenML writes it
 
 
 def test_identifiers_are_features_but_no_attributes() -> None:
@@ -223,11 +100,6 @@ def test_numeric_target_is_a_numeric_feature_and_has_no_classes() -> None:
     assert found.reasons["ClassEntropy"] == "the target is numeric"
     assert {found.reasons[name] for name in GROUPS["landmarkers"]} == {"the target is numeric"}
     assert not math.isnan(found.values["PCAVarianceOfFirstComponent"])
-
-
-def test_ratio_to_nothing_is_missing() -> None:
-    frame = pd.DataFrame({"other": list("uvuv"), "class": list("aabb")})
-    assert "nothing about the class" in computed(frame).reasons["EquivalentNumberOfAtts"]
 
 
 N = 60
@@ -301,19 +173,6 @@ def test_two_hundred_classes_with_two_rows_each() -> None:
 # ---- what must not change a value ----------------------------------------------------------------
 
 
-@st.composite
-def tables(draw: st.DrawFn) -> pd.DataFrame:
-    rows = draw(st.integers(4, 25))
-    numbers = st.lists(st.none() | st.integers(-5, 5), min_size=rows, max_size=rows)
-    words = st.lists(st.none() | st.sampled_from(["r", "g", "b"]), min_size=rows, max_size=rows)
-    columns = draw(st.lists(numbers | words, min_size=1, max_size=4))
-    frame = pd.DataFrame(
-        {f"c{index}": pd.Series(values, dtype=object) for index, values in enumerate(columns)}
-    )
-    classes = draw(st.lists(st.sampled_from(["p", "q", "r"]), min_size=rows - 4, max_size=rows - 4))
-    return frame.assign(**{"class": ["p", "p", "q", "q", *classes]})
-
-
 ON_ORDER = {quality.name for quality in QUALITIES if quality.depends_on_order}
 
 
@@ -341,23 +200,6 @@ def test_columns_that_hold_the_same_values_are_told_apart() -> None:
         shuffled = frame.sample(frac=1, random_state=seed).sample(frac=1, axis=1, random_state=seed)
         renamed = shuffled.rename(columns=dict(zip("abcd", "dcab", strict=True)))
         assert _values(renamed) == pytest.approx(_values(frame), nan_ok=True, abs=1e-9)
-
-
-def test_a_sample_is_the_same_whatever_the_order() -> None:
-    random = np.random.default_rng(1)
-    frame = pd.DataFrame(random.normal(size=(9000, 3)).round(3)).add_prefix("x")
-    frame["class"] = np.where(frame["x0"] + random.normal(size=9000) > 0, "a", "b")
-    shuffled = frame.sample(frac=1, random_state=0)
-    once, again = computed(frame, "landmarkers,pca"), computed(shuffled, "landmarkers,pca")
-    assert once.sample == "7,000 of 9,000 rows"
-    assert once.values == pytest.approx(again.values)
-
-
-def test_a_sample_has_each_class_in_its_share() -> None:
-    labels = np.resize(["a"] * 89 + ["b"] * 10 + ["c"], 20_000)
-    dataset = load_dataset(pd.DataFrame({"x": np.random.default_rng(0).normal(size=20_000), "class": labels}))
-    sample = Prepared(dataset).sample
-    assert np.bincount(sample.y).tolist() == [6230, 700, 70]
 
 
 @settings(max_examples=50, deadline=None)

@@ -1,0 +1,216 @@
+"""The commands of `ingest` that ask a server: `openml`, `openml-data`, and `status` of their jobs."""
+
+import json
+import sys
+from collections import Counter
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ingest.openml import DEFAULT_SERVER, MEASURES
+from warehouse.measures import known_name
+from warehouse.options import WarehouseOption
+from warehouse.support import console
+from warehouse.support.console import JsonOption, QuietOption
+from warehouse.support.errors import BadOption, Failed, UnreadableInput
+from warehouse.support.text import comma_separated
+
+if TYPE_CHECKING:
+    from ingest.openml.job import JobProgress
+
+SHOWN_REASONS = 10  # lines that fit a screen beside the summary
+
+
+def _numbers_option(which: str) -> Any:
+    """An option for OpenML's numbers of things; see `_numbers`."""
+    return typer.Option(metavar="NUMBERS", help=f"{which}, separated by commas.", show_default=False)
+
+
+ServerOption = Annotated[str, typer.Option(metavar="URL", help="Address of the API.")]
+
+
+def openml(
+    suite: Annotated[
+        str | None, typer.Option(help="Only tasks of this suite: number or alias.", show_default=False)
+    ] = None,
+    tasks: Annotated[str | None, _numbers_option("Only these tasks")] = None,
+    datasets: Annotated[str | None, _numbers_option("Only tasks of these datasets")] = None,
+    flows: Annotated[str | None, _numbers_option("Only runs of these flows")] = None,
+    uploaders: Annotated[str | None, _numbers_option("Only runs of these users")] = None,
+    measures: Annotated[
+        str, typer.Option(metavar="NAMES", help="Evaluation measures, separated by commas; short names do.")
+    ] = ",".join(MEASURES),
+    since: Annotated[
+        int | None,
+        typer.Option(min=1, help="Only runs with this number or a higher one.", show_default=False),
+    ] = None,
+    most: Annotated[
+        int | None,
+        typer.Option("--max-runs-per-task-and-flow", min=1, help="Only so many of each.", show_default=False),
+    ] = None,
+    failed_runs: Annotated[bool, typer.Option(help="Also runs that ended with an error.")] = False,
+    server: ServerOption = DEFAULT_SERVER,
+    api_key_file: Annotated[
+        Path | None, typer.Option(help="File with your API key; reading needs none.", show_default=False)
+    ] = None,
+    jobs: Annotated[int, typer.Option(min=1, help="Requests at the same time.")] = 1,
+    rate: Annotated[float, typer.Option(help="Requests per second, at most.")] = 1.0,
+    refresh: Annotated[bool, typer.Option(help="Ask for everything again and correct what changed.")] = False,
+    dry_run: Annotated[bool, typer.Option(help="Only say what it would take.")] = False,
+    warehouse: WarehouseOption = None,
+    output: JsonOption = "table",
+    log_json: Annotated[bool, typer.Option(help="A JSON line on stderr for every page.")] = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Bring runs from OpenML, with their tasks, datasets, qualities, flows and hyperparameters.
+
+    Started again, it asks only for what is new, and goes on where it was stopped. What was skipped and why is
+    shown by `ingest status`. OpenML asks for at most one request per second and two at the same time.
+
+    Examples:
+
+      ingest openml --flows 6969,6970 --suite 14 --measures predictive_accuracy --dry-run
+
+      ingest openml --flows 6969,6970 --suite 14 --measures predictive_accuracy --warehouse DIR
+    """
+    from ingest.openml.connection import Connection
+    from ingest.openml.job import estimate, ingest_openml
+    from ingest.openml.selection import Selection
+    from warehouse.store import Warehouse
+
+    console.check_format(output)
+    selection = Selection(
+        suite=suite,
+        tasks=_numbers(tasks),
+        datasets=_numbers(datasets),
+        flows=_numbers(flows),
+        uploaders=_numbers(uploaders),
+        measures=tuple(known_name(name) or name for name in comma_separated(measures)),
+        since=since,
+        most=most,
+        failures=failed_runs,
+    )
+    connection = Connection(server, rate=rate, api_key=_api_key(api_key_file))
+    target = Warehouse.create(warehouse)
+    if dry_run:
+        expected = estimate(target, selection, connection)
+        seconds = expected.requests / rate
+        if output == "json":
+            print(json.dumps({**asdict(expected), "seconds": seconds}))
+            return
+        print(f"about {expected.evaluations:,} evaluations, of which {expected.known:,} are known")
+        print(f"about {expected.requests:,} requests, and one for each new dataset and flow")
+        print(f"{console.duration(seconds)} at {rate:g} requests per second")
+        return
+    with console.progress(quiet or log_json) as show:
+        summary = ingest_openml(
+            target,
+            selection,
+            connection,
+            jobs=jobs,
+            refresh=refresh,
+            report=_log_line if log_json else lambda state: show(_standing(state)),
+        )
+    if output == "json":
+        print(json.dumps(asdict(summary)))
+        return
+    print(console.rows_written(summary.added, summary.changed))
+    skipped = f"; skipped: {summary.skipped:,}, see `ingest status`" if summary.skipped else ""
+    print(f"{summary.requests:,} requests in {console.duration(summary.seconds)}{skipped}")
+    print(f"warehouse version {summary.version}")
+
+
+def openml_data(
+    datasets: Annotated[str, _numbers_option("OpenML's datasets")],
+    server: ServerOption = DEFAULT_SERVER,
+    warehouse: WarehouseOption = None,
+    quiet: QuietOption = False,
+) -> None:
+    """Download datasets and compute their meta-features, beside those that OpenML published.
+
+    A dataset that was described by this version of the definitions is not downloaded again.
+
+    Example: ingest openml-data --datasets 31,61 --warehouse DIR
+    """
+    from ingest.openml.data import ingest_openml_data
+    from warehouse.store import Warehouse
+
+    target = Warehouse.create(warehouse)
+    with console.progress(quiet) as show:
+        done = ingest_openml_data(target, _numbers(datasets), server=server, report=show)
+    for what, why in done.failed.items():
+        print(f"dataset {what} was skipped: {why}", file=sys.stderr)
+    print(
+        f"{len(done.described):,} datasets described, {len(done.known):,} known, {len(done.failed):,} skipped"
+    )
+    print(f"warehouse version {target.version}")
+    if done.failed and not done.described and not done.known:
+        raise Failed("no dataset could be described")
+
+
+def status(warehouse: WarehouseOption = None, output: JsonOption = "table") -> None:
+    """The jobs of `ingest openml` in a warehouse: what they asked for, found and skipped.
+
+    Example: ingest status --warehouse DIR --format json
+    """
+    from ingest.openml.status import job_states
+    from warehouse.store import Warehouse
+
+    console.check_format(output)
+    states = job_states(Warehouse.open(warehouse).path)
+    if output == "json":
+        print(json.dumps([asdict(state) for state in states], indent=2))
+        return
+    for state in states:
+        selection = ", ".join(f"{name} {_listed(value)}" for name, value in state.selection.items())
+        print(f"{state.state} since {state.last}: {state.server}, {selection}")
+        for measure, count in state.evaluations.items():
+            print(f"  {measure}: {count:,} evaluations")
+        for why, count in Counter(why for _, why in state.skipped).most_common(SHOWN_REASONS):
+            example = next(what for what, other in state.skipped if other == why)
+            print(f"  skipped {example}{f' and {count - 1:,} more' if count > 1 else ''}: {why}")
+    if not states:
+        print("No job yet: `ingest openml` starts one.")
+
+
+def _numbers(text: str | None) -> tuple[int, ...]:
+    """Numbers of a comma-separated list."""
+    words = comma_separated(text or "")
+    wrong = [word for word in words if not word.isdecimal() or not 0 < int(word) < 2**53]
+    if wrong:
+        raise BadOption(f"{wrong[0]!r} is no number of a thing at OpenML; give numbers separated by commas")
+    return tuple(map(int, words))
+
+
+def _api_key(path: Path | None) -> str | None:
+    if path is None:
+        return None
+    try:
+        key = path.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UnreadableInput(f"{path}: the API key can't be read: {error}") from error
+    if not key.isalnum():
+        raise UnreadableInput(f"{path} has no API key: letters and digits in one line")
+    return key
+
+
+def _standing(state: "JobProgress") -> str:
+    """A line about a job of `ingest openml`."""
+    rate = state.found / state.seconds if state.seconds else 0.0
+    line = f"{state.measure}: {state.runs:,} runs"
+    if state.total is not None:
+        line += f" of about {state.total:,}"
+    line += f", {state.pages:,} pages, {state.requests:,} requests, {rate:,.0f} runs/s"
+    if state.total is not None and rate:
+        line += f", about {console.duration(max(state.total - state.runs, 0) / rate)} left"
+    return line
+
+
+def _log_line(state: "JobProgress") -> None:
+    print(json.dumps({"event": "page", **asdict(state)}), file=sys.stderr, flush=True)
+
+
+def _listed(value: object) -> str:
+    return ",".join(map(str, value)) if isinstance(value, list) else str(value)

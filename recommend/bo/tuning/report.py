@@ -1,0 +1,99 @@
+"""What a search found, as JSON and as a table, and where one stands."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from ingest.flows import FLOWS, get_flow
+from recommend.bo.tuning.loop import Progress
+from recommend.bo.tuning.result import Tuned, value_of
+from recommend.bo.tuning.specification import Search
+from warehouse.support import console
+
+
+def document(tuned: Tuned) -> dict[str, Any]:
+    """The outcome as JSON values."""
+    measure = tuned.search.measure
+    return {
+        "dataset": {
+            "name": tuned.dataset.name,
+            "content_hash": tuned.dataset.content_hash,
+            "rows": {"tuned": tuned.rows[0], "held_out": tuned.rows[1]},
+        },
+        "search": tuned.search.description(),
+        "measure": measure,
+        "best": None if tuned.best is None else tuned.best.number,
+        "trials": [
+            {
+                "number": entry.number,
+                "flow": get_flow(entry.configuration.algorithm).id,
+                "algorithm": entry.configuration.algorithm,
+                "hyperparameters": dict(entry.configuration.values),
+                "origin": entry.origin,
+                "outcome": None if entry.trial is None else str(entry.trial.outcome),
+                "message": None if entry.trial is None else entry.trial.message,
+                "seconds": None if entry.trial is None else entry.trial.seconds,
+                "value": value_of(entry.trial, measure),
+                "held_out": tuned.held_out.get(entry.number),
+            }
+            for entry in tuned.entries
+        ],
+        "incumbents": [entry.number for entry in tuned.incumbents],
+        "history": str(tuned.folder),
+        "interrupted": tuned.interrupted,
+    }
+
+
+def table(tuned: Tuned) -> str:
+    """The outcome as a person reads it."""
+    dataset, measure = tuned.dataset, tuned.search.measure
+    on, off = tuned.rows
+    counts = Counter(str(entry.trial.outcome) for entry in tuned.entries if entry.trial is not None)
+    outcomes = ", ".join(f"{number} {name}" for name, number in counts.most_common())
+    lines = [
+        f"{dataset.name}: {on:,} rows to tune on, {off:,} held out; {dataset.target_choice}",
+        f"{len(tuned.entries)} trials ({outcomes or 'none ended'})"
+        + (", interrupted" if tuned.interrupted else ""),
+    ]
+    if tuned.best is None:
+        return "\n".join([*lines, "No trial succeeded."])
+    rows = [
+        (
+            str(entry.number),
+            f"{value_of(entry.trial, measure) or 0.0:.4f}",
+            f"{tuned.held_out[entry.number]:.4f}" if entry.number in tuned.held_out else "",
+            entry.origin,
+            f"{FLOWS[entry.configuration.algorithm].title}: "
+            + ", ".join(
+                f"{name}={console.short(value)}" for name, value in entry.configuration.values.items()
+            ),
+        )
+        for entry in tuned.incumbents
+    ]
+    header = ("trial", measure, "held out", "chosen by", "configuration")
+    lines += ["", *console.wrapped_table(header, rows, ">>><")]
+    lines += [
+        "",
+        "Each line is better than those above it; the last one is the best.",
+        f"{measure}: of the trial's {_resampling(tuned.search)}, by which the best was chosen;",
+        "held out: of the same configuration on rows that no trial has seen, what to expect of it.",
+    ]
+    return "\n".join(lines)
+
+
+def standing(progress: Progress, measure: str) -> str:
+    """A line about a search that goes on."""
+    of = "" if progress.of is None else f" of {progress.of}"
+    parts = [f"trial {progress.done}{of}"]
+    if progress.failed:
+        parts.append(f"{progress.failed} failed")
+    if progress.best is not None:
+        parts.append(f"best {measure} {progress.best:.4f} ({progress.best_flow})")
+    if progress.seconds_left is not None:
+        parts.append(f"{console.duration(progress.seconds_left)} left")
+    return ", ".join(parts)
+
+
+def _resampling(search: Search) -> str:
+    return "split" if search.folds == 1 else f"{search.folds}-fold cross-validation"

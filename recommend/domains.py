@@ -1,0 +1,98 @@
+"""What hyperparameters of other tools' spaces can be, and values in their own types."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from warehouse.configurations.parameters import Value
+from warehouse.support.errors import UnfitConfiguration
+
+if TYPE_CHECKING:
+    from ConfigSpace.hyperparameters import Hyperparameter
+    from optuna.distributions import BaseDistribution
+
+_OFF_STEP = 1e-8
+"""How far off a step, in steps, Optuna takes a number for one that is on it."""
+
+
+@dataclass(frozen=True)
+class Domain:
+    """What a hyperparameter of another tool's space can be."""
+
+    low: float = -math.inf
+    high: float = math.inf
+    whole: bool = False
+    step: float | None = None
+    choices: tuple[Any, ...] | None = None
+    """None = a number."""
+
+    def fit(self, value: Value) -> Value:
+        """`value` in the domain's own type: JSON does not tell 5 from 5.0.
+
+        Raises:
+            BadInput: it is not in the domain; the message says what is.
+        """
+        if self.choices is not None:
+            alike = [choice for choice in self.choices if choice == value]
+            if len(alike) > 1:
+                raise UnfitConfiguration(
+                    f"expected choices that differ, not {listed(alike)}, which are equal to it"
+                )
+            if not alike or type(alike[0]) is not type(value):
+                raise UnfitConfiguration(f"expected one of {listed(self.choices)}")
+            return value
+        if isinstance(value, bool) or not isinstance(value, int | float) or not self._has(value):
+            steps = "" if self.step is None else f" in steps of {self.step:g}"
+            kind = "a whole number" if self.whole else "a number"
+            raise UnfitConfiguration(f"expected {kind} from {self.low!r} to {self.high!r}{steps}")
+        return int(value) if self.whole else float(value)
+
+    def nearest(self, value: Any) -> Any:
+        """`value`, or the end of the range beyond which rounding put it, where tuners would not take it."""
+        return value if self.choices is not None else min(max(value, self.low), self.high)
+
+    def _has(self, number: float) -> bool:
+        if not self.low <= number <= self.high or (self.whole and number != int(number)):
+            return False
+        if self.step is None:
+            return True
+        steps = (number - self.low) / self.step
+        return abs(steps - round(steps)) < _OFF_STEP
+
+
+def optuna_domain(distribution: BaseDistribution) -> Domain:
+    """What Optuna's distribution can be."""
+    from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
+
+    if isinstance(distribution, CategoricalDistribution):
+        return Domain(choices=distribution.choices)
+    if isinstance(distribution, IntDistribution):
+        step = distribution.step if distribution.step > 1 else None
+        return Domain(distribution.low, distribution.high, whole=True, step=step)
+    if isinstance(distribution, FloatDistribution):
+        return Domain(distribution.low, distribution.high, step=distribution.step)
+    raise UnfitConfiguration(f"expected a distribution of Optuna, not {distribution!r}")
+
+
+def configspace_domain(parameter: Hyperparameter[Any, Any]) -> Domain:
+    """What ConfigSpace's hyperparameter can be."""
+    from ConfigSpace.hyperparameters import Constant, IntegerHyperparameter, OrdinalHyperparameter
+
+    known: Any = parameter
+    if isinstance(parameter, Constant):
+        return Domain(choices=(known.value,))
+    if isinstance(parameter, OrdinalHyperparameter):
+        return Domain(choices=tuple(known.sequence))
+    if hasattr(known, "choices"):
+        return Domain(choices=tuple(known.choices))
+    if isinstance(parameter, IntegerHyperparameter):
+        return Domain(int(known.lower), int(known.upper), whole=True)
+    return Domain(float(known.lower), float(known.upper))
+
+
+def listed(values: Iterable[Any]) -> str:
+    """Values as a person reads them."""
+    return ", ".join(map(repr, values))

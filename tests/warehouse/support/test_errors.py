@@ -1,0 +1,45 @@
+"""Errors: their exit codes, and others' messages in one line."""
+
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from warehouse.support import errors
+from warehouse.support.errors import BadInput, Failed, HeadstartError, one_line
+
+
+def kinds_of(error: type[HeadstartError]) -> Iterator[type[HeadstartError]]:
+    yield error
+    for kind in error.__subclasses__():
+        yield from kinds_of(kind)
+
+
+def test_bad_input_of_every_kind_ends_a_command_with_2_and_failed_work_with_1() -> None:
+    known = {kind for kind in kinds_of(HeadstartError) if kind.__module__ == errors.__name__}
+    codes = {kind: kind("why").exit_code for kind in known}
+    assert {kind for kind, code in codes.items() if code == 1} == {HeadstartError, Failed}
+    assert {kind for kind, code in codes.items() if code == 2} == set(kinds_of(BadInput)) & known
+    assert set(codes.values()) == {1, 2}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (ValueError("no such\n  column:\t'a'\n"), "no such column: 'a'"),
+        (OSError(28, "No space left on device"), "[Errno 28] No space left on device"),
+        ("a\r\nb\x0bc\u2028d\u00a0e", "a b c d e"),
+        ("", ""),
+    ],
+)
+def test_the_message_of_a_library_becomes_one_line(text: object, expected: str) -> None:
+    assert one_line(text) == expected
+
+
+@given(text=st.text())
+def test_one_line_keeps_every_word_and_has_no_line_break(text: str) -> None:
+    line = one_line(text)
+    assert line.split() == text.split()
+    assert len(line.splitlines()) <= 1
+    assert one_line(line) == line

@@ -1,0 +1,109 @@
+"""Files of users: whole or as they were, and refused in one line."""
+
+import os
+import threading
+from pathlib import Path
+
+import pytest
+
+from warehouse.support.errors import Failed, UnreadableInput
+from warehouse.support.files import read_json, write_bytes, write_text
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "Expecting value"),
+        (b'{"a": 1', "line 1 column 8"),
+        (b"\xff\xfe", "can't decode byte 0xff"),
+        (b"[" * 100_000, "recursion"),
+    ],
+)
+def test_a_file_that_is_no_json_is_refused_with_its_name_and_what_is_wrong(
+    tmp_path: Path, content: bytes, reason: str
+) -> None:
+    path = tmp_path / "broken.json"
+    path.write_bytes(content)
+    with pytest.raises(UnreadableInput) as caught:
+        read_json(path)
+    assert str(caught.value).startswith(f"{path}: not a JSON file: ")
+    assert reason in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_file_that_cannot_be_read_is_told_from_one_that_is_no_json(tmp_path: Path) -> None:
+    with pytest.raises(UnreadableInput, match="nowhere: can't be read: No such file"):
+        read_json(tmp_path / "nowhere")
+    with pytest.raises(UnreadableInput, match="can't be read: Is a directory"):
+        read_json(tmp_path)
+
+
+def test_text_is_written_as_utf_8_without_other_line_ends(tmp_path: Path) -> None:
+    write_text(tmp_path / "text", "été\r\n\n")
+    assert (tmp_path / "text").read_bytes() == b"\xc3\xa9t\xc3\xa9\r\n\n"
+
+
+def test_a_write_that_fails_half_way_leaves_the_old_file_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "result.json"
+    write_text(path, "old")
+    whole = Path.write_bytes
+
+    def disk_is_full(self: Path, content: bytes) -> None:
+        whole(self, content[:1])
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch, pytest.raises(Failed) as caught:
+        patch.setattr(Path, "write_bytes", disk_is_full)
+        write_text(path, "new")
+    assert str(caught.value) == f"{path} can't be written: No space left on device"
+    assert {entry.name: entry.read_text() for entry in tmp_path.iterdir()} == {"result.json": "old"}
+
+
+def test_a_reader_that_has_the_old_file_open_reads_it_to_its_end(tmp_path: Path) -> None:
+    path = tmp_path / "result.json"
+    write_text(path, "old")
+    with path.open() as reader:
+        write_text(path, "a new and longer one")
+        assert reader.read() == "old"
+    assert path.read_text() == "a new and longer one"
+
+
+def test_a_path_that_no_file_can_have_is_a_failure_in_one_line(tmp_path: Path) -> None:
+    with pytest.raises(Failed, match="can't be written: No such file or directory"):
+        write_bytes(tmp_path / "nowhere" / "file", b"content")
+    with pytest.raises(Failed, match="can't be written: Is a directory"):
+        write_bytes(tmp_path, b"content")
+    assert not any(tmp_path.iterdir())
+    (tmp_path / "file").touch()
+    with pytest.raises(Failed, match="can't be written: Not a directory"):
+        write_bytes(tmp_path / "file" / "below", b"content")
+
+
+def test_a_name_may_be_as_long_as_names_can_be(tmp_path: Path) -> None:
+    path = tmp_path / ("x" * 255)
+    write_text(path, "content")
+    assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
+
+
+def test_a_link_stays_a_link_and_a_file_keeps_its_permissions(tmp_path: Path) -> None:
+    real, link = tmp_path / "real", tmp_path / "link"
+    real.write_text("old")
+    real.chmod(0o600)
+    link.symlink_to(real)
+    write_text(link, "new")
+    assert link.is_symlink()
+    assert real.read_text() == "new"
+    assert real.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_a_pipe_is_written_to_and_not_replaced(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=write_bytes, args=(pipe, b"content"))
+    writer.start()
+    assert pipe.read_bytes() == b"content"
+    writer.join()
+    assert pipe.is_fifo()

@@ -1,0 +1,87 @@
+"""The journal: what was appended is there after a kill, and a line that a kill cut off spoils no other."""
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from warehouse.support.errors import Failed
+from warehouse.support.journal import Journal
+
+values = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Journal:
+    return Journal(tmp_path / "journal")
+
+
+def test_a_journal_that_nobody_began_has_no_records(journal: Journal) -> None:
+    assert list(journal.records()) == []
+    journal.clear()
+    journal.keep(lambda _: True)
+    assert not journal.path.exists()
+
+
+@given(records=st.lists(st.dictionaries(st.text(), values | st.lists(values)), max_size=4))
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_records_come_back_oldest_first_and_as_they_were(
+    journal: Journal, records: list[dict[str, Any]]
+) -> None:
+    """Line breaks of any kind in a text too."""
+    journal.clear()
+    for record in records:
+        journal.append(record)
+    assert list(Journal(journal.path).records()) == records
+
+
+def test_wherever_a_kill_cuts_the_last_line_only_that_record_is_lost(journal: Journal) -> None:
+    journal.append({"n": 1})
+    length_of_one = journal.path.stat().st_size
+    journal.append({"n": [2, "two"]})
+    whole = journal.path.read_bytes()
+    for length in range(length_of_one, len(whole)):
+        journal.path.write_bytes(whole[:length])
+        assert list(journal.records()) == [{"n": 1}]
+        journal.append({"n": 3})
+        assert list(journal.records()) == [{"n": 1}, {"n": 3}]
+
+
+def test_lines_that_are_no_records_are_passed_over(journal: Journal) -> None:
+    journal.path.write_bytes(b'\n7\n[1]\n\xff\x00\n{"n": 1}\n{"n": ')
+    assert list(journal.records()) == [{"n": 1}]
+
+
+def test_several_writers_lose_none_of_their_records(tmp_path: Path) -> None:
+    """Each has opened the file for itself, as processes do."""
+    writers = [Journal(tmp_path / "journal") for _ in range(4)]
+
+    def write(writer: int) -> None:
+        for number in range(10):
+            writers[writer].append({"writer": writer, "number": number})
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(write, range(4)))
+    found = list(writers[0].records())
+    for writer in range(4):
+        assert [one["number"] for one in found if one["writer"] == writer] == list(range(10))
+    assert len(found) == 40
+
+
+def test_what_is_kept_stays_in_order_and_can_be_added_to(journal: Journal) -> None:
+    for number in range(5):
+        journal.append({"n": number})
+    journal.keep(lambda record: record["n"] % 2 == 0)
+    journal.append({"n": 7})
+    assert [record["n"] for record in journal.records()] == [0, 2, 4, 7]
+    journal.keep(lambda _: False)
+    assert not journal.path.exists()
+
+
+def test_a_journal_that_cannot_be_written_is_a_failure_in_one_line(tmp_path: Path) -> None:
+    with pytest.raises(Failed) as caught:
+        Journal(tmp_path / "nowhere" / "journal").append({"n": 1})
+    assert str(caught.value) == f"{tmp_path}/nowhere/journal can't be written: No such file or directory"

@@ -1,0 +1,68 @@
+"""Work side by side: every result once, as soon as it is there, and errors as they were raised."""
+
+import os
+import threading
+from collections.abc import Iterator
+
+import pytest
+from joblib import parallel_config
+
+from warehouse.support.errors import BadInput
+from warehouse.support.parallel import side_by_side
+
+
+@pytest.fixture
+def threads() -> Iterator[None]:
+    """Threads stand for the processes: they start at once, and the test can hold them back."""
+    with parallel_config("threading"):
+        yield
+
+
+def test_one_process_works_in_order_and_no_further_than_it_is_asked() -> None:
+    begun = []
+
+    def square(number: int) -> int:
+        begun.append(number)
+        return number**2
+
+    results = side_by_side(square, range(5), jobs=1)
+    assert begun == []
+    assert [next(results), next(results)] == [0, 1]
+    assert begun == [0, 1]
+
+
+@pytest.mark.usefixtures("threads")
+@pytest.mark.parametrize("jobs", [1, 2, 5])
+def test_every_thing_has_one_result_however_many_work(jobs: int) -> None:
+    assert sorted(side_by_side(lambda number: number**2, range(7), jobs)) == [0, 1, 4, 9, 16, 25, 36]
+    assert list(side_by_side(lambda number: number**2, [], jobs)) == []
+
+
+@pytest.mark.usefixtures("threads")
+def test_a_slow_one_does_not_hold_back_the_others() -> None:
+    """The first does not end before the result of the second was received."""
+    received = threading.Event()
+
+    def work(name: str) -> str:
+        if name == "slow":
+            assert received.wait(timeout=60)
+        return name
+
+    results = side_by_side(work, ["slow", "quick"], jobs=2)
+    assert next(results) == "quick"
+    received.set()
+    assert list(results) == ["slow"]
+
+
+@pytest.mark.usefixtures("threads")
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_an_error_reaches_the_caller_as_it_was_raised(jobs: int) -> None:
+    def refuse(name: str) -> str:
+        raise BadInput(f"{name} cannot be used")
+
+    with pytest.raises(BadInput, match=r"^iris cannot be used$"):
+        list(side_by_side(refuse, ["iris"], jobs))
+
+
+def test_several_jobs_are_several_processes() -> None:
+    assert os.getpid() not in side_by_side(lambda _: os.getpid(), range(3), jobs=2)

@@ -1,0 +1,149 @@
+"""Delta tables: any path and name, few files, old versions and older tables."""
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from deltalake import DeltaTable
+
+from tests.warehouse.worlds import FOREST, runs, values
+from warehouse import delta
+from warehouse.schema import TABLES, Table
+from warehouse.store import Warehouse
+from warehouse.support.errors import BadInput, UnusableWarehouse
+
+NUMBERS = Table(
+    "numbers",
+    pa.schema([pa.field("name", pa.string(), nullable=False), pa.field("value", pa.int64(), nullable=False)]),
+    key=("name",),
+)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A table with two rows, which are of its version 1."""
+    folder = tmp_path / "numbers"
+    delta.create(folder, NUMBERS)
+    add(folder, {"name": "one", "value": 1}, {"name": "two", "value": 2})
+    return folder
+
+
+def add(folder: Path, *rows: dict[str, Any]) -> None:
+    """Append rows to a table as it is."""
+    table = delta.open_version(folder)
+    delta.append(table, pa.Table.from_pylist(list(rows), schema=delta.columns(table)))
+
+
+def content(folder: Path, version: int | None = None) -> dict[str, Any]:
+    """Name -> value."""
+    files = delta.files(folder, delta.open_version(folder, version))
+    rows = [row for file in files for row in pq.read_table(file, partitioning=None).to_pylist()]
+    return {row["name"]: row["value"] for row in rows}
+
+
+def test_tables_whose_columns_were_described_in_other_words_still_take_rows(tmp_path: Path) -> None:
+    """A warehouse of an earlier release, whose tables kept the descriptions."""
+    folder = tmp_path / "old"
+    for name, table in TABLES.items():
+        fields = [field.with_metadata({"meaning": "said otherwise"}) for field in table.schema]
+        DeltaTable.create(folder / name, pa.schema(fields), partition_by=list(table.partition_by))
+    warehouse = Warehouse.open(folder)
+    warehouse.write(runs(), source="test")
+    changed = runs(accuracies={"openml:1": 0.25})
+    warehouse.write(changed, source="test")
+    assert values(warehouse) == [0.25]
+
+
+@pytest.mark.parametrize(
+    "name", ["it's mine", 'a "quoted" name', "données été", "a*b?c", "50%", "#1 & {2}; --"]
+)
+def test_any_usual_path_works(tmp_path: Path, name: str) -> None:
+    warehouse = Warehouse.create(tmp_path / name)
+    warehouse.write(runs(), source="test")
+    warehouse.write(runs(accuracies={"openml:1": 0.5}), source="test")
+    assert values(Warehouse.open(str(warehouse.path))) == [0.5]
+    assert values(Warehouse.open(warehouse.path, version=1)) == [0.9]
+
+
+@pytest.mark.parametrize("name", ["[x]", "a%20b", "a^b", "tab\there"])
+def test_path_that_delta_tables_cannot_have_is_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(BadInput, match="in a path is not supported"):
+        Warehouse.create(tmp_path / name)
+
+
+@pytest.mark.parametrize("flow", ["007", "openml:1", "headstart:svm", "a/b c=d", "50%41", "été"])
+def test_flow_names_survive_the_partitioning(warehouse: Warehouse, flow: str) -> None:
+    warehouse.write(runs(flow), source="test")
+    assert warehouse.arrow("SELECT flow FROM evaluations")["flow"].to_pylist() == [flow]
+    assert warehouse.run_table(flow, "predictive_accuracy").runs["flow"].tolist() == [flow]
+
+
+def test_many_small_commits_end_in_few_files_and_every_version_stays_readable(
+    warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(delta, "_SMALL_FILES", 3)
+    for n in range(8):
+        warehouse.write({"setups": pd.DataFrame({"setup": [f"s{n}"], "flow": FOREST})}, source="test")
+    folder = warehouse.path / "setups"
+    assert len(delta.files(folder, delta.open_version(folder))) <= 4
+    for version in range(9):
+        setups = Warehouse.open(warehouse.path, version=version).sql(
+            "SELECT setup FROM setups ORDER BY setup"
+        )
+        assert setups["setup"].tolist() == [f"s{n}" for n in range(version)]
+
+
+def test_first_version_outlives_the_checkpoints_of_the_log(tmp_path: Path) -> None:
+    folder, table = tmp_path / "setups", TABLES["setups"]
+    delta.create(folder, table)
+    rows = pa.Table.from_pylist([{"setup": "a", "flow": "f", "ingest": "i"}], schema=table.schema)
+    for _ in range(105):  # a checkpoint comes every 100 commits
+        delta.append(delta.open_version(folder), rows)
+    assert any((folder / "_delta_log").glob("*.checkpoint.parquet"))
+    assert len(delta.files(folder, delta.open_version(folder, 1))) == 1
+
+
+def test_creating_again_leaves_a_table_as_it_is(folder: Path) -> None:
+    delta.create(folder, NUMBERS)
+    assert delta.open_version(folder).version() == 1
+    assert content(folder) == {"one": 1, "two": 2}
+
+
+def test_only_rows_with_the_same_key_are_replaced(folder: Path) -> None:
+    """A row whose key is not there yet is not added: telling the two apart comes before."""
+    rows = [{"name": "two", "value": 22}, {"name": "three", "value": 33}]
+    delta.replace(delta.open_version(folder), pa.Table.from_pylist(rows, schema=NUMBERS.schema), NUMBERS.key)
+    assert content(folder) == {"one": 1, "two": 22}
+    assert content(folder, version=1) == {"one": 1, "two": 2}
+
+
+def test_going_back_is_one_more_version_and_staying_is_none(folder: Path) -> None:
+    add(folder, {"name": "three", "value": 3})
+    delta.restore(delta.open_version(folder), 1)
+    assert delta.open_version(folder).version() == 3
+    delta.restore(delta.open_version(folder), 3)
+    assert delta.open_version(folder).version() == 3
+    assert content(folder) == {"one": 1, "two": 2}
+    assert content(folder, version=2) == {"one": 1, "two": 2, "three": 3}
+
+
+def test_a_column_that_was_once_required_may_stay_empty_after_the_upgrade(folder: Path) -> None:
+    today = [pa.field("name", pa.string(), nullable=False), pa.field("value", pa.int64())]
+    wanted = Table("numbers", pa.schema([*today, pa.field("unit", pa.string())]), NUMBERS.key)
+    delta.upgrade(delta.open_version(folder), wanted)
+    upgraded = delta.open_version(folder)
+    assert delta.columns(upgraded).names == ["name", "value", "unit"]
+    add(folder, {"name": "none", "value": None, "unit": "s"})
+    assert content(folder) == {"one": 1, "two": 2, "none": None}
+    version = upgraded.version()
+    delta.upgrade(upgraded, wanted)
+    assert upgraded.version() == version
+
+
+def test_the_character_that_a_path_cannot_have_is_named() -> None:
+    delta.check_path(Path("/data/50% & more"))
+    with pytest.raises(UnusableWarehouse, match=r"a warehouse cannot be in /a\[1: '\[' in a path is not"):
+        delta.check_path(Path("/a[1"))

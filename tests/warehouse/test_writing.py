@@ -1,0 +1,144 @@
+"""Commits: what they add, change and record, and that an interrupted one leaves nothing to see."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from deltalake import DeltaTable
+
+from tests.warehouse.worlds import qualities, runs, values
+from warehouse import delta
+from warehouse.schema import TABLES
+from warehouse.store import Warehouse
+from warehouse.support.errors import Failed
+
+TABLES_IN_A_WRITE = len(runs()) + 1
+
+
+class Killed(BaseException):
+    """Like a signal, it passes every handler of errors."""
+
+
+def dying_after(appends: int, error: BaseException) -> Callable[[DeltaTable, pa.Table], None]:
+    done = iter(range(appends))
+
+    def append(table: DeltaTable, rows: pa.Table) -> None:
+        if next(done, None) is None:
+            raise error
+        original(table, rows)
+
+    original = delta.append
+    return append
+
+
+@pytest.fixture
+def one_run(tmp_path: Path) -> Warehouse:
+    warehouse = Warehouse.create(tmp_path / "warehouse")
+    warehouse.write(runs(name="first"), source="test")
+    return warehouse
+
+
+def test_writing_the_same_again_changes_nothing_and_makes_no_version(warehouse: Warehouse) -> None:
+    tables = {
+        **runs(),
+        "qualities": qualities({"ClassEntropy": None, "MeanKurtosis": 3.0}, source="computed"),
+    }
+    first = warehouse.write(tables, source="test")
+    again = warehouse.write(tables, source="somewhere else")
+    assert first.added["runs"] == 1
+    assert (again.ingest, again.version) == (None, 1)
+    assert not any(again.added.values())
+    assert not any(again.changed.values())
+
+
+def test_only_what_is_new_is_added(warehouse: Warehouse) -> None:
+    warehouse.write(runs(accuracies={"openml:1": 0.9}), source="test")
+    commit = warehouse.write(runs(accuracies={"openml:1": 0.9, "openml:2": 0.8}), source="test")
+    assert (commit.added["runs"], commit.changed["runs"], commit.added["flows"]) == (1, 0, 0)
+    assert values(warehouse) == [0.9, 0.8]
+
+
+def test_a_row_with_a_known_key_and_other_content_replaces_the_old_one(warehouse: Warehouse) -> None:
+    warehouse.write(runs(accuracies={"openml:1": 0.9, "openml:2": 0.7}), source="test")
+    commit = warehouse.write(runs(accuracies={"openml:1": 0.95}), source="test")
+    assert (commit.added["evaluations"], commit.changed["evaluations"]) == (0, 1)
+    assert values(warehouse) == [0.95, 0.7]
+    ingests = warehouse.sql("SELECT run, ingest FROM evaluations ORDER BY run")["ingest"]
+    assert ingests[0] == commit.ingest != ingests[1]
+
+
+def test_a_commit_records_what_it_did_and_where_every_table_stands(one_run: Warehouse) -> None:
+    """The second one adds a setup alone: `setups` moves from Delta version 1 to 2, the others stay."""
+    one_run.write({"setups": runs(name="second")["setups"]}, source="test")
+    first, second = one_run.arrow("SELECT * FROM ingests ORDER BY version").to_pylist()
+    assert json.loads(first["added"]) == {name: len(rows) for name, rows in runs().items()}
+    assert json.loads(second["added"]) == {"setups": 1}
+    assert json.loads(second["changed"]) == {}
+    written = {name: int(name in runs()) for name in TABLES if name != "ingests"}
+    assert json.loads(first["tables"]) == written
+    assert json.loads(second["tables"]) == {**written, "setups": 2}
+
+
+def test_what_is_new_and_what_is_changed_go_into_one_version(one_run: Warehouse) -> None:
+    """Two of three rows of hyperparameters differ from those there: one by its value, one by its key."""
+    tables = runs(name="first", values={"max_features": 0.5, "criterion": "entropy", "max_depth": 3})
+    commit = one_run.write({"hyperparameters": tables["hyperparameters"]}, source="test")
+    assert (commit.version, commit.added, commit.changed) == (
+        2,
+        {"hyperparameters": 1},
+        {"hyperparameters": 1},
+    )
+    found = one_run.arrow("SELECT parameter, value, ingest = ? AS ours FROM hyperparameters", [commit.ingest])
+    assert {tuple(row.values()) for row in found.to_pylist()} == {
+        ("max_features", "0.5", False),
+        ("criterion", '"entropy"', True),
+        ("max_depth", "3", True),
+    }
+
+
+def test_the_order_in_which_tables_are_given_does_not_matter(tmp_path: Path) -> None:
+    one, other = (Warehouse.create(tmp_path / name) for name in ("one", "other"))
+    one.write(runs(), source="test")
+    other.write(dict(reversed(runs().items())), source="test")
+    assert one.fingerprint == other.fingerprint
+
+
+@pytest.mark.parametrize("appends", range(TABLES_IN_A_WRITE))
+def test_killed_write_leaves_nothing_to_see_and_the_same_write_then_succeeds(
+    one_run: Warehouse, monkeypatch: pytest.MonkeyPatch, appends: int
+) -> None:
+    tables = runs("openml:1", "svm", accuracies={"openml:2": 0.8}, name="second")
+    with monkeypatch.context() as patch, pytest.raises(Killed):
+        patch.setattr(delta, "append", dying_after(appends, Killed()))
+        one_run.write(tables, source="test")
+    after = Warehouse.open(one_run.path)
+    assert after.version == 1
+    assert set(after.sql("SELECT setup FROM setups")["setup"]) == {"openml:6969/first"}
+    commit = after.write(tables, source="test")
+    assert (commit.version, commit.added["runs"]) == (2, 1)
+    assert len(after.sql("SELECT * FROM runs")) == 2
+    assert len(after.sql("SELECT * FROM evaluations")) == 2
+
+
+def test_what_a_killed_write_left_does_not_come_to_light_with_the_next(
+    one_run: Warehouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch, pytest.raises(Killed):
+        patch.setattr(delta, "append", dying_after(TABLES_IN_A_WRITE - 1, Killed()))
+        one_run.write(runs("openml:1", "svm", accuracies={"openml:2": 0.8}, name="second"), source="test")
+    one_run.write(runs("openml:2", "mlp", name="third"), source="test")
+    flows = Warehouse.open(one_run.path).sql("SELECT flow FROM flows ORDER BY flow")["flow"]
+    assert flows.tolist() == ["openml:2", "openml:6969"]
+
+
+def test_disk_error_is_one_line_and_leaves_nothing_to_see(
+    one_run: Warehouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch, pytest.raises(Failed) as caught:
+        patch.setattr(delta, "append", dying_after(2, OSError(28, "No space left on device")))
+        one_run.write(runs(name="second"), source="test")
+    assert "No space left on device" in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert Warehouse.open(one_run.path).version == 1
