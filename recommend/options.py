@@ -44,6 +44,6 @@ def named_dataset(file: str | None, dataset: str | None) -> str:
     if file is not None and dataset is not None:
         raise BadOption(f"the dataset is {file} or {dataset}: name one")
     found = file or dataset
-    if found is None:
+    if not found:
         raise BadOption("name the dataset: a file, or openml:ID")
     return found

@@ -72,7 +72,10 @@ class Checkpoint:
             for group, rate in zip(optimizer.param_groups, json.loads(str(values["rates"])), strict=True):
                 group |= rate
             return [float(loss) for loss in values["losses"]]
-        except (KeyError, ValueError, RuntimeError, OSError, zipfile.BadZipFile, zlib.error) as error:
+        except (
+            *(KeyError, ValueError, AttributeError, RuntimeError),
+            *(OSError, EOFError, zipfile.BadZipFile, zlib.error),
+        ) as error:
             raise DamagedModel(
                 f"{self._path} is damaged ({error}): remove it to train from the start"
             ) from error

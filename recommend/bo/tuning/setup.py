@@ -38,7 +38,9 @@ def split_rows(dataset: Dataset, search: Search) -> tuple[np.ndarray, np.ndarray
         return np.arange(len(dataset.features)), np.arange(0)
     codes = class_codes(dataset)
     train, test = hold_out(codes, HELD_OUT, search.seed)
-    if len(np.unique(codes[train])) < 2 or len(train) < max(2, search.folds):
+    _, of_class = np.unique(codes[train], return_counts=True)
+    # Stratified folds need a row each of the largest class.
+    if len(of_class) < 2 or max(of_class) < search.folds:
         raise TooFewRuns(f"{dataset.name} has too few rows ({len(codes):,}) for {search.folds} folds")
     return train, test
 

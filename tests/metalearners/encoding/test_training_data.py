@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 
 from metalearners import new_learner
-from metalearners.encoding.scores import oriented, standard_scores
 from metalearners.encoding.training_data import training_data, without_datasets
 from tests.contracts.meta_learner import toy_metafeatures, toy_runs
 from tests.tables import flow_table
@@ -21,40 +20,6 @@ def of_one_family(runs: RunTable, datasets: Collection[str]) -> RunTable:
     table = runs.runs
     family = table["family"].mask(table["dataset"].isin(list(datasets)), "copies")
     return replace(runs, runs=table.assign(family=family))
-
-
-def test_scores_are_standardized_within_each_dataset() -> None:
-    values = np.array([1.0, 10.0, 2.0, 20.0, 3.0, 30.0])
-    scores = standard_scores(values, np.array([0, 1, 0, 1, 0, 1]))
-    np.testing.assert_allclose(scores[::2], [-1.224745, 0, 1.224745], atol=1e-6)
-    np.testing.assert_allclose(scores[1::2], scores[::2])
-    np.testing.assert_allclose(standard_scores(values[1::2]), scores[1::2])
-
-
-@pytest.mark.parametrize("value", [0.0, 0.1, 1 / 3, 1e300])
-def test_a_dataset_whose_runs_are_all_equal_scores_zero(value: float) -> None:
-    assert standard_scores(np.array([value] * 7 + [1.0]), np.array([0] * 7 + [1])).tolist() == [0.0] * 8
-    assert standard_scores(np.array([value] * 7)).tolist() == [0.0] * 7
-
-
-@pytest.mark.parametrize(
-    ("measure", "larger_is_better"),
-    [
-        ("predictive_accuracy", True),
-        ("area_under_roc_curve", True),
-        ("f_measure", True),
-        ("kappa", True),
-        ("usercpu_time_millis", False),
-        ("mean_absolute_error", False),
-        ("build_memory", False),
-        ("average_cost", False),
-        ("ram_hours", False),
-        ("mean_class_complexity", False),
-        ("mean_class_complexity_gain", True),
-    ],
-)
-def test_larger_is_better_for_every_oriented_measure(measure: str, larger_is_better: bool) -> None:
-    assert oriented(np.array([2.0]), measure)[0] == (2.0 if larger_is_better else -2.0)
 
 
 @pytest.mark.parametrize("measure", ["speed", "neg_log_loss"])
@@ -120,10 +85,3 @@ def test_a_learner_of_a_single_family_learns_and_says_that_it_is_unsure() -> Non
     expected = learner.predict(runs.configurations, toy_metafeatures().iloc[0])
     assert expected.std is not None
     assert (expected.std == 1).all()
-
-
-def test_an_unknown_learner_is_answered_with_the_known_ones() -> None:
-    with pytest.raises(BadInput, match="unknown learner 'oracle'; known are functional-pca"):
-        new_learner("oracle")
-    with pytest.raises(BadInput, match="unknown setting 'colour'; known are trees"):
-        new_learner("lightgbm", {"colour": "blue"})

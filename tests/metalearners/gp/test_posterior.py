@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from metalearners.gp.posterior import Explanation, Posterior, Prior, best_together
+from metalearners.gp.choice import best_together
+from metalearners.gp.posterior import Explanation, Posterior, Prior
 
 
 def prior(mean: list[float], factor: list[list[float]]) -> Prior:

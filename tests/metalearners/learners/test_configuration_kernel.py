@@ -1,20 +1,13 @@
-"""The kernel over configurations: known values, learned length scales, features."""
+"""The kernel over configurations: learned length scales, features."""
 
 import numpy as np
 import pytest
 from scipy.optimize import check_grad
-from sklearn.gaussian_process.kernels import Matern
 
 from metalearners.encoding.training_data import training_data
 from metalearners.gp.kernels import matern
 from metalearners.learners.configuration_kernel import ConfigurationKernel, _unlikeliness, learn_kernel
 from tests.contracts.meta_learner import toy_metafeatures, toy_runs
-
-
-def test_the_kernel_is_scikit_learns_matern() -> None:
-    random = np.random.default_rng(0)
-    a, b = random.normal(size=(7, 3)), random.normal(size=(5, 3))
-    np.testing.assert_allclose(matern(a, b), Matern(nu=2.5)(a, b), atol=1e-12)
 
 
 def test_the_gradient_of_the_likelihood_is_right() -> None:

@@ -14,6 +14,7 @@ from warehouse.support.errors import BadInput
 
 torch = pytest.importorskip("torch", reason="training needs the extra `pmf`")
 gplvm = pytest.importorskip("metalearners.learners.factorization.gplvm")
+likelihood = pytest.importorskip("metalearners.learners.factorization.likelihood")
 checkpoint = pytest.importorskip("metalearners.learners.factorization.checkpoint")
 
 NOISE = 0.3
@@ -44,7 +45,7 @@ def dense_nll(Y: np.ndarray, X: np.ndarray, kernel: LatentKernel) -> float:
 
 
 def model_nll(Y: np.ndarray, values: np.ndarray, shape: Shape) -> tuple[float, np.ndarray]:
-    """nll by `gplvm.nll` and its gradient at a vector: X (n x 2), log alpha, log gamma (2), log sigma2."""
+    """nll and its gradient at a vector: X (n x 2), log alpha, log gamma (2), log sigma2."""
     n = len(Y)
     parameters = torch.tensor(values, dtype=torch.float64, requires_grad=True)
     X, log_alpha = parameters[: 2 * n].reshape(n, 2), parameters[2 * n]
@@ -52,7 +53,7 @@ def model_nll(Y: np.ndarray, values: np.ndarray, shape: Shape) -> tuple[float, n
     r2 = ((scaled[:, None, :] - scaled[None, :, :]) ** 2).sum(-1)
     K = log_alpha.exp() * gplvm.correlation(r2, shape)
     y, observed = torch.tensor(np.nan_to_num(Y.T)), torch.tensor(~np.isnan(Y.T))
-    loss = gplvm.nll(K.expand(Y.shape[1], n, n), parameters[-1].exp(), y, observed)
+    loss = likelihood.nll(K.expand(Y.shape[1], n, n), parameters[-1].exp(), y, observed)
     loss.backward()
     return loss.item(), parameters.grad.numpy()
 

@@ -8,16 +8,14 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from metalearners.codec import decode, encode
 from metalearners.encoding.training_data import runs_on, without_datasets
 from metalearners.judging.evaluation import kendall_tau
 from metalearners.learners.base import Watch
-from metalearners.learners.factorization.encoder import Encoder
 from metalearners.learners.factorization.learner import FactorizationLearner
-from metalearners.learners.factorization.model import Factorization, row_names
+from metalearners.learners.factorization.model import Factorization
 from metalearners.predictions import Observations
 from tests.contracts.meta_learner import (
     MetaLearnerContract,
@@ -201,27 +199,6 @@ def test_damaged_states_are_refused() -> None:
     ):
         with pytest.raises(DamagedModel):
             decode(Factorization, damaged_facts, damaged_arrays)
-
-
-def test_configurations_are_named_by_their_values() -> None:
-    absent = float("nan")
-    table = pd.DataFrame(
-        {"a": [1, 1.0, True, None, absent, "1"], "b": ["x"] * 6}, dtype=object, index=list("uvwxyz")
-    )
-    names = row_names(table)
-    assert names[0] == names[1]
-    assert len(set(names[1:])) == 5
-    assert (row_names(table[["b", "a"]]) == names).all()
-    assert (row_names(table.assign(c=absent)) == names).all()
-
-
-def test_an_encoder_by_hand() -> None:
-    """One column, one unit in each layer: silu(2 x) = 2 x / (1 + exp(-2 x)), twice, then 3 u + 1."""
-    one = np.array([[1.0]])
-    encoder = Encoder((2 * one, one, 3 * one), (np.zeros(1), np.zeros(1), np.ones(1)))
-    u = 2 / (1 + np.exp(-2))
-    u = u / (1 + np.exp(-u))
-    assert encoder.positions(np.array([[1.0]])) == pytest.approx(np.array([[3 * u + 1]]))
 
 
 def test_without_torch_training_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

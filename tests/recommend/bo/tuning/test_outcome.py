@@ -1,4 +1,4 @@
-"""The best configuration as a model: a file that runs no code when it is read, and code to fit it again."""
+"""What remains of a search: runs, a file that runs no code when it is read, and code to fit it again."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,9 +13,11 @@ from threadpoolctl import threadpool_limits
 from ingest.flows import FLOWS, get_flow
 from ingest.reading.datasets import Dataset, load_dataset
 from recommend.bo.tuning import Budget, Search, outcome, tune
+from tests.recommend.bo.tuning.searches import QUICK, values
 from warehouse.configurations.configuration import Configuration
 from warehouse.configurations.parameters import Value
 from warehouse.store import Warehouse
+from warehouse.support.errors import BadInput
 
 FEW_ROUNDS: dict[str, dict[str, Value]] = {
     "lightgbm": {"n_estimators": 20},
@@ -53,7 +55,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def dataset(path: Path) -> Dataset:
+def mixed(path: Path) -> Dataset:
     return load_dataset(str(path), roles={"many": "categorical"})
 
 
@@ -84,20 +86,20 @@ def fitted(name: str, dataset: Dataset) -> Pipeline:
 
 @pytest.mark.parametrize("name", FLOWS)
 def test_a_model_of_every_flow_answers_as_before_when_it_is_read(
-    name: str, dataset: Dataset, tmp_path: Path
+    name: str, mixed: Dataset, tmp_path: Path
 ) -> None:
-    model = fitted(name, dataset)
+    model = fitted(name, mixed)
     types = outcome.save_model(model, tmp_path / "model.skops")
-    assert same_answers(read(tmp_path / "model.skops", types), model, dataset)
+    assert same_answers(read(tmp_path / "model.skops", types), model, mixed)
 
 
 @pytest.mark.parametrize("name", FEW_ROUNDS)
 def test_a_model_is_read_by_those_who_trust_its_types_alone(
-    name: str, dataset: Dataset, tmp_path: Path
+    name: str, mixed: Dataset, tmp_path: Path
 ) -> None:
     from skops.io.exceptions import UntrustedTypesFoundException
 
-    types = outcome.save_model(fitted(name, dataset), tmp_path / "model.skops")
+    types = outcome.save_model(fitted(name, mixed), tmp_path / "model.skops")
     assert any(kind.startswith("ingest.flows.") for kind in types)
     with pytest.raises(UntrustedTypesFoundException):
         read(tmp_path / "model.skops", [])
@@ -106,7 +108,7 @@ def test_a_model_is_read_by_those_who_trust_its_types_alone(
 @pytest.mark.parametrize("early_stopping", [False, True])
 @pytest.mark.parametrize("name", FEW_ROUNDS)
 def test_the_best_of_a_search_is_written_as_a_file_and_as_code_that_agree(
-    name: str, early_stopping: bool, dataset: Dataset, small_world: Path, tmp_path: Path
+    name: str, early_stopping: bool, mixed: Dataset, small_world: Path, tmp_path: Path
 ) -> None:
     flow = get_flow(name)
     if not flow.installed:
@@ -114,7 +116,7 @@ def test_the_best_of_a_search_is_written_as_a_file_and_as_code_that_agree(
     values = flow.default() | FEW_ROUNDS[name] | {"early_stopping": early_stopping}
     search = Search((name,), folds=1, start="file", seeds=(Configuration(name, values),), surrogate="gbqr")
     tuned = tune(
-        dataset,
+        mixed,
         search,
         Budget(trials=1),
         warehouse=Warehouse.open(small_world),
@@ -126,5 +128,41 @@ def test_the_best_of_a_search_is_written_as_a_file_and_as_code_that_agree(
     types = outcome.save_model(model, tmp_path / "best.skops")
     ran: dict[str, Any] = {}
     exec(outcome.script(tuned), ran)
-    assert same_answers(read(tmp_path / "best.skops", types), model, dataset)
-    assert same_answers(ran["model"], model, dataset)
+    assert same_answers(read(tmp_path / "best.skops", types), model, mixed)
+    assert same_answers(ran["model"], model, mixed)
+
+
+def test_the_runs_go_to_the_warehouse_once(dataset: Dataset, world: Warehouse, tmp_path: Path) -> None:
+    tuned = tune(dataset, QUICK, Budget(trials=4), folder=tmp_path / "history", warehouse=world)
+    warehouse = Warehouse.create(tmp_path / "warehouse")
+    assert outcome.record(tuned, warehouse) == 4
+    assert outcome.record(tuned, warehouse) == 4
+    runs = Warehouse.open(tmp_path / "warehouse").run_table(None, "predictive_accuracy").runs
+    of_trials = sorted(value or 0.0 for value in values(tuned))
+    assert sorted(runs["value"]) == pytest.approx(of_trials, rel=1e-5)  # six digits are kept
+    assert set(runs["dataset"]) == {dataset.key}
+
+
+def test_the_best_is_fitted_on_all_rows_and_written_without_code(
+    dataset: Dataset, world: Warehouse, tmp_path: Path
+) -> None:
+    from skops.io import load
+
+    tuned = tune(dataset, QUICK, Budget(trials=3), folder=tmp_path / "history", warehouse=world)
+    types = outcome.save_model(outcome.fitted(tuned), tmp_path / "best.skops")
+    predicted = load(tmp_path / "best.skops", trusted=types).predict(dataset.features)
+    assert (predicted == dataset.target.astype(str).to_numpy()).mean() > 0.8
+
+
+def test_the_best_is_written_as_code_that_fits_it(csv: Path, world: Warehouse, tmp_path: Path) -> None:
+    of_file = load_dataset(str(csv))
+    tuned = tune(of_file, QUICK, Budget(trials=3), folder=tmp_path / "history", warehouse=world)
+    ran: dict[str, Any] = {}
+    exec(outcome.script(tuned), ran)
+    assert (ran["model"].predict(of_file.features) == outcome.fitted(tuned).predict(of_file.features)).all()
+
+
+def test_data_that_came_from_memory_have_no_code(dataset: Dataset, world: Warehouse, tmp_path: Path) -> None:
+    tuned = tune(dataset, QUICK, Budget(trials=1), folder=tmp_path / "history", warehouse=world)
+    with pytest.raises(BadInput, match="can't be read again by a script"):
+        outcome.script(tuned)

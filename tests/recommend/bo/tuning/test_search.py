@@ -6,45 +6,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from ingest.flows import FLOWS
-from ingest.reading.datasets import Dataset, load_dataset
+from ingest.reading.datasets import Dataset
 from ingest.running.limits import Outcome
-from recommend.bo.tuning import Budget, Progress, Search, Tuned, outcome, tune
+from recommend.bo.tuning import Budget, Search, outcome, tune
+from tests.recommend.bo.tuning.searches import QUICK, configurations, values
 from warehouse.configurations.configuration import Configuration
-from warehouse.configurations.parameters import Number
 from warehouse.store import STARTER, Warehouse
 from warehouse.support.errors import BadInput
-
-QUICK = Search(flows=("decision_tree", "logistic_regression"), surrogate="gbqr", folds=2)
-
-
-def noisy(rows: int) -> Dataset:
-    """Two classes, which all models tell apart fairly well."""
-    random = np.random.default_rng(0)
-    x = random.normal(size=(rows, 3))
-    label = np.where(x[:, 0] + 0.5 * x[:, 1] + 0.3 * random.normal(size=rows) > 0, "yes", "no")
-    return load_dataset(pd.DataFrame({"a": x[:, 0], "b": x[:, 1], "c": x[:, 2], "class": label}))
-
-
-@pytest.fixture(scope="module")
-def dataset() -> Dataset:
-    return noisy(160)
-
-
-@pytest.fixture(scope="module")
-def world(small_world: Path) -> Warehouse:
-    return Warehouse.open(small_world)
-
-
-def configurations(tuned: Tuned) -> list[Configuration]:
-    return [entry.configuration for entry in tuned.entries]
-
-
-def values(tuned: Tuned) -> list[float | None]:
-    return [tuned.value(entry) for entry in tuned.entries]
 
 
 def test_a_search_that_goes_on_equals_one_that_never_stopped(
@@ -106,26 +77,6 @@ def test_a_cost_is_made_small(dataset: Dataset, tmp_path: Path) -> None:
     assert tuned.value(tuned.best) == min(value or np.inf for value in values(tuned))
 
 
-def test_several_trials_at_a_time_are_all_different(
-    dataset: Dataset, world: Warehouse, tmp_path: Path
-) -> None:
-    tuned = tune(dataset, QUICK, Budget(trials=8), folder=tmp_path, warehouse=world, jobs=3)
-    assert len(set(configurations(tuned))) == 8
-
-
-def test_failures_are_told_and_do_not_end_the_search(world: Warehouse, tmp_path: Path) -> None:
-    """A fold has rows for all numbers of neighbours that are searched, and not for twice as many."""
-    flow = FLOWS["k_nearest_neighbors"]
-    most = int(max(own.high for own in flow.hyperparameters if isinstance(own, Number)))
-    many = Configuration(flow.name, {"n_neighbors": 2 * most, "weights": "uniform", "metric": "manhattan"})
-    search = Search(flows=(flow.name,), start="file", seeds=(many,), surrogate="gbqr", folds=2)
-    tuned = tune(noisy(4 * most), search, Budget(trials=6), folder=tmp_path, warehouse=world)
-    first, *others = [entry.trial for entry in tuned.entries if entry.trial is not None]
-    assert first.outcome is Outcome.crash
-    assert "n_neighbors" in (first.message or "")
-    assert {trial.outcome for trial in others} == {Outcome.success}
-
-
 def test_words_of_a_start_are_run_as_they_are(dataset: Dataset, world: Warehouse, tmp_path: Path) -> None:
     """A search places them among numbers, and scikit-learn knows them better: it counts indicators, too."""
     default = FLOWS["decision_tree"].default()
@@ -150,28 +101,6 @@ def test_where_every_trial_fails_there_is_no_best(dataset: Dataset, world: Wareh
     assert tuned.best is None
     with pytest.raises(BadInput, match="no trial succeeded"):
         outcome.fitted(tuned)
-
-
-def test_the_end_of_the_time_is_no_failure_of_the_trial_that_runs(
-    dataset: Dataset, world: Warehouse, tmp_path: Path
-) -> None:
-    tuned = tune(dataset, QUICK, Budget(seconds=0.0001), folder=tmp_path, warehouse=world)
-    assert tuned.entries == []
-    tuned = tune(dataset, QUICK, Budget(trials=3), folder=tmp_path, warehouse=world)
-    assert [entry.trial.outcome for entry in tuned.entries if entry.trial] == [Outcome.success] * 3
-
-
-def test_an_interrupt_ends_it_with_the_best_so_far(
-    dataset: Dataset, world: Warehouse, tmp_path: Path
-) -> None:
-    def interrupt(progress: Progress) -> None:
-        if progress.done == 3:
-            raise KeyboardInterrupt
-
-    tuned = tune(dataset, QUICK, Budget(trials=50), folder=tmp_path, warehouse=world, report=interrupt)
-    assert tuned.interrupted
-    assert len(tuned.entries) == 3
-    assert tuned.best is not None
 
 
 def test_running_times_are_learned_from_the_warehouse(dataset: Dataset, tmp_path: Path) -> None:
@@ -203,39 +132,3 @@ def test_what_cannot_work_is_refused_before_any_trial(
 ) -> None:
     with pytest.raises(BadInput, match=message):
         tune(dataset, search, budget, folder=tmp_path, warehouse=world)
-
-
-def test_the_runs_go_to_the_warehouse_once(dataset: Dataset, world: Warehouse, tmp_path: Path) -> None:
-    tuned = tune(dataset, QUICK, Budget(trials=4), folder=tmp_path / "history", warehouse=world)
-    warehouse = Warehouse.create(tmp_path / "warehouse")
-    assert outcome.record(tuned, warehouse) == 4
-    assert outcome.record(tuned, warehouse) == 4
-    runs = Warehouse.open(tmp_path / "warehouse").run_table(None, "predictive_accuracy").runs
-    of_trials = sorted(value or 0.0 for value in values(tuned))
-    assert sorted(runs["value"]) == pytest.approx(of_trials, rel=1e-5)  # six digits are kept
-    assert set(runs["dataset"]) == {dataset.key}
-
-
-def test_the_best_is_fitted_on_all_rows_and_written_without_code(
-    dataset: Dataset, world: Warehouse, tmp_path: Path
-) -> None:
-    from skops.io import load
-
-    tuned = tune(dataset, QUICK, Budget(trials=3), folder=tmp_path / "history", warehouse=world)
-    types = outcome.save_model(outcome.fitted(tuned), tmp_path / "best.skops")
-    predicted = load(tmp_path / "best.skops", trusted=types).predict(dataset.features)
-    assert (predicted == dataset.target.astype(str).to_numpy()).mean() > 0.8
-
-
-def test_the_best_is_written_as_code_that_fits_it(csv: Path, world: Warehouse, tmp_path: Path) -> None:
-    of_file = load_dataset(str(csv))
-    tuned = tune(of_file, QUICK, Budget(trials=3), folder=tmp_path / "history", warehouse=world)
-    ran: dict[str, Any] = {}
-    exec(outcome.script(tuned), ran)
-    assert (ran["model"].predict(of_file.features) == outcome.fitted(tuned).predict(of_file.features)).all()
-
-
-def test_data_that_came_from_memory_have_no_code(dataset: Dataset, world: Warehouse, tmp_path: Path) -> None:
-    tuned = tune(dataset, QUICK, Budget(trials=1), folder=tmp_path / "history", warehouse=world)
-    with pytest.raises(BadInput, match="can't be read again by a script"):
-        outcome.script(tuned)

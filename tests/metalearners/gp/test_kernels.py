@@ -1,0 +1,86 @@
+"""Kernels between points, and the points that stand for all."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.gaussian_process.kernels import RBF, Matern
+
+from metalearners.gp.kernels import (
+    Shape,
+    correlation,
+    matern,
+    matern_at,
+    nystroem_factor,
+    spread_out,
+    squared_distances,
+)
+
+
+def test_the_kernel_is_scikit_learns_matern() -> None:
+    random = np.random.default_rng(0)
+    a, b = random.normal(size=(7, 3)), random.normal(size=(5, 3))
+    np.testing.assert_allclose(matern(a, b), Matern(nu=2.5)(a, b), atol=1e-12)
+
+
+def test_the_other_kernel_is_scikit_learns_rbf() -> None:
+    random = np.random.default_rng(0)
+    a, b = random.normal(size=(7, 3)), random.normal(size=(5, 3))
+    np.testing.assert_allclose(correlation(squared_distances(a, b), "rbf"), RBF()(a, b), atol=1e-12)
+
+
+def test_squared_distances_by_hand() -> None:
+    """From (0, 0) and (3, 4) to (0, 0), (3, 0) and (3, 4): a right triangle with sides 3, 4 and 5."""
+    a, b = np.array([[0.0, 0.0], [3.0, 4.0]]), np.array([[0.0, 0.0], [3.0, 0.0], [3.0, 4.0]])
+    assert squared_distances(a, b).tolist() == [[0, 9, 25], [25, 16, 0]]
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(seed=st.integers(0, 2**16), level=st.sampled_from([0.0, 1.0, 1e4]))
+def test_rounding_makes_no_squared_distance_negative(seed: int, level: float) -> None:
+    """Points far from the origin and close together, where the differences of squares cancel."""
+    points = level + 1e-6 * np.random.default_rng(seed).normal(size=(6, 3))
+    assert (squared_distances(points, points) >= 0).all()
+
+
+def test_distances_that_are_stretched_are_those_of_points_further_apart() -> None:
+    random = np.random.default_rng(1)
+    a, b = random.normal(size=(4, 2)), random.normal(size=(3, 2))
+    squared = squared_distances(a, b)
+    before = squared.copy()
+    np.testing.assert_allclose(matern_at(squared, 2.5), matern(2.5 * a, 2.5 * b), atol=1e-12)
+    np.testing.assert_array_equal(squared, before)
+
+
+@pytest.mark.parametrize("shape", ["rbf", "matern"])
+def test_a_kernel_is_one_at_a_point_symmetric_and_positive(shape: Shape) -> None:
+    points = np.random.default_rng(2).normal(size=(20, 3))
+    k = correlation(squared_distances(points, points), shape)
+    assert np.diag(k) == pytest.approx(np.ones(20), abs=1e-6)
+    np.testing.assert_allclose(k, k.T, atol=1e-12)
+    assert np.linalg.eigvalsh(k).min() > -1e-6
+
+
+def test_the_points_that_stand_for_all_are_one_of_each_group() -> None:
+    """Three groups of forty points each, a hundred times further apart than a group is wide."""
+    random = np.random.default_rng(3)
+    group = np.repeat([[0.0, 0.0], [10.0, 0.0], [0.0, 10.0]], 40, axis=0)
+    chosen = spread_out(group + random.normal(scale=0.1, size=group.shape), 3, random, matern)
+    assert sorted(np.round(chosen, -1).tolist()) == [[0, 0], [0, 10], [10, 0]]
+
+
+def test_few_points_stand_for_themselves_once() -> None:
+    x = np.array([[1.0], [0.0], [1.0], [2.0]])
+    assert spread_out(x, 3, np.random.default_rng(0), matern).tolist() == [[0], [1], [2]]
+
+
+def test_features_of_the_points_that_stand_for_all_give_their_kernel() -> None:
+    Z = np.linspace(0, 4, 9)[:, None]
+    phi = matern(Z, Z) @ nystroem_factor(matern(Z, Z), 1e-9)
+    np.testing.assert_allclose(phi @ phi.T, matern(Z, Z), atol=1e-6)
+
+
+def test_points_of_which_two_are_the_same_have_features_thanks_to_the_jitter() -> None:
+    Z = np.array([[0.0], [1.0], [1.0]])
+    phi = matern(Z, Z) @ nystroem_factor(matern(Z, Z), 1e-6)
+    np.testing.assert_allclose(phi @ phi.T, matern(Z, Z), atol=1e-4)

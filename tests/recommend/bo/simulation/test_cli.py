@@ -1,0 +1,89 @@
+"""`tune simulate`: what it compares, and what it keeps."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recommend.bo.cli import app
+from warehouse.store import Warehouse
+from warehouse.support.errors import BadInput
+
+Simulate = Callable[..., str]
+
+
+@pytest.fixture(scope="module")
+def datasets(small_world: Path) -> list[str]:
+    """Keys of two datasets of the small world."""
+    names = Warehouse.open(small_world).sql("SELECT dataset FROM datasets ORDER BY name")
+    return [str(key) for key in names["dataset"]][:2]
+
+
+@pytest.fixture
+def simulate(small_world: Path, datasets: list[str], capsys: pytest.CaptureFixture[str]) -> Simulate:
+    """Search on the two datasets, three trials each; gives what is printed."""
+
+    def run(*arguments: str | Path, methods: tuple[str, ...] = ("random", "random-2x"), on: int = 2) -> str:
+        given = ["simulate", "--warehouse", small_world, "--trials", "3", "--quiet", *arguments]
+        given += [part for method in methods for part in ("--method", method)]
+        given += [part for dataset in datasets[:on] for part in ("--dataset", dataset)]
+        app([str(part) for part in given], standalone_mode=False)
+        return capsys.readouterr().out
+
+    return run
+
+
+def as_json(printed: str) -> Any:
+    return json.loads(printed)
+
+
+def test_the_json_says_what_was_compared_on_what(simulate: Simulate) -> None:
+    document = as_json(simulate("--format", "json", "--seeds", "2"))
+    assert {name: document[name] for name in ("flow", "measure", "tasks", "datasets", "seeds", "trials")} == {
+        "flow": None,
+        "measure": "predictive_accuracy",
+        "tasks": "table",
+        "datasets": 2,
+        "seeds": 2,
+        "trials": 3,
+    }
+    assert {one["learner"] for one in document["comparison"]["learners"]} == {"random", "random-2x"}
+
+
+def test_a_method_that_is_named_twice_counts_once(simulate: Simulate) -> None:
+    document = as_json(simulate("--format", "json", methods=("random", "random-2x", "random")))
+    assert sorted(one["method"] for one in document["methods"]) == ["random", "random-2x"]
+
+
+@pytest.mark.parametrize(("methods", "on"), [(("random",), 2), (("random", "random-2x"), 1)])
+def test_one_method_or_one_dataset_leaves_nothing_to_compare(
+    simulate: Simulate, methods: tuple[str, ...], on: int
+) -> None:
+    assert as_json(simulate("--format", "json", methods=methods, on=on))["comparison"] is None
+    assert "Wilcoxon" not in simulate(methods=methods, on=on)
+
+
+def test_differences_are_tested_over_all_trials_or_after_some(simulate: Simulate) -> None:
+    assert "mean regret over 3 trials on 2 datasets" in simulate()
+    assert "regret after 2 on 2 datasets" in simulate("--at", "2")
+
+
+def test_finished_searches_are_taken_from_the_history(simulate: Simulate, tmp_path: Path) -> None:
+    """Measured times are printed, too, and a search that is run again takes another time."""
+    keeping = ("--history", tmp_path / "history.jsonl", "--format", "json")
+    first = simulate(*keeping)
+    kept = (tmp_path / "history.jsonl").read_bytes()
+    assert simulate(*keeping) == first
+    assert (tmp_path / "history.jsonl").read_bytes() == kept
+    simulate(*keeping, "--seeds", "2")
+    more = (tmp_path / "history.jsonl").read_bytes()
+    assert more.startswith(kept)
+    assert (kept.count(b'"dataset"'), more.count(b'"dataset"')) == (4, 8)
+
+
+def test_an_unknown_format_is_refused_before_any_search(simulate: Simulate, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="unknown --format 'xml'"):
+        simulate("--format", "xml", "--history", tmp_path / "history.jsonl")
+    assert not (tmp_path / "history.jsonl").exists()

@@ -1,0 +1,136 @@
+"""What simulated searches are run on: the runs on a dataset, and a model of them."""
+
+from collections.abc import Hashable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ingest.flows import FLOWS
+from ingest.flows.base import Flow
+from recommend.bo.simulation import tasks
+from recommend.bo.simulation.tasks import ModelTask, TableTask
+from recommend.space import Configurations, Space
+from tests.contracts.meta_learner import toy_metafeatures, toy_runs
+from tests.tables import flow_table
+from warehouse.configurations.parameters import Choice, Number
+from warehouse.queries import RunTable
+from warehouse.support.arrays import Floats
+from warehouse.support.errors import BadInput, BadOption
+
+
+def never_built(*_: object) -> Any:
+    """The estimator of flows that are searched on a model of runs."""
+    raise NotImplementedError
+
+
+LINE = Flow(
+    "line",
+    "A number and a switch",
+    (Number("u", 0.0, 1.0, default=0.5), Choice("on", (True, False), default=True)),
+    never_built,
+)
+
+
+def runs_of_line() -> RunTable:
+    """Eighty random configurations: the value is u, and 1 more where the switch is on."""
+    space = Space([LINE], joint=False)
+    table = space.configurations(space.sample(80, np.random.default_rng(0))).table
+    parameters = table.parameters.set_axis([f"setup {number}" for number in range(80)])
+    value = parameters["u"].astype(float) + parameters["on"].astype(float)
+    runs = pd.DataFrame({"run": parameters.index, "setup": parameters.index, "value": value.to_numpy()})
+    runs = runs.assign(dataset="toy:0", family="toy:0", task="t", flow=LINE.id, algorithm=LINE.name)
+    return RunTable(LINE.id, "predictive_accuracy", runs, flow_table(parameters.astype(object), LINE.name))
+
+
+@pytest.fixture(scope="module")
+def line() -> ModelTask:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(FLOWS, LINE.name, LINE)
+        patch.setattr(tasks, "RANDOM", 500)
+        return ModelTask(runs_of_line(), toy_metafeatures(), "toy:0")
+
+
+def table() -> TableTask:
+    return TableTask(toy_runs(), toy_metafeatures(), "toy:3")
+
+
+def values_on(dataset: str) -> np.ndarray:
+    runs = toy_runs().runs
+    values: np.ndarray = runs.loc[runs["dataset"] == dataset, "value"].to_numpy()
+    return values
+
+
+def test_a_row_of_the_table_has_the_value_of_its_run() -> None:
+    task, values = table(), values_on("toy:3")
+    assert [task.value(task.start(row)) for row in range(20)] == values.tolist()
+    assert (task.best, task.worst) == (values.max(), values.min())
+    assert task.best_of_known(3) == np.argsort(-values)[:3].tolist()
+    pd.testing.assert_series_equal(task.metafeatures, toy_metafeatures().iloc[3])
+
+
+def test_of_a_cost_the_smallest_value_is_best() -> None:
+    task = TableTask(replace(toy_runs(), measure="usercpu_time_millis"), toy_metafeatures(), "toy:3")
+    values = values_on("toy:3")
+    assert (task.best, task.worst) == (-values.min(), -values.max())
+    assert task.best_of_known(1) == [int(values.argmin())]
+
+
+def test_a_dataset_without_a_description_is_searched_all_the_same() -> None:
+    assert TableTask(toy_runs(), toy_metafeatures(3), "toy:3").metafeatures.isna().all()
+
+
+def test_rows_of_equal_value_come_in_their_order() -> None:
+    flat = replace(toy_runs(), runs=toy_runs().runs.assign(value=0.5))
+    assert TableTask(flat, toy_metafeatures(), "toy:3").best_of_known(4) == [0, 1, 2, 3]
+
+
+def test_rows_that_were_starts_are_not_proposed_again() -> None:
+    task = table()
+    starts = {task.start(row).key for row in range(1, 20)}
+    left = task.candidates(seed=0).any(starts, np.random.default_rng(0))
+    assert left is not None
+    assert left.key == task.start(0).key
+    assert task.candidates(seed=0).any({*starts, left.key}, np.random.default_rng(0)) is None
+
+
+def test_a_start_in_a_space_is_not_proposed_again(line: ModelTask) -> None:
+    """By a search that likes nothing better than the start itself."""
+    start, source = line.start(7), line.candidates(seed=0)
+
+    def nearness(several: Sequence[Configurations]) -> Floats:
+        vectors = np.concatenate([one.vectors for one in several])
+        near: Floats = -np.abs(vectors - start.configuration.vectors).sum(axis=1)
+        return near
+
+    found = [
+        source.best(nearness, taken, [start.configuration], 0, np.random.default_rng(0))
+        for taken in (set[Hashable](), {start.key})
+    ]
+    assert [one is not None and one.key == start.key for one in found] == [True, False]
+
+
+def test_a_model_follows_the_runs(line: ModelTask) -> None:
+    """Of configurations that nobody ran, too: u and 1 more where the switch is on, nearly."""
+    known = line.known.table.parameters
+    expected = known["u"].astype(float) + known["on"].astype(float)
+    values = np.array([line.value(line.start(position)) for position in range(100)])
+    assert np.abs(values - expected[:100]).mean() < 0.05
+    best = known.iloc[line.best_of_known(1)[0]]
+    assert best["on"]
+    assert best["u"] > 0.9
+
+
+def test_the_best_and_worst_of_a_model_are_those_of_its_random_configurations(line: ModelTask) -> None:
+    assert len(line.known) == 500
+    assert line.value(line.start(line.best_of_known(1)[0])) == line.best
+    assert line.value(line.start(line.best_of_known(500)[-1])) == line.worst < line.best
+
+
+def test_a_model_takes_the_runs_of_one_flow_that_is_ours() -> None:
+    with pytest.raises(BadOption, match="takes the runs of one flow: name it"):
+        ModelTask(replace(runs_of_line(), flow=None), toy_metafeatures(), "toy:0")
+    with pytest.raises(BadInput, match="unknown flow 'forest'"):
+        ModelTask(toy_runs(), toy_metafeatures(), "toy:0")

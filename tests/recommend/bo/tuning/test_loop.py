@@ -1,0 +1,157 @@
+"""The loop of a search: budgets, failures and interruptions."""
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ingest.flows import FLOWS
+from ingest.reading.datasets import Dataset
+from ingest.running.limits import Outcome, Trial
+from recommend.bo.candidates import SpaceCandidates
+from recommend.bo.optimizer import Optimizer
+from recommend.bo.scoring import Scorer
+from recommend.bo.tuning import Budget, Progress, Search, tune
+from recommend.bo.tuning.history import TrialHistory
+from recommend.bo.tuning.loop import Loop, trials
+from recommend.space import Space
+from tests.recommend.bo.toys import PLANE, Recorder
+from tests.recommend.bo.tuning.searches import QUICK, configurations, noisy
+from warehouse.configurations.configuration import Configuration
+from warehouse.configurations.parameters import Number
+from warehouse.store import Warehouse
+
+
+def test_several_trials_at_a_time_are_all_different(
+    dataset: Dataset, world: Warehouse, tmp_path: Path
+) -> None:
+    tuned = tune(dataset, QUICK, Budget(trials=8), folder=tmp_path, warehouse=world, jobs=3)
+    assert len(set(configurations(tuned))) == 8
+
+
+def test_failures_are_told_and_do_not_end_the_search(world: Warehouse, tmp_path: Path) -> None:
+    """A fold has rows for all numbers of neighbours that are searched, and not for twice as many."""
+    flow = FLOWS["k_nearest_neighbors"]
+    most = int(max(own.high for own in flow.hyperparameters if isinstance(own, Number)))
+    many = Configuration(flow.name, {"n_neighbors": 2 * most, "weights": "uniform", "metric": "manhattan"})
+    search = Search(flows=(flow.name,), start="file", seeds=(many,), surrogate="gbqr", folds=2)
+    tuned = tune(noisy(4 * most), search, Budget(trials=6), folder=tmp_path, warehouse=world)
+    first, *others = [entry.trial for entry in tuned.entries if entry.trial is not None]
+    assert first.outcome is Outcome.crash
+    assert "n_neighbors" in (first.message or "")
+    assert {trial.outcome for trial in others} == {Outcome.success}
+
+
+def test_the_end_of_the_time_is_no_failure_of_the_trial_that_runs(
+    dataset: Dataset, world: Warehouse, tmp_path: Path
+) -> None:
+    tuned = tune(dataset, QUICK, Budget(seconds=0.0001), folder=tmp_path, warehouse=world)
+    assert tuned.entries == []
+    tuned = tune(dataset, QUICK, Budget(trials=3), folder=tmp_path, warehouse=world)
+    assert [entry.trial.outcome for entry in tuned.entries if entry.trial] == [Outcome.success] * 3
+
+
+def test_an_interrupt_ends_it_with_the_best_so_far(
+    dataset: Dataset, world: Warehouse, tmp_path: Path
+) -> None:
+    def interrupt(progress: Progress) -> None:
+        if progress.done == 3:
+            raise KeyboardInterrupt
+
+    tuned = tune(dataset, QUICK, Budget(trials=50), folder=tmp_path, warehouse=world, report=interrupt)
+    assert tuned.interrupted
+    assert len(tuned.entries) == 3
+    assert tuned.best is not None
+
+
+@dataclass
+class Bench:
+    """A loop on a plane without any data: trials end at once, and as they are told to."""
+
+    folder: Path
+    outcome: Callable[[int, float], Trial]
+    """(number of the trial, seconds that it may take) -> what comes of it."""
+    limits: list[float] = field(default_factory=list)
+    """Seconds that each trial was given."""
+    progress: list[Progress] = field(default_factory=list)
+
+    def submit(self, *given: Any) -> Future[Trial]:
+        future: Future[Trial] = Future()
+        self.limits.append(given[3])
+        future.set_result(self.outcome(len(self.limits) - 1, given[3]))
+        return future
+
+    def run(self, dataset: Dataset, budget: Budget, jobs: int = 1) -> TrialHistory:
+        candidates = SpaceCandidates(Space([PLANE]))
+        optimizer = Optimizer(candidates, Scorer(Recorder()), random_every=1)
+        search = Search(flows=("plane",), trial_seconds=10.0)
+        with TrialHistory(self.folder, {}) as history:
+            loop = Loop(
+                optimizer, candidates, history, dataset, search, budget, self.submit, self.progress.append
+            )
+            assert not loop.run([], jobs)
+        return history
+
+
+def accuracy(value: float) -> Trial:
+    return Trial(Outcome.success, {"predictive_accuracy": value}, None, 1.0)
+
+
+def test_progress_counts_trials_and_failures_and_knows_the_best(dataset: Dataset, tmp_path: Path) -> None:
+    ended = [accuracy(0.5), Trial(Outcome.crash, None, "no", 1.0), accuracy(0.7), accuracy(0.6)]
+    bench = Bench(tmp_path, lambda number, _: ended[number])
+    bench.run(dataset, Budget(trials=4))
+    assert [(one.done, one.failed, one.best) for one in bench.progress] == [
+        (1, 0, 0.5),
+        (2, 1, 0.5),
+        (3, 1, 0.7),
+        (4, 1, 0.7),
+    ]
+    last = bench.progress[-1]
+    assert (last.of, last.seconds_left, last.best_flow) == (4, None, "plane")
+
+
+@pytest.mark.parametrize("jobs", [1, 3, 9])
+def test_no_more_trials_are_begun_than_the_budget_has(dataset: Dataset, tmp_path: Path, jobs: int) -> None:
+    bench = Bench(tmp_path, lambda *_: accuracy(0.5))
+    history = bench.run(dataset, Budget(trials=5), jobs)
+    assert [entry.number for entry in history.entries] == list(range(5))
+    assert bench.limits == [10.0] * 5
+
+
+def test_a_trial_gets_no_more_time_than_the_budget_has_left(dataset: Dataset, tmp_path: Path) -> None:
+    """Its own limit is 10 s. One that the end of the budget cut off is not counted, and may be run again."""
+
+    def cut_off(number: int, seconds: float) -> Trial:
+        return Trial(Outcome.timeout, None, "stopped", seconds) if number else accuracy(0.5)
+
+    bench = Bench(tmp_path, cut_off)
+    history = bench.run(dataset, Budget(trials=2, seconds=5.0))
+    assert all(0 < limit <= 5 for limit in bench.limits)
+    assert [entry.trial is None for entry in history.entries] == [False, True]
+    assert [one.done for one in bench.progress] == [1]
+
+
+def test_a_trial_that_used_all_of_its_own_time_has_failed(dataset: Dataset, tmp_path: Path) -> None:
+    bench = Bench(tmp_path, lambda _, seconds: Trial(Outcome.timeout, None, "stopped", seconds))
+    history = bench.run(dataset, Budget(trials=2, seconds=500.0))
+    assert [entry.trial is not None for entry in history.entries] == [True, True]
+    assert bench.progress[-1].failed == 2
+    assert bench.progress[-1].best is None
+
+
+def test_an_executor_is_given_the_arguments_of_a_trial(dataset: Dataset) -> None:
+    class Keeping:
+        given: tuple[Any, ...] = ()
+
+        def submit(self, _: object, *given: Any) -> Future[Trial]:
+            self.given = given
+            return Future()
+
+    executor, configuration = Keeping(), Configuration("plane", {"u": 0.5})
+    with trials(executor, 1) as submit:  # type: ignore[arg-type]
+        submit(configuration, dataset, QUICK, 3.0)
+    assert executor.given == (configuration, dataset, QUICK, 3.0)

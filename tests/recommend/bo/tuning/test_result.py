@@ -1,0 +1,103 @@
+"""Results of a search: values, incumbents, and scores on rows held out."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ingest.flows import FLOWS
+from ingest.reading.datasets import Dataset
+from ingest.running.limits import Outcome, Trial
+from recommend.bo.tuning import Search
+from recommend.bo.tuning.history import Entry, TrialHistory
+from recommend.bo.tuning.result import held_out_value, incumbents, result, score_of, value_of
+from tests.recommend.bo.tuning.searches import QUICK
+from warehouse.configurations.configuration import Configuration
+
+NAN = float("nan")
+TREE = Configuration("decision_tree", FLOWS["decision_tree"].default())
+
+
+def trial(value: float, measure: str = "predictive_accuracy") -> Trial:
+    return Trial(Outcome.success, {measure: value}, None, 1.0)
+
+
+def entry(number: int, came_of_it: Trial | None, configuration: Configuration = TREE) -> Entry:
+    return Entry(number, configuration, "model", came_of_it)
+
+
+CRASH = Trial(Outcome.crash, None, "no", 1.0)
+
+
+@pytest.mark.parametrize(
+    "none", [None, CRASH, Trial(Outcome.timeout, None, "late", 9.0), trial(NAN), trial(float("inf"))]
+)
+def test_a_trial_that_failed_or_measured_nothing_has_no_value(none: Trial | None) -> None:
+    assert value_of(none, "predictive_accuracy") is None
+    assert score_of(none, "predictive_accuracy") is None
+
+
+def test_a_cost_is_a_value_as_it_is_and_a_score_that_is_negated() -> None:
+    assert (value_of(trial(3.0, "log_loss"), "log_loss"), score_of(trial(3.0, "log_loss"), "log_loss")) == (
+        3,
+        -3,
+    )
+    assert score_of(trial(0.5), "predictive_accuracy") == 0.5
+
+
+@pytest.mark.parametrize(
+    ("measure", "expected"), [("predictive_accuracy", [1, 4, 6]), ("log_loss", [1, 3, 5])]
+)
+def test_incumbents_are_better_than_all_before_them(measure: str, expected: list[int]) -> None:
+    """0.5, 0.4, 0.7, 0.2, 0.9 after a failure; a value that is reached again counts once."""
+    came = [CRASH, *(trial(value, measure) for value in (0.5, 0.5, 0.4, 0.7, 0.2, 0.9, 0.9)), None]
+    assert [one.number for one in incumbents([entry(*pair) for pair in enumerate(came)], measure)] == expected
+
+
+def test_without_a_success_there_is_no_incumbent() -> None:
+    assert incumbents([entry(0, CRASH), entry(1, None)], "predictive_accuracy") == []
+
+
+def split(dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
+    """Three rows in four to learn from, and the others."""
+    rows = np.arange(len(dataset.features))
+    return rows[rows % 4 > 0], rows[rows % 4 == 0]
+
+
+def test_the_value_on_rows_held_out_is_that_of_a_model_of_the_others(dataset: Dataset) -> None:
+    """As scikit-learn finds it by hand."""
+    learned, held_out = split(dataset)
+    label = dataset.target.astype(str).to_numpy()
+    model = FLOWS["decision_tree"].pipeline(TREE.values, dataset.roles)
+    model.fit(dataset.features.iloc[learned], label[learned])
+    expected = (model.predict(dataset.features.iloc[held_out]) == label[held_out]).mean()
+    assert held_out_value(dataset, TREE, QUICK, (learned, held_out)) == pytest.approx(expected)
+
+
+def test_a_configuration_that_cannot_be_fitted_has_no_value_on_rows_held_out(dataset: Dataset) -> None:
+    many = Configuration("k_nearest_neighbors", FLOWS["k_nearest_neighbors"].default() | {"n_neighbors": 500})
+    assert held_out_value(dataset, many, QUICK, split(dataset)) is None
+
+
+@pytest.mark.parametrize(
+    ("held_out", "interrupted", "judged"),
+    [(True, False, {1, 3}), (True, True, set()), (False, False, set())],
+)
+def test_the_first_and_the_last_incumbent_are_judged_on_rows_held_out(
+    dataset: Dataset, tmp_path: Path, held_out: bool, interrupted: bool, judged: set[int]
+) -> None:
+    """Unless the user could not wait, or no rows were held out."""
+    rows = split(dataset) if held_out else (np.arange(160), np.arange(0))
+    with TrialHistory(tmp_path, {}) as history:
+        for number, came in enumerate([CRASH, trial(0.5), trial(0.6), trial(0.7), trial(0.1)]):
+            history.begin(entry(number, None))
+            history.end(number, came)
+        history.begin(entry(5, None))
+        tuned = result(dataset, Search(), history, rows, interrupted)
+    assert [one.number for one in tuned.entries] == [0, 1, 2, 3, 4]
+    assert [one.number for one in tuned.incumbents] == [1, 2, 3]
+    assert tuned.best is not None
+    assert tuned.best.number == 3
+    assert set(tuned.held_out) == judged
+    assert tuned.rows == (len(rows[0]), len(rows[1]))
+    assert tuned.interrupted == interrupted

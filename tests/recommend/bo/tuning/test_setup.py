@@ -1,0 +1,145 @@
+"""What a search begins with: rows held out, starts, and the trials that its history knows."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ingest.flows import FLOWS
+from ingest.reading.datasets import Dataset, load_dataset
+from ingest.running.limits import Outcome, Trial
+from recommend.bo.candidates import SpaceCandidates
+from recommend.bo.optimizer import Optimizer
+from recommend.bo.tuning import Search
+from recommend.bo.tuning.history import Entry, TrialHistory
+from recommend.bo.tuning.setup import HELD_OUT, context_of, new_optimizer, recalled, split_rows
+from tests.recommend.bo.tuning.searches import QUICK
+from warehouse.configurations.configuration import Configuration
+from warehouse.store import Warehouse
+from warehouse.support.errors import TooFewRuns
+
+COLD = replace(QUICK, start="none")
+"""Rests on no meta-learner."""
+
+
+def begun(dataset: Dataset, search: Search, world: Warehouse) -> tuple[Optimizer, SpaceCandidates]:
+    part = dataset.take(split_rows(dataset, search)[0])
+    return new_optimizer(context_of(dataset, part, search, world), search)
+
+
+def first(dataset: Dataset, search: Search, world: Warehouse, n: int = 4) -> list[tuple[str, Configuration]]:
+    """Origin and configuration of the first proposals."""
+    optimizer, candidates = begun(dataset, search, world)
+    asked = [optimizer.ask() for _ in range(n)]
+    return [(one.origin, candidates.configuration_of(one.candidate)) for one in asked if one is not None]
+
+
+def test_of_each_class_one_row_in_four_is_held_out(dataset: Dataset) -> None:
+    tuned_on, held_out = split_rows(dataset, QUICK)
+    assert sorted([*tuned_on, *held_out]) == list(range(160))
+    labels = dataset.target.astype(str)
+    for label, rows in labels.groupby(labels).groups.items():
+        assert (labels.iloc[held_out] == label).sum() == len(rows) // HELD_OUT
+
+
+def test_which_rows_are_held_out_follows_from_the_seed(dataset: Dataset) -> None:
+    one, again, other = (split_rows(dataset, replace(QUICK, seed=seed))[1].tolist() for seed in (0, 0, 1))
+    assert one == again
+    assert one != other
+
+
+def test_a_target_without_classes_is_left_whole() -> None:
+    """Whoever ranks for it refuses it, and says why."""
+    numbers = load_dataset(pd.DataFrame({"x": np.arange(40.0), "target": np.arange(40.0) ** 2}))
+    tuned_on, held_out = split_rows(numbers, QUICK)
+    assert (len(tuned_on), len(held_out)) == (40, 0)
+
+
+@pytest.mark.parametrize(("rows", "folds"), [(range(8), 10), (range(0, 8, 2), 2)])
+def test_too_few_rows_for_the_folds_or_of_one_class_alone_are_refused(rows: range, folds: int) -> None:
+    eight = load_dataset(pd.DataFrame({"x": np.arange(8.0), "class": ["a", "b"] * 4}), name="few")
+    with pytest.raises(TooFewRuns, match=rf"few has too few rows \({len(rows)}\) for {folds} folds"):
+        split_rows(eight.take(np.array(rows)), replace(QUICK, folds=folds))
+
+
+@pytest.fixture(scope="module")
+def usual(dataset: Dataset, world: Warehouse) -> list[tuple[str, Configuration]]:
+    """The first proposals of a search without seeds."""
+    return first(dataset, QUICK, world)
+
+
+def test_what_the_learner_would_try_comes_first(usual: list[tuple[str, Configuration]]) -> None:
+    assert [origin for origin, _ in usual] == ["start"] * 3 + ["random"]
+    assert len({configuration for _, configuration in usual}) == 4
+
+
+def test_seeds_come_before_what_the_learner_would_try(
+    dataset: Dataset, world: Warehouse, usual: list[tuple[str, Configuration]]
+) -> None:
+    seed = Configuration("decision_tree", FLOWS["decision_tree"].default() | {"min_samples_leaf": 13})
+    assert first(dataset, replace(QUICK, seeds=(seed,)), world) == [("start", seed), *usual[:3]]
+
+
+def test_a_seed_that_the_learner_would_try_as_well_is_tried_once(
+    dataset: Dataset, world: Warehouse, usual: list[tuple[str, Configuration]]
+) -> None:
+    found = first(dataset, replace(QUICK, seeds=(usual[1][1],)), world)
+    assert found[:3] == [usual[1], usual[0], usual[2]]
+    assert found[3][0] == "random"
+
+
+@pytest.mark.parametrize("start", ["none", "file"])
+def test_a_search_that_rests_on_nothing_begins_at_random(
+    dataset: Dataset, world: Warehouse, start: str
+) -> None:
+    assert [origin for origin, _ in first(dataset, replace(QUICK, start=start), world)] == ["random"] * 4
+    assert context_of(dataset, dataset, replace(QUICK, start=start), world).metalearner is None
+
+
+@pytest.mark.parametrize(
+    ("search", "learner"),
+    [
+        (replace(QUICK, surrogate="blend", start="none"), "functional-pca"),
+        (replace(QUICK, surrogate="pmf"), "pmf"),
+        (replace(QUICK, start="portfolio"), "portfolio"),
+        (replace(QUICK, start="top@lightgbm"), "lightgbm"),
+        (replace(QUICK, metalearner="knn"), "knn"),
+        (replace(COLD, metalearner="knn"), None),
+    ],
+)
+def test_what_surrogate_and_start_rest_on(
+    dataset: Dataset, world: Warehouse, search: Search, learner: str | None
+) -> None:
+    """Another meta-learner takes the place of the usual one, and where none is needed none is learned."""
+    assert context_of(dataset, dataset, search, world).metalearner == learner
+
+
+def test_a_search_goes_on_with_the_trials_of_its_history(
+    dataset: Dataset, world: Warehouse, tmp_path: Path
+) -> None:
+    """Those that ended are told, those that did not are run again, and what follows is as in one search."""
+    came = [Trial(Outcome.success, {"predictive_accuracy": 0.5 + n / 10}, None, 1.0) for n in range(4)]
+    came[2] = Trial(Outcome.crash, None, "no", 1.0)
+    optimizer, candidates = begun(dataset, COLD, world)
+    with TrialHistory(tmp_path, {}) as history:
+        for number in range(5):
+            proposal = optimizer.ask()
+            assert proposal is not None
+            history.begin(Entry(number, candidates.configuration_of(proposal.candidate), proposal.origin))
+            if number < 4:
+                history.end(number, came[number])
+                trial = came[number].result
+                optimizer.tell(number, trial and trial["predictive_accuracy"], 1.0)
+        resumed, of_resumed = begun(dataset, COLD, world)
+        again = recalled(history, resumed, of_resumed, COLD)
+    assert [proposal.number for proposal in again] == [4]
+    assert again[0].candidate.key == of_resumed.of(history.entries[4].configuration).key
+    following, of_whole = resumed.ask(), optimizer.ask()
+    assert following is not None
+    assert of_whole is not None
+    assert following.number == 5
+    assert following.candidate.key == of_whole.candidate.key
+    assert resumed.best is not None
+    assert resumed.best.number == 3
