@@ -17,12 +17,11 @@ import numpy.typing as npt
 import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from warehouse.support.arrays import Positions
+from warehouse.support.arrays import Floats, Positions
 
 PATIENCE = 20
 """Rounds without a lower log loss on the validation rows after which training stops."""
 
-Matrix = npt.NDArray[np.float64]
 Codes = Positions
 
 
@@ -56,7 +55,7 @@ class Booster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         self.balanced = balanced
         self.seed = seed
 
-    def fit(self, X: Matrix, y: npt.ArrayLike) -> Self:
+    def fit(self, X: Floats, y: npt.ArrayLike) -> Self:
         """Fit on the rows of `X`, (n, columns), and their classes `y`, (n,)."""
         from sklearn.utils.class_weight import compute_sample_weight
 
@@ -72,13 +71,13 @@ class Booster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         self.model_ = _FIT[self.library](self, rows.take(train), rows.take(valid) if len(valid) else None)
         return self
 
-    def predict_proba(self, X: Matrix) -> Matrix:
+    def predict_proba(self, X: Floats) -> Floats:
         """(n, classes) probabilities, in the order of `classes_`."""
         rows = _for_catboost(X, self.n_categorical) if self.library == "catboost" else X
-        probabilities: Matrix = self.model_.predict_proba(rows)
+        probabilities: Floats = self.model_.predict_proba(rows)
         return probabilities
 
-    def predict(self, X: Matrix) -> npt.NDArray[Any]:
+    def predict(self, X: Floats) -> npt.NDArray[Any]:
         """(n,) the most probable class of each row."""
         predicted: npt.NDArray[Any] = self.classes_[self.predict_proba(X).argmax(axis=1)]
         return predicted
@@ -96,11 +95,11 @@ def validation_share(rows: int) -> float:
 class _Rows:
     """Rows to fit on, or to stop early on."""
 
-    X: Matrix
+    X: Floats
     """(n, columns)"""
     codes: Codes
     """(n,) classes, from 0."""
-    weights: Matrix | None
+    weights: Floats | None
     """(n,)"""
 
     def take(self, rows: Codes) -> Self:
@@ -163,7 +162,7 @@ def _fit_catboost(booster: Booster, train: _Rows, valid: _Rows | None) -> Any:
     )
 
 
-def _for_catboost(X: Matrix, n_categorical: int) -> pd.DataFrame:
+def _for_catboost(X: Floats, n_categorical: int) -> pd.DataFrame:
     """CatBoost takes categories as integers, without missing ones: -1 stands for an unknown category."""
     codes = np.nan_to_num(X[:, :n_categorical], nan=-1).astype(np.int32)
     parts = [pd.DataFrame(codes), pd.DataFrame(X[:, n_categorical:])]

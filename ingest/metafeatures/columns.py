@@ -13,7 +13,6 @@ Notation
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
-import numpy.typing as npt
 
 from ingest.metafeatures.prepared import Prepared
 from ingest.metafeatures.values import Values, spread, summaries
@@ -147,7 +146,7 @@ def _distinct(chunk: Floats) -> Floats:
     return counts
 
 
-def _of_cardinalities(counts: npt.NDArray[np.float64], kind: str, reason: str) -> Values:
+def _of_cardinalities(counts: Floats, kind: str, reason: str) -> Values:
     names = [f"{statistic}CardinalityOf{kind}Attributes" for statistic in ("Min", "Max", "Mean", "Stdev")]
     if not len(counts):
         return dict.fromkeys(names, reason)

@@ -29,7 +29,6 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from metalearners.codec import decode, encode
@@ -41,6 +40,7 @@ from metalearners.encoding.imputation import (
     with_todays_labels,
 )
 from metalearners.encoding.values import Kind, ParameterType, Values, detect_types, take_apart, type_of
+from warehouse.support.arrays import Floats
 from warehouse.support.errors import BadOption, DamagedModel
 
 __all__ = ["HyperparameterEncoding", "ParameterType", "detect_types", "learn_encoding"]
@@ -87,7 +87,7 @@ class HyperparameterEncoding:
 
     def matrix(
         self, configurations: pd.DataFrame, size: DatasetSize, rows: np.ndarray | None = None
-    ) -> npt.NDArray[np.float64]:
+    ) -> Floats:
         """As `transform`, without the names."""
         m = len(configurations) if rows is None else len(rows)
         places = {name: place for place, name in enumerate(self.columns)}

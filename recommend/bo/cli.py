@@ -146,17 +146,15 @@ def search(
     from recommend.seeds import read_seeds
 
     console.check_format(output)
-    source = named_dataset(None, dataset)
     if model is not None and model.suffix not in (".skops", ".py"):
         raise BadOption(f"{model}: a model is written as .skops, or its code as .py")
     if record:
         Warehouse.check_writable(warehouse)
-    chosen = start or (FROM_FILE if seeds is not None else "top")
     asked = Search(
         flows=tuple(dict.fromkeys(get_flow(name).name for name in flow or installed_flows())),
         measure=measure,
         folds=1 if holdout else folds,
-        start=chosen,
+        start=start or ("top" if seeds is None else FROM_FILE),
         seeds=() if seeds is None else tuple(configurations_of(read_seeds(seeds))),
         surrogate=surrogate,
         metalearner=metalearner,
@@ -166,7 +164,8 @@ def search(
         trial_seconds=trial_time,
         trial_memory=trial_memory,
     )
-    data = load_dataset(source, target=target, roles=dict(map(console.assignment, role or [])))
+    roles = dict(map(console.assignment, role or []))
+    data = load_dataset(named_dataset(None, dataset), target=target, roles=roles)
     with console.progress(quiet) as show, _workers(dask) as executor:
         tuned = tune(
             data,
@@ -180,9 +179,8 @@ def search(
         )
     as_json = output == "json"
     print(json.dumps(report.document(tuned), indent=2, allow_nan=False) if as_json else report.table(tuned))
-    wanted = [partial(_save, tuned, model)] if model is not None else []
-    if record and tuned.entries:
-        wanted.append(partial(_record, tuned, warehouse))
+    wanted = [] if model is None else [partial(_save, tuned, model)]
+    wanted += [partial(_record, tuned, warehouse)] if record and tuned.entries else []
     _keep(tuned, wanted, tell=not as_json)
     if tuned.interrupted:
         raise typer.Exit(130)
