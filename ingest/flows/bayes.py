@@ -39,7 +39,8 @@ naive_bayes = Flow(
     ),
     estimator=_naive_bayes,
 )
-# Shrinkage starts above 0: indicators add up to 1, so covariance matrices without it are singular.
+# Shrinkage starts above 0: indicators add up to 1, so covariance matrices without it are singular. Where all
+# features are constant within a class, QDA fails at any shrinkage, and its trial says so.
 linear_discriminant_analysis = Flow(
     name="linear_discriminant_analysis",
     title="Linear discriminant analysis",

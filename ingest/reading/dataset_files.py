@@ -9,7 +9,8 @@ import pandas as pd
 
 from warehouse.support.errors import UnreadableInput
 
-DATASET_SUFFIXES = {".arff", ".csv", ".tsv", ".parquet"}
+DATASET_SUFFIXES = (".parquet", ".csv", ".tsv", ".arff")
+"""In the order of preference where an index leaves the suffix out."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,10 @@ def find_datasets(source: str | Path) -> list[DatasetFile]:
         others = [
             DatasetFile(path)
             for path in source.rglob("*")
-            if path.suffix.lower() in DATASET_SUFFIXES and path not in known and path.name != "index.csv"
+            if path.suffix.lower() in DATASET_SUFFIXES
+            and path not in known
+            and path.name != "index.csv"
+            and path.is_file()
         ]
         files = listed + others
     elif source.is_file() and source.suffix.lower() == ".csv":
@@ -58,8 +62,9 @@ def _read_index(path: Path) -> pd.DataFrame:
         index = pd.read_csv(path, dtype=str)
     except (ValueError, OSError) as error:
         raise UnreadableInput(f"{path}: not readable as an index of datasets: {error}") from error
-    if "name" not in index:
-        raise UnreadableInput(f"{path}: an index of datasets needs a column `name`")
+    if "name" not in index or index["name"].isna().any():
+        raise UnreadableInput(f"{path}: an index of datasets needs a column `name`, with a name in each row")
+    index = index.drop_duplicates("name")
     targets = index["target"] if "target" in index else pd.Series(None, index=index.index, dtype=object)
     return pd.DataFrame(
         {"name": index["name"], "target": targets.astype(object).where(targets.notna(), None)}

@@ -53,7 +53,12 @@ def _without_blanks_around_cells(content: bytes, layout: Layout) -> bytes:
     if layout.quote is None:
         return content
     delimiter, quote = layout.delimiter.encode(), layout.quote.encode()
-    return content.replace(delimiter + b" " + quote, delimiter + quote)
+    if delimiter + b" " + quote not in content:
+        return content
+    # Whole cells, because a quoted one may hold the same characters.
+    cell = b"(Q(?:[^Q]++|QQ)*+Q)".replace(b"Q", re.escape(quote))
+    starts = re.compile(b"^" + cell + b"|" + re.escape(delimiter) + b" ?" + cell, re.MULTILINE)
+    return starts.sub(lambda match: match[1] or delimiter + match[2], content)
 
 
 def _parse(content: bytes, layout: Layout) -> tuple[pa.Table, list[pa_csv.InvalidRow]]:

@@ -79,7 +79,7 @@ def _read_parquet(content: bytes, path: Path) -> pd.DataFrame:
     import pyarrow.parquet as pa_parquet
 
     try:
-        frame: pd.DataFrame = pa_parquet.read_table(io.BytesIO(content)).to_pandas()
+        frame: pd.DataFrame = pa_parquet.ParquetFile(io.BytesIO(content)).read().to_pandas()
     except (pa.ArrowException, OSError, ValueError) as error:
         raise UnreadableInput(
             f"{quoted(path)} is a damaged Parquet file ({one_line(error)[:200]})"

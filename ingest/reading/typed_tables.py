@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 
 from ingest.reading.arff import is_arff, read_arff
 from ingest.reading.encoding import quoted, to_utf8
-from warehouse.support.errors import UnreadableInput
+from warehouse.support.errors import UnreadableInput, one_line
 
 Value = bool | int | float | str | None
 
@@ -98,10 +98,10 @@ def read_typed_table(content: bytes) -> TypedTable:
 
 def _read_parquet(content: bytes) -> TypedTable:
     try:
+        _refuse_duplicates(pq.read_schema(io.BytesIO(content)).names)
         table = pq.read_table(io.BytesIO(content))
     except (pa.ArrowException, OSError) as error:
-        raise UnreadableInput(f"the file is no readable Parquet: {error}") from error
-    _refuse_duplicates(table.column_names)
+        raise UnreadableInput(f"the file is no readable Parquet: {one_line(error)}") from error
     return TypedTable({}, {name: _typed_arrow(name, table[name]) for name in table.column_names})
 
 

@@ -1,37 +1,23 @@
 """Boosters of three libraries that are told the same way of categories, early stopping and class weights."""
 
-import sys
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
-from sklearn.base import ClassifierMixin
-from threadpoolctl import threadpool_limits
 
-from ingest.flows import get_flow, installed_flows
 from ingest.flows.boosters import PATIENCE, Booster, validation_share
-from ingest.reading.datasets import Role
 from ingest.running.resampling import hold_out
-from warehouse.support.errors import BadInput
+from tests.ingest.flows.small_data import numbers, where_installed
 
 TREES = {"lightgbm": "n_estimators", "xgboost": "n_estimators", "catboost": "iterations"}
 SMALL_LEAVES = {"lightgbm": {"min_child_samples": 1}, "xgboost": {}, "catboost": {"depth": 3}}
 
-every_library = pytest.mark.parametrize("library", TREES)
+every_library = pytest.mark.parametrize("library", where_installed(TREES))
 
 
 def booster(library: str, trees: int = 20, *, rate: float = 0.3, **options: Any) -> Booster:
     settings = {TREES[library]: trees, "learning_rate": rate, **SMALL_LEAVES[library]}
     return Booster(library, settings | options.pop("settings", {}), **options)
-
-
-def numbers(rows: int = 200, classes: int = 2) -> tuple[np.ndarray, np.ndarray]:
-    """(n, 3) numbers and the classes that the first of them tells, about one time in six wrongly."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(rows, 3))
-    cuts = np.linspace(-0.5, 0.5, classes - 1) if classes > 2 else [0.0]
-    return X, np.digitize(X[:, 0] + rng.normal(0, 0.5, rows), cuts)
 
 
 def log_loss(probabilities: np.ndarray, codes: np.ndarray) -> float:
@@ -128,20 +114,6 @@ def test_missing_numbers_and_unknown_categories_are_predicted(library: str, earl
     assert probabilities.sum(axis=1) == pytest.approx(np.ones(3), abs=1e-5)
 
 
-@pytest.mark.parametrize("flow", ["lightgbm", "xgboost", "catboost", "hist_gradient_boosting"])
-def test_flow_predicts_categories_that_training_did_not_have(flow: str) -> None:
-    X, codes = numbers(100)
-    frame = pd.DataFrame({"size": X[:, 0], "colour": np.where(codes, "red", "blue")})
-    frame.loc[::9, ["size", "colour"]] = None
-    roles = {"size": Role.numeric, "colour": Role.categorical}
-    size = "max_iter" if flow == "hist_gradient_boosting" else TREES[flow]
-    with threadpool_limits(1):
-        pipeline = get_flow(flow).pipeline({size: 20}, roles).fit(frame, codes)
-        strange = pd.DataFrame({"size": [None, 0.5, None], "colour": ["violet", "violet", None]})
-        probabilities = pipeline.predict_proba(strange.astype({"size": float}))
-    assert probabilities.sum(axis=1) == pytest.approx(np.ones(3), abs=1e-5)
-
-
 # Early stopping
 
 
@@ -190,101 +162,3 @@ def test_seed_decides_the_predictions(library: str, early_stopping: bool) -> Non
     )
     assert (first == again).all()
     assert not np.allclose(first, other)
-
-
-# The libraries' own defaults
-
-
-def as_frame(X: np.ndarray) -> tuple[pd.DataFrame, dict[str, Role]]:
-    frame = pd.DataFrame(X, columns=["a", "b", "c"])
-    return frame, dict.fromkeys(frame, Role.numeric)
-
-
-def plain_default(flow: str) -> ClassifierMixin:
-    """The library's estimator as it is."""
-    if flow == "lightgbm":
-        from lightgbm import LGBMClassifier
-
-        return LGBMClassifier(n_jobs=1, verbose=-1)
-    if flow == "xgboost":
-        from xgboost import XGBClassifier
-
-        return XGBClassifier(n_jobs=1)
-    if flow == "catboost":
-        from catboost import CatBoostClassifier
-
-        return CatBoostClassifier(random_seed=0, thread_count=1, verbose=False, allow_writing_files=False)
-    if flow == "hist_gradient_boosting":
-        from sklearn.ensemble import HistGradientBoostingClassifier
-
-        # It stops early above 10,000 rows, ours never by default.
-        return HistGradientBoostingClassifier(random_state=0)
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.neural_network import MLPClassifier
-
-    return {"logistic_regression": LogisticRegression(), "mlp": MLPClassifier(random_state=0)}[flow]
-
-
-@pytest.mark.parametrize("flow", ["lightgbm", "xgboost", "catboost", "hist_gradient_boosting"])
-def test_default_booster_predicts_as_the_library_does(flow: str) -> None:
-    X, codes = numbers(80)
-    X[::11, 1] = np.nan
-    frame, roles = as_frame(X)
-    with threadpool_limits(1):
-        ours = get_flow(flow).pipeline({}, roles).fit(frame, codes)
-        theirs = plain_default(flow).fit(X, codes)
-        assert ours.predict_proba(frame) == pytest.approx(theirs.predict_proba(X), abs=1e-9)
-
-
-@pytest.mark.parametrize("classes", [2, 3])
-@pytest.mark.parametrize("flow", ["logistic_regression", "mlp"])
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_default_on_scaled_numbers_predicts_as_scikit_learn_does(flow: str, classes: int) -> None:
-    """Numbers are scaled by the flow, and the network takes them in single precision."""
-    X, codes = numbers(80, classes)
-    frame, roles = as_frame(X * [1, 10, 100] + 5)
-    scaled = (X - X.mean(axis=0)) / X.std(axis=0)
-    if flow == "mlp":
-        scaled = scaled.astype(np.float32)
-    with threadpool_limits(1):
-        ours = get_flow(flow).pipeline({}, roles).fit(frame, codes)
-        theirs = plain_default(flow).fit(scaled, codes)
-        assert ours.predict_proba(frame) == pytest.approx(theirs.predict_proba(scaled), abs=1e-3)
-
-
-@pytest.mark.parametrize("early_stopping", [False, True])
-@pytest.mark.parametrize("classes", [2, 3])
-def test_automatic_learning_rate_is_catboosts_own(classes: int, early_stopping: bool) -> None:
-    """CatBoost takes another rate where it is given validation rows."""
-    from catboost import CatBoostClassifier
-
-    X, codes = numbers(150, classes)
-    frame, roles = as_frame(X)
-    values = {"iterations": 50, "early_stopping": early_stopping, "grow_policy": "Depthwise"}
-    ours = get_flow("catboost").pipeline(values, roles).fit(frame, codes)["classifier"].model_
-    theirs = CatBoostClassifier(iterations=50, thread_count=1, verbose=False, allow_writing_files=False)
-    if early_stopping:
-        train, valid = hold_out(codes, 5, 0)
-        theirs.fit(X[train], codes[train], eval_set=(X[valid], codes[valid]))
-    else:
-        theirs.fit(X, codes)
-    rates = [model.get_all_params()["learning_rate"] for model in (ours, theirs)]
-    assert rates[0] == rates[1]
-    fixed = get_flow("catboost").pipeline(values | {"automatic_learning_rate": False}, roles)
-    given = fixed.fit(frame, codes)["classifier"].model_.get_all_params()["learning_rate"]
-    assert given == pytest.approx(0.03)
-    assert given != pytest.approx(rates[0])
-
-
-# Packages
-
-
-@pytest.mark.parametrize("package", ["xgboost", "catboost"])
-def test_missing_package_is_one_line_that_says_how_to_install_it(
-    package: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, package, None)
-    assert package not in installed_flows()
-    with pytest.raises(BadInput, match=rf"needs the package {package}: pip install") as caught:
-        get_flow(package).pipeline({}, {"x": Role.numeric})
-    assert "\n" not in str(caught.value)

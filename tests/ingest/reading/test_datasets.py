@@ -1,9 +1,8 @@
-"""Promises of `load_dataset`: every format gives the same dataset; roles, target and notes are right."""
+"""Promises of `load_dataset`: every format gives the same dataset or one line that says what is wrong."""
 
 import gzip
 import subprocess
 import sys
-import types
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,10 +10,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from ingest.reading.datasets import Dataset, load_dataset
 from ingest.reading.roles import Role
-from warehouse.support.errors import BadInput, Failed
+from tests.ingest.reading.checks import HEADER, assert_sound, refusal, written
+from warehouse.support.errors import BadInput
 
 N = 60
 RNG = np.random.default_rng(7)
@@ -119,89 +121,6 @@ def test_names_come_from_the_file_without_its_suffixes(tmp_path: Path) -> None:
 
 # ---- roles ---------------------------------------------------------------------------------------
 
-LABELS = ["x", "y"] * 15  # 30 rows
-COUNTING = list(range(1, 31))
-
-COLUMNS: dict[str, tuple[str, list[Any], Role]] = {
-    "numbers": ("a", [0.5, 2.0, -1.0] * 10, Role.numeric),
-    "few numbers": ("a", [0, 1] * 15, Role.numeric),
-    "numbers as words": ("a", ["1", "2.5", " 3 "] * 10, Role.numeric),
-    "numbers with markers": ("a", ["1", "NA", "?", "-", "None", "2"] * 5, Role.numeric),
-    "commas that may be decimal signs": ("a", ["1,000", "2,500"] * 15, Role.categorical),
-    "thousands separators": ("a", ["1,000", "2,500", "1,000,000"] * 10, Role.numeric),
-    "amounts of money": ("a", ["$1,000.50", "$950", "-$3"] * 10, Role.numeric),
-    "amounts in two currencies": ("a", ["$5", "€4", "$3"] * 10, Role.categorical),
-    "shares in percent": ("a", ["5%", "12.5 %", "-"] * 10, Role.numeric),
-    "numbers with a unit": ("a", ["1248 CC", "998.5 CC"] * 15, Role.numeric),
-    "numbers with two units": ("a", ["3 days", "4 hours"] * 15, Role.categorical),
-    "codes with digits": ("a", ["2WD", "4WD"] * 15, Role.categorical),
-    "words that are markers among numbers": ("a", ["none", "oil", "gas"] * 10, Role.categorical),
-    "numbers and words": ("a", ["1", "two"] * 15, Role.categorical),
-    "unique numbers": ("a", np.random.default_rng(0).permutation(30).tolist(), Role.numeric),
-    "unique numbers, named so": (
-        "customer_id",
-        np.random.default_rng(0).permutation(30).tolist(),
-        Role.identifier,
-    ),
-    "unique numbers, named so in camel case": (
-        "CustomerID",
-        [i * 17 % 1009 for i in COUNTING],
-        Role.identifier,
-    ),
-    "repeated numbers, named id": ("id", [1, 2, 3] * 10, Role.numeric),
-    "measurements, named id": ("id", [i / 7 for i in COUNTING], Role.numeric),
-    "a name that ends like id": ("humid", [i * 17 % 1009 for i in COUNTING], Role.numeric),
-    "row numbers": ("a", COUNTING, Role.identifier),
-    "row numbers from 0": ("a", [i - 1 for i in COUNTING], Role.identifier),
-    "years": ("year", [1990 + i for i in COUNTING], Role.numeric),
-    "pandas' index": ("", [i + 5 for i in COUNTING], Role.identifier),
-    "unique words": ("a", [f"k{i}" for i in COUNTING], Role.identifier),
-    "nearly unique words": ("a", [f"k{min(i, 29)}" for i in COUNTING], Role.identifier),
-    "words": ("a", [f"k{i % 20}" for i in COUNTING], Role.categorical),
-    "truth values": ("a", ["TRUE", "FALSE"] * 15, Role.boolean),
-    "yes and no": ("a", ["yes", "no", None] * 10, Role.boolean),
-    "one value": ("a", [3.5] * 30, Role.constant),
-    "one word": ("a", ["w"] * 30, Role.constant),
-    "nothing": ("a", [None] * 30, Role.constant),
-    "one word with gaps": ("a", ["w", None] * 15, Role.categorical),
-    "one value with gaps": ("a", [1.0, None] * 15, Role.numeric),
-    "free text": ("a", [f"a long remark about the number {i % 25}" for i in COUNTING], Role.text),
-    "long categories": ("a", [f"a long category with number {i % 5}" for i in COUNTING], Role.categorical),
-    "ISO dates": ("a", [f"2020-01-{i:02d}" for i in COUNTING], Role.date),
-    "ISO times": ("a", [f"2020-01-{i:02d}T10:00:00Z" for i in COUNTING], Role.date),
-    "slashed dates": ("a", [f"{i}/1/2020" for i in COUNTING], Role.date),
-    "dotted dates": ("a", [f"{i}.01.2020" for i in COUNTING], Role.date),
-    "dates with months in words": ("a", [f"{i:02d}-Jan-2020" for i in COUNTING], Role.date),
-    "dates with gaps": ("a", ["2020-01-01", None, "2020-02-01"] * 10, Role.date),
-    "dates with markers": ("a", ["2020-01-01", "-", "2020-02-01"] * 10, Role.date),
-    "times with short years": ("a", [f"1/{i}/20 9:30" for i in COUNTING], Role.date),
-    "dates and words": ("a", ["2020-01-01", "never"] * 15, Role.categorical),
-    "ranges of ages": ("a", ["10-19", "20-29", "30-39"] * 10, Role.categorical),
-    "times of day": ("a", ["10:30", "11:45", "12:00"] * 10, Role.categorical),
-}
-
-
-@pytest.mark.parametrize("kind", COLUMNS)
-@pytest.mark.parametrize("through", ["frame", "csv"])
-def test_roles_are_told_from_values_and_names(tmp_path: Path, kind: str, through: str) -> None:
-    name, values, expected = COLUMNS[kind]
-    frame = pd.DataFrame({name: values, "b": [0.5, 1.5] * 15, "class": LABELS})
-    if through == "csv":
-        frame.to_csv(tmp_path / "t.csv", index=False)
-    dataset = load_dataset(tmp_path / "t.csv" if through == "csv" else frame)
-    assert next(iter(dataset.roles.values())) == expected
-
-
-def test_day_first_dates_are_recognized_when_a_day_says_so() -> None:
-    frame = pd.DataFrame({"a": ["13/02/2020", "01/02/2020"] * 10, "class": ["x", "y"] * 10})
-    assert load_dataset(frame).features["a"].dt.month.unique().tolist() == [2]
-
-
-def test_decorations_of_numbers_do_not_change_their_values() -> None:
-    amounts = ["-$1,234.50", "$ 7", "$1,000,000", None]
-    frame = pd.DataFrame({"a": amounts * 5, "class": ["x", "y"] * 10})
-    assert load_dataset(frame).features["a"].head(3).tolist() == [-1234.5, 7.0, 1_000_000.0]
-
 
 def test_given_roles_overrule_the_detected_ones() -> None:
     roles = {"count": "categorical", "flag": Role.categorical, "customer": "text", "when": "categorical"}
@@ -209,19 +128,6 @@ def test_given_roles_overrule_the_detected_ones() -> None:
     assert {name: dataset.roles[name] for name in roles} == roles
     assert set(dataset.features["count"].cat.categories) <= set("01234")
     assert dataset.content_hash == load_dataset(FRAME).content_hash
-
-
-def test_declared_categories_stay_categorical_even_when_they_look_like_numbers(tmp_path: Path) -> None:
-    path = tmp_path / "t.arff"
-    path.write_text("@relation r\n@attribute a {1,2,3}\n@attribute class {x,y}\n@data\n" + "1,x\n2,y\n" * 5)
-    dataset = load_dataset(path)
-    assert dataset.roles == {"a": Role.categorical}
-    assert list(dataset.features["a"].cat.categories) == ["1", "2", "3"]
-
-
-def test_repeated_names_are_told_apart() -> None:
-    frame = pd.DataFrame([[1, 2, 3, 4, "x"], [5, 6, 7, 8, "y"]] * 3, columns=["a", "a", "a.1", "", "class"])
-    assert list(load_dataset(frame).features) == ["a", "a.2", "a.1", "Unnamed: 3"]
 
 
 # ---- target --------------------------------------------------------------------------------------
@@ -322,51 +228,92 @@ def test_classes_with_one_row_are_dropped_on_request() -> None:
     )
 
 
-# ---- remarks -------------------------------------------------------------------------------------
+# ---- bad input -----------------------------------------------------------------------------------
+
+# What stands in the file, and a part of the message.
+REFUSED_FILES: dict[str, tuple[str, str]] = {
+    "constant target": (HEADER + "1,2,x\n2,3,x\n", "one value only"),
+    "target without values": (HEADER + "1,2,\n2,3,?\n3,4,NA\n", "no values"),
+    "unique target": (HEADER + "".join(f"1,{i},u{i}\n" for i in range(50)), "50 different values in 50 rows"),
+    "dates as target": (HEADER + "".join(f"1,2,2020-01-{1 + i % 5:02d}\n" for i in range(50)), "dates"),
+    "one row": (HEADER + "1,2,x\n", "one value only"),
+    "one row of 10,000": (
+        ",".join(f"c{i}" for i in range(10_000)) + "\n" + "7," * 9_999 + "x\n",
+        "one value only",
+    ),
+    "two class columns": ("class,a,class\n" + "x,1,x\ny,2,y\n" * 3, "several columns are named 'class'"),
+}
 
 
-def test_what_was_left_out_or_guessed_is_noted(tmp_path: Path) -> None:
-    path = tmp_path / "t.csv"
-    path.write_text("a,b,class\n" + "1,2,x\n2,3,y\n" * 10 + "1,x\n")
-    note = load_dataset(path).note
-    assert note == "1 rows with the wrong number of values left out (line 22 has 2 values, 3 expected)"
-    path.write_text("1.5,2,x\n2.5,3,y\n" * 3)
-    dataset = load_dataset(path)
-    assert dataset.note == "no header line found: columns are named by their number"
-    assert list(dataset.features) == ["column_1", "column_2"]
-    assert len(dataset.features) == 6
+@pytest.mark.parametrize("trouble", REFUSED_FILES)
+def test_a_file_that_is_no_dataset_is_refused_in_one_line(tmp_path: Path, trouble: str) -> None:
+    content, part = REFUSED_FILES[trouble]
+    assert part in refusal(written(tmp_path, content))
 
 
-# ---- OpenML --------------------------------------------------------------------------------------
+# Odd, but a dataset all the same.
+ACCEPTED_FILES: dict[str, str] = {
+    "one class twice, one missing": HEADER + "1,2,x\n2,3,x\n3,4,y\n4,5,y\n5,6,\n",
+    "very wide": ",".join(f"c{i}" for i in range(2_000))
+    + ",class\n" + ("0," * 2_000 + "x\n") * 2 + ("1," * 2_000 + "y\n") * 2,
+}  # fmt: skip
 
 
-class _OpenMLDataset:
-    name = "credit-g"
-    default_target_attribute = "colour"
-
-    def get_data(self) -> tuple[pd.DataFrame, None, list[bool], list[str]]:
-        return FRAME.astype({"colour": "category"}), None, [], []
-
-
-def _fake_openml(monkeypatch: pytest.MonkeyPatch, get_dataset: Callable[[int], _OpenMLDataset]) -> None:
-    client = types.SimpleNamespace(datasets=types.SimpleNamespace(get_dataset=get_dataset))
-    monkeypatch.setitem(sys.modules, "openml", client)
+@pytest.mark.parametrize("oddity", ACCEPTED_FILES)
+def test_an_odd_file_is_loaded(tmp_path: Path, oddity: str) -> None:
+    dataset = load_dataset(written(tmp_path, ACCEPTED_FILES[oddity]))
+    assert dataset.n_classes == 2
+    assert_sound(dataset)
 
 
-def test_a_dataset_comes_from_openml_with_its_target(monkeypatch: pytest.MonkeyPatch) -> None:
-    _fake_openml(monkeypatch, lambda _: _OpenMLDataset())
-    dataset = load_dataset("openml:31")
-    assert (dataset.key, dataset.name, dataset.target.name) == ("openml:31", "credit-g", "colour")
-    assert dataset.target_choice == "'colour' is the target because OpenML says so"
+SMALL = pd.DataFrame({"size": [1, 2, 3, 4], "Colour": list("rgrg"), "class": list("xyxy")})
+
+REFUSED_OPTIONS: dict[str, tuple[dict[str, Any], str]] = {
+    "absent target, close to one": ({"target": "colour"}, "did you mean 'Colour'?"),
+    "absent target": ({"target": "xyz"}, "the columns are 'size', 'Colour', 'class'"),
+    "empty target": ({"target": ""}, "there is no column ''"),
+    "role of an absent column": ({"roles": {"sise": "numeric"}}, "did you mean 'size'?"),
+    "unknown role": ({"roles": {"size": "big"}}, "the roles are numeric, categorical"),
+    "role that values do not fit": (
+        {"roles": {"Colour": "numeric"}},
+        "'Colour' cannot have the role numeric",
+    ),
+    "date that is none": ({"roles": {"Colour": "date"}}, "'Colour' cannot have the role date"),
+    "role that a target cannot have": ({"roles": {"class": "text"}}, "a target is detected, or categorical"),
+}
 
 
-def test_a_network_failure_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(_: int) -> _OpenMLDataset:
-        raise ConnectionError("no route\nto host")
+@pytest.mark.parametrize("trouble", REFUSED_OPTIONS)
+def test_options_that_do_not_fit_are_refused_in_one_line(trouble: str) -> None:
+    options, part = REFUSED_OPTIONS[trouble]
+    assert part in refusal(SMALL, **options)
 
-    _fake_openml(monkeypatch, fail)
-    with pytest.raises(Failed, match=r"^cannot get openml:31 from OpenML \(no route to host\)$"):
-        load_dataset("openml:31")
+
+def _loaded_or_refused(path: Path) -> None:
+    try:
+        load_dataset(path)
+        # What experiments load: classes of two rows or more, whatever the target.
+        dataset = load_dataset(path, numeric_target="binarize", rare_classes="drop")
+    except BadInput as error:
+        assert str(error).isprintable()
+    else:
+        assert_sound(dataset)
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.text(st.sampled_from("a1,;\t|\n\r \"'?-.@%{}\x0b\\é"), max_size=80))
+def test_any_text_is_loaded_or_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "data.csv"
+    path.write_text(text, newline="")
+    _loaded_or_refused(path)
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.binary(max_size=80))
+def test_any_bytes_are_loaded_or_refused(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "data.arff"
+    path.write_bytes(content)
+    _loaded_or_refused(path)
 
 
 # ---- real files ----------------------------------------------------------------------------------

@@ -1,0 +1,37 @@
+"""Small tables that flows are fitted on, and the flows whose packages may be missing."""
+
+from collections.abc import Iterable
+from importlib.util import find_spec
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ingest.reading.roles import Role
+
+
+def where_installed(names: Iterable[str]) -> list[object]:
+    """Flows or libraries as cases of a test that is skipped where XGBoost or CatBoost is not installed."""
+    return [
+        pytest.param(
+            name,
+            marks=pytest.mark.skipif(
+                name in ("xgboost", "catboost") and find_spec(name) is None, reason=f"{name} is not installed"
+            ),
+        )
+        for name in names
+    ]
+
+
+def numbers(rows: int = 200, classes: int = 2) -> tuple[np.ndarray, np.ndarray]:
+    """(n, 3) numbers and the classes that the first of them tells, about one time in six wrongly."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(rows, 3))
+    cuts = np.linspace(-0.5, 0.5, classes - 1) if classes > 2 else [0.0]
+    return X, np.digitize(X[:, 0] + rng.normal(0, 0.5, rows), cuts)
+
+
+def as_frame(X: np.ndarray) -> tuple[pd.DataFrame, dict[str, Role]]:
+    """The numbers as columns `a`, `b`, `c`, and their roles."""
+    names = list("abc"[: X.shape[1]])
+    return pd.DataFrame(X, columns=names), dict.fromkeys(names, Role.numeric)

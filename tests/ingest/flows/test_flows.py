@@ -1,0 +1,106 @@
+"""The known flows: found by every name they have, fitted to every kind of column, true to OpenML's runs."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from threadpoolctl import threadpool_limits
+
+from ingest.flows import FLOWS, find_flow, get_flow, installed_flows
+from ingest.flows.design import sobol_design
+from ingest.reading.datasets import load_dataset
+from ingest.reading.roles import Role
+from ingest.reading.typed_tables import read_typed_table
+from ingest.run_files import plain_parameter_name
+from tests.ingest.flows.small_data import where_installed
+from warehouse.support.errors import BadInput
+
+
+def mixed_frame(rows: int = 60) -> pd.DataFrame:
+    """Every kind of column that a pipeline has to take, with missing values in each."""
+    rng = np.random.default_rng(0)
+    label = np.tile(["no", "yes"], rows // 2)
+    frame = pd.DataFrame(
+        {
+            "amount": rng.normal(size=rows) + (label == "yes"),
+            "colour": rng.choice(["red", "green", "blue"], rows),
+            "member": rng.choice([True, False], rows),
+            "since": pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 500, rows), unit="D"),
+            "remark": [f"customer {i} wrote a rather long remark about parcel {i * 7}" for i in range(rows)],
+            "same": 1,
+            "label": label,
+        }
+    ).astype({"member": "object"})
+    frame.loc[::7, ["amount", "colour", "member", "since", "remark"]] = None
+    return frame
+
+
+@pytest.mark.parametrize(
+    ("openml_id", "name"),
+    [
+        (6969, "random_forest"),
+        (8315, "random_forest"),
+        (6970, "adaboost"),
+        (8317, "svm"),
+        (7707, "svm"),
+        (6840, "decision_tree"),
+    ],
+)
+def test_openml_flows_are_found_by_id(openml_id: int, name: str) -> None:
+    assert get_flow(str(openml_id)).name == get_flow(f"openml:{openml_id}").name == name
+
+
+def test_unknown_flow_is_answered_with_the_known_ones() -> None:
+    assert find_flow("perceptron") is None
+    with pytest.raises(BadInput, match=r"perceptron.*random_forest"):
+        get_flow("perceptron")
+
+
+def test_every_flow_is_found_by_its_name_its_key_and_its_openml_ids_alone() -> None:
+    for name, flow in FLOWS.items():
+        known_as = [name, flow.id, *(str(number) for number in flow.openml)]
+        assert [find_flow(text) for text in known_as] == [flow] * len(known_as)
+    assert find_flow("1") is None
+
+
+@pytest.mark.parametrize("name", where_installed(FLOWS))
+def test_every_flow_fits_every_kind_of_column(name: str) -> None:
+    dataset = load_dataset(mixed_frame(), target="label")
+    flow = get_flow(name)
+    for values in sobol_design(flow, 2):
+        pipeline = flow.pipeline(values, dataset.roles)
+        with threadpool_limits(1):
+            pipeline.fit(dataset.features, dataset.target)
+        unseen = dataset.features.assign(colour="violet")
+        assert set(pipeline.predict(unseen)) <= {"no", "yes"}
+
+
+@pytest.mark.parametrize("package", ["xgboost", "catboost"])
+def test_missing_package_is_one_line_that_says_how_to_install_it(
+    package: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    assert package not in installed_flows()
+    with pytest.raises(BadInput, match=rf"needs the package {package}: pip install") as caught:
+        get_flow(package).pipeline({}, {"x": Role.numeric})
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("openml_id", "retired"), [("6969", set()), ("6970", {"SAMME.R"})])
+def test_every_value_of_published_runs_is_known_and_builds_unless_it_is_retired(
+    shared_data: Path, openml_id: str, retired: set[str]
+) -> None:
+    flow = get_flow(openml_id)
+    table = read_typed_table((shared_data / "openml-runs" / f"flow_{openml_id}.arff").read_bytes())
+    columns = {plain_parameter_name(name): table.columns[name] for name in table.metadata["col_parameters"]}
+    assert set(columns) == flow.openml_names
+    refused = set()
+    for name, column in columns.items():
+        for value in column.values:
+            try:
+                flow.current({name: value})
+            except BadInput:
+                refused.add(value)
+    assert refused == retired

@@ -1,0 +1,191 @@
+"""Columns of every source come to one form: numbers, dates, words or categories."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ingest.reading.columns import as_dates, as_numbers, label, labels, tidied
+from ingest.reading.datasets import load_dataset
+from ingest.reading.roles import Role
+from tests.ingest.reading.checks import HEADER, assert_sound, written
+
+# Odd, but a dataset all the same.
+ACCEPTED_FILES: dict[str, str] = {
+    "all cells missing but the target": HEADER + "?,?,x\n?,?,y\n" * 3,
+    "a column of nothing": HEADER + "1,,x\n2,,y\n" * 3,
+    "infinities": HEADER + "inf,1,x\n-inf,2,y\n3,Infinity,x\n4,5,y\n",
+    "overflowing numbers": HEADER + f"1e999,{10**30},x\n2,{-(10**30)},y\n" * 2,
+    "numbers with gaps": HEADER + "1,-,x\n2,None,y\n.,3,x\n4,5,y\n",
+    "mixed words and numbers": HEADER + "1,one,x\ntwo,2,y\n3,3,x\n4,4,y\n",
+}
+
+
+@pytest.mark.parametrize("oddity", ACCEPTED_FILES)
+def test_an_odd_file_is_loaded(tmp_path: Path, oddity: str) -> None:
+    dataset = load_dataset(written(tmp_path, ACCEPTED_FILES[oddity]))
+    assert dataset.n_classes == 2
+    assert_sound(dataset)
+
+
+def _values(*values: Any) -> list[Any]:
+    return [*values] * 3
+
+
+ODD_COLUMNS: dict[str, Any] = {
+    "nullable integers": pd.array(_values(1, None), dtype="Int64"),
+    "nullable booleans": pd.array(_values(True, None), dtype="boolean"),
+    "sparse": pd.arrays.SparseArray(_values(0.0, 1.0)),
+    "unsigned": np.array(_values(2**64 - 1, 0), dtype=np.uint64),
+    "half precision": np.array(_values(1, 2), dtype=np.float16),
+    "complex": np.array(_values(1 + 2j, 3j)),
+    "time spans": pd.to_timedelta(_values("1h", None)),
+    "zoned times": pd.to_datetime(_values("2020-01-01", "2020-06-01")).tz_localize("Europe/Berlin"),
+    "periods": pd.PeriodIndex(_values("2020-01", "2020-02"), freq="M"),
+    "intervals": pd.cut(np.arange(6), 2),
+    "categories of numbers": pd.Categorical(_values(1.0, 2.5)),
+    "lists": pd.Series(_values([1], [2, 3])),
+    "dictionaries": pd.Series(_values({"a": 1}, None)),
+    "bytes": pd.Series(_values(b"a", b"b")),
+    "objects of many kinds": pd.Series(_values(1, "a"), dtype=object),
+    "objects that are numbers": pd.Series(_values(1, "2"), dtype=object),
+    "objects that are truth values": pd.Series(_values(True, None), dtype=object),
+    "nothing": pd.Series(_values(None, None), dtype=object),
+    "arrow strings": pd.array(_values("a", None), dtype="string[pyarrow]"),
+}
+
+
+@pytest.mark.parametrize("kind", ODD_COLUMNS)
+def test_a_frame_with_any_kind_of_column_is_loaded(kind: str) -> None:
+    frame = pd.DataFrame({"odd": ODD_COLUMNS[kind], "class": _values("x", "y")})
+    assert_sound(load_dataset(frame))
+
+
+# ---- numbers -------------------------------------------------------------------------------------
+
+
+def test_decorations_of_numbers_do_not_change_their_values() -> None:
+    amounts = ["-$1,234.50", "$ 7", "$1,000,000", None]
+    frame = pd.DataFrame({"a": amounts * 5, "class": ["x", "y"] * 10})
+    assert load_dataset(frame).features["a"].head(3).tolist() == [-1234.5, 7.0, 1_000_000.0]
+
+
+@pytest.mark.parametrize(
+    ("words", "numbers"),
+    [
+        (["1e3", "007", None], [1000.0, 7.0, np.nan]),
+        (["5%", "12.5 %"], [5.0, 12.5]),
+        (["0.5 kg", "-1 kg"], [0.5, -1.0]),
+        (["1,234", "1,234.5"], [1234.0, 1234.5]),
+        (["1,234", "2,345"], None),
+        (["1,2345", "1,234,567"], None),
+        (["$3", "3"], None),
+        (["3 kg", "4 lb"], None),
+        (["3 kg", "4kg"], None),
+        (["1", "two"], None),
+    ],
+)
+def test_words_are_numbers_when_all_are_and_are_decorated_alike(
+    words: list[str | None], numbers: list[float] | None
+) -> None:
+    """One word has to prove that a comma stands between thousands: 1,234 alone may be 1.234."""
+    found = as_numbers(pd.Series(words, dtype="str"))
+    assert (None if found is None else pytest.approx(found.tolist(), nan_ok=True)) == numbers
+
+
+def test_a_word_behind_the_first_hundred_numbers_is_seen() -> None:
+    assert as_numbers(pd.Series(["1"] * 150 + ["two"], dtype="str")) is None
+    assert as_numbers(pd.Series(["$1"] * 150 + ["$two"], dtype="str")) is None
+
+
+def test_time_spans_are_seconds_and_infinite_numbers_are_missing() -> None:
+    assert tidied(pd.Series(pd.to_timedelta(["1h", "90s"]))).tolist() == [3600.0, 90.0]
+    assert tidied(pd.Series(["1", "-inf"])).isna().tolist() == [False, True]
+
+
+# ---- dates ---------------------------------------------------------------------------------------
+
+
+def test_day_first_dates_are_recognized_when_a_day_says_so() -> None:
+    frame = pd.DataFrame({"a": ["13/02/2020", "01/02/2020"] * 10, "class": ["x", "y"] * 10})
+    assert load_dataset(frame).features["a"].dt.month.unique().tolist() == [2]
+
+
+@pytest.mark.parametrize(
+    ("words", "first"),
+    [
+        (["2020-02-01"], "2020-02-01"),
+        (["2020-01-31T23:30:00-01:00"], "2020-02-01 00:30"),
+        (["2/1/2020", "2/28/2020"], "2020-02-01"),
+        (["1.2.2020"], "2020-02-01"),
+        (["1 Feb 2020", None], "2020-02-01"),
+        (["Feb 1, 2020"], "2020-02-01"),
+        (["2020-02-01", "1/2/2020"], None),
+        (["2020-13-01"], None),
+        (["20200201"], None),
+        ([None], None),
+    ],
+)
+def test_words_are_dates_when_one_format_fits_all(words: list[str | None], first: str | None) -> None:
+    """A time with a zone is brought to UTC; where the month's place is open, it comes first."""
+    dates = as_dates(pd.Series(words, dtype="str"))
+    assert (None if dates is None else dates[0]) == (None if first is None else pd.Timestamp(first))
+
+
+# ---- words and categories ------------------------------------------------------------------------
+
+
+def test_declared_categories_stay_categorical_even_when_they_look_like_numbers(tmp_path: Path) -> None:
+    path = tmp_path / "t.arff"
+    path.write_text("@relation r\n@attribute a {1,2,3}\n@attribute class {x,y}\n@data\n" + "1,x\n2,y\n" * 5)
+    dataset = load_dataset(path)
+    assert dataset.roles == {"a": Role.categorical}
+    assert list(dataset.features["a"].cat.categories) == ["1", "2", "3"]
+
+
+def test_declared_categories_are_sorted_texts_of_which_a_question_mark_is_missing() -> None:
+    column = pd.Categorical([" b", 2.0, "?", "NA", None], categories=["z", " b", "?", 2.0, "NA"])
+    tidy = tidied(pd.Series(column))
+    assert list(tidy.cat.categories) == ["2", "NA", "b", "z"]
+    assert tidy.astype(object).fillna("missing").tolist() == ["b", "2", "missing", "NA", "missing"]
+
+
+def test_a_dash_is_missing_among_numbers_and_a_word_among_words() -> None:
+    assert tidied(pd.Series(["1", "-", "NA"])).isna().tolist() == [False, True, True]
+    assert tidied(pd.Series(["a", "-", "NA"])).isna().tolist() == [False, False, True]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(3.0, "3"), (-0.0, "0"), (2.5, "2.5"), (np.float64(4), "4"), (7, "7"), (1e300, "1e+300")],
+)
+def test_a_label_of_a_whole_number_has_no_decimal_point(value: float, text: str) -> None:
+    assert label(value) == text
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.none() | st.floats(allow_nan=False, allow_infinity=False), min_size=1))
+def test_labels_of_numbers_are_the_same_numbers(values: list[float | None]) -> None:
+    numbers = pd.Series(values, dtype=float)
+    assert labels(numbers).astype(float).equals(numbers)
+
+
+cells = st.none() | st.sampled_from(
+    [
+        *("1", "-2.5", " 3 ", "1,234", "1,000,000", "$5", "7%", "inf", "?", "NA", "none", "-", ""),
+        *(" a ", "True", "2020-01-31", "31/01/2020", "1/2/2020"),
+    ]
+)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(cells, min_size=1, max_size=8))
+def test_tidying_again_changes_nothing(values: list[str | None]) -> None:
+    column = pd.Series(values, dtype=object, index=range(10, 10 + len(values)))
+    tidy = tidied(column)
+    assert tidy.index.equals(column.index)
+    pd.testing.assert_series_equal(tidied(tidy), tidy)

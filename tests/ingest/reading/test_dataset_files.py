@@ -1,0 +1,81 @@
+"""Which files of a directory or an index are datasets, with their targets and in which order."""
+
+from pathlib import Path
+
+import pytest
+
+from ingest.reading.dataset_files import DatasetFile, find_datasets
+from warehouse.support.errors import BadInput
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Three datasets, by size: `old/c.arff` (1 byte), `b.TSV` (2), `a.csv` (3); and a file that is none."""
+    (tmp_path / "old").mkdir()
+    for name, size in [("a.csv", 3), ("b.TSV", 2), ("old/c.arff", 1), ("readme.md", 9)]:
+        (tmp_path / name).write_text("x" * size)
+    return tmp_path
+
+
+def test_a_directory_without_an_index_gives_every_dataset_below_it_without_a_target(folder: Path) -> None:
+    expected = [DatasetFile(folder / name) for name in ("old/c.arff", "b.TSV", "a.csv")]
+    assert find_datasets(folder) == find_datasets(str(folder)) == expected
+
+
+def test_datasets_of_one_size_come_in_the_order_of_their_paths(folder: Path) -> None:
+    for name in ("e.csv", "d.parquet"):
+        (folder / name).write_text("xx")
+    assert [Path(file.path).name for file in find_datasets(folder)] == [
+        "c.arff", "b.TSV", "d.parquet", "e.csv", "a.csv",
+    ]  # fmt: skip
+
+
+def test_files_that_a_directorys_index_does_not_list_are_found_beside_those_that_it_does(
+    folder: Path,
+) -> None:
+    (folder / "index.csv").write_text("name,target,rows\na,kind,7\nold/c,,5\n")
+    listed = [DatasetFile(folder / "old" / "c.arff"), DatasetFile(folder / "a.csv", "kind")]
+    assert find_datasets(folder / "index.csv") == listed
+    assert find_datasets(folder) == [listed[0], DatasetFile(folder / "b.TSV"), listed[1]]
+
+
+def test_an_index_need_not_have_targets(folder: Path) -> None:
+    (folder / "mine.csv").write_text("name\nb.TSV\n")
+    assert find_datasets(folder / "mine.csv") == [DatasetFile(folder / "b.TSV")]
+
+
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        ("old", r"old: no dataset files \(\.arff, \.csv, \.parquet, \.tsv\) there$"),
+        ("empty.csv", r"empty\.csv: no dataset files"),
+        ("readme.md", r"readme\.md: neither a directory of datasets nor an index\.csv$"),
+        ("nowhere", "nowhere: neither a directory"),
+        ("latin.csv", r"latin\.csv: not readable as an index"),
+    ],
+)
+def test_a_source_that_lists_no_dataset_is_refused(folder: Path, source: str, reason: str) -> None:
+    (folder / "old" / "c.arff").unlink()
+    (folder / "empty.csv").write_text("name,target\n")
+    (folder / "latin.csv").write_bytes("name\né\n".encode("latin-1"))
+    with pytest.raises(BadInput, match=reason):
+        find_datasets(folder / source)
+
+
+def test_a_dataset_is_listed_once_and_its_suffix_follows_an_order(tmp_path: Path) -> None:
+    for suffix in ("arff", "tsv", "csv"):
+        (tmp_path / f"a.{suffix}").write_text("x,y\n1,2\n")
+    (tmp_path / "index.csv").write_text("name,target\na,y\na,y\n")
+    assert [file.path for file in find_datasets(tmp_path / "index.csv")] == [tmp_path / "a.csv"]
+
+
+def test_an_index_has_a_name_in_each_row(tmp_path: Path) -> None:
+    (tmp_path / "index.csv").write_text("name,target\n,y\n")
+    with pytest.raises(BadInput, match="with a name in each row"):
+        find_datasets(tmp_path / "index.csv")
+
+
+def test_a_directory_is_no_dataset_whatever_it_is_called(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").mkdir()
+    (tmp_path / "x.csv" / "y.csv").write_text("x,y\n1,2\n")
+    assert [file.path.name for file in find_datasets(tmp_path)] == ["y.csv"]

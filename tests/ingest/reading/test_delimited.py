@@ -1,0 +1,127 @@
+"""Delimited text becomes a table of typed columns; what is left out or guessed is remarked."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ingest.reading.datasets import load_dataset
+from ingest.reading.delimited import read_delimited
+from tests.ingest.reading.checks import GOOD_ROWS, HEADER, assert_sound, refusal, written
+from warehouse.support.errors import BadInput
+
+# What stands in the file, and a part of the message.
+REFUSED_FILES: dict[str, tuple[str, str]] = {
+    "empty": ("", "the file is empty"),
+    "blank lines only": ("\n \r\n\n", "the file is empty"),
+    "header only": ("a,b,class\n", "no rows"),
+    "header without line end": ("a,b,class", "no rows"),
+    "only a header, of two lines": ('a,"b\nc",class\n', "no rows"),
+    "most rows ragged": (HEADER + "1,x\n1,2,3,4,x\n1,2,y\n1,2,3,x\n1\n", "values"),
+    "some rows ragged": (HEADER + GOOD_ROWS + "5,x\n", "line 6 has 2 values"),
+}
+
+
+@pytest.mark.parametrize("trouble", REFUSED_FILES)
+def test_a_file_that_is_no_dataset_is_refused_in_one_line(tmp_path: Path, trouble: str) -> None:
+    content, part = REFUSED_FILES[trouble]
+    assert part in refusal(written(tmp_path, content))
+
+
+# Odd, but a dataset all the same.
+ACCEPTED_FILES: dict[str, str] = {
+    "no line end": (HEADER + GOOD_ROWS).rstrip(),
+    "Windows line ends": (HEADER + GOOD_ROWS).replace("\n", "\r\n"),
+    "old Mac line ends": (HEADER + GOOD_ROWS).replace("\n", "\r"),
+    "blank lines between": (HEADER + GOOD_ROWS).replace("\n", "\n\n"),
+    "trailing delimiters": (HEADER + GOOD_ROWS).replace("\n", ",\n"),
+    "one ragged row in many": HEADER + GOOD_ROWS * 5 + "1,2\n",
+    "blank in front of quotes": 'a, b, class\n' + '1, "x, y", p\n2, "z", q\n' * 3,
+    "quotes that do not close": HEADER + '1,"2,x\n' + GOOD_ROWS * 5,
+    "line breaks in quotes": HEADER + '1,"two\nlines",x\n2,"three\nmore\nlines",y\n' * 3,
+    "very long cell": HEADER + f"1,{'w' * 6_000_000},x\n2,v,y\n3,v,x\n4,v,y\n",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("oddity", ACCEPTED_FILES)
+def test_an_odd_file_is_loaded(tmp_path: Path, oddity: str) -> None:
+    dataset = load_dataset(written(tmp_path, ACCEPTED_FILES[oddity]))
+    assert dataset.n_classes == 2
+    assert_sound(dataset)
+
+
+def test_what_was_left_out_or_guessed_is_noted(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("a,b,class\n" + "1,2,x\n2,3,y\n" * 10 + "1,x\n")
+    note = load_dataset(path).note
+    assert note == "1 rows with the wrong number of values left out (line 22 has 2 values, 3 expected)"
+    path.write_text("1.5,2,x\n2.5,3,y\n" * 3)
+    dataset = load_dataset(path)
+    assert dataset.note == "no header line found: columns are named by their number"
+    assert list(dataset.features) == ["column_1", "column_2"]
+    assert len(dataset.features) == 6
+
+
+def test_quotes_that_do_not_close_are_part_of_the_words_and_remarked() -> None:
+    frame, remarks = read_delimited(b'a,b\n1,x\n2,"y\n3,z\n')
+    assert frame["b"].tolist() == ["x", '"y', "z"]
+    assert remarks == ["quotes do not close and were read as plain characters"]
+
+
+def test_ragged_rows_are_left_out_up_to_a_tenth_of_all() -> None:
+    """1 of 10 rows is a tenth, 1 of 9 is more."""
+    frame, remarks = read_delimited(b"a,b\n" + b"1,2\n" * 9 + b"1\n")
+    assert (len(frame), len(remarks)) == (9, 1)
+    with pytest.raises(BadInput, match=r"^1 of 9 rows .*: line 10 has 1 values, 2 expected$"):
+        read_delimited(b"a,b\n" + b"1,2\n" * 8 + b"1\n")
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        (("1", "-2"), [1, -2]),
+        (("1", "2.5"), [1.0, 2.5]),
+        (("1e3", "NA"), [1000.0, np.nan]),
+        (("2020-01-31", "2020-02-01"), [pd.Timestamp("2020-01-31"), pd.Timestamp("2020-02-01")]),
+        (("10:30", "11:45"), ["10:30", "11:45"]),
+        (("True", "false"), ["True", "false"]),
+        (("1", "-"), ["1", "-"]),
+        (("N/A", "#n/a"), [np.nan, np.nan]),
+    ],
+)
+def test_cells_are_numbers_dates_or_the_words_they_were_written_as(
+    cells: tuple[str, str], expected: list[object]
+) -> None:
+    frame, _ = read_delimited(f"a,b\n{cells[0]},x\n{cells[1]},y\n".encode())
+    pd.testing.assert_series_equal(frame["a"], pd.Series(expected), check_names=False, check_dtype=False)
+
+
+def test_numbers_may_have_decimal_commas_between_semicolons() -> None:
+    assert read_delimited(b"a;b\n1,5;x\n-2,25;y\n")[0]["a"].tolist() == [1.5, -2.25]
+
+
+def test_columns_between_runs_of_blanks_may_be_quoted() -> None:
+    frame, _ = read_delimited(b"a   b\n  'x  y'  2\n'z' 3 \n")
+    assert frame.to_dict("list") == {"a": ["x  y", "z"], "b": [2, 3]}
+
+
+words = st.text("ab,;|\t\n\"'é", max_size=6).map(lambda word: f"w{word}w")
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.tuples(st.floats(allow_nan=False, allow_infinity=False), words), min_size=1, max_size=8))
+def test_what_pandas_writes_is_read(rows: list[tuple[float, str]]) -> None:
+    frame = pd.DataFrame(rows, columns=["number", "word"])
+    read, remarks = read_delimited(frame.to_csv(index=False, quoting=1, lineterminator="\n").encode())
+    assert read["number"].tolist() == frame["number"].tolist()
+    assert read["word"].tolist() == frame["word"].tolist()
+    assert remarks == []
+
+
+def test_a_blank_after_a_delimiter_goes_before_a_quoted_cell_and_stays_inside_of_one() -> None:
+    frame, _ = read_delimited(b'a,b\n1, "he said, ""no"""\n"x, y", "z"\n')
+    assert frame["b"].tolist() == ['he said, "no"', "z"]
+    assert frame["a"].tolist() == ["1", "x, y"]

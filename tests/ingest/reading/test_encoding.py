@@ -1,0 +1,114 @@
+"""From the bytes of a file to UTF-8 text; what is no text is refused by its kind."""
+
+import gzip
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ingest.reading.datasets import load_dataset
+from ingest.reading.encoding import quoted, read_bytes, to_utf8
+from tests.ingest.reading.checks import GOOD_ROWS, HEADER, assert_sound, refusal, written
+from warehouse.support.errors import BadInput
+
+# What stands in the file, and a part of the message.
+REFUSED_FILES: dict[str, tuple[bytes | str, str]] = {
+    "zip": (b"PK\x03\x04" + bytes(50), "zip archive"),
+    "old Excel": (b"\xd0\xcf\x11\xe0" + bytes(50), "Excel workbook"),
+    "random bytes": (np.random.default_rng(0).bytes(5_000), "neither text nor Parquet"),
+    "NUL bytes": (b"a,b,class\n1,\x00,x\n", "neither text nor Parquet"),
+    "UTF-32": ("a,b,class\n1,2,x\n".encode("utf-32"), "neither text nor Parquet"),
+    "damaged gzip": (gzip.compress(b"a,b\n1,2\n" * 100)[:-9], "damaged gzip"),
+    "gzip of nothing": (gzip.compress(b""), "empty"),
+    "HTML": ("<!DOCTYPE html>\n<html><body>Not found</body></html>\n", "HTML"),
+    "XML": ("<?xml version='1.0'?>\n<a><b/></a>", "XML"),
+    "JSON records": ('[{"a": 1, "class": "x"},\n {"a": 2, "class": "y"}]', "JSON"),
+    "JSON lines": ('{"a": 1, "class": "x"}\n{"a": 2, "class": "y"}\n', "JSON"),
+}
+
+
+@pytest.mark.parametrize("trouble", REFUSED_FILES)
+def test_a_file_that_is_no_dataset_is_refused_in_one_line(tmp_path: Path, trouble: str) -> None:
+    content, part = REFUSED_FILES[trouble]
+    assert part in refusal(written(tmp_path, content))
+
+
+REFUSED_SOURCES: dict[str, tuple[Callable[[Path], Any], str]] = {
+    "missing file": (lambda folder: folder / "nowhere.csv", "there is no file"),
+    "directory": (lambda folder: folder, "is a directory"),
+    "file as a directory": (lambda folder: written(folder, "") / "data.csv", "as if it were a directory"),
+    "name with a NUL": (lambda _: "a\0b.csv", "is no file name"),
+    "name with line breaks": (lambda _: "a,b\n1,2\n", "there is no file"),
+    "empty name": (lambda _: "", "is a directory"),
+}
+
+
+@pytest.mark.parametrize("trouble", REFUSED_SOURCES)
+def test_a_source_that_is_no_file_is_refused_in_one_line(tmp_path: Path, trouble: str) -> None:
+    source, part = REFUSED_SOURCES[trouble]
+    assert part in refusal(source(tmp_path))
+
+
+# Odd, but a dataset all the same.
+ACCEPTED_FILES: dict[str, bytes] = {
+    "byte order mark": b"\xef\xbb\xbf" + (HEADER + GOOD_ROWS).encode(),
+    "UTF-16": (HEADER + GOOD_ROWS).encode("utf-16"),
+    "Latin-1": (HEADER + GOOD_ROWS.replace("x", "é")).encode("latin-1"),
+}
+
+
+@pytest.mark.parametrize("oddity", ACCEPTED_FILES)
+def test_an_odd_file_is_loaded(tmp_path: Path, oddity: str) -> None:
+    dataset = load_dataset(written(tmp_path, ACCEPTED_FILES[oddity]))
+    assert dataset.n_classes == 2
+    assert_sound(dataset)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.text("aé€語🙂,;\t\n\"'", min_size=1))
+def test_text_in_any_unicode_encoding_with_its_mark_is_read(text: str) -> None:
+    for encoding in ("utf-8", "utf-8-sig", "utf-16"):
+        assert to_utf8(text.encode(encoding)).decode() == text
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        (b"5 \x80 for \xe9", "5 € for é"),
+        (b"\x81 \xe9", "\x81 é"),
+        (b"\xff\xfea", "ÿþa"),
+    ],
+)
+def test_bytes_that_are_no_unicode_are_windows_1252_or_else_latin_1(content: bytes, text: str) -> None:
+    """Byte 80 is the euro sign in Windows-1252, 81 means nothing there; three bytes are no UTF-16."""
+    assert to_utf8(content).decode() == text
+
+
+@pytest.mark.parametrize("text", ["<3,a\n", "{1 2}\n", "[1,2]\n", "a\t\x0c\x1a\n"])
+def test_text_that_only_begins_like_markup_is_left_as_it_is(text: str) -> None:
+    assert to_utf8(text.encode()) == text.encode()
+
+
+def test_control_characters_far_behind_the_beginning_are_no_reason_to_refuse() -> None:
+    """Only the first 64 KiB are looked at."""
+    lines = b"1,2\n" * (16 * 1024)
+    assert to_utf8(lines + b"\x00") == lines + b"\x00"
+    with pytest.raises(BadInput, match="neither text nor Parquet"):
+        to_utf8(lines[:-1] + b"\x00")
+
+
+def test_a_gzipped_file_is_unpacked_whatever_its_name(tmp_path: Path) -> None:
+    assert read_bytes(written(tmp_path, gzip.compress(b"a,b\n1,2\n"))) == b"a,b\n1,2\n"
+
+
+def test_a_message_quotes_paths_whole_and_other_text_in_short() -> None:
+    assert quoted("two\nlines") == r"'two\nlines'"
+    assert quoted(Path("folder/" * 40)) == repr("folder/" * 39 + "folder")
+    shortened = quoted("x" * 50 + "y" * 50)
+    assert len(shortened) == 70
+    assert shortened.startswith("'xxx")
+    assert shortened.endswith("yyy'")

@@ -1,0 +1,141 @@
+"""How a delimited text is written, told from its first rows."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ingest.reading.datasets import load_dataset
+from ingest.reading.layout import Layout, find_layout
+from tests.ingest.reading.checks import GOOD_ROWS, HEADER, assert_sound, refusal, written
+
+# What stands in the file, and a part of the message.
+REFUSED_FILES: dict[str, tuple[str, str]] = {
+    "one column": ("class\nx\ny\nx\ny\n", "single column"),
+    "one word": ("hello", "single column"),
+    "prose": ("It was the best of times,\nit was the worst of times.\nAnd so on.\nThe end", ""),
+    "unknown delimiter": ("a^b^class\n1^2^x\n2^3^y\n", "single column"),
+    "header too short": ("a,class\n1,2,3,x\n2,3,4,y\n", "the header has 2 names, but the rows have 4 values"),
+}
+
+
+@pytest.mark.parametrize("trouble", REFUSED_FILES)
+def test_a_file_that_is_no_dataset_is_refused_in_one_line(tmp_path: Path, trouble: str) -> None:
+    content, part = REFUSED_FILES[trouble]
+    assert part in refusal(written(tmp_path, content))
+
+
+# Odd, but a dataset all the same.
+ACCEPTED_FILES: dict[str, str] = {
+    "semicolons in a .csv": (HEADER + GOOD_ROWS).replace(",", ";"),
+    "rows end in a delimiter, the header does not": HEADER + GOOD_ROWS.replace("\n", ",\n"),
+    "row names without a name": HEADER + "".join(f"r{i},1,{i},{'xy'[i % 2]}\n" for i in range(6)),
+    "no header": GOOD_ROWS.replace("1", "1.5"),
+    "no header, words only": "p,x,k\ne,x,s\np,b,k\ne,b,s\n" * 3,
+}
+
+
+@pytest.mark.parametrize("oddity", ACCEPTED_FILES)
+def test_an_odd_file_is_loaded(tmp_path: Path, oddity: str) -> None:
+    dataset = load_dataset(written(tmp_path, ACCEPTED_FILES[oddity]))
+    assert dataset.n_classes == 2
+    assert_sound(dataset)
+
+
+@pytest.mark.parametrize(
+    ("text", "delimiter"),
+    [
+        ("a,b\n1,2\n", ","),
+        ("a b\n1   2\n 3 4\n", " "),
+        ("a;b\n1,5;2\n3,5;4\n", ";"),
+        ("a\tb c, d\n1\t2 3, 4\n", "\t"),
+        ("a|b;c\n1|2;3\n", "|"),
+        ('a;b\n"1;2;3",5;6\n', ";"),
+        ("a;b\n1,2;3\n4,5,6;7\n", ";"),
+    ],
+)
+def test_the_delimiter_gives_the_most_rows_one_width_and_among_equals_is_the_rarer_sign(
+    text: str, delimiter: str
+) -> None:
+    """In the last two, semicolons in quotes do not count, and commas give rows of 1, 2 and 3 cells."""
+    assert find_layout(text.encode()).delimiter == delimiter
+
+
+@pytest.mark.parametrize(
+    ("first_row", "is_header"),
+    [
+        ("size,colour", True),
+        ("0,1", True),
+        ("1,2", True),
+        ("1990,1991", True),
+        ("country,1990", True),
+        ("1990,1990", False),
+        ("7,8", False),
+        ("0.5,1.5", False),
+        ("4.5,red", False),
+    ],
+)
+def test_numbers_in_the_first_row_are_data_unless_they_are_positions_or_years(
+    first_row: str, is_header: bool
+) -> None:
+    layout = find_layout(f"{first_row}\n5,green\n6,blue\n".encode())
+    expected = first_row.split(",") if is_header else ["column_1", "column_2"]
+    assert (layout.names, layout.header_lines) == (expected, int(is_header))
+
+
+def test_words_in_the_first_row_are_data_when_most_come_again_in_their_column() -> None:
+    assert find_layout(b"p,x,k\ne,x,s\np,b,t\n").header_lines == 0
+    assert find_layout(b"p,x,k\ne,x,s\nq,b,t\n").header_lines == 1  # x only
+    assert find_layout(b"p,x,k,m\ne,x,s,n\np,b,t,o\n").header_lines == 1  # p and x, two of four
+
+
+@pytest.mark.parametrize(
+    ("text", "quote"),
+    [
+        ('a,b\n"1",2\n', '"'),
+        ("a,b\n'x, y',2\n", "'"),
+        ("a,b\nit's,2\n", None),
+        ('a,b\n"1,2\n', None),
+        ("a,b\n'x',\"y\"\n", '"'),
+        ("a,b\n1,2\n", None),
+    ],
+)
+def test_quotes_are_single_or_double_and_none_where_they_do_not_close(text: str, quote: str | None) -> None:
+    assert find_layout(text.encode()).quote == quote
+
+
+@pytest.mark.parametrize(
+    ("text", "sign"),
+    [
+        ("a;b\n1,5;x\n", ","),
+        ("a;b\n1,5;2.5\n", "."),
+        ('a,b\n"1,5",x\n', "."),
+        ("a;b\n1;x\n", "."),
+    ],
+)
+def test_the_decimal_sign_is_a_comma_where_numbers_have_one_and_none_has_a_point(
+    text: str, sign: str
+) -> None:
+    assert find_layout(text.encode()).decimal_sign == sign
+
+
+def test_a_header_counts_its_lines_and_one_name_may_lack() -> None:
+    assert find_layout(b'"a\nb",c\n1,2\n').header_lines == 2
+    assert find_layout(b"a,b\nr1,1,2\nr2,3,4\n").names == ["", "a", "b"]
+    assert find_layout(b"a,b\n1,2,\n3,4,\n").names == ["a", "b", ""]
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    delimiter=st.sampled_from(",;|\t "),
+    rows=st.integers(2, 5).flatmap(
+        lambda width: st.lists(
+            st.lists(st.text("abc", min_size=1), min_size=width, max_size=width), min_size=1, max_size=5
+        )
+    ),
+)
+def test_a_table_of_words_under_names_is_understood(delimiter: str, rows: list[list[str]]) -> None:
+    names = [f"N{position}" for position in range(len(rows[0]))]
+    text = "\n".join(delimiter.join(row) for row in [names, *rows])
+    assert find_layout(text.encode()) == Layout(delimiter, None, names, 1, ".")

@@ -1,0 +1,154 @@
+"""Raw tables from files of any kind, OpenML, scikit-learn and data frames, with names that occur once."""
+
+import sys
+import types
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ingest.reading.datasets import load_dataset
+from ingest.reading.tables import read_table
+from tests.ingest.reading.checks import assert_sound, refusal, written
+from warehouse.support.errors import BadInput, Failed
+
+# What stands in the file, and a part of the message.
+REFUSED_FILES: dict[str, tuple[bytes | str, str]] = {
+    "damaged Parquet": (b"PAR1" + bytes(100), "damaged Parquet"),
+    "ARFF without data": ("@relation r\n@attribute x real\n@attribute class {a,b}\n", "@data"),
+    "ARFF without rows": ("@relation r\n@attribute x real\n@attribute class {a,b}\n@data\n", "no rows"),
+    "ARFF with one column": ("@relation r\n@attribute class {a,b}\n@data\na\nb\n", "at least two columns"),
+    "ARFF row too long": ("@relation r\n@attribute x real\n@attribute class {a,b}\n@data\n1,2,a\n", "line 5"),
+}
+
+
+@pytest.mark.parametrize("trouble", REFUSED_FILES)
+def test_a_file_that_is_no_dataset_is_refused_in_one_line(tmp_path: Path, trouble: str) -> None:
+    content, part = REFUSED_FILES[trouble]
+    assert part in refusal(written(tmp_path, content))
+
+
+REFUSED_SOURCES: dict[str, tuple[Any, str]] = {
+    "address": ("https://example.org/data.csv", "is an address"),
+    "OpenML without a number": ("openml:iris", "openml:31"),
+    "frame without columns": (pd.DataFrame(), "at least two columns"),
+    "frame without rows": (pd.DataFrame({"a": [], "class": []}), "no rows"),
+}
+
+
+@pytest.mark.parametrize("trouble", REFUSED_SOURCES)
+def test_a_source_that_is_no_file_is_refused_in_one_line(trouble: str) -> None:
+    source, part = REFUSED_SOURCES[trouble]
+    assert part in refusal(source)
+
+
+# ---- names ---------------------------------------------------------------------------------------
+
+# Odd, but a dataset all the same.
+ACCEPTED_FILES: dict[str, str] = {
+    "repeated names": "a,a,a.1,class\n" + "1,2,3,x\n4,5,6,y\n" * 3,
+    "nameless columns": ",,class\n" + "1,2,x\n4,5,y\n" * 3,
+}
+
+
+@pytest.mark.parametrize("oddity", ACCEPTED_FILES)
+def test_an_odd_file_is_loaded(tmp_path: Path, oddity: str) -> None:
+    dataset = load_dataset(written(tmp_path, ACCEPTED_FILES[oddity]))
+    assert dataset.n_classes == 2
+    assert_sound(dataset)
+
+
+def test_a_frame_with_odd_names_is_loaded() -> None:
+    frame = pd.DataFrame(
+        np.arange(24).reshape(6, 4), columns=[0, None, ("a", "b"), "x\ny"], index=list("aabbcc")
+    )
+    dataset = load_dataset(frame.assign(label=["p", "q"] * 3))
+    assert list(dataset.features) == ["0", "Unnamed: 1", "('a', 'b')", "x\ny"]
+    assert_sound(dataset)
+
+
+def test_repeated_names_are_told_apart() -> None:
+    frame = pd.DataFrame([[1, 2, 3, 4, "x"], [5, 6, 7, 8, "y"]] * 3, columns=["a", "a", "a.1", "", "class"])
+    assert list(load_dataset(frame).features) == ["a", "a.2", "a.1", "Unnamed: 3"]
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.sampled_from(["a", "a ", "a.1", "a.2", "a.1.1", "b"]), min_size=2, max_size=8))
+def test_every_column_has_a_name_of_its_own_and_the_first_of_each_name_keeps_it(names: list[str]) -> None:
+    raw = read_table(pd.DataFrame([range(len(names))], columns=names))
+    stripped = [name.strip() for name in names]
+    unique = list(raw.frame.columns)
+    assert len(set(unique)) == len(unique)
+    for name, count in Counter(stripped).items():
+        assert unique[stripped.index(name)] == name
+        assert (name in raw.repeated) == (count > 1)
+    assert raw.frame.iloc[0].tolist() == list(range(len(names)))
+
+
+# ---- sources -------------------------------------------------------------------------------------
+
+
+def test_the_index_of_a_frame_is_no_column_and_the_frame_is_left_alone(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"a": [1, 2], "b": [3, 4]}, index=pd.Index(["p", "q"], name="key"))
+    raw = read_table(frame)
+    assert (raw.name, raw.source, raw.target) == ("frame", "data frame", None)
+    frame.to_parquet(tmp_path / "t.parquet")
+    for table in (raw, read_table(tmp_path / "t.parquet")):
+        assert table.frame.to_dict("list") == {"a": [1, 2], "b": [3, 4]}
+    assert frame.index.tolist() == ["p", "q"]
+
+
+def test_a_built_in_dataset_comes_from_scikit_learn_with_its_target() -> None:
+    raw = read_table("sklearn:iris")
+    assert (raw.name, raw.source, raw.target) == ("iris", "sklearn:iris", "target")
+    assert raw.frame.shape == (150, 5)
+
+
+def test_an_unknown_built_in_dataset_is_answered_with_the_known_ones() -> None:
+    with pytest.raises(BadInput, match="no 'boston'; the datasets are breast_cancer, digits, iris, wine"):
+        read_table("sklearn:boston")
+
+
+class _OpenMLDataset:
+    name = "credit-g"
+    default_target_attribute = "colour"
+
+    def get_data(self) -> tuple[pd.DataFrame, None, list[bool], list[str]]:
+        frame = pd.DataFrame({"size": [1.5, 2, 4], "colour": ["red", "green", "red"], "class": list("xyx")})
+        return frame.astype({"colour": "category"}), None, [], []
+
+
+def _fake_openml(monkeypatch: pytest.MonkeyPatch, get_dataset: Callable[[int], _OpenMLDataset]) -> None:
+    client = types.SimpleNamespace(datasets=types.SimpleNamespace(get_dataset=get_dataset))
+    monkeypatch.setitem(sys.modules, "openml", client)
+
+
+def test_a_dataset_comes_from_openml_with_its_target(monkeypatch: pytest.MonkeyPatch) -> None:
+    _fake_openml(monkeypatch, lambda _: _OpenMLDataset())
+    dataset = load_dataset("openml:31")
+    assert (dataset.key, dataset.name, dataset.target.name) == ("openml:31", "credit-g", "colour")
+    assert dataset.target_choice == "'colour' is the target because OpenML says so"
+
+
+def test_a_network_failure_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_: int) -> _OpenMLDataset:
+        raise ConnectionError("no route\nto host")
+
+    _fake_openml(monkeypatch, fail)
+    with pytest.raises(Failed, match=r"^cannot get openml:31 from OpenML \(no route to host\)$"):
+        load_dataset("openml:31")
+
+
+def test_columns_of_one_name_are_told_apart_in_parquet_as_in_other_files(tmp_path: Path) -> None:
+    pq.write_table(pa.table([pa.array([1]), pa.array([2])], names=["a", "a"]), tmp_path / "t.parquet")
+    table = read_table(tmp_path / "t.parquet")
+    assert list(table.frame.columns) == ["a", "a.1"]
+    assert table.repeated == {"a"}
