@@ -45,6 +45,8 @@ class _FileFirst(TyperGroup):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if args and not args[0].startswith("-") and args[0] not in self.commands:
+            if any(argument.partition("=")[0] == "--dataset" for argument in args):
+                raise BadOption(f"the dataset is {args[0]} or that of --dataset: name one")
             args = ["--dataset", *args]
         return super().parse_args(ctx, args)
 

@@ -114,8 +114,7 @@ def main(app: typer.Typer) -> None:
     """Run `app` on the process's arguments and end the process with the right exit code.
 
     `--debug` may stand anywhere and lets the traceback of an error through; `--version` stands alone. The
-    signals that ask a process to
-    end are Ctrl-C to it, so that what runs is ended and what is known is kept.
+    signals that ask a process to end are Ctrl-C to it, so that what runs is ended and what is known is kept.
     """
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is signal.SIG_DFL:  # else somebody, such as nohup, wants otherwise

@@ -28,6 +28,12 @@ def test_what_is_no_subcommand_is_the_dataset() -> None:
             app(arguments, standalone_mode=False)
 
 
+def test_a_dataset_is_named_once() -> None:
+    for again in (["--dataset", "b.csv"], ["--trials", "3", "--dataset=b.csv"]):
+        with pytest.raises(BadInput, match="the dataset is a.csv or that of --dataset: name one"):
+            app(["a.csv", *again], standalone_mode=False)
+
+
 @pytest.fixture
 def world(small_world: Path, tmp_path: Path) -> Path:
     """A copy of the small world that may be written to."""
