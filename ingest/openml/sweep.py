@@ -39,6 +39,8 @@ _SPARSE = 4
 """Ids per run beyond which the listing costs fewer requests than windows."""
 _GAP = 10
 """Windows without a run after which there are none above, where nothing but ids can tell."""
+_DEEPEST = 1_000_000
+"""Offset up to which a listing is asked for its end; OpenML takes 8 s for it, and fails at ten times it."""
 _FEW = 20  # ids; so near, the end of a listing is near enough
 _FIRST_ENGINE = "1"  # of those that compute evaluations; production has had no other
 _FRUITLESS = 3
@@ -117,6 +119,7 @@ class Sweep:
             known = [run for run in self.known if run >= self.since]
             newest = max(known) - int(_LOOK_BACK * self.page) if known else 0
             yield from self._walk_from(max(self.since, newest), gap)
+            yield from self._beyond_the_gap(self.since)
         if self.most is None and self.since is None:
             yield from self._until_nothing_is_new()
 
@@ -162,18 +165,39 @@ class Sweep:
                 yield from self._all_pages()
             fruitless = fruitless + 1 if self._rows_known() == before else 0
 
+    def _beyond_the_gap(self, since: int) -> Iterator[Page]:
+        """Windows up to the end of the listing, where a walk that ends at a gap did not reach it.
+
+        Of very long listings it is not known: their runs lie densely.
+        """
+        while not self._reaches(_DEEPEST):
+            _, end = self._end(lambda _: self.page)
+            listing, _ = self._listing(max(end - self.page, 0), self.answers.connection.get)
+            runs = {run for run, _ in _keys(listing) if run >= since} - self.known
+            if not runs:
+                return
+            before = self._rows_known()
+            position = self._position_of(max((run for run in self.known if run >= since), default=since))
+            yield from self._walk(position, _GAP, through=max(runs) // position.width)
+            if self._rows_known() == before:
+                return
+
     def estimate(self) -> int:
         """About how many rows the server has, to a tenth or a few; a dozen requests."""
+        return sum(self._end(lambda row: max(int(0.1 * row), _FEW))) // 2
+
+    def _end(self, precision: Callable[[int], int]) -> tuple[int, int]:
+        """A row that the listing has and one that it has not, as near to each other as `precision` says."""
         low, high = 0, self.page
         while self._reaches(high):
             low, high = high, high * 4
-        while high - low > max(0.1 * high, _FEW):
+        while high - low > precision(high):
             middle = (low + high) // 2
             if self._reaches(middle):
                 low = middle
             else:
                 high = middle
-        return (low + high) // 2
+        return low, high
 
     # ---- windows ---------------------------------------------------------------------------------
 

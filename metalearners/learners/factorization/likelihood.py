@@ -44,7 +44,7 @@ class _ExactNll(torch.autograd.Function):
         slope = 0.5 * torch.where(both, inverse - weights[:, :, None] * weights[:, None, :], 0.0)
         slope_sigma2 = slope.diagonal(dim1=-2, dim2=-1).sum()
         context.save_for_backward(slope, slope_sigma2.to(sigma2.dtype))
-        loss: Tensor = 0.5 * (observed.sum() * math.log(2 * math.pi) + log_det + (y * weights).sum())
+        loss: Tensor = 0.5 * (int(observed.sum()) * math.log(2 * math.pi) + log_det + (y * weights).sum())
         return loss
 
     @staticmethod

@@ -1,6 +1,5 @@
 """`ingest openml`, `ingest openml-data` and `ingest status` as a user sees them."""
 
-import importlib
 import json
 import sys
 from collections.abc import Iterator
@@ -128,20 +127,6 @@ def test_the_key_is_sent_and_nowhere_shown(ingest: Ingest, server: OpenMLServer,
 
 
 # ---- datasets themselves -------------------------------------------------------------------------
-
-
-@pytest.fixture
-def _client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The `openml` client with settings and a cache of its own."""
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    monkeypatch.setenv("OPENML_CACHE_DIR", str(tmp_path / "cache"))
-    client = importlib.import_module("openml")
-    for name, value in {
-        "server": client.config.server,
-        "connection_n_retries": 1,
-        "_root_cache_directory": tmp_path / "cache",
-    }.items():
-        monkeypatch.setattr(client.config, name, value)
 
 
 @pytest.mark.usefixtures("_client")

@@ -1,41 +1,14 @@
 """Asking a server politely: the rate, faults, and when to give up."""
 
-from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 
-from ingest.openml.answers import Answers
 from ingest.openml.connection import ApiError, Connection
 from ingest.openml.documents import UnreadableError, read_evaluations, rows_in
-from tests.openml_server import Faults, OpenMLServer, generated_world
+from tests.ingest.openml.listings import EMPTY, PATH, Open
+from tests.openml_server import OpenMLServer, generated_world
 from warehouse.support.errors import BadInput, Failed
-
-PATH = "evaluation/list/function/predictive_accuracy/limit/5/offset/0"
-EMPTY = "evaluation/list/function/f_measure/limit/5/offset/0"
-
-Open = Callable[..., tuple[OpenMLServer, Connection, list[float]]]
-
-
-@pytest.fixture
-def start() -> Iterator[Open]:
-    """A server with planned faults, a connection to it, and the waits that the connection makes."""
-    running = []
-
-    def begin(*planned: str | None, **options: float) -> tuple[OpenMLServer, Connection, list[float]]:
-        faults = Faults(
-            rate=0, planned=planned, slow_seconds=0, retry_after=int(options.pop("retry_after", 0))
-        )
-        server = OpenMLServer(generated_world(), faults=faults)
-        server.__enter__()
-        running.append(server)
-        waits: list[float] = []
-        return server, Connection(server.url, rate=1e6, sleep=waits.append, seed=0, **options), waits
-
-    yield begin
-    for server in running:
-        server.__exit__(None, None, None)
 
 
 @pytest.mark.parametrize(
@@ -133,28 +106,3 @@ def test_lists_of_ids_fit_into_a_path() -> None:
     path = "evaluation/setup/list/function/predictive_accuracy/flow/6969,6970/run/"
     assert 990 <= connection.longest_list(path, 7) <= 1010
     assert connection.longest_list(path, 8) < 910
-
-
-def test_answers_are_kept_until_they_are_forgotten(start: Open, tmp_path: Path) -> None:
-    server, connection, _ = start()
-    for _ in range(2):
-        answers = Answers(connection, tmp_path / "answers")
-        assert len(answers.get(PATH, read_evaluations).rows) == 5
-        with pytest.raises(ApiError) as refused:
-            answers.get(EMPTY, read_evaluations)
-        assert refused.value.no_results
-    assert len(server.requests) == answers.reused == 2
-    answers.forget([PATH, EMPTY])
-    answers.get(PATH, read_evaluations)
-    assert len(server.requests) == 3
-
-
-def test_a_damaged_answer_is_asked_for_again(start: Open, tmp_path: Path) -> None:
-    server, connection, _ = start()
-    answers = Answers(connection, tmp_path)
-    answers.get(PATH, read_evaluations)
-    (file,) = tmp_path.iterdir()
-    for content in (b"", b"12\nnothing", file.read_bytes()[:-9]):
-        file.write_bytes(content)
-        assert len(answers.get(PATH, read_evaluations).rows) == 5
-    assert len(server.requests) == 4

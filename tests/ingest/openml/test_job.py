@@ -1,95 +1,27 @@
 """Runs from an OpenML server into the warehouse: all of them, once, typed, whatever goes wrong on the way."""
 
-import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-import numpy as np
 import pandas as pd
 import pytest
 
 from ingest.openml.connection import Connection
-from ingest.openml.documents import Parameter, SetupValues
-from ingest.openml.flows import FlowParameter
-from ingest.openml.job import JobProgress, JobSummary, estimate, ingest_openml
+from ingest.openml.job import JobProgress, estimate, ingest_openml
 from ingest.openml.selection import Selection
 from ingest.openml.status import job_states
-from ingest.openml.tables import KnownFlow, setup_tables
 from ingest.run_files import ingest_run_file
+from tests.ingest.openml.jobs import ACCURACY, JUST_ACCURACY, connect, content, evaluations, expected, ingest
 from tests.openml_server import KINDS, Faults, OpenMLServer, World, generated_world, real_world
 from tests.openml_server import generated as names
-from warehouse.schema import TABLES
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput, Failed
 
 T = TypeVar("T")
 
-ACCURACY = "predictive_accuracy"
-JUST_ACCURACY = Selection(measures=(ACCURACY,))
 LISTINGS = ("evaluation/list", "evaluation/setup/list", "setup/list")
-
-
-@pytest.fixture
-def warehouse(tmp_path: Path) -> Warehouse:
-    return Warehouse.create(tmp_path / "warehouse")
-
-
-@pytest.fixture
-def world() -> World:
-    return generated_world()
-
-
-def connect(server: OpenMLServer) -> Connection:
-    return Connection(server.url, rate=1e6, sleep=lambda _: None, seed=0)
-
-
-def ingest(
-    warehouse: Warehouse, server: OpenMLServer, selection: Selection = JUST_ACCURACY, **options: Any
-) -> JobSummary:
-    server.forget_requests()
-    return ingest_openml(warehouse, selection, connect(server), **options)
-
-
-def evaluations(warehouse: Warehouse, measure: str = ACCURACY) -> dict[int, float | None]:
-    """Value by run."""
-    rows = warehouse.arrow(
-        "SELECT r.position AS run, e.value FROM evaluations e JOIN runs r USING (run) WHERE measure = ?",
-        [measure],
-    )
-    assert len(set(rows["run"].to_pylist())) == rows.num_rows
-    return dict(zip(rows["run"].to_pylist(), rows["value"].to_pylist(), strict=True))
-
-
-def expected(world: World, measure: str = ACCURACY) -> dict[int, float | None]:
-    """What the world lists, as the warehouse should have it."""
-    texts = {run: text for run, text in world.measure_values(measure).items() if run != names.NO_SETUP_RUN}
-    if measure == ACCURACY and names.TWO_ENGINES_RUN in texts:
-        texts[names.TWO_ENGINES_RUN] = "0.75"  # the first engine's; the second says 0.8
-    values = {run: float(text) if text else None for run, text in texts.items()}
-    return {run: None if value is None or np.isnan(value) else value for run, value in values.items()}
-
-
-def values_of(warehouse: Warehouse, run: int) -> dict[str, Any]:
-    """Typed hyperparameters of a run's setup."""
-    rows = warehouse.sql(
-        "SELECT h.parameter, h.value FROM hyperparameters h JOIN runs r USING (setup) WHERE r.run = ?",
-        [f"openml:{run}"],
-    )
-    return {name: json.loads(value) for name, value in zip(rows["parameter"], rows["value"], strict=True)}
-
-
-def content(warehouse: Warehouse) -> dict[str, list[tuple[Any, ...]]]:
-    """Every row but for which ingest wrote it."""
-    return {
-        name: [
-            tuple(row.values())
-            for row in warehouse.arrow(f"SELECT * EXCLUDE (ingest) FROM {name} ORDER BY ALL").to_pylist()
-        ]
-        for name in TABLES
-        if name != "ingests"
-    }
 
 
 # ---- what arrives --------------------------------------------------------------------------------
@@ -109,123 +41,6 @@ def test_several_measures_share_their_runs(warehouse: Warehouse, world: World) -
     assert evaluations(warehouse, "kappa") == expected(world, "kappa")
 
 
-def test_hyperparameters_are_typed_and_keep_their_text(warehouse: Warehouse, world: World) -> None:
-    with OpenMLServer(world) as server:
-        ingest(warehouse, server)
-    values = values_of(warehouse, names.SPECIAL_VALUES_RUN)
-    assert names.SPECIAL_TEXT in values.values()
-    raw = warehouse.sql(
-        "SELECT raw FROM hyperparameters h JOIN runs r USING (setup) WHERE r.run = ?",
-        [f"openml:{names.SPECIAL_VALUES_RUN}"],
-    )["raw"]
-    setup = names.SPECIAL_VALUES_RUN + names.SETUP_AFTER_RUN
-    assert sorted(raw) == sorted(world.parameters(setup).values())
-
-
-def test_what_a_setup_leaves_out_has_the_flows_default(warehouse: Warehouse, world: World) -> None:
-    with OpenMLServer(world) as server:
-        ingest(warehouse, server)
-    assert values_of(warehouse, names.DEFAULTS_RUN) == {"C": 0.25, "M": 2}
-    marked = warehouse.sql(
-        "SELECT DISTINCT is_default FROM hyperparameters WHERE setup = ?",
-        [f"openml:{names.DEFAULTS_RUN + names.SETUP_AFTER_RUN}"],
-    )
-    assert marked["is_default"].tolist() == [True]
-
-
-def test_a_setup_that_is_lost_has_no_hyperparameters_and_a_reason(warehouse: Warehouse, world: World) -> None:
-    with OpenMLServer(world) as server:
-        ingest(warehouse, server)
-    assert values_of(warehouse, names.HIDDEN_SETUP_RUN) == {}
-    (state,) = job_states(warehouse.path)
-    setup = names.HIDDEN_SETUP_RUN + names.SETUP_AFTER_RUN
-    assert state.skipped == [(f"setup {setup}", "the server has no hyperparameters of it")]
-
-
-def test_versions_of_a_flow_are_one_algorithm_with_one_set_of_parameters(
-    warehouse: Warehouse, world: World
-) -> None:
-    with OpenMLServer(world) as server:
-        ingest(warehouse, server)
-    flows = warehouse.sql("SELECT flow, algorithm FROM flows").set_index("flow")["algorithm"]
-    old, new = f"openml:{names.OLD_TREE}", f"openml:{names.NEW_TREE}"
-    assert flows[old] == flows[new]
-    table = warehouse.run_table(flows[old], ACCURACY)
-    assert set(table.runs["flow"]) == {old, new}
-    parameters = table.configurations.parameters
-    assert "criterion" in parameters
-    assert "random_state" not in parameters
-    assert set(parameters["criterion"].dropna()) == {"gini", "entropy"}
-
-
-def test_equal_tunable_values_are_one_configuration(warehouse: Warehouse, world: World) -> None:
-    setup, twin = names.DUPLICATE_RUNS[0] + names.SETUP_AFTER_RUN, 99_999
-    flow = names.J48
-    values = {path: text for path, text in world.parameters(setup).items() if text is not None}
-    world.add_setup(twin, flow, {**values, "M": "2"})  # its default, said aloud
-    world.add_run(99_998, 1, twin)
-    world.add_evaluation(99_998, ACCURACY, "0.5")
-    with OpenMLServer(world) as server:
-        ingest(warehouse, server)
-    found = warehouse.sql(
-        "SELECT count(DISTINCT configuration) AS n FROM setups WHERE setup IN (?, ?)",
-        [f"openml:{setup}", f"openml:{twin}"],
-    )
-    assert found["n"].tolist() == [1 if flow_of(warehouse, setup) == f"openml:{flow}" else 2]
-
-
-def flow_of(warehouse: Warehouse, setup: int) -> str:
-    return str(warehouse.sql("SELECT flow FROM setups WHERE setup = ?", [f"openml:{setup}"])["flow"][0])
-
-
-def test_datasets_keep_their_status_and_published_qualities(warehouse: Warehouse, world: World) -> None:
-    with OpenMLServer(world) as server:
-        ingest(warehouse, server)
-    datasets = warehouse.sql("SELECT * FROM datasets").set_index("dataset")
-    assert datasets.loc[f"openml:{names.DEACTIVATED}", "status"] == "deactivated"
-    assert datasets.loc["openml:101", ["rows", "columns", "classes"]].tolist() == [30, 3, 2]
-    qualities = warehouse.sql("SELECT * FROM qualities WHERE dataset = 'openml:101'").set_index("quality")
-    assert qualities.loc["ClassEntropy", "value"] == 0.9182958340544896
-    assert np.isnan(qualities.loc["MeanMutualInformation", "value"])
-    assert -1.0 in warehouse.sql("SELECT value FROM qualities")["value"].tolist()
-    tasks = warehouse.sql("SELECT * FROM tasks").set_index("task")
-    assert tasks.loc["openml:1", ["dataset", "task_type", "estimation_procedure"]].tolist() == [
-        "openml:101", "supervised_classification", "cv10",
-    ]  # fmt: skip
-
-
-def test_datasets_without_qualities_are_told(warehouse: Warehouse, world: World) -> None:
-    dataset = world.datasets[names.NO_QUALITIES]
-    task = replace(world.tasks[1], id=77, did=dataset.did)
-    world.add_task(task)
-    world.add_run(7_777, 77, names.DEFAULTS_RUN + names.SETUP_AFTER_RUN)
-    world.add_evaluation(7_777, ACCURACY, "0.5")
-    with OpenMLServer(world) as server:
-        ingest(warehouse, server)
-    (state,) = job_states(warehouse.path)
-    assert any(what == f"qualities of dataset {dataset.did}" and "362" in why for what, why in state.skipped)
-    assert len(warehouse.sql("SELECT * FROM datasets WHERE dataset = ?", [f"openml:{dataset.did}"])) == 1
-
-
-def test_qualities_of_a_run_file_move_to_the_dataset_that_its_task_turns_out_to_have(
-    warehouse: Warehouse, world: World, tmp_path: Path
-) -> None:
-    task = replace(world.tasks[1], id=77, did=names.NO_QUALITIES)
-    world.add_task(task)
-    world.add_run(7_777, 77, names.DEFAULTS_RUN + names.SETUP_AFTER_RUN)
-    world.add_evaluation(7_777, ACCURACY, "0.5")
-    (tmp_path / "runs.csv").write_text("max_features,predictive_accuracy,task_id\n0.5,0.75,77\n")
-    (tmp_path / "qualities.json").write_text('{"77": {"NumberOfInstances": 12, "ClassEntropy": null}}')
-    ingest_run_file(warehouse, tmp_path / "runs.csv", "6969", qualities=tmp_path / "qualities.json")
-    with OpenMLServer(world) as server:
-        ingest(warehouse, server)
-    of_file = warehouse.run_table("6969", ACCURACY).runs["dataset"]
-    assert of_file.tolist() == [f"openml:{names.NO_QUALITIES}"]
-    described = warehouse.metafeatures().loc[f"openml:{names.NO_QUALITIES}"]
-    assert described["NumberOfInstances"] == 12
-    assert np.isnan(described["ClassEntropy"])
-
-
 def test_runs_with_errors_come_along_where_they_are_asked_for(warehouse: Warehouse, world: World) -> None:
     with OpenMLServer(world) as server:
         ingest(warehouse, server)
@@ -241,28 +56,6 @@ def test_rows_that_no_parser_reads_are_skipped_one_by_one(warehouse: Warehouse) 
         ingest(warehouse, server, replace(JUST_ACCURACY, failures=True))
     (state,) = job_states(warehouse.path)
     assert [what for what, why in state.skipped if "unreadable" in why] == ["row 0 of the listing of runs"]
-
-
-def test_setups_may_name_another_version_of_a_component() -> None:
-    flow = KnownFlow("weka.J48", (FlowParameter("", "41", "C", "C", True, None, "0.25"),))
-    parameters = {
-        "1": Parameter("1", "40", "weka.J48(1)_C", "C"),
-        "2": Parameter("2", "7", "other(1)_C", "C"),
-    }
-    setups = [SetupValues("8", "41", ("1",), "0.5"), SetupValues("9", "41", ("1", "2"), "0.5\0000.75")]
-    rows = setup_tables(setups, parameters, {"41": flow})["hyperparameters"].to_pylist()
-    assert [(row["setup"], row["value"]) for row in rows if row["parameter"] == "C"] == [("openml:8", "0.5")]
-    assert len({(row["setup"], row["parameter"]) for row in rows}) == len(rows)
-
-
-def test_a_flow_that_could_not_be_read_is_asked_for_again(warehouse: Warehouse) -> None:
-    faults = Faults(0, planned=["malformed_json_or_xml"] * 4, endpoints=["flow"])
-    with OpenMLServer(generated_world(), faults=faults) as server:
-        ingest(warehouse, server, replace(JUST_ACCURACY, flows=(names.ZERO_R,)))
-        assert warehouse.sql("SELECT * FROM components").empty
-        world_again = replace(JUST_ACCURACY, flows=(names.ZERO_R,), tasks=(1,), measures=("kappa",))
-        ingest(warehouse, server, world_again)
-    assert len(warehouse.sql("SELECT * FROM components")) == 1
 
 
 # ---- selections ----------------------------------------------------------------------------------
@@ -346,14 +139,6 @@ def test_new_runs_are_added_and_nothing_else(warehouse: Warehouse, world: World)
     assert evaluations(warehouse, "kappa") == expected(world, "kappa")
 
 
-def test_late_evaluations_of_old_runs_are_found(warehouse: Warehouse, world: World) -> None:
-    with OpenMLServer(world, page_limit=10) as server:
-        ingest(warehouse, server)
-        world.add_evaluation(names.UNEVALUATED_RUN, ACCURACY, "0.75")
-        ingest(warehouse, server)
-    assert evaluations(warehouse)[names.UNEVALUATED_RUN] == 0.75
-
-
 def test_corrected_values_replace_the_old_ones(warehouse: Warehouse, world: World) -> None:
     with OpenMLServer(world) as server:
         ingest(warehouse, server)
@@ -373,25 +158,6 @@ def test_a_refresh_corrects_what_is_old(warehouse: Warehouse, world: World) -> N
     assert evaluations(warehouse) == expected(world)
     status = warehouse.sql("SELECT status FROM datasets WHERE dataset = 'openml:102'")["status"]
     assert status.tolist() == ["deactivated"]
-
-
-def test_runs_that_vanish_are_kept_and_new_ones_still_found(warehouse: Warehouse, world: World) -> None:
-    with OpenMLServer(world, page_limit=10) as server:
-        ingest(warehouse, server)
-        before = expected(world)
-        for run in sorted(before)[:40]:
-            world.remove_run(run)
-        world.add_run(600_000, 2, names.DEFAULTS_RUN + names.SETUP_AFTER_RUN)
-        world.add_evaluation(600_000, ACCURACY, "0.25")
-        ingest(warehouse, server)
-    assert evaluations(warehouse) == before | {600_000: 0.25}
-
-
-def test_what_is_immutable_is_asked_for_once(warehouse: Warehouse, world: World) -> None:
-    with OpenMLServer(world) as server:
-        ingest(warehouse, server)
-        ingest(warehouse, server, Selection(measures=("kappa",)))
-        assert server.counts() == {"evaluation/setup/list": 1}
 
 
 # ---- what goes wrong -----------------------------------------------------------------------------
@@ -425,20 +191,6 @@ def test_faults_lose_and_double_nothing(
     with OpenMLServer(generated_world(), page_limit=20, faults=faults) as server:
         ingest(warehouse, server, Selection(measures=(ACCURACY, "kappa")), jobs=jobs)
     assert content(warehouse) == whole
-
-
-def test_a_run_that_appears_between_two_pages_is_not_lost(warehouse: Warehouse) -> None:
-    world, faults = generated_world(), Faults(rate=0)
-
-    def insert() -> None:
-        world.add_run(3, 2, names.DEFAULTS_RUN + names.SETUP_AFTER_RUN)
-        world.add_evaluation(3, ACCURACY, "0.25")
-
-    faults.insert_between_pages(3, insert)
-    with OpenMLServer(world, page_limit=20, faults=faults) as server:
-        ingest(warehouse, server)
-    assert evaluations(warehouse) == expected(world)
-    assert 3 in evaluations(warehouse)
 
 
 class Killed(BaseException):

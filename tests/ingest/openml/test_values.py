@@ -6,8 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.openml.flows import structure_of
-from ingest.openml.tables import procedure_name
 from ingest.openml.values import is_cut, is_structure, typed
 
 REFERENCE = '{"oml-python:serialized_object": "component_reference", "value": {"key": "a", "step_name": "a"}}'
@@ -64,28 +62,3 @@ def test_references_to_components_are_structure(raw: str, expected: bool) -> Non
 def test_values_as_long_as_the_database_allows_are_probably_cut() -> None:
     assert is_cut("x" * 2048)
     assert not is_cut("x" * 2047)
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("sklearn.tree.tree.DecisionTreeClassifier(3)", "sklearn.tree._classes.DecisionTreeClassifier(12)"),
-        (
-            "sklearn.pipeline.Pipeline(a=sklearn.ensemble.forest.RandomForestClassifier(1))(2)",
-            "sklearn.pipeline.Pipeline(a=sklearn.ensemble._forest.RandomForestClassifier(7))(1)",
-        ),
-    ],
-)
-def test_versions_of_a_flow_have_one_structure(old: str, new: str) -> None:
-    assert structure_of(old) == structure_of(new)
-
-
-def test_steps_and_classes_tell_structures_apart() -> None:
-    names = ["p.Pipeline(a=q.X)", "p.Pipeline(b=q.X)", "p.Pipeline(a=q.Y)", "p.Pipeline(a=r.X)"]
-    assert len(set(map(structure_of, names))) == 4
-
-
-def test_procedures_have_short_names() -> None:
-    assert procedure_name("10-fold Crossvalidation") == "cv10"
-    assert procedure_name("5 times 2-fold Cross-validation") == "5xcv2"
-    assert procedure_name("Leave one out") == "Leave one out"

@@ -3,12 +3,8 @@
 import numpy as np
 import pytest
 
-from metalearners.gp.choice import best_together
 from metalearners.gp.posterior import Explanation, Posterior, Prior
-
-
-def prior(mean: list[float], factor: list[list[float]]) -> Prior:
-    return Prior(np.array(mean, dtype=np.float64), np.array(factor, dtype=np.float64))
+from tests.metalearners.gp.priors import prior
 
 
 def test_trials_that_agree_with_the_prior_change_no_order() -> None:
@@ -67,16 +63,6 @@ def test_the_evidence_decides_between_explanations() -> None:
     rest = np.setdiff1d(np.arange(30), tried)
     assert np.corrcoef(alone.mean[rest], truth[rest])[0, 1] < 0
     assert np.corrcoef(both.mean[rest], truth[rest])[0, 1] > 0.9
-
-
-def test_the_second_choice_is_good_where_the_first_is_not() -> None:
-    """a and b rise and fall together; c is expected a little less than b, but is independent of both."""
-    together = prior([1.0, 0.9, 0.8], [[1, 0], [1, 0], [0, 1]])
-    assert best_together(together, 3).tolist() == [0, 2, 1]
-
-
-def test_certain_scores_are_taken_in_order() -> None:
-    assert best_together(prior([0.1, 0.9, 0.5], [[0], [0], [0]]), 3)[0] == 1
 
 
 def test_compared_trials_differ_as_their_values_do() -> None:

@@ -30,7 +30,7 @@ def test_what_is_no_subcommand_is_the_dataset() -> None:
 
 def test_a_dataset_is_named_once() -> None:
     for again in (["--dataset", "b.csv"], ["--trials", "3", "--dataset=b.csv"]):
-        with pytest.raises(BadInput, match="the dataset is a.csv or that of --dataset: name one"):
+        with pytest.raises(BadInput, match=r"the dataset is a.csv or that of --dataset: name one"):
             app(["a.csv", *again], standalone_mode=False)
 
 

@@ -1,84 +1,19 @@
-"""The GP-LVM of a matrix: its likelihood, what it finds, and that its training can be interrupted."""
+"""The GP-LVM of a matrix: what it finds, and that its training can be interrupted."""
 
-import math
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from metalearners.gp.kernels import Shape
 from metalearners.learners.base import Round
 from metalearners.learners.factorization.latent_kernel import LatentKernel
+from tests.metalearners.learners.factorization.matrices import NOISE, dense_nll, drawn
 from warehouse.support.errors import BadInput
 
-torch = pytest.importorskip("torch", reason="training needs the extra `pmf`")
+pytest.importorskip("torch", reason="training needs the extra `pmf`")
 gplvm = pytest.importorskip("metalearners.learners.factorization.gplvm")
-likelihood = pytest.importorskip("metalearners.learners.factorization.likelihood")
 checkpoint = pytest.importorskip("metalearners.learners.factorization.checkpoint")
-
-NOISE = 0.3
-
-
-def drawn(n: int, d: int, missing: float, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """A matrix from the model with two latent dimensions, with gaps, and the matrix without noise."""
-    random = np.random.default_rng(seed)
-    X = random.normal(size=(n, 2))
-    kernel = LatentKernel("rbf", 1.0, np.array([0.3, 0.15]), NOISE**2)
-    K = kernel.covariance(X, X) + 1e-9 * np.eye(n)
-    truth = np.linalg.cholesky(K) @ random.normal(size=(n, d))
-    Y = truth + NOISE * random.normal(size=truth.shape)
-    Y[random.random(Y.shape) < missing] = np.nan
-    return Y, truth
-
-
-def dense_nll(Y: np.ndarray, X: np.ndarray, kernel: LatentKernel) -> float:
-    """The formula of `gplvm`, dataset by dataset, with the rows that each one has."""
-    total = 0.0
-    for y in Y.T:
-        o = ~np.isnan(y)
-        C = kernel.covariance(X[o], X[o]) + kernel.sigma2 * np.eye(o.sum())
-        total += 0.5 * (
-            o.sum() * math.log(2 * math.pi) + np.linalg.slogdet(C)[1] + y[o] @ np.linalg.solve(C, y[o])
-        )
-    return total
-
-
-def model_nll(Y: np.ndarray, values: np.ndarray, shape: Shape) -> tuple[float, np.ndarray]:
-    """nll and its gradient at a vector: X (n x 2), log alpha, log gamma (2), log sigma2."""
-    n = len(Y)
-    parameters = torch.tensor(values, dtype=torch.float64, requires_grad=True)
-    X, log_alpha = parameters[: 2 * n].reshape(n, 2), parameters[2 * n]
-    scaled = X * (0.5 * parameters[2 * n + 1 : 2 * n + 3]).exp()
-    r2 = ((scaled[:, None, :] - scaled[None, :, :]) ** 2).sum(-1)
-    K = log_alpha.exp() * gplvm.correlation(r2, shape)
-    y, observed = torch.tensor(np.nan_to_num(Y.T)), torch.tensor(~np.isnan(Y.T))
-    loss = likelihood.nll(K.expand(Y.shape[1], n, n), parameters[-1].exp(), y, observed)
-    loss.backward()
-    return loss.item(), parameters.grad.numpy()
-
-
-def dense_at(Y: np.ndarray, values: np.ndarray, shape: Shape) -> float:
-    n = len(Y)
-    kernel = LatentKernel(
-        shape, float(np.exp(values[2 * n])), np.exp(values[2 * n + 1 : 2 * n + 3]), float(np.exp(values[-1]))
-    )
-    return dense_nll(Y, values[: 2 * n].reshape(n, 2), kernel)
-
-
-@pytest.mark.parametrize("shape", ["rbf", "matern"])
-def test_likelihood_and_gradient_are_those_of_the_formula(shape: Shape) -> None:
-    """With gaps, which a row that is dropped and a row that is masked must treat alike."""
-    Y, _ = drawn(8, 3, missing=0.3)
-    values = np.random.default_rng(1).normal(scale=0.5, size=2 * 8 + 4)
-    loss, gradient = model_nll(Y, values, shape)
-    assert loss == pytest.approx(dense_at(Y, values, shape), rel=1e-6)
-    step = 1e-5
-    for place in range(len(values)):
-        change = np.zeros_like(values)
-        change[place] = step
-        slope = (dense_at(Y, values + change, shape) - dense_at(Y, values - change, shape)) / (2 * step)
-        assert gradient[place] == pytest.approx(slope, rel=1e-6, abs=1e-6)
 
 
 def test_inducing_positions_at_all_configurations_are_exact() -> None:
@@ -209,3 +144,25 @@ def test_a_matrix_without_two_different_scores_is_refused(Y: np.ndarray) -> None
 def test_a_device_that_is_not_there_is_refused() -> None:
     with pytest.raises(BadInput, match="no device"):
         gplvm.train(drawn(5, 5, 0.0)[0], device="quantum")
+
+
+@pytest.mark.parametrize("N", [6, 12])
+def test_components_without_variance_do_not_spoil_the_start(N: int) -> None:
+    """A centred matrix of N rows has N - 1 components; the last of N is rounding error, however large D is.
+
+    One that is scaled to variance 1 over N rows has no entry above the square root of N - 1.
+    """
+    Y = np.random.default_rng(0).normal(size=(N, 40))
+    X, share = gplvm.principal_components(Y, N)
+    assert X.shape == (N, N)
+    assert np.isfinite(X).all()
+    assert np.abs(X).max() <= np.sqrt(N - 1) + 1e-9
+    assert not X[:, -1].any()
+    assert share.sum() == pytest.approx(1)
+
+
+def test_a_training_with_more_dimensions_than_components_works() -> None:
+    Y = np.random.default_rng(0).normal(size=(6, 40))
+    model = gplvm.train(Y, epochs=3, latent=6)
+    assert np.isfinite(model.X).all()
+    assert np.isfinite(model.losses).all()

@@ -1,0 +1,56 @@
+"""Servers, connections, and warehouses to fill."""
+
+import importlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ingest.openml.connection import Connection
+from tests.ingest.openml.listings import Open
+from tests.openml_server import Faults, OpenMLServer, World, generated_world
+from warehouse.store import Warehouse
+
+
+@pytest.fixture
+def warehouse(tmp_path: Path) -> Warehouse:
+    return Warehouse.create(tmp_path / "warehouse")
+
+
+@pytest.fixture
+def world() -> World:
+    return generated_world()
+
+
+@pytest.fixture
+def start() -> Iterator[Open]:
+    """A server with planned faults, a connection to it, and the waits that the connection makes."""
+    running = []
+
+    def begin(*planned: str | None, **options: float) -> tuple[OpenMLServer, Connection, list[float]]:
+        faults = Faults(
+            rate=0, planned=planned, slow_seconds=0, retry_after=int(options.pop("retry_after", 0))
+        )
+        server = OpenMLServer(generated_world(), faults=faults)
+        server.__enter__()
+        running.append(server)
+        waits: list[float] = []
+        return server, Connection(server.url, rate=1e6, sleep=waits.append, seed=0, **options), waits
+
+    yield begin
+    for server in running:
+        server.__exit__(None, None, None)
+
+
+@pytest.fixture
+def _client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The `openml` client with settings and a cache of its own."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setenv("OPENML_CACHE_DIR", str(tmp_path / "cache"))
+    client = importlib.import_module("openml")
+    for name, value in {
+        "server": client.config.server,
+        "connection_n_retries": 1,
+        "_root_cache_directory": tmp_path / "cache",
+    }.items():
+        monkeypatch.setattr(client.config, name, value)

@@ -1,0 +1,11 @@
+"""Requests of a listing that has rows and of one that has none."""
+
+from collections.abc import Callable
+
+from ingest.openml.connection import Connection
+from tests.openml_server import OpenMLServer
+
+PATH = "evaluation/list/function/predictive_accuracy/limit/5/offset/0"
+EMPTY = "evaluation/list/function/f_measure/limit/5/offset/0"
+
+Open = Callable[..., tuple[OpenMLServer, Connection, list[float]]]

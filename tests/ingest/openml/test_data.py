@@ -1,0 +1,41 @@
+"""Datasets that are downloaded and described, one by one."""
+
+import pandas as pd
+import pytest
+
+from ingest.openml.data import ingest_openml_data
+from tests.openml_server import OpenMLServer, World
+from tests.openml_server import generated as names
+from warehouse.store import Warehouse
+from warehouse.support.errors import BadInput
+
+pytestmark = pytest.mark.usefixtures("_client")
+
+
+def test_a_dataset_that_can_not_be_read_is_passed_over_with_the_reason(
+    warehouse: Warehouse, world: World
+) -> None:
+    told: list[str] = []
+    with OpenMLServer(world) as server:
+        done = ingest_openml_data(
+            warehouse, [999, 101, names.DEACTIVATED], server=server.url, report=told.append
+        )
+    assert (done.described, done.known, list(done.failed)) == ([101], [], [999, names.DEACTIVATED])
+    assert all("\n" not in reason and reason for reason in done.failed.values())
+    assert told[:2] == ["dataset 999, 1 of 3", "dataset 101, 2 of 3"]
+
+
+def test_what_another_version_described_is_described_again(warehouse: Warehouse, world: World) -> None:
+    old = {"dataset": "openml:101", "quality": "ClassEntropy", "value": 7.0, "source": "computed"}
+    warehouse.write({"qualities": pd.DataFrame([old | {"extractor": "of old"}])}, source="test")
+    with OpenMLServer(world) as server:
+        assert ingest_openml_data(warehouse, [101], server=server.url).described == [101]
+        assert ingest_openml_data(warehouse, [101], server=server.url).known == [101]
+    found = warehouse.sql("SELECT extractor, value FROM qualities WHERE quality = 'ClassEntropy'")
+    assert len(found) == found["extractor"].nunique()
+    assert found["value"].between(0, 1).any()
+
+
+def test_what_is_no_address_is_refused(warehouse: Warehouse) -> None:
+    with pytest.raises(BadInput, match="must be an address like"):
+        ingest_openml_data(warehouse, [101], server="openml.org")

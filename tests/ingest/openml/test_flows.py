@@ -1,0 +1,124 @@
+"""Flows of OpenML: their names in the warehouse, and which versions are one algorithm."""
+
+from xml.sax.saxutils import escape
+
+import pytest
+
+from ingest.openml.flows import known_flow, read_flow, structure_of
+from tests.ingest.openml.jobs import ACCURACY, ingest
+from tests.openml_server import OpenMLServer, World
+from tests.openml_server import generated as names
+from warehouse.store import Warehouse
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("sklearn.tree.tree.DecisionTreeClassifier(3)", "sklearn.tree._classes.DecisionTreeClassifier(12)"),
+        (
+            "sklearn.pipeline.Pipeline(a=sklearn.ensemble.forest.RandomForestClassifier(1))(2)",
+            "sklearn.pipeline.Pipeline(a=sklearn.ensemble._forest.RandomForestClassifier(7))(1)",
+        ),
+    ],
+)
+def test_versions_of_a_flow_have_one_structure(old: str, new: str) -> None:
+    assert structure_of(old) == structure_of(new)
+
+
+def test_steps_and_classes_tell_structures_apart() -> None:
+    names = ["p.Pipeline(a=q.X)", "p.Pipeline(b=q.X)", "p.Pipeline(a=q.Y)", "p.Pipeline(a=r.X)"]
+    assert len(set(map(structure_of, names))) == 4
+
+
+def test_versions_of_a_flow_are_one_algorithm_with_one_set_of_parameters(
+    warehouse: Warehouse, world: World
+) -> None:
+    with OpenMLServer(world) as server:
+        ingest(warehouse, server)
+    flows = warehouse.sql("SELECT flow, algorithm FROM flows").set_index("flow")["algorithm"]
+    old, new = f"openml:{names.OLD_TREE}", f"openml:{names.NEW_TREE}"
+    assert flows[old] == flows[new]
+    table = warehouse.run_table(flows[old], ACCURACY)
+    assert set(table.runs["flow"]) == {old, new}
+    parameters = table.configurations.parameters
+    assert "criterion" in parameters
+    assert "random_state" not in parameters
+    assert set(parameters["criterion"].dropna()) == {"gini", "entropy"}
+
+
+def flow_document(flow: int, name: str, *parts: str) -> str:
+    """A flow with its parameters and components, as `flow/{id}` has it."""
+    about = f"<oml:id>{flow}</oml:id><oml:name>{name}</oml:name><oml:version>3</oml:version>"
+    return f'<oml:flow xmlns:oml="http://openml.org/openml">{about}{"".join(parts)}</oml:flow>'
+
+
+def parameter(name: str, default: str = "") -> str:
+    return (
+        f"<oml:parameter><oml:name>{name}</oml:name>"
+        f"<oml:default_value>{escape(default)}</oml:default_value></oml:parameter>"
+    )
+
+
+def component(step: str, document: str) -> str:
+    return f"<oml:component><oml:identifier>{step}</oml:identifier>{document}</oml:component>"
+
+
+def test_parameters_have_their_plain_name_unless_two_components_share_it() -> None:
+    """Components are named by the path of steps that leads to them."""
+    inner = component("inner", flow_document(9, "x.Inner", parameter("gamma")))
+    body = flow_document(
+        7,
+        "x.Pipeline",
+        component("one", flow_document(8, "x.One", parameter("alpha", "0.5"), parameter("beta"), inner)),
+        component("two", flow_document(10, "x.Two", parameter("alpha"))),
+    )
+    flow = read_flow(body.encode())
+    assert [(part.path, part.flow) for part in flow.components] == [
+        ("", "7"), ("one", "8"), ("one__inner", "9"), ("two", "10"),
+    ]  # fmt: skip
+    assert {(own.component, own.name): own.parameter for own in flow.parameters} == {
+        ("one", "alpha"): "one__alpha",
+        ("one", "beta"): "beta",
+        ("one__inner", "gamma"): "gamma",
+        ("two", "alpha"): "two__alpha",
+    }
+    assert flow.parameters[0].default_value == "0.5"
+    assert flow.algorithm == flow.structure == "x.Pipeline"
+
+
+def test_randomness_resources_and_parts_are_not_tuned() -> None:
+    reference = '{"oml-python:serialized_object": "component_reference", "value": {"key": "a"}}'
+    tuned = [parameter("alpha"), parameter("n_jobs"), parameter("random_state"), parameter("base", reference)]
+    flow = read_flow(flow_document(7, "x.Model", *tuned).encode())
+    assert [own.name for own in flow.parameters if own.tunable] == ["alpha"]
+
+
+@pytest.mark.parametrize(
+    ("flow", "parameters", "expected"),
+    [
+        ("8317", ["C", "gamma", "tol", "coef0"], "svm"),
+        ("8317", ["C", "gamma", "tol"], None),  # three of the six that ours has may be anything
+        ("8317", [], None),
+        ("1", ["C", "gamma", "tol", "coef0"], None),
+    ],
+)
+def test_a_number_is_one_of_our_flows_if_most_of_its_parameters_are_there(
+    flow: str, parameters: list[str], expected: str | None
+) -> None:
+    found = known_flow(flow, [("classifier", name) for name in parameters])
+    assert (found.name if found else None) == expected
+
+
+def test_of_two_imputers_the_one_of_numeric_columns_is_ours() -> None:
+    imputers = [
+        component(f"columns__{kind}__imputer", flow_document(number, "x.Imputer", parameter("strategy")))
+        for number, kind in ((8, "nominal"), (9, "numeric"))
+    ]
+    svm = flow_document(10, "x.SVC", *map(parameter, ("C", "gamma", "tol", "coef0", "degree")))
+    flow = read_flow(flow_document(8317, "x.Pipeline", *imputers, component("svc", svm)).encode())
+    assert flow.algorithm == "svm"
+    names = {own.component: own for own in flow.parameters if own.name == "strategy"}
+    assert names["columns__numeric__imputer"].parameter == "imputation"
+    assert names["columns__nominal__imputer"].parameter == "columns__nominal__imputer__strategy"
+    tunable = [own.parameter for own in flow.parameters if own.tunable]
+    assert sorted(tunable) == ["C", "coef0", "gamma", "imputation", "tol"]

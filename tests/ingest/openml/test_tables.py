@@ -1,0 +1,144 @@
+"""OpenML's answers as rows of the warehouse."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ingest.openml.documents import Parameter, SetupValues
+from ingest.openml.flows import FlowParameter
+from ingest.openml.tables import KnownFlow, dataset_tables, procedure_name, setup_tables
+from tests.ingest.openml.jobs import ACCURACY, ingest, values_of
+from tests.openml_server import OpenMLServer, World
+from tests.openml_server import generated as names
+from warehouse.store import Warehouse
+
+
+def test_hyperparameters_are_typed_and_keep_their_text(warehouse: Warehouse, world: World) -> None:
+    with OpenMLServer(world) as server:
+        ingest(warehouse, server)
+    values = values_of(warehouse, names.SPECIAL_VALUES_RUN)
+    assert names.SPECIAL_TEXT in values.values()
+    raw = warehouse.sql(
+        "SELECT raw FROM hyperparameters h JOIN runs r USING (setup) WHERE r.run = ?",
+        [f"openml:{names.SPECIAL_VALUES_RUN}"],
+    )["raw"]
+    setup = names.SPECIAL_VALUES_RUN + names.SETUP_AFTER_RUN
+    assert sorted(raw) == sorted(world.parameters(setup).values())
+
+
+def test_what_a_setup_leaves_out_has_the_flows_default(warehouse: Warehouse, world: World) -> None:
+    with OpenMLServer(world) as server:
+        ingest(warehouse, server)
+    assert values_of(warehouse, names.DEFAULTS_RUN) == {"C": 0.25, "M": 2}
+    marked = warehouse.sql(
+        "SELECT DISTINCT is_default FROM hyperparameters WHERE setup = ?",
+        [f"openml:{names.DEFAULTS_RUN + names.SETUP_AFTER_RUN}"],
+    )
+    assert marked["is_default"].tolist() == [True]
+
+
+def test_equal_tunable_values_are_one_configuration(warehouse: Warehouse, world: World) -> None:
+    setup, twin = names.DUPLICATE_RUNS[0] + names.SETUP_AFTER_RUN, 99_999
+    flow = names.J48
+    values = {path: text for path, text in world.parameters(setup).items() if text is not None}
+    world.add_setup(twin, flow, {**values, "M": "2"})  # its default, said aloud
+    world.add_run(99_998, 1, twin)
+    world.add_evaluation(99_998, ACCURACY, "0.5")
+    with OpenMLServer(world) as server:
+        ingest(warehouse, server)
+    found = warehouse.sql(
+        "SELECT count(DISTINCT configuration) AS n FROM setups WHERE setup IN (?, ?)",
+        [f"openml:{setup}", f"openml:{twin}"],
+    )
+    assert found["n"].tolist() == [1 if flow_of(warehouse, setup) == f"openml:{flow}" else 2]
+
+
+def flow_of(warehouse: Warehouse, setup: int) -> str:
+    return str(warehouse.sql("SELECT flow FROM setups WHERE setup = ?", [f"openml:{setup}"])["flow"][0])
+
+
+def test_setups_may_name_another_version_of_a_component() -> None:
+    flow = KnownFlow("weka.J48", (FlowParameter("", "41", "C", "C", True, None, "0.25"),))
+    parameters = {
+        "1": Parameter("1", "40", "weka.J48(1)_C", "C"),
+        "2": Parameter("2", "7", "other(1)_C", "C"),
+    }
+    setups = [SetupValues("8", "41", ("1",), "0.5"), SetupValues("9", "41", ("1", "2"), "0.5\0000.75")]
+    rows = setup_tables(setups, parameters, {"41": flow})["hyperparameters"].to_pylist()
+    assert [(row["setup"], row["value"]) for row in rows if row["parameter"] == "C"] == [("openml:8", "0.5")]
+    assert len({(row["setup"], row["parameter"]) for row in rows}) == len(rows)
+
+
+def test_procedures_have_short_names() -> None:
+    assert procedure_name("10-fold Crossvalidation") == "cv10"
+    assert procedure_name("5 times 2-fold Cross-validation") == "5xcv2"
+    assert procedure_name("Leave one out") == "Leave one out"
+
+
+def depth(component: str, component_flow: str = "42") -> FlowParameter:
+    return FlowParameter(component, component_flow, "max_depth", "max_depth", True, None, None)
+
+
+def configurations_of(tables: dict[str, Any]) -> list[str]:
+    rows = sorted(tables["setups"].to_pylist(), key=lambda row: int(row["setup"].removeprefix("openml:")))
+    return [row["configuration"] for row in rows]
+
+
+@given(st.lists(st.tuples(st.sampled_from(["1", "2", '"a"', "null"]), st.integers(0, 3)), min_size=1))
+def test_setups_are_one_configuration_exactly_where_their_tunable_values_are_equal(
+    drawn: list[tuple[str, int]],
+) -> None:
+    """A seed tells no configurations apart, in whatever order a setup has its parameters."""
+    parameters = {
+        "1": Parameter("1", "41", "x(1)_alpha", "alpha"),
+        "2": Parameter("2", "41", "x(1)_random_state", "random_state"),
+    }
+    setups = [
+        SetupValues(str(number), "41", ("1", "2"), f"{alpha}\0{seed}")
+        if number % 2
+        else SetupValues(str(number), "41", ("2", "1"), f"{seed}\0{alpha}")
+        for number, (alpha, seed) in enumerate(drawn)
+    ]
+    found = configurations_of(setup_tables(setups, parameters, {}))
+    pairs = list(zip(found, (alpha for alpha, _ in drawn), strict=True))
+    assert len(set(pairs)) == len(set(found)) == len({alpha for _, alpha in pairs})
+
+
+def test_a_flow_that_is_not_known_has_the_names_that_its_setups_give() -> None:
+    parameters = {"1": Parameter("1", "7", "sklearn.tree.tree.Tree(7)_max_depth", "max_depth")}
+    tables = setup_tables([SetupValues("8", "41", ("1",), "3")], parameters, {})
+    (row,) = tables["hyperparameters"].to_pylist()
+    assert (row["component"], row["parameter"], row["value"]) == ("sklearn.tree.tree.Tree", "max_depth", "3")
+    assert (row["is_default"], row["tunable"]) == (False, True)
+    assert configurations_of(tables)[0].startswith("openml:41/")
+
+
+def test_parameters_of_one_name_are_told_apart_by_their_component() -> None:
+    parameters = {
+        "1": Parameter("1", "42", "x.Inner(1)_max_depth", "max_depth"),
+        "2": Parameter("2", "43", "x.Outer(1)_max_depth", "max_depth"),
+    }
+    flow = KnownFlow("x", (depth("inner", "42"), depth("", "43")))
+    setup = SetupValues("8", "41", ("1", "2"), "3\0005")
+    rows = setup_tables([setup], parameters, {"41": flow})["hyperparameters"].to_pylist()
+    assert {row["parameter"]: row["value"] for row in rows} == {"inner__max_depth": "3", "2__max_depth": "5"}
+
+
+def test_a_setup_that_is_lost_has_no_configuration() -> None:
+    tables = setup_tables([SetupValues("8", "41", exists=False)], {}, {})
+    assert configurations_of(tables) == [None]
+    assert tables["hyperparameters"].num_rows == 0
+
+
+@pytest.mark.parametrize(
+    ("value", "rows"), [("30.0", 30), ("-1.0", None), ("2.5", None), ("NaN", None), ("?", None), (None, None)]
+)
+def test_only_whole_numbers_from_0_on_are_counts(value: str | None, rows: int | None) -> None:
+    """What is published is kept beside the count, as far as it is a number."""
+    tables = dataset_tables([{"did": "3"}], {"3": {"NumberOfInstances": value}})
+    (row,) = tables["datasets"].to_pylist()
+    assert (row["rows"], row["status"], row["name"]) == (rows, "unlisted", "dataset 3")
+    (quality,) = tables["qualities"].to_pylist()
+    assert quality["value"] == {"30.0": 30, "-1.0": -1, "2.5": 2.5}.get(value or "")

@@ -1,0 +1,103 @@
+"""What a search found, as programs and people read it."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ingest.flows import get_flow
+from ingest.reading.datasets import Dataset
+from ingest.running.limits import Outcome, Trial
+from recommend.bo.tuning import Progress, Tuned
+from recommend.bo.tuning.history import Entry
+from recommend.bo.tuning.report import document, standing, table
+from tests.recommend.bo.tuning.searches import QUICK
+from warehouse.configurations.configuration import Configuration
+
+TREE = get_flow("decision_tree")
+
+
+def entry(number: int, trial: Trial | None) -> Entry:
+    return Entry(number, Configuration(TREE.name, TREE.default() | {"max_depth": number + 1}), "model", trial)
+
+
+def success(value: float) -> Trial:
+    return Trial(Outcome.success, {"predictive_accuracy": value}, None, 0.5)
+
+
+@pytest.fixture
+def tuned(dataset: Dataset) -> Tuned:
+    """A crash, 0.75, a value that is no number, and 0.875, which is the best."""
+    trials = [
+        Trial(Outcome.crash, None, "no memory", 1.0),
+        success(0.75),
+        success(float("nan")),
+        success(0.875),
+    ]
+    entries = [entry(*pair) for pair in enumerate(trials)]
+    return Tuned(
+        dataset, QUICK, entries, [entries[1], entries[3]], {1: 0.625, 3: 0.5}, (1200, 40), Path("h"), False
+    )
+
+
+def test_the_document_is_json_with_every_trial(tuned: Tuned) -> None:
+    found = json.loads(json.dumps(document(tuned), allow_nan=False))
+    assert (found["best"], found["incumbents"]) == (3, [1, 3])
+    assert found["dataset"]["rows"] == {"tuned": 1200, "held_out": 40}
+    trials = {trial["number"]: trial for trial in found["trials"]}
+    assert [trial["value"] for trial in trials.values()] == [None, 0.75, None, 0.875]
+    assert [trial["held_out"] for trial in trials.values()] == [None, 0.625, None, 0.5]
+    assert [trials[0][name] for name in ("outcome", "message", "flow")] == ["crash", "no memory", TREE.id]
+    assert trials[3]["hyperparameters"] == TREE.default() | {"max_depth": 4}
+
+
+def test_a_trial_that_has_not_ended_has_no_outcome(tuned: Tuned) -> None:
+    found = document(replace(tuned, entries=[entry(0, None)], incumbents=[], held_out={}))
+    (trial,) = found["trials"]
+    assert [trial[name] for name in ("outcome", "message", "seconds", "value")] == [None] * 4
+    assert found["best"] is None
+
+
+def test_the_table_has_the_incumbents_and_counts_the_outcomes(tuned: Tuned) -> None:
+    lines = table(tuned).splitlines()
+    assert "1,200 rows to tune on, 40 held out" in lines[0]
+    assert lines[1] == "4 trials (3 success, 1 crash)"
+    assert lines[3].split()[:4] == ["trial", "predictive_accuracy", "held", "out"]
+    rows = [line.split()[:4] for line in lines if line.split()[:1] in (["1"], ["3"])]
+    assert rows == [["1", "0.7500", "0.6250", "model"], ["3", "0.8750", "0.5000", "model"]]
+    assert "max_depth=4" in "".join(lines)
+
+
+@pytest.mark.parametrize(("folds", "of"), [(1, "split"), (2, "2-fold cross-validation")])
+def test_the_table_says_by_what_the_best_was_chosen(tuned: Tuned, folds: int, of: str) -> None:
+    text = table(replace(tuned, search=replace(QUICK, folds=folds)))
+    assert f"predictive_accuracy: of the trial's {of}, by which the best was chosen;" in text
+
+
+def test_a_search_without_a_success_says_so(tuned: Tuned) -> None:
+    failed = replace(tuned, entries=tuned.entries[:1], incumbents=[], held_out={}, interrupted=True)
+    assert table(failed).splitlines()[1:] == ["1 trials (1 crash), interrupted", "No trial succeeded."]
+    assert "0 trials (none ended)" in table(replace(failed, entries=[]))
+
+
+@pytest.mark.parametrize(
+    ("progress", "line"),
+    [
+        ({"done": 0}, "trial 0"),
+        ({"done": 3, "of": 9, "failed": 1}, "trial 3 of 9, 1 failed"),
+        (
+            {"done": 3, "of": 9, "best": 0.98765, "best_flow": "svm", "seconds_left": 600.0},
+            "trial 3 of 9, best kappa 0.9877 (svm), 10 min left",
+        ),
+        (
+            {"done": 3, "best": 0.0, "best_flow": "svm", "seconds_left": 0.0},
+            "trial 3, best kappa 0.0000 (svm), 0 s left",
+        ),
+    ],
+)
+def test_one_line_says_where_a_search_stands(progress: dict[str, Any], line: str) -> None:
+    """As much of it as is known."""
+    nothing: dict[str, Any] = dict.fromkeys(["of", "seconds_left", "best", "best_flow"])
+    assert standing(Progress(**nothing | {"failed": 0} | progress), "kappa") == line
