@@ -35,7 +35,7 @@ from warehouse.support.errors import BadOption, TooFewRuns, UnknownName
 from warehouse.support.journal import Journal
 from warehouse.support.parallel import side_by_side
 
-TASKS = ("table", "model")
+TASKS: dict[str, type[TableTask] | type[ModelTask]] = {"table": TableTask, "model": ModelTask}
 ORDER = "order"
 _RANDOM = {"random": 1, "random-2x": 2, "random-4x": 4}
 """Methods that draw so many configurations at random for one trial."""
@@ -93,7 +93,7 @@ def simulate(
     """Search each dataset with each method and seed; what is learned comes from the other datasets.
 
     Args:
-        datasets: None = all of the runs.
+        datasets: None = all that have runs enough for a task.
         jobs: processes that work at the same time; the result does not depend on it.
         journal: keeps each search at once; those that it holds are taken from it.
         on_result: called with the number of datasets done and their total.
@@ -106,11 +106,12 @@ def simulate(
     for method in plan.methods:
         _check(method, plan.kind)
     known = runs.runs["dataset"].unique().tolist()
-    wanted = known if datasets is None else list(datasets)
+    enough = runs.runs["dataset"].value_counts() >= TASKS[plan.kind].fewest_runs
+    wanted = [dataset for dataset in known if enough[dataset]] if datasets is None else list(datasets)
     strangers = [dataset for dataset in wanted if dataset not in set(known)]
     if strangers:
         raise TooFewRuns(f"no run on dataset {strangers[0]!r} has {runs.measure}")
-    if len(known) < 2:
+    if len(known) < 2 or not wanted:
         raise TooFewRuns("leaving one dataset out takes runs on two datasets or more")
     of_runs = runs_checksum(runs)
     kept = {} if journal is None else dict(_kept(journal, plan, of_runs))
@@ -149,11 +150,7 @@ def _searches(
     from threadpoolctl import threadpool_limits
 
     with threadpool_limits(1):  # datasets run side by side
-        task: Task = (
-            TableTask(runs, metafeatures, dataset)
-            if plan.kind == "table"
-            else ModelTask(runs, metafeatures, dataset)
-        )
+        task: Task = TASKS[plan.kind](runs, metafeatures, dataset)
         others = TrainedModels(
             without_datasets(runs, [dataset]), metafeatures.drop(index=dataset, errors="ignore")
         )

@@ -23,7 +23,7 @@ from recommend.bo.candidates import Candidate, Candidates, SpaceCandidates, Tabl
 from recommend.space import Configurations, Space, configurations_of_table
 from warehouse.queries import RunTable
 from warehouse.support.arrays import Floats
-from warehouse.support.errors import BadOption
+from warehouse.support.errors import BadOption, TooFewRuns
 
 TREES, LEAVES, RATE, FEWEST = 200, 16, 0.1, 3  # a forest that follows the runs closely; set by hand
 RANDOM = 10_000
@@ -60,6 +60,8 @@ class Task(Protocol):
 class TableTask:
     """The runs on one dataset."""
 
+    fewest_runs = 1
+
     def __init__(self, runs: RunTable, metafeatures: pd.DataFrame, dataset: str) -> None:
         """`runs` may be on other datasets, too."""
         table, self.values = runs_on(runs, dataset)
@@ -84,15 +86,20 @@ class TableTask:
 class ModelTask:
     """Boosted trees on the runs of one flow on one dataset, asked about the flow's whole space."""
 
+    fewest_runs = 2 * FEWEST
+    """Below which no tree splits."""
+
     def __init__(self, runs: RunTable, metafeatures: pd.DataFrame, dataset: str) -> None:
         """`runs` are of one flow of ours, whose space it is.
 
         Raises:
-            BadInput: they are of several flows, or of one that we do not know.
+            BadInput: they are of several flows, of one that we do not know, or too few.
         """
         import lightgbm
 
         table, values = runs_on(runs, dataset)
+        if len(values) < self.fewest_runs:
+            raise TooFewRuns(f"{dataset} has {len(values)} runs; a model of them takes {self.fewest_runs}")
         self.dataset = dataset
         self.metafeatures = metafeatures.reindex([dataset]).iloc[0]
         self.space = Space([_flow_of(runs)], joint=False, historical=True)

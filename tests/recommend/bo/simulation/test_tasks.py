@@ -18,7 +18,7 @@ from tests.tables import flow_table
 from warehouse.configurations.parameters import Choice, Number
 from warehouse.queries import RunTable
 from warehouse.support.arrays import Floats
-from warehouse.support.errors import BadInput, BadOption
+from warehouse.support.errors import BadInput, BadOption, TooFewRuns
 
 
 def never_built(*_: object) -> Any:
@@ -134,3 +134,11 @@ def test_a_model_takes_the_runs_of_one_flow_that_is_ours() -> None:
         ModelTask(replace(runs_of_line(), flow=None), toy_metafeatures(), "toy:0")
     with pytest.raises(BadInput, match="unknown flow 'forest'"):
         ModelTask(toy_runs(), toy_metafeatures(), "toy:0")
+
+
+def test_a_model_takes_runs_enough_to_split(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(FLOWS, LINE.name, LINE)
+    runs = runs_of_line()
+    few = replace(runs, runs=runs.runs.iloc[: ModelTask.fewest_runs - 1])
+    with pytest.raises(TooFewRuns, match="toy:0 has 5 runs; a model of them takes 6"):
+        ModelTask(few, toy_metafeatures(), "toy:0")
