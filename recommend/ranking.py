@@ -141,17 +141,23 @@ class RankingContext:
             self.warehouse, metalearner, self.measure, leave_out=self.left_out.keys(), settings=settings
         )
 
-    @cached_property
     def model(self) -> StoredModel:
-        """The trained meta-learner."""
+        """The meta-learner's model, trained at the first call unless it is stored."""
+        return self._model
+
+    def metafeatures(self) -> pd.Series:
+        """Quality -> value: the simple ones and those that the model asks for, computed at the first call."""
+        return self._metafeatures
+
+    @cached_property
+    def _model(self) -> StoredModel:
         return self.trained(self.metalearner or DEFAULT_LEARNER)
 
     @cached_property
-    def metafeatures(self) -> pd.Series:
-        """Quality -> value: the simple ones, and those that the meta-learner asks for."""
+    def _metafeatures(self) -> pd.Series:
         qualities = {*GROUPS["simple"], *GROUPS["class"]}
         if self.metalearner is not None:
-            qualities |= {*self.model.fitted.qualities}
+            qualities |= {*self.model().fitted.qualities}
         return pd.Series(compute_metafeatures(self.part, qualities).values, dtype=float)
 
     @cached_property
@@ -257,7 +263,7 @@ def recommend(
     known = ranking_context(
         dataset, warehouse=warehouse, flows=flows, measure=measure, metalearner=metalearner
     )
-    model, metafeatures, configurations = known.model, known.metafeatures, known.configurations
+    model, metafeatures, configurations = known.model(), known.metafeatures(), known.configurations
     candidates = list(known.candidates.items())
     predicted = model.predict(configurations, metafeatures)
     if strategy == "delta":

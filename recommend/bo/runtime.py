@@ -101,5 +101,5 @@ def warehouse_times(known: RankingContext) -> RunningTimes:
     for measure in MEASURES:
         with suppress(BadInput):
             runs = without_datasets(known.warehouse.run_table(None, measure), known.left_out.keys())
-            return RunningTimes(runs, known.warehouse.metafeatures(), known.metafeatures)
+            return RunningTimes(runs, known.warehouse.metafeatures(), known.metafeatures())
     raise TooFewRuns(f"no run of the warehouse has a time ({', '.join(MEASURES)})")

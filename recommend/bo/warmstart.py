@@ -36,10 +36,13 @@ STARTS: dict[str, Start] = {
     "top": Start("choose"),
     "worst": Start("worst"),
     "delta": Start("delta"),
-    "knn-3": Start("choose", "nearest-25", {"datasets": 3}),
+    "nearest-3": Start("choose", "nearest-25", {"datasets": 3}),
     "portfolio": Start("choose", "portfolio"),
 }
 """Starts that learn from runs on other datasets."""
+
+ALIASES = {"knn-3": "nearest-3"}
+"""Names of earlier versions."""
 
 NO_START, FROM_FILE, OPTIMAL = "none", "file", "opt-3"
 """Random configurations; a seeds file (`tune` only); the best of the table (simulations only)."""
@@ -52,6 +55,7 @@ def get_start(name: str) -> Start:
         BadInput: there is none, or no such learner.
     """
     plain, _, learner = name.partition("@")
+    plain = ALIASES.get(plain, plain)
     if plain not in STARTS:
         raise UnknownName(f"unknown start {plain!r}; known are {', '.join((NO_START, *STARTS))}")
     start = STARTS[plain]

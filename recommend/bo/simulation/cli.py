@@ -41,7 +41,7 @@ def simulate(
         ),
     ] = "table",
     trials: Annotated[int, typer.Option(min=1, help="Trials of each search.")] = 50,
-    seeds: Annotated[int, typer.Option(min=1, help="Searches of each method on each dataset.")] = 1,
+    repeats: Annotated[int, typer.Option(min=1, help="Searches of each method on each dataset.")] = 1,
     dataset: Annotated[
         list[str] | None,
         typer.Option(help="Search on this dataset only. May be repeated.", show_default=False),
@@ -77,12 +77,12 @@ def simulate(
 
       tune simulate --flow 6969 --method blend+top --method gbqr+delta --jobs 2
 
-      tune simulate --tasks model --flow 6970 --method blend+top --method smac --seeds 5 --plot curves.png
+      tune simulate --tasks model --flow 6970 --method blend+top --method smac --repeats 5 --plot curves.png
     """
     console.check_format(output)
     known = Warehouse.open(warehouse)
     runs = known.run_table(flow, measure)
-    plan = SimulationPlan(tuple(dict.fromkeys(method or METHODS)), trials=trials, seeds=seeds, kind=tasks)
+    plan = SimulationPlan(tuple(dict.fromkeys(method or METHODS)), trials=trials, seeds=repeats, kind=tasks)
     with console.progress(quiet) as show:
         searched = run_simulation(
             runs,

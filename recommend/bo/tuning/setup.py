@@ -71,8 +71,8 @@ def new_optimizer(known: RankingContext, search: Search) -> tuple[Optimizer, Spa
     space = Space([get_flow(name) for name in search.flows], n_features=n_features)
     candidates = SpaceCandidates(space, seed=search.seed)
     sample = space.configurations(space.sample(KNOWN, np.random.default_rng(search.seed)))
-    model = known.model.fitted if search.surrogate in LEARNERS_OF else None
-    surrogate = new_surrogate(search.surrogate, Ingredients(sample, known.metafeatures, model))
+    model = known.model().fitted if search.surrogate in LEARNERS_OF else None
+    surrogate = new_surrogate(search.surrogate, Ingredients(sample, known.metafeatures(), model))
     timed = (search.acquisition or surrogate.acquisition) in TIMED
     times = warehouse_times(known) if timed else None
     optimizer = Optimizer(
@@ -94,7 +94,7 @@ def _starts(known: RankingContext, search: Search) -> Iterator[Configuration]:
     name = start.learner if start.settings else search.metalearner or start.learner
     model = known.trained(name, start.settings).fitted
     candidates = list(known.candidates.values())
-    for position in first_choices(start.choice, model, known.configurations, known.metafeatures, SEEDS):
+    for position in first_choices(start.choice, model, known.configurations, known.metafeatures(), SEEDS):
         yield candidates[position]
 
 

@@ -55,7 +55,7 @@ def test_every_start_chooses_three_different_configurations(name: str) -> None:
     assert (positions < len(CONFIGURATIONS)).all()
 
 
-@pytest.mark.parametrize("name", ["top", "delta", "knn-3"])
+@pytest.mark.parametrize("name", ["top", "delta", "nearest-3"])
 def test_the_first_is_of_the_kind_that_is_good_on_such_datasets(name: str) -> None:
     start = get_start(name)
     positions = first_choices(start.choice, trained(start), CONFIGURATIONS, FEW_CLASSES)
@@ -63,7 +63,7 @@ def test_the_first_is_of_the_kind_that_is_good_on_such_datasets(name: str) -> No
 
 
 def test_three_near_datasets_name_only_what_was_good_on_them() -> None:
-    start = get_start("knn-3")
+    start = get_start("nearest-3")
     positions = first_choices(start.choice, trained(start), CONFIGURATIONS, FEW_CLASSES)
     assert IS_GINI[positions].all()
 
@@ -107,14 +107,15 @@ def test_there_are_no_more_starts_than_configurations(choice: str) -> None:
 def test_a_start_may_rest_on_another_learner() -> None:
     assert get_start("delta") == Start("delta", DEFAULT_LEARNER)
     assert get_start("delta@lightgbm") == Start("delta", "lightgbm")
-    assert get_start("knn-3") == Start("choose", "nearest-25", {"datasets": 3})
-    assert get_start("knn-3@bank") == Start("choose", "functional-pca")
+    assert get_start("nearest-3") == Start("choose", "nearest-25", {"datasets": 3})
+    assert get_start("knn-3") == get_start("nearest-3")
+    assert get_start("nearest-3@bank") == Start("choose", "functional-pca")
 
 
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        ("best", "unknown start 'best'; known are none, top, worst, delta, knn-3, portfolio"),
+        ("best", "unknown start 'best'; known are none, top, worst, delta, nearest-3, portfolio"),
         ("", "unknown start ''"),
         ("best@bank", "unknown start 'best'"),
         ("delta@oracle", "unknown learner 'oracle'; known are functional-pca, lightgbm"),

@@ -40,7 +40,7 @@ def as_json(printed: str) -> Any:
 
 
 def test_the_json_says_what_was_compared_on_what(simulate: Simulate) -> None:
-    document = as_json(simulate("--format", "json", "--seeds", "2"))
+    document = as_json(simulate("--format", "json", "--repeats", "2"))
     assert {name: document[name] for name in ("flow", "measure", "tasks", "datasets", "seeds", "trials")} == {
         "flow": None,
         "measure": "predictive_accuracy",
@@ -77,7 +77,7 @@ def test_finished_searches_are_taken_from_the_history(simulate: Simulate, tmp_pa
     kept = (tmp_path / "history.jsonl").read_bytes()
     assert simulate(*keeping) == first
     assert (tmp_path / "history.jsonl").read_bytes() == kept
-    simulate(*keeping, "--seeds", "2")
+    simulate(*keeping, "--repeats", "2")
     more = (tmp_path / "history.jsonl").read_bytes()
     assert more.startswith(kept)
     assert (kept.count(b'"dataset"'), more.count(b'"dataset"')) == (4, 8)

@@ -54,11 +54,11 @@ def test_a_search_of_all_rows_ends_at_the_best_of_them(method: str, trials: int)
 
 def test_starts_come_first() -> None:
     """Datasets of one family agree on which half of the configurations is better."""
-    found = {(one.dataset, one.method): one for one in searched("gbqr+opt-3", "gbqr+knn-3", "gbqr+worst")}
+    found = {(one.dataset, one.method): one for one in searched("gbqr+opt-3", "gbqr+nearest-3", "gbqr+worst")}
     for dataset in TWO:
         better_half = np.sort(values_on(dataset))[ROWS // 2]
         assert found[dataset, "gbqr+opt-3"].best_so_far[0] == found[dataset, "gbqr+opt-3"].best
-        assert found[dataset, "gbqr+knn-3"].best_so_far[0] >= better_half
+        assert found[dataset, "gbqr+nearest-3"].best_so_far[0] >= better_half
         assert found[dataset, "gbqr+worst"].best_so_far[2] < better_half
 
 
@@ -69,7 +69,7 @@ def test_seeds_differ_and_repeat() -> None:
 
 
 def test_jobs_do_not_change_the_result() -> None:
-    methods = ("random", "forest+knn-3")
+    methods = ("random", "forest+nearest-3")
     assert searched(*methods, jobs=2) == searched(*methods, jobs=1)
 
 
@@ -170,7 +170,7 @@ def test_nothing_is_learned_from_the_dataset_that_is_searched(monkeypatch: pytes
 def test_values_of_the_dataset_that_is_searched_do_not_change_where_a_search_starts() -> None:
     """Values are unlike each other, so the value of the first trial says which configuration it was."""
     mirrored = RUNS.runs["value"].where(RUNS.runs["dataset"] != "toy:3", -RUNS.runs["value"])
-    plan = SimulationPlan(("order", "blend+top", "gbqr+knn-3", "gbqr+delta"), trials=1)
+    plan = SimulationPlan(("order", "blend+top", "gbqr+nearest-3", "gbqr+delta"), trials=1)
     on = [replace(RUNS, runs=RUNS.runs.assign(value=value)) for value in (RUNS.runs["value"], mirrored)]
     one, other = (simulate(runs, METAFEATURES, plan, datasets=["toy:3"]) for runs in on)
     assert [search.best_so_far[0] for search in one] == [-search.best_so_far[0] for search in other]
