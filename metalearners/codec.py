@@ -59,10 +59,10 @@ def with_settings(wanted: type[T], settings: Mapping[str, Any]) -> T:
     Raises:
         BadInput: an unknown field, or a value of another type or out of range.
     """
-    unknown = settings.keys() - {field.name for field, _ in _fields(wanted)}
+    known = [field.name for field, _ in _fields(wanted)]
+    unknown = settings.keys() - set(known)
     if unknown:
-        known = ", ".join(field.name for field, _ in _fields(wanted))
-        raise UnknownName(f"unknown setting {min(unknown)!r}; known are {known}")
+        raise UnknownName(f"unknown setting {min(unknown)!r}; known are {', '.join(known)}")
     try:
         content: T = _dataclass(wanted, settings, "", {})
     except (TypeError, ValueError) as error:

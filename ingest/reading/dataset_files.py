@@ -10,7 +10,7 @@ import pandas as pd
 from warehouse.support.errors import UnreadableInput
 
 DATASET_SUFFIXES = (".parquet", ".csv", ".tsv", ".arff")
-"""In the order of preference where an index leaves the suffix out."""
+"""Suffixes of dataset files, in the order of preference where an index leaves them out."""
 
 
 @dataclass(frozen=True)

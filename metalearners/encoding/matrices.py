@@ -26,7 +26,7 @@ def encode_runs(encoding: HyperparameterEncoding, data: TrainingData) -> Floats:
     return encoding.matrix(data.hyperparameters, data.sizes, data.configuration)
 
 
-def encode(
+def encode_configurations(
     encoding: HyperparameterEncoding, configurations: ConfigurationTable, metafeatures: pd.Series
 ) -> Floats:
     """(n, J) `configurations` on the dataset described."""

@@ -17,7 +17,12 @@ import numpy as np
 import pandas as pd
 
 from metalearners.encoding.hyperparameters import HyperparameterEncoding
-from metalearners.encoding.matrices import centre_and_spread, encode, encode_runs, learn_encoding_of
+from metalearners.encoding.matrices import (
+    centre_and_spread,
+    encode_configurations,
+    encode_runs,
+    learn_encoding_of,
+)
 from metalearners.encoding.training_data import SIZES, TrainingData, training_data
 from metalearners.learners.base import WithSettings
 from metalearners.learners.calibrated import CalibratedModel, calibrated
@@ -80,7 +85,7 @@ class BoostedTrees(CalibratedModel):
 
     def input_matrix(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Floats:
         """X of `configurations` on the dataset with these meta-features, (n, inputs)."""
-        encoded = encode(self.encoding, configurations, metafeatures)
+        encoded = encode_configurations(self.encoding, configurations, metafeatures)
         one = np.zeros(len(configurations), dtype=np.intp)
         return self.inputs.matrix(encoded, metafeatures.to_frame().T, one)
 

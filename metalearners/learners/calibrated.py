@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 
 from metalearners.encoding.hyperparameters import HyperparameterEncoding
-from metalearners.encoding.matrices import encode, standardized
+from metalearners.encoding.matrices import encode_configurations, standardized
 from metalearners.encoding.scores import Z80, standard_scores
 from metalearners.encoding.training_data import runs_on, without_datasets
 from metalearners.gp.posterior import Conditioned, Prior
@@ -53,7 +53,7 @@ class CalibratedModel(ABC):
 
     def points(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Floats:
         """(n, J) x of `configurations` on the dataset with these meta-features."""
-        encoded = encode(self.encoding, configurations, metafeatures)
+        encoded = encode_configurations(self.encoding, configurations, metafeatures)
         return standardized(encoded, self.centre, self.width)
 
     def predict(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Prediction:

@@ -26,7 +26,7 @@ import pandas as pd
 from metalearners.encoding.hyperparameters import HyperparameterEncoding
 from metalearners.encoding.matrices import (
     centre_and_spread,
-    encode,
+    encode_configurations,
     encode_runs,
     learn_encoding_of,
     standardized,
@@ -60,7 +60,7 @@ class ConfigurationKernel:
 
     def points(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Floats:
         """x of `configurations` on this dataset."""
-        encoded = encode(self.encoding, configurations, metafeatures)
+        encoded = encode_configurations(self.encoding, configurations, metafeatures)
         return standardized(_comparable(encoded, self.logarithmic), self.centre, self.scale)
 
     def points_of_runs(self, data: TrainingData) -> Floats:

@@ -18,7 +18,7 @@ from contextlib import suppress
 import numpy as np
 import pandas as pd
 
-from metalearners.encoding.matrices import encode, encode_runs, learn_encoding_of
+from metalearners.encoding.matrices import encode_configurations, encode_runs, learn_encoding_of
 from metalearners.encoding.training_data import training_data, without_datasets
 from metalearners.learners.lightgbm_trees import REPRODUCIBLE
 from recommend.bo.surrogates.base import Matrix
@@ -67,7 +67,9 @@ class RunningTimes:
     def encode(self, configurations: Configurations) -> Matrix:
         """X of configurations on the new dataset."""
         sizes = np.tile(_log_sizes(self._new.to_frame().T).to_numpy(), (len(configurations), 1))
-        return Matrix(np.hstack([encode(self._encoding, configurations.table, self._new), sizes]))
+        return Matrix(
+            np.hstack([encode_configurations(self._encoding, configurations.table, self._new), sizes])
+        )
 
     def adjust(self, X: Matrix | None, seconds: Floats) -> None:
         """Learn how much longer trials take than was expected; forgets those before.

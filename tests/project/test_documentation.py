@@ -12,9 +12,9 @@ from ingest.cli import app as ingest
 from metalearners.cli import app as metalearners
 from recommend.bo.cli import app as tune
 from recommend.cli import app as recommend
+from tests.project.documents import ROOT, documents
 from warehouse.cli import app as warehouse
 
-ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = {
     "ingest": ingest,
     "metalearners": metalearners,
@@ -26,9 +26,8 @@ PROGRAMS = {
 
 def commands() -> Iterator[str]:
     """Every line that calls one of the programs, of the code blocks of documents and the examples of help."""
-    for path in sorted(ROOT.rglob("*.md")):
-        if not any(part.startswith(".") for part in path.relative_to(ROOT).parts):
-            yield from filter(is_command, code_lines(path))
+    for path in documents():
+        yield from filter(is_command, code_lines(path))
     for program in PROGRAMS:
         for path in (ROOT / program).rglob("cli.py"):
             yield from filter(is_command, map(str.strip, path.read_text(encoding="utf-8").splitlines()))

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.project.documents import ROOT, documents
+
 PACKAGES = ("warehouse", "ingest", "metalearners", "recommend")
 MODULES = sorted(
     path.relative_to(ROOT).with_suffix("").as_posix().removesuffix("/__init__").replace("/", ".")
@@ -14,12 +15,11 @@ MODULES = sorted(
     for path in (ROOT / package).rglob("*.py")
     if "\n    >>> " in path.read_text(encoding="utf-8")
 )
-DOCUMENTS = sorted(
+DOCUMENTS = [
     path.relative_to(ROOT).as_posix()
-    for path in ROOT.rglob("*.md")
-    if not any(part.startswith(".") for part in path.relative_to(ROOT).parts)
-    and "```python" in path.read_text(encoding="utf-8")
-)
+    for path in documents()
+    if "```python" in path.read_text(encoding="utf-8")
+]
 
 
 @pytest.fixture(autouse=True)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from ingest.flows import FLOWS
 from ingest.flows.design import sobol_design
 from metalearners.encoding.hyperparameters import learn_encoding
-from metalearners.encoding.matrices import encode
+from metalearners.encoding.matrices import encode_configurations
 from metalearners.encoding.training_data import size_of
 from recommend.space import Configurations, Space, configurations_of_table
 from tests.recommend.bo.toys import SIX
@@ -254,7 +254,10 @@ def test_typed_columns_are_encoded_like_the_same_values_as_objects(space: Space)
             learn_encoding(table.hyperparameters, size, one_hot=one_hot) for table in (typed, objects)
         )
         assert of_typed == of_objects
-        np.testing.assert_array_equal(encode(of_typed, typed, dataset), encode(of_objects, objects, dataset))
+        np.testing.assert_array_equal(
+            encode_configurations(of_typed, typed, dataset),
+            encode_configurations(of_objects, objects, dataset),
+        )
 
 
 def test_configurations_keep_both_forms_side_by_side() -> None:

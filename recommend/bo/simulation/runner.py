@@ -106,13 +106,16 @@ def simulate(
     for method in plan.methods:
         _check(method, plan.kind)
     known = runs.runs["dataset"].unique().tolist()
-    enough = runs.runs["dataset"].value_counts() >= TASKS[plan.kind].fewest_runs
+    fewest = TASKS[plan.kind].fewest_runs
+    enough = runs.runs["dataset"].value_counts() >= fewest
     wanted = [dataset for dataset in known if enough[dataset]] if datasets is None else list(datasets)
     strangers = [dataset for dataset in wanted if dataset not in set(known)]
     if strangers:
         raise TooFewRuns(f"no run on dataset {strangers[0]!r} has {runs.measure}")
-    if len(known) < 2 or not wanted:
+    if len(known) < 2:
         raise TooFewRuns("leaving one dataset out takes runs on two datasets or more")
+    if not wanted:
+        raise TooFewRuns(f"a task of the kind {plan.kind} takes {fewest} runs, and no dataset has so many")
     of_runs = runs_checksum(runs)
     kept = {} if journal is None else dict(_kept(journal, plan, of_runs))
     on_dataset = partial(_searches, runs, metafeatures, plan, frozenset(kept))

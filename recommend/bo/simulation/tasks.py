@@ -16,7 +16,7 @@ import pandas as pd
 
 from ingest.flows import Flow, get_flow
 from metalearners.encoding.hyperparameters import learn_encoding
-from metalearners.encoding.matrices import encode
+from metalearners.encoding.matrices import encode_configurations
 from metalearners.encoding.training_data import runs_on, size_of
 from metalearners.learners.lightgbm_trees import REPRODUCIBLE
 from recommend.bo.candidates import Candidate, Candidates, SpaceCandidates, TableCandidates
@@ -132,7 +132,7 @@ class ModelTask:
         return [int(row) for row in np.argsort(-self._of_known, kind="stable")[:n]]
 
     def _values(self, configurations: Configurations) -> Floats:
-        X = encode(self._encoding, configurations.table, self.metafeatures)
+        X = encode_configurations(self._encoding, configurations.table, self.metafeatures)
         values: Floats = np.asarray(self._booster.predict(X, num_threads=1))
         return values
 

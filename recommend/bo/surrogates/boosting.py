@@ -23,7 +23,7 @@ import numpy as np
 import pandas as pd
 
 from metalearners.encoding.hyperparameters import learn_encoding
-from metalearners.encoding.matrices import encode
+from metalearners.encoding.matrices import encode_configurations
 from metalearners.encoding.training_data import size_of
 from metalearners.learners.lightgbm_trees import REPRODUCIBLE
 from metalearners.predictions import Prediction
@@ -60,7 +60,7 @@ class QuantileSurrogate:
         self._encoding = learn_encoding(known.table.hyperparameters, size, one_hot=True)
 
     def encode(self, configurations: Configurations) -> Matrix:
-        return Matrix(encode(self._encoding, configurations.table, self._metafeatures))
+        return Matrix(encode_configurations(self._encoding, configurations.table, self._metafeatures))
 
     def fit(self, X: Matrix, y: Floats, random: np.random.Generator) -> None:
         import lightgbm

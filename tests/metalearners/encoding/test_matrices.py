@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from metalearners.encoding.matrices import (
     centre_and_spread,
-    encode,
+    encode_configurations,
     encode_runs,
     learn_encoding_of,
     standardized,
@@ -47,7 +47,9 @@ def test_runs_are_encoded_as_their_configurations_on_that_dataset() -> None:
     of_runs = encode_runs(encoding, data())
     for row, (configuration, dataset) in enumerate([("a", "s"), ("a", "l"), ("b", "l")]):
         table = flow_table(HYPERPARAMETERS.loc[[configuration]])
-        np.testing.assert_array_equal(encode(encoding, table, SIZES.T[dataset]), of_runs[[row]])
+        np.testing.assert_array_equal(
+            encode_configurations(encoding, table, SIZES.T[dataset]), of_runs[[row]]
+        )
 
 
 def test_each_nominal_value_has_a_column_of_its_own() -> None:
