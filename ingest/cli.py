@@ -19,12 +19,14 @@ from warehouse.support.errors import BadOption, UnknownName
 
 if TYPE_CHECKING:
     from ingest.metafeatures import Metafeatures
+    from warehouse.writing import Commit
 
 app = console.new_app(
     "Bring runs and meta-features into the warehouse.\n\n"
     "Examples:\n\n"
     "  ingest openml --flows 6969 --suite OpenML100 --dry-run\n\n"
     "  ingest file runs.arff --flow 6969 --qualities qualities.json\n\n"
+    "  ingest space svm.json --flow 8353\n\n"
     "  ingest experiments --datasets data/ --flows random_forest,svm --configurations 24\n\n"
     "  ingest metafeatures my.csv --format json"
 )
@@ -57,8 +59,37 @@ def file(
     from ingest.run_files import ingest_run_file
     from warehouse.store import Warehouse
 
-    commit = ingest_run_file(Warehouse.create(warehouse), path, flow, qualities=qualities)
     console.check_format(output)
+    commit = ingest_run_file(Warehouse.create(warehouse), path, flow, qualities=qualities)
+    _print_commit(path, commit, output)
+
+
+@app.command()
+def space(
+    path: Annotated[
+        Path, typer.Argument(help="Search space in the JSON of ConfigSpace.", show_default=False)
+    ],
+    flow: Annotated[
+        str, typer.Option(help="Flow of the warehouse, e.g. 8353 or openml:8353.", show_default=False)
+    ],
+    warehouse: WarehouseOption = None,
+    output: JsonOption = "table",
+) -> None:
+    """Declare which hyperparameters have a log scale, which learners would have to guess.
+
+    Of the flows that Headstart builds this is known. For others, write the space with `to_json` of
+    ConfigSpace; its hyperparameters have the names that the warehouse has.
+
+    Example: ingest space svm.json --flow 8353 --warehouse runs/
+    """
+    from ingest.spaces import ingest_space
+    from warehouse.store import Warehouse
+
+    console.check_format(output)
+    _print_commit(path, ingest_space(Warehouse.open(warehouse), path, flow), output)
+
+
+def _print_commit(path: Path, commit: "Commit", output: str) -> None:
     if output == "json":
         print(json.dumps({"version": commit.version, "added": commit.added, "changed": commit.changed}))
         return

@@ -7,7 +7,7 @@ import json
 import logging
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +55,7 @@ def ingest_run_file(
         raise UnreadableInput(f"{path}: {error}") from error
     datasets = _datasets_of_tasks(warehouse, tables["runs"]["task"].unique().to_pylist())
     tables |= _new_tasks(warehouse, datasets) | _new_flow(warehouse, key)
+    tables["scales"] = _known_scales(key, set(tables["hyperparameters"]["parameter"].to_pylist()))
     if qualities is not None:
         tables["qualities"] = _read_qualities(Path(qualities), datasets)
     return warehouse.write(tables, source="run file", location=str(path))
@@ -288,6 +289,14 @@ def _new_flow(warehouse: Warehouse, key: str) -> dict[str, pd.DataFrame]:
     known = find_flow(key)
     name, algorithm = (known.title, known.name) if known else (key, None)
     return {"flows": pd.DataFrame([{"flow": key, "name": name, "algorithm": algorithm}])}
+
+
+def _known_scales(key: str, parameters: Collection[str]) -> pd.DataFrame:
+    """Rows of the table scales for those of `parameters` that a flow of ours declares."""
+    known = find_flow(key)
+    scales = {} if known is None else known.scales
+    rows = [(key, name, scale) for name, scale in scales.items() if name in parameters]
+    return pd.DataFrame(rows, columns=["flow", "parameter", "scale"])
 
 
 def _read_qualities(path: Path, datasets: Mapping[str, str]) -> pd.DataFrame:

@@ -10,7 +10,7 @@ Notation
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
@@ -21,13 +21,12 @@ import pandas as pd
 
 from ingest.flows import Flow, find_flow
 from warehouse.configurations.configuration import Configuration
-from warehouse.configurations.parameters import Number, Value
+from warehouse.configurations.parameters import Number, Scale, Value
 from warehouse.configurations.table import (
     ALGORITHM,
     SEPARATOR,
     ConfigurationTable,
     joint_name,
-    split_name,
 )
 from warehouse.support.arrays import Floats, Positions
 from warehouse.support.errors import BadOption, UnfitConfiguration
@@ -279,30 +278,26 @@ def _place(hyperparameter: Any, value: Value) -> float:
     return float(_places(hyperparameter, numbers)[0])
 
 
-def configurations_of_table(table: ConfigurationTable) -> Configurations:
+def configurations_of_table(table: ConfigurationTable, scales: Mapping[str, Scale]) -> Configurations:
     """Configurations that were run, in both forms, without a space of ours.
 
-    A column of numbers is scaled to [0, 1] between its ends, on a log scale where the flow's own space has
-    one; any other column counts by the position of the value among those that occur.
+    A column of numbers is scaled to [0, 1] between its ends, on the log scale where `scales` says so; any
+    other column counts by the position of the value among those that occur.
+
+    Args:
+        scales: column of the table -> declared scale, as a `RunTable` has them.
     """
     columns, sizes = [], []
     codes, known = pd.factorize(table.algorithms, sort=True)
     if len(known) > 1:
         columns.append(codes.astype(np.float64))
         sizes.append(len(known))
-    for place, name in enumerate(table.parameters.columns.astype(str)):
-        algorithm, parameter = split_name(name) if table.joint else (str(known[0]), name)
-        logarithmic = _is_logarithmic(find_flow(algorithm), parameter)
-        column, size = _coded(table.parameters.iloc[:, place], logarithmic)
+    for place, name in enumerate(table.parameters.columns):
+        column, size = _coded(table.parameters.iloc[:, place], scales.get(name) == "log")
         columns.append(column)
         sizes.append(size)
     vectors = np.column_stack(columns) if columns else np.zeros((len(table), 0))
     return Configurations(vectors, np.array(sizes, dtype=np.intp), lambda: table)
-
-
-def _is_logarithmic(flow: Flow | None, parameter: str) -> bool:
-    known = () if flow is None else flow.hyperparameters
-    return any(getattr(own, "log", False) for own in known if own.name == parameter)
 
 
 def _coded(column: pd.Series, logarithmic: bool) -> tuple[Floats, int]:

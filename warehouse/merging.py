@@ -28,6 +28,7 @@ from warehouse.support.errors import Failed, RefusedRows, UnusableWarehouse, one
 _DESCRIPTIVE = {
     "datasets": ("name", "note", "status", "domain", "family"),
     "flows": ("name", "algorithm", "structure"),
+    "scales": ("scale",),
     "hyperparameters": ("raw", "component", "is_default"),
     "runs": ("message", "position"),
     "evaluations": ("array_data",),

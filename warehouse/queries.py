@@ -5,13 +5,14 @@ Every function takes `ask`, which runs one SELECT over the warehouse's tables an
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from warehouse.configurations.parameters import Scale
 from warehouse.configurations.table import SEPARATOR, ConfigurationTable
 from warehouse.measures import ACCURACY, NORMALIZED, known_name
 from warehouse.normalized import normalized_accuracy
@@ -32,13 +33,15 @@ class RunTable:
     algorithm, setup, value (of the measure). Of a dataset that configurations were fitted on several numbers
     of rows of, there are the runs on the fewest, which all configurations have. `configurations` has one row
     per setup, in order of first run; its hyperparameters are Python values (None, bool, int, float, str) or
-    `ABSENT`, in alphabetical order.
+    `ABSENT`, in alphabetical order. `scales` says of hyperparameters, by the name of their column, on which
+    scale their numbers compare, where that was declared for a flow.
     """
 
     flow: str | None
     measure: str
     runs: pd.DataFrame
     configurations: ConfigurationTable
+    scales: Mapping[str, Scale] = field(default_factory=dict)
 
 
 def run_table(ask: Ask, flow: str | None, measure: str) -> RunTable:
@@ -59,9 +62,12 @@ def run_table(ask: Ask, flow: str | None, measure: str) -> RunTable:
     if runs.empty:
         _refuse_unknown_measure(ask, measure, parameters)
     algorithms = runs.drop_duplicates("setup").set_index("setup")["algorithm"]
-    values = ask(_HYPERPARAMETERS, {"flows": flows, "joint": flow is None, "separator": SEPARATOR})
-    table = ConfigurationTable(algorithms, _parameters(algorithms.index, values), flow is None)
-    return RunTable(resolved, measure, runs, table)
+    naming = {"flows": flows, "joint": flow is None, "separator": SEPARATOR}
+    hyperparameters = _parameters(algorithms.index, ask(_HYPERPARAMETERS, naming))
+    table = ConfigurationTable(algorithms, hyperparameters, flow is None)
+    declared = ask(_SCALES, naming).to_pylist()
+    scales = {row["parameter"]: row["scale"] for row in declared if row["parameter"] in hyperparameters}
+    return RunTable(resolved, measure, runs, table, scales)
 
 
 def performance_matrix(ask: Ask, measure: str) -> pd.DataFrame:
@@ -121,13 +127,24 @@ WHERE (r.train_rows IS NULL OR r.train_rows = fewest.train_rows)
 ORDER BY i.version, r.position, r.run
 """
 
-_HYPERPARAMETERS = """
-SELECT h.setup, h.value,
-  CASE WHEN $joint THEN coalesce(f.algorithm, f.flow) || $separator ELSE '' END || h.parameter AS parameter
+_COLUMN = "CASE WHEN $joint THEN coalesce(f.algorithm, f.flow) || $separator ELSE '' END || parameter"
+
+_HYPERPARAMETERS = f"""
+SELECT h.setup, h.value, {_COLUMN} AS parameter
 FROM hyperparameters h
 JOIN setups s USING (setup)
 JOIN flows f USING (flow)
 WHERE ($flows IS NULL OR list_contains($flows, s.flow)) AND h.tunable IS DISTINCT FROM false
+"""
+
+# Of flows that share a column, what was declared last.
+_SCALES = f"""
+SELECT {_COLUMN} AS parameter, last(s.scale ORDER BY i.version, s.flow) AS scale
+FROM scales s
+JOIN flows f USING (flow)
+JOIN ingests i ON i.ingest = s.ingest
+WHERE $flows IS NULL OR list_contains($flows, s.flow)
+GROUP BY ALL ORDER BY parameter
 """
 
 _CELLS = f"""

@@ -8,8 +8,11 @@ Keys are natural, so that writing the same thing twice changes nothing.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import get_args
 
 import pyarrow as pa
+
+from warehouse.configurations.parameters import Scale
 
 PROVENANCE = "ingest"
 OUTCOMES = ("success", "timeout", "memout", "crash")
@@ -114,6 +117,14 @@ _PARAMETERS = _table(
     _optional("default_value", _TEXT, "as its source gives it"),
     key=("flow", "component", "name"),
 )
+_SCALES = _table(
+    "scales",
+    _required("flow", _TEXT, "the flow that has the parameter"),
+    _required("parameter", _TEXT, "name that the table hyperparameters has for it"),
+    _required("scale", _TEXT, "linear or log: how its numbers compare, as declared for the flow"),
+    key=("flow", "parameter"),
+    checks={"scale is linear or log": f"scale IN {get_args(Scale)}"},
+)
 _SETUPS = _table(
     "setups",
     _required("setup", _TEXT, "id of the flow with these hyperparameter values"),
@@ -201,6 +212,7 @@ TABLES: Mapping[str, Table] = MappingProxyType(
             _FLOWS,
             _COMPONENTS,
             _PARAMETERS,
+            _SCALES,
             _SETUPS,
             _HYPERPARAMETERS,
             _RUNS,

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from ingest.flows.preprocessing import Encoding, category_columns, preprocessor
-from warehouse.configurations.parameters import Choice, Number, Value
+from warehouse.configurations.parameters import Choice, Number, Scale, Value
 from warehouse.support.errors import MissingPackage, UnfitConfiguration
 
 if TYPE_CHECKING:
@@ -87,6 +87,11 @@ class Flow:
         """Hyperparameters that runs of its OpenML flows set."""
         tuned = {parameter.name for parameter in self.hyperparameters} - set(self.beyond_openml)
         return frozenset({*tuned, *self.fixed})
+
+    @property
+    def scales(self) -> dict[str, Scale]:
+        """Scale of each hyperparameter that is a number."""
+        return {own.name: own.scale for own in self.hyperparameters if isinstance(own, Number)}
 
     @property
     def installed(self) -> bool:

@@ -17,6 +17,7 @@ from ingest.flows import Flow, find_flow
 from ingest.openml.documents import parse
 from ingest.openml.values import is_structure
 from ingest.run_files import plain_parameter_name
+from warehouse.configurations.parameters import Scale
 
 _VERSION = re.compile(r"\(\d+\)")
 _CLASS = re.compile(r"\b(\w+)(?:\.\w+)*\.(\w+)\b")
@@ -44,6 +45,8 @@ class FlowParameter:
     tunable: bool
     data_type: str | None
     default_value: str | None
+    scale: Scale | None = None
+    """As the flow of ours declares it that this one is."""
 
 
 @dataclass(frozen=True)
@@ -122,6 +125,7 @@ def read_flow(body: bytes) -> OpenMLFlow:
                 tunable=_is_tunable(ours, key[1], name, _text(parameter, "default_value")),
                 data_type=_text(parameter, "data_type"),
                 default_value=_text(parameter, "default_value"),
+                scale=ours.scales.get(name) if ours else None,
             )
             for (component, parameter), key, name in zip(found, keys, names, strict=True)
         ),

@@ -88,10 +88,11 @@ def failed_run_tables(rows: Rows) -> Tables:
 
 
 def flow_tables(flows: Iterable[OpenMLFlow]) -> Tables:
-    """Flows with their components and parameters."""
+    """Flows with their components and parameters, and the declared scales of these."""
     flows = list(flows)
     parts = [(flow, component) for flow in flows for component in flow.components]
     parameters = [(flow, parameter) for flow in flows for parameter in flow.parameters]
+    scaled = [(flow, parameter) for flow, parameter in parameters if parameter.scale is not None]
     return {
         "flows": _table(
             "flows",
@@ -120,6 +121,12 @@ def flow_tables(flows: Iterable[OpenMLFlow]) -> Tables:
             tunable=[parameter.tunable for _, parameter in parameters],
             data_type=[parameter.data_type for _, parameter in parameters],
             default_value=[parameter.default_value for _, parameter in parameters],
+        ),
+        "scales": _table(
+            "scales",
+            flow=[key(flow.id) for flow, _ in scaled],
+            parameter=[parameter.parameter for _, parameter in scaled],
+            scale=[parameter.scale for _, parameter in scaled],
         ),
     }
 

@@ -93,6 +93,14 @@ def _configuration_tables(runs: Sequence[Run]) -> dict[str, pd.DataFrame]:
         "flows": pd.DataFrame(
             [{"flow": key, "name": flow.title, "algorithm": flow.name} for key, flow in flows.items()]
         ),
+        "scales": pd.DataFrame(
+            [
+                {"flow": key, "parameter": parameter, "scale": scale}
+                for key, flow in flows.items()
+                for parameter, scale in flow.scales.items()
+            ],
+            columns=["flow", "parameter", "scale"],
+        ),
         "setups": pd.DataFrame([{"setup": key, "flow": run.flow.id} for key, run in setups.items()]),
         "hyperparameters": pd.DataFrame(
             [

@@ -103,6 +103,14 @@ class HyperparameterEncoding:
         nothing = dict.fromkeys(self.types, take_apart([]))
         return [name for name, _, _ in self._all_columns(nothing, UNKNOWN_SIZE.for_rows(0), None)]
 
+    def parameter_of_numbers(self) -> dict[str, str]:
+        """Column -> its parameter, of the columns that hold a parameter's numbers."""
+        return {
+            f"{parameter}_num" if kind is ParameterType.MIXED else parameter: parameter
+            for parameter, kind in self.types.items()
+            if kind in (ParameterType.NUMERICAL, ParameterType.MIXED)
+        }
+
     def _all_columns(
         self, values_of: Mapping[str, Values], size: DatasetSize, rows: np.ndarray | None
     ) -> Iterator[tuple[str, np.ndarray, bool]]:

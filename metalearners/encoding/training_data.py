@@ -10,14 +10,15 @@ Notation
 from __future__ import annotations
 
 import zlib
-from collections.abc import Collection
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pandas as pd
 
 from metalearners.encoding.imputation import DatasetSize
 from metalearners.encoding.scores import oriented, standard_scores
+from warehouse.configurations.parameters import Scale
 from warehouse.configurations.table import ConfigurationTable
 from warehouse.queries import RunTable
 from warehouse.support.errors import TooFewRuns
@@ -42,6 +43,8 @@ class TrainingData:
     """(n, any) of the configurations that were run, as `ConfigurationTable.hyperparameters`."""
     metafeatures: pd.DataFrame
     """(d, qualities), the datasets of the runs in order of first run."""
+    scales: Mapping[str, Scale] = field(default_factory=dict)
+    """Column of `hyperparameters` -> declared scale of its numbers, where there is one."""
 
     @property
     def sizes(self) -> DatasetSize:
@@ -70,6 +73,7 @@ def training_data(runs: RunTable, metafeatures: pd.DataFrame) -> TrainingData:
         dataset=dataset,
         hyperparameters=runs.configurations.hyperparameters,
         metafeatures=metafeatures.reindex(datasets),
+        scales=runs.scales,
     )
 
 
@@ -91,8 +95,9 @@ def runs_on(runs: RunTable, dataset: str) -> tuple[ConfigurationTable, np.ndarra
 
 
 def runs_checksum(runs: RunTable) -> int:
-    """The same for the same runs with the same values."""
-    return zlib.crc32(pd.util.hash_pandas_object(runs.runs[["run", "value"]]).to_numpy().tobytes())
+    """The same for the same runs with the same values and declared scales."""
+    values = zlib.crc32(pd.util.hash_pandas_object(runs.runs[["run", "value"]]).to_numpy().tobytes())
+    return zlib.crc32("".join(f"{name}={scale};" for name, scale in runs.scales.items()).encode(), values)
 
 
 def without_datasets(runs: RunTable, left_out: Collection[str]) -> RunTable:

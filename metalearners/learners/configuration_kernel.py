@@ -15,7 +15,7 @@ Notation
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -33,6 +33,7 @@ from metalearners.encoding.matrices import (
 )
 from metalearners.encoding.training_data import TrainingData
 from metalearners.gp.kernels import matern, nystroem_factor, spread_out, squared_distances
+from warehouse.configurations.parameters import Scale
 from warehouse.configurations.table import ConfigurationTable
 from warehouse.support.arrays import Floats
 
@@ -49,7 +50,7 @@ class ConfigurationKernel:
 
     encoding: HyperparameterEncoding
     logarithmic: Annotated[npt.NDArray[np.bool_], "J"]
-    """Columns that are positive and spread over magnitudes: their logarithms are compared."""
+    """Columns whose logarithms are compared (`_logarithmic_columns`)."""
     centre: Annotated[Floats, "J"]
     """Mean of the column."""
     scale: Annotated[Floats, "J"]
@@ -90,7 +91,7 @@ def learn_kernel(
     """
     encoding = learn_encoding_of(data)
     encoded = encode_runs(encoding, data)
-    logarithmic = _skewed_columns(encoded)
+    logarithmic = _logarithmic_columns(encoding, encoded, data.scales)
     comparable = _comparable(encoded, logarithmic)
     centre, spread = centre_and_spread(comparable)
     x = standardized(comparable, centre, spread)
@@ -106,6 +107,21 @@ def learn_kernel(
 def _comparable(encoded: Floats, logarithmic: npt.NDArray[np.bool_]) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(logarithmic, np.log(np.maximum(encoded, 1e-12)), encoded)
+
+
+def _logarithmic_columns(
+    encoding: HyperparameterEncoding, encoded: Floats, scales: Mapping[str, Scale]
+) -> npt.NDArray[np.bool_]:
+    """(J,) positive columns to compare by logarithms: as declared, else those that are skewed otherwise."""
+    parameters = encoding.parameter_of_numbers()
+    declared = [scales.get(parameters.get(column, "")) for column in encoding.columns]
+    return np.array(
+        [
+            is_skewed if scale is None else scale == "log" and bool(np.nanmin(column) > 0)
+            for scale, is_skewed, column in zip(declared, _skewed_columns(encoded), encoded.T, strict=True)
+        ],
+        dtype=bool,
+    )
 
 
 def _skewed_columns(encoded: Floats) -> npt.NDArray[np.bool_]:

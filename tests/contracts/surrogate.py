@@ -60,7 +60,7 @@ def joint_space() -> World:
 
 
 def _world(runs: RunTable) -> World:
-    known = configurations_of_table(runs.configurations)
+    known = configurations_of_table(runs.configurations, runs.scales)
     kind = toy_runs().configurations.parameters["criterion"].to_numpy(dtype=object)
     return World(runs, known, toy_metafeatures().iloc[0], kind)
 

@@ -66,6 +66,24 @@ def test_run_file_is_read_once(run: Run, tmp_path: Path) -> None:
     assert "nothing added; nothing changed" in run(*command)[1]
 
 
+def test_a_search_space_says_how_numbers_compare(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "runs.arff").write_text(RUNS.replace("6969", "1234"))
+    place = ("--flow", "1234", "--warehouse", tmp_path / "warehouse")
+    assert run("file", tmp_path / "runs.arff", *place)[0] == 0
+    leaf = {"type": "uniform_int", "name": "min_samples_leaf", "lower": 1, "upper": 20, "log": True}
+    space = {"hyperparameters": [{**leaf, "default_value": 1, "meta": None}], "format_version": 0.4}
+    (tmp_path / "space.json").write_text(json.dumps({**space, "conditions": [], "forbiddens": []}))
+    code, out, err = run("space", tmp_path / "space.json", *place)
+    assert (code, err) == (0, "")
+    assert out.splitlines()[1:] == ["warehouse version 2"]
+    assert "added 1 scales" in out
+    again, out, _ = run("space", tmp_path / "space.json", *place, "--format", "json")
+    assert (again, json.loads(out)["added"]) == (0, {"scales": 0})
+    code, out, err = run("space", tmp_path / "space.json", "--flow", "1", "--warehouse", tmp_path / "none")
+    assert (code, out) == (2, "")
+    assert not (tmp_path / "none").exists()
+
+
 def test_experiments_are_run_and_counted(run: Run, dataset: Path, tmp_path: Path) -> None:
     command = (
         *("experiments", "--datasets", dataset.parent, "--flows", "decision_tree,naive_bayes"),

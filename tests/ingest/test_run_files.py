@@ -230,6 +230,14 @@ def test_known_tasks_and_flows_are_not_overwritten(warehouse: Warehouse, tmp_pat
     assert warehouse.metafeatures().loc["openml:31", "NumberOfClasses"] == 2
 
 
+def test_scales_of_a_flow_of_ours_are_known(warehouse: Warehouse, tmp_path: Path) -> None:
+    """Of the hyperparameters that the file has: a forest's share of features, and no choice."""
+    ingest_run_file(warehouse, write(tmp_path, CSV), "6969")
+    assert warehouse.run_table("6969", ACCURACY).scales == {"max_features": "linear"}
+    ingest_run_file(warehouse, write(tmp_path, CSV), "1234")
+    assert warehouse.run_table("1234", ACCURACY).scales == {}
+
+
 def test_qualities_are_kept_as_published(warehouse: Warehouse, tmp_path: Path) -> None:
     content = (
         '{"3": {"MeanAttributeEntropy": -1.0, "ClassEntropy": NaN, "NumberOfClasses": null}, "99": {"A": 1}}'

@@ -1,6 +1,7 @@
 """Search spaces: the ways between configurations, vectors and tables, and what lies around one of them."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -20,7 +21,7 @@ from recommend.space import Configurations, Space, configurations_of_table
 from tests.recommend.bo.toys import SIX
 from tests.tables import flow_table, joint_table, table_of
 from warehouse.configurations.configuration import Configuration
-from warehouse.configurations.parameters import Choice, Number, Value
+from warehouse.configurations.parameters import Choice, Number, Scale, Value
 from warehouse.configurations.table import ALGORITHM, ConfigurationTable
 from warehouse.support.arrays import Floats
 from warehouse.support.errors import BadInput
@@ -321,8 +322,8 @@ def test_what_is_missing_stays_missing_around_a_configuration() -> None:
 ABSENT = math.nan
 
 
-def columns_of(algorithm: str, **columns: list[Value | float]) -> Configurations:
-    return configurations_of_table(flow_table(pd.DataFrame(columns, dtype=object), algorithm))
+def columns_of(scales: Mapping[str, Scale], **columns: list[Value | float]) -> Configurations:
+    return configurations_of_table(flow_table(pd.DataFrame(columns, dtype=object)), scales)
 
 
 @pytest.mark.parametrize(
@@ -341,24 +342,24 @@ def columns_of(algorithm: str, **columns: list[Value | float]) -> Configurations
     ],
 )
 def test_columns_become_places(values: list[Any], vector: list[float], choices: int) -> None:
-    found = columns_of("toy", p=values)
+    found = columns_of({}, p=values)
     np.testing.assert_array_equal(found.vectors[:, 0], vector)
     assert found.categories.tolist() == [choices]
 
 
-def test_numbers_are_spaced_as_in_the_flows_own_space() -> None:
-    """C of a support vector machine is on a log scale, coef0 is not."""
-    found = columns_of("svm", C=[0.01, 0.1, 1.0], coef0=[-0.5, 0.0, 0.5])
+def test_numbers_are_spaced_on_their_declared_scale() -> None:
+    scales: dict[str, Scale] = {"C": "log", "coef0": "linear"}
+    found = columns_of(scales, C=[0.01, 0.1, 1.0], coef0=[-0.5, 0.0, 0.5])
     assert found.vectors == pytest.approx(np.array([[0, 0], [0.5, 0.5], [1, 1]]))
-    unknown = columns_of("toy", C=[0.01, 0.1, 1.0])
-    assert unknown.vectors[1, 0] == pytest.approx(0.09 / 0.99)
-    assert columns_of("svm", C=[0, 5, 10]).vectors[1, 0] == 0.5  # there is no logarithm of 0
+    undeclared = columns_of({}, C=[0.01, 0.1, 1.0])
+    assert undeclared.vectors[1, 0] == pytest.approx(0.09 / 0.99)
+    assert columns_of(scales, C=[0, 5, 10]).vectors[1, 0] == 0.5  # there is no logarithm of 0
 
 
 def test_algorithms_are_a_choice_where_there_are_several() -> None:
     values = {"mlp:alpha": [ABSENT, 0.1, ABSENT], "svm:C": [0.01, ABSENT, 1.0]}
     table = joint_table(pd.DataFrame(values, dtype=object), ["svm", "mlp", "svm"])
-    found = configurations_of_table(table)
+    found = configurations_of_table(table, {})
     assert found.categories.tolist() == [2, 0, 0]
     np.testing.assert_array_equal(found.vectors, [[1, ABSENT, 0], [0, 0.5, ABSENT], [1, ABSENT, 1]])
     assert found.table is table
@@ -367,7 +368,7 @@ def test_algorithms_are_a_choice_where_there_are_several() -> None:
 def test_the_table_of_a_space_is_a_table_like_others() -> None:
     space = SPACES["joint"]
     vectors = sampled(space, 200)
-    found = configurations_of_table(space.configurations(vectors).table)
+    found = configurations_of_table(space.configurations(vectors).table, {})
     assert found.vectors.shape == vectors.shape
     np.testing.assert_array_equal(np.isnan(found.vectors), np.isnan(vectors))
     present = ~np.isnan(vectors)
@@ -377,7 +378,7 @@ def test_the_table_of_a_space_is_a_table_like_others() -> None:
 
 
 def test_a_table_without_hyperparameters_has_vectors_without_columns() -> None:
-    found = configurations_of_table(flow_table(pd.DataFrame(index=[0])))
+    found = configurations_of_table(flow_table(pd.DataFrame(index=[0])), {})
     assert found.vectors.shape == (1, 0)
     assert len(found) == 1
 

@@ -86,6 +86,7 @@ def test_every_table_is_merged(make: Make) -> None:
         **runs(),
         "components": pd.DataFrame({**flow, "component_flow": FOREST}),
         "parameters": pd.DataFrame({**flow, "parameter": "a", "tunable": True}),
+        "scales": pd.DataFrame({"flow": [FOREST], "parameter": "a", "scale": "log"}),
         **described(0.5, "headstart-4"),
     }
     assert set(everything) == set(TABLES) - {"ingests"}

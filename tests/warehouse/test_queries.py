@@ -116,6 +116,28 @@ def test_flow_of_unknown_algorithm_qualifies_its_parameters_by_itself(warehouse:
     assert warehouse.run_table(None, ACCURACY).configurations.parameters.columns.tolist() == ["openml:1:c"]
 
 
+def test_declared_scales_are_named_as_the_columns_are(two_flows: Warehouse) -> None:
+    """What was declared last for a column that flows share counts; what no run sets is left out."""
+    for flow, parameter, scale in (
+        (FOREST, "max_depth", "log"),
+        ("headstart:random_forest", "max_depth", "linear"),
+        (FOREST, "max_features", "linear"),
+        (BOOSTING, "max_depth", "log"),
+    ):
+        row = {"flow": flow, "parameter": parameter, "scale": scale}
+        two_flows.write({"scales": pd.DataFrame([row])}, source="test")
+    joint = two_flows.run_table(None, ACCURACY)
+    assert joint.scales == {"random_forest:max_depth": "linear", "adaboost:max_depth": "log"}
+    assert two_flows.run_table(FOREST, ACCURACY).scales == {"max_depth": "log"}
+    assert two_flows.run_table(BOOSTING, ACCURACY).scales == {"max_depth": "log"}
+
+
+def test_a_scale_is_linear_or_log(warehouse: Warehouse) -> None:
+    row = {"flow": FOREST, "parameter": "max_depth", "scale": "cubic"}
+    with pytest.raises(BadInput, match="scale is linear or log"):
+        warehouse.write({"scales": pd.DataFrame([row])}, source="test")
+
+
 def test_unsuccessful_runs_are_left_out(warehouse: Warehouse) -> None:
     tables = runs(accuracies={"openml:1": 0.9, "openml:2": 0.8})
     tables["runs"].loc[0, "outcome"] = "timeout"

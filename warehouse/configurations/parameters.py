@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from ConfigSpace.hyperparameters import Hyperparameter
 
 Value = bool | int | float | str | None
+Scale = Literal["linear", "log"]
+"""What numbers are drawn and compared on: as they are, or by their logarithms."""
 
 
 @dataclass(frozen=True)
@@ -20,6 +22,11 @@ class Number:
     high: float
     default: float
     log: bool = False
+
+    @property
+    def scale(self) -> Scale:
+        """Scale that its values are drawn and compared on."""
+        return "log" if self.log else "linear"
 
     def hyperparameter(self) -> Hyperparameter[Any, Any]:
         """The same in ConfigSpace."""

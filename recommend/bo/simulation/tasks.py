@@ -67,7 +67,7 @@ class TableTask:
         table, self.values = runs_on(runs, dataset)
         self.dataset = dataset
         self.metafeatures = metafeatures.reindex([dataset]).iloc[0]
-        self.known = configurations_of_table(table)
+        self.known = configurations_of_table(table, runs.scales)
         self.best, self.worst = float(self.values.max()), float(self.values.min())
 
     def candidates(self, seed: int) -> TableCandidates:  # noqa: ARG002 (the rows are all there are)

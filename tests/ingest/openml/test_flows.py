@@ -109,6 +109,17 @@ def test_a_number_is_one_of_our_flows_if_most_of_its_parameters_are_there(
     assert (found.name if found else None) == expected
 
 
+def test_parameters_of_a_flow_of_ours_have_its_scales() -> None:
+    """C is searched on a log scale, coef0 on a linear one; nothing is known of what we never set."""
+    svm = [*map(parameter, ("C", "gamma", "tol", "coef0", "degree"))]
+    flow = read_flow(flow_document(8317, "x.SVC", *svm).encode())
+    assert {own.name: own.scale for own in flow.parameters} == {
+        "C": "log", "gamma": "log", "tol": "log", "coef0": "linear", "degree": None,
+    }  # fmt: skip
+    stranger = read_flow(flow_document(1, "x.SVC", *svm).encode())
+    assert {own.scale for own in stranger.parameters} == {None}
+
+
 def test_of_two_imputers_the_one_of_numeric_columns_is_ours() -> None:
     imputers = [
         component(f"columns__{kind}__imputer", flow_document(number, "x.Imputer", parameter("strategy")))

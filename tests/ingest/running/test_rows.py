@@ -82,6 +82,19 @@ def test_hyperparameters_read_as_json_are_the_configuration(dataset: Dataset, fl
     assert set(parameters["setup"]) == {run.setup}
 
 
+def test_flows_come_with_the_scales_of_their_numbers(dataset: Dataset) -> None:
+    """Each flow once, however many of its runs there are; choices have no scale."""
+    runs = [run_of("adaboost", "one"), run_of("adaboost", "two"), run_of("naive_bayes", "three")]
+    scales = run_tables(dataset, [(run, success()) for run in runs], "cv3")["scales"]
+    of_boosting = scales[scales["flow"] == "headstart:adaboost"]
+    assert dict(zip(of_boosting["parameter"], of_boosting["scale"], strict=True)) == {
+        "learning_rate": "log",
+        "n_estimators": "linear",
+        "max_depth": "linear",
+    }
+    assert not scales.duplicated(["flow", "parameter"]).any()
+
+
 def test_a_failed_run_has_its_reason_and_no_value(dataset: Dataset, tmp_path: Path) -> None:
     """The warehouse takes it though the table of evaluations is empty."""
     failed = Trial(Outcome.timeout, None, "stopped after 5 s", seconds=5.0)

@@ -1,5 +1,7 @@
 """The kernel over configurations: learned length scales, features."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.optimize import check_grad
@@ -8,6 +10,7 @@ from metalearners.encoding.training_data import training_data
 from metalearners.gp.kernels import matern
 from metalearners.learners.configuration_kernel import ConfigurationKernel, _unlikeliness, learn_kernel
 from tests.contracts.meta_learner import toy_metafeatures, toy_runs
+from warehouse.configurations.parameters import Scale
 
 
 def test_the_gradient_of_the_likelihood_is_right() -> None:
@@ -54,6 +57,31 @@ def test_columns_over_magnitudes_are_compared_by_their_logarithms() -> None:
         "depth": False,
         "rate": True,
     }
+
+
+@pytest.mark.parametrize(
+    ("scales", "logarithmic"), [({}, [True, False]), ({"wide": "linear", "even": "log"}, [False, True])]
+)
+def test_a_declared_scale_stands_before_what_the_values_look_like(
+    scales: dict[str, Scale], logarithmic: list[bool]
+) -> None:
+    """One hyperparameter is spread over magnitudes, one evenly."""
+    runs = toy_runs()
+    n = len(runs.configurations)
+    runs.configurations.parameters["wide"] = np.geomspace(1e-5, 1, n).astype(object)
+    runs.configurations.parameters["even"] = np.linspace(0.1, 1, n).astype(object)
+    data = training_data(replace(runs, scales=scales), toy_metafeatures())
+    kernel, _ = learn_kernel(data, data.scores, size=64, seed=0)
+    found = dict(zip(kernel.encoding.columns, kernel.logarithmic.tolist(), strict=True))
+    assert [found["wide"], found["even"]] == logarithmic
+
+
+def test_a_column_that_is_not_positive_has_no_logarithm_whatever_is_declared() -> None:
+    runs = toy_runs()
+    runs.configurations.parameters["alpha"] = np.linspace(0, 1, len(runs.configurations)).astype(object)
+    data = training_data(replace(runs, scales={"alpha": "log"}), toy_metafeatures())
+    kernel, _ = learn_kernel(data, data.scores, size=64, seed=0)
+    assert not kernel.logarithmic.any()
 
 
 @pytest.mark.parametrize("size", [1, 4])

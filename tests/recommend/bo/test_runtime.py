@@ -29,7 +29,7 @@ def timed_runs(per_row: float = 0.0, scale: float = 1.0) -> RunTable:
 
 
 def known() -> Configurations:
-    return configurations_of_table(toy_runs().configurations)
+    return configurations_of_table(toy_runs().configurations, {})
 
 
 def expected_seconds(times: RunningTimes) -> Floats:

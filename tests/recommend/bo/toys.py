@@ -22,7 +22,7 @@ from warehouse.support.arrays import Floats
 def grid(n: int = 12) -> Configurations:
     """n * n configurations with the hyperparameters x and y, from 0 to 1 in vectors."""
     x, y = np.divmod(np.arange(n * n), n)
-    return configurations_of_table(flow_table(pd.DataFrame({"x": x, "y": y})))
+    return configurations_of_table(flow_table(pd.DataFrame({"x": x, "y": y})), {})
 
 
 def hill(vector: Floats) -> float:

@@ -29,4 +29,4 @@ def learner_of(name: str, joint: bool) -> MetaLearner:
 
 def table(**columns: list[Any]) -> Configurations:
     """Configurations with these hyperparameters."""
-    return configurations_of_table(flow_table(pd.DataFrame(columns, dtype=object)))
+    return configurations_of_table(flow_table(pd.DataFrame(columns, dtype=object)), {})

@@ -1,0 +1,109 @@
+"""Search spaces of others' flows: which scales they declare, and who learns of it."""
+
+from pathlib import Path
+
+import pytest
+from ConfigSpace import Categorical, ConfigurationSpace, Float, Integer
+
+from ingest.spaces import ingest_space, read_scales
+from tests.warehouse.worlds import runs
+from warehouse.store import Warehouse
+from warehouse.support.errors import BadInput
+
+ACCURACY = "predictive_accuracy"
+SVM = "openml:8353"
+
+
+@pytest.fixture
+def warehouse(tmp_path: Path) -> Warehouse:
+    """One run of a support vector machine that we do not build."""
+    world = Warehouse.create(tmp_path / "warehouse")
+    values = {"C": 1.0, "degree": 3, "kernel": "rbf"}
+    world.write(runs(SVM, None, values=values, accuracies={"openml:1": 0.9}), source="test")
+    return world
+
+
+@pytest.fixture
+def space(tmp_path: Path) -> Path:
+    """C on a log scale, the degree on a linear one, and a kernel."""
+    written = ConfigurationSpace()
+    written.add(
+        Float("C", (0.001, 1000.0), log=True),
+        Integer("degree", (1, 5)),
+        Categorical("kernel", ["rbf", "poly"]),
+    )
+    path = tmp_path / "svm.json"
+    written.to_json(path)
+    return path
+
+
+def test_numbers_have_a_scale_and_choices_have_none(space: Path) -> None:
+    assert read_scales(space) == {"C": "log", "degree": "linear"}
+
+
+@pytest.mark.parametrize("flow", ["8353", "openml:8353"])
+def test_declared_scales_come_with_the_runs(warehouse: Warehouse, space: Path, flow: str) -> None:
+    assert warehouse.run_table(SVM, ACCURACY).scales == {}
+    commit = ingest_space(warehouse, space, flow)
+    assert commit.added == {"scales": 2}
+    assert warehouse.run_table(SVM, ACCURACY).scales == {"C": "log", "degree": "linear"}
+    assert warehouse.run_table(None, ACCURACY).scales == {f"{SVM}:C": "log", f"{SVM}:degree": "linear"}
+    assert sum(ingest_space(warehouse, space, flow).added.values()) == 0
+
+
+def test_a_space_that_is_read_again_replaces_what_it_said(warehouse: Warehouse, space: Path) -> None:
+    ingest_space(warehouse, space, SVM)
+    corrected = ConfigurationSpace()
+    corrected.add(Float("C", (0.5, 2.0)))
+    corrected.to_json(space)
+    assert ingest_space(warehouse, space, SVM).changed == {"scales": 1}
+    assert warehouse.run_table(SVM, ACCURACY).scales == {"C": "linear", "degree": "linear"}
+
+
+def test_a_flow_without_runs_is_refused(warehouse: Warehouse, space: Path) -> None:
+    with pytest.raises(BadInput, match=r"no setup of a flow '1234': ingest its runs first"):
+        ingest_space(warehouse, space, "1234")
+
+
+def test_a_hyperparameter_that_the_flow_does_not_have_is_refused(warehouse: Warehouse, space: Path) -> None:
+    written = ConfigurationSpace()
+    written.add(Float("gamma", (0.1, 1.0)))
+    written.to_json(space)
+    with pytest.raises(BadInput, match=r"8353 has no hyperparameter 'gamma'; it has C, degree, kernel"):
+        ingest_space(warehouse, space, SVM)
+    assert warehouse.version == 1
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        "[]",
+        "{",
+        "null",
+        '{"hyperparameters": 3}',
+        '{"hyperparameters": [{"type": "os.system", "name": "x"}]}',
+        '{"hyperparameters": [{"type": "uniform_float", "name": "x", "lower": 1, "upper": 0}]}',
+        "[" * 100_000,
+        "x\0y",
+    ],
+)
+def test_what_is_no_space_is_refused_in_one_line(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "space.json"
+    path.write_text(content)
+    with pytest.raises(BadInput) as refusal:
+        read_scales(path)
+    assert "\n" not in str(refusal.value)
+
+
+def test_a_space_of_choices_has_nothing_to_say(tmp_path: Path) -> None:
+    only = ConfigurationSpace()
+    only.add(Categorical("kernel", ["rbf", "poly"]))
+    only.to_json(tmp_path / "space.json")
+    with pytest.raises(BadInput, match="has no number"):
+        read_scales(tmp_path / "space.json")
+
+
+def test_a_missing_file_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="there is no file"):
+        read_scales(tmp_path / "none.json")
