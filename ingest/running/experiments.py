@@ -116,7 +116,7 @@ def _work(
                 if source in unusable:
                     continue
                 now = Warehouse.open(warehouse.path)  # another process may have written to it
-                dataset = _load(source, now)
+                dataset = load_source(source, now)
                 if dataset is None:
                     unusable.add(source)
                 elif plan.applies(len(dataset.features), place):
@@ -144,8 +144,8 @@ def _read(source: Source) -> Dataset:
     )
 
 
-def _load(source: Source, warehouse: Warehouse) -> Dataset | None:
-    """The dataset, None where it is to be passed over."""
+def load_source(source: Source, warehouse: Warehouse) -> Dataset | None:
+    """The dataset, None where it is to be passed over; why is logged."""
     path = source.file.path
     try:
         dataset = _read(source)
@@ -170,7 +170,7 @@ def _chosen(
     if place == 0:
         return members
     before, tier = plan.tiers[place - 1 : place + 1]
-    task = _task(dataset, plan, before)
+    task = task_of(dataset, plan, before)
     best = best_setups(warehouse, task, round(tier.share * len(plan.pool)))
     return [
         member for member in members if member.source == "default" or setup_of(member.configuration) in best
@@ -179,7 +179,7 @@ def _chosen(
 
 def planned_runs(dataset: Dataset, plan: Plan, tier: Tier, members: Sequence[Member]) -> list[Run]:
     """The runs of these configurations on the dataset at this tier: those that its rows suffice for."""
-    task = _task(dataset, plan, tier)
+    task = task_of(dataset, plan, tier)
     rows = len(dataset.features)
     train_rows, test_rows = plan.resampling(rows, tier).sizes(rows)
     stated = (None, None) if tier.train_rows is None else (train_rows, test_rows)
@@ -192,7 +192,8 @@ def planned_runs(dataset: Dataset, plan: Plan, tier: Tier, members: Sequence[Mem
     return planned
 
 
-def _task(dataset: Dataset, plan: Plan, tier: Tier) -> str:
+def task_of(dataset: Dataset, plan: Plan, tier: Tier) -> str:
+    """Key in the warehouse of what `plan` does with the dataset at this tier."""
     return f"{dataset.key}/{plan.resampling(len(dataset.features), tier).name}"
 
 
@@ -246,7 +247,7 @@ class _Batch:
         self._plan = plan
         self._tier = tier
         self._procedure = plan.resampling(len(dataset.features), tier)
-        task = _task(dataset, plan, tier)
+        task = task_of(dataset, plan, tier)
         known = now.sql(_RUNS_ON_TASK, [task])
         planned = planned_runs(dataset, plan, tier, members)
         self._journal = Journal(warehouse.path / "journals" / f"{digest(task)}.jsonl")
