@@ -6,9 +6,11 @@ from typing import Annotated
 
 import typer
 
+from ingest.reading.roles import roles_in_words
 from metalearners import DEFAULT_LEARNER
 from recommend.options import (
     DATASET_HELP,
+    ChosenMeasureOption,
     DatasetOption,
     FlowOption,
     RoleOption,
@@ -17,7 +19,8 @@ from recommend.options import (
 )
 from recommend.ranking import Recommendation
 from recommend.ranking import recommend as rank
-from warehouse.options import MeasureOption, WarehouseOption
+from recommend.usual_measure import remark
+from warehouse.options import WarehouseOption
 from warehouse.store import STARTER, Warehouse
 from warehouse.support import console
 
@@ -37,7 +40,7 @@ def recommend(
     strategy: Annotated[
         str, typer.Option(help="top: best and best beside it; delta: from the best prediction downwards.")
     ] = "top",
-    measure: MeasureOption = "predictive_accuracy",
+    measure: ChosenMeasureOption = None,
     metalearner: Annotated[
         str, typer.Option(help="Learner that ranks; see `metalearners list`.")
     ] = DEFAULT_LEARNER,
@@ -90,19 +93,22 @@ def recommend(
 
         print(json.dumps(export_document(document, output), indent=2))
     else:
-        print(_report(result))
+        print(_report(result, is_usual_measure=measure is None))
         if seeds is not None:
             print(f"\nSeeds written to {seeds}")
 
 
-def _report(result: Recommendation) -> str:
+def _report(result: Recommendation, *, is_usual_measure: bool) -> str:
     """The recommendation as a person reads it."""
     dataset = result.dataset
     facts = (
-        f"{dataset.name}: {len(dataset.features):,} rows, {dataset.features.shape[1]:,} features, "
-        f"{dataset.n_classes} classes; {dataset.target_choice}"
+        f"{dataset.name}: {len(dataset.features):,} rows, {dataset.n_classes} classes, "
+        f"the largest with {dataset.majority[1]:.1%} of the rows; {dataset.target_choice}"
     )
-    lines = [facts, *([f"Note: {dataset.note}."] if dataset.note else [])]
+    lines = [facts, f"{dataset.features.shape[1]:,} features: {roles_in_words(dataset.roles)}"]
+    lines += [f"Note: {dataset.note}."] if dataset.note else []
+    if is_usual_measure and (about_measure := remark(dataset, result.measure)):
+        lines.append(about_measure)
     where = "the bundled starter" if result.warehouse.path == STARTER else str(result.warehouse.path)
     lines.append(
         f"Learned from {result.model.runs:,} runs on {result.model.datasets:,} datasets of {where}; "

@@ -5,6 +5,8 @@ from typing import Annotated
 import typer
 
 from ingest.reading.roles import Role
+from recommend.usual_measure import IMBALANCED
+from warehouse.measures import canonical_measure
 from warehouse.support.errors import BadOption
 
 DATASET_HELP = "CSV, TSV, Parquet or ARFF file (may be gzipped), or openml:ID."
@@ -17,7 +19,7 @@ TargetOption = Annotated[
     str | None,
     typer.Option(
         "--target",
-        help="Column to predict. Default: one called class, target, label or y, else the last.",
+        help="Column to predict. Default: one whose name or the file's name says so, else the last.",
         show_default=False,
     ),
 ]
@@ -32,6 +34,19 @@ RoleOption = Annotated[
 FlowOption = Annotated[
     list[str] | None,
     typer.Option("--flow", help="Only this flow, e.g. random_forest. May be repeated.", show_default=False),
+]
+
+
+ChosenMeasureOption = Annotated[
+    str | None,
+    typer.Option(
+        "--measure",
+        metavar="NAME",
+        callback=lambda name: name and canonical_measure(name),
+        help="Evaluation measure to be good at: acc, bacc, auc, f1, logloss, brier, mcc, ... "
+        f"Default: accuracy, or AUC where one class has {IMBALANCED:.0%} of the rows.",
+        show_default=False,
+    ),
 ]
 
 

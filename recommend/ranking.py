@@ -7,6 +7,7 @@ unless a model has to be trained first; scikit-learn is for the meta-features th
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,6 +20,8 @@ from ingest.flows import Flow, get_flow
 from ingest.flows.preprocessing import refuse_without_features
 from ingest.metafeatures import compute_metafeatures
 from ingest.reading.datasets import Dataset
+from ingest.reading.roles import NOT_LEARNED_FROM
+from ingest.reading.targets import alternatives
 from metalearners import DEFAULT_LEARNER
 from metalearners.encoding.scores import oriented, standard_scores
 from metalearners.encoding.training_data import without_datasets
@@ -26,6 +29,7 @@ from metalearners.model_store import StoredModel, trained_model
 from recommend.candidates import find_candidates, flows_to_install
 from recommend.evidence import nearest_datasets, scores_on
 from recommend.seeds import SCHEMA, STRATEGIES, choose_delta
+from recommend.usual_measure import usual_measure
 from warehouse.configurations.configuration import Configuration
 from warehouse.configurations.table import ConfigurationTable
 from warehouse.measures import canonical_measure
@@ -86,7 +90,12 @@ class Recommendation:
                 "rows": len(self.dataset.features),
                 "features": self.dataset.features.shape[1],
                 "classes": self.dataset.n_classes,
+                "majority_share": self.dataset.majority[1],
                 "target": str(self.dataset.target.name),
+                "roles": dict(Counter(map(str, self.dataset.roles.values()))),
+                "ignored": {
+                    name: str(role) for name, role in self.dataset.roles.items() if role in NOT_LEARNED_FROM
+                },
                 "metafeatures": {
                     name: None if math.isnan(value) else value for name, value in self.metafeatures.items()
                 },
@@ -208,7 +217,8 @@ def ranking_context(
     if not dataset.n_classes:
         raise UnusableDataset(
             f"the target {str(dataset.target.name)!r} is numeric ({dataset.target.nunique()} different "
-            "values); classification only for now: choose a column with classes"
+            "values), and classification is all that there is for now: choose another --target; "
+            f"{alternatives(dataset.features, str(dataset.target.name))}"
         )
     refuse_without_features(dataset.roles)
     warehouse = warehouse if warehouse is not None else Warehouse.open(None)
@@ -237,7 +247,7 @@ def recommend(
     top: int = 3,
     flows: Sequence[str] = (),
     strategy: str = "top",
-    measure: str = "predictive_accuracy",
+    measure: str | None = None,
     metalearner: str = DEFAULT_LEARNER,
 ) -> Recommendation:
     """Rank the warehouse's configurations for a dataset and choose the first ones to try.
@@ -249,7 +259,8 @@ def recommend(
         flows: names of the flows to choose from; empty = all.
         strategy: `top` = what the meta-learner would try first, `delta` = a diverse choice
             (`recommend.seeds`).
-        measure: the evaluation measure to be good at, a name or an alias of `warehouse.measures`.
+        measure: the evaluation measure to be good at, a name or an alias of `warehouse.measures`; None =
+            `usual_measure`: accuracy, unless one class has most of the rows.
         metalearner: name of the learner (`metalearners.LEARNERS`).
 
     Raises:
@@ -260,8 +271,13 @@ def recommend(
         raise UnknownName(f"unknown strategy {strategy!r}; known are {', '.join(STRATEGIES)}")
     if top < 1:
         raise BadOption(f"can't recommend {top} configurations; ask for 1 or more")
+    warehouse = warehouse if warehouse is not None else Warehouse.open(None)
     known = ranking_context(
-        dataset, warehouse=warehouse, flows=flows, measure=measure, metalearner=metalearner
+        dataset,
+        warehouse=warehouse,
+        flows=flows,
+        measure=measure or usual_measure(dataset, warehouse),
+        metalearner=metalearner,
     )
     model, metafeatures, configurations = known.model(), known.metafeatures(), known.configurations
     candidates = list(known.candidates.items())

@@ -11,6 +11,7 @@ from difflib import get_close_matches
 from warehouse.support.errors import BadInput
 
 ACCURACY = "predictive_accuracy"
+AUC = "area_under_roc_curve"
 NORMALIZED = "normalized_accuracy"
 
 
@@ -35,7 +36,7 @@ COMMON = (
         ("bacc", "balanced_acc", "macro_recall", "recall_macro"),
     ),
     Measure(
-        "area_under_roc_curve",
+        AUC,
         True,
         "areas of one class against the rest, averaged by class size",
         ("auc", "auroc", "roc_auc", "roc_auc_ovr", "roc_auc_ovr_weighted"),

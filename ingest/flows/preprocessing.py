@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pandas as pd
 
-from ingest.reading.roles import Role
+from ingest.reading.roles import NOT_LEARNED_FROM, Role
 from warehouse.support.errors import UnusableDataset
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def columns_with(names: Sequence[str], frame: pd.DataFrame, *, few: bool) -> lis
 
 def refuse_without_features(roles: Mapping[str, Role]) -> None:
     """Raise `BadInput` unless there is a column that a pipeline would learn from."""
-    if set(roles.values()) <= {Role.constant, Role.identifier}:
+    if set(roles.values()) <= {*NOT_LEARNED_FROM}:
         raise UnusableDataset(
             "no column to learn from: all are constant or identifier-like "
             "(set their roles yourself if that is wrong)"

@@ -4,7 +4,6 @@
 given roles, the target is chosen and checked. What cannot be used is refused with one line (`BadInput`).
 """
 
-import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -19,11 +18,9 @@ from ingest.reading.content_hash import content_hash
 from ingest.reading.encoding import quoted
 from ingest.reading.roles import Role, converted, detect_role
 from ingest.reading.tables import RawTable, read_table
+from ingest.reading.targets import MOST_CLASSES, alternatives, choose_target, suggestion
 from warehouse.support.arrays import Positions
 from warehouse.support.errors import UnknownName, UnusableDataset
-
-TARGET_NAMES = ("class", "target", "label", "y")
-MAX_NUMERIC_CLASSES = 30  # different whole numbers that still are classes: a choice, not a rule
 
 NumericTarget = Literal["keep", "binarize"]
 RareClasses = Literal["keep", "drop"]
@@ -68,6 +65,18 @@ class Dataset:
         """Number of classes; 0 where the target is a number to be predicted."""
         return len(self.target.cat.categories) if isinstance(self.target.dtype, pd.CategoricalDtype) else 0
 
+    @cached_property
+    def majority(self) -> tuple[str, float]:
+        """The largest class, and its share of the rows.
+
+        Raises:
+            ValueError: the target is a number.
+        """
+        if not self.n_classes:
+            raise ValueError("a numeric target has no classes")
+        shares = self.target.value_counts(normalize=True)
+        return str(shares.index[0]), float(shares.iloc[0])
+
 
 def load_dataset(
     source: str | Path | pd.DataFrame,
@@ -88,8 +97,8 @@ def load_dataset(
         source: a file (CSV, TSV, other delimited text, ARFF, Parquet; gzipped or not; told by content),
             `openml:<id>`, `sklearn:<name>` (iris, wine, digits, breast_cancer), or a data frame (its index is
             ignored).
-        target: the class column; without it the one that OpenML names, else the column named class,
-            target, label or y (in any case of letters), else the last one.
+        target: the class column; None = what the source or names tell, else the last one
+            (`ingest.reading.targets.choose_target`).
         roles: roles by column that overrule the detected ones. `categorical` for the target accepts a
             numeric target as it is.
         numeric_target: keep a target that looks like a measurement (not whole, or more than 30 different
@@ -103,12 +112,15 @@ def load_dataset(
         Failed: the source could not be reached.
     """
     raw = read_table(source)
-    chosen, target_choice = _choose_target(raw, target)
+    chosen, target_choice = choose_target(raw, target)
     if chosen in raw.repeated:
         raise UnusableDataset(f"several columns are named {quoted(chosen)}, the target; rename all but one")
     wanted = _checked_roles(roles or {}, raw)
     candidate = tidied(raw.frame[chosen]).rename(chosen)
-    outcome, notes = _class_labels(candidate, wanted.get(chosen), numeric_target, rare_classes)
+    try:
+        outcome, notes = _class_labels(candidate, wanted.get(chosen), numeric_target, rare_classes)
+    except UnusableDataset as error:
+        raise UnusableDataset(f"{error}; {alternatives(raw.frame, chosen)}") from None
     kept = raw.frame if len(outcome) == len(raw.frame) else raw.frame.loc[outcome.index]
     columns = {str(column): tidied(values) for column, values in kept.items() if column != chosen}
     found = {column: wanted.get(column) or detect_role(values, column) for column, values in columns.items()}
@@ -124,33 +136,7 @@ def load_dataset(
     )
 
 
-# ---- choices by column name ----------------------------------------------------------------------
-
-
-def _choose_target(raw: RawTable, target: str | None) -> tuple[str, str]:
-    columns = list(raw.frame.columns)
-    if target is not None:
-        if target not in columns:
-            raise UnknownName(f"there is no column {quoted(target)}; {_suggestion(target, columns)}")
-        return target, f"{quoted(target)} is the target because it was given"
-    if raw.target in columns:
-        who = "OpenML" if raw.source.startswith("openml:") else "scikit-learn"
-        return raw.target, f"{quoted(raw.target)} is the target because {who} says so"
-    by_name = {column.lower(): column for column in reversed(columns)}
-    for candidate in TARGET_NAMES:
-        if candidate in by_name:
-            return by_name[candidate], f"{quoted(by_name[candidate])} is the target because of its name"
-    reason = f"it is the last column and none is named {', '.join(TARGET_NAMES[:-1])} or {TARGET_NAMES[-1]}"
-    return columns[-1], f"{quoted(columns[-1])} is the target because {reason}"
-
-
-def _suggestion(name: str, columns: list[str]) -> str:
-    by_lower = {column.lower(): column for column in columns}
-    close = difflib.get_close_matches(name.lower(), by_lower, n=3)
-    if close:
-        return f"did you mean {' or '.join(quoted(by_lower[match]) for match in close)}?"
-    shown = ", ".join(map(quoted, columns[:10])) + (", ..." if len(columns) > 10 else "")
-    return f"the columns are {shown}"
+# ---- roles ---------------------------------------------------------------------------------------
 
 
 def _checked_roles(roles: Mapping[str, Role | str], raw: RawTable) -> dict[str, Role]:
@@ -159,7 +145,7 @@ def _checked_roles(roles: Mapping[str, Role | str], raw: RawTable) -> dict[str, 
     for column, role in roles.items():
         if column not in columns:
             raise UnknownName(
-                f"a role is given for {quoted(column)}, no such column; {_suggestion(column, columns)}"
+                f"a role is given for {quoted(column)}, no such column; {suggestion(column, columns)}"
             )
         try:
             checked[column] = Role(role)
@@ -217,12 +203,12 @@ def _is_binarizable(present: pd.Series, numeric_target: NumericTarget) -> bool:
 
 def _is_measurement(present: pd.Series, target: str) -> bool:
     if pd.api.types.is_datetime64_dtype(present.dtype):
-        raise UnusableDataset(f"the target {target} holds dates; choose a column with classes")
+        raise UnusableDataset(f"the target {target} holds dates, not classes")
     if not pd.api.types.is_numeric_dtype(present.dtype):
         return False
     distinct = present.nunique()
     whole = bool((present == np.floor(present)).all())
-    return distinct > 2 and (not whole or distinct > MAX_NUMERIC_CLASSES)
+    return distinct > 2 and (not whole or distinct > MOST_CLASSES)
 
 
 def _refuse_no_classes(values: pd.Series, target: str) -> None:
@@ -234,7 +220,7 @@ def _refuse_no_classes(values: pd.Series, target: str) -> None:
     if len(classes) > max(len(values) / 2, 10):
         raise UnusableDataset(
             f"the target {target} has {len(classes)} different values in {len(values)} rows; "
-            "it names rows, not classes: choose another target"
+            "it names rows, not classes"
         )
 
 

@@ -1,6 +1,8 @@
 """What a column is for, told from its values and its name."""
 
 import re
+from collections import Counter
+from collections.abc import Mapping
 from enum import StrEnum
 
 import numpy as np
@@ -31,6 +33,11 @@ _IDENTIFIER_DISTINCT_SHARE = 0.95  # of the rows; a few may be entered twice
 _TEXT_DISTINCT_SHARE = 0.5  # of the rows: words of a text rarely come again
 _TEXT_MIN_LENGTH = 30  # characters, on average
 _TEXT_MIN_WORDS = 4  # on average
+
+
+NOT_LEARNED_FROM = (Role.constant, Role.identifier)
+"""Roles of columns that no pipeline looks at."""
+_NAMED = 5  # columns that are named one by one
 
 
 def detect_role(column: pd.Series, name: str) -> Role:
@@ -102,3 +109,18 @@ def converted(column: pd.Series, role: Role) -> pd.Series:
     if is_word or (role in (Role.categorical, Role.boolean) and not is_category):
         return labels(column).astype("category")
     return column
+
+
+def roles_in_words(roles: Mapping[str, Role]) -> str:
+    """How many columns have each role, and which are not learned from.
+
+    >>> roles_in_words({"age": Role.numeric, "city": Role.categorical, "row": Role.identifier})
+    '1 numeric, 1 categorical; ignored: row (identifier)'
+    """
+    counts = Counter(roles.values())
+    used = [f"{counts[role]:,} {role}" for role in Role if counts[role] and role not in NOT_LEARNED_FROM]
+    ignored = [f"{name} ({role})" for name, role in roles.items() if role in NOT_LEARNED_FROM]
+    if len(ignored) > _NAMED:
+        ignored[_NAMED:] = [f"{len(ignored) - _NAMED:,} more"]
+    parts = [", ".join(used) or "none to learn from"]
+    return "; ".join([*parts, *([f"ignored: {', '.join(ignored)}"] if ignored else [])])

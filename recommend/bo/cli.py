@@ -17,8 +17,16 @@ from recommend.bo.simulation.cli import simulate
 from recommend.bo.surrogates import SURROGATES
 from recommend.bo.tuning import Budget, Search, Tuned, outcome, report, tune
 from recommend.bo.warmstart import FROM_FILE, NO_START, STARTS
-from recommend.options import DATASET_HELP, FlowOption, RoleOption, TargetOption, named_dataset
-from warehouse.options import MeasureOption, WarehouseOption
+from recommend.options import (
+    DATASET_HELP,
+    ChosenMeasureOption,
+    FlowOption,
+    RoleOption,
+    TargetOption,
+    named_dataset,
+)
+from recommend.usual_measure import remark, usual_measure
+from warehouse.options import WarehouseOption
 from warehouse.store import Warehouse
 from warehouse.support import console
 from warehouse.support.console import JsonOption, QuietOption
@@ -90,7 +98,7 @@ def search(
     ] = None,
     jobs: Annotated[int, typer.Option(min=1, help="Trials at the same time.")] = 1,
     flow: FlowOption = None,
-    measure: MeasureOption = "predictive_accuracy",
+    measure: ChosenMeasureOption = None,
     folds: Annotated[int, typer.Option(min=2, help="Folds of a trial's cross-validation.")] = 3,
     holdout: Annotated[
         bool, typer.Option("--holdout", help="One split in place of a cross-validation: quicker, noisier.")
@@ -152,9 +160,12 @@ def search(
         raise BadOption(f"{model}: a model is written as .skops, or its code as .py")
     if record:
         Warehouse.check_writable(warehouse)
+    roles = dict(map(console.assignment, role or []))
+    data = load_dataset(named_dataset(None, dataset), target=target, roles=roles)
+    known = Warehouse.open(warehouse)
     asked = Search(
         flows=tuple(dict.fromkeys(get_flow(name).name for name in flow or installed_flows())),
-        measure=measure,
+        measure=measure or usual_measure(data, known),
         folds=1 if holdout else folds,
         start=start or ("top" if seeds is None else FROM_FILE),
         seeds=() if seeds is None else tuple(configurations_of(read_seeds(seeds))),
@@ -166,20 +177,20 @@ def search(
         trial_seconds=trial_time,
         trial_memory=trial_memory,
     )
-    roles = dict(map(console.assignment, role or []))
-    data = load_dataset(named_dataset(None, dataset), target=target, roles=roles)
     with console.progress(quiet) as show, _workers(dask) as executor:
         tuned = tune(
             data,
             asked,
             Budget(trials if trials is not None or time is not None else TRIALS, time),
-            warehouse=Warehouse.open(warehouse),
+            warehouse=known,
             folder=history,
             jobs=jobs,
             executor=executor,
-            report=lambda progress: show(report.standing(progress, measure)),
+            report=lambda progress: show(report.standing(progress, asked.measure)),
         )
     as_json = output == "json"
+    if measure is None and not as_json and (about_measure := remark(data, asked.measure)):
+        print(about_measure)
     print(json.dumps(report.document(tuned), indent=2, allow_nan=False) if as_json else report.table(tuned))
     wanted = [] if model is None else [partial(_save, tuned, model)]
     wanted += [partial(_record, tuned, warehouse)] if record and tuned.entries else []

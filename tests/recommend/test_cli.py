@@ -35,7 +35,8 @@ def run(small_world: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
 def test_three_configurations_are_printed_with_their_grounds(run: Run, csv: Path) -> None:
     code, out, err = run("--dataset", csv, "--top", "3")
     assert (code, err) == (0, "")
-    assert "mine: 900 rows, 2 features, 2 classes; 'class' is the target" in out
+    assert "mine: 900 rows, 2 classes, the largest with 50.0% of the rows; 'class' is the target" in out
+    assert "\n2 features: " in out
     assert "Learned from 128 runs on 8 datasets" in out
     assert "Most similar: world" in out
     assert "\n   1  Decision tree" in out
@@ -56,6 +57,37 @@ def test_json_names_what_programs_need(run: Run, csv: Path) -> None:
     first = json.loads(out)["configurations"][0]
     assert first["rank"] == 1
     assert {"flow", "algorithm", "hyperparameters", "predicted"} <= set(first)
+
+
+def test_the_json_counts_roles_and_names_what_is_ignored(run: Run, tmp_path: Path) -> None:
+    rows = 100
+    columns = {"row": range(1, rows + 1), "x": [n * 7 % 13 for n in range(rows)], "class": ["a", "b"] * 50}
+    pd.DataFrame(columns).to_csv(tmp_path / "my.csv", index=False)
+    dataset = json.loads(run(tmp_path / "my.csv", "--format", "json")[1])["dataset"]
+    assert dataset["roles"] == {"identifier": 1, "numeric": 1}
+    assert dataset["ignored"] == {"row": "identifier"}
+    assert dataset["majority_share"] == 0.5
+
+
+def test_where_one_class_has_nearly_all_rows_the_user_hears_of_it(run: Run, tmp_path: Path) -> None:
+    """These runs have no other measure than accuracy."""
+    path = tmp_path / "rare.csv"
+    columns = {"x": [n * 7 % 13 for n in range(100)], "class": ["no"] * 95 + ["yes"] * 5}
+    pd.DataFrame(columns).to_csv(path, index=False)
+    code, out, _ = run(path)
+    assert code == 0
+    assert "Measure: predictive_accuracy, though 95.0% of the rows are of class 'no'" in out
+    assert "Measure:" not in run(path, "--measure", "acc")[1]
+
+
+def test_a_numeric_target_is_refused_with_the_alternatives(run: Run, tmp_path: Path) -> None:
+    columns = {"colour": ["red", "blue"] * 50, "x": range(100), "price": [n / 7 for n in range(100)]}
+    pd.DataFrame(columns).to_csv(tmp_path / "prices.csv", index=False)
+    code, out, err = run(tmp_path / "prices.csv")
+    assert (code, out) == (2, "")
+    assert "the target 'price' is numeric (100 different values)" in err
+    assert "columns with classes are 'colour' (2 values)" in err
+    assert err.count("\n") == 1
 
 
 def test_seeds_file_is_the_printed_json(run: Run, csv: Path, tmp_path: Path) -> None:

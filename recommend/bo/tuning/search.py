@@ -20,6 +20,7 @@ from recommend.bo.tuning.loop import Loop, Progress, trials
 from recommend.bo.tuning.result import Tuned, result
 from recommend.bo.tuning.setup import context_of, new_optimizer, recalled, split_rows
 from recommend.bo.tuning.specification import Budget, Search, check
+from recommend.usual_measure import usual_measure
 from warehouse.measures import canonical_measure
 from warehouse.store import Warehouse
 from warehouse.support.paths import cache_directory
@@ -41,7 +42,7 @@ def tune(
     An interrupt (Ctrl-C) ends the trials that run, and what is known by then is returned.
 
     Args:
-        search: None = all flows, starting from what `recommend` would try first.
+        search: None = all flows, starting from what `recommend` would try first, by its measure.
         budget: None = 50 trials.
         warehouse: what to learn from; None = the user's warehouse, else the bundled starter.
         folder: of the history; None = one in the user's cache that is named after data and search, so the
@@ -54,7 +55,9 @@ def tune(
     Raises:
         BadInput: a dataset, search, budget or history that can't be used; one line says why.
     """
-    search, budget = search or Search(), budget or Budget(trials=50)
+    warehouse = warehouse if warehouse is not None else Warehouse.open(None)
+    search = search or Search(measure=usual_measure(dataset, warehouse))
+    budget = budget or Budget(trials=50)
     search = replace(search, measure=canonical_measure(search.measure))
     check(search, budget, jobs)
     train, test = split_rows(dataset, search)

@@ -132,30 +132,37 @@ def test_given_roles_overrule_the_detected_ones() -> None:
 
 # ---- target --------------------------------------------------------------------------------------
 
-TARGETS = [
-    (["a", "b", "class"], None, "class", "of its name"),
-    (["Class", "a", "b"], None, "Class", "of its name"),
-    (["y", "target", "a"], None, "target", "of its name"),
-    (["LABEL", "a", "y"], None, "LABEL", "of its name"),
-    (
-        ["a", "b", "outcome"],
-        None,
-        "outcome",
-        "it is the last column and none is named class, target, label or y",
-    ),
-    (["a", "b", "class"], "b", "b", "it was given"),
-]
+
+def test_the_target_is_no_feature_and_says_why_it_was_chosen() -> None:
+    frame = pd.DataFrame([["p", "q", "r"], ["s", "t", "u"]] * 3, columns=["a", "class", "b"])
+    dataset = load_dataset(frame)
+    assert dataset.target.name == "class"
+    assert dataset.target_choice == "'class' is the target because of its name"
+    assert list(dataset.features) == ["a", "b"]
 
 
-@pytest.mark.parametrize(("columns", "given", "expected", "reason"), TARGETS)
-def test_the_target_is_chosen_by_a_rule_that_is_told(
-    columns: list[str], given: str | None, expected: str, reason: str
-) -> None:
-    frame = pd.DataFrame([["p", "q", "r"], ["s", "t", "u"]] * 3, columns=columns)
-    dataset = load_dataset(frame, target=given)
-    assert dataset.target.name == expected
-    assert dataset.target_choice == f"'{expected}' is the target because {reason}"
-    assert expected not in dataset.features
+def test_the_largest_class_has_a_name_and_a_share() -> None:
+    dataset = load_dataset(pd.DataFrame({"a": range(8), "class": ["no"] * 6 + ["yes", "perhaps"]}))
+    assert dataset.majority == ("no", 0.75)
+    with pytest.raises(ValueError, match="no classes"):
+        _ = load_dataset(_measured()).majority
+
+
+@pytest.mark.parametrize("target", ["day", "one", "name"])
+def test_a_target_that_is_refused_is_refused_with_the_alternatives(target: str) -> None:
+    frame = pd.DataFrame(
+        {
+            "colour": ["red", "green", "blue"] * 10,
+            "size": [1, 2] * 15,
+            "day": pd.date_range("2026-01-01", periods=30),
+            "one": "same",
+            "name": [f"row {number}" for number in range(30)],
+        }
+    )
+    with pytest.raises(
+        BadInput, match=r"; columns with classes are 'colour' \(3 values\), 'size' \(2 values\)"
+    ):
+        load_dataset(frame, target=target)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ingest.reading.columns import tidied
 from ingest.reading.datasets import load_dataset
-from ingest.reading.roles import Role, converted, detect_role
+from ingest.reading.roles import Role, converted, detect_role, roles_in_words
 
 LABELS = ["x", "y"] * 15  # 30 rows
 COUNTING = list(range(1, 31))
@@ -203,3 +203,16 @@ def test_the_detected_role_fits_and_loses_no_value(values: list[str | None], nam
     formed = converted(column, role)
     assert formed.isna().equals(column.isna())
     assert formed.dtype.kind in FORMS.get(role, "fiOM")
+
+
+def test_roles_are_counted_and_what_is_ignored_is_named() -> None:
+    roles = {"a": Role.date, "b": Role.numeric, "c": Role.numeric, "id": Role.identifier, "k": Role.constant}
+    assert roles_in_words(roles) == "2 numeric, 1 date; ignored: id (identifier), k (constant)"
+    assert roles_in_words({"a": Role.text}) == "1 text"
+    assert roles_in_words({"k": Role.constant}) == "none to learn from; ignored: k (constant)"
+
+
+def test_of_many_ignored_columns_five_are_named() -> None:
+    many = roles_in_words({f"k{number}": Role.constant for number in range(1_007)})
+    assert many.endswith("k4 (constant), 1,002 more")
+    assert many.count("(constant)") == 5
