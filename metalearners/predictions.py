@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from warehouse.configurations.table import ConfigurationTable
+from warehouse.support.arrays import Positions
 
 
 @dataclass(frozen=True)
@@ -40,9 +41,13 @@ class Predictor(Protocol):
     """Says what to expect of configurations on a dataset, and takes trials into account."""
 
     def predict(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Prediction:
-        """As `MetaLearner.predict`."""
+        """As `Model.predict`."""
+        ...
+
+    def choose(self, configurations: ConfigurationTable, metafeatures: pd.Series, n: int) -> Positions:
+        """As `Model.choose`."""
         ...
 
     def condition(self, observations: Observations) -> Predictor:
-        """As `MetaLearner.condition`."""
+        """As `Model.condition`."""
         ...

@@ -44,6 +44,9 @@ def recommend(
     metalearner: Annotated[
         str, typer.Option(help="Learner that ranks; see `metalearners list`.")
     ] = DEFAULT_LEARNER,
+    leave_out: Annotated[
+        bool, typer.Option("--leave-out", help="Ignore runs on the dataset itself, as in an experiment.")
+    ] = False,
     seeds: Annotated[
         Path | None, typer.Option(help="Write the recommendation to this JSON file.", show_default=False)
     ] = None,
@@ -82,6 +85,7 @@ def recommend(
         strategy=strategy,
         measure=measure,
         metalearner=metalearner,
+        leave_out=leave_out,
     )
     document = result.document()
     if seeds is not None:
@@ -114,14 +118,7 @@ def _report(result: Recommendation, *, is_usual_measure: bool) -> str:
         f"Learned from {result.model.runs:,} runs on {result.model.datasets:,} datasets of {where}; "
         f"{result.candidates:,} configurations ranked."
     )
-    if result.left_out:
-        lines.append(
-            f"This dataset is in the warehouse ({', '.join(result.left_out)}); "
-            "the model has not learned from its runs."
-            if len(result.left_out) == 1
-            else f"This dataset and near copies of it are in the warehouse ({', '.join(result.left_out)}); "
-            "the model has not learned from their runs."
-        )
+    lines += _known_already(result)
     if result.not_installed:
         titles = ", ".join(flow.title for flow in result.not_installed)
         lines.append(f"Not installed, so not recommended: {titles} (pip install 'headstart[boosting]').")
@@ -133,25 +130,41 @@ def _report(result: Recommendation, *, is_usual_measure: bool) -> str:
         "",
         "rank: the order to try them in; each is the one that adds most to those above it;",
         "predicted: standard score within the dataset, 0 = an average configuration, ± standard deviation;",
-        "similar: the configuration's mean standard score on the most similar datasets.",
+        "similar: the configuration's mean standard score on the most similar datasets"
+        + (f";\nhere: {result.measure} where it was tried on this dataset." if result.trials else "."),
     ]
     return "\n".join(lines)
 
 
+def _known_already(result: Recommendation) -> list[str]:
+    """What the warehouse has of the dataset and its near copies, and what counts of it."""
+    lines = []
+    if result.trials:
+        lines.append(f"{result.trials:,} runs on this dataset count most; --leave-out ignores them.")
+    elif len(result.left_out) > len(result.near_copies):
+        lines.append("This dataset is in the warehouse; the model has not learned from its runs.")
+    if result.near_copies:
+        copies = ", ".join(result.near_copies)
+        lines.append(f"Near copies of it are in the warehouse, and not learned from: {copies}.")
+    return lines
+
+
 def _table(result: Recommendation) -> list[str]:
     """A line per configuration, its hyperparameters wrapped where the terminal ends."""
-    header = ("rank", "algorithm", "predicted", "similar", "hyperparameters")
+    here = ("here",) if result.trials else ()
+    header = ("rank", "algorithm", "predicted", "similar", *here, "hyperparameters")
     rows = [
         (
             str(item.rank),
             item.flow.title,
             f"{item.predicted:+.2f}" + ("" if item.std is None else f" ± {item.std:.2f}"),
             "" if item.on_nearest is None else f"{item.on_nearest:+.2f}",
+            *(("" if item.on_dataset is None else f"{item.on_dataset:.4f}",) if here else ()),
             ", ".join(f"{name}={console.short(value)}" for name, value in item.configuration.values.items()),
         )
         for item in result.configurations
     ]
-    return console.wrapped_table(header, rows, "><>>")
+    return console.wrapped_table(header, rows, "><>>" + ">" * len(here))
 
 
 def main() -> None:

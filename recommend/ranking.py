@@ -24,8 +24,9 @@ from ingest.reading.roles import NOT_LEARNED_FROM
 from ingest.reading.targets import alternatives
 from metalearners import DEFAULT_LEARNER
 from metalearners.encoding.scores import oriented, standard_scores
-from metalearners.encoding.training_data import without_datasets
+from metalearners.encoding.training_data import runs_on, select_runs, without_datasets
 from metalearners.model_store import StoredModel, trained_model
+from metalearners.predictions import Observations, Predictor
 from recommend.candidates import find_candidates, flows_to_install
 from recommend.evidence import nearest_datasets, scores_on
 from recommend.seeds import SCHEMA, STRATEGIES, choose_delta
@@ -37,6 +38,9 @@ from warehouse.qualities import GROUPS
 from warehouse.queries import RunTable
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadOption, UnknownName, UnusableDataset
+
+MOST_TRIALS = 500
+"""Runs on the dataset itself that count; their covariances are a matrix."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +57,8 @@ class RankedConfiguration:
     """Mean standard score that it had on the most similar datasets; None if it was not run there."""
     delta: float | None
     """The delta that chose it (eq. 6.2), None where it was chosen for its prediction alone."""
+    on_dataset: float | None
+    """Value of the measure that it had on this very dataset; None if it was not tried there."""
 
     @property
     def flow(self) -> Flow:
@@ -73,6 +79,10 @@ class Recommendation:
     """Names of the most similar datasets of the warehouse, with their distance."""
     left_out: list[str]
     """Datasets of the warehouse with the same content and their near copies; the model has not seen them."""
+    near_copies: list[str]
+    """Those of them that have another content."""
+    trials: int
+    """Runs on this very dataset that the model was conditioned on."""
     warehouse: Warehouse
     model: StoredModel
     candidates: int
@@ -113,6 +123,7 @@ class Recommendation:
                     "std": item.std,
                     "on_nearest": item.on_nearest,
                     "delta": item.delta,
+                    "on_dataset": item.on_dataset,
                 }
                 for item in self.configurations
             ],
@@ -121,6 +132,7 @@ class Recommendation:
                 "version": self.warehouse.version,
                 "fingerprint": self.warehouse.fingerprint,
                 "left_out": self.left_out,
+                "trials": self.trials,
                 "candidates": self.candidates,
                 "not_installed": [flow.name for flow in self.not_installed],
             },
@@ -141,8 +153,12 @@ class RankingContext:
     """Names of the flows to choose from; empty = all."""
     metalearner: str | None
     """Name of the learner; None = nothing is to be learned."""
+    same: frozenset[str]
+    """Keys of the datasets of the warehouse with the same content."""
     left_out: Mapping[str, str]
     """Key -> name of the datasets of the warehouse with the same content, and of their near copies."""
+    own_runs_count: bool
+    """Whether runs on the dataset itself count as trials."""
 
     def trained(self, metalearner: str, settings: Mapping[str, Any] | None = None) -> StoredModel:
         """A meta-learner that has not seen runs on this dataset."""
@@ -170,9 +186,37 @@ class RankingContext:
         return pd.Series(compute_metafeatures(self.part, qualities).values, dtype=float)
 
     @cached_property
+    def _all_runs(self) -> RunTable:
+        return self.warehouse.run_table(None, self.measure)
+
+    @cached_property
     def runs(self) -> RunTable:
-        """Runs of all flows, without those on the dataset itself."""
-        return without_datasets(self.warehouse.run_table(None, self.measure), self.left_out.keys())
+        """Runs of all flows, without those on the dataset itself, unless they count."""
+        return (
+            without_datasets(self._all_runs, self.left_out.keys()) if self.trials is None else self._all_runs
+        )
+
+    @cached_property
+    def trials(self) -> Observations | None:
+        """The runs on this very dataset that count; None if there are none.
+
+        They are of one task, that with the most runs: values of others, on other rows, are not comparable.
+        """
+        runs = self._all_runs.runs
+        tasks = runs["task"][runs["dataset"].isin(self.same)]
+        if tasks.empty or not self.own_runs_count:
+            return None
+        of_task = select_runs(self._all_runs, (runs["task"] == tasks.mode()[0]).to_numpy())
+        configurations, values = runs_on(of_task, str(of_task.runs["dataset"].iloc[0]))
+        if len(values) > MOST_TRIALS:  # from the worst to the best
+            kept = np.argsort(values)[np.linspace(0, len(values) - 1, MOST_TRIALS).astype(np.intp)]
+            configurations, values = configurations.take(kept), values[kept]
+        return Observations(configurations, values)
+
+    def predictor(self) -> Predictor:
+        """The model, which also knows the trials."""
+        model = self.model().fitted
+        return model if self.trials is None else model.condition(self.trials)
 
     @cached_property
     def scores(self) -> np.ndarray:
@@ -193,7 +237,7 @@ class RankingContext:
 
 _SAME_OR_NEAR = """
 WITH same AS (SELECT dataset, family FROM datasets WHERE content_hash = ?)
-SELECT dataset, name FROM datasets
+SELECT dataset, name, dataset IN (SELECT dataset FROM same) AS is_same FROM datasets
 WHERE dataset IN (SELECT dataset FROM same) OR family IN (SELECT family FROM same)
 ORDER BY dataset
 """
@@ -207,12 +251,14 @@ def ranking_context(
     measure: str = "predictive_accuracy",
     metalearner: str | None = DEFAULT_LEARNER,
     part: Dataset | None = None,
+    leave_out: bool = True,
 ) -> RankingContext:
     """What the warehouse knows for a dataset; arguments and errors as for `recommend`.
 
     Args:
         metalearner: None = nothing is to be learned from the runs.
         part: the rows that may be looked at, where others are held out; None = all.
+        leave_out: whether runs on the dataset itself count for nothing, as in an experiment.
     """
     if not dataset.n_classes:
         raise UnusableDataset(
@@ -230,7 +276,9 @@ def ranking_context(
         measure=canonical_measure(measure),
         flows=frozenset(_installed(name).name for name in flows),
         metalearner=metalearner,
-        left_out=dict(same.itertuples(index=False, name=None)),
+        same=frozenset(same["dataset"][same["is_same"].astype(bool)]),
+        left_out=dict(zip(same["dataset"], same["name"], strict=True)),
+        own_runs_count=not leave_out,
     )
 
 
@@ -249,6 +297,7 @@ def recommend(
     strategy: str = "top",
     measure: str | None = None,
     metalearner: str = DEFAULT_LEARNER,
+    leave_out: bool = False,
 ) -> Recommendation:
     """Rank the warehouse's configurations for a dataset and choose the first ones to try.
 
@@ -262,6 +311,8 @@ def recommend(
         measure: the evaluation measure to be good at, a name or an alias of `warehouse.measures`; None =
             `usual_measure`: accuracy, unless one class has most of the rows.
         metalearner: name of the learner (`metalearners.LEARNERS`).
+        leave_out: whether runs on the dataset itself, which the warehouse may have, count for nothing, as in
+            an experiment; else they are the strongest evidence that there is.
 
     Raises:
         BadInput: a numeric target, no feature, an unknown flow, measure or strategy, or nothing in the
@@ -278,19 +329,21 @@ def recommend(
         flows=flows,
         measure=measure or usual_measure(dataset, warehouse),
         metalearner=metalearner,
+        leave_out=leave_out,
     )
-    model, metafeatures, configurations = known.model(), known.metafeatures(), known.configurations
+    predictor, metafeatures, configurations = known.predictor(), known.metafeatures(), known.configurations
     candidates = list(known.candidates.items())
-    predicted = model.predict(configurations, metafeatures)
+    predicted = predictor.predict(configurations, metafeatures)
     if strategy == "delta":
         chosen = choose_delta(predicted.mean, top)
     else:
-        first = model.fitted.choose(configurations, metafeatures, top)
+        first = predictor.choose(configurations, metafeatures, top)
         chosen = [(int(position), None) for position in first]
     nearest = nearest_datasets(
         known.warehouse.metafeatures().drop(index=list(known.left_out), errors="ignore"), metafeatures
     )
     on_nearest = scores_on(known.runs.runs, known.scores, nearest.index)
+    on_dataset = {} if known.trials is None else _values_on_dataset(known.trials, known.measure)
     names = dict(known.warehouse.sql("SELECT dataset, name FROM datasets").itertuples(index=False, name=None))
     return Recommendation(
         dataset=dataset,
@@ -302,6 +355,7 @@ def recommend(
                 std=None if predicted.std is None else float(predicted.std[position]),
                 on_nearest=on_nearest.get(candidates[position][0]),
                 delta=delta,
+                on_dataset=on_dataset.get(candidates[position][0]),
             )
             for rank, (position, delta) in enumerate(chosen, start=1)
         ],
@@ -310,8 +364,16 @@ def recommend(
         metafeatures=metafeatures,
         nearest=[(str(names.get(key, key)), float(distance)) for key, distance in nearest.items()],
         left_out=list(known.left_out.values()),
+        near_copies=[name for key, name in known.left_out.items() if key not in known.same],
+        trials=0 if known.trials is None else len(known.trials.values),
         warehouse=known.warehouse,
-        model=model,
+        model=known.model(),
         candidates=len(candidates),
         not_installed=flows_to_install(known.runs, set(known.flows)),
     )
+
+
+def _values_on_dataset(trials: Observations, measure: str) -> dict[str, float]:
+    """Setup -> value of the measure as it is, the mean of several trials."""
+    means = pd.Series(oriented(trials.values, measure)).groupby(trials.configurations.setups).mean()
+    return {str(setup): float(value) for setup, value in means.items()}

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from metalearners.gp.posterior import Prior
-from warehouse.support.arrays import Positions
+from warehouse.support.arrays import Floats, Positions
 
 _DRAWS = 500  # functions; set by hand
+_TIE = 1e-9
 
 
 def best_together(prior: Prior, n: int) -> Positions:
@@ -23,7 +26,22 @@ def best_together(prior: Prior, n: int) -> Positions:
     chosen: list[int] = []
     while len(chosen) < min(n, len(prior.mean)):
         expected = np.maximum(scores, best[:, None]).mean(axis=0) if chosen else prior.mean.copy()
+        expected += _TIE * prior.mean  # of those that add nothing, the best
         expected[chosen] = -np.inf
         chosen.append(int(expected.argmax()))
         best = np.maximum(best, scores[:, chosen[-1]])
     return np.array(chosen, dtype=np.intp)
+
+
+def best_after(prior: Prior, mean: Floats, std: Floats | None, n: int) -> Positions:
+    """As `best_together`, after trials, in which correlations are taken to be those of `prior`.
+
+    Args:
+        mean: (n,) what is now known of the true scores, up to their level and unit.
+        std: (n,) its standard deviation; None = nothing is uncertain.
+    """
+    spread = np.sqrt(prior.variance)
+    left = np.zeros_like(spread)
+    if std is not None:
+        np.divide(std, spread, out=left, where=spread > 0)
+    return best_together(replace(prior, mean=mean, factor=prior.factor * left[:, None]), n)

@@ -20,16 +20,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
-from typing import Protocol, Self, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from metalearners.gp.kernels import matern_at, squared_distances
-from metalearners.predictions import Observations, Prediction
+from metalearners.predictions import Prediction
 from warehouse.configurations.table import ConfigurationTable
-from warehouse.support.arrays import Floats, Rows
+from warehouse.support.arrays import Floats, Positions, Rows
 
 WIDTHS = (0.5, 1.0, 2.0)  # half, as stated, twice
 _NOISES = (0.02, 0.1, 0.3)  # variance of a run's noise, from small to large
@@ -92,6 +92,10 @@ class HasPrior(Protocol):
         """As `Model.predict`."""
         ...
 
+    def choose(self, configurations: ConfigurationTable, metafeatures: pd.Series, n: int) -> Positions:
+        """As `Model.choose`."""
+        ...
+
     def prior(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Prior:
         """What it expects of `configurations` on the dataset with these meta-features."""
         ...
@@ -100,31 +104,6 @@ class HasPrior(Protocol):
         """(t,) values of trials on one dataset in the form that the learner learned from, up to level and
         spread."""
         ...
-
-
-@dataclass(frozen=True)
-class Conditioned:
-    """A model that also knows trials on the new dataset."""
-
-    model: HasPrior
-    trials: Observations
-
-    def predict(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Prediction:
-        """As `Model.predict`; `metafeatures` are those of the dataset of the trials."""
-        from threadpoolctl import threadpool_limits
-
-        values = self.trials.values
-        if not len(values) or np.ptp(values) == 0:
-            # What values that are all equal say can't be told from the unknown level and spread.
-            return self.model.predict(configurations, metafeatures)
-        with threadpool_limits(1):  # the matrices are small: threads would wait for one another
-            prior = self.model.prior(configurations, metafeatures)
-            of_trials = self.model.prior(self.trials.configurations, metafeatures)
-            return Posterior(of_trials, self.model.targets_of(values)).predict(prior, of_runs=True)
-
-    def condition(self, observations: Observations) -> Self:
-        """Knows these trials, too."""
-        return type(self)(self.model, self.trials.with_more(observations))
 
 
 class Posterior:

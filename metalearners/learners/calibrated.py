@@ -23,7 +23,8 @@ from metalearners.encoding.hyperparameters import HyperparameterEncoding
 from metalearners.encoding.matrices import encode_configurations, standardized
 from metalearners.encoding.scores import Z80, standard_scores
 from metalearners.encoding.training_data import runs_on, without_datasets
-from metalearners.gp.posterior import Conditioned, Prior
+from metalearners.gp.conditioned import Conditioned
+from metalearners.gp.posterior import Prior
 from metalearners.predictions import Observations, Prediction
 from warehouse.configurations.table import ConfigurationTable
 from warehouse.queries import RunTable

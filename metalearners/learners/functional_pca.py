@@ -31,7 +31,8 @@ import pandas as pd
 from metalearners.encoding.scores import Z80, standard_scores
 from metalearners.encoding.training_data import SIZES, TrainingData, training_data
 from metalearners.gp.choice import best_together
-from metalearners.gp.posterior import Conditioned, Prior
+from metalearners.gp.conditioned import Conditioned
+from metalearners.gp.posterior import Prior
 from metalearners.learners.base import WithSettings
 from metalearners.learners.configuration_kernel import ConfigurationKernel, learn_kernel
 from metalearners.learners.descriptions import FEATURE_GROUPS, QUALITIES, Descriptions, describe

@@ -246,7 +246,7 @@ def _record(tuned: Tuned, path: str | None) -> str:
     warehouse = Warehouse.create(path)
     outcome.record(tuned, warehouse)
     if not tuned.interrupted:
-        outcome.learn(Warehouse.open(warehouse.path), tuned.search.measure)
+        outcome.learn(tuned, Warehouse.open(warehouse.path))
     return f"The next recommendation learns from them: their runs are in {warehouse.path}."
 
 

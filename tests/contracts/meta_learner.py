@@ -175,6 +175,19 @@ class MetaLearnerContract:
             again.predict(rest, dataset).mean, knows.predict(rest, dataset).mean, atol=1e-9
         )
 
+    def test_chooses_first_what_trials_found_best(self, trained: Model) -> None:
+        """Then others, each once; without trials as before."""
+        configurations, dataset = toy_runs().configurations, toy_metafeatures().iloc[0]
+        is_entropy = (configurations.parameters["criterion"] == "entropy").to_numpy()
+        knows = trained.condition(Observations(configurations, 0.5 + 0.3 * is_entropy))
+        first = knows.choose(configurations, dataset, 3)
+        assert is_entropy[first[0]]
+        assert len(set(first.tolist())) == 3
+        nothing = trained.condition(Observations(configurations.take(slice(0)), np.array([])))
+        np.testing.assert_array_equal(
+            nothing.choose(configurations, dataset, 3), trained.choose(configurations, dataset, 3)
+        )
+
     @pytest.mark.parametrize("values", [[], [0.7], [0.7, 0.7, 0.7]])
     def test_trials_without_a_difference_change_nothing(self, trained: Model, values: list[float]) -> None:
         configurations, dataset = toy_runs().configurations, toy_metafeatures().iloc[0]

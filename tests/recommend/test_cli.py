@@ -96,11 +96,23 @@ def test_seeds_file_is_the_printed_json(run: Run, csv: Path, tmp_path: Path) -> 
     assert read_seeds(path) == json.loads(out)
 
 
-def test_known_dataset_is_left_out_and_the_output_says_so(run: Run, tmp_path: Path) -> None:
+def test_runs_on_a_known_dataset_count_and_the_output_says_so(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "renamed.csv"
     numbers(800, seed=6).to_csv(path, sep=";", index=False)
     _, out, _ = run("--dataset", path)
-    assert "This dataset is in the warehouse (world800); the model has not learned from its runs." in out
+    assert "16 runs on this dataset count most; --leave-out ignores them." in out
+    assert "here: predictive_accuracy where it was tried on this dataset." in out
+    document = json.loads(run("--dataset", path, "--format", "json")[1])
+    assert document["warehouse"]["trials"] == 16
+    assert document["configurations"][0]["on_dataset"] == 0.9
+
+
+def test_runs_on_a_known_dataset_can_be_left_out(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "renamed.csv"
+    numbers(800, seed=6).to_csv(path, sep=";", index=False)
+    _, out, _ = run("--dataset", path, "--leave-out")
+    assert "This dataset is in the warehouse; the model has not learned from its runs." in out
+    assert "here" not in out
 
 
 def test_role_can_be_overridden(run: Run, csv: Path) -> None:

@@ -8,15 +8,25 @@ import jsonschema
 import pytest
 
 import recommend
-from ingest.flows import FLOWS
+from ingest.flows import FLOWS, get_flow
 from ingest.reading.datasets import load_dataset
+from ingest.running.limits import Outcome, Trial
+from ingest.running.rows import Run, description_tables, run_tables
+from recommend import ranking
+from recommend.ranking import ranking_context
 from recommend.ranking import recommend as rank
 from recommend.seeds import build_pipeline
-from tests.recommend.conftest import numbers
+from tests.recommend.conftest import PLAN, numbers
+from warehouse.configurations.configuration import Configuration
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput
 
+TREES = [member.configuration for member in PLAN.pool if member.configuration.algorithm == "decision_tree"]
 SCHEMA = json.loads((Path(recommend.__file__).parent / "seeds.schema.json").read_text(encoding="utf-8"))
+
+
+def success(accuracy: float) -> Trial:
+    return Trial(Outcome.success, {"predictive_accuracy": accuracy}, None, seconds=0.1)
 
 
 @pytest.mark.parametrize(("rows", "algorithm"), [(900, "decision_tree"), (70, "logistic_regression")])
@@ -61,12 +71,67 @@ def test_delta_spreads_and_says_its_deltas(small_world: Path) -> None:
     assert len({item.configuration for item in result.configurations}) == 3
 
 
-def test_dataset_of_the_warehouse_is_left_out_whatever_its_order(small_world: Path) -> None:
+def test_the_model_has_not_learned_from_the_dataset_whatever_its_order(small_world: Path) -> None:
     known = numbers(800, seed=6).sample(frac=1, random_state=1)[["z", "class", "x"]]
     result = rank(load_dataset(known), warehouse=Warehouse.open(small_world))
-    assert result.left_out == ["world800"]
+    assert (result.left_out, result.near_copies) == (["world800"], [])
     assert result.model.datasets == 7
     assert "world800" not in dict(result.nearest)
+
+
+def test_runs_on_the_dataset_itself_are_the_strongest_evidence(small_world: Path, tmp_path: Path) -> None:
+    """Trees are best on all large datasets, and on this one a linear model that nobody ran elsewhere."""
+    world = Warehouse.open(small_world).export(tmp_path / "world")
+    dataset = load_dataset(numbers(900, seed=50), name="mine")
+    default = get_flow("logistic_regression").default()
+    best = Configuration("logistic_regression", default | {"C": 0.01})
+    tried = {best: 0.95, Configuration("logistic_regression", default): 0.6} | dict.fromkeys(TREES, 0.8)
+    results = [
+        (Run(configuration, "mine/cv3", f"run {place}"), success(value))
+        for place, (configuration, value) in enumerate(tried.items())
+    ]
+    assert rank(dataset, warehouse=world).configurations[0].flow.name == "decision_tree"
+    world.write(description_tables(dataset) | run_tables(dataset, results, "cv3"), source="tune")
+    result = rank(dataset, warehouse=world)
+    first = result.configurations[0]
+    assert result.trials == len(tried)
+    assert first.configuration == best
+    assert first.on_dataset == 0.95
+    assert result.model.datasets == 8  # those of the world
+    ignored = rank(dataset, warehouse=world, leave_out=True)
+    assert ignored.trials == 0
+    assert ignored.configurations[0].flow.name == "decision_tree"
+    assert ignored.configurations[0].on_dataset is None
+    assert best not in {item.configuration for item in ignored.configurations}
+
+
+def test_of_several_tasks_on_the_dataset_the_one_with_the_most_runs_counts(
+    small_world: Path, tmp_path: Path
+) -> None:
+    """Values on other rows are not comparable."""
+    world = Warehouse.open(small_world).export(tmp_path / "world")
+    dataset = load_dataset(numbers(900, seed=50), name="mine")
+    for task, runs in (("mine/cv3", 2), ("mine/cv10", 3)):
+        results = [
+            (Run(configuration, task, f"{task} {place}"), success(0.5 + 0.1 * place))
+            for place, configuration in enumerate(TREES[:runs])
+        ]
+        world.write(description_tables(dataset) | run_tables(dataset, results, task), source="tune")
+    assert rank(dataset, warehouse=world).trials == 3
+
+
+def test_of_very_many_runs_some_count_from_the_best_to_the_worst(
+    small_world: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ranking, "MOST_TRIALS", 5)
+    dataset = load_dataset(numbers(800, seed=6), name="world800")
+    world = Warehouse.open(small_world)
+    trials = ranking_context(dataset, warehouse=world, leave_out=False).trials
+    runs = world.run_table(None, "predictive_accuracy").runs
+    values = runs["value"][runs["dataset"] == dataset.key]
+    assert trials is not None
+    assert len(trials.values) == 5
+    assert (trials.values.min(), trials.values.max()) == (values.min(), values.max())
 
 
 def test_near_copies_of_a_dataset_of_the_warehouse_are_left_out_with_it(
@@ -78,6 +143,7 @@ def test_near_copies_of_a_dataset_of_the_warehouse_are_left_out_with_it(
     warehouse.write({"datasets": datasets}, source="test")
     result = rank(load_dataset(numbers(800, seed=6)), warehouse=warehouse)
     assert sorted(result.left_out) == ["world700", "world800"]
+    assert result.near_copies == ["world700"]
     assert result.model.datasets == 6
     assert not {"world700", "world800"} & dict(result.nearest).keys()
 

@@ -18,8 +18,10 @@ import numpy.typing as npt
 import pandas as pd
 
 from metalearners.encoding.training_data import SIZES
+from metalearners.gp.choice import best_after
+from metalearners.gp.conditioned import Conditioned
 from metalearners.gp.kernels import nystroem_factor, spread_out
-from metalearners.gp.posterior import Conditioned, Prior
+from metalearners.gp.posterior import Prior
 from metalearners.learners.configuration_kernel import ConfigurationKernel
 from metalearners.learners.factorization.encoder import Encoder
 from metalearners.learners.factorization.latent_kernel import LatentKernel
@@ -160,6 +162,14 @@ class ConditionedOnMeasure:
         of_trials = self.model.prior(self.trials.configurations, metafeatures)
         y = self.likelihood.standardized(self.trials.values)
         return posterior_on_measure(prior, of_trials, y, self.model.latent.kernel.sigma2)
+
+    def choose(self, configurations: ConfigurationTable, metafeatures: pd.Series, n: int) -> Positions:
+        """As `Model.choose`; what was tried may be among them."""
+        if not len(self.trials.values):
+            return self.model.choose(configurations, metafeatures, n)
+        prior = self.model.prior(configurations, metafeatures)
+        known = self.predict(configurations, metafeatures)
+        return best_after(prior, known.mean, known.std, n)
 
     def condition(self, observations: Observations) -> Self:
         """Knows these trials, too."""

@@ -48,10 +48,14 @@ def record(tuned: Tuned, warehouse: Warehouse) -> int:
     return len(results)
 
 
-def learn(warehouse: Warehouse, measure: str) -> None:
-    """Train the default meta-learner on all runs of `warehouse`, so that the next recommendation need not."""
+def learn(tuned: Tuned, warehouse: Warehouse) -> None:
+    """Train the default meta-learner on all runs of `warehouse`, so that the next recommendation need not.
+
+    On all others, too: the next recommendation may be for the same dataset, and its runs count as trials.
+    """
     with suppress(BadInput):  # there are too few runs to learn from
-        trained_model(warehouse, DEFAULT_LEARNER, measure)
+        for left_out in ((), (tuned.dataset.key,)):
+            trained_model(warehouse, DEFAULT_LEARNER, tuned.search.measure, leave_out=left_out)
 
 
 def fitted(tuned: Tuned) -> Pipeline:

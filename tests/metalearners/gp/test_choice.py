@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from metalearners.gp.choice import best_together
+from metalearners.gp.choice import best_after, best_together
 from metalearners.gp.posterior import Prior
 from tests.metalearners.gp.priors import prior
 
@@ -35,3 +35,22 @@ def test_the_choice_is_the_same_every_time() -> None:
     own = Prior(random.normal(size=60), random.normal(size=(60, 4)))
     np.testing.assert_array_equal(best_together(own, 10), best_together(own, 10))
     np.testing.assert_array_equal(best_together(own, 4), best_together(own, 10)[:4])
+
+
+def test_after_trials_what_is_certain_adds_nothing_beside_the_best() -> None:
+    """Three independent scores; the second is expected to be better than the third, but known to be worse
+    than the first."""
+    before = prior([0.0, 0.0, 0.0], [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    mean, std = np.array([1.0, 0.9, 0.5]), np.array([0.0, 0.0, 1.0])
+    assert best_after(before, mean, std, 3).tolist() == [0, 2, 1]
+
+
+@pytest.mark.parametrize("std", [None, np.zeros(4)])
+def test_where_nothing_is_uncertain_scores_are_taken_in_order(std: np.ndarray | None) -> None:
+    before = prior([0.0] * 4, [[1.0]] * 4)
+    assert best_after(before, np.array([0.3, 0.9, 0.5, 0.4]), std, 4).tolist() == [1, 2, 3, 0]
+
+
+def test_scores_that_were_certain_before_trials_stay_so() -> None:
+    before = prior([0.0, 0.0], [[0.0], [0.0]])
+    assert best_after(before, np.array([0.0, 1.0]), np.array([0.5, 0.5]), 2).tolist() == [1, 0]

@@ -1,0 +1,90 @@
+"""Models that know trials on the new dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+import pandas as pd
+
+from metalearners.gp.choice import best_after
+from metalearners.gp.posterior import HasPrior, Posterior, Prior
+from metalearners.predictions import Observations, Prediction
+from warehouse.configurations.table import ConfigurationTable
+from warehouse.support.arrays import Floats, Positions
+
+
+@dataclass(frozen=True)
+class Conditioned:
+    """A model that also knows trials on the new dataset."""
+
+    model: HasPrior
+    trials: Observations
+
+    def predict(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Prediction:
+        """As `Model.predict`; `metafeatures` are those of the dataset of the trials."""
+        if self._say_nothing:
+            return self.model.predict(configurations, metafeatures)
+        prior, of_trials = self._priors(configurations, metafeatures)
+        with _one_thread():
+            return Posterior(of_trials, self._targets).predict(prior, of_runs=True)
+
+    def choose(self, configurations: ConfigurationTable, metafeatures: pd.Series, n: int) -> Positions:
+        """As `Model.choose`: what was tried goes by what came of it, all else by what is expected of it."""
+        if self._say_nothing:
+            return self.model.choose(configurations, metafeatures, n)
+        prior, of_trials = self._priors(configurations, metafeatures)
+        with _one_thread():
+            expected = Posterior(of_trials, self._targets).compare(prior)
+        measured = _measured(prior, of_trials, self._targets)
+        is_tried = ~np.isnan(measured)
+        mean = np.where(is_tried, measured, expected.mean)
+        std = None if expected.std is None else np.where(is_tried, 0.0, expected.std)
+        return best_after(prior, mean, std, n)
+
+    def condition(self, observations: Observations) -> Self:
+        """Knows these trials, too."""
+        return type(self)(self.model, self.trials.with_more(observations))
+
+    @property
+    def _say_nothing(self) -> bool:
+        """What values that are all equal say can't be told from the unknown level and spread."""
+        return not len(self.trials.values) or bool(np.ptp(self.trials.values) == 0)
+
+    @property
+    def _targets(self) -> Floats:
+        """(t,)"""
+        return self.model.targets_of(self.trials.values)
+
+    def _priors(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> tuple[Prior, Prior]:
+        """Of the configurations, and of the trials."""
+        with _one_thread():
+            return (
+                self.model.prior(configurations, metafeatures),
+                self.model.prior(self.trials.configurations, metafeatures),
+            )
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """The matrices are small: threads would wait for one another."""
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1):
+        yield
+
+
+def _measured(prior: Prior, of_trials: Prior, targets: Floats) -> Floats:
+    """(n,) how far what came of each configuration is above the mean of the trials; NaN if it was not tried.
+
+    Of several trials of one configuration it is their mean.
+    """
+    if prior.points is None or of_trials.points is None:
+        return np.full(len(prior.mean), np.nan)
+    tried = [point.tobytes() for point in of_trials.points]
+    above = pd.Series(targets - targets.mean()).groupby(tried).mean()
+    measured: Floats = above.reindex([point.tobytes() for point in prior.points]).to_numpy()
+    return measured
