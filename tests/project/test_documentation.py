@@ -1,5 +1,6 @@
 """The commands of the documentation are those of the programs."""
 
+import re
 import shlex
 from collections.abc import Collection, Iterator
 from pathlib import Path
@@ -60,3 +61,15 @@ def test_a_documented_command_is_understood(line: str) -> None:
     if arguments[0] in subcommands(program):
         command = command.commands[arguments.pop(0)]
     command.make_context(program, arguments).close()
+
+
+WRITTEN_BY_USERS = {"best.py"}
+
+
+@pytest.mark.parametrize("document", documents(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_modules_that_documents_name_exist(document: Path) -> None:
+    """By their path, or by the end of it."""
+    named = set(re.findall(r"`([\w/]+\.py)`", document.read_text(encoding="utf-8"))) - WRITTEN_BY_USERS
+    packages = ("ingest", "metalearners", "recommend", "tests", "warehouse")
+    known = [f"/{path.relative_to(ROOT)}" for package in packages for path in (ROOT / package).rglob("*.py")]
+    assert [name for name in sorted(named) if not any(path.endswith(f"/{name}") for path in known)] == []
