@@ -43,7 +43,6 @@ logger = logging.getLogger(__name__)
 BATCH = 4
 """Trials that are proposed together, so that a commit has more than one run."""
 
-
 _SETUPS = "SELECT DISTINCT setup FROM runs WHERE task = $task"
 _VALUE = "SELECT value FROM evaluations WHERE run = $run AND measure = $measure"
 
@@ -91,16 +90,16 @@ def search_beyond_pool(
         if dataset.key not in known:
             logger.warning("passed over %s: none of the pool was run on it", dataset.name)
             continue
-        search = _PoolSearch(warehouse, plan, source, dataset, runs)
-        while (done := search.done) < trials:
-            report(dataset.name, done, len(sources) - place)
-            if not search.run(min(BATCH, trials - done), jobs):
-                logger.warning("%s: there is nothing left to try", dataset.name)
-                break
+        done = _tried_before(warehouse, plan, dataset)
+        if done < trials:
+            search = _PoolSearch(warehouse, plan, source, dataset, runs)
+            for begun in range(done, trials, BATCH):
+                report(dataset.name, begun, len(sources) - place)
+                search.run(min(BATCH, trials - begun), jobs)
 
 
 def find_winners(warehouse: Warehouse, plan: Plan, most: int) -> list[Winner]:
-    """The best searched configuration of each dataset where it has a gain: each once, the largest gain first.
+    """The best searched configuration of each task where it has a gain: each once, the largest gain first.
 
     Args:
         most: number of winners.
@@ -109,7 +108,7 @@ def find_winners(warehouse: Warehouse, plan: Plan, most: int) -> list[Winner]:
     of_pool = {setup_of(member.configuration) for member in plan.pool}
     names = dict(warehouse.sql("SELECT dataset, name FROM datasets").itertuples(index=False, name=None))
     found: dict[str, Winner] = {}
-    for dataset, runs in table.runs.groupby("dataset", sort=True):
+    for _, runs in table.runs.groupby("task", sort=True):
         values = pd.Series(oriented(runs["value"].to_numpy(), table.measure), index=runs["setup"])
         is_pool = values.index.isin(of_pool)
         pool, searched = values[is_pool], values[~is_pool]
@@ -119,13 +118,19 @@ def find_winners(warehouse: Warehouse, plan: Plan, most: int) -> list[Winner]:
         gain = float((searched[setup] - pool.max()) / pool.std(ddof=0))
         if gain > 0 and (setup not in found or found[setup].gain < gain):
             configuration = table.configurations.of_setups([setup]).configurations()[0]
-            found[setup] = Winner(configuration, str(names[dataset]), gain)
+            found[setup] = Winner(configuration, str(names[runs["dataset"].iloc[0]]), gain)
     return sorted(found.values(), key=lambda winner: -winner.gain)[:most]
 
 
 def with_winners(pool: Sequence[Member], winners: Sequence[Winner]) -> list[Member]:
     """The pool, and the winners at its end."""
     return [*pool, *(Member(winner.configuration, f"search on {winner.dataset}") for winner in winners)]
+
+
+def _tried_before(warehouse: Warehouse, plan: Plan, dataset: Dataset) -> int:
+    """Configurations outside the pool that were run on the dataset at the first tier, whatever came of it."""
+    tried = warehouse.sql(_SETUPS, {"task": task_of(dataset, plan, plan.tiers[0])})["setup"]
+    return int((~tried.isin([setup_of(member.configuration) for member in plan.pool])).sum())
 
 
 class _PoolSearch:
@@ -141,22 +146,13 @@ class _PoolSearch:
         self._pool = [setup_of(member.configuration) for member in plan.pool]
         self._candidates, self._optimizer = self._begun(runs)
 
-    @property
-    def done(self) -> int:
-        """Configurations outside the pool that were run, whatever came of it."""
-        tried = self._warehouse.sql(_SETUPS, {"task": self._task})["setup"]
-        return int((~tried.isin(self._pool)).sum())
-
-    def run(self, n: int, jobs: int) -> bool:
-        """Run the next `n` configurations; False where there are none."""
+    def run(self, n: int, jobs: int) -> None:
+        """Run the next `n` configurations, or as many as there are."""
         proposals = [proposal for _ in range(n) if (proposal := self._optimizer.ask()) is not None]
-        if not proposals:
-            return False
         members = [Member(configuration, "search") for configuration in map(self._configuration, proposals)]
         run_experiments(self._warehouse, replace(self._plan, pool=members), jobs=jobs)
         for proposal, member in zip(proposals, members, strict=True):
             self._optimizer.tell(proposal.number, self._value(member))
-        return True
 
     def _configuration(self, proposal: Proposal) -> Configuration:
         return self._candidates.configuration_of(proposal.candidate)

@@ -107,13 +107,19 @@ SEARCHED = [
 
 
 def ran(accuracies: Mapping[str, Mapping[Configuration, float]]) -> dict[str, pd.DataFrame]:
-    """Rows of runs: dataset -> configuration -> accuracy."""
+    """Rows of runs: task -> configuration -> accuracy; a task is named by its dataset and maybe more."""
     cells = [(name, one, value) for name, of in accuracies.items() for one, value in of.items()]
+    dataset_of = {name: name.partition("/")[0] for name in accuracies}
     flow = "headstart:decision_tree"
     return {
-        "datasets": pd.DataFrame([{"dataset": f"local:{name}", "name": name} for name in accuracies]),
+        "datasets": pd.DataFrame(
+            [{"dataset": f"local:{name}", "name": name} for name in dict.fromkeys(dataset_of.values())]
+        ),
         "tasks": pd.DataFrame(
-            [{"task": name, "dataset": f"local:{name}", "task_type": "t"} for name in accuracies]
+            [
+                {"task": name, "dataset": f"local:{dataset}", "task_type": "t"}
+                for name, dataset in dataset_of.items()
+            ]
         ),
         "flows": pd.DataFrame([{"flow": flow, "name": "tree", "algorithm": "decision_tree"}]),
         "setups": pd.DataFrame({"setup": sorted({setup_of(one) for _, one, _ in cells}), "flow": flow}),
@@ -148,6 +154,8 @@ def test_winners_beat_the_whole_pool_and_the_largest_gain_comes_first(tmp_path: 
         "b": pool | {deep: 0.75, deeper: 0.72},  # one winner a dataset
         "c": pool | {shallow: 0.71},  # wins again, by less
         "d": pool | {deeper: 0.65},
+        "e": pool,
+        "e/on other rows": {deeper: 0.9},  # which can't be compared
         "constant": dict.fromkeys(POOL, 0.5) | {deeper: 0.9},
     }
     world.write(ran(accuracies), source="test")
