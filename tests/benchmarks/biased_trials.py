@@ -1,0 +1,120 @@
+"""What runs that a search chose are worth to a learner, beside runs that were drawn at random.
+
+    python -m tests.benchmarks.biased_trials [--warehouse DIR] [--measure NAME] [--learner NAME ...]
+
+The families of datasets are dealt into folds. Of the datasets of the other folds every third is dense: all of
+its runs are learned from. The rest have none of their runs, some that were drawn at random, or as many that
+were drawn as a search would choose them: with probability proportional to exp(6 rank), where the rank of a
+run on its dataset is 0 for the worst and 1 for the best. Prints a table in Markdown; tau and regret are those
+of `first_choices`.
+
+Notation
+    p    of tau and of the regret of three against the dense datasets alone: Wilcoxon's signed-rank test, Holm
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Mapping
+
+import numpy as np
+import pandas as pd
+from scipy.stats import wilcoxon
+from statsmodels.stats.multitest import multipletests
+
+from metalearners import DEFAULT_LEARNER, LEARNERS, new_learner
+from metalearners.encoding.scores import oriented
+from metalearners.encoding.training_data import runs_on, select_runs, without_datasets
+from metalearners.judging.evaluation import interval, kendall_tau, normalized_regret
+from tests.benchmarks.what_wins import markdown
+from warehouse.measures import canonical_measure
+from warehouse.queries import RunTable
+from warehouse.store import STARTER, Warehouse
+from warehouse.support.arrays import Floats
+
+FOLDS = 5
+DENSE = 3
+"""One dataset in so many is dense."""
+GREED = 6.0
+TOP = 3
+
+Draw = Callable[[Floats], Floats]
+"""Makes weights of the runs of a dataset from their ranks."""
+DRAWS: Mapping[str, Draw | None] = {
+    "none": None,
+    "at random": lambda ranks: np.ones_like(ranks),
+    "as a search would": lambda ranks: np.exp(GREED * ranks),
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--warehouse", default=STARTER)
+    parser.add_argument("--measure", default="predictive_accuracy", type=canonical_measure)
+    parser.add_argument("--learner", action="append", choices=LEARNERS)
+    parser.add_argument("--runs", type=int, default=30)
+    options = parser.parse_args()
+    warehouse = Warehouse.open(options.warehouse)
+    runs, metafeatures = warehouse.run_table(None, options.measure), warehouse.metafeatures()
+    for learner in options.learner or [DEFAULT_LEARNER]:
+        results = {
+            name: judged(learner, runs, metafeatures, draw, options.runs) for name, draw in DRAWS.items()
+        }
+        print(f"{learner}, {options.runs} runs on each dataset that is not dense\n")
+        print(markdown(table(results)))
+
+
+def judged(
+    learner: str, runs: RunTable, metafeatures: pd.DataFrame, draw: Draw | None, n: int
+) -> pd.DataFrame:
+    """Tau and regret by dataset, each left out with its fold."""
+    families = runs.runs.groupby("dataset", sort=False)["family"].first()
+    fold_of = pd.Series(np.arange(families.nunique()) % FOLDS, index=families.unique())
+    found = {}
+    for fold in range(FOLDS):
+        tested = families.index[(families.map(fold_of) == fold).to_numpy()]
+        known = thinned(without_datasets(runs, tested), draw, n, np.random.default_rng(fold))
+        model = new_learner(learner).fit(known, metafeatures.drop(index=tested, errors="ignore"))
+        for dataset in tested:
+            configurations, values = runs_on(runs, dataset)
+            described = metafeatures.loc[[dataset]].iloc[0]
+            expected = model.predict(configurations, described).mean
+            chosen = model.choose(configurations, described, TOP)
+            found[dataset] = (kendall_tau(expected, values), normalized_regret(chosen, values))
+    return pd.DataFrame.from_dict(found, orient="index", columns=["tau", f"regret {TOP}"])
+
+
+def thinned(runs: RunTable, draw: Draw | None, n: int, random: np.random.Generator) -> RunTable:
+    """All runs on the dense datasets, and those that are drawn on the others."""
+    keep = np.zeros(len(runs.runs), dtype=bool)
+    values = oriented(runs.runs["value"].to_numpy(), runs.measure)
+    datasets = runs.runs["dataset"].to_numpy()
+    for place, dataset in enumerate(pd.unique(datasets)):
+        own = np.flatnonzero(datasets == dataset)
+        if place % DENSE == 0:
+            keep[own] = True
+        elif draw is not None:
+            ranks = (pd.Series(values[own]).rank().to_numpy() - 1) / max(len(own) - 1, 1)
+            weights = draw(ranks)
+            keep[random.choice(own, min(n, len(own)), replace=False, p=weights / weights.sum())] = True
+    return select_runs(runs, keep)
+
+
+def table(results: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    first, *others = results
+    figures = list(results[first])
+    rows = [
+        {"more runs": name}
+        | {figure: f"{interval(of[figure].tolist()).mean:.3f}" for figure in figures}
+        | {f"p of {figure}": "" for figure in figures}
+        for name, of in results.items()
+    ]
+    for figure in figures:
+        p = [wilcoxon(results[name][figure] - results[first][figure]).pvalue for name in others]
+        for row, value in zip(rows[1:], multipletests(p, method="holm")[1], strict=True):
+            row[f"p of {figure}"] = f"{value:.2g}"
+    return pd.DataFrame(rows)
+
+
+if __name__ == "__main__":
+    main()
