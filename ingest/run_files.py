@@ -20,6 +20,7 @@ from ingest.flows import FLOWS, find_flow
 from ingest.keys import digest, setup_key
 from ingest.reading.encoding import quoted, read_bytes
 from ingest.reading.typed_tables import Column, TypedTable, read_typed_table
+from ingest.spaces import scale_rows
 from warehouse.measures import MEASURES
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput, UnknownName, UnreadableInput
@@ -295,8 +296,7 @@ def _known_scales(key: str, parameters: Collection[str]) -> pd.DataFrame:
     """Rows of the table scales for those of `parameters` that a flow of ours declares."""
     known = find_flow(key)
     scales = {} if known is None else known.scales
-    rows = [(key, name, scale) for name, scale in scales.items() if name in parameters]
-    return pd.DataFrame(rows, columns=["flow", "parameter", "scale"])
+    return scale_rows({key: {name: scale for name, scale in scales.items() if name in parameters}})
 
 
 def _read_qualities(path: Path, datasets: Mapping[str, str]) -> pd.DataFrame:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -44,8 +45,14 @@ def ingest_space(warehouse: Warehouse, path: str | Path, flow: str) -> Commit:
             f"{path}: the flow {flow} has no hyperparameter {quoted(strangers[0])}; it has "
             f"{', '.join(known['parameter'])}"
         )
-    rows = pd.DataFrame(scales.items(), columns=["parameter", "scale"]).assign(flow=known["flow"][0])
+    rows = scale_rows({known["flow"][0]: scales})
     return warehouse.write({"scales": rows}, source="search space", location=str(path))
+
+
+def scale_rows(scales: Mapping[str, Mapping[str, Scale]]) -> pd.DataFrame:
+    """Rows of the warehouse's table of scales: key of the flow -> hyperparameter -> scale."""
+    rows = [(flow, parameter, scale) for flow, of in scales.items() for parameter, scale in of.items()]
+    return pd.DataFrame(rows, columns=["flow", "parameter", "scale"])
 
 
 def read_scales(path: str | Path) -> dict[str, Scale]:

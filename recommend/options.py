@@ -7,6 +7,7 @@ import typer
 from ingest.reading.roles import Role
 from recommend.usual_measure import IMBALANCED
 from warehouse.measures import canonical_measure
+from warehouse.options import MEASURE_HELP
 from warehouse.support.errors import BadOption
 
 DATASET_HELP = "CSV, TSV, Parquet or ARFF file (may be gzipped), or openml:ID."
@@ -43,8 +44,7 @@ ChosenMeasureOption = Annotated[
         "--measure",
         metavar="NAME",
         callback=lambda name: name and canonical_measure(name),
-        help="Evaluation measure to be good at: acc, bacc, auc, f1, logloss, brier, mcc, ... "
-        f"Default: accuracy, or AUC where one class has {IMBALANCED:.0%} of the rows.",
+        help=f"{MEASURE_HELP} Default: accuracy, or AUC where one class has {IMBALANCED:.0%} of the rows.",
         show_default=False,
     ),
 ]

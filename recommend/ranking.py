@@ -202,9 +202,11 @@ class RankingContext:
 
         They are of one task, that with the most runs: values of others, on other rows, are not comparable.
         """
+        if not self.own_runs_count:
+            return None
         runs = self._all_runs.runs
         tasks = runs["task"][runs["dataset"].isin(self.same)]
-        if tasks.empty or not self.own_runs_count:
+        if tasks.empty:
             return None
         of_task = select_runs(self._all_runs, (runs["task"] == tasks.mode()[0]).to_numpy())
         configurations, values = runs_on(of_task, str(of_task.runs["dataset"].iloc[0]))

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from ConfigSpace import ConfigurationSpace
 
 KNOWN = 1000
-"""Random configurations that show a surrogate what hyperparameters can be."""
+"""Number of `Space.examples`."""
 DIGITS = 12
 """Significant digits of a number: few enough that it comes back from its place in a vector as it was."""
 
@@ -152,6 +152,10 @@ class Space:
         space.seed(int(random.integers(2**31)))
         drawn = [space.sample_configuration()] if n == 1 else space.sample_configuration(n)
         return self._settled(np.array([configuration.get_array() for configuration in drawn]))
+
+    def examples(self, seed: int) -> Configurations:
+        """Random configurations that show a surrogate what hyperparameters can be."""
+        return self.configurations(self.sample(KNOWN, np.random.default_rng(seed)))
 
     def neighbours(self, vectors: Floats, random: np.random.Generator) -> tuple[Floats, Positions]:
         """(any, p) vectors that differ from one of `vectors` in one hyperparameter, and in those it switches.

@@ -16,12 +16,15 @@ WarehouseOption = Annotated[
         show_default=False,
     ),
 ]
+MEASURE_HELP = (
+    "Evaluation measure to be good at. Short names do: acc, bacc, auc, f1, logloss, brier, mcc, ..."
+)
 MeasureOption = Annotated[
     str,
     typer.Option(
         "--measure",
         metavar="NAME",
         callback=canonical_measure,
-        help="Evaluation measure to be good at. Short names do: acc, bacc, auc, f1, logloss, brier, mcc, ...",
+        help=MEASURE_HELP,
     ),
 ]

@@ -46,7 +46,7 @@ class FlowParameter:
     data_type: str | None
     default_value: str | None
     scale: Scale | None = None
-    """As the flow of ours declares it that this one is."""
+    """Declared scale of its numbers, where the flow is one that we build."""
 
 
 @dataclass(frozen=True)

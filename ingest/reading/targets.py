@@ -1,4 +1,4 @@
-"""Which column is the target, where the user does not say so."""
+"""Choice of the target among the columns, where the user names none."""
 
 import difflib
 import re
@@ -69,10 +69,9 @@ def suggestion(name: str, columns: Sequence[str]) -> str:
 
 def alternatives(frame: pd.DataFrame, target: str) -> str:
     """The columns beside `target` that could be a target with classes, in words."""
+    numbers = {str(name): tidied(column).nunique() for name, column in frame.items() if name != target}
     found = [
-        f"{quoted(name)} ({tidied(column).nunique()} values)"
-        for name, column in frame.items()
-        if name != target and _has_classes(column)
+        f"{quoted(name)} ({number} values)" for name, number in numbers.items() if 2 <= number <= MOST_CLASSES
     ]
     if not found:
         return "no other column has classes"

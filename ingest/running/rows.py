@@ -14,6 +14,7 @@ from ingest.keys import setup_of
 from ingest.metafeatures import EXTRACTOR, compute_metafeatures
 from ingest.reading.datasets import Dataset
 from ingest.running.limits import Trial
+from ingest.spaces import scale_rows
 from warehouse.configurations.configuration import Configuration
 
 
@@ -93,14 +94,7 @@ def _configuration_tables(runs: Sequence[Run]) -> dict[str, pd.DataFrame]:
         "flows": pd.DataFrame(
             [{"flow": key, "name": flow.title, "algorithm": flow.name} for key, flow in flows.items()]
         ),
-        "scales": pd.DataFrame(
-            [
-                {"flow": key, "parameter": parameter, "scale": scale}
-                for key, flow in flows.items()
-                for parameter, scale in flow.scales.items()
-            ],
-            columns=["flow", "parameter", "scale"],
-        ),
+        "scales": scale_rows({key: flow.scales for key, flow in flows.items()}),
         "setups": pd.DataFrame([{"setup": key, "flow": run.flow.id} for key, run in setups.items()]),
         "hyperparameters": pd.DataFrame(
             [

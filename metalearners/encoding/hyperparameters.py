@@ -51,6 +51,8 @@ VERSION = 1  # of the JSON, raised when an older Headstart can't read it
 UNKNOWN = "<unkn>"
 """Category 0 of every nominal parameter: a value that learning did not see."""
 
+_WITH_NUMBERS = (ParameterType.NUMERICAL, ParameterType.MIXED)
+
 Objects = Literal["drop", "nominal"]
 
 
@@ -106,9 +108,9 @@ class HyperparameterEncoding:
     def parameter_of_numbers(self) -> dict[str, str]:
         """Column -> its parameter, of the columns that hold a parameter's numbers."""
         return {
-            f"{parameter}_num" if kind is ParameterType.MIXED else parameter: parameter
+            _column_of_numbers(parameter, kind): parameter
             for parameter, kind in self.types.items()
-            if kind in (ParameterType.NUMERICAL, ParameterType.MIXED)
+            if kind in _WITH_NUMBERS
         }
 
     def _all_columns(
@@ -120,10 +122,9 @@ class HyperparameterEncoding:
             of_rows = values if rows is None else values.take(rows)
             if kind is ParameterType.BOOLEAN:
                 yield parameter, np.where(np.isin(of_rows.number, (0, 1)), of_rows.number, np.nan), False
-            if kind is ParameterType.NUMERICAL:
-                yield parameter, as_numbers(of_rows, rule_of(parameter), size), False
-            if kind is ParameterType.MIXED:
-                yield f"{parameter}_num", as_numbers(of_rows, rule_of(parameter), size), False
+            if kind in _WITH_NUMBERS:
+                numbers = as_numbers(of_rows, rule_of(parameter), size)
+                yield _column_of_numbers(parameter, kind), numbers, False
             if parameter in self.categories:
                 coded = self._coded(parameter, values)
                 yield from self._nominal_columns(parameter, coded if rows is None else coded[rows])
@@ -213,6 +214,10 @@ def learn_encoding(
         name for name, column, _ in everything._all_columns(values_of, size, rows) if _varies(column)
     )
     return HyperparameterEncoding(types, categories, columns, one_hot)
+
+
+def _column_of_numbers(parameter: str, kind: ParameterType) -> str:
+    return f"{parameter}_num" if kind is ParameterType.MIXED else parameter
 
 
 def _values(configurations: pd.DataFrame, parameters: Iterable[str]) -> dict[str, Values]:

@@ -34,7 +34,9 @@ def best_together(prior: Prior, n: int) -> Positions:
 
 
 def best_after(prior: Prior, mean: Floats, std: Floats | None, n: int) -> Positions:
-    """As `best_together`, after trials, in which correlations are taken to be those of `prior`.
+    """Positions of `n` configurations, chosen as in `best_together`, after trials.
+
+    What trials change is mean and standard deviation; correlations are taken to be those of `prior`.
 
     Args:
         mean: (n,) what is now known of the true scores, up to their level and unit.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Self
 
@@ -15,6 +13,7 @@ from metalearners.gp.posterior import HasPrior, Posterior, Prior
 from metalearners.predictions import Observations, Prediction
 from warehouse.configurations.table import ConfigurationTable
 from warehouse.support.arrays import Floats, Positions
+from warehouse.support.parallel import one_thread
 
 
 @dataclass(frozen=True)
@@ -29,17 +28,19 @@ class Conditioned:
         if self._say_nothing:
             return self.model.predict(configurations, metafeatures)
         prior, of_trials = self._priors(configurations, metafeatures)
-        with _one_thread():
-            return Posterior(of_trials, self._targets).predict(prior, of_runs=True)
+        with one_thread():
+            targets = self.model.targets_of(self.trials.values)
+            return Posterior(of_trials, targets).predict(prior, of_runs=True)
 
     def choose(self, configurations: ConfigurationTable, metafeatures: pd.Series, n: int) -> Positions:
         """As `Model.choose`: what was tried goes by what came of it, all else by what is expected of it."""
         if self._say_nothing:
             return self.model.choose(configurations, metafeatures, n)
         prior, of_trials = self._priors(configurations, metafeatures)
-        with _one_thread():
-            expected = Posterior(of_trials, self._targets).compare(prior)
-        measured = _measured(prior, of_trials, self._targets)
+        targets = self.model.targets_of(self.trials.values)
+        with one_thread():
+            expected = Posterior(of_trials, targets).compare(prior)
+        measured = _measured(prior, of_trials, targets)
         is_tried = ~np.isnan(measured)
         mean = np.where(is_tried, measured, expected.mean)
         std = None if expected.std is None else np.where(is_tried, 0.0, expected.std)
@@ -54,27 +55,13 @@ class Conditioned:
         """What values that are all equal say can't be told from the unknown level and spread."""
         return not len(self.trials.values) or bool(np.ptp(self.trials.values) == 0)
 
-    @property
-    def _targets(self) -> Floats:
-        """(t,)"""
-        return self.model.targets_of(self.trials.values)
-
     def _priors(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> tuple[Prior, Prior]:
         """Of the configurations, and of the trials."""
-        with _one_thread():
+        with one_thread():
             return (
                 self.model.prior(configurations, metafeatures),
                 self.model.prior(self.trials.configurations, metafeatures),
             )
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """The matrices are small: threads would wait for one another."""
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(1):
-        yield
 
 
 def _measured(prior: Prior, of_trials: Prior, targets: Floats) -> Floats:

@@ -41,6 +41,7 @@ from warehouse.configurations.table import ConfigurationTable
 from warehouse.queries import RunTable
 from warehouse.support.arrays import Floats, Positions
 from warehouse.support.errors import BadOption, UnknownName
+from warehouse.support.parallel import one_thread
 
 _NOISES = (0.005, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 2.0)
 """Variance of a run's noise over that of the function, of which each dataset takes the likeliest."""
@@ -201,9 +202,7 @@ class FunctionalPCALearner(WithSettings):
 
     def learn(self, runs: RunTable, metafeatures: pd.DataFrame) -> tuple[FunctionalPCA, Expectations]:
         """As `fit`; also what is expected of the runs themselves."""
-        from threadpoolctl import threadpool_limits
-
-        with threadpool_limits(1):  # the matrices are small: threads would wait for one another
+        with one_thread():
             return self._learn(training_data(runs, metafeatures))
 
     def _learn(self, data: TrainingData) -> tuple[FunctionalPCA, Expectations]:

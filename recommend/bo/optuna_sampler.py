@@ -39,7 +39,7 @@ from recommend.bo.surrogates import DEFAULT_SURROGATE, LEARNERS_OF, Ingredients,
 from recommend.domains import optuna_domain
 from recommend.export import configurations_of, named, optuna_distributions
 from recommend.ranking import recommend
-from recommend.space import KNOWN, Space, with_shares
+from recommend.space import Space, with_shares
 from warehouse.configurations.configuration import Configuration
 from warehouse.configurations.table import ALGORITHM
 from warehouse.store import Warehouse
@@ -283,7 +283,7 @@ def headstart_sampler(
         measure=measure,
         metalearner=LEARNERS_OF.get(surrogate, DEFAULT_LEARNER),
     )
-    known = space.configurations(space.sample(KNOWN, np.random.default_rng(seed)))
+    known = space.examples(seed)
     model = new_surrogate(surrogate, Ingredients(known, found.metafeatures, found.model.fitted))
     first = configurations_of(found.document())[:starts]
     in_numbers = [with_shares(configuration, n_features) for configuration in first]

@@ -15,7 +15,6 @@ import logging
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
 import pandas as pd
 
 from ingest.flows import get_flow
@@ -31,7 +30,7 @@ from recommend.bo.candidates import Candidate, SpaceCandidates
 from recommend.bo.optimizer import Optimizer, Proposal
 from recommend.bo.scoring import Scorer
 from recommend.bo.surrogates import DEFAULT_SURROGATE, LEARNERS_OF, Ingredients, new_surrogate
-from recommend.space import KNOWN, Space
+from recommend.space import Space
 from warehouse.configurations.configuration import Configuration
 from warehouse.measures import ACCURACY
 from warehouse.queries import RunTable
@@ -105,7 +104,7 @@ def find_winners(warehouse: Warehouse, plan: Plan, most: int) -> list[Winner]:
         most: number of winners.
     """
     table = warehouse.run_table(None, ACCURACY)
-    of_pool = {setup_of(member.configuration) for member in plan.pool}
+    of_pool = _setups(plan)
     names = dict(warehouse.sql("SELECT dataset, name FROM datasets").itertuples(index=False, name=None))
     found: dict[str, Winner] = {}
     for _, runs in table.runs.groupby("task", sort=True):
@@ -130,7 +129,12 @@ def with_winners(pool: Sequence[Member], winners: Sequence[Winner]) -> list[Memb
 def _tried_before(warehouse: Warehouse, plan: Plan, dataset: Dataset) -> int:
     """Configurations outside the pool that were run on the dataset at the first tier, whatever came of it."""
     tried = warehouse.sql(_SETUPS, {"task": task_of(dataset, plan, plan.tiers[0])})["setup"]
-    return int((~tried.isin([setup_of(member.configuration) for member in plan.pool])).sum())
+    return int((~tried.isin(_setups(plan))).sum())
+
+
+def _setups(plan: Plan) -> set[str]:
+    """Keys in the warehouse of the pool."""
+    return {setup_of(member.configuration) for member in plan.pool}
 
 
 class _PoolSearch:
@@ -143,7 +147,6 @@ class _PoolSearch:
         self._plan = replace(plan, datasets=[source], tiers=plan.tiers[:1], block=None, give_up_after=None)
         self._dataset = dataset
         self._task = task_of(dataset, plan, plan.tiers[0])
-        self._pool = [setup_of(member.configuration) for member in plan.pool]
         self._candidates, self._optimizer = self._begun(runs)
 
     def run(self, n: int, jobs: int) -> None:
@@ -168,7 +171,7 @@ class _PoolSearch:
         """An optimizer that was told of the runs on this dataset, and has learned from those on others."""
         metafeatures = self._warehouse.metafeatures()
         # What searches chose because it looked good says little about how good it is elsewhere.
-        of_pool = select_runs(runs, runs.runs["setup"].isin(self._pool).to_numpy())
+        of_pool = select_runs(runs, runs.runs["setup"].isin(_setups(self._plan)).to_numpy())
         learned = new_learner(LEARNERS_OF[DEFAULT_SURROGATE]).fit(
             without_datasets(of_pool, [self._dataset.key]), metafeatures.drop(index=self._dataset.key)
         )
@@ -176,8 +179,7 @@ class _PoolSearch:
         flows = [flow for flow in map(get_flow, names) if flow.installed]
         space = Space(flows, n_features=self._dataset.features.shape[1])
         candidates = SpaceCandidates(space, seed=self._plan.seed)
-        sample = space.configurations(space.sample(KNOWN, np.random.default_rng(self._plan.seed)))
-        ingredients = Ingredients(sample, metafeatures.T[self._dataset.key], learned)
+        ingredients = Ingredients(space.examples(self._plan.seed), metafeatures.T[self._dataset.key], learned)
         optimizer = Optimizer(
             candidates, Scorer(new_surrogate(DEFAULT_SURROGATE, ingredients)), seed=self._plan.seed
         )

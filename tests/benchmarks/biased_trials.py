@@ -14,22 +14,19 @@ Notation
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable, Mapping
 
 import numpy as np
 import pandas as pd
-from scipy.stats import wilcoxon
-from statsmodels.stats.multitest import multipletests
 
 from metalearners import DEFAULT_LEARNER, LEARNERS, new_learner
 from metalearners.encoding.scores import oriented
 from metalearners.encoding.training_data import runs_on, select_runs, without_datasets
 from metalearners.judging.evaluation import interval, kendall_tau, normalized_regret
+from tests.benchmarks.first_choices import parser_of, significance
 from tests.benchmarks.what_wins import markdown
-from warehouse.measures import canonical_measure
 from warehouse.queries import RunTable
-from warehouse.store import STARTER, Warehouse
+from warehouse.store import Warehouse
 from warehouse.support.arrays import Floats
 
 FOLDS = 5
@@ -48,10 +45,7 @@ DRAWS: Mapping[str, Draw | None] = {
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--warehouse", default=STARTER)
-    parser.add_argument("--measure", default="predictive_accuracy", type=canonical_measure)
-    parser.add_argument("--learner", action="append", choices=LEARNERS)
+    parser = parser_of(__doc__, LEARNERS)
     parser.add_argument("--runs", type=int, default=30)
     options = parser.parse_args()
     warehouse = Warehouse.open(options.warehouse)
@@ -101,19 +95,15 @@ def thinned(runs: RunTable, draw: Draw | None, n: int, random: np.random.Generat
 
 
 def table(results: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    first, *others = results
-    figures = list(results[first])
-    rows = [
-        {"more runs": name}
-        | {figure: f"{interval(of[figure].tolist()).mean:.3f}" for figure in figures}
-        | {f"p of {figure}": "" for figure in figures}
+    figures = list(next(iter(results.values())))
+    means = {
+        name: {figure: f"{interval(of[figure].tolist()).mean:.3f}" for figure in figures}
         for name, of in results.items()
-    ]
+    }
+    rows = pd.DataFrame.from_dict(means, orient="index")
     for figure in figures:
-        p = [wilcoxon(results[name][figure] - results[first][figure]).pvalue for name in others]
-        for row, value in zip(rows[1:], multipletests(p, method="holm")[1], strict=True):
-            row[f"p of {figure}"] = f"{value:.2g}"
-    return pd.DataFrame(rows)
+        rows[f"p of {figure}"] = significance({name: of[figure] for name, of in results.items()})
+    return rows.reset_index(names="more runs")
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ Notation
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import pandas as pd
 from scipy.stats import wilcoxon
@@ -61,10 +61,7 @@ Choices = Mapping[str, Sequence[str]]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--warehouse", default=STARTER)
-    parser.add_argument("--measure", default="predictive_accuracy", type=canonical_measure)
-    parser.add_argument("--learner", action="append", choices=LEARNERS)
+    parser = parser_of(__doc__, LEARNERS)
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
     warehouse = Warehouse.open(options.warehouse)
@@ -87,6 +84,15 @@ def main() -> None:
     table = pd.DataFrame.from_dict(rows, orient="index").fillna("")
     table["p"] = significance({name: best_of(most, of, 1) for name, of in choices.items()})
     print(f"{runs.measure}\n\n{markdown(table.reset_index(names=''))}")
+
+
+def parser_of(description: str | None, learners: Collection[str]) -> argparse.ArgumentParser:
+    """A command line that names a warehouse, a measure, and some of `learners`."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--warehouse", default=STARTER)
+    parser.add_argument("--measure", default="predictive_accuracy", type=canonical_measure)
+    parser.add_argument("--learner", action="append", choices=learners)
+    return parser
 
 
 def regrets_of(runs: pd.DataFrame, measure: str) -> pd.Series:
@@ -127,13 +133,13 @@ def worth(regret: pd.Series, choices: Choices, top: int) -> str:
     return f"{mean.mean:.3f} ± {mean.high - mean.mean:.3f}"
 
 
-def significance(regret: Mapping[str, pd.Series]) -> pd.Series:
-    """Corrected p of every row against the first one; empty for that."""
-    first, *others = regret
-    differences = ((regret[first] - regret[name]).dropna() for name in others)
+def significance(figure: Mapping[str, pd.Series]) -> pd.Series:
+    """Corrected p of every row against the first one, from a figure by dataset; empty for the first."""
+    first, *others = figure
+    differences = ((figure[first] - figure[name]).dropna() for name in others)
     p = [wilcoxon(difference).pvalue for difference in differences]
     corrected = multipletests(p, method="holm")[1]
-    return pd.Series(["", *(f"{value:.2g}" for value in corrected)], index=list(regret))
+    return pd.Series(["", *(f"{value:.2g}" for value in corrected)], index=list(figure))
 
 
 if __name__ == "__main__":

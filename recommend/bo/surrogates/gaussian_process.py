@@ -10,6 +10,7 @@ from metalearners.predictions import Prediction
 from recommend.bo.surrogates.base import Matrix, centre_and_spread, one_hot
 from recommend.space import Configurations
 from warehouse.support.arrays import Floats
+from warehouse.support.parallel import one_thread
 
 RESTARTS = 2  # of the likelihood's optimization; set by hand
 NOISE = (1e-6, 1.0)
@@ -28,7 +29,6 @@ class GaussianProcessSurrogate:
         from sklearn.exceptions import ConvergenceWarning
         from sklearn.gaussian_process import GaussianProcessRegressor
         from sklearn.gaussian_process.kernels import ConstantKernel, Matern, WhiteKernel
-        from threadpoolctl import threadpool_limits
 
         kernel = ConstantKernel(1.0, (0.01, 1000.0)) * Matern(1.0, (0.01, 100.0), nu=2.5)
         self._process = GaussianProcessRegressor(
@@ -37,7 +37,7 @@ class GaussianProcessSurrogate:
             random_state=int(random.integers(2**31)),
         )
         self._centre, self._spread = centre_and_spread(y)
-        with warnings.catch_warnings(), threadpool_limits(1):
+        with warnings.catch_warnings(), one_thread():
             # A length scale at its bound or a likelihood without a slope still gives a usable process.
             warnings.simplefilter("ignore", ConvergenceWarning)
             self._process.fit(X.numbers, (y - self._centre) / self._spread)

@@ -22,7 +22,7 @@ from recommend.bo.tuning.result import score_of
 from recommend.bo.tuning.specification import Search
 from recommend.bo.warmstart import FROM_FILE, NO_START, SEEDS, first_choices, get_start
 from recommend.ranking import RankingContext, ranking_context
-from recommend.space import KNOWN, Space
+from recommend.space import Space
 from warehouse.configurations.configuration import Configuration
 from warehouse.store import Warehouse
 from warehouse.support.errors import TooFewRuns
@@ -70,9 +70,9 @@ def new_optimizer(known: RankingContext, search: Search) -> tuple[Optimizer, Spa
     n_features = known.part.features.shape[1]
     space = Space([get_flow(name) for name in search.flows], n_features=n_features)
     candidates = SpaceCandidates(space, seed=search.seed)
-    sample = space.configurations(space.sample(KNOWN, np.random.default_rng(search.seed)))
     model = known.model().fitted if search.surrogate in LEARNERS_OF else None
-    surrogate = new_surrogate(search.surrogate, Ingredients(sample, known.metafeatures(), model))
+    ingredients = Ingredients(space.examples(search.seed), known.metafeatures(), model)
+    surrogate = new_surrogate(search.surrogate, ingredients)
     timed = (search.acquisition or surrogate.acquisition) in TIMED
     times = warehouse_times(known) if timed else None
     optimizer = Optimizer(

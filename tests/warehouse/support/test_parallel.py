@@ -4,11 +4,13 @@ import os
 import threading
 from collections.abc import Iterator
 
+import numpy as np
 import pytest
 from joblib import parallel_config
+from threadpoolctl import threadpool_info
 
 from warehouse.support.errors import BadInput
-from warehouse.support.parallel import side_by_side
+from warehouse.support.parallel import one_thread, side_by_side
 
 
 @pytest.fixture
@@ -66,3 +68,14 @@ def test_an_error_reaches_the_caller_as_it_was_raised(jobs: int) -> None:
 
 def test_several_jobs_are_several_processes() -> None:
     assert os.getpid() not in side_by_side(lambda _: os.getpid(), range(3), jobs=2)
+
+
+def test_one_thread_is_what_linear_algebra_has_inside_and_no_longer_after() -> None:
+    def threads() -> list[int]:
+        return [int(pool["num_threads"]) for pool in threadpool_info()]
+
+    np.linalg.eigh(np.eye(2))  # loads the library
+    before = threads()
+    with one_thread():
+        assert set(threads()) == {1}
+    assert threads() == before
