@@ -9,7 +9,7 @@ from __future__ import annotations
 import resource
 import time
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -112,6 +112,15 @@ def evaluate_splits(
     seed: int = 0,
 ) -> dict[str, float]:
     """As `evaluate`, for (rows to learn from, rows to test on); no row is tested on twice."""
+    return evaluate_pipelines(
+        lambda: get_flow(flow).pipeline(values, dataset.roles, seed=seed), dataset, splits
+    )
+
+
+def evaluate_pipelines(
+    new_pipeline: Callable[[], BaseEstimator], dataset: Dataset, splits: Iterable[Split]
+) -> dict[str, float]:
+    """As `evaluate_splits`, for a new pipeline on each split."""
     codes = class_codes(dataset)
     n_classes = int(codes.max()) + 1
     tested = _Tested()
@@ -120,8 +129,7 @@ def evaluate_splits(
         # Not converged, rare class, constant column in a fold: the scores show the effect.
         warnings.simplefilter("ignore")
         for train, test in splits:
-            pipeline = get_flow(flow).pipeline(values, dataset.roles, seed=seed)
-            _test(tested, pipeline, dataset.features, codes, train, test)
+            _test(tested, new_pipeline(), dataset.features, codes, train, test)
     wall, cpu = time.perf_counter() - wall, _cpu_seconds() - cpu
     actual = np.concatenate(tested.actual)
     confusion = np.zeros((n_classes, n_classes))

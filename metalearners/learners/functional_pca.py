@@ -1,12 +1,10 @@
 """Functional principal components of what is known of each dataset, and a guess at a new dataset's.
 
-Each dataset's runs are smoothed by a Gaussian process over configurations, so the few hundred noisy runs that
-a dataset has become a function of all configurations. Datasets differ in a few ways only: the functions'
-principal components. The coordinates of a new dataset on them are predicted from its meta-features, and what
-that prediction missed on the datasets that are known, left out one by one, says how far it may be off.
-Together that is a Gaussian prior over the new dataset's function, which trials on it turn into a posterior.
-
-The principal components of functions are those of Ramsay and Silverman (2005), chapter 8; the rest is ours.
+The runs of each dataset become a function of all configurations, and the functions differ in a few ways
+only: their principal components (`metalearners.learners.dataset_functions`). The coordinates of a new
+dataset on them are predicted from its meta-features, and what that prediction missed on the datasets that
+are known, left out one by one, says how far it may be off. Together that is a Gaussian prior over the new
+dataset's function, which trials on it turn into a posterior.
 
 Notation
     d, K      training datasets, components
@@ -35,6 +33,7 @@ from metalearners.gp.conditioned import Conditioned
 from metalearners.gp.posterior import Prior
 from metalearners.learners.base import WithSettings
 from metalearners.learners.configuration_kernel import ConfigurationKernel, learn_kernel
+from metalearners.learners.dataset_functions import Runs, learn_functions
 from metalearners.learners.descriptions import FEATURE_GROUPS, QUALITIES, Descriptions, describe
 from metalearners.predictions import Observations, Prediction
 from warehouse.configurations.table import ConfigurationTable
@@ -43,8 +42,6 @@ from warehouse.support.arrays import Floats, Positions
 from warehouse.support.errors import BadOption, UnknownName
 from warehouse.support.parallel import one_thread
 
-_NOISES = (0.005, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 2.0)
-"""Variance of a run's noise over that of the function, of which each dataset takes the likeliest."""
 _RESTS = (0.1, 0.2, 0.4)
 """Variance that the components leave out, of which the likeliest is taken."""
 _NOISES_OF_RUNS = (0.05, 0.1, 0.2, 0.4)  # variance, of which the likeliest is taken; each step doubles
@@ -180,6 +177,8 @@ class FunctionalPCALearner(WithSettings):
     lack are left out."""
     components: int = 25
     """Most principal components that tell datasets apart."""
+    rounds: int = 3
+    """How often level, spread and function of each dataset are learned from those of all."""
     worst: float = -2.0
     """Score below which runs count the same: how bad a bad configuration is says nothing."""
     normal: float = 0.5
@@ -193,8 +192,15 @@ class FunctionalPCALearner(WithSettings):
         unknown = [group for group in self.groups if group not in FEATURE_GROUPS]
         if unknown:
             raise UnknownName(f"unknown group {unknown[0]!r}; known are {', '.join(FEATURE_GROUPS)}")
-        if self.components < 1 or self.size < 1 or not 0 <= self.normal <= 1 or self.worst >= 0:
-            raise BadOption("components and size must be positive, normal from 0 to 1, worst negative")
+        if (
+            min(self.components, self.size) < 1
+            or self.rounds < 0
+            or not 0 <= self.normal <= 1
+            or self.worst >= 0
+        ):
+            raise BadOption(
+                "components and size must be positive, rounds 0 or more, normal from 0 to 1, worst negative"
+            )
 
     def fit(self, runs: RunTable, metafeatures: pd.DataFrame) -> FunctionalPCA:
         """As `MetaLearner.fit`."""
@@ -211,17 +217,23 @@ class FunctionalPCALearner(WithSettings):
         rows = [np.flatnonzero(data.dataset == d) for d in range(len(data.metafeatures))]
         varied = np.array([np.ptp(targets[own]) > 0 for own in rows], dtype=bool)
         rows = [own for own, keep in zip(rows, varied, strict=True) if keep]
-        G = phi.shape[1]
-        W = np.array([_weights(phi[own], targets[own]) for own in rows]).reshape(-1, G)
-        mean = W.mean(axis=0) if len(W) else np.zeros(G)
         random = np.random.default_rng(self.seed)
         grid = phi[random.permutation(len(phi))[:_GRID]]
-        S, V = _components(W - mean, grid, self.components)
+        functions = learn_functions(
+            [Runs(phi[own], targets[own]) for own in rows],
+            grid,
+            components=self.components,
+            rounds=self.rounds,
+        )
+        mean, S, V = functions.mean, functions.S, functions.V
         descriptions = describe(data.metafeatures[varied], self.groups)
         regression = _predict_coordinates(descriptions, S)
         expected = mean + (S - regression.missed) @ V  # (d, G), each without its own runs
         factor = regression.missed @ V / np.sqrt(max(len(S), 1))
-        of_datasets = [(phi[own], targets[own], data.scores[own]) for own in rows]
+        of_datasets = [
+            (phi[own], scale.apply(targets[own]), scale.apply(data.scores[own]))
+            for own, scale in zip(rows, functions.scales, strict=True)
+        ]
         uncertainty = _learn_uncertainty(of_datasets, expected, factor, random)
         model = FunctionalPCA(
             kernel=kernel,
@@ -237,9 +249,10 @@ class FunctionalPCALearner(WithSettings):
             calibration=uncertainty.calibration,
             normal=self.normal,
         )
-        of_runs = [phi[own] @ w for own, w in zip(rows, expected, strict=True)]
         chosen = np.concatenate([*rows, np.empty(0, np.intp)])
-        return model, Expectations(chosen, targets[chosen], np.concatenate([*of_runs, np.empty(0)]))
+        learned = np.concatenate([*(comparable for _, comparable, _ in of_datasets), np.empty(0)])
+        of_runs = [phi[own] @ w for own, w in zip(rows, expected, strict=True)]
+        return model, Expectations(chosen, learned, np.concatenate([*of_runs, np.empty(0)]))
 
     def _targets(self, data: TrainingData) -> Floats:
         """(m,) scores that are clipped below, mixed with normal scores of the ranks: the top counts more."""
@@ -322,14 +335,6 @@ def _normal_scores(values: Floats, dataset: Positions | None = None) -> Floats:
     return standard_scores(ndtri(share), dataset)
 
 
-def _components(W: Floats, grid: Floats, most: int) -> tuple[Floats, Floats]:
-    """Principal components of functions, as values on a grid: S (d, K), V (K, G) with W nearly S V."""
-    U, s, _ = np.linalg.svd(W @ grid.T, full_matrices=False)
-    K = int((s[:most] > 1e-9 * max(s.max(initial=0), 1e-300)).sum())
-    S = U[:, :K] * s[:K] / np.sqrt(len(grid))
-    return S, np.linalg.pinv(S) @ W
-
-
 def _likelihood(phi: Floats, missed: Floats, spread: Floats, rest: float, noise: float) -> float:
     """Log density of what a prediction missed on some runs of a dataset, whose level is unknown."""
     factor = phi @ spread.T
@@ -338,26 +343,6 @@ def _likelihood(phi: Floats, missed: Floats, spread: Floats, rest: float, noise:
     L = np.linalg.cholesky(C)
     whitened = np.linalg.solve(L, missed)
     return float(-0.5 * whitened @ whitened - np.log(np.diag(L)).sum())
-
-
-def _weights(phi: Floats, y: Floats) -> Floats:
-    """(G,) the likeliest function of these runs: the Gaussian process's posterior mean."""
-    from scipy.linalg import cho_factor, cho_solve
-
-    gram, target = phi.T @ phi, phi.T @ y
-    diagonal = np.diag_indices(len(gram))
-    best, best_likelihood = np.zeros(len(gram)), -np.inf
-    for noise in _NOISES:
-        C = gram.copy()
-        C[diagonal] += noise
-        factor = cho_factor(C, lower=True, check_finite=False)
-        w = cho_solve(factor, target, check_finite=False)
-        fit = float(y @ (y - phi @ w)) / noise
-        log_det = 2 * np.log(np.diag(factor[0])).sum() + (len(y) - len(gram)) * np.log(noise)
-        likelihood = -0.5 * (len(y) * np.log(max(fit, 1e-12)) + log_det)
-        if likelihood > best_likelihood:
-            best, best_likelihood = w, likelihood
-    return best
 
 
 def _best_weights(D: Floats, S: Floats) -> tuple[Floats, Floats, Floats]:

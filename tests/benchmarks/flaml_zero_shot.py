@@ -22,15 +22,14 @@ from typing import Any
 
 import numpy as np
 from scipy.stats import wilcoxon
-from sklearn.pipeline import Pipeline
 
-from ingest.flows.preprocessing import preprocessor
 from ingest.keys import setup_of
 from ingest.reading.datasets import Dataset, load_dataset
 from ingest.running.cross_validation import class_codes, evaluate
 from ingest.running.plan import Plan, read_plan
 from ingest.running.resampling import Split
 from recommend.ranking import recommend
+from tests.benchmarks.real_fits import flaml_pipeline
 from warehouse.store import STARTER, Warehouse
 from warehouse.support.errors import BadInput
 
@@ -44,16 +43,11 @@ Repetitions = list[list[Split]]
 
 def flaml_accuracies(dataset: Dataset, repetitions: Repetitions) -> list[float]:
     """Accuracy of FLAML's configuration of each learner, in the pipelines of our flows."""
-    from flaml.default import suggest_hyperparams
-
     codes = class_codes(dataset)
-    steps = preprocessor(dataset.roles, imputation="median", scaling="none")
     seen = repetitions[0][0][0]
-    rows = steps.fit_transform(dataset.features.iloc[seen])  # FLAML looks at sizes and types alone
     accuracies = []
     for learner in MATCHING:
-        hyperparameters, estimator = suggest_hyperparams("classification", rows, codes[seen], learner)
-        pipeline = Pipeline([("preprocessing", steps), ("classifier", estimator(**hyperparameters))])
+        pipeline = flaml_pipeline(dataset, seen, learner)
         right = [
             pipeline.fit(dataset.features.iloc[train], codes[train]).predict(dataset.features.iloc[test])
             == codes[test]

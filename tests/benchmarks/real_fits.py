@@ -1,0 +1,56 @@
+"""Pipelines that `real_tables` trains; a module of its own, so that other processes can import it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.dummy import DummyClassifier
+from sklearn.pipeline import Pipeline
+
+from ingest.flows import get_flow
+from ingest.flows.preprocessing import preprocessor
+from ingest.reading.datasets import Dataset
+from ingest.running.cross_validation import class_codes, evaluate_pipelines
+from ingest.running.resampling import Split
+from metalearners.encoding.scores import oriented
+from warehouse.configurations.configuration import Configuration
+from warehouse.support.arrays import Positions
+
+SHARES = "shares of the classes"
+"""Predicted for every row alike."""
+
+Candidate = Configuration | str
+"""One of our flows with its values, or FLAML's name of a learner, or `SHARES`."""
+
+
+def both_values(dataset: Dataset, splits: Sequence[Split], measure: str, candidate: Candidate) -> list[float]:
+    """The measure on the validation rows and on those held out, larger is better."""
+    values = [
+        evaluate_pipelines(partial(new_pipeline, dataset, train, candidate), dataset, [(train, test)])[
+            measure
+        ]
+        for train, test in splits
+    ]
+    return [float(value) for value in oriented(np.array(values), measure)]
+
+
+def new_pipeline(dataset: Dataset, train: Positions, candidate: Candidate) -> BaseEstimator:
+    if isinstance(candidate, Configuration):
+        return get_flow(candidate.algorithm).pipeline(candidate.values, dataset.roles, seed=0)
+    if candidate == SHARES:
+        return DummyClassifier(strategy="prior")
+    return flaml_pipeline(dataset, train, candidate)
+
+
+def flaml_pipeline(dataset: Dataset, train: Positions, learner: str) -> Pipeline:
+    """What FLAML suggests of this learner for these rows, after the preprocessing of our forests."""
+    from flaml.default import suggest_hyperparams
+
+    steps = preprocessor(dataset.roles, encoding="indicators", imputation="median")
+    codes = class_codes(dataset)[train]
+    rows = steps.fit_transform(dataset.features.iloc[train], codes)  # FLAML looks at sizes and types alone
+    hyperparameters, estimator = suggest_hyperparams("classification", rows, codes, learner)
+    return Pipeline([("preprocessing", steps), ("classifier", estimator(**hyperparameters))])
