@@ -54,6 +54,10 @@ REFERENCES = {
         "D. N. Joanes, C. A. Gill: Comparing Measures of Sample Skewness and Kurtosis."
         " The Statistician 47, 1998"
     ),
+    "James 2000": (
+        "G. M. James, T. J. Hastie, C. A. Sugar: Principal Component Models for Sparse Functional Data,"
+        " Biometrika 87(3), 2000"
+    ),
     "Jones 1998": (
         "D. R. Jones, M. Schonlau, W. J. Welch: Efficient Global Optimization of Expensive Black-Box"
         " Functions. Journal of Global Optimization 13, 1998"
