@@ -111,7 +111,10 @@ def evaluate_splits(
     *,
     seed: int = 0,
 ) -> dict[str, float]:
-    """As `evaluate`, for (rows to learn from, rows to test on); no row is tested on twice."""
+    """Fit and test a configuration on each split (rows to learn from, rows to test on), as `evaluate` does.
+
+    No row is tested on twice.
+    """
     return evaluate_pipelines(
         lambda: get_flow(flow).pipeline(values, dataset.roles, seed=seed), dataset, splits
     )
@@ -120,7 +123,7 @@ def evaluate_splits(
 def evaluate_pipelines(
     new_pipeline: Callable[[], BaseEstimator], dataset: Dataset, splits: Iterable[Split]
 ) -> dict[str, float]:
-    """As `evaluate_splits`, for a new pipeline on each split."""
+    """Fit and test a new pipeline on each split, measured as in `evaluate`."""
     codes = class_codes(dataset)
     n_classes = int(codes.max()) + 1
     tested = _Tested()

@@ -90,7 +90,7 @@ class HyperparameterEncoding:
     def matrix(
         self, configurations: pd.DataFrame, size: DatasetSize, rows: np.ndarray | None = None
     ) -> Floats:
-        """As `transform`, without the names."""
+        """The values of `transform`, (m, len(columns)), without the names."""
         m = len(configurations) if rows is None else len(rows)
         places = {name: place for place, name in enumerate(self.columns)}
         matrix = np.full((len(places), m), np.nan)

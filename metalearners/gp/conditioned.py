@@ -24,7 +24,7 @@ class Conditioned:
     trials: Observations
 
     def predict(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Prediction:
-        """As `Model.predict`; `metafeatures` are those of the dataset of the trials."""
+        """Predict as `Model.predict`, after the trials; `metafeatures` are those of their dataset."""
         if self._say_nothing:
             return self.model.predict(configurations, metafeatures)
         prior, of_trials = self._priors(configurations, metafeatures)
@@ -33,7 +33,7 @@ class Conditioned:
             return Posterior(of_trials, targets).predict(prior, of_runs=True)
 
     def choose(self, configurations: ConfigurationTable, metafeatures: pd.Series, n: int) -> Positions:
-        """As `Model.choose`: what was tried goes by what came of it, all else by what is expected of it."""
+        """Choose as `Model.choose`: what was tried goes by what came of it, all else by what is expected."""
         if self._say_nothing:
             return self.model.choose(configurations, metafeatures, n)
         prior, of_trials = self._priors(configurations, metafeatures)
@@ -56,7 +56,7 @@ class Conditioned:
         return not len(self.trials.values) or bool(np.ptp(self.trials.values) == 0)
 
     def _priors(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> tuple[Prior, Prior]:
-        """Of the configurations, and of the trials."""
+        """The prior of the configurations, and that of the trials."""
         with one_thread():
             return (
                 self.model.prior(configurations, metafeatures),

@@ -60,8 +60,8 @@ TOP = 3
 HELD_OUT, VALIDATED = 3, 4
 """One row in so many is held out, and of the others one in so many tells candidates apart."""
 DEFAULTS = ("catboost", "lightgbm", "random_forest", "logistic_regression")
-AUTOGLUON = {"catboost": "CAT", "lightgbm": "GBM", "xgboost": "XGB"}
-"""Flow -> AutoGluon's name of the family, in the order in which they stand here."""
+AUTOGLUON = ("CAT", "GBM", "XGB")
+"""AutoGluon's names of the families, the one that is judged alone first."""
 OURS = "ours"
 MEMORY = 8 * 1024**3
 
@@ -132,7 +132,6 @@ def contenders(
 ) -> dict[str, list[Candidate]]:
     """Name -> candidates; the first of them is the one that is judged alone."""
     pool = read_pool(PLAN.parent / "pool.json")
-    named = [(member.configuration, member.source) for member in pool]
     return {
         OURS: list(first_choices(dataset, part, warehouse, measure, DEFAULT_LEARNER)),
         "portfolio": list(first_choices(dataset, part, warehouse, measure, "portfolio")),
@@ -140,11 +139,11 @@ def contenders(
         "FLAML": ["lgbm", *(name for name in MATCHING if name != "lgbm")],
         "AutoGluon": [
             next(
-                known
-                for known, source in named
-                if source.startswith(f"AutoGluon zeroshot_portfolio_2025: {name}")
+                member.configuration
+                for member in pool
+                if member.source.startswith(f"AutoGluon zeroshot_portfolio_2025: {family}")
             )
-            for name in AUTOGLUON.values()
+            for family in AUTOGLUON
         ],
     }
 
@@ -166,6 +165,9 @@ def report(records: Sequence[Mapping[str, Any]], measure: str) -> None:
             print(f"{record['table']}: {record['refused']}")
         for candidate, message in record.get("failures", {}).items():
             print(f"{record['table']}: {message} ({candidate[:60]})")
+    if not usable:
+        print("no table is usable")
+        return
     alone = pd.DataFrame([alone_values(record) for record in usable])
     best = pd.DataFrame([best_values(record) for record in usable])
     versus = [(table, name) for table in (alone, best) for name in table if name != OURS]

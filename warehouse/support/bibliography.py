@@ -50,13 +50,13 @@ REFERENCES = {
         "F. Hutter, H. H. Hoos, K. Leyton-Brown: Sequential Model-Based Optimization for General Algorithm"
         " Configuration. LION 5, 2011"
     ),
+    "James 2000": (
+        "G. M. James, T. J. Hastie, C. A. Sugar: Principal Component Models for Sparse Functional Data."
+        " Biometrika 87, 2000"
+    ),
     "Joanes 1998": (
         "D. N. Joanes, C. A. Gill: Comparing Measures of Sample Skewness and Kurtosis."
         " The Statistician 47, 1998"
-    ),
-    "James 2000": (
-        "G. M. James, T. J. Hastie, C. A. Sugar: Principal Component Models for Sparse Functional Data,"
-        " Biometrika 87(3), 2000"
     ),
     "Jones 1998": (
         "D. R. Jones, M. Schonlau, W. J. Welch: Efficient Global Optimization of Expensive Black-Box"
