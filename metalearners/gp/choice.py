@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from metalearners.gp.posterior import Prior
@@ -13,20 +11,23 @@ _DRAWS = 500  # functions; set by hand
 _TIE = 1e-9
 
 
-def best_together(prior: Prior, n: int) -> Positions:
+def best_together(mean: Floats, deviations: Floats, n: int) -> Positions:
     """Positions of `n` configurations of which the best is expected to score most.
 
-    The first is the one with the highest mean; each next one raises the expected maximum the most, over
-    functions drawn from the prior. Two configurations that are good under the same circumstances gain less
-    together than two that are good under different ones.
+    The first is the one with the highest mean; each next one raises the expected maximum the most. Two
+    configurations that are good under the same circumstances gain less together than two that are good under
+    different ones.
+
+    Args:
+        mean: (c,) expected scores of the configurations.
+        deviations: (s, c) from the mean; the s cases are equally likely.
     """
-    draws = np.random.default_rng(0).normal(size=(_DRAWS, prior.factor.shape[1]))
-    scores = prior.mean + draws @ prior.factor.T  # (draws, configurations)
-    best = np.full(_DRAWS, -np.inf)
+    scores = mean + deviations
+    best = np.full(len(scores), -np.inf)
     chosen: list[int] = []
-    while len(chosen) < min(n, len(prior.mean)):
-        expected = np.maximum(scores, best[:, None]).mean(axis=0) if chosen else prior.mean.copy()
-        expected += _TIE * prior.mean  # of those that add nothing, the best
+    while len(chosen) < min(n, len(mean)):
+        expected = np.maximum(scores, best[:, None]).mean(axis=0) if chosen else mean.copy()
+        expected += _TIE * mean  # of those that add nothing, the best
         expected[chosen] = -np.inf
         chosen.append(int(expected.argmax()))
         best = np.maximum(best, scores[:, chosen[-1]])
@@ -39,11 +40,12 @@ def best_after(prior: Prior, mean: Floats, std: Floats | None, n: int) -> Positi
     What trials change is mean and standard deviation; correlations are taken to be those of `prior`.
 
     Args:
-        mean: (n,) what is now known of the true scores, up to their level and unit.
-        std: (n,) its standard deviation; None = nothing is uncertain.
+        mean: (c,) what is now known of the true scores, up to their level and unit.
+        std: (c,) its standard deviation; None = nothing is uncertain.
     """
-    spread = np.sqrt(prior.variance)
-    left = np.zeros_like(spread)
+    before = np.sqrt(prior.variance)
+    left = np.zeros_like(before)
     if std is not None:
-        np.divide(std, spread, out=left, where=spread > 0)
-    return best_together(replace(prior, mean=mean, factor=prior.factor * left[:, None]), n)
+        np.divide(std, before, out=left, where=before > 0)
+    draws = np.random.default_rng(0).normal(size=(_DRAWS, prior.factor.shape[1]))
+    return best_together(mean, draws @ prior.factor.T * left, n)

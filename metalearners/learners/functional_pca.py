@@ -89,7 +89,8 @@ class FunctionalPCA:
     coefficients: Annotated[Floats, "d K"]
     """S of a new dataset is kappa coefficients."""
     factor: Annotated[Floats, "d G"]
-    """factor' factor is the covariance of what the predicted weights miss, within the components."""
+    """What the predicted weights miss on each training dataset, within the components, over sqrt(d); so
+    factor' factor is its covariance."""
     rest: float
     """Variance of a weight around the components."""
     noise: float
@@ -125,10 +126,14 @@ class FunctionalPCA:
         return Prior(phi @ self._expected_weights(metafeatures), phi @ self._root, points)
 
     def choose(self, configurations: ConfigurationTable, metafeatures: pd.Series, n: int) -> Positions:
-        """As `Model.choose`: those of which the best is expected to score most."""
+        """As `Model.choose`: those of which the best is expected to score most.
+
+        What the prediction missed on each training dataset, it may miss on this one.
+        """
         phi = self.kernel.features(configurations, metafeatures)
         # What the components leave out differs for each configuration: they have nothing of it in common.
-        return best_together(Prior(phi @ self._expected_weights(metafeatures), phi @ self.factor.T), n)
+        missed = np.sqrt(len(self.factor)) * self.factor @ phi.T
+        return best_together(phi @ self._expected_weights(metafeatures), missed, n)
 
     def condition(self, observations: Observations) -> Conditioned:
         """As `Model.condition`."""

@@ -9,32 +9,39 @@ from tests.metalearners.gp.priors import prior
 
 
 def test_the_second_choice_is_good_where_the_first_is_not() -> None:
-    """a and b rise and fall together; c is expected a little less than b, but is independent of both."""
-    together = prior([1.0, 0.9, 0.8], [[1, 0], [1, 0], [0, 1]])
-    assert best_together(together, 3).tolist() == [0, 2, 1]
+    """a and b rise and fall together; c is expected a little less than b, but rises where they fall."""
+    deviations = np.array([[1.0, 1.0, -1.0], [-1.0, -1.0, 1.0]])
+    assert best_together(np.array([1.0, 0.9, 0.8]), deviations, 3).tolist() == [0, 2, 1]
 
 
-def test_certain_scores_are_taken_in_order() -> None:
-    assert best_together(prior([0.1, 0.9, 0.5], [[0], [0], [0]]), 3)[0] == 1
+def test_scores_that_never_deviate_are_taken_in_order() -> None:
+    assert best_together(np.array([0.1, 0.9, 0.5]), np.zeros((1, 3)), 3).tolist() == [1, 2, 0]
 
 
 @pytest.mark.parametrize(("n", "chosen"), [(0, 0), (2, 2), (9, 3)])
 def test_no_configuration_is_chosen_twice_and_no_more_than_there_are(n: int, chosen: int) -> None:
     """Even where all are the same, so that none adds anything to another."""
-    positions = best_together(prior([0.5] * 3, [[1.0]] * 3), n)
+    positions = best_together(np.full(3, 0.5), np.ones((2, 3)), n)
     assert len(set(positions.tolist())) == len(positions) == chosen
 
 
-def test_an_uncertain_configuration_is_worth_more_than_a_certain_one_that_is_expected_to_be_better() -> None:
-    """Beside a certain 1, a certain 0.9 adds nothing; 0.5 with deviation 2 is above 1 in 40 % of cases."""
-    assert best_together(prior([1.0, 0.9, 0.5], [[0], [0], [2]]), 2).tolist() == [0, 2]
+def test_a_rare_great_gain_is_worth_more_than_a_certain_small_loss() -> None:
+    """Beside a certain 1, a certain 0.9 adds nothing; 0.5 is above 1 in one case of four, by 2.5."""
+    deviations = np.array([[0.0, 0.0, 3.0], *[[0.0, 0.0, -1.0]] * 3])
+    assert best_together(np.array([1.0, 0.9, 0.5]), deviations, 2).tolist() == [0, 2]
 
 
-def test_the_choice_is_the_same_every_time() -> None:
+def test_a_longer_choice_begins_with_the_shorter_one() -> None:
     random = np.random.default_rng(5)
-    own = Prior(random.normal(size=60), random.normal(size=(60, 4)))
-    np.testing.assert_array_equal(best_together(own, 10), best_together(own, 10))
-    np.testing.assert_array_equal(best_together(own, 4), best_together(own, 10)[:4])
+    mean, deviations = random.normal(size=60), random.normal(size=(40, 60))
+    np.testing.assert_array_equal(best_together(mean, deviations, 4), best_together(mean, deviations, 10)[:4])
+
+
+def test_the_choice_after_trials_is_the_same_every_time() -> None:
+    random = np.random.default_rng(5)
+    before = Prior(random.normal(size=60), random.normal(size=(60, 4)))
+    mean, std = random.normal(size=60), np.ones(60)
+    np.testing.assert_array_equal(best_after(before, mean, std, 9), best_after(before, mean, std, 9))
 
 
 def test_after_trials_what_is_certain_adds_nothing_beside_the_best() -> None:
