@@ -43,6 +43,8 @@ class TrainingData:
     """(n, any) of the configurations that were run, as `ConfigurationTable.hyperparameters`."""
     metafeatures: pd.DataFrame
     """(d, qualities), the datasets of the runs in order of first run."""
+    families: np.ndarray
+    """(d,) equal for datasets that are near copies."""
     scales: Mapping[str, Scale] = field(default_factory=dict)
     """Column of `hyperparameters` -> declared scale of its numbers, where there is one."""
 
@@ -65,6 +67,7 @@ def training_data(runs: RunTable, metafeatures: pd.DataFrame) -> TrainingData:
             f"no run of flow {runs.flow or 'any'} has {runs.measure}: there is nothing to learn from"
         )
     dataset, datasets = pd.factorize(table["dataset"])
+    _, first = np.unique(dataset, return_index=True)
     values = oriented(table["value"].to_numpy(np.float64), runs.measure)
     return TrainingData(
         scores=standard_scores(values, dataset),
@@ -73,6 +76,7 @@ def training_data(runs: RunTable, metafeatures: pd.DataFrame) -> TrainingData:
         dataset=dataset,
         hyperparameters=runs.configurations.hyperparameters,
         metafeatures=metafeatures.reindex(datasets),
+        families=pd.factorize(table["family"].to_numpy()[first])[0],
         scales=runs.scales,
     )
 

@@ -3,8 +3,8 @@
 The runs of each dataset become a function of all configurations, and the functions differ in a few ways
 only: their principal components (`metalearners.learners.dataset_functions`). The coordinates of a new
 dataset on them are predicted from its meta-features, and what that prediction missed on the datasets that
-are known, left out one by one, says how far it may be off. Together that is a Gaussian prior over the new
-dataset's function, which trials on it turn into a posterior.
+are known, left out family by family, says how far it may be off. Together that is a Gaussian prior over the
+new dataset's function, which trials on it turn into a posterior.
 
 Notation
     d, K      training datasets, components
@@ -14,7 +14,7 @@ Notation
               W = mean + S V + rest
     u, D      descriptions of datasets and distances between them by group (`Descriptions`)
     kappa     exp(-sum over groups of weight D), 1 for equal datasets
-    R         (d, K) what the prediction of S from the other datasets misses
+    R         (d, K) what the prediction of S from the datasets of other families misses
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ from metalearners.learners.base import WithSettings
 from metalearners.learners.configuration_kernel import ConfigurationKernel, learn_kernel
 from metalearners.learners.dataset_functions import Runs, learn_functions
 from metalearners.learners.descriptions import FEATURE_GROUPS, QUALITIES, Descriptions, describe
+from metalearners.learners.kernel_regression import regress
 from metalearners.predictions import Observations, Prediction
 from warehouse.configurations.table import ConfigurationTable
 from warehouse.queries import RunTable
@@ -49,18 +50,12 @@ _SAMPLE = 50
 """Runs of each dataset that uncertainty is learned from."""
 _GRID = 1500
 """Runs at whose configurations the functions are compared."""
-_BLOCKS = (1, 1, 1, 5)
-"""Components whose coordinates are predicted together; the rest is the last block."""
-_WEIGHTS = (0.0, 0.15, 0.3, 0.6, 1.2, 2.5, 5.0)
-"""Weights of a group's distances, from no influence on; each step doubles."""
-_RIDGES = (0.1, 0.2, 0.4, 0.8, 1.6, 3.2)  # added to the kernel's diagonal; each step doubles
-_ROUNDS = 2  # over all groups; set by hand
 _LEVEL_VARIANCE = 100.0  # of a dataset's level, which no meta-feature tells: as good as unknown
 
 
 @dataclass(frozen=True)
 class Expectations:
-    """What is expected of the runs that a model learned from, each without the runs on its dataset.
+    """What is expected of the runs that a model learned from, each without the runs on its family.
 
     Of datasets on which all runs are equal there is nothing here.
     """
@@ -232,8 +227,8 @@ class FunctionalPCALearner(WithSettings):
         )
         mean, S, V = functions.mean, functions.S, functions.V
         descriptions = describe(data.metafeatures[varied], self.groups)
-        regression = _predict_coordinates(descriptions, S)
-        expected = mean + (S - regression.missed) @ V  # (d, G), each without its own runs
+        regression = regress(descriptions.own_distances(), S, data.families[varied])
+        expected = mean + (S - regression.missed) @ V  # (d, G), each without its family's runs
         factor = regression.missed @ V / np.sqrt(max(len(S), 1))
         of_datasets = [
             (phi[own], scale.apply(targets[own]), scale.apply(data.scores[own]))
@@ -264,31 +259,6 @@ class FunctionalPCALearner(WithSettings):
         clipped = standard_scores(np.maximum(data.scores, self.worst), data.dataset)
         ranked = _normal_scores(data.scores, data.dataset)
         return standard_scores((1 - self.normal) * clipped + self.normal * ranked, data.dataset)
-
-
-@dataclass(frozen=True)
-class _Regression:
-    """How descriptions predict S, block by block; the first three as in `FunctionalPCA`."""
-
-    blocks: Positions
-    block_weights: Floats
-    coefficients: Floats
-    missed: Floats
-    """R"""
-
-
-def _predict_coordinates(descriptions: Descriptions, S: Floats) -> _Regression:
-    D = descriptions.own_distances()
-    ends = np.minimum(np.cumsum([*_BLOCKS, S.shape[1]]), S.shape[1])
-    blocks = np.column_stack([np.concatenate([[0], ends[:-1]]), ends])
-    block_weights = np.zeros((len(ends), len(D)))
-    coefficients, missed = np.zeros_like(S), S.copy()
-    for block, (start, end) in enumerate(blocks):
-        if start < end and len(D):
-            of_block = _best_weights(D, S[:, start:end])
-            block_weights[block] = of_block[0]
-            coefficients[:, start:end], missed[:, start:end] = of_block[1:]
-    return _Regression(blocks, block_weights, coefficients, missed)
 
 
 @dataclass(frozen=True)
@@ -348,36 +318,3 @@ def _likelihood(phi: Floats, missed: Floats, spread: Floats, rest: float, noise:
     L = np.linalg.cholesky(C)
     whitened = np.linalg.solve(L, missed)
     return float(-0.5 * whitened @ whitened - np.log(np.diag(L)).sum())
-
-
-def _best_weights(D: Floats, S: Floats) -> tuple[Floats, Floats, Floats]:
-    """Weights of groups that predict S best when left out; then as `_left_out`, without the share."""
-    weights = np.full(len(D), 0.6)
-    best = _left_out(np.tensordot(weights, D, 1), S)
-    for _ in range(_ROUNDS):
-        for group in range(len(D)):
-            for weight in _WEIGHTS:
-                other = weights.copy()
-                other[group] = weight
-                if weight == weights[group] or not other.any():
-                    continue
-                result = _left_out(np.tensordot(other, D, 1), S)
-                if result[0] < best[0] - 1e-4:
-                    best, weights = result, other
-    return weights, best[1], best[2]
-
-
-def _left_out(D: Floats, S: Floats) -> tuple[float, Floats, Floats]:
-    """Kernel ridge regression: share of squares missed by leaving out each row, coefficients, residuals."""
-    w, Q = np.linalg.eigh(np.exp(-D))
-    projected = Q.T @ S
-    total = max(float((S**2).sum()), 1e-300)
-    best: tuple[float, Floats, Floats] = (np.inf, np.zeros_like(S), S)
-    for ridge in _RIDGES:
-        inverse = 1 / (np.maximum(w, 0) + ridge)
-        c = Q @ (inverse[:, None] * projected)
-        missed = c / ((Q**2) @ inverse)[:, None]
-        loss = float((missed**2).sum()) / total
-        if loss < best[0]:
-            best = (loss, c, missed)
-    return best

@@ -32,6 +32,7 @@ def data() -> TrainingData:
         dataset=np.array([0, 1, 1]),
         hyperparameters=HYPERPARAMETERS,
         metafeatures=SIZES,
+        families=np.array([0, 1]),
     )
 
 

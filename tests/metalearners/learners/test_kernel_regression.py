@@ -1,0 +1,57 @@
+"""Coordinates predicted from distances between datasets."""
+
+import numpy as np
+import pytest
+
+from metalearners.learners.kernel_regression import regress
+
+RIDGES = (0.1, 0.2, 0.4, 0.8, 1.6, 3.2)
+
+
+def problem(d: int = 14, K: int = 3, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Distances by one group, and coordinates that follow the position."""
+    random = np.random.default_rng(seed)
+    x = random.normal(size=d)
+    S = np.column_stack([np.sin((k + 1) * x) for k in range(K)]) + 0.1 * random.normal(size=(d, K))
+    return (x[:, None] - x)[None] ** 2, S
+
+
+@pytest.mark.parametrize("families", [np.arange(14), np.repeat(np.arange(7), 2), np.arange(14) // 5])
+def test_what_is_missed_is_what_a_regression_on_the_other_families_misses(families: np.ndarray) -> None:
+    """With the weights and the ridge that were chosen; the first block is the first coordinate."""
+    D, S = problem()
+    learned = regress(D, S, families)
+    kappa = np.exp(-np.tensordot(learned.block_weights[0], D, 1))
+    refitted = {}
+    for ridge in RIDGES:
+        refitted[ridge] = np.empty(len(S))
+        for family in np.unique(families):
+            out = families == family
+            A = kappa[np.ix_(~out, ~out)] + ridge * np.eye((~out).sum())
+            refitted[ridge][out] = S[out, 0] - kappa[np.ix_(out, ~out)] @ np.linalg.solve(A, S[~out, 0])
+    best = min(refitted.values(), key=lambda missed: float((missed**2).sum()))
+    np.testing.assert_allclose(learned.missed[:, 0], best, atol=1e-9)
+
+
+def test_what_copies_say_of_each_other_does_not_count() -> None:
+    """Pairs of equal datasets predict each other perfectly; other pairs are far and say nothing."""
+    S = np.repeat(np.random.default_rng(0).normal(size=(8, 1)), 2, axis=0)
+    pair = np.repeat(np.arange(8), 2)
+    D = np.where(pair[:, None] == pair, 0.0, 50.0)[None]
+    on_their_own, together = regress(D, S, np.arange(16)), regress(D, S, pair)
+    assert (on_their_own.missed**2).sum() < 0.1 * (S**2).sum()
+    assert (together.missed**2).sum() > 0.99 * (S**2).sum()
+
+
+def test_a_group_that_says_nothing_gets_no_weight() -> None:
+    D, S = problem(d=60)
+    noise = np.random.default_rng(1).normal(size=60)
+    weights = regress(np.concatenate([D, (noise[:, None] - noise)[None] ** 2]), S, np.arange(60))
+    assert weights.block_weights[0, 1] < weights.block_weights[0, 0]
+
+
+def test_without_distances_nothing_is_predicted() -> None:
+    _, S = problem()
+    learned = regress(np.empty((0, 14, 14)), S, np.arange(14))
+    assert not learned.coefficients.any()
+    np.testing.assert_array_equal(learned.missed, S)
