@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -170,15 +171,17 @@ def train(
     """Train a model on all runs of the warehouse, store it, and print where.
 
     A model that was trained before from the same runs and settings is found again. A training that was
-    interrupted goes on where it was.
+    interrupted goes on where it was. How long fits take is learned along with it.
 
     Example: metalearners train --warehouse DIR --evaluation functional-pca.json
     """
-    from metalearners.model_store import trained_model, with_figures
+    from metalearners.model_store import trained_fit_times, trained_model, with_figures
     from warehouse.store import Warehouse
 
     opened = Warehouse.open(warehouse)
     settings = _settings(opened, metafeatures, leaves, setting or [])
+    with suppress(TooFewRuns):  # of runs without times
+        trained_fit_times(opened)
     with console.progress(quiet) as show:
         model = trained_model(
             opened, learner, measure, flow, settings=settings, report=lambda now: show(_stands(now))

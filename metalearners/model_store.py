@@ -1,9 +1,9 @@
 """Trained models on disk: found again by what they were trained from, read without running any code.
 
-A model is a directory with `model.json` (what it is, and the learner's JSON state) and `arrays.npz` (the
-learner's arrays). Its name is a hash of everything that training depends on, so the same runs and settings
-lead to the same directory. A model is looked for in the warehouse's folder `models`, which the bundled
-starter brings along, then in the user's cache; a new one goes to the first of them that can be written.
+The name of a model's directory (`metalearners.model_files`) is a hash of everything that training depends
+on, so the same runs and settings lead to the same directory. A model is looked for in the warehouse's folder
+`models`, which the bundled starter brings along, then in the user's cache; a new one goes to the first of
+them that can be written.
 """
 
 from __future__ import annotations
@@ -11,10 +11,6 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-import os
-import shutil
-import zipfile
-import zlib
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
@@ -23,13 +19,14 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from metalearners import DEFAULT_LEARNER, canonical_learner, new_learner
 from metalearners.codec import decode, encode
 from metalearners.encoding.training_data import without_datasets
+from metalearners.fit_times import FitTimes, learn_fit_times
 from metalearners.learners.base import LongTraining, Model, Round, Watch
+from metalearners.model_files import read_arrays, read_content, write_files
 from metalearners.predictions import Prediction
 from warehouse.configurations.table import ConfigurationTable
 from warehouse.measures import canonical_measure, larger_is_better
@@ -43,6 +40,10 @@ logger = logging.getLogger(__name__)
 FORMAT = "headstart.model"
 VERSION = 3
 """Goes up when the files change, or when the same runs and settings come to give another model."""
+
+FIT_TIMES_FORMAT = "headstart.fit-times"
+FIT_TIMES_VERSION = 1
+"""As `VERSION`, of what is known of running times."""
 
 FIGURES = ("protocol", "datasets", "tau", "regret", "coverage", "shots")
 """What a model keeps of an evaluation as `metalearners evaluate` writes it."""
@@ -230,6 +231,32 @@ def stored_models(warehouse: Warehouse, cache_dir: Path | None = None) -> list[S
     return [found[name] for name in sorted(found)]
 
 
+def trained_fit_times(warehouse: Warehouse, cache_dir: Path | None = None) -> FitTimes:
+    """How long fits take by the runs of the warehouse: from the disk, else learned and stored now.
+
+    Raises:
+        BadInput: no run is timed.
+    """
+    name = f"fit_times.{hashlib.sha256(warehouse.fingerprint.encode()).hexdigest()[:16]}"
+    for place in (warehouse.path / "models", cache_dir or user_cache()):
+        if (place / name).is_dir():
+            try:
+                content = read_content(place / name, FIT_TIMES_FORMAT, FIT_TIMES_VERSION)
+                return decode(FitTimes, content["state"], read_arrays(place / name))
+            except (KeyError, TypeError, DamagedModel) as error:
+                logger.warning("%s: %s; learning it again", place / name, error)
+    times = learn_fit_times(warehouse.fit_times(), warehouse.metafeatures())
+    state, arrays = encode(times)
+    content = {"format": FIT_TIMES_FORMAT, "version": FIT_TIMES_VERSION, "state": state}
+    for folder in _folders(warehouse, cache_dir):
+        try:
+            write_files(folder / name, content, arrays)
+            break
+        except OSError as error:
+            logger.warning("running times can't be stored in %s: %s", folder, error.strerror or error)
+    return times
+
+
 def user_cache() -> Path:
     """Directory of the models of users whose warehouse can't be written to."""
     return cache_directory() / "models"
@@ -241,9 +268,7 @@ def save_model(model: StoredModel, folder: Path) -> StoredModel:
     Raises:
         OSError: `folder` can't be written.
     """
-    folder.mkdir(parents=True, exist_ok=True)
     target = folder / model.origin.key
-    unfinished = folder / f".{model.origin.key}.{os.getpid()}"
     state, arrays = encode(model.fitted)
     content = {
         "format": FORMAT,
@@ -257,14 +282,7 @@ def save_model(model: StoredModel, folder: Path) -> StoredModel:
         "updated_from": model.updated_from,
         "state": state,
     }
-    try:
-        unfinished.mkdir()
-        np.savez_compressed(unfinished / "arrays.npz", allow_pickle=False, **arrays)
-        (unfinished / "model.json").write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-        shutil.rmtree(target, ignore_errors=True)
-        unfinished.rename(target)
-    finally:
-        shutil.rmtree(unfinished, ignore_errors=True)
+    write_files(target, content, arrays)
     return replace(model, path=target)
 
 
@@ -275,11 +293,11 @@ def load_model(path: str | Path) -> StoredModel:
         BadInput: there is no model, or it is damaged, something else, or from a newer Headstart.
     """
     path = Path(path)
-    content = _read_json(path / "model.json")
+    content = read_content(path, FORMAT, VERSION)
     try:
         origin = decode(ModelOrigin, content["origin"], {})
         learner = new_learner(origin.learner, origin.settings)
-        fitted = decode(learner.model, content["state"], _read_arrays(path / "arrays.npz"))
+        fitted = decode(learner.model, content["state"], read_arrays(path))
         figures = content.get("figures")
         return StoredModel(
             origin,
@@ -327,28 +345,3 @@ def _store(model: StoredModel, folders: list[Path]) -> StoredModel:
 def _fingerprint(evaluation: Mapping[str, Any]) -> object:
     warehouse = evaluation.get("warehouse")
     return warehouse.get("fingerprint") if isinstance(warehouse, dict) else None
-
-
-def _read_json(path: Path) -> dict[str, Any]:
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise DamagedModel(f"there is no model {path.parent}: {path.name}: {error.strerror}") from error
-    except (ValueError, RecursionError) as error:
-        raise DamagedModel(f"{path} is cut off or no model: {error}; train it again") from error
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise DamagedModel(f"{path} is no model: it lacks the format {FORMAT!r}")
-    if content.get("version") != VERSION:
-        raise DamagedModel(
-            f"{path} has format version {content.get('version')!r}, this Headstart reads {VERSION}: update"
-            " Headstart, or train the model again"
-        )
-    return content
-
-
-def _read_arrays(path: Path) -> dict[str, np.ndarray]:
-    try:
-        with np.load(path, allow_pickle=False) as arrays:
-            return {name: arrays[name] for name in arrays.files}
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error, AttributeError) as error:
-        raise DamagedModel(f"{path.name} is missing, cut off or no array file ({error})") from error

@@ -8,6 +8,7 @@ import typer
 
 from ingest.reading.roles import roles_in_words
 from metalearners import DEFAULT_LEARNER
+from recommend.cost import parse_duration
 from recommend.options import (
     DATASET_HELP,
     ChosenMeasureOption,
@@ -47,6 +48,13 @@ def recommend(
     leave_out: Annotated[
         bool, typer.Option("--leave-out", help="Ignore runs on the dataset itself, as in an experiment.")
     ] = False,
+    budget: Annotated[
+        str | None,
+        typer.Option(
+            help="Time for one fit of each configuration, e.g. 60s, 5m, 1h. Default: whatever is worth it.",
+            show_default=False,
+        ),
+    ] = None,
     seeds: Annotated[
         Path | None, typer.Option(help="Write the recommendation to this JSON file.", show_default=False)
     ] = None,
@@ -70,6 +78,8 @@ def recommend(
 
       recommend my.csv --flow random_forest --format json
 
+      recommend large.csv --budget 60s
+
       recommend my.csv --flow lightgbm --format optuna
     """
     from ingest.reading.datasets import load_dataset
@@ -86,6 +96,7 @@ def recommend(
         measure=measure,
         metalearner=metalearner,
         leave_out=leave_out,
+        budget=None if budget is None else parse_duration(budget),
     )
     document = result.document()
     if seeds is not None:
@@ -130,8 +141,9 @@ def _report(result: Recommendation, *, is_usual_measure: bool) -> str:
         "",
         "rank: the order to try them in; each is the one that adds most to those above it;",
         "predicted: standard score within the dataset, 0 = an average configuration, ± standard deviation;",
-        "similar: the configuration's mean standard score on the most similar datasets"
-        + (f";\nhere: {result.measure} where it was tried on this dataset." if result.trials else "."),
+        "similar: the configuration's mean standard score on the most similar datasets;",
+        *([f"here: {result.measure} where it was tried on this dataset;"] if result.trials else []),
+        "fit: expected processor time of one fit on all rows, on this machine.",
     ]
     return "\n".join(lines)
 
@@ -152,7 +164,7 @@ def _known_already(result: Recommendation) -> list[str]:
 def _table(result: Recommendation) -> list[str]:
     """A line per configuration, its hyperparameters wrapped where the terminal ends."""
     here = ("here",) if result.trials else ()
-    header = ("rank", "algorithm", "predicted", "similar", *here, "hyperparameters")
+    header = ("rank", "algorithm", "predicted", "similar", *here, "fit", "hyperparameters")
     rows = [
         (
             str(item.rank),
@@ -160,11 +172,12 @@ def _table(result: Recommendation) -> list[str]:
             f"{item.predicted:+.2f}" + ("" if item.std is None else f" ± {item.std:.2f}"),
             "" if item.on_nearest is None else f"{item.on_nearest:+.2f}",
             *(("" if item.on_dataset is None else f"{item.on_dataset:.4f}",) if here else ()),
+            "" if item.fit_seconds is None else console.duration(item.fit_seconds),
             ", ".join(f"{name}={console.short(value)}" for name, value in item.configuration.values.items()),
         )
         for item in result.configurations
     ]
-    return console.wrapped_table(header, rows, "><>>" + ">" * len(here))
+    return console.wrapped_table(header, rows, "><>>" + ">" * len(here) + ">")
 
 
 def main() -> None:

@@ -28,6 +28,7 @@ from metalearners.encoding.training_data import runs_on, select_runs, without_da
 from metalearners.model_store import StoredModel, trained_model
 from metalearners.predictions import Observations, Predictor
 from recommend.candidates import find_candidates, flows_to_install
+from recommend.cost import Choice, choose_within, fit_seconds, worthwhile
 from recommend.evidence import nearest_datasets, scores_on
 from recommend.seeds import SCHEMA, STRATEGIES, choose_delta
 from recommend.usual_measure import usual_measure
@@ -37,6 +38,7 @@ from warehouse.measures import canonical_measure
 from warehouse.qualities import GROUPS
 from warehouse.queries import RunTable
 from warehouse.store import Warehouse
+from warehouse.support.arrays import Positions
 from warehouse.support.errors import BadOption, UnknownName, UnusableDataset
 
 MOST_TRIALS = 500
@@ -59,6 +61,8 @@ class RankedConfiguration:
     """The delta that chose it (eq. 6.2), None where it was chosen for its prediction alone."""
     on_dataset: float | None
     """Value of the measure that it had on this very dataset; None if it was not tried there."""
+    fit_seconds: float | None
+    """Expected seconds of one fit on all rows, on this machine; None where nothing is known."""
 
     @property
     def flow(self) -> Flow:
@@ -124,6 +128,7 @@ class Recommendation:
                     "on_nearest": item.on_nearest,
                     "delta": item.delta,
                     "on_dataset": item.on_dataset,
+                    "fit_seconds": item.fit_seconds,
                 }
                 for item in self.configurations
             ],
@@ -300,6 +305,7 @@ def recommend(
     measure: str | None = None,
     metalearner: str = DEFAULT_LEARNER,
     leave_out: bool = False,
+    budget: float | None = None,
 ) -> Recommendation:
     """Rank the warehouse's configurations for a dataset and choose the first ones to try.
 
@@ -315,10 +321,12 @@ def recommend(
         metalearner: name of the learner (`metalearners.LEARNERS`).
         leave_out: whether runs on the dataset itself, which the warehouse may have, count for nothing, as in
             an experiment; else they are the strongest evidence that there is.
+        budget: seconds into which one fit of each of the chosen ones is to fit; None = as long as it takes,
+            but nothing that takes long without being expected to be worth it (`recommend.cost`).
 
     Raises:
-        BadInput: a numeric target, no feature, an unknown flow, measure or strategy, or nothing in the
-            warehouse to learn from.
+        BadInput: a numeric target, no feature, an unknown flow, measure or strategy, nothing in the
+            warehouse to learn from, or a budget that nothing fits into.
     """
     if strategy not in STRATEGIES:
         raise UnknownName(f"unknown strategy {strategy!r}; known are {', '.join(STRATEGIES)}")
@@ -336,11 +344,19 @@ def recommend(
     predictor, metafeatures, configurations = known.predictor(), known.metafeatures(), known.configurations
     candidates = list(known.candidates.items())
     predicted = predictor.predict(configurations, metafeatures)
-    if strategy == "delta":
-        chosen = choose_delta(predicted.mean, top)
-    else:
-        first = predictor.choose(configurations, metafeatures, top)
-        chosen = [(int(position), None) for position in first]
+    seconds = fit_seconds(known.warehouse, configurations, metafeatures)
+
+    def choose(among: Positions) -> Choice:
+        if strategy == "delta":
+            return [(int(among[place]), delta) for place, delta in choose_delta(predicted.mean[among], top)]
+        first = predictor.choose(configurations.take(among), metafeatures, top)
+        return [(int(position), None) for position in among[first]]
+
+    chosen = (
+        choose(worthwhile(seconds, predicted.mean))
+        if budget is None
+        else choose_within(budget, seconds, choose)
+    )
     nearest = nearest_datasets(
         known.warehouse.metafeatures().drop(index=list(known.left_out), errors="ignore"), metafeatures
     )
@@ -358,6 +374,7 @@ def recommend(
                 on_nearest=on_nearest.get(candidates[position][0]),
                 delta=delta,
                 on_dataset=on_dataset.get(candidates[position][0]),
+                fit_seconds=None if np.isnan(seconds[position]) else float(seconds[position]),
             )
             for rank, (position, delta) in enumerate(chosen, start=1)
         ],

@@ -100,6 +100,16 @@ def metafeatures(ask: Ask) -> pd.DataFrame:
     return table
 
 
+def fit_times(ask: Ask) -> pd.DataFrame:
+    """Seconds of processor time of one fit in each successful run that says so, in source order.
+
+    Columns: setup, algorithm, dataset, family (equal for near copies), train_rows (missing: all), seconds.
+    Where a run says how much of its wall-clock time it had the processor, its fits had as much of it.
+    """
+    runs: pd.DataFrame = ask(_FIT_TIMES, {}).to_pandas()
+    return runs
+
+
 # Runs on more rows are runs of other tasks on the same dataset.
 _FEWEST_ROWS = """
 WITH fewest AS (
@@ -157,6 +167,30 @@ LEFT JOIN fewest ON fewest.dataset = t.dataset
 WHERE (r.train_rows IS NULL OR r.train_rows = fewest.train_rows)
   AND e.measure = $measure AND r.outcome = 'success' AND e.value IS NOT NULL
 GROUP BY r.setup, t.dataset
+"""
+
+_FIT_TIMES = """
+WITH timed AS (
+  SELECT run,
+    max(value) FILTER (measure = 'fit_seconds') AS fit,
+    max(value) FILTER (measure = 'usercpu_time_millis') AS processor,
+    max(value) FILTER (measure = 'wall_clock_time_millis') AS passed
+  FROM evaluations
+  WHERE measure IN ('fit_seconds', 'usercpu_time_millis', 'wall_clock_time_millis')
+  GROUP BY run
+)
+SELECT r.setup, coalesce(f.algorithm, f.flow) AS algorithm, t.dataset,
+  coalesce(d.family, t.dataset) AS family, r.train_rows,
+  timed.fit * coalesce(least(timed.processor / nullif(timed.passed, 0), 1), 1) AS seconds
+FROM timed
+JOIN runs r USING (run)
+JOIN setups s USING (setup)
+JOIN flows f USING (flow)
+JOIN tasks t USING (task)
+JOIN ingests i ON i.ingest = r.ingest
+LEFT JOIN datasets d USING (dataset)
+WHERE r.outcome = 'success' AND timed.fit IS NOT NULL
+ORDER BY i.version, r.position, r.run
 """
 
 _QUALITIES = "SELECT dataset, quality, value FROM qualities WHERE (source = 'computed') = $computed"

@@ -135,6 +135,10 @@ class Warehouse:
         """Values by setup and dataset; see `warehouse.queries.performance_matrix`."""
         return queries.performance_matrix(self.arrow, measure)
 
+    def fit_times(self) -> pd.DataFrame:
+        """Seconds of one fit by run; see `warehouse.queries.fit_times`."""
+        return queries.fit_times(self.arrow)
+
     def metafeatures(self) -> pd.DataFrame:
         """Qualities by dataset; see `warehouse.queries.metafeatures`."""
         return queries.metafeatures(self.arrow)

@@ -14,6 +14,7 @@ import pytest
 from recommend.cli import main
 from recommend.seeds import read_seeds
 from tests.recommend.conftest import numbers
+from warehouse.store import STARTER
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -101,7 +102,7 @@ def test_runs_on_a_known_dataset_count_and_the_output_says_so(run: Run, tmp_path
     numbers(800, seed=6).to_csv(path, sep=";", index=False)
     _, out, _ = run("--dataset", path)
     assert "16 runs on this dataset count most; --leave-out ignores them." in out
-    assert "here: predictive_accuracy where it was tried on this dataset." in out
+    assert "here: predictive_accuracy where it was tried on this dataset;" in out
     document = json.loads(run("--dataset", path, "--format", "json")[1])
     assert document["warehouse"]["trials"] == 16
     assert document["configurations"][0]["on_dataset"] == 0.9
@@ -242,3 +243,19 @@ def test_reader_that_goes_away_is_no_error(small_world: Path, csv: Path) -> None
     command = f"'{sys.executable}' -m recommend --dataset '{csv}' --warehouse '{small_world}' | true"
     result = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
     assert "Traceback" not in result.stderr
+
+
+def test_all_that_is_recommended_fits_into_the_budget(run: Run, csv: Path) -> None:
+    """The bundled starter knows how long fits took."""
+    options = ("--warehouse", STARTER, "--format", "json")
+    free = json.loads(run(csv, *options)[1])["configurations"]
+    budget = sum(item["fit_seconds"] for item in free) / 3
+    code, out, _ = run(csv, *options, "--budget", f"{budget:.3f}s")
+    assert code == 0
+    assert sum(item["fit_seconds"] for item in json.loads(out)["configurations"]) <= budget
+
+
+def test_a_budget_needs_times(run: Run, csv: Path) -> None:
+    code, out, err = run(csv, "--budget", "60s")
+    assert (code, out) == (2, "")
+    assert "no run of the warehouse says how long a fit took" in err

@@ -1,0 +1,163 @@
+"""How long a fit takes, learned from runs on other datasets.
+
+The logarithm of the seconds is linear in the logarithms of the dataset's sizes: one line for each algorithm,
+to which each configuration adds a line of its own, shrunk towards nothing. So a configuration with few runs
+takes as long as its algorithm usually does, and a dataset larger than all known ones takes longer.
+
+Van Hoof's thesis (section 5.2) has boosted trees for this (`recommend.bo.runtime`), which predict no time
+outside of those that they have seen, and are less exact here (`python -m tests.benchmarks.fit_times`).
+
+Notation
+    m, n, a     runs, configurations, algorithms
+    x           (8,) sizes of a dataset: 1, and seven of `_sizes`, standardized
+    A, B        (a, 8) line of each algorithm, (n, 8) what each configuration adds to it:
+                log seconds = (A + B) x
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Annotated
+
+import numpy as np
+import pandas as pd
+
+from warehouse.configurations.table import ConfigurationTable
+from warehouse.support.arrays import Floats, Positions
+from warehouse.support.errors import TooFewRuns
+
+QUALITIES = (
+    "NumberOfInstances",
+    "NumberOfFeatures",
+    "NumberOfNumericFeatures",
+    "NumberOfClasses",
+    "NumberOfMissingValues",
+)
+"""Meta-features that times depend on."""
+
+_FLAT = 1.0
+"""Pull of an algorithm's slopes towards 0; a heuristic, as the next two."""
+_OWN_LEVEL = 1.0
+"""Pull of a configuration's level towards that of its algorithm, as so many runs would."""
+_OWN_SLOPES = 10.0
+_FOLDS = 5
+_SHORTEST = 1e-3  # seconds
+
+
+@dataclass(frozen=True, kw_only=True)
+class FitTimes:
+    """Predicts seconds of processor time, on a machine like those that the runs were made on."""
+
+    centre: Annotated[Floats, "7"]
+    unit: Annotated[Floats, "7"]
+    """What `_sizes` are standardized with."""
+    algorithms: Annotated[tuple[str, ...], "a"]
+    of_algorithms: Annotated[Floats, "a 8"]
+    """A"""
+    setups: Annotated[tuple[str, ...], "n"]
+    of_setups: Annotated[Floats, "n 8"]
+    """B"""
+    factor: float
+    """80 % of the fits take at most so many times as long as predicted, and at least that part of it."""
+
+    def seconds(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Floats:
+        """(n,) of one fit on all rows of the dataset; NaN for algorithms without timed runs."""
+        sizes = _sizes(metafeatures.to_frame().T, metafeatures.reindex(["NumberOfInstances"]).to_numpy())
+        x = np.column_stack([[1.0], (sizes - self.centre) / self.unit])[0]
+        algorithm = pd.Index(self.algorithms).get_indexer(pd.Index(configurations.algorithms))
+        setup = pd.Index(self.setups).get_indexer(configurations.setups)
+        usual = np.where(algorithm >= 0, self.of_algorithms[algorithm] @ x, np.nan)
+        own = np.where(setup >= 0, self.of_setups[setup] @ x, 0.0)
+        seconds: Floats = np.exp(usual + own)
+        return seconds
+
+
+def learn_fit_times(runs: pd.DataFrame, metafeatures: pd.DataFrame) -> FitTimes:
+    """Learn from timed runs.
+
+    Args:
+        runs: as `warehouse.queries.fit_times`.
+        metafeatures: qualities by dataset.
+
+    Raises:
+        BadInput: no run is timed.
+    """
+    if runs.empty:
+        raise TooFewRuns("no run of the warehouse says how long a fit took")
+    described = metafeatures.reindex(runs["dataset"])
+    rows = runs["train_rows"].to_numpy(np.float64, na_value=np.nan)
+    sizes = _sizes(described, np.where(np.isnan(rows), described["NumberOfInstances"], rows))
+    centre, unit = sizes.mean(axis=0), np.maximum(sizes.std(axis=0), 1e-9)
+    X = np.column_stack([np.ones(len(sizes)), (sizes - centre) / unit])
+    y = np.log(np.maximum(runs["seconds"].to_numpy(np.float64), _SHORTEST))
+    algorithm, algorithms = pd.factorize(runs["algorithm"], sort=True)
+    setup, setups = pd.factorize(runs["setup"], sort=True)
+    A, B = _lines(X, y, algorithm, len(algorithms), setup, len(setups))
+    missed = _missed(X, y, algorithm, setup, pd.factorize(runs["family"])[0])
+    return FitTimes(
+        centre=centre,
+        unit=unit,
+        algorithms=tuple(map(str, algorithms)),
+        of_algorithms=A,
+        setups=tuple(map(str, setups)),
+        of_setups=B,
+        factor=float(np.exp(np.quantile(np.abs(missed), 0.8))),
+    )
+
+
+def _sizes(metafeatures: pd.DataFrame, rows: Floats) -> Floats:
+    """(m, 7) sizes of datasets, (m, qualities), of which `rows`, (m,), are fitted on.
+
+    What is unknown is 0.
+    """
+    features, numeric, classes, gaps = (
+        metafeatures.reindex(columns=list(QUALITIES[1:])).to_numpy(np.float64).T
+    )
+    sizes = [
+        np.log(np.maximum(rows, 1)),
+        np.log(features),
+        np.log1p(numeric),
+        np.log(np.maximum(features - numeric, 1)),
+        np.log(classes),
+        classes > 2,
+        gaps > 0,
+    ]
+    return np.nan_to_num(np.column_stack(sizes).astype(np.float64))
+
+
+def _lines(
+    X: Floats, y: Floats, algorithm: Positions, algorithms: int, setup: Positions, setups: int
+) -> tuple[Floats, Floats]:
+    """A and B of runs, (m, 8) sizes and (m,) log seconds, with their algorithms and configurations."""
+    A, B = np.zeros((algorithms, X.shape[1])), np.zeros((setups, X.shape[1]))
+    for place, own in _groups(algorithm):
+        A[place] = _ridge(X[own], y[own], np.array([1e-6, *[_FLAT] * (X.shape[1] - 1)]))
+    left = y - (X * A[algorithm]).sum(axis=1)
+    for place, own in _groups(setup):
+        B[place] = _ridge(X[own], left[own], np.array([_OWN_LEVEL, *[_OWN_SLOPES] * (X.shape[1] - 1)]))
+    return A, B
+
+
+def _missed(X: Floats, y: Floats, algorithm: Positions, setup: Positions, family: Positions) -> Floats:
+    """(m,) by how much the log seconds of runs are missed without the runs of their fold of families."""
+    fold = family % _FOLDS
+    sizes = algorithm.max() + 1, setup.max() + 1
+    missed = np.zeros(len(y))
+    for number in range(_FOLDS):
+        out = fold == number
+        A, B = _lines(X[~out], y[~out], algorithm[~out], sizes[0], setup[~out], sizes[1])
+        missed[out] = y[out] - (X[out] * (A[algorithm[out]] + B[setup[out]])).sum(axis=1)
+    return missed
+
+
+def _groups(of: Positions) -> Iterator[tuple[int, Positions]]:
+    """Each value and the positions that have it."""
+    order = np.argsort(of, kind="stable")
+    for own in np.split(order, np.flatnonzero(np.diff(of[order])) + 1):
+        if len(own):
+            yield int(of[own[0]]), own
+
+
+def _ridge(X: Floats, y: Floats, pull: Floats) -> Floats:
+    return np.asarray(np.linalg.solve(X.T @ X + np.diag(pull), X.T @ y), np.float64)

@@ -1,0 +1,86 @@
+"""What configurations cost: seconds of one fit on all rows of a dataset on this machine."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+
+from warehouse.configurations.table import ConfigurationTable
+from warehouse.store import Warehouse
+from warehouse.support.arrays import Floats, Positions
+from warehouse.support.errors import BadInput, BadOption
+
+LONG = 10.0
+"""A fit is long that takes so many times as long as the median of the candidates', and so many seconds."""
+WORTH = 0.1
+"""Standard scores that a long fit has to be expected to gain over the best short one; a heuristic."""
+
+Choice = list[tuple[int, float | None]]
+"""Positions of configurations in the order to try them in, each with the delta that chose it, if any."""
+
+_UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
+
+
+def parse_duration(text: str) -> float:
+    """Seconds of `90`, `60s`, `5m`, `1.5h`.
+
+    Raises:
+        BadInput: it is none of these, or not positive.
+    """
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", text.strip().lower())
+    seconds = float(found[1]) * _UNITS[found[2] or "s"] if found else 0.0
+    if not seconds > 0:
+        raise BadOption(f"{text!r} is no time: write 60s, 5m or 1h")
+    return seconds
+
+
+def fit_seconds(warehouse: Warehouse, configurations: ConfigurationTable, metafeatures: pd.Series) -> Floats:
+    """(n,) expected seconds of each configuration; NaN where no run of its algorithm is timed."""
+    from metalearners.model_store import trained_fit_times
+    from recommend.machine import slowness
+
+    try:
+        times = trained_fit_times(warehouse)
+    except BadInput:
+        return np.full(len(configurations), np.nan)
+    return times.seconds(configurations, metafeatures) * slowness()
+
+
+def worthwhile(seconds: Floats, predicted: Floats) -> Positions:
+    """Positions of the candidates that are not long, or expected to be worth it.
+
+    What takes an unknown time is not long.
+    """
+    known = seconds[~np.isnan(seconds)]
+    limit = LONG * max(float(np.median(known)), 1.0) if len(known) else np.inf
+    short = ~(seconds > limit)
+    if not short.any():
+        return np.arange(len(seconds))
+    return np.flatnonzero(short | (predicted > predicted[short].max() + WORTH))
+
+
+def choose_within(budget: float, seconds: Floats, choose: Callable[[Positions], Choice]) -> Choice:
+    """The choice among those that take at most so long that all chosen together fit into the budget.
+
+    Args:
+        budget: seconds.
+        choose: chooses among the configurations at these positions.
+
+    Raises:
+        BadInput: they do not, however quick.
+    """
+    if np.isnan(seconds).all():
+        raise BadOption("a budget needs running times, and no run of the warehouse says how long a fit took")
+    affordable = np.flatnonzero(seconds <= budget)
+    while len(affordable):
+        chosen = choose(affordable)
+        took = seconds[[position for position, _ in chosen]]
+        if took.sum() <= budget:
+            return chosen
+        affordable = affordable[seconds[affordable] < took.max()]
+    raise BadOption(
+        f"nothing fits into {budget:g} s: the quickest configuration takes about {np.nanmin(seconds):.2g} s"
+    )

@@ -1,0 +1,136 @@
+"""Seconds of a fit, predicted from the sizes of datasets."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from metalearners.fit_times import FitTimes, learn_fit_times
+from metalearners.model_store import trained_fit_times
+from warehouse.configurations.table import ConfigurationTable
+from warehouse.store import Warehouse
+from warehouse.support.errors import TooFewRuns
+
+SETUPS = {"forest/10": ("forest", 0.001), "forest/100": ("forest", 0.01), "linear/1": ("linear", 0.0001)}
+"""Setup -> algorithm, seconds per row and column."""
+
+
+def qualities(datasets: int = 40, seed: int = 0) -> pd.DataFrame:
+    random = np.random.default_rng(seed)
+    features = random.integers(3, 100, datasets)
+    return pd.DataFrame(
+        {
+            "NumberOfInstances": np.exp(random.uniform(5, 9, datasets)).round(),
+            "NumberOfFeatures": features,
+            "NumberOfNumericFeatures": features - 1,
+            "NumberOfClasses": 2,
+            "NumberOfMissingValues": 0,
+        },
+        index=[f"d{number}" for number in range(datasets)],
+        dtype=float,
+    )
+
+
+def timed(metafeatures: pd.DataFrame, train_rows: float = np.nan) -> pd.DataFrame:
+    """One run of each setup on each dataset; seconds are proportional to rows times columns."""
+    runs = pd.MultiIndex.from_product([metafeatures.index, SETUPS], names=["dataset", "setup"]).to_frame(
+        index=False
+    )
+    of_dataset = metafeatures.loc[runs["dataset"]]
+    rows = of_dataset["NumberOfInstances"].to_numpy() if np.isnan(train_rows) else train_rows
+    rate = runs["setup"].map({setup: rate for setup, (_, rate) in SETUPS.items()})
+    return runs.assign(
+        algorithm=runs["setup"].map({setup: algorithm for setup, (algorithm, _) in SETUPS.items()}),
+        family=runs["dataset"],
+        train_rows=train_rows,
+        seconds=rate * of_dataset["NumberOfFeatures"].to_numpy() * rows,
+    )
+
+
+def table(setups: list[str], algorithms: list[str]) -> ConfigurationTable:
+    index = pd.Index(setups)
+    return ConfigurationTable(pd.Series(algorithms, index=index), pd.DataFrame(index=index), joint=True)
+
+
+KNOWN = table(list(SETUPS), [algorithm for algorithm, _ in SETUPS.values()])
+
+
+@pytest.fixture(scope="module")
+def times() -> FitTimes:
+    known = qualities()
+    return learn_fit_times(timed(known), known)
+
+
+def test_times_grow_as_they_did_on_other_datasets(times: FitTimes) -> None:
+    new = qualities(5, seed=1)
+    for dataset in new.index:
+        expected = timed(new.loc[[dataset]])["seconds"].to_numpy()
+        np.testing.assert_allclose(times.seconds(KNOWN, new.loc[dataset]), expected, rtol=0.3)
+
+
+def test_times_grow_beyond_the_largest_known_dataset(times: FitTimes) -> None:
+    large = qualities(1).iloc[0].copy()
+    large["NumberOfInstances"] = 1e6
+    larger = large.copy()
+    larger["NumberOfInstances"] = 2e6
+    ratio = times.seconds(KNOWN, larger) / times.seconds(KNOWN, large)
+    np.testing.assert_allclose(ratio, 2, rtol=0.1)
+
+
+def test_an_unknown_configuration_takes_as_long_as_its_algorithm(times: FitTimes) -> None:
+    one, ten, new = times.seconds(
+        table(["forest/10", "forest/100", "forest/33"], ["forest"] * 3), qualities(1).iloc[0]
+    )
+    assert one < new < ten
+
+
+def test_nothing_is_said_of_an_unknown_algorithm(times: FitTimes) -> None:
+    assert np.isnan(times.seconds(table(["svm/1"], ["svm"]), qualities(1).iloc[0])).all()
+
+
+def test_runs_on_some_of_the_rows_count_as_such() -> None:
+    """Fits on 500 rows each say nothing of the size of the dataset."""
+    known = qualities()
+    on_some = learn_fit_times(pd.concat([timed(known, 500.0), timed(known, 2000.0)]), known)
+    new = qualities(1, seed=2).iloc[0].copy()
+    new["NumberOfInstances"] = 1000.0
+    expected = timed(new.to_frame().T)["seconds"].to_numpy()
+    np.testing.assert_allclose(on_some.seconds(KNOWN, new), expected, rtol=0.3)
+
+
+def test_the_stated_factor_holds_four_of_five_fits() -> None:
+    """Each dataset is up to four times as fast or slow as its sizes say."""
+    known = qualities(200)
+    runs = timed(known)
+    off = np.exp(np.random.default_rng(3).uniform(-np.log(4), np.log(4), len(known)))
+    runs["seconds"] *= off[pd.Index(known.index).get_indexer(runs["dataset"])]
+    assert learn_fit_times(runs, known).factor == pytest.approx(4**0.8, rel=0.15)
+
+
+def test_unknown_sizes_are_no_error(times: FitTimes) -> None:
+    assert np.isfinite(times.seconds(KNOWN, pd.Series({"NumberOfInstances": 100.0}))).all()
+
+
+def test_without_timed_runs_there_is_one_clear_line() -> None:
+    known = qualities()
+    with pytest.raises(TooFewRuns, match="how long a fit took"):
+        learn_fit_times(timed(known).iloc[:0], known)
+
+
+def test_the_starter_knows_that_one_tree_is_quicker_than_many(tmp_path: Path) -> None:
+    starter = Warehouse.open(None)
+    configurations = starter.run_table(None, "predictive_accuracy").configurations
+    new = starter.metafeatures().median()
+    seconds = pd.Series(trained_fit_times(starter, tmp_path).seconds(configurations, new))
+    by_algorithm = seconds.groupby(configurations.algorithms.to_numpy()).median()
+    assert by_algorithm["decision_tree"] < by_algorithm["lightgbm"] < by_algorithm["adaboost"]
+
+
+def test_times_are_learned_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    starter = Warehouse.open(None)
+    first = trained_fit_times(starter, tmp_path)
+    monkeypatch.setattr(Warehouse, "fit_times", lambda _: pytest.fail("learned again"))
+    again = trained_fit_times(starter, tmp_path)
+    assert again.factor == first.factor
+    np.testing.assert_array_equal(again.of_setups, first.of_setups)
