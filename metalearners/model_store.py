@@ -38,7 +38,7 @@ from warehouse.support.paths import cache_directory
 logger = logging.getLogger(__name__)
 
 FORMAT = "headstart.model"
-VERSION = 3
+VERSION = 4
 """Goes up when the files change, or when the same runs and settings come to give another model."""
 
 FIT_TIMES_FORMAT = "headstart.fit-times"

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 import pandas as pd
 
 from warehouse.configurations.table import ConfigurationTable
-from warehouse.support.arrays import Positions
+from warehouse.support.arrays import Floats, Positions
 
 
 @dataclass(frozen=True)
@@ -20,6 +20,17 @@ class Prediction:
     """(n,), larger is better."""
     std: np.ndarray | None = None
     """(n,) standard deviation of a run's score around `mean`, where the learner states one."""
+
+
+class Expected(NamedTuple):
+    """What the measure is expected to be for n configurations, larger is better (see `oriented`)."""
+
+    value: Floats
+    """(n,)"""
+    low: Floats
+    """(n,) lower limit of the 80 % interval of a run."""
+    high: Floats
+    """(n,) upper limit."""
 
 
 @dataclass(frozen=True)
@@ -50,4 +61,19 @@ class Predictor(Protocol):
 
     def condition(self, observations: Observations) -> Predictor:
         """As `Model.condition`."""
+        ...
+
+
+@runtime_checkable
+class InOwnUnit(Protocol):
+    """What also says what scores mean in the unit of the measure."""
+
+    def expect(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Expected | None:
+        """The values that runs of `configurations` are expected to have; None where too little is known."""
+        ...
+
+    def beats(
+        self, configurations: ConfigurationTable, other: ConfigurationTable, metafeatures: pd.Series
+    ) -> Floats:
+        """(n,) probability that a run of each configuration is better than one of the only `other`."""
         ...

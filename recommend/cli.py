@@ -18,7 +18,7 @@ from recommend.options import (
     TargetOption,
     named_dataset,
 )
-from recommend.ranking import Recommendation
+from recommend.ranking import RankedConfiguration, Recommendation
 from recommend.ranking import recommend as rank
 from recommend.usual_measure import remark
 from warehouse.options import WarehouseOption
@@ -139,11 +139,7 @@ def _report(result: Recommendation, *, is_usual_measure: bool) -> str:
         "",
         *_table(result),
         "",
-        "rank: the order to try them in; each is the one that adds most to those above it;",
-        "predicted: standard score within the dataset, 0 = an average configuration, ± standard deviation;",
-        "similar: the configuration's mean standard score on the most similar datasets;",
-        *([f"here: {result.measure} where it was tried on this dataset;"] if result.trials else []),
-        "fit: expected processor time of one fit on all rows, on this machine.",
+        *_legend(result),
     ]
     return "\n".join(lines)
 
@@ -163,21 +159,57 @@ def _known_already(result: Recommendation) -> list[str]:
 
 def _table(result: Recommendation) -> list[str]:
     """A line per configuration, its hyperparameters wrapped where the terminal ends."""
+    promises = result.configurations[0].expectation is not None
+    worth = ("expected", "80 % interval", "gain", "likely") if promises else ("predicted", "similar")
     here = ("here",) if result.trials else ()
-    header = ("rank", "algorithm", "predicted", "similar", *here, "fit", "hyperparameters")
+    header = ("rank", "algorithm", *worth, *here, "fit", "hyperparameters")
     rows = [
         (
             str(item.rank),
             item.flow.title,
-            f"{item.predicted:+.2f}" + ("" if item.std is None else f" ± {item.std:.2f}"),
-            "" if item.on_nearest is None else f"{item.on_nearest:+.2f}",
+            *_worth(item),
             *(("" if item.on_dataset is None else f"{item.on_dataset:.4f}",) if here else ()),
             "" if item.fit_seconds is None else console.duration(item.fit_seconds),
             ", ".join(f"{name}={console.short(value)}" for name, value in item.configuration.values.items()),
         )
         for item in result.configurations
     ]
-    return console.wrapped_table(header, rows, "><>>" + ">" * len(here) + ">")
+    return console.wrapped_table(header, rows, "><" + ">" * (len(header) - 3))
+
+
+def _worth(item: RankedConfiguration) -> tuple[str, ...]:
+    """What is expected, in the measure's unit where it is known in that."""
+    promise = item.expectation
+    if promise is None:
+        return (
+            f"{item.predicted:+.2f}" + ("" if item.std is None else f" ± {item.std:.2f}"),
+            "" if item.on_nearest is None else f"{item.on_nearest:+.2f}",
+        )
+    return (
+        f"{promise.value:.3f}",
+        f"{promise.low:.3f} to {promise.high:.3f}",
+        "" if promise.gain is None else f"{promise.gain:+.3f}",
+        "" if promise.beats_default is None else f"{promise.beats_default:.0%}",
+    )
+
+
+def _legend(result: Recommendation) -> list[str]:
+    """What the columns of the table say."""
+    lines = ["rank: the order to try them in; each is the one that adds most to those above it;"]
+    if result.configurations[0].expectation is not None:
+        lines += [
+            f"expected: {result.measure} of a run on rows that it has not seen, with its 80 % interval;",
+            "gain: how much better that is than with LightGBM as it comes, and how likely it is better;",
+        ]
+    else:
+        lines += [
+            "predicted: standard score within the dataset, 0 = an average configuration, "
+            "± standard deviation;",
+            "similar: the configuration's mean standard score on the most similar datasets;",
+        ]
+    if result.trials:
+        lines.append(f"here: {result.measure} where it was tried on this dataset;")
+    return [*lines, "fit: expected processor time of one fit on all rows, on this machine."]
 
 
 def main() -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
@@ -30,6 +30,7 @@ from metalearners.predictions import Observations, Predictor
 from recommend.candidates import find_candidates, flows_to_install
 from recommend.cost import Choice, choose_within, fit_seconds, worthwhile
 from recommend.evidence import nearest_datasets, scores_on
+from recommend.expectations import Expectation, expectations
 from recommend.seeds import SCHEMA, STRATEGIES, choose_delta
 from recommend.usual_measure import usual_measure
 from warehouse.configurations.configuration import Configuration
@@ -63,6 +64,8 @@ class RankedConfiguration:
     """Value of the measure that it had on this very dataset; None if it was not tried there."""
     fit_seconds: float | None
     """Expected seconds of one fit on all rows, on this machine; None where nothing is known."""
+    expectation: Expectation | None
+    """What a run is expected to give in the unit of the measure; None where only scores are known."""
 
     @property
     def flow(self) -> Flow:
@@ -129,6 +132,7 @@ class Recommendation:
                     "delta": item.delta,
                     "on_dataset": item.on_dataset,
                     "fit_seconds": item.fit_seconds,
+                    "expectation": None if item.expectation is None else asdict(item.expectation),
                 }
                 for item in self.configurations
             ],
@@ -349,14 +353,16 @@ def recommend(
     def choose(among: Positions) -> Choice:
         if strategy == "delta":
             return [(int(among[place]), delta) for place, delta in choose_delta(predicted.mean[among], top)]
-        first = predictor.choose(configurations.take(among), metafeatures, top)
-        return [(int(position), None) for position in among[first]]
+        best = predictor.choose(configurations.take(among), metafeatures, top)
+        return [(int(position), None) for position in among[best]]
 
     chosen = (
         choose(worthwhile(seconds, predicted.mean))
         if budget is None
         else choose_within(budget, seconds, choose)
     )
+    first = configurations.take([position for position, _ in chosen])
+    promised = expectations(predictor, first, known.runs.configurations, metafeatures, known.measure)
     nearest = nearest_datasets(
         known.warehouse.metafeatures().drop(index=list(known.left_out), errors="ignore"), metafeatures
     )
@@ -375,6 +381,7 @@ def recommend(
                 delta=delta,
                 on_dataset=on_dataset.get(candidates[position][0]),
                 fit_seconds=None if np.isnan(seconds[position]) else float(seconds[position]),
+                expectation=None if promised is None else promised[rank - 1],
             )
             for rank, (position, delta) in enumerate(chosen, start=1)
         ],

@@ -36,7 +36,9 @@ from metalearners.learners.configuration_kernel import ConfigurationKernel, lear
 from metalearners.learners.dataset_functions import Runs, learn_functions
 from metalearners.learners.descriptions import FEATURE_GROUPS, QUALITIES, Descriptions, describe
 from metalearners.learners.kernel_regression import regress
-from metalearners.predictions import Observations, Prediction
+from metalearners.learners.own_unit import QUALITIES as LEVEL_QUALITIES
+from metalearners.learners.own_unit import OwnUnit, learn_own_unit
+from metalearners.predictions import Expected, Observations, Prediction
 from warehouse.configurations.table import ConfigurationTable
 from warehouse.queries import RunTable
 from warehouse.support.arrays import Floats, Positions
@@ -94,6 +96,10 @@ class FunctionalPCA:
     """Factor of standard deviations with which 80 % intervals hold 80 %."""
     normal: float
     """See `FunctionalPCALearner`."""
+    gain_calibration: float
+    """As `calibration`, of how much the configuration that is expected to be best gains over another one."""
+    own_unit: OwnUnit | None
+    """What scores mean in the unit of the measure, where enough datasets are known."""
     _asked: dict[tuple[object, bytes], Floats] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -106,13 +112,32 @@ class FunctionalPCA:
     @property
     def qualities(self) -> tuple[str, ...]:
         """As `Model.qualities`."""
-        return tuple(dict.fromkeys([*SIZES, *QUALITIES]))
+        own = () if self.own_unit is None else LEVEL_QUALITIES
+        return tuple(dict.fromkeys([*SIZES, *QUALITIES, *own]))
 
     def predict(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Prediction:
         """As `Model.predict`."""
         phi = self.kernel.features(configurations, metafeatures)
         std = self.calibration * np.sqrt(_variance(phi, self.factor, self.rest) + self.noise)
         return Prediction(phi @ self._expected_weights(metafeatures), std)
+
+    def expect(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Expected | None:
+        """As `InOwnUnit.expect`."""
+        if self.own_unit is None:
+            return None
+        return self.own_unit.expect(self.predict(configurations, metafeatures).mean, metafeatures)
+
+    def beats(
+        self, configurations: ConfigurationTable, other: ConfigurationTable, metafeatures: pd.Series
+    ) -> Floats:
+        """As `InOwnUnit.beats`."""
+        from scipy.special import ndtr
+
+        phi = self.kernel.features(configurations, metafeatures)
+        apart = phi - self.kernel.features(other, metafeatures)
+        std = self.gain_calibration * np.sqrt(_variance(apart, self.factor, self.rest) + 2 * self.noise)
+        probability: Floats = ndtr(apart @ self._expected_weights(metafeatures) / std)
+        return probability
 
     def prior(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Prior:
         """What trials are weighed against; see `metalearners.gp.posterior`."""
@@ -235,6 +260,10 @@ class FunctionalPCALearner(WithSettings):
             for own, scale in zip(rows, functions.scales, strict=True)
         ]
         uncertainty = _learn_uncertainty(of_datasets, expected, factor, random)
+        chosen = np.concatenate([*rows, np.empty(0, np.intp)])
+        learned = np.concatenate([*(comparable for _, comparable, _ in of_datasets), np.empty(0)])
+        of_runs = [phi[own] @ w for own, w in zip(rows, expected, strict=True)]
+        expectations = Expectations(chosen, learned, np.concatenate([*of_runs, np.empty(0)]))
         model = FunctionalPCA(
             kernel=kernel,
             descriptions=descriptions,
@@ -248,11 +277,10 @@ class FunctionalPCALearner(WithSettings):
             noise=uncertainty.noise,
             calibration=uncertainty.calibration,
             normal=self.normal,
+            gain_calibration=uncertainty.gain_calibration,
+            own_unit=learn_own_unit(data, chosen, learned, expectations.expected),
         )
-        chosen = np.concatenate([*rows, np.empty(0, np.intp)])
-        learned = np.concatenate([*(comparable for _, comparable, _ in of_datasets), np.empty(0)])
-        of_runs = [phi[own] @ w for own, w in zip(rows, expected, strict=True)]
-        return model, Expectations(chosen, learned, np.concatenate([*of_runs, np.empty(0)]))
+        return model, expectations
 
     def _targets(self, data: TrainingData) -> Floats:
         """(m,) scores that are clipped below, mixed with normal scores of the ranks: the top counts more."""
@@ -268,6 +296,7 @@ class _Uncertainty:
     rest: float
     noise: float
     calibration: float
+    gain_calibration: float
 
 
 def _learn_uncertainty(
@@ -288,8 +317,19 @@ def _learn_uncertainty(
     }
     rest, noise = max(likelihoods, key=likelihoods.__getitem__)
     sizes = [np.abs(missed) / np.sqrt(_variance(phi, factor, rest) + noise) for phi, _, missed in samples]
-    calibration = float(np.quantile(np.concatenate(sizes), 0.8)) / Z80 if sizes else 1.0
-    return _Uncertainty(rest, noise, calibration)
+    gains = []
+    for w, (phi, targets, _) in zip(expected, of_datasets, strict=True):
+        best = int(np.argmax(phi @ w))
+        others = random.permutation(len(targets))[:_SAMPLE]
+        apart = phi[best] - phi[others[others != best]]
+        gained = targets[best] - targets[others[others != best]]
+        gains.append(np.abs(gained - apart @ w) / np.sqrt(_variance(apart, factor, rest) + 2 * noise))
+    return _Uncertainty(rest, noise, _calibration(sizes), _calibration(gains))
+
+
+def _calibration(missed: list[Floats]) -> float:
+    """Factor of standard deviations with which 80 % intervals hold 80 % of what was missed, in their unit."""
+    return float(np.quantile(np.concatenate(missed), 0.8)) / Z80 if missed else 1.0
 
 
 def _variance(phi: Floats, factor: Floats, rest: float) -> Floats:

@@ -67,6 +67,23 @@ def regress(D: Floats, S: Floats, families: Positions) -> KernelRegression:
     return KernelRegression(blocks, block_weights, coefficients, missed)
 
 
+def missed_without_families(A: Floats, y: Floats, families: Positions) -> tuple[Floats, Floats]:
+    """What a Gaussian process misses on each dataset without its family, and the variance of it, (d,) each.
+
+    Args:
+        A: (d, d) covariance of y, noise included.
+        y: (d,)
+        families: (d,) equal for datasets that are left out together.
+    """
+    inverse = np.linalg.inv(A)
+    missed, variance = np.empty_like(y), np.empty_like(y)
+    for members in _by_size(families):
+        covariance = np.linalg.inv(inverse[members[:, :, None], members[:, None]])  # given the other families
+        missed[members] = (covariance @ (inverse @ y)[members][:, :, None])[:, :, 0]
+        variance[members] = covariance.diagonal(axis1=1, axis2=2)
+    return missed, variance
+
+
 def _by_size(families: Positions) -> list[Positions]:
     """Members of the families of each size, (families, size)."""
     order = np.argsort(families, kind="stable")

@@ -19,17 +19,17 @@ from collections.abc import Callable, Mapping
 import numpy as np
 import pandas as pd
 
-from metalearners import DEFAULT_LEARNER, LEARNERS, new_learner
+from metalearners import DEFAULT_LEARNER, LEARNERS
 from metalearners.encoding.scores import oriented
-from metalearners.encoding.training_data import runs_on, select_runs, without_datasets
+from metalearners.encoding.training_data import runs_on, select_runs
 from metalearners.judging.evaluation import interval, kendall_tau, normalized_regret
 from tests.benchmarks.first_choices import parser_of, significance
+from tests.benchmarks.folds import left_out
 from tests.benchmarks.what_wins import markdown
 from warehouse.queries import RunTable
 from warehouse.store import Warehouse
 from warehouse.support.arrays import Floats
 
-FOLDS = 5
 DENSE = 3
 """One dataset in so many is dense."""
 GREED = 6.0
@@ -62,13 +62,12 @@ def judged(
     learner: str, runs: RunTable, metafeatures: pd.DataFrame, draw: Draw | None, n: int
 ) -> pd.DataFrame:
     """Tau and regret by dataset, each left out with its fold."""
-    families = runs.runs.groupby("dataset", sort=False)["family"].first()
-    fold_of = pd.Series(np.arange(families.nunique()) % FOLDS, index=families.unique())
     found = {}
-    for fold in range(FOLDS):
-        tested = families.index[(families.map(fold_of) == fold).to_numpy()]
-        known = thinned(without_datasets(runs, tested), draw, n, np.random.default_rng(fold))
-        model = new_learner(learner).fit(known, metafeatures.drop(index=tested, errors="ignore"))
+
+    def change(known: RunTable, fold: int) -> RunTable:
+        return thinned(known, draw, n, np.random.default_rng(fold))
+
+    for tested, model in left_out(learner, runs, metafeatures, change):
         for dataset in tested:
             configurations, values = runs_on(runs, dataset)
             described = metafeatures.loc[[dataset]].iloc[0]

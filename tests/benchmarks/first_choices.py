@@ -2,8 +2,8 @@
 
     python -m tests.benchmarks.first_choices [--warehouse DIR] [--measure NAME] [--learner NAME ...]
 
-Learners rank the configurations of each dataset without the runs of its family; a default is the same on
-every dataset. Prints a table in Markdown.
+Learners rank the configurations of each dataset without the runs of its family (`tests.benchmarks.folds`); a
+default is the same on every dataset. Prints a table in Markdown.
 
 Notation
     tau         Kendall's tau-b between expected and true order
@@ -26,7 +26,9 @@ from statsmodels.stats.multitest import multipletests
 from ingest.flows import FLOWS
 from ingest.keys import setup_of
 from metalearners.encoding.scores import oriented
-from metalearners.judging.evaluation import TOPS, evaluate, interval
+from metalearners.encoding.training_data import runs_on
+from metalearners.judging.evaluation import TOPS, interval, kendall_tau
+from tests.benchmarks.folds import left_out
 from tests.benchmarks.what_wins import markdown, regrets
 from warehouse.configurations.configuration import Configuration
 from warehouse.measures import canonical_measure
@@ -61,9 +63,7 @@ Choices = Mapping[str, Sequence[str]]
 
 
 def main() -> None:
-    parser = parser_of(__doc__, LEARNERS)
-    parser.add_argument("--jobs", type=int, default=2)
-    options = parser.parse_args()
+    options = parser_of(__doc__, LEARNERS).parse_args()
     warehouse = Warehouse.open(options.warehouse)
     runs = warehouse.run_table(None, options.measure)
     fewest = regrets_of(runs.runs, runs.measure)
@@ -71,9 +71,7 @@ def main() -> None:
     taus: dict[str, str] = {}
     choices: dict[str, Choices] = {}
     for learner in options.learner or LEARNERS:
-        result = evaluate(runs, warehouse.metafeatures(), learner, jobs=options.jobs)
-        taus[learner] = f"{result.tau.mean:.3f}"
-        choices[learner] = {one.dataset: one.choices for one in result.per_dataset}
+        taus[learner], choices[learner] = judged(learner, runs, warehouse.metafeatures())
     choices |= defaults(runs)
     rows = {
         name: {"tau": taus.get(name, "")}
@@ -84,6 +82,19 @@ def main() -> None:
     table = pd.DataFrame.from_dict(rows, orient="index").fillna("")
     table["p"] = significance({name: best_of(most, of, 1) for name, of in choices.items()})
     print(f"{runs.measure}\n\n{markdown(table.reset_index(names=''))}")
+
+
+def judged(learner: str, runs: RunTable, metafeatures: pd.DataFrame) -> tuple[str, Choices]:
+    """Mean tau, and the first choices on each dataset."""
+    taus, choices = [], {}
+    for tested, model in left_out(learner, runs, metafeatures):
+        for dataset in tested:
+            configurations, values = runs_on(runs, dataset)
+            described = metafeatures.loc[dataset]
+            taus.append(kendall_tau(model.predict(configurations, described).mean, values))
+            chosen = model.choose(configurations, described, max(TOPS))
+            choices[dataset] = configurations.setups[chosen].tolist()
+    return f"{interval(taus).mean:.3f}", choices
 
 
 def parser_of(description: str | None, learners: Collection[str]) -> argparse.ArgumentParser:

@@ -1,0 +1,246 @@
+"""What standard scores mean in the unit of the measure: the level and spread of values on a new dataset.
+
+What landmarkers reach on a dataset says nearly what others reach. On each training dataset the values of the
+better half of the runs are a line in their scores; its level and slope are predicted from meta-features by a
+Gaussian process each. How far that is off for the configuration that is expected to be best, on families left
+out, gives the intervals.
+
+Notation
+    d         training datasets
+    v, z      values of the measure, larger is better; z = link(v), which has no bounds
+    s         scores, comparable across datasets
+    x         (q,) meta-features of a dataset, standardized
+    level, slope    z = level + slope (s - 1)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, Literal
+
+import numpy as np
+import pandas as pd
+
+from metalearners.encoding.training_data import TrainingData
+from metalearners.learners.kernel_regression import missed_without_families
+from metalearners.predictions import Expected
+from warehouse.qualities import GROUPS
+from warehouse.support.arrays import Floats, Positions
+
+_LANDMARKERS = tuple(name for name in GROUPS["landmarkers"] if name.endswith(("ErrRate", "AUC")))
+_SIZES = (
+    "NumberOfInstances",
+    "NumberOfFeatures",
+    "NumberOfNumericFeatures",
+    "NumberOfClasses",
+    "MajorityClassPercentage",
+)
+QUALITIES = (*_SIZES, *_LANDMARKERS)
+"""Meta-features that levels depend on."""
+
+_ANCHOR = 1.0
+"""Score at which the level is: that of a good configuration."""
+_FEWEST_RUNS = 5  # of the better half, for a line
+_FEWEST_DATASETS = 20
+_NEAR = 0.2
+"""Share of the training datasets, those with the most similar number of rows, that an interval is learned
+from: on few rows values vary more."""
+_LEAST = 1e-3
+"""Distance from the bounds at which values are cut."""
+
+Link = Literal["logit", "cost", "identity"]
+
+
+def _logit(v: Floats) -> Floats:
+    v = np.clip(v, _LEAST, 1 - _LEAST)
+    odds: Floats = np.log(v / (1 - v))
+    return odds
+
+
+def _expit(z: Floats) -> Floats:
+    from scipy.special import expit
+
+    return np.asarray(expit(z), np.float64)
+
+
+_LINKS: dict[Link, tuple[Callable[[Floats], Floats], Callable[[Floats], Floats]]] = {
+    "logit": (_logit, _expit),
+    "cost": (lambda v: -np.log(np.maximum(-v, _LEAST)), lambda z: -np.exp(-z)),
+    "identity": (lambda v: v, lambda z: z),
+}
+"""Link -> the function and its inverse. Values are larger where they are better: costs are negative."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class NumberOfDataset:
+    """A Gaussian process over datasets: a number that each has, predicted from x.
+
+    Its kernel is amplitude^2 exp(-|x - x'|^2 / (2 length^2)) + slope^2 (1 + x x').
+    """
+
+    points: Annotated[Floats, "d q"]
+    coefficients: Annotated[Floats, "d"]
+    amplitude: float
+    length: float
+    slope: float
+    noise: float
+    """Variance."""
+    mean: float
+    unit: float
+
+    def predict(self, x: Floats) -> tuple[float, float]:
+        """Mean and standard deviation of a new dataset's number."""
+        k = self._kernel(x[None], self.points)[0]
+        explained = np.linalg.solve(self._root, k)
+        variance = float(self._kernel(x[None], x[None])[0, 0] + self.noise - explained @ explained)
+        return self.mean + self.unit * float(k @ self.coefficients), self.unit * np.sqrt(variance)
+
+    def _kernel(self, a: Floats, b: Floats) -> Floats:
+        squared = ((a[:, None] - b) ** 2).sum(axis=2)
+        near = self.amplitude**2 * np.exp(-squared / (2 * self.length**2))
+        kernel: Floats = near + self.slope**2 * (1 + a @ b.T)
+        return kernel
+
+    @cached_property
+    def _root(self) -> Floats:
+        """(d, d) Cholesky factor of the covariance of the training datasets' numbers."""
+        K = self._kernel(self.points, self.points) + self.noise * np.eye(len(self.points))
+        return np.asarray(np.linalg.cholesky(K), np.float64)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnUnit:
+    """Brings scores on a new dataset to the unit of the measure."""
+
+    link: Link
+    used: tuple[str, ...]
+    """Features, of those of `_features`."""
+    usual: Annotated[Floats, "q"]
+    """What stands for a feature that is missing."""
+    centre: Annotated[Floats, "q"]
+    scale: Annotated[Floats, "q"]
+    level: NumberOfDataset
+    log_slope: NumberOfDataset
+    log_rows: Annotated[Floats, "d"]
+    missed: Annotated[Floats, "d"]
+    """By how much the best is missed on each training dataset without its family, in standard deviations of
+    its level."""
+
+    def expect(self, scores: Floats, metafeatures: pd.Series) -> Expected:
+        """Values of configurations whose expected scores are (n,) `scores`."""
+        known = _features(metafeatures.to_frame().T)[list(self.used)].to_numpy(np.float64)[0]
+        x = (np.where(np.isnan(known), self.usual, known) - self.centre) / self.scale
+        level, std = self.level.predict(x)
+        z = level + np.exp(self.log_slope.predict(x)[0]) * (scores - _ANCHOR)
+        off = std * self._missed_near(float(metafeatures.get("NumberOfInstances", np.nan)))
+        back = _LINKS[self.link][1]
+        return Expected(back(z), back(z - off), back(z + off))
+
+    def _missed_near(self, rows: float) -> float:
+        """How far off four of five training datasets with about so many rows are at most."""
+        far = np.nan_to_num(np.abs(self.log_rows - np.log(max(rows, 1.0))))
+        near = np.argsort(far, kind="stable")[: max(int(_NEAR * len(far)), _FEWEST_DATASETS)]
+        return float(np.quantile(self.missed[near], 0.8))
+
+
+def learn_own_unit(data: TrainingData, rows: Positions, scores: Floats, expected: Floats) -> OwnUnit | None:
+    """Learn from runs; None where they are on too few datasets.
+
+    Args:
+        rows: (e,) positions of runs in `data`.
+        scores: (e,) of these.
+        expected: (e,) what was expected of each without its family.
+    """
+    link = _link_of(data.values[rows])
+    z = _LINKS[link][0](data.values[rows])
+    dataset = data.dataset[rows]
+    lines: dict[int, tuple[float, float]] = {}
+    best: dict[int, int] = {}
+    for number in np.unique(dataset):
+        own = np.flatnonzero(dataset == number)
+        upper = own[scores[own] > 0]
+        if len(upper) >= _FEWEST_RUNS and np.ptp(scores[upper]) > 0:
+            slope, level = np.polyfit(scores[upper] - _ANCHOR, z[upper], 1)
+            lines[int(number)] = float(level), float(np.log(max(slope, _LEAST)))
+            best[int(number)] = int(own[np.argmax(expected[own])])
+    if len(lines) < _FEWEST_DATASETS:
+        return None
+    known = np.array(list(lines))
+    levels, log_slopes = np.array(list(lines.values())).T
+    features = _features(data.metafeatures.iloc[known])
+    features = features.loc[:, (2 * features.notna().sum() >= len(features)) & (features.std() > 0)]
+    usual = features.median()
+    filled = features.fillna(usual).to_numpy(np.float64)
+    centre, scale = filled.mean(axis=0), filled.std(axis=0)
+    X = (filled - centre) / scale
+    families = data.families[known]
+    level, missed_level, std = _learn_number(X, levels, families)
+    log_slope, missed_slope, _ = _learn_number(X, log_slopes, families)
+    top = np.array([best[number] for number in known])
+    without = levels - missed_level + np.exp(log_slopes - missed_slope) * (expected[top] - _ANCHOR)
+    return OwnUnit(
+        link=link,
+        used=tuple(features.columns),
+        usual=usual.to_numpy(np.float64),
+        centre=centre,
+        scale=scale,
+        level=level,
+        log_slope=log_slope,
+        log_rows=np.log(data.metafeatures["NumberOfInstances"].to_numpy(np.float64)[known]),
+        missed=np.abs(z[top] - without) / std,
+    )
+
+
+def _link_of(values: Floats) -> Link:
+    if ((values >= 0) & (values <= 1)).all():
+        return "logit"
+    return "cost" if (values <= 0).all() else "identity"
+
+
+def _features(metafeatures: pd.DataFrame) -> pd.DataFrame:
+    """(d, features) of datasets, (d, qualities), on scales without bounds; NaN where unknown."""
+    known = metafeatures.reindex(columns=list(QUALITIES)).astype(np.float64)
+    good = {name: known[name] if name.endswith("AUC") else 1 - known[name] for name in _LANDMARKERS}
+    with np.errstate(divide="ignore", invalid="ignore"):
+        features = {name: _logit(share.to_numpy()) for name, share in good.items()} | {
+            "largest class": _logit(known["MajorityClassPercentage"].to_numpy() / 100),
+            "rows": np.log(known["NumberOfInstances"].to_numpy()),
+            "attributes": np.log(known["NumberOfFeatures"].to_numpy()),
+            "classes": np.log(known["NumberOfClasses"].to_numpy()),
+            "numeric": (known["NumberOfNumericFeatures"] / known["NumberOfFeatures"]).to_numpy(),
+        }
+    return pd.DataFrame(features, index=known.index).replace([np.inf, -np.inf], np.nan)
+
+
+def _learn_number(X: Floats, y: Floats, families: Positions) -> tuple[NumberOfDataset, Floats, Floats]:
+    """The process; what is missed on each dataset without its family, and its standard deviation, (d,)."""
+    import warnings
+
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.gaussian_process import GaussianProcessRegressor
+    from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, WhiteKernel
+
+    mean, unit = float(y.mean()), float(max(y.std(), 1e-9))
+    kernel = (
+        ConstantKernel(1.0) * RBF(np.sqrt(X.shape[1]))
+        + ConstantKernel(0.1) * DotProduct(1.0, "fixed")
+        + WhiteKernel(0.1, (1e-3, 10.0))
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # a part that explains nothing vanishes
+        learned = GaussianProcessRegressor(kernel, random_state=0).fit(X, (y - mean) / unit).kernel_
+    near, linear = learned.k1.k1, learned.k1.k2
+    number = NumberOfDataset(
+        points=X,
+        coefficients=np.linalg.solve(learned(X), (y - mean) / unit),
+        amplitude=float(np.sqrt(near.k1.constant_value)),
+        length=float(near.k2.length_scale),
+        slope=float(np.sqrt(linear.k1.constant_value)),
+        noise=float(learned.k2.noise_level),
+        mean=mean,
+        unit=unit,
+    )
+    missed, variance = missed_without_families(learned(X), (y - mean) / unit, families)
+    return number, unit * missed, unit * np.sqrt(variance)

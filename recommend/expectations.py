@@ -1,0 +1,83 @@
+"""What a recommendation promises in the unit of the measure, and how much more than a default gives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from ingest.flows import get_flow
+from ingest.keys import setup_of
+from metalearners.encoding.scores import oriented
+from metalearners.predictions import InOwnUnit, Predictor
+from warehouse.configurations.configuration import Configuration
+from warehouse.configurations.table import ConfigurationTable
+from warehouse.support.arrays import Floats
+
+REFERENCE = "lightgbm"
+"""The flow whose default is what people begin with anyway."""
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """What one run of a configuration is expected to give."""
+
+    value: float
+    """Of the measure."""
+    low: float
+    """Lower limit of the 80 % interval."""
+    high: float
+    gain: float | None
+    """How much better the value is than that of the default of `REFERENCE`; None where that is unknown."""
+    beats_default: float | None
+    """Probability that a run is better than one of that default."""
+
+
+def expectations(
+    predictor: Predictor,
+    chosen: ConfigurationTable,
+    known: ConfigurationTable,
+    metafeatures: pd.Series,
+    measure: str,
+) -> list[Expectation] | None:
+    """What is expected of each of `chosen`; None where the predictor only knows standard scores.
+
+    Args:
+        known: the configurations of the warehouse, where the default is looked for.
+    """
+    if not isinstance(predictor, InOwnUnit):
+        return None
+    expected = predictor.expect(chosen, metafeatures)
+    if expected is None:
+        return None
+    default = default_of(known)
+    unknown = np.full(len(chosen), np.nan)
+    gain, probability = unknown, unknown
+    if default is not None:
+        of_default = predictor.expect(default, metafeatures)
+        if of_default is not None:
+            gain = expected.value - of_default.value[0]
+        probability = predictor.beats(chosen, default, metafeatures)
+    value, low, high = (oriented(part, measure) for part in expected)
+    return [
+        Expectation(
+            float(value[place]),
+            min(float(low[place]), float(high[place])),
+            max(float(low[place]), float(high[place])),
+            _known(gain[place]),
+            _known(probability[place]),
+        )
+        for place in range(len(chosen))
+    ]
+
+
+def default_of(known: ConfigurationTable) -> ConfigurationTable | None:
+    """The default of `REFERENCE` alone, where it is among the known configurations."""
+    flow = get_flow(REFERENCE)
+    setup = setup_of(Configuration(flow.name, flow.default()))
+    return known.of_setups([setup]) if setup in known.setups else None
+
+
+def _known(number: Floats) -> float | None:
+    return None if np.isnan(number) else float(number)
