@@ -9,8 +9,8 @@ outside of those that they have seen, and are less exact here (`python -m tests.
 
 Notation
     m, n, a     runs, configurations, algorithms
-    x           (8,) sizes of a dataset: 1, and seven of `_sizes`, standardized
-    A, B        (a, 8) line of each algorithm, (n, 8) what each configuration adds to it:
+    x           (9,) sizes of a dataset: 1, and eight of `_sizes`, standardized
+    A, B        (a, 9) line of each algorithm, (n, 9) what each configuration adds to it:
                 log seconds = (A + B) x
 """
 
@@ -41,6 +41,8 @@ _FLAT = 1.0
 _OWN_LEVEL = 1.0
 """Pull of a configuration's level towards that of its algorithm, as so many runs would."""
 _OWN_SLOPES = 10.0
+_MANY = 1000.0
+"""Rows from which on seconds grow with them; fits on fewer take about the same time."""
 _FOLDS = 5
 _SHORTEST = 1e-3  # seconds
 
@@ -49,14 +51,14 @@ _SHORTEST = 1e-3  # seconds
 class FitTimes:
     """Predicts seconds of processor time, on a machine like those that the runs were made on."""
 
-    centre: Annotated[Floats, "7"]
-    unit: Annotated[Floats, "7"]
+    centre: Annotated[Floats, "8"]
+    unit: Annotated[Floats, "8"]
     """What `_sizes` are standardized with."""
     algorithms: Annotated[tuple[str, ...], "a"]
-    of_algorithms: Annotated[Floats, "a 8"]
+    of_algorithms: Annotated[Floats, "a 9"]
     """A"""
     setups: Annotated[tuple[str, ...], "n"]
-    of_setups: Annotated[Floats, "n 8"]
+    of_setups: Annotated[Floats, "n 9"]
     """B"""
     factor: float
     """80 % of the fits take at most so many times as long as predicted, and at least that part of it."""
@@ -107,7 +109,7 @@ def learn_fit_times(runs: pd.DataFrame, metafeatures: pd.DataFrame) -> FitTimes:
 
 
 def _sizes(metafeatures: pd.DataFrame, rows: Floats) -> Floats:
-    """(m, 7) sizes of datasets, (m, qualities), of which `rows`, (m,), are fitted on.
+    """(m, 8) sizes of datasets, (m, qualities), of which `rows`, (m,), are fitted on.
 
     What is unknown is 0.
     """
@@ -116,6 +118,7 @@ def _sizes(metafeatures: pd.DataFrame, rows: Floats) -> Floats:
     )
     sizes = [
         np.log(np.maximum(rows, 1)),
+        np.log1p(rows / _MANY),
         np.log(features),
         np.log1p(numeric),
         np.log(np.maximum(features - numeric, 1)),
@@ -129,7 +132,7 @@ def _sizes(metafeatures: pd.DataFrame, rows: Floats) -> Floats:
 def _lines(
     X: Floats, y: Floats, algorithm: Positions, algorithms: int, setup: Positions, setups: int
 ) -> tuple[Floats, Floats]:
-    """A and B of runs, (m, 8) sizes and (m,) log seconds, with their algorithms and configurations."""
+    """A and B of runs, (m, 9) sizes and (m,) log seconds, with their algorithms and configurations."""
     A, B = np.zeros((algorithms, X.shape[1])), np.zeros((setups, X.shape[1]))
     for place, own in _groups(algorithm):
         A[place] = _ridge(X[own], y[own], np.array([1e-6, *[_FLAT] * (X.shape[1] - 1)]))

@@ -6,7 +6,7 @@ Gaussian process each. How far that is off for the configuration that is expecte
 out, gives the intervals.
 
 Notation
-    d         training datasets
+    d         training datasets whose level is known
     v, z      values of the measure, larger is better; z = link(v), which has no bounds
     s         scores, comparable across datasets
     x         (q,) meta-features of a dataset, standardized
@@ -80,8 +80,8 @@ class NumberOfDataset:
     Its kernel is amplitude^2 exp(-|x - x'|^2 / (2 length^2)) + slope^2 (1 + x x').
     """
 
-    points: Annotated[Floats, "d q"]
-    coefficients: Annotated[Floats, "d"]
+    points: Annotated[Floats, "known q"]
+    coefficients: Annotated[Floats, "known"]
     amplitude: float
     length: float
     slope: float
@@ -123,8 +123,8 @@ class OwnUnit:
     scale: Annotated[Floats, "q"]
     level: NumberOfDataset
     log_slope: NumberOfDataset
-    log_rows: Annotated[Floats, "d"]
-    missed: Annotated[Floats, "d"]
+    log_rows: Annotated[Floats, "known"]
+    missed: Annotated[Floats, "known"]
     """By how much the best is missed on each training dataset without its family, in standard deviations of
     its level."""
 

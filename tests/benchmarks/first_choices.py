@@ -3,15 +3,17 @@
     python -m tests.benchmarks.first_choices [--warehouse DIR] [--measure NAME] [--learner NAME ...]
 
 Learners rank the configurations of each dataset without the runs of its family (`tests.benchmarks.folds`); a
-default is the same on every dataset. Prints a table in Markdown.
+default is the same on every dataset. Prints tables in Markdown.
 
 Notation
     tau         Kendall's tau-b between expected and true order
     regret k    (best - best of the first k) / (best - worst) of a dataset's runs, from 0 to 1, with half the
                 width of the mean's 95 % interval; datasets on which a default failed don't count for it
-    full size   the same among the runs on the most rows: those that were best on fewer, and the defaults.
-                A choice that was not run on so many rows counts as the worst of these
-    p           of the first choice at full size against the first row's: Wilcoxon's signed-rank test, Holm
+    full size   the same where choices and regrets are among the runs on the most rows of each dataset: those
+                that were best on fewer, and the defaults
+    p           of the first choice against the first row's: Wilcoxon's signed-rank test, Holm
+    better      datasets on which the first choice is better than a default, worse, and as good (or the
+                default itself)
 """
 
 from __future__ import annotations
@@ -70,31 +72,55 @@ def main() -> None:
     most = regrets_of(warehouse.sql(AT_MOST_ROWS, {"measure": runs.measure}), runs.measure)
     taus: dict[str, str] = {}
     choices: dict[str, Choices] = {}
+    at_full_size: dict[str, Choices] = {}
     for learner in options.learner or LEARNERS:
-        taus[learner], choices[learner] = judged(learner, runs, warehouse.metafeatures())
-    choices |= defaults(runs)
+        taus[learner], choices[learner], at_full_size[learner] = judged(
+            learner, runs, warehouse.metafeatures(), most
+        )
+    of_defaults = defaults(runs)
+    choices |= of_defaults
+    at_full_size |= of_defaults
     rows = {
         name: {"tau": taus.get(name, "")}
         | {f"regret {top}": worth(fewest, of, top) for top in TOPS if top <= most_choices(of)}
-        | {f"full size {top}": worth(most, of, top) for top in TOPS if top <= most_choices(of)}
+        | {
+            f"full size {top}": worth(most, at_full_size[name], top)
+            for top in TOPS
+            if top <= most_choices(of)
+        }
         for name, of in choices.items()
     }
     table = pd.DataFrame.from_dict(rows, orient="index").fillna("")
-    table["p"] = significance({name: best_of(most, of, 1) for name, of in choices.items()})
-    print(f"{runs.measure}\n\n{markdown(table.reset_index(names=''))}")
+    table["p"] = significance({name: best_of(fewest, of, 1) for name, of in choices.items()})
+    print(f"{runs.measure}\n\n{markdown(table.reset_index(names=''))}\n")
+    against = {
+        name: {other: wins(fewest, choices[name], of_defaults[other]) for other in of_defaults}
+        for name in taus
+    }
+    print(markdown(pd.DataFrame(against).reset_index(names="better")))
 
 
-def judged(learner: str, runs: RunTable, metafeatures: pd.DataFrame) -> tuple[str, Choices]:
-    """Mean tau, and the first choices on each dataset."""
-    taus, choices = [], {}
+def wins(regret: pd.Series, choices: Choices, others: Choices) -> str:
+    """On how many datasets the first choice is better than another one, worse, and neither."""
+    apart = (best_of(regret, others, 1) - best_of(regret, choices, 1)).dropna()
+    return f"{(apart > 0).sum()}, {(apart < 0).sum()}, {(apart == 0).sum()}"
+
+
+def judged(
+    learner: str, runs: RunTable, metafeatures: pd.DataFrame, most: pd.Series
+) -> tuple[str, Choices, Choices]:
+    """Mean tau, and the first choices on each dataset: among all of its runs, and among those of `most`."""
+    taus, choices, at_full_size = [], {}, {}
+    of_dataset = most.reset_index().groupby("dataset")["setup"]
     for tested, model in left_out(learner, runs, metafeatures):
         for dataset in tested:
             configurations, values = runs_on(runs, dataset)
             described = metafeatures.loc[dataset]
             taus.append(kendall_tau(model.predict(configurations, described).mean, values))
-            chosen = model.choose(configurations, described, max(TOPS))
-            choices[dataset] = configurations.setups[chosen].tolist()
-    return f"{interval(taus).mean:.3f}", choices
+            of_most = configurations.take(configurations.setups.isin(of_dataset.get_group(dataset)))
+            for found, among in ((choices, configurations), (at_full_size, of_most)):
+                found[dataset] = among.setups[model.choose(among, described, max(TOPS))].tolist()
+    return f"{interval(taus).mean:.3f}", choices, at_full_size
 
 
 def parser_of(description: str | None, learners: Collection[str]) -> argparse.ArgumentParser:

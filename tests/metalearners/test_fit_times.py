@@ -75,7 +75,8 @@ def test_times_grow_beyond_the_largest_known_dataset(times: FitTimes) -> None:
     larger = large.copy()
     larger["NumberOfInstances"] = 2e6
     ratio = times.seconds(KNOWN, larger) / times.seconds(KNOWN, large)
-    np.testing.assert_allclose(ratio, 2, rtol=0.1)
+    assert (ratio > 1.7).all()
+    assert (ratio < 2.4).all()
 
 
 def test_an_unknown_configuration_takes_as_long_as_its_algorithm(times: FitTimes) -> None:

@@ -18,7 +18,7 @@ from metalearners.model_store import (
     with_figures,
 )
 from tests.contracts.meta_learner import FEW, MANY, best
-from warehouse.store import Warehouse
+from warehouse.store import STARTER, Warehouse
 from warehouse.support.errors import BadInput
 
 SETTINGS = {"trees": 10, "leaves": 4}
@@ -229,3 +229,13 @@ def test_loading_a_model_imports_nothing_heavy(folder: Path) -> None:
         [sys.executable, "-c", command, str(folder)], capture_output=True, text=True, check=True
     )
     assert result.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    "measure", ["predictive_accuracy", "area_under_roc_curve", "log_loss", "balanced_accuracy"]
+)
+def test_the_bundled_starter_brings_its_models_along(
+    measure: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Warehouse, "run_table", lambda *_: pytest.fail("trained again"))
+    assert trained_model(Warehouse.open(STARTER), measure=measure, cache_dir=tmp_path).datasets > 200
