@@ -169,7 +169,7 @@ def _table(result: Recommendation) -> list[str]:
             item.flow.title,
             *_worth(item),
             *(("" if item.on_dataset is None else f"{item.on_dataset:.4f}",) if here else ()),
-            "" if item.fit_seconds is None else console.duration(item.fit_seconds),
+            "" if item.fit_seconds is None else console.duration(max(item.fit_seconds, 0.1)),
             ", ".join(f"{name}={console.short(value)}" for name, value in item.configuration.values.items()),
         )
         for item in result.configurations
@@ -209,7 +209,8 @@ def _legend(result: Recommendation) -> list[str]:
         ]
     if result.trials:
         lines.append(f"here: {result.measure} where it was tried on this dataset;")
-    return [*lines, "fit: expected processor time of one fit on all rows, on this machine."]
+    within = "" if result.fit_factor is None else f" (80 % within a factor of {result.fit_factor:.1f})"
+    return [*lines, f"fit: expected processor time of one fit on all rows, on this machine{within}."]
 
 
 def main() -> None:

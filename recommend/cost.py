@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -37,16 +38,27 @@ def parse_duration(text: str) -> float:
     return seconds
 
 
-def fit_seconds(warehouse: Warehouse, configurations: ConfigurationTable, metafeatures: pd.Series) -> Floats:
-    """(n,) expected seconds of each configuration; NaN where no run of its algorithm is timed."""
+class FitSeconds(NamedTuple):
+    """Expected times of fits."""
+
+    seconds: Floats
+    """(n,) of each configuration; NaN where no run of its algorithm is timed."""
+    factor: float | None
+    """80 % of the fits take at most so many times as long, and at least that part of it; None = unknown."""
+
+
+def fit_seconds(
+    warehouse: Warehouse, configurations: ConfigurationTable, metafeatures: pd.Series
+) -> FitSeconds:
+    """What one fit of each configuration is expected to take on all rows of a dataset, on this machine."""
     from metalearners.model_store import trained_fit_times
     from recommend.machine import slowness
 
     try:
         times = trained_fit_times(warehouse)
     except BadInput:
-        return np.full(len(configurations), np.nan)
-    return times.seconds(configurations, metafeatures) * slowness()
+        return FitSeconds(np.full(len(configurations), np.nan), None)
+    return FitSeconds(times.seconds(configurations, metafeatures) * slowness(), times.factor)
 
 
 def worthwhile(seconds: Floats, predicted: Floats) -> Positions:

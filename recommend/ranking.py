@@ -95,6 +95,8 @@ class Recommendation:
     candidates: int
     not_installed: list[Flow]
     """Flows of the warehouse that were left out, since the packages that they need are not there."""
+    fit_factor: float | None
+    """How far off the expected seconds of fits are at most for 80 % of them; None where none is known."""
 
     def document(self) -> dict[str, Any]:
         """The recommendation as the JSON document that `seeds.schema.json` describes."""
@@ -348,7 +350,7 @@ def recommend(
     predictor, metafeatures, configurations = known.predictor(), known.metafeatures(), known.configurations
     candidates = list(known.candidates.items())
     predicted = predictor.predict(configurations, metafeatures)
-    seconds = fit_seconds(known.warehouse, configurations, metafeatures)
+    seconds, factor = fit_seconds(known.warehouse, configurations, metafeatures)
 
     def choose(among: Positions) -> Choice:
         if strategy == "delta":
@@ -396,6 +398,7 @@ def recommend(
         model=known.model(),
         candidates=len(candidates),
         not_installed=flows_to_install(known.runs, set(known.flows)),
+        fit_factor=factor,
     )
 
 

@@ -209,7 +209,7 @@ def test_models_that_cannot_be_used_are_refused_in_one_line(folder: Path) -> Non
     (folder / "model.json").write_text("[]")
     refused("lacks the format 'headstart.model'")
     damaged_json(folder, version=99)
-    refused("this Headstart reads 3")
+    refused("this Headstart reads 4")
     damaged_json(folder, origin={"learner": "lightgbm"})
     refused("damaged")
     damaged_json(folder, state={})

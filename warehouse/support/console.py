@@ -80,8 +80,8 @@ def rows_written(added: Mapping[str, int], changed: Mapping[str, int]) -> str:
 
 def duration(seconds: float) -> str:
     """A time that a person can plan by: `0.4 s`, `40 s`, `12 min`, `3.5 h`."""
-    if seconds < 9.5:
-        return f"{max(seconds, 0.1):.1g} s"
+    if 0.05 <= seconds < 0.95:
+        return f"{seconds:.1f} s"
     if seconds < 90:
         return f"{seconds:.0f} s"
     if seconds < 5400:
