@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -21,9 +21,12 @@ from recommend.bo.tuning.result import incumbents, value_of
 from recommend.bo.tuning.setup import tell
 from recommend.bo.tuning.specification import Budget, Search
 from warehouse.configurations.configuration import Configuration
+from warehouse.support.interrupts import noted_interrupts
 
 Submit = Callable[..., Future[Trial]]
 """Begins a trial; the arguments are those of `run_trial`."""
+NOTICED = 0.2
+"""Seconds after which the search notices that it is to end, while trials run."""
 
 
 @dataclass(frozen=True)
@@ -71,19 +74,18 @@ class Loop:
     def run(self, begun: list[Proposal], jobs: int) -> bool:
         """Whether the user interrupted it."""
         waiting: dict[Future[Trial], Proposal] = {}
-        try:
-            while True:
+        with noted_interrupts() as interrupts, suppress(KeyboardInterrupt):
+            while not interrupts.noted:
                 while len(waiting) < jobs and (proposal := self._next(begun)) is not None:
                     waiting[self._submitted(proposal)] = proposal
                 if not waiting:
                     return False
-                done = wait(waiting, return_when=FIRST_COMPLETED).done
+                done = wait(waiting, timeout=NOTICED, return_when=FIRST_COMPLETED).done
                 for future in sorted(done, key=lambda future: waiting[future].number):
                     self._ended(waiting.pop(future).number, future.result())
-        except KeyboardInterrupt:
-            for future in waiting:
-                future.cancel()
-            return True
+        for future in waiting:
+            future.cancel()
+        return True
 
     def _next(self, begun: list[Proposal]) -> Proposal | None:
         """What to run next; None where the budget is used up or nothing is left."""

@@ -1,0 +1,49 @@
+"""Requests to end that wait for a safe place."""
+
+import os
+import signal
+import threading
+
+import pytest
+
+from warehouse.support.interrupts import noted_interrupts
+
+
+def test_the_first_request_is_noted_and_the_second_one_ends() -> None:
+    with noted_interrupts() as interrupts:
+        assert not interrupts.noted
+        os.kill(os.getpid(), signal.SIGINT)
+        assert interrupts.noted
+        with pytest.raises(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_afterwards_all_is_as_before() -> None:
+    before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
+    with noted_interrupts():
+        assert signal.getsignal(signal.SIGINT) != before[0]
+        assert signal.getsignal(signal.SIGTERM) == before[1]  # whose default ends the process
+    assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)) == before
+
+
+def test_signals_that_somebody_ignores_stay_ignored() -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with noted_interrupts() as interrupts:
+            os.kill(os.getpid(), signal.SIGHUP)
+            assert not interrupts.noted
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+def test_another_thread_notes_nothing_and_changes_nothing() -> None:
+    seen = []
+
+    def work() -> None:
+        with noted_interrupts() as interrupts:
+            seen.append((interrupts.noted, signal.getsignal(signal.SIGINT)))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert seen == [(False, signal.getsignal(signal.SIGINT))]
