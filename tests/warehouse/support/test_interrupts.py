@@ -3,10 +3,21 @@
 import os
 import signal
 import threading
+from collections.abc import Iterator
 
 import pytest
 
 from warehouse.support.interrupts import noted_interrupts
+
+
+@pytest.fixture(autouse=True)
+def usual_handlers() -> Iterator[None]:
+    """As in a process that was started from a terminal."""
+    usual = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
+    before = {number: signal.signal(number, handler) for number, handler in usual.items()}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 def test_the_first_request_is_noted_and_the_second_one_ends() -> None:
