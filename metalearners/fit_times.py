@@ -16,7 +16,6 @@ Notation
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -90,7 +89,7 @@ def learn_fit_times(runs: pd.DataFrame, metafeatures: pd.DataFrame) -> FitTimes:
     described = metafeatures.reindex(runs["dataset"])
     rows = runs["train_rows"].to_numpy(np.float64, na_value=np.nan)
     sizes = _sizes(described, np.where(np.isnan(rows), described["NumberOfInstances"], rows))
-    centre, unit = sizes.mean(axis=0), np.maximum(sizes.std(axis=0), 1e-9)
+    centre, unit = sizes.mean(axis=0), np.maximum(sizes.std(axis=0), 1e-9)  # rounded, equal sizes differ
     X = np.column_stack([np.ones(len(sizes)), (sizes - centre) / unit])
     y = np.log(np.maximum(runs["seconds"].to_numpy(np.float64), _SHORTEST))
     algorithm, algorithms = pd.factorize(runs["algorithm"], sort=True)
@@ -133,13 +132,10 @@ def _lines(
     X: Floats, y: Floats, algorithm: Positions, algorithms: int, setup: Positions, setups: int
 ) -> tuple[Floats, Floats]:
     """A and B of runs, (m, 9) sizes and (m,) log seconds, with their algorithms and configurations."""
-    A, B = np.zeros((algorithms, X.shape[1])), np.zeros((setups, X.shape[1]))
-    for place, own in _groups(algorithm):
-        A[place] = _ridge(X[own], y[own], np.array([1e-6, *[_FLAT] * (X.shape[1] - 1)]))
+    slopes = X.shape[1] - 1
+    A = _ridges(X, y, algorithm, algorithms, np.array([1e-6, *[_FLAT] * slopes]))
     left = y - (X * A[algorithm]).sum(axis=1)
-    for place, own in _groups(setup):
-        B[place] = _ridge(X[own], left[own], np.array([_OWN_LEVEL, *[_OWN_SLOPES] * (X.shape[1] - 1)]))
-    return A, B
+    return A, _ridges(X, left, setup, setups, np.array([_OWN_LEVEL, *[_OWN_SLOPES] * slopes]))
 
 
 def _missed(X: Floats, y: Floats, algorithm: Positions, setup: Positions, family: Positions) -> Floats:
@@ -154,13 +150,9 @@ def _missed(X: Floats, y: Floats, algorithm: Positions, setup: Positions, family
     return missed
 
 
-def _groups(of: Positions) -> Iterator[tuple[int, Positions]]:
-    """Each value and the positions that have it."""
-    order = np.argsort(of, kind="stable")
-    for own in np.split(order, np.flatnonzero(np.diff(of[order])) + 1):
-        if len(own):
-            yield int(of[own[0]]), own
-
-
-def _ridge(X: Floats, y: Floats, pull: Floats) -> Floats:
-    return np.asarray(np.linalg.solve(X.T @ X + np.diag(pull), X.T @ y), np.float64)
+def _ridges(X: Floats, y: Floats, group: Positions, groups: int, pull: Floats) -> Floats:
+    """(groups, 9) ridge regression of the runs of each group; 0 where there is none."""
+    lines = np.zeros((groups, X.shape[1]))
+    for own in pd.Series(group).groupby(group).indices.values():
+        lines[group[own[0]]] = np.linalg.solve(X[own].T @ X[own] + np.diag(pull), X[own].T @ y[own])
+    return lines

@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pandas as pd
 
@@ -36,6 +36,8 @@ from warehouse.support.errors import BadInput, BadOption, DamagedModel, Unreadab
 from warehouse.support.paths import cache_directory
 
 logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 FORMAT = "headstart.model"
 VERSION = 4
@@ -142,7 +144,7 @@ def trained_model(
         warehouse_version=warehouse.version,
         warehouse_fingerprint=warehouse.fingerprint,
     )
-    for place in (warehouse.path / "models", cache_dir or user_cache()):
+    for place in _places(warehouse, cache_dir):
         if (place / origin.key).is_dir():
             try:
                 return load_model(place / origin.key)
@@ -222,7 +224,7 @@ def with_figures(model: StoredModel, evaluation: Any) -> StoredModel:
 def stored_models(warehouse: Warehouse, cache_dir: Path | None = None) -> list[StoredModel]:
     """The models beside `warehouse` and in the user's cache that can be read, each once, by their names."""
     found: dict[str, StoredModel] = {}
-    for place in (warehouse.path / "models", cache_dir or user_cache()):
+    for place in _places(warehouse, cache_dir):
         for path in sorted(place.glob("[!.]*-*")):  # a dot begins what is being written
             try:
                 found.setdefault(path.name, load_model(path))
@@ -238,7 +240,7 @@ def trained_fit_times(warehouse: Warehouse, cache_dir: Path | None = None) -> Fi
         BadInput: no run is timed.
     """
     name = f"fit_times.{hashlib.sha256(warehouse.fingerprint.encode()).hexdigest()[:16]}"
-    for place in (warehouse.path / "models", cache_dir or user_cache()):
+    for place in _places(warehouse, cache_dir):
         if (place / name).is_dir():
             try:
                 content = read_content(place / name, FIT_TIMES_FORMAT, FIT_TIMES_VERSION)
@@ -246,14 +248,10 @@ def trained_fit_times(warehouse: Warehouse, cache_dir: Path | None = None) -> Fi
             except (KeyError, TypeError, DamagedModel) as error:
                 logger.warning("%s: %s; learning it again", place / name, error)
     times = learn_fit_times(warehouse.fit_times(), warehouse.metafeatures())
+    folders = _folders(warehouse, cache_dir)
     state, arrays = encode(times)
     content = {"format": FIT_TIMES_FORMAT, "version": FIT_TIMES_VERSION, "state": state}
-    for folder in _folders(warehouse, cache_dir):
-        try:
-            write_files(folder / name, content, arrays)
-            break
-        except OSError as error:
-            logger.warning("running times can't be stored in %s: %s", folder, error.strerror or error)
+    _in_first_writable(lambda folder: write_files(folder / name, content, arrays), folders)
     return times
 
 
@@ -326,20 +324,30 @@ def _watch(origin: ModelOrigin, folder: Path, report: Callable[[Round], None] | 
     return Watch(folder / f".{origin.key}.training.npz", report)
 
 
+def _places(warehouse: Warehouse, cache_dir: Path | None) -> list[Path]:
+    """Directories in which models are looked for: the warehouse's own, then the user's cache."""
+    return [warehouse.path / "models", cache_dir or user_cache()]
+
+
 def _folders(warehouse: Warehouse, cache_dir: Path | None) -> list[Path]:
     """Directories in which a model may be stored, best first."""
-    cache = cache_dir or user_cache()
-    return [cache] if warehouse.read_only else [warehouse.path / "models", cache]
+    places = _places(warehouse, cache_dir)
+    return places[1:] if warehouse.read_only else places
 
 
 def _store(model: StoredModel, folders: list[Path]) -> StoredModel:
     """Save in the first of `folders` that can be written; a model that can't be saved is still a model."""
+    return _in_first_writable(lambda folder: save_model(model, folder), folders) or model
+
+
+def _in_first_writable(write: Callable[[Path], T], folders: list[Path]) -> T | None:
+    """What `write` returns for the first of `folders` that can be written; None where none can."""
     for folder in folders:
         try:
-            return save_model(model, folder)
+            return write(folder)
         except OSError as error:
             logger.warning("the model can't be stored in %s: %s", folder, error.strerror or error)
-    return model
+    return None
 
 
 def _fingerprint(evaluation: Mapping[str, Any]) -> object:

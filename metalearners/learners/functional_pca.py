@@ -97,7 +97,7 @@ class FunctionalPCA:
     normal: float
     """See `FunctionalPCALearner`."""
     gain_calibration: float
-    """As `calibration`, of how much the configuration that is expected to be best gains over another one."""
+    """Factor of standard deviations with which 80 % intervals of gains over another one hold 80 %."""
     own_unit: OwnUnit | None
     """What scores mean in the unit of the measure, where enough datasets are known."""
     _asked: dict[tuple[object, bytes], Floats] = field(

@@ -23,6 +23,7 @@ from typing import Annotated, Literal
 import numpy as np
 import pandas as pd
 
+from metalearners.encoding.matrices import centre_and_spread, standardized
 from metalearners.encoding.training_data import TrainingData
 from metalearners.learners.kernel_regression import missed_without_families
 from metalearners.predictions import Expected
@@ -131,7 +132,7 @@ class OwnUnit:
     def expect(self, scores: Floats, metafeatures: pd.Series) -> Expected:
         """Values of configurations whose expected scores are (n,) `scores`."""
         known = _features(metafeatures.to_frame().T)[list(self.used)].to_numpy(np.float64)[0]
-        x = (np.where(np.isnan(known), self.usual, known) - self.centre) / self.scale
+        x = standardized(np.where(np.isnan(known), self.usual, known), self.centre, self.scale)
         level, std = self.level.predict(x)
         z = level + np.exp(self.log_slope.predict(x)[0]) * (scores - _ANCHOR)
         off = std * self._missed_near(float(metafeatures.get("NumberOfInstances", np.nan)))
@@ -170,11 +171,11 @@ def learn_own_unit(data: TrainingData, rows: Positions, scores: Floats, expected
     known = np.array(list(lines))
     levels, log_slopes = np.array(list(lines.values())).T
     features = _features(data.metafeatures.iloc[known])
-    features = features.loc[:, (2 * features.notna().sum() >= len(features)) & (features.std() > 0)]
+    features = features.loc[:, (2 * features.notna().sum() >= len(features)) & (features.std() > 1e-9)]
     usual = features.median()
     filled = features.fillna(usual).to_numpy(np.float64)
-    centre, scale = filled.mean(axis=0), filled.std(axis=0)
-    X = (filled - centre) / scale
+    centre, scale = centre_and_spread(filled)
+    X = standardized(filled, centre, scale)
     families = data.families[known]
     level, missed_level, std = _learn_number(X, levels, families)
     log_slope, missed_slope, _ = _learn_number(X, log_slopes, families)

@@ -26,12 +26,12 @@ from metalearners.encoding.training_data import training_data
 from metalearners.fit_times import learn_fit_times
 from metalearners.learners.lightgbm_trees import REPRODUCIBLE
 from recommend.bo.runtime import LEAVES, RATE, SIZES, TREES
+from tests.benchmarks.folds import FOLDS
 from tests.benchmarks.what_wins import markdown
 from warehouse.configurations.table import ConfigurationTable
 from warehouse.store import STARTER, Warehouse
 from warehouse.support.arrays import Floats
 
-FOLDS = 5
 FACTOR = 2.0
 FROM = 1.0  # seconds
 
