@@ -68,8 +68,14 @@ class Predictor(Protocol):
 class InOwnUnit(Protocol):
     """What also says what scores mean in the unit of the measure."""
 
-    def expect(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Expected | None:
-        """The values that runs of `configurations` are expected to have; None where too little is known."""
+    def expect(
+        self, configurations: ConfigurationTable, metafeatures: pd.Series, rows: float | None = None
+    ) -> Expected | None:
+        """The values that runs of `configurations` are expected to have; None where too little is known.
+
+        Args:
+            rows: that each is fitted on; None = all.
+        """
         ...
 
     def beats(

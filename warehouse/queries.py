@@ -25,13 +25,17 @@ Ask = Callable[[str, Mapping[str, Any]], pa.Table]
 ABSENT = float("nan")
 
 
+_COLUMNS = ["run", "dataset", "family", "task", "flow", "algorithm", "setup", "train_rows", "value"]
+
+
 @dataclass(frozen=True)
 class RunTable:
     """Successful runs on one measure, and the configurations that were run.
 
     `runs` has one row per run, in source order: run, dataset, family (equal for near copies), task, flow,
-    algorithm, setup, value (of the measure). Of a dataset that configurations were fitted on several numbers
-    of rows of, there are the runs on the fewest, which all configurations have. `configurations` has one row
+    algorithm, setup, train_rows (missing: all that the task has), value (of the measure). Of a dataset that
+    configurations were fitted on several numbers of rows of, there are the runs on the fewest, which all
+    configurations have; `larger` has the runs on more, with the same columns. `configurations` has one row
     per setup, in order of first run; its hyperparameters are Python values (None, bool, int, float, str) or
     `ABSENT`, in alphabetical order. `scales` says of hyperparameters, by the name of their column, on which
     scale their numbers compare, where that was declared for a flow.
@@ -42,6 +46,7 @@ class RunTable:
     runs: pd.DataFrame
     configurations: ConfigurationTable
     scales: Mapping[str, Scale] = field(default_factory=dict)
+    larger: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=_COLUMNS))
 
 
 def run_table(ask: Ask, flow: str | None, measure: str) -> RunTable:
@@ -61,13 +66,15 @@ def run_table(ask: Ask, flow: str | None, measure: str) -> RunTable:
         runs = normalized_accuracy(accuracies, metafeatures(ask))
     if runs.empty:
         _refuse_unknown_measure(ask, measure, parameters)
+    on_more = runs["on_more"].to_numpy(bool)
+    larger, runs = (runs.loc[part, _COLUMNS].reset_index(drop=True) for part in (on_more, ~on_more))
     algorithms = runs.drop_duplicates("setup").set_index("setup")["algorithm"]
     naming = {"flows": flows, "joint": flow is None, "separator": SEPARATOR}
     hyperparameters = _parameters(algorithms.index, ask(_HYPERPARAMETERS, naming))
     table = ConfigurationTable(algorithms, hyperparameters, flow is None)
     declared = ask(_SCALES, naming).to_pylist()
     scales = {row["parameter"]: row["scale"] for row in declared if row["parameter"] in hyperparameters}
-    return RunTable(resolved, measure, runs, table, scales)
+    return RunTable(resolved, measure, runs, table, scales, larger)
 
 
 def performance_matrix(ask: Ask, measure: str) -> pd.DataFrame:
@@ -123,7 +130,8 @@ WITH fewest AS (
 _RUNS = f"""
 {_FEWEST_ROWS}
 SELECT r.run, t.dataset, coalesce(d.family, t.dataset) AS family, r.task, e.flow,
-  coalesce(f.algorithm, f.flow) AS algorithm, r.setup, e.value
+  coalesce(f.algorithm, f.flow) AS algorithm, r.setup, r.train_rows, e.value,
+  coalesce(r.train_rows > fewest.train_rows, false) AS on_more
 FROM evaluations e
 JOIN runs r USING (run)
 JOIN tasks t USING (task)
@@ -131,8 +139,7 @@ JOIN flows f ON f.flow = e.flow
 JOIN ingests i ON i.ingest = r.ingest
 LEFT JOIN datasets d USING (dataset)
 LEFT JOIN fewest ON fewest.dataset = t.dataset
-WHERE (r.train_rows IS NULL OR r.train_rows = fewest.train_rows)
-  AND e.measure = $measure AND ($flows IS NULL OR list_contains($flows, e.flow)) AND r.outcome = 'success'
+WHERE e.measure = $measure AND ($flows IS NULL OR list_contains($flows, e.flow)) AND r.outcome = 'success'
   AND e.value IS NOT NULL
 ORDER BY i.version, r.position, r.run
 """

@@ -28,6 +28,18 @@ SIZES = ("NumberOfInstances", "NumberOfFeatures")
 
 
 @dataclass(frozen=True)
+class LargerRuns:
+    """l runs on more rows of a dataset than the run of the same configuration that is learned from."""
+
+    repeated: np.ndarray
+    """(l,) position of the run in `TrainingData`."""
+    train_rows: np.ndarray
+    """(l,) rows that it was fitted on."""
+    values: np.ndarray
+    """(l,) of the measure, larger is better."""
+
+
+@dataclass(frozen=True)
 class TrainingData:
     """Runs as a learner wants them: a score each, and which configuration and dataset it belongs to."""
 
@@ -45,6 +57,10 @@ class TrainingData:
     """(d, qualities), the datasets of the runs in order of first run."""
     families: np.ndarray
     """(d,) equal for datasets that are near copies."""
+    train_rows: np.ndarray
+    """(m,) rows that the run was fitted on; NaN: all."""
+    larger: LargerRuns
+    """Runs on more rows, which repeat some of these."""
     scales: Mapping[str, Scale] = field(default_factory=dict)
     """Column of `hyperparameters` -> declared scale of its numbers, where there is one."""
 
@@ -77,8 +93,25 @@ def training_data(runs: RunTable, metafeatures: pd.DataFrame) -> TrainingData:
         hyperparameters=runs.configurations.hyperparameters,
         metafeatures=metafeatures.reindex(datasets),
         families=pd.factorize(table["family"].to_numpy()[first])[0],
+        train_rows=_train_rows(table),
+        larger=_larger_runs(runs),
         scales=runs.scales,
     )
+
+
+def _larger_runs(runs: RunTable) -> LargerRuns:
+    known = ["dataset", "setup"]
+    first = runs.runs[known].assign(repeated=np.arange(len(runs.runs))).drop_duplicates(known)
+    again = runs.larger.merge(first, on=known)
+    return LargerRuns(
+        repeated=again["repeated"].to_numpy(np.intp),
+        train_rows=_train_rows(again),
+        values=oriented(again["value"].to_numpy(np.float64), runs.measure),
+    )
+
+
+def _train_rows(runs: pd.DataFrame) -> np.ndarray:
+    return pd.to_numeric(runs["train_rows"]).to_numpy(np.float64, na_value=np.nan)
 
 
 def size_of(metafeatures: pd.Series) -> DatasetSize:
@@ -115,7 +148,8 @@ def without_datasets(runs: RunTable, left_out: Collection[str]) -> RunTable:
 
 
 def select_runs(runs: RunTable, keep: np.ndarray) -> RunTable:
-    """The runs where `keep`, (m,) bool, and only their configurations."""
+    """The runs where `keep`, (m,) bool, those of them on more rows, and only their configurations."""
     table = runs.runs[keep]
     used = runs.configurations.setups.isin(table["setup"])
-    return replace(runs, runs=table, configurations=runs.configurations.take(used))
+    larger = runs.larger.merge(table[["dataset", "setup"]].drop_duplicates())
+    return replace(runs, runs=table, configurations=runs.configurations.take(used), larger=larger)

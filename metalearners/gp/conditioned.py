@@ -8,12 +8,17 @@ from typing import Self
 import numpy as np
 import pandas as pd
 
+from metalearners.encoding.links import LINKS, link_of
+from metalearners.encoding.scores import Z80
 from metalearners.gp.choice import best_after
 from metalearners.gp.posterior import HasPrior, Posterior, Prior
-from metalearners.predictions import Observations, Prediction
+from metalearners.predictions import Expected, InOwnUnit, Observations, Prediction
 from warehouse.configurations.table import ConfigurationTable
 from warehouse.support.arrays import Floats, Positions
 from warehouse.support.parallel import one_thread
+
+_FEWEST_TRIALS = 5
+"""Trials from which the level and spread of a dataset can be told."""
 
 
 @dataclass(frozen=True)
@@ -36,15 +41,52 @@ class Conditioned:
         """Choose as `Model.choose`: what was tried goes by what came of it, all else by what is expected."""
         if self._say_nothing:
             return self.model.choose(configurations, metafeatures, n)
-        prior, of_trials = self._priors(configurations, metafeatures)
+        prior, of_trials = priors = self._priors(configurations, metafeatures)
         targets = self.model.targets_of(self.trials.values)
-        with one_thread():
-            expected = Posterior(of_trials, targets).compare(prior)
+        expected = self._compare(priors, targets, of_runs=False)
         measured = _measured(prior, of_trials, targets)
         is_tried = ~np.isnan(measured)
         mean = np.where(is_tried, measured, expected.mean)
         std = None if expected.std is None else np.where(is_tried, 0.0, expected.std)
         return best_after(prior, mean, std, n)
+
+    def expect(
+        self, configurations: ConfigurationTable, metafeatures: pd.Series, rows: float | None = None
+    ) -> Expected | None:
+        """As `InOwnUnit.expect`, for runs on as many rows as the trials."""
+        if self._say_nothing:
+            prior = self.model
+            return prior.expect(configurations, metafeatures, rows) if isinstance(prior, InOwnUnit) else None
+        if len(self.trials.values) < _FEWEST_TRIALS:
+            return None
+        link = LINKS[link_of(self.trials.values)]
+        z = link.to_z(self.trials.values)
+        above = self._compare(self._priors(configurations, metafeatures), z, of_runs=True)
+        mean, off = z.mean() + above.mean, Z80 * _std(above)
+        return Expected(*(link.to_values(part) for part in (mean, mean - off, mean + off)))
+
+    def beats(
+        self, configurations: ConfigurationTable, other: ConfigurationTable, metafeatures: pd.Series
+    ) -> Floats:
+        """As `InOwnUnit.beats`; both are taken to be correlated as they are before the trials."""
+        from scipy.special import ndtr
+
+        if self._say_nothing:
+            if isinstance(self.model, InOwnUnit):
+                return self.model.beats(configurations, other, metafeatures)
+            return np.full(len(configurations), np.nan)
+        both = configurations.followed_by(other)
+        prior, of_trials = self._priors(both, metafeatures)
+        targets = self.model.targets_of(self.trials.values)
+        true = self._compare((prior, of_trials), targets, of_runs=False)
+        runs = self._compare((prior, of_trials), targets, of_runs=True)
+        n = len(configurations)
+        spread = np.sqrt(np.maximum(prior.variance, 1e-12))
+        correlation = prior.factor[:n] @ prior.factor[n] / (spread[:n] * spread[n])
+        covariance = correlation * _std(true)[:n] * _std(true)[n]
+        variance = _std(runs)[:n] ** 2 + _std(runs)[n] ** 2 - 2 * covariance
+        probability: Floats = ndtr((true.mean[:n] - true.mean[n]) / np.sqrt(np.maximum(variance, 1e-12)))
+        return probability
 
     def condition(self, observations: Observations) -> Self:
         """Knows these trials, too."""
@@ -55,6 +97,12 @@ class Conditioned:
         """What values that are all equal say can't be told from the unknown level and spread."""
         return not len(self.trials.values) or bool(np.ptp(self.trials.values) == 0)
 
+    def _compare(self, priors: tuple[Prior, Prior], y: Floats, *, of_runs: bool) -> Prediction:
+        """How far configurations are above the mean of the trials, whose values are y."""
+        prior, of_trials = priors
+        with one_thread():
+            return Posterior(of_trials, y).compare(prior, of_runs=of_runs)
+
     def _priors(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> tuple[Prior, Prior]:
         """The prior of the configurations, and that of the trials."""
         with one_thread():
@@ -62,6 +110,10 @@ class Conditioned:
                 self.model.prior(configurations, metafeatures),
                 self.model.prior(self.trials.configurations, metafeatures),
             )
+
+
+def _std(prediction: Prediction) -> Floats:
+    return np.zeros_like(prediction.mean) if prediction.std is None else prediction.std
 
 
 def _measured(prior: Prior, of_trials: Prior, targets: Floats) -> Floats:

@@ -174,11 +174,14 @@ class Posterior:
             mixture.add(P, prior.mean, np.hstack(coefficients), _weights(cases))
         return mixture.prediction()
 
-    def compare(self, prior: Prior) -> Prediction:
+    def compare(self, prior: Prior, *, of_runs: bool = False) -> Prediction:
         """How far the true values of the configurations of `prior` are above the mean of the trials' own.
 
         In the unit of the values. What the trials can't tell, the level and, where they are few, the spread,
         is the same for all configurations: here it does not make them look uncertain, as it does in scores.
+
+        Args:
+            of_runs: as in `predict`.
         """
         t = len(self._of_trials.mean)
         mean_of_trials = np.full((t, 1), 1 / t)  # u
@@ -196,7 +199,7 @@ class Posterior:
             for case in cases:
                 # var(f - u'f) = var f - 2 cov(f, u'f) + var u'f, each after the trials
                 weight = float(case.weights @ case.spreads**2)
-                mixture.within += weight * case.a * gap
+                mixture.within += weight * (case.a * gap + case.v * of_runs)
                 explained += weight * case.a**2 / case.c[tells]
             mixture.explain(P, explained)
             coefficients = [case.spreads * np.vstack([case.A[tells], case.expected()]) for case in cases]

@@ -121,11 +121,13 @@ class FunctionalPCA:
         std = self.calibration * np.sqrt(_variance(phi, self.factor, self.rest) + self.noise)
         return Prediction(phi @ self._expected_weights(metafeatures), std)
 
-    def expect(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Expected | None:
+    def expect(
+        self, configurations: ConfigurationTable, metafeatures: pd.Series, rows: float | None = None
+    ) -> Expected | None:
         """As `InOwnUnit.expect`."""
         if self.own_unit is None:
             return None
-        return self.own_unit.expect(self.predict(configurations, metafeatures).mean, metafeatures)
+        return self.own_unit.expect(self.predict(configurations, metafeatures).mean, metafeatures, rows)
 
     def beats(
         self, configurations: ConfigurationTable, other: ConfigurationTable, metafeatures: pd.Series

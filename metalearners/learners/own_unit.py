@@ -2,8 +2,8 @@
 
 What landmarkers reach on a dataset says nearly what others reach. On each training dataset the values of the
 better half of the runs are a line in their scores; its level and slope are predicted from meta-features by a
-Gaussian process each. How far that is off for the configuration that is expected to be best, on families left
-out, gives the intervals.
+Gaussian process each; so is what more rows are worth, from runs that were repeated on more. How far that is
+off for the configuration that is expected to be best, on families left out, gives the intervals.
 
 Notation
     d         training datasets whose level is known
@@ -11,6 +11,7 @@ Notation
     s         scores, comparable across datasets
     x         (q,) meta-features of a dataset, standardized
     level, slope    z = level + slope (s - 1)
+    gain      what z rises by where rows are e times as many
 """
 
 from __future__ import annotations
@@ -18,11 +19,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Literal
+from typing import Annotated
 
 import numpy as np
 import pandas as pd
 
+from metalearners.encoding.links import LEAST, LINKS, LinkName, link_of, logit
 from metalearners.encoding.matrices import centre_and_spread, standardized
 from metalearners.encoding.training_data import TrainingData
 from metalearners.learners.kernel_regression import missed_without_families
@@ -48,30 +50,6 @@ _FEWEST_DATASETS = 20
 _NEAR = 0.2
 """Share of the training datasets, those with the most similar number of rows, that an interval is learned
 from: on few rows values vary more."""
-_LEAST = 1e-3
-"""Distance from the bounds at which values are cut."""
-
-Link = Literal["logit", "cost", "identity"]
-
-
-def _logit(v: Floats) -> Floats:
-    v = np.clip(v, _LEAST, 1 - _LEAST)
-    odds: Floats = np.log(v / (1 - v))
-    return odds
-
-
-def _expit(z: Floats) -> Floats:
-    from scipy.special import expit
-
-    return np.asarray(expit(z), np.float64)
-
-
-_LINKS: dict[Link, tuple[Callable[[Floats], Floats], Callable[[Floats], Floats]]] = {
-    "logit": (_logit, _expit),
-    "cost": (lambda v: -np.log(np.maximum(-v, _LEAST)), lambda z: -np.exp(-z)),
-    "identity": (lambda v: v, lambda z: z),
-}
-"""Link -> the function and its inverse. Values are larger where they are better: costs are negative."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,7 +93,7 @@ class NumberOfDataset:
 class OwnUnit:
     """Brings scores on a new dataset to the unit of the measure."""
 
-    link: Link
+    link: LinkName
     used: tuple[str, ...]
     """Features, of those of `_features`."""
     usual: Annotated[Floats, "q"]
@@ -124,26 +102,38 @@ class OwnUnit:
     scale: Annotated[Floats, "q"]
     level: NumberOfDataset
     log_slope: NumberOfDataset
+    log_gain: NumberOfDataset | None
+    """None where nothing was repeated on more rows."""
+    usual_rows: float
+    """Most rows that the runs were fitted on that level and slope are of."""
+    most_rows: float
+    """Most rows that runs were repeated on."""
     log_rows: Annotated[Floats, "known"]
+    """Rows that runs were fitted on, for `missed`."""
     missed: Annotated[Floats, "known"]
     """By how much the best is missed on each training dataset without its family, in standard deviations of
     its level."""
 
-    def expect(self, scores: Floats, metafeatures: pd.Series) -> Expected:
-        """Values of configurations whose expected scores are (n,) `scores`."""
+    def expect(self, scores: Floats, metafeatures: pd.Series, rows: float | None = None) -> Expected:
+        """Values of configurations whose expected scores are (n,) `scores`, fitted on `rows` (None: all)."""
+        instances = float(metafeatures.get("NumberOfInstances", np.nan))
+        rows = instances if rows is None else rows
         known = _features(metafeatures.to_frame().T)[list(self.used)].to_numpy(np.float64)[0]
         x = standardized(np.where(np.isnan(known), self.usual, known), self.centre, self.scale)
         level, std = self.level.predict(x)
         z = level + np.exp(self.log_slope.predict(x)[0]) * (scores - _ANCHOR)
-        off = std * self._missed_near(float(metafeatures.get("NumberOfInstances", np.nan)))
-        back = _LINKS[self.link][1]
+        if self.log_gain is not None:
+            more = min(rows, self.most_rows) / min(instances, self.usual_rows)
+            z += np.exp(self.log_gain.predict(x)[0]) * np.log(max(more, 1.0))
+        off = std * self._missed_near(rows)
+        back = LINKS[self.link].to_values
         return Expected(back(z), back(z - off), back(z + off))
 
     def _missed_near(self, rows: float) -> float:
         """How far off four of five training datasets with about so many rows are at most."""
         far = np.nan_to_num(np.abs(self.log_rows - np.log(max(rows, 1.0))))
         near = np.argsort(far, kind="stable")[: max(int(_NEAR * len(far)), _FEWEST_DATASETS)]
-        return float(np.quantile(self.missed[near], 0.8))
+        return float(np.quantile(self.missed[near], 0.8 * (1 + 1 / len(near))))  # the new one is one more
 
 
 def learn_own_unit(data: TrainingData, rows: Positions, scores: Floats, expected: Floats) -> OwnUnit | None:
@@ -154,33 +144,32 @@ def learn_own_unit(data: TrainingData, rows: Positions, scores: Floats, expected
         scores: (e,) of these.
         expected: (e,) what was expected of each without its family.
     """
-    link = _link_of(data.values[rows])
-    z = _LINKS[link][0](data.values[rows])
-    dataset = data.dataset[rows]
-    lines: dict[int, tuple[float, float]] = {}
-    best: dict[int, int] = {}
-    for number in np.unique(dataset):
-        own = np.flatnonzero(dataset == number)
-        upper = own[scores[own] > 0]
-        if len(upper) >= _FEWEST_RUNS and np.ptp(scores[upper]) > 0:
-            slope, level = np.polyfit(scores[upper] - _ANCHOR, z[upper], 1)
-            lines[int(number)] = float(level), float(np.log(max(slope, _LEAST)))
-            best[int(number)] = int(own[np.argmax(expected[own])])
+    link = link_of(data.values[rows])
+    to_z = LINKS[link].to_z
+    runs = _runs(data, rows, scores, expected)
+    lines = _lines(runs, to_z(data.values[rows]))
     if len(lines) < _FEWEST_DATASETS:
         return None
-    known = np.array(list(lines))
-    levels, log_slopes = np.array(list(lines.values())).T
-    features = _features(data.metafeatures.iloc[known])
+    features = _features(data.metafeatures.iloc[lines.index])
     features = features.loc[:, (2 * features.notna().sum() >= len(features)) & (features.std() > 1e-9)]
     usual = features.median()
     filled = features.fillna(usual).to_numpy(np.float64)
     centre, scale = centre_and_spread(filled)
     X = standardized(filled, centre, scale)
-    families = data.families[known]
-    level, missed_level, std = _learn_number(X, levels, families)
-    log_slope, missed_slope, _ = _learn_number(X, log_slopes, families)
-    top = np.array([best[number] for number in known])
-    without = levels - missed_level + np.exp(log_slopes - missed_slope) * (expected[top] - _ANCHOR)
+    families = data.families[lines.index]
+    level, missed_level, std = _learn_number(X, lines["level"].to_numpy(), families)
+    log_slope, missed_slope, _ = _learn_number(X, lines["log_slope"].to_numpy(), families)
+    lines = lines.assign(
+        level=lines["level"] - missed_level, log_slope=lines["log_slope"] - missed_slope, std=std
+    )
+    more = _more_rows(data, runs, to_z).join(lines[["level", "log_slope", "std"]], on="dataset", how="inner")
+    log_gain = None
+    if len(more) >= _FEWEST_DATASETS:
+        place = lines.index.get_indexer(pd.Index(more["dataset"]))
+        log_gain, missed_gain, _ = _learn_number(X[place], more["log_gain"].to_numpy(), families[place])
+        more["level"] += np.exp(more["log_gain"] - missed_gain) * more["log_ratio"]
+    judged = pd.concat([lines, more if log_gain is not None else more.iloc[:0]])
+    without = judged["level"] + np.exp(judged["log_slope"]) * (judged["best"] - _ANCHOR)
     return OwnUnit(
         link=link,
         used=tuple(features.columns),
@@ -189,15 +178,71 @@ def learn_own_unit(data: TrainingData, rows: Positions, scores: Floats, expected
         scale=scale,
         level=level,
         log_slope=log_slope,
-        log_rows=np.log(data.metafeatures["NumberOfInstances"].to_numpy(np.float64)[known]),
-        missed=np.abs(z[top] - without) / std,
+        log_gain=log_gain,
+        usual_rows=float(lines["rows"].max()),
+        most_rows=float(judged["rows"].max()),
+        log_rows=np.log(judged["rows"].to_numpy(np.float64)),
+        missed=(np.abs(judged["reached"] - without) / judged["std"]).to_numpy(np.float64),
     )
 
 
-def _link_of(values: Floats) -> Link:
-    if ((values >= 0) & (values <= 1)).all():
-        return "logit"
-    return "cost" if (values <= 0).all() else "identity"
+def _runs(data: TrainingData, rows: Positions, scores: Floats, expected: Floats) -> pd.DataFrame:
+    """The runs at `rows`, by their position in `data`: dataset, rows (fitted on), score, expected."""
+    instances = data.metafeatures["NumberOfInstances"].to_numpy(np.float64)[data.dataset[rows]]
+    fitted_on = data.train_rows[rows]
+    return pd.DataFrame(
+        {
+            "dataset": data.dataset[rows],
+            "rows": np.where(np.isnan(fitted_on), instances, fitted_on),
+            "score": scores,
+            "expected": expected,
+        },
+        index=rows,
+    )
+
+
+def _lines(runs: pd.DataFrame, z: Floats) -> pd.DataFrame:
+    """The line of each dataset that has enough good runs, and its run of which most is expected.
+
+    Columns: level, log_slope; rows (that runs were fitted on), best (what is expected of that run), reached
+    (its z).
+    """
+    lines = {}
+    for dataset, own in runs.assign(z=z).groupby("dataset"):
+        upper = own[own["score"] > 0]
+        if len(upper) >= _FEWEST_RUNS and np.ptp(upper["score"]) > 0:
+            slope, level = np.polyfit(upper["score"] - _ANCHOR, upper["z"], 1)
+            best = own.iloc[int(own["expected"].argmax())]
+            log_slope = np.log(max(slope, LEAST))
+            lines[dataset] = level, log_slope, own["rows"].median(), best["expected"], best["z"]
+    columns = ["level", "log_slope", "rows", "best", "reached"]
+    return pd.DataFrame.from_dict(lines, orient="index", columns=columns, dtype=np.float64)
+
+
+def _more_rows(data: TrainingData, runs: pd.DataFrame, to_z: Callable[[Floats], Floats]) -> pd.DataFrame:
+    """What runs gained where they were repeated on more rows.
+
+    Columns: dataset, rows, log_gain, log_ratio (of the rows), best, reached; as in `_lines`.
+    """
+    larger = data.larger
+    pairs = pd.DataFrame(
+        {
+            "more": larger.train_rows,
+            "z": to_z(larger.values),
+            "gained": to_z(larger.values) - to_z(data.values[larger.repeated]),
+            "run": larger.repeated,
+        }
+    ).join(runs, on="run", how="inner")
+    found = []
+    for _, own in pairs.groupby(["dataset", "more"]):
+        dataset, more = int(own["dataset"].iloc[0]), float(own["more"].iloc[0])
+        upper = own[own["score"] > 0]
+        if len(upper) >= _FEWEST_RUNS:
+            log_ratio = float(np.log(more / own["rows"].median()))
+            log_gain = float(np.log(max(upper["gained"].median() / log_ratio, LEAST)))
+            best = own.iloc[int(own["expected"].argmax())]
+            found.append((dataset, more, log_gain, log_ratio, best["expected"], best["z"]))
+    return pd.DataFrame(found, columns=["dataset", "rows", "log_gain", "log_ratio", "best", "reached"])
 
 
 def _features(metafeatures: pd.DataFrame) -> pd.DataFrame:
@@ -205,8 +250,8 @@ def _features(metafeatures: pd.DataFrame) -> pd.DataFrame:
     known = metafeatures.reindex(columns=list(QUALITIES)).astype(np.float64)
     good = {name: known[name] if name.endswith("AUC") else 1 - known[name] for name in _LANDMARKERS}
     with np.errstate(divide="ignore", invalid="ignore"):
-        features = {name: _logit(share.to_numpy()) for name, share in good.items()} | {
-            "largest class": _logit(known["MajorityClassPercentage"].to_numpy() / 100),
+        features = {name: logit(share.to_numpy()) for name, share in good.items()} | {
+            "largest class": logit(known["MajorityClassPercentage"].to_numpy() / 100),
             "rows": np.log(known["NumberOfInstances"].to_numpy()),
             "attributes": np.log(known["NumberOfFeatures"].to_numpy()),
             "classes": np.log(known["NumberOfClasses"].to_numpy()),

@@ -112,6 +112,7 @@ def made_up_runs() -> tuple[RunTable, pd.DataFrame]:
         }
     )
     names = {"task": runs["dataset"], "family": runs["dataset"]}
+    names["train_rows"] = np.nan
     runs = runs.assign(run=runs.index.astype(str), flow=TEN.id, algorithm=TEN.name, **names)
     metafeatures = pd.DataFrame(
         {

@@ -1,24 +1,29 @@
 """Whether what `recommend` promises is kept on datasets that were not learned from.
 
-    python -m tests.benchmarks.promises [--warehouse DIR] [--measure NAME]
+    python -m tests.benchmarks.promises [--warehouse DIR] [--measure NAME] [--trials N]
 
-The first three choices on each dataset, without the runs of its family. Prints tables in Markdown.
+The first three choices on each dataset, without the runs of its family, among the configurations that were
+fitted on as many rows: the fewest of its runs, and where there are runs on more, these, too. With trials the
+first N choices were tried, and the three after them are judged. Prints tables in Markdown.
 
 Notation
     kept      share of datasets on which the value of the first choice lies in its 80 % interval
     off       median difference between the expected value of the first choice and its value
+    bias      mean of expected value less value
     stated    mean probability that a choice is better than the default of LightGBM
     true      share of the choices that are
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 
 from metalearners import DEFAULT_LEARNER, LEARNERS
 from metalearners.encoding.training_data import runs_on
-from metalearners.predictions import InOwnUnit
+from metalearners.predictions import InOwnUnit, Observations
 from recommend.expectations import default_of
 from tests.benchmarks.first_choices import parser_of
 from tests.benchmarks.folds import left_out
@@ -26,21 +31,24 @@ from tests.benchmarks.what_wins import markdown
 from warehouse.queries import RunTable
 from warehouse.store import Warehouse
 
-SIZES = (0, 1000, 3000, 10_000, np.inf)
+ROWS = (0, 400, 1000, 2000, 8000, np.inf)
 PROBABILITIES = (0, 0.5, 0.7, 0.8, 0.9, 1)
 TOP = 3
 
 
 def main() -> None:
-    options = parser_of(__doc__, LEARNERS).parse_args()
+    parser = parser_of(__doc__, LEARNERS)
+    parser.add_argument("--trials", type=int, default=0)
+    options = parser.parse_args()
     warehouse = Warehouse.open(options.warehouse)
     runs, metafeatures = warehouse.run_table(None, options.measure), warehouse.metafeatures()
     for learner in options.learner or [DEFAULT_LEARNER]:
-        found = promises(learner, runs, metafeatures)
+        found = promises(learner, runs, metafeatures, options.trials)
         print(f"{learner}, {runs.measure}\n")
         first = found[found["rank"] == 1]
-        by_size = first.groupby(pd.cut(first["rows"], SIZES), observed=True)
-        print(summary(by_size, ["kept", "off"], {"off": "median"}), end="\n\n")
+        by_rows = first.groupby(pd.cut(first["rows"], ROWS), observed=True)
+        print("by the rows that were fitted on\n")
+        print(summary(by_rows, ["kept", "off", "bias"], {"off": "median"}), end="\n\n")
         compared = found.dropna(subset="stated")
         for title, of_rank in (("first", compared[compared["rank"] == 1]), ("all three", compared)):
             by_stated = of_rank.groupby(pd.cut(of_rank["stated"], PROBABILITIES), observed=True)
@@ -48,29 +56,36 @@ def main() -> None:
             print(summary(by_stated, ["stated", "true"], {}), end="\n\n")
 
 
-def promises(learner: str, runs: RunTable, metafeatures: pd.DataFrame) -> pd.DataFrame:
+def promises(learner: str, runs: RunTable, metafeatures: pd.DataFrame, trials: int) -> pd.DataFrame:
     """One row for each of the first choices on each dataset; columns as above, and rank and rows."""
     default = default_of(runs.configurations)
+    every = pd.concat([runs.runs, runs.larger])
     rows = []
     for tested, model in left_out(learner, runs, metafeatures):
         if not isinstance(model, InOwnUnit) or default is None:
             raise SystemExit(f"{learner} promises nothing")
-        for dataset in tested:
-            configurations, values = runs_on(runs, dataset)
+        of_tested = every[every["dataset"].isin(tested)]
+        for (dataset, fitted_on), of_rows in of_tested.groupby(["dataset", "train_rows"], dropna=False):
+            configurations, values = runs_on(replace(runs, runs=of_rows), dataset)
             described = metafeatures.loc[dataset]
-            chosen = model.choose(configurations, described, TOP)
-            tried = configurations.take(chosen)
-            expected = model.expect(tried, described)
+            train_rows = described["NumberOfInstances"] if np.isnan(fitted_on) else float(fitted_on)
+            first = model.choose(configurations, described, trials + TOP)
+            tried, chosen = first[:trials], first[trials:]
+            of_trials = Observations(configurations.take(tried), values[tried])
+            knows = model.condition(of_trials) if trials else model
+            to_try = configurations.take(chosen)
+            expected = knows.expect(to_try, described, train_rows)
             of_default = values[configurations.setups == default.setups[0]]
-            beats = model.beats(tried, default, described)
+            beats = knows.beats(to_try, default, described)
             for place, value in enumerate(values[chosen]):
-                is_default = tried.setups[place] == default.setups[0]
+                is_default = to_try.setups[place] == default.setups[0]
                 rows.append(
                     {
                         "rank": place + 1,
-                        "rows": described["NumberOfInstances"],
+                        "rows": train_rows,
                         "kept": expected is not None and expected.low[place] <= value <= expected.high[place],
                         "off": np.nan if expected is None else abs(expected.value[place] - value),
+                        "bias": np.nan if expected is None else expected.value[place] - value,
                         "stated": np.nan if is_default or not len(of_default) else beats[place],
                         "true": len(of_default) > 0 and value > of_default[0],
                     }

@@ -60,6 +60,7 @@ def toy_runs(n_datasets: int = 12, n_configurations: int = 20) -> RunTable:
             "flow": "toy",
             "algorithm": "forest",
             "setup": setup,
+            "train_rows": np.nan,
             "value": 0.5 + number / 100 + (number + 1) / 50 * (good + rng.normal(scale=0.1)),
         }
         for number in range(n_datasets)

@@ -32,6 +32,13 @@ def test_runs_on_the_fewest_rows_are_learned_from(warehouse: Warehouse) -> None:
         ran(warehouse, "a", rows, d1=accuracy)
         ran(warehouse, "bb", rows, d1=accuracy / 2)
     assert values(warehouse) == {"d1": [0.4, 0.8]}
+    larger = warehouse.run_table(None, ACCURACY).larger
+    assert sorted(zip(larger["train_rows"], larger["value"], strict=True)) == [
+        (2000, 0.45),
+        (2000, 0.9),
+        (8000, 0.475),
+        (8000, 0.95),
+    ]
 
 
 def test_configurations_that_ran_on_more_rows_only_are_no_configurations(warehouse: Warehouse) -> None:

@@ -67,7 +67,7 @@ def test_run_table_has_a_row_per_run_and_a_configuration_per_setup(warehouse: Wa
         warehouse.write(runs(name=name, accuracies=accuracies, values={"n": 1}), source="test")
     table = warehouse.run_table(FOREST, ACCURACY)
     assert (table.flow, table.measure) == (FOREST, ACCURACY)
-    expected = ["run", "dataset", "family", "task", "flow", "algorithm", "setup", "value"]
+    expected = ["run", "dataset", "family", "task", "flow", "algorithm", "setup", "train_rows", "value"]
     assert table.runs.columns.tolist() == expected
     assert table.runs["value"].tolist() == [0.8, 0.9, 0.7]  # in the order of the sources
     assert table.runs["dataset"].tolist() == ["openml:2", "openml:1", "openml:1"]

@@ -12,7 +12,7 @@ from metalearners.encoding.matrices import (
     learn_encoding_of,
     standardized,
 )
-from metalearners.encoding.training_data import TrainingData
+from metalearners.encoding.training_data import LargerRuns, TrainingData
 from tests.metalearners.thesis import ABSENT
 from tests.tables import flow_table
 
@@ -33,6 +33,8 @@ def data() -> TrainingData:
         hyperparameters=HYPERPARAMETERS,
         metafeatures=SIZES,
         families=np.array([0, 1]),
+        train_rows=np.full(3, np.nan),
+        larger=LargerRuns(np.empty(0, np.intp), np.empty(0), np.empty(0)),
     )
 
 

@@ -36,6 +36,26 @@ def test_every_run_finds_its_configuration_and_dataset() -> None:
     assert list(data.hyperparameters.columns) == ["criterion", "depth"]
 
 
+def repeated_on(runs: RunTable, rows: int, better: float, keep: slice) -> RunTable:
+    """The runs, and these of them again on so many rows, on which they are better."""
+    again = runs.runs[keep].assign(train_rows=rows, value=runs.runs["value"] + better)
+    return replace(runs, larger=pd.concat([runs.larger, again]))
+
+
+def test_runs_on_more_rows_know_the_run_that_they_repeat() -> None:
+    runs = repeated_on(toy_runs(), 8000, 0.1, slice(3, 6))
+    data = training_data(runs, toy_metafeatures())
+    assert data.larger.repeated.tolist() == [3, 4, 5]
+    assert data.larger.train_rows.tolist() == [8000.0] * 3
+    np.testing.assert_allclose(data.larger.values, data.values[3:6] + 0.1)
+    assert len(data.scores) == len(toy_runs().runs)
+
+
+def test_datasets_are_left_out_with_their_runs_on_more_rows() -> None:
+    runs = repeated_on(toy_runs(), 8000, 0.1, slice(0, 40))  # on two datasets
+    assert set(without_datasets(runs, ["toy:0"]).larger["dataset"]) == {"toy:1"}
+
+
 def test_the_target_is_no_feature_of_the_dataset() -> None:
     metafeatures = toy_metafeatures()
     sizes = training_data(toy_runs(), metafeatures).sizes.for_rows(240)

@@ -66,3 +66,46 @@ def test_trials_in_turn_are_trials_at_once() -> None:
     np.testing.assert_array_equal(
         in_turn.predict(everything, NOTHING).mean, at_once.predict(everything, NOTHING).mean
     )
+
+
+SIX = ((0, 0.70), (1, 0.80), (2, 0.90), (3, 0.60), (1, 0.81), (2, 0.89))
+
+
+def test_values_are_expected_in_the_unit_of_the_trials() -> None:
+    expected = after(*SIX).expect(numbered(0, 1, 2, 3, 4), NOTHING)
+    assert expected is not None
+    np.testing.assert_allclose(expected.value[:4], [0.70, 0.80, 0.90, 0.60], atol=0.03)
+    assert (expected.low < expected.value).all()
+    assert (expected.value < expected.high).all()
+    width = expected.high - expected.low
+    assert width[4] > width[:4].max()  # it was not tried
+
+
+def test_costs_are_expected_to_be_costs() -> None:
+    trials = tuple((number, value - 1.2) for number, value in SIX)
+    expected = after(*trials).expect(numbered(2, 4), NOTHING)
+    assert expected is not None
+    assert (expected.high < 0).all()
+    assert expected.value[0] == pytest.approx(-0.3, abs=0.05)
+
+
+def test_a_few_trials_do_not_tell_what_to_expect() -> None:
+    assert after(*SIX[:4]).expect(numbered(0), NOTHING) is None
+
+
+def test_what_was_seen_to_be_better_is_likely_better() -> None:
+    known = after(*SIX)
+    likely = known.beats(numbered(2, 0, 4), numbered(1), NOTHING)
+    assert likely[0] > 0.8
+    assert likely[1] < 0.2
+    assert likely[1] < likely[2] < likely[0]
+
+
+def test_a_configuration_is_as_good_as_itself() -> None:
+    assert after(*SIX).beats(numbered(1), numbered(1), NOTHING) == pytest.approx(0.5)
+
+
+def test_without_trials_nothing_is_said_that_the_model_does_not_say() -> None:
+    nothing = Conditioned(Independent(), Observations(numbered(), np.empty(0)))
+    assert nothing.expect(numbered(0), NOTHING) is None
+    assert np.isnan(nothing.beats(numbered(0), numbered(1), NOTHING)).all()

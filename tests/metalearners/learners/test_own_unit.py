@@ -1,13 +1,16 @@
 """Scores in the unit of the measure, by what landmarkers reach."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 
-from metalearners.encoding.training_data import TrainingData
+from metalearners.encoding.training_data import LargerRuns, TrainingData
 from metalearners.learners.own_unit import OwnUnit, learn_own_unit
 
 DATASETS, RUNS = 60, 30
+NOT_REPEATED = LargerRuns(np.empty(0, np.intp), np.empty(0), np.empty(0))
 
 
 def metafeatures(tree: np.ndarray) -> pd.DataFrame:
@@ -51,6 +54,8 @@ def training(
         hyperparameters=pd.DataFrame(index=range(RUNS)),
         metafeatures=metafeatures(tree),
         families=np.arange(datasets),
+        train_rows=np.full(len(scores), np.nan),
+        larger=NOT_REPEATED,
     )
     return data, scores
 
@@ -99,6 +104,39 @@ def test_intervals_widen_where_no_dataset_is_alike() -> None:
     near, far = (own.expect(np.array([1.0]), described) for described in (usual, strange))
     logit = [np.log(part / (1 - part)) for part in (near.low, near.high, far.low, far.high)]
     assert logit[3] - logit[2] > logit[1] - logit[0]
+
+
+def repeated(gain: float) -> OwnUnit:
+    """Learned from runs on 2,000 rows and on 8,000, on which z is larger by `gain` for e times the rows."""
+    data, scores = training()
+    z = np.log(data.values / (1 - data.values)) + gain * np.log(4)
+    larger = LargerRuns(np.arange(len(scores)), np.full(len(scores), 8000.0), 1 / (1 + np.exp(-z)))
+    data = replace(
+        data,
+        train_rows=np.full(len(scores), 2000.0),
+        larger=larger,
+        metafeatures=data.metafeatures.assign(NumberOfInstances=20_000.0),
+    )
+    own = learn_own_unit(data, np.arange(len(scores)), scores, scores)
+    assert own is not None
+    return own
+
+
+def test_more_rows_are_worth_what_they_were_worth_elsewhere() -> None:
+    own, described = repeated(0.1), metafeatures(np.array([0.2])).iloc[0].copy()
+    described["NumberOfInstances"] = 20_000.0
+    few, more, most, all_rows = (
+        own.expect(np.array([1.0]), described, rows).value[0] for rows in (2000, 4000, 8000, None)
+    )
+    logit = [np.log(value / (1 - value)) for value in (few, more, most)]
+    np.testing.assert_allclose(np.diff(logit), 0.1 * np.log(2), atol=0.01)
+    assert all_rows == most  # nothing is known of more rows
+
+
+def test_what_rows_are_worth_is_not_guessed_where_nothing_was_repeated() -> None:
+    described = metafeatures(np.array([0.2])).iloc[0]
+    few, more = (learned().expect(np.array([1.0]), described, rows).value for rows in (2000, 8000))
+    assert few == more
 
 
 def test_a_dataset_without_landmarkers_gets_a_wide_interval_and_no_error() -> None:

@@ -56,7 +56,7 @@ def runs_of(flow: Flow, datasets: int = 1) -> RunTable:
         for dataset in range(datasets)
         for setup, vector in zip(setups, vectors, strict=True)
     ]
-    frame = pd.DataFrame(runs).assign(task="t", flow=flow.id, algorithm=flow.name)
+    frame = pd.DataFrame(runs).assign(task="t", flow=flow.id, algorithm=flow.name, train_rows=np.nan)
     frame["family"] = frame["dataset"]
     return RunTable(flow.id, "predictive_accuracy", frame, flow_table(parameters.astype(object), flow.name))
 

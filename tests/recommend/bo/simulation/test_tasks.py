@@ -42,6 +42,7 @@ def runs_of_line() -> RunTable:
     value = parameters["u"].astype(float) + parameters["on"].astype(float)
     runs = pd.DataFrame({"run": parameters.index, "setup": parameters.index, "value": value.to_numpy()})
     runs = runs.assign(dataset="toy:0", family="toy:0", task="t", flow=LINE.id, algorithm=LINE.name)
+    runs = runs.assign(train_rows=np.nan)
     return RunTable(LINE.id, "predictive_accuracy", runs, flow_table(parameters.astype(object), LINE.name))
 
 
