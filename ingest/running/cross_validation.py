@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
     from ingest.reading.datasets import Dataset
 
+TIMES = ("fit_seconds", "predict_seconds_per_1000_rows", "usercpu_time_millis", "wall_clock_time_millis")
+"""Measures that say nothing of predictions."""
 MEASURES = (
     "predictive_accuracy",
     "balanced_accuracy",
@@ -35,10 +37,7 @@ MEASURES = (
     "f_measure",
     "f1_macro",
     "kappa",
-    "fit_seconds",
-    "predict_seconds_per_1000_rows",
-    "usercpu_time_millis",
-    "wall_clock_time_millis",
+    *TIMES,
 )
 _LEAST_PROBABILITY = 1e-15
 """What counts for a class that was held to be impossible, so that one row does not decide the log loss."""
@@ -120,13 +119,38 @@ def evaluate_splits(
     )
 
 
+def evaluate_with_probabilities(
+    flow: str,
+    values: Mapping[str, Value],
+    dataset: Dataset,
+    splits: Iterable[Split],
+    *,
+    seed: int = 0,
+) -> tuple[dict[str, float], Floats | None]:
+    """Evaluate as `evaluate_splits`; also (tested rows, k) probabilities of the classes, split after split.
+
+    The probabilities are None where the classifier gives none.
+    """
+    tested = _Tested()
+    measured = _measured(
+        lambda: get_flow(flow).pipeline(values, dataset.roles, seed=seed), dataset, splits, tested
+    )
+    return measured, np.concatenate(tested.probabilities) if tested.probabilities else None
+
+
 def evaluate_pipelines(
     new_pipeline: Callable[[], BaseEstimator], dataset: Dataset, splits: Iterable[Split]
 ) -> dict[str, float]:
     """Fit and test a new pipeline on each split, measured as in `evaluate`."""
+    return _measured(new_pipeline, dataset, splits, _Tested())
+
+
+def _measured(
+    new_pipeline: Callable[[], BaseEstimator], dataset: Dataset, splits: Iterable[Split], tested: _Tested
+) -> dict[str, float]:
+    """What the measures say of predictions that are put into `tested`."""
     codes = class_codes(dataset)
     n_classes = int(codes.max()) + 1
-    tested = _Tested()
     wall, cpu = time.perf_counter(), _cpu_seconds()
     with warnings.catch_warnings():
         # Not converged, rare class, constant column in a fold: the scores show the effect.
@@ -135,11 +159,10 @@ def evaluate_pipelines(
             _test(tested, new_pipeline(), dataset.features, codes, train, test)
     wall, cpu = time.perf_counter() - wall, _cpu_seconds() - cpu
     actual = np.concatenate(tested.actual)
-    confusion = np.zeros((n_classes, n_classes))
-    np.add.at(confusion, (actual, np.concatenate(tested.predicted)), 1)
+    probabilities = np.concatenate(tested.probabilities) if tested.probabilities else None
     return {
-        **class_measures(confusion),
-        **_probability_measures(tested, actual),
+        **class_measures(_confusion(actual, np.concatenate(tested.predicted), n_classes)),
+        **_probability_measures(probabilities, actual),
         "area_under_roc_curve": _mean_if_any(tested.areas),
         "fit_seconds": float(np.mean(tested.fitting)),
         "predict_seconds_per_1000_rows": 1000 * tested.predicting / len(actual),
@@ -192,10 +215,25 @@ def class_measures(confusion: Floats) -> dict[str, float]:
     }
 
 
-def _probability_measures(tested: _Tested, actual: Positions) -> dict[str, float]:
-    if not tested.probabilities:
+def measures_of_probabilities(probabilities: Floats, actual: Positions) -> dict[str, float]:
+    """Measures of (n, k) probabilities that say all that was predicted, beside (n,) true classes."""
+    confusion = _confusion(actual, probabilities.argmax(axis=1), probabilities.shape[1])
+    return {
+        **class_measures(confusion),
+        **_probability_measures(probabilities, actual),
+        "area_under_roc_curve": area_under_roc_curve(actual, probabilities),
+    }
+
+
+def _confusion(actual: Positions, predicted: Positions, n_classes: int) -> Floats:
+    confusion = np.zeros((n_classes, n_classes))
+    np.add.at(confusion, (actual, predicted), 1)
+    return confusion
+
+
+def _probability_measures(probabilities: Floats | None, actual: Positions) -> dict[str, float]:
+    if probabilities is None:
         return {"log_loss": float("nan"), "brier_score": float("nan")}
-    probabilities = np.concatenate(tested.probabilities)
     of_actual = probabilities[np.arange(len(actual)), actual]
     return {
         "log_loss": float(-np.log(np.maximum(of_actual, _LEAST_PROBABILITY)).mean()),

@@ -18,7 +18,7 @@ from warehouse.support.arrays import Floats, Positions
 from warehouse.support.parallel import one_thread
 
 _FEWEST_TRIALS = 5
-"""Trials from which the level and spread of a dataset can be told."""
+"""Trials with different values from which the level and spread of a dataset can be told."""
 
 
 @dataclass(frozen=True)
@@ -57,13 +57,14 @@ class Conditioned:
         if self._say_nothing:
             prior = self.model
             return prior.expect(configurations, metafeatures, rows) if isinstance(prior, InOwnUnit) else None
-        if len(self.trials.values) < _FEWEST_TRIALS:
+        if len(np.unique(self.trials.values)) < _FEWEST_TRIALS:
             return None
+        targets = self.model.targets_of(self.trials.values)
         link = LINKS[link_of(self.trials.values)]
-        z = link.to_z(self.trials.values)
-        above = self._compare(self._priors(configurations, metafeatures), z, of_runs=True)
-        mean, off = z.mean() + above.mean, Z80 * _std(above)
-        return Expected(*(link.to_values(part) for part in (mean, mean - off, mean + off)))
+        line = np.polynomial.Polynomial.fit(targets, link.to_z(self.trials.values), 1)
+        above = self._compare(self._priors(configurations, metafeatures), targets, of_runs=True)
+        mean, off = targets.mean() + above.mean, Z80 * _std(above)
+        return Expected(*(link.to_values(line(part)) for part in (mean, mean - off, mean + off)))
 
     def beats(
         self, configurations: ConfigurationTable, other: ConfigurationTable, metafeatures: pd.Series

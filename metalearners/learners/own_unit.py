@@ -108,11 +108,11 @@ class OwnUnit:
     """Most rows that the runs were fitted on that level and slope are of."""
     most_rows: float
     """Most rows that runs were repeated on."""
-    log_rows: Annotated[Floats, "known"]
-    """Rows that runs were fitted on, for `missed`."""
-    missed: Annotated[Floats, "known"]
-    """By how much the best is missed on each training dataset without its family, in standard deviations of
-    its level."""
+    log_rows: Annotated[Floats, "judged"]
+    """Rows that runs of a training dataset were fitted on."""
+    missed: Annotated[Floats, "judged"]
+    """By how much the best of these runs is missed without the dataset's family, in standard deviations of
+    the level."""
 
     def expect(self, scores: Floats, metafeatures: pd.Series, rows: float | None = None) -> Expected:
         """Values of configurations whose expected scores are (n,) `scores`, fitted on `rows` (None: all)."""

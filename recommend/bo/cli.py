@@ -15,7 +15,8 @@ from typer.core import TyperGroup
 from ingest.flows import get_flow, installed_flows
 from recommend.bo.simulation.cli import simulate
 from recommend.bo.surrogates import SURROGATES
-from recommend.bo.tuning import Budget, Search, Tuned, outcome, report, tune
+from recommend.bo.tuning import Budget, Finish, Search, Tuned, outcome, report, tune
+from recommend.bo.tuning.specification import LEADERS
 from recommend.bo.warmstart import FROM_FILE, NO_START, STARTS
 from recommend.options import (
     DATASET_HELP,
@@ -35,14 +36,15 @@ from warehouse.support.files import write_text
 
 HELP = """Search for the best configuration on a dataset, starting from what `recommend` would try first.
 
-A quarter of the rows is held out and tells in the end how good the best configuration is. The same
-command, started again, goes on where it was; Ctrl-C ends it with the best so far.
+The leaders are tried again on other folds before one is named. A quarter of the rows is held out and tells
+in the end how good the best is. The same command, started again, goes on where it was; Ctrl-C ends it with
+the best so far.
 
 Examples:
 
   tune my.csv --trials 50 --jobs 2
 
-  tune my.csv --seeds seeds.json --time 600 --model best.skops
+  tune my.csv --seeds seeds.json --time 600 --ensemble 20 --model best.skops
 
   tune my.csv --flow lightgbm --surrogate gbqr --start delta --format json
 """
@@ -123,6 +125,13 @@ def search(
     ] = None,
     trial_time: Annotated[float, typer.Option(help="Seconds after which a trial is ended.")] = 60.0,
     trial_memory: Annotated[int, typer.Option(min=1, help="MiB that a trial may take.")] = 4096,
+    leaders: Annotated[
+        int,
+        typer.Option(min=0, help="Best trials that are tried again on other folds before one is named."),
+    ] = LEADERS,
+    ensemble: Annotated[
+        int, typer.Option(min=0, help="Average the leaders in this many picks; --model writes the average.")
+    ] = 0,
     seed: Annotated[int, typer.Option(min=0, help="Seed of samples, folds and estimators.")] = 0,
     dask: Annotated[
         str | None,
@@ -187,6 +196,7 @@ def search(
             jobs=jobs,
             executor=executor,
             report=lambda progress: show(report.standing(progress, asked.measure)),
+            finish=Finish(leaders, ensemble),
         )
     as_json = output == "json"
     if measure is None and not as_json and (about_measure := remark(data, asked.measure)):

@@ -36,8 +36,9 @@ from recommend.bo.simulation.curves import curves_of
 from recommend.bo.simulation.peers import PEERS, new_peer
 from recommend.bo.simulation.runner import RandomSearch, Searched, SearchMethod
 from recommend.bo.tuning import Budget, Search, tune
+from recommend.bo.tuning.finals import judge
 from recommend.bo.tuning.loop import run_trial
-from recommend.bo.tuning.result import held_out_value, score_of
+from recommend.bo.tuning.scores import score_of
 from recommend.bo.tuning.setup import split_rows
 from recommend.space import Space
 from warehouse.configurations.configuration import Configuration
@@ -111,8 +112,8 @@ def with_peer(
             if value is not None and value > best:
                 best, incumbent = value, configuration
         optimizer.tell(max((value for value in values if value is not None), default=None))
-    value = None if incumbent is None else held_out_value(dataset, incumbent, search, rows)
-    return run, np.nan if value is None else value
+    judged = None if incumbent is None else judge([incumbent], dataset, [rows], search)[0]
+    return run, np.nan if judged is None else judged.value
 
 
 def searched(folder: Path, trials: int, trial_seconds: float, unit: tuple[Path, int, str]) -> Result:

@@ -18,6 +18,10 @@ REFERENCES = {
         "G. W. Brier: Verification of Forecasts Expressed in Terms of Probability."
         " Monthly Weather Review 78, 1950"
     ),
+    "Caruana 2004": (
+        "R. Caruana, A. Niculescu-Mizil, G. Crew, A. Ksikes: Ensemble Selection from Libraries of Models."
+        " ICML 2004"
+    ),
     "Cohen 1960": (
         "J. Cohen: A Coefficient of Agreement for Nominal Scales."
         " Educational and Psychological Measurement 20, 1960"

@@ -3,6 +3,6 @@
 from recommend.bo.tuning.loop import Progress
 from recommend.bo.tuning.result import Tuned
 from recommend.bo.tuning.search import tune
-from recommend.bo.tuning.specification import Budget, Search
+from recommend.bo.tuning.specification import Budget, Finish, Search
 
-__all__ = ["Budget", "Progress", "Search", "Tuned", "tune"]
+__all__ = ["Budget", "Finish", "Progress", "Search", "Tuned", "tune"]

@@ -17,7 +17,8 @@ from ingest.running.limits import MEBIBYTE, Outcome, Processes, Trial, run_limit
 from recommend.bo.candidates import SpaceCandidates
 from recommend.bo.optimizer import Optimizer, Proposal
 from recommend.bo.tuning.history import Entry, TrialHistory
-from recommend.bo.tuning.result import incumbents, value_of
+from recommend.bo.tuning.result import incumbents
+from recommend.bo.tuning.scores import value_of
 from recommend.bo.tuning.setup import tell
 from recommend.bo.tuning.specification import Budget, Search
 from warehouse.configurations.configuration import Configuration

@@ -15,12 +15,14 @@ from metalearners import DEFAULT_LEARNER
 from metalearners.model_store import trained_model
 from recommend.bo.tuning.result import Tuned
 from recommend.bo.tuning.setup import HELD_OUT
+from warehouse.configurations.configuration import Configuration
 from warehouse.configurations.parameters import Value
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput, Failed, TooFewRuns, UnusableDataset
 from warehouse.support.files import write_bytes
 
 if TYPE_CHECKING:
+    from sklearn.ensemble import VotingClassifier
     from sklearn.pipeline import Pipeline
 
 
@@ -58,19 +60,37 @@ def learn(tuned: Tuned, warehouse: Warehouse) -> None:
             trained_model(warehouse, DEFAULT_LEARNER, tuned.search.measure, leave_out=left_out)
 
 
-def fitted(tuned: Tuned) -> Pipeline:
+def fitted(tuned: Tuned) -> Pipeline | VotingClassifier:
     """The best configuration's pipeline, fitted on all rows; it predicts the dataset's own labels.
+
+    Where an ensemble was chosen, that: the weighted average of its members' probabilities.
 
     Raises:
         BadInput: no trial succeeded.
     """
     if tuned.best is None:
         raise TooFewRuns("no trial succeeded: there is no model to fit")
-    best, dataset = tuned.best.configuration, tuned.dataset
-    pipeline = get_flow(best.algorithm).pipeline(best.values, dataset.roles, seed=tuned.search.seed)
+    dataset = tuned.dataset
+    model = _pipeline(tuned, tuned.best.number)
+    if tuned.finals.weights:
+        from sklearn.ensemble import VotingClassifier
+
+        members = [(f"trial {number}", _pipeline(tuned, number)) for number in tuned.finals.weights]
+        model = VotingClassifier(members, voting="soft", weights=list(tuned.finals.weights.values()))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # as in the trials, whose scores show the effect
-        return pipeline.fit(dataset.features, dataset.target.astype(str).to_numpy())
+        return model.fit(dataset.features, dataset.target.astype(str).to_numpy())
+
+
+def _pipeline(tuned: Tuned, number: int) -> Pipeline:
+    """The pipeline of a trial."""
+    configuration = _configuration(tuned, number)
+    flow = get_flow(configuration.algorithm)
+    return flow.pipeline(configuration.values, tuned.dataset.roles, seed=tuned.search.seed)
+
+
+def _configuration(tuned: Tuned, number: int) -> Configuration:
+    return next(entry.configuration for entry in tuned.entries if entry.number == number)
 
 
 def script(tuned: Tuned) -> str:
@@ -81,20 +101,28 @@ def script(tuned: Tuned) -> str:
     """
     if tuned.best is None:
         raise TooFewRuns("no trial succeeded: there is no model to fit")
-    dataset, configuration = tuned.dataset, tuned.best.configuration
+    dataset = tuned.dataset
     if not (dataset.source.startswith("openml:") or Path(dataset.source).is_file()):
         raise UnusableDataset(f"{dataset.source} can't be read again by a script")
     target = str(dataset.target.name)
     roles = {target: "categorical", **{name: str(role) for name, role in dataset.roles.items()}}
+    common = {"source": dataset.source, "target": target, "roles": _lines(roles), "seed": tuned.search.seed}
+    weights = tuned.finals.weights
+    if weights:
+        members = [_member(_configuration(tuned, number), weight) for number, weight in weights.items()]
+        return _SCRIPT_OF_ENSEMBLE.format(members="".join(members), **common)
+    best = tuned.best.configuration
     return _SCRIPT.format(
         trial=f"trial {tuned.best.number}: {tuned.search.measure} {tuned.value(tuned.best):.4f}",
-        source=dataset.source,
-        target=target,
-        roles=_lines(roles),
-        flow=configuration.algorithm,
-        hyperparameters=_lines(configuration.values),
-        seed=tuned.search.seed,
+        flow=best.algorithm,
+        hyperparameters=_lines(best.values),
+        **common,
     )
+
+
+def _member(configuration: Configuration, weight: float) -> str:
+    """A member of an ensemble as an entry of a list."""
+    return f"    ({weight!r}, {configuration.algorithm!r}, {dict(configuration.values)!r}),\n"
 
 
 def _lines(values: Mapping[str, Value]) -> str:
@@ -117,7 +145,30 @@ model.fit(dataset.features, dataset.target.astype(str).to_numpy())
 '''
 
 
-def save_model(pipeline: Pipeline, path: Path) -> list[str]:
+_SCRIPT_OF_ENSEMBLE = '''"""The ensemble that `tune` chose among the leaders of its search."""
+
+from sklearn.ensemble import VotingClassifier
+
+from ingest.reading.datasets import load_dataset
+from ingest.flows import get_flow
+
+ROLES = {roles}
+
+# weight, algorithm, hyperparameters
+MEMBERS = [
+{members}]
+
+dataset = load_dataset({source!r}, target={target!r}, roles=ROLES)
+pipelines = [
+    (f"member {{number}}", get_flow(flow).pipeline(hyperparameters, dataset.roles, seed={seed}))
+    for number, (_, flow, hyperparameters) in enumerate(MEMBERS)
+]
+model = VotingClassifier(pipelines, voting="soft", weights=[weight for weight, _, _ in MEMBERS])
+model.fit(dataset.features, dataset.target.astype(str).to_numpy())
+'''
+
+
+def save_model(pipeline: Pipeline | VotingClassifier, path: Path) -> list[str]:
     """Write a fitted pipeline as a skops file, which runs no code when it is loaded.
 
     Returns:

@@ -7,7 +7,8 @@ from typing import Any
 
 from ingest.flows import FLOWS, get_flow
 from recommend.bo.tuning.loop import Progress
-from recommend.bo.tuning.result import Tuned, value_of
+from recommend.bo.tuning.result import Tuned
+from recommend.bo.tuning.scores import value_of
 from recommend.bo.tuning.specification import Search
 from warehouse.support import console
 
@@ -35,11 +36,18 @@ def document(tuned: Tuned) -> dict[str, Any]:
                 "message": None if entry.trial is None else entry.trial.message,
                 "seconds": None if entry.trial is None else entry.trial.seconds,
                 "value": value_of(entry.trial, measure),
+                "again": tuned.finals.again.get(entry.number),
                 "held_out": tuned.held_out.get(entry.number),
             }
             for entry in tuned.entries
         ],
         "incumbents": [entry.number for entry in tuned.incumbents],
+        "ensemble": {
+            "weights": [
+                {"trial": number, "weight": weight} for number, weight in tuned.finals.weights.items()
+            ],
+            "held_out": tuned.ensemble_held_out,
+        },
         "history": str(tuned.folder),
         "interrupted": tuned.interrupted,
     }
@@ -73,13 +81,43 @@ def table(tuned: Tuned) -> str:
     ]
     header = ("trial", measure, "held out", "chosen by", "configuration")
     lines += ["", *console.wrapped_table(header, rows, ">>><")]
+    lines += ["", "Each line is better than those above it.", *_finals(tuned)]
     lines += [
         "",
-        "Each line is better than those above it; the last one is the best.",
-        f"{measure}: of the trial's {_resampling(tuned.search)}, by which the best was chosen;",
+        f"{measure}: of the trial's {_resampling(tuned.search)};",
         "held out: of the same configuration on rows that no trial has seen, what to expect of it.",
     ]
     return "\n".join(lines)
+
+
+def _finals(tuned: Tuned) -> list[str]:
+    """The leaders on other folds, the best, and the ensemble."""
+    if tuned.best is None:
+        return []
+    best = f"The best is trial {tuned.best.number}"
+    lines = [f"{best}."]
+    again = tuned.finals.again
+    if again:
+        rows = [
+            (
+                str(entry.number),
+                f"{tuned.value(entry) or 0.0:.4f}",
+                f"{again[entry.number]:.4f}",
+                f"{tuned.held_out[entry.number]:.4f}" if entry.number in tuned.held_out else "",
+                FLOWS[entry.configuration.algorithm].title,
+            )
+            for entry in tuned.entries
+            if entry.number in again
+        ]
+        header = ("trial", tuned.search.measure, "again", "held out", "algorithm")
+        lines = ["", "The leaders, tried again on other folds:", ""]
+        lines += [*console.wrapped_table(header, rows, ">>>><"), "", f"{best}, on average over both."]
+    weights = sorted(tuned.finals.weights.items(), key=lambda item: -item[1])
+    if weights:
+        members = ", ".join(f"{weight:.0%} trial {number}" for number, weight in weights)
+        value = tuned.ensemble_held_out
+        lines.append(f"Ensemble: {members}" + (f"; held out {value:.4f}." if value is not None else "."))
+    return lines
 
 
 def standing(progress: Progress, measure: str) -> str:

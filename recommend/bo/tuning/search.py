@@ -1,9 +1,9 @@
 """Searching for the best configuration on a dataset: starts, trials, and what they come to.
 
 A quarter of the rows is held out before anything else: no trial, start or meta-feature sees it. A trial is a
-cross-validation on the other rows, in a process of its own with limits. In the end the configuration that
-came out best is fitted on those rows and scored on the ones held out, since the best of many scores is partly
-luck ("Hyperboost", figure 1, does the same).
+cross-validation on the other rows, in a process of its own with limits. The best of many scores is partly
+luck: so in the end the leaders are tried again on other folds, and the configuration that came out best is
+fitted on the rows that were tuned on and scored on the ones held out (as in "Hyperboost", figure 1).
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ from pathlib import Path
 
 from ingest.keys import digest
 from ingest.reading.datasets import Dataset
+from recommend.bo.tuning.finals import Finals, run_finals
 from recommend.bo.tuning.history import TrialHistory
 from recommend.bo.tuning.loop import Loop, Progress, trials
 from recommend.bo.tuning.result import Tuned, result
 from recommend.bo.tuning.setup import context_of, new_optimizer, recalled, split_rows
-from recommend.bo.tuning.specification import Budget, Search, check
+from recommend.bo.tuning.specification import Budget, Finish, Search, check
 from recommend.usual_measure import usual_measure
 from warehouse.measures import canonical_measure
 from warehouse.store import Warehouse
@@ -36,6 +37,7 @@ def tune(
     jobs: int = 1,
     executor: Executor | None = None,
     report: Callable[[Progress], None] = lambda _: None,
+    finish: Finish | None = None,
 ) -> Tuned:
     """Search for the best configuration on `dataset`.
 
@@ -51,6 +53,8 @@ def tune(
         executor: runs the trials; None = here. A Dask client's `get_executor()` runs them on its workers, and
             again where a worker dies.
         report: told after every trial where the search stands.
+        finish: what happens with the leaders once the search has ended; it takes the time of so many trials
+            more. None = as `Finish` says.
 
     Raises:
         BadInput: a dataset, search, budget or history that can't be used; one line says why.
@@ -59,7 +63,8 @@ def tune(
     search = search or Search(measure=usual_measure(dataset, warehouse))
     budget = budget or Budget(trials=50)
     search = replace(search, measure=canonical_measure(search.measure))
-    check(search, budget, jobs)
+    finish = finish or Finish()
+    check(search, budget, finish, jobs)
     train, test = split_rows(dataset, search)
     part = dataset.take(train)
     known = context_of(dataset, part, search, warehouse)
@@ -71,7 +76,8 @@ def tune(
         with trials(executor, jobs) as submit:
             loop = Loop(optimizer, candidates, history, part, search, budget, submit, report)
             interrupted = loop.run(begun, jobs)
-        return result(dataset, search, history, (train, test), interrupted)
+        finals = Finals() if interrupted else run_finals(history.entries, part, search, finish, jobs)
+        return result(dataset, search, history, (train, test), interrupted, finals)
 
 
 def _default_folder(dataset: Dataset, search: Search) -> Path:

@@ -18,7 +18,7 @@ from recommend.bo.runtime import warehouse_times
 from recommend.bo.scoring import Scorer
 from recommend.bo.surrogates import LEARNERS_OF, Ingredients, new_surrogate
 from recommend.bo.tuning.history import TrialHistory
-from recommend.bo.tuning.result import score_of
+from recommend.bo.tuning.scores import score_of
 from recommend.bo.tuning.specification import Search
 from recommend.bo.warmstart import FROM_FILE, NO_START, SEEDS, first_choices, get_start
 from recommend.ranking import RankingContext, ranking_context

@@ -6,11 +6,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ingest.flows import installed_flows
-from ingest.running.cross_validation import MEASURES
+from ingest.running.cross_validation import MEASURES, TIMES
 from recommend.bo.surrogates import DEFAULT_SURROGATE
 from recommend.bo.warmstart import FROM_FILE, NO_START, get_start
 from warehouse.configurations.configuration import Configuration
 from warehouse.support.errors import BadOption
+
+LEADERS = 5
 
 
 @dataclass(frozen=True)
@@ -52,12 +54,26 @@ class Budget:
     """Time from now on."""
 
 
-def check(search: Search, budget: Budget, jobs: int) -> None:
+@dataclass(frozen=True)
+class Finish:
+    """What happens once a search has ended."""
+
+    leaders: int = LEADERS
+    """Best trials that are evaluated again, on other folds, before one is named; fewer than 2: none."""
+    ensemble: int = 0
+    """Picks of an ensemble of these; 0 = none."""
+
+
+def check(search: Search, budget: Budget, finish: Finish, jobs: int) -> None:
     """Refuse what can't work, before any work."""
     if search.measure not in MEASURES:
         raise BadOption(f"a trial does not measure {search.measure}; it measures {', '.join(MEASURES)}")
     if budget.trials is None and budget.seconds is None:
         raise BadOption("a search needs an end: a number of trials, or a time")
+    if finish.ensemble and search.measure in TIMES:
+        raise BadOption(f"an ensemble can't be chosen by {search.measure}")
+    if finish.ensemble and finish.leaders < 2:
+        raise BadOption("an ensemble is made of the leaders: ask for 2 or more")
     if search.start not in (NO_START, FROM_FILE):
         get_start(search.start)
     positive = {

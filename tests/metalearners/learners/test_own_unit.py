@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from metalearners.codec import decode, encode
 from metalearners.encoding.training_data import LargerRuns, TrainingData
 from metalearners.learners.own_unit import OwnUnit, learn_own_unit
 
@@ -131,6 +132,14 @@ def test_more_rows_are_worth_what_they_were_worth_elsewhere() -> None:
     logit = [np.log(value / (1 - value)) for value in (few, more, most)]
     np.testing.assert_allclose(np.diff(logit), 0.1 * np.log(2), atol=0.01)
     assert all_rows == most  # nothing is known of more rows
+
+
+def test_what_is_learned_can_be_stored() -> None:
+    described = metafeatures(np.array([0.2])).iloc[0]
+    for own in (learned(), repeated(0.1)):
+        again = decode(OwnUnit, *encode(own))
+        stored, fresh = (one.expect(np.array([1.0]), described, 4000) for one in (again, own))
+        np.testing.assert_array_equal(stored, fresh)
 
 
 def test_what_rows_are_worth_is_not_guessed_where_nothing_was_repeated() -> None:

@@ -9,8 +9,10 @@ from ingest.flows import FLOWS
 from ingest.reading.datasets import Dataset
 from ingest.running.limits import Outcome, Trial
 from recommend.bo.tuning import Search
+from recommend.bo.tuning.finals import Finals, judge
 from recommend.bo.tuning.history import Entry, TrialHistory
-from recommend.bo.tuning.result import held_out_value, incumbents, result, score_of, value_of
+from recommend.bo.tuning.result import incumbents, result
+from recommend.bo.tuning.scores import score_of, value_of
 from tests.recommend.bo.tuning.searches import QUICK
 from warehouse.configurations.configuration import Configuration
 
@@ -71,19 +73,23 @@ def test_the_value_on_rows_held_out_is_that_of_a_model_of_the_others(dataset: Da
     model = FLOWS["decision_tree"].pipeline(TREE.values, dataset.roles)
     model.fit(dataset.features.iloc[learned], label[learned])
     expected = (model.predict(dataset.features.iloc[held_out]) == label[held_out]).mean()
-    assert held_out_value(dataset, TREE, QUICK, (learned, held_out)) == pytest.approx(expected)
+    (judged,) = judge([TREE], dataset, [(learned, held_out)], QUICK)
+    assert judged is not None
+    assert judged.value == pytest.approx(expected)
+    assert judged.probabilities is not None
+    assert judged.probabilities.shape == (len(held_out), 2)
 
 
 def test_a_configuration_that_cannot_be_fitted_has_no_value_on_rows_held_out(dataset: Dataset) -> None:
     many = Configuration("k_nearest_neighbors", FLOWS["k_nearest_neighbors"].default() | {"n_neighbors": 500})
-    assert held_out_value(dataset, many, QUICK, split(dataset)) is None
+    assert judge([many, TREE], dataset, [split(dataset)], QUICK)[0] is None
 
 
 @pytest.mark.parametrize(
     ("held_out", "interrupted", "judged"),
     [(True, False, {1, 3}), (True, True, set()), (False, False, set())],
 )
-def test_the_first_and_the_last_incumbent_are_judged_on_rows_held_out(
+def test_the_first_and_the_best_are_judged_on_rows_held_out(
     dataset: Dataset, tmp_path: Path, held_out: bool, interrupted: bool, judged: set[int]
 ) -> None:
     """Unless the user could not wait, or no rows were held out."""
@@ -93,7 +99,7 @@ def test_the_first_and_the_last_incumbent_are_judged_on_rows_held_out(
             history.begin(entry(number, None))
             history.end(number, came)
         history.begin(entry(5, None))
-        tuned = result(dataset, Search(), history, rows, interrupted)
+        tuned = result(dataset, Search(), history, rows, interrupted, Finals())
     assert [one.number for one in tuned.entries] == [0, 1, 2, 3, 4]
     assert [one.number for one in tuned.incumbents] == [1, 2, 3]
     assert tuned.best is not None
@@ -101,3 +107,18 @@ def test_the_first_and_the_last_incumbent_are_judged_on_rows_held_out(
     assert set(tuned.held_out) == judged
     assert tuned.rows == (len(rows[0]), len(rows[1]))
     assert tuned.interrupted == interrupted
+
+
+def test_the_best_is_that_on_average_over_both_times_and_the_ensemble_is_judged(
+    dataset: Dataset, tmp_path: Path
+) -> None:
+    with TrialHistory(tmp_path, {}) as history:
+        for number, came in enumerate([trial(0.5), trial(0.8), trial(0.7)]):
+            history.begin(entry(number, None))
+            history.end(number, came)
+        finals = Finals(again={1: 0.5, 2: 0.7}, weights={0: 0.25, 2: 0.75})
+        tuned = result(dataset, Search(), history, split(dataset), False, finals)
+    assert tuned.best is not None
+    assert tuned.best.number == 2
+    assert set(tuned.held_out) == {0, 2}
+    assert tuned.ensemble_held_out == tuned.held_out[2]  # all three are the same tree

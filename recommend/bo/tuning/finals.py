@@ -1,0 +1,139 @@
+"""Leaders of a search tried again: which of them is best, and which are better together.
+
+The best of many scores is partly luck. So the leaders are cross-validated once more on other folds, and the
+one that is best on average over both is named. What they predict there tells which of them make an ensemble.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import partial
+
+import numpy as np
+
+from ingest.reading.datasets import Dataset
+from ingest.running.cross_validation import (
+    class_codes,
+    evaluate_with_probabilities,
+    measures_of_probabilities,
+)
+from ingest.running.limits import MEBIBYTE, Outcome, Processes, Trial, run_limited
+from ingest.running.resampling import Resampling, Split
+from metalearners.encoding.scores import oriented
+from recommend.bo.tuning.ensembles import averaged, select_ensemble
+from recommend.bo.tuning.history import Entry
+from recommend.bo.tuning.scores import score_of
+from recommend.bo.tuning.specification import Finish, Search
+from warehouse.configurations.configuration import Configuration
+from warehouse.support.arrays import Floats, Positions
+
+
+@dataclass(frozen=True)
+class Finals:
+    """What came of the leaders."""
+
+    again: Mapping[int, float] = field(default_factory=dict)
+    """Number of a trial -> value of the measure on other folds."""
+    weights: Mapping[int, float] = field(default_factory=dict)
+    """Number of a trial -> its weight in the ensemble; empty where none was wanted."""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A configuration that was fitted on some rows and tested on others."""
+
+    value: float
+    """Of the measure."""
+    probabilities: Floats | None
+    """(tested rows, classes); None where the classifier gives none."""
+
+
+def run_finals(entries: Sequence[Entry], part: Dataset, search: Search, finish: Finish, jobs: int) -> Finals:
+    """Evaluate the leaders among `entries` again, on the same rows as the trials."""
+    scored = [
+        (score, entry) for entry in entries if (score := score_of(entry.trial, search.measure)) is not None
+    ]
+    ranked = sorted(scored, key=lambda pair: -pair[0])
+    leaders = [entry for _, entry in ranked[: finish.leaders]]
+    if len(leaders) < 2:
+        return Finals()
+    codes = class_codes(part)
+    splits = next(Resampling(search.folds).splits(codes, search.seed + 1))
+    judged = judge([entry.configuration for entry in leaders], part, splits, search, jobs)
+    known = {entry.number: one for entry, one in zip(leaders, judged, strict=True) if one is not None}
+    weights: dict[int, float] = {}
+    probabilities = {
+        number: one.probabilities for number, one in known.items() if one.probabilities is not None
+    }
+    if finish.ensemble and probabilities:
+        actual = np.concatenate([codes[test] for _, test in splits])
+        chosen = select_ensemble(list(probabilities.values()), actual, search.measure, finish.ensemble)
+        numbers = list(probabilities)
+        weights = {numbers[place]: weight for place, weight in chosen.items()}
+    return Finals({number: one.value for number, one in known.items()}, weights)
+
+
+def winner(entries: Sequence[Entry], finals: Finals, measure: str) -> Entry | None:
+    """The leader with the best average of its trial and the one after it; the best trial if there is none."""
+    scored = [(score, entry) for entry in entries if (score := score_of(entry.trial, measure)) is not None]
+    again = {number: float(oriented(np.array([value]), measure)[0]) for number, value in finals.again.items()}
+    both = [(score + again[entry.number], entry) for score, entry in scored if entry.number in again]
+    return max(both or scored, key=lambda pair: pair[0], default=(0.0, None))[1]
+
+
+def judge(
+    configurations: Sequence[Configuration],
+    dataset: Dataset,
+    splits: Sequence[Split],
+    search: Search,
+    jobs: int = 1,
+) -> list[Judged | None]:
+    """What came of each configuration, fitted and tested on each split; None where that failed."""
+    with Processes() as processes, ThreadPoolExecutor(jobs) as pool:
+        work = partial(_fitted_and_tested, dataset=dataset, splits=splits, search=search, processes=processes)
+        trials = list(pool.map(work, configurations))
+    return [_judged(trial, search.measure) for trial in trials]
+
+
+def ensemble_value(
+    judged: Mapping[int, Judged | None], weights: Mapping[int, float], actual: Positions, measure: str
+) -> float | None:
+    """The value of the ensemble of these trials; None where there is none, or a member failed."""
+    members = {number: judged[number] for number in weights}
+    probabilities = [
+        one.probabilities for one in members.values() if one is not None and one.probabilities is not None
+    ]
+    if not weights or len(probabilities) < len(weights):
+        return None
+    return measures_of_probabilities(averaged(probabilities, list(weights.values())), actual)[measure]
+
+
+def _fitted_and_tested(
+    configuration: Configuration,
+    *,
+    dataset: Dataset,
+    splits: Sequence[Split],
+    search: Search,
+    processes: Processes,
+) -> Trial:
+    return run_limited(
+        evaluate_with_probabilities,
+        configuration.algorithm,
+        dict(configuration.values),
+        dataset,
+        splits,
+        seed=search.seed,
+        seconds=search.trial_seconds,
+        memory=search.trial_memory * MEBIBYTE,
+        processes=processes,
+    )
+
+
+def _judged(trial: Trial, measure: str) -> Judged | None:
+    if trial.outcome is not Outcome.success:
+        return None
+    measured, probabilities = trial.result
+    value = float(measured[measure])
+    return Judged(value, probabilities) if np.isfinite(value) else None

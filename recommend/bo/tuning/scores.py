@@ -1,0 +1,22 @@
+"""Values of trials."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ingest.running.limits import Outcome, Trial
+from metalearners.encoding.scores import oriented
+
+
+def value_of(trial: Trial | None, measure: str) -> float | None:
+    """The value of the measure; None where there is none."""
+    if trial is None or trial.outcome is not Outcome.success:
+        return None
+    value = float(trial.result[measure])
+    return value if np.isfinite(value) else None
+
+
+def score_of(trial: Trial | None, measure: str) -> float | None:
+    """As `value_of`, but larger is better."""
+    value = value_of(trial, measure)
+    return None if value is None else float(oriented(np.array([value]), measure)[0])
