@@ -9,6 +9,7 @@ import typer
 from ingest.reading.roles import roles_in_words
 from metalearners import DEFAULT_LEARNER
 from recommend.cost import parse_duration
+from recommend.evidence import Outside
 from recommend.options import (
     DATASET_HELP,
     ChosenMeasureOption,
@@ -135,6 +136,9 @@ def _report(result: Recommendation, *, is_usual_measure: bool) -> str:
         lines.append(f"Not installed, so not recommended: {titles} (pip install 'headstart[boosting]').")
     if result.nearest:
         lines.append("Most similar: " + ", ".join(name for name, _ in result.nearest) + ".")
+    if result.outside:
+        sizes = ", ".join(_beyond(size) for size in result.outside)
+        lines.append(f"Outside of what is known, so less sure than it looks: {sizes}.")
     lines += [
         "",
         *_table(result),
@@ -142,6 +146,14 @@ def _report(result: Recommendation, *, is_usual_measure: bool) -> str:
         *_legend(result),
     ]
     return "\n".join(lines)
+
+
+def _beyond(size: Outside) -> str:
+    """A size beyond those that are known, and their range; the target is no feature here."""
+    title = {"NumberOfInstances": "rows", "NumberOfFeatures": "features", "NumberOfClasses": "classes"}
+    target = 1 if size.quality == "NumberOfFeatures" else 0
+    value, least, most = (number - target for number in (size.value, size.least, size.most))
+    return f"{value:,.0f} {title[size.quality]} (known: {least:,.0f} to {most:,.0f})"
 
 
 def _known_already(result: Recommendation) -> list[str]:

@@ -1,6 +1,8 @@
-"""What a recommendation rests on: the most similar datasets, and how configurations did there."""
+"""Evidence of a recommendation: the most similar datasets, what was good there, and what is not known."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -28,6 +30,39 @@ def nearest_datasets(known: pd.DataFrame, metafeatures: pd.Series) -> pd.Series:
     squares = ((others - mine) / spread) ** 2
     distances: pd.Series = squares.mean(axis="columns").pow(0.5).dropna()
     return distances.nsmallest(NEAREST)
+
+
+SIZES = ("NumberOfInstances", "NumberOfFeatures", "NumberOfClasses")
+
+
+@dataclass(frozen=True)
+class Outside:
+    """A size of a dataset that no dataset which was learned from has, nor any beyond it."""
+
+    quality: str
+    """Of `SIZES`; the target counts as a feature."""
+    value: float
+    least: float
+    """Smallest among the datasets that were learned from."""
+    most: float
+
+
+def outside_of_known(known: pd.DataFrame, metafeatures: pd.Series) -> list[Outside]:
+    """The sizes of a dataset that lie outside of the range of those that were learned from.
+
+    Args:
+        known: (datasets, qualities)
+        metafeatures: quality -> value of the new dataset.
+    """
+    found = []
+    for name in SIZES:
+        if name in known and name in metafeatures:
+            value, least, most = (
+                float(of) for of in (metafeatures[name], known[name].min(), known[name].max())
+            )
+            if value < least or value > most:
+                found.append(Outside(name, value, least, most))
+    return found
 
 
 def scores_on(runs: pd.DataFrame, scores: np.ndarray, datasets: pd.Index) -> pd.Series:

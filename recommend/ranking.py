@@ -29,7 +29,7 @@ from metalearners.model_store import StoredModel, trained_model
 from metalearners.predictions import Observations, Predictor
 from recommend.candidates import find_candidates, flows_to_install
 from recommend.cost import Choice, choose_within, fit_seconds, worthwhile
-from recommend.evidence import nearest_datasets, scores_on
+from recommend.evidence import Outside, nearest_datasets, outside_of_known, scores_on
 from recommend.expectations import Expectation, expectations
 from recommend.seeds import SCHEMA, STRATEGIES, choose_delta
 from recommend.usual_measure import usual_measure
@@ -84,6 +84,8 @@ class Recommendation:
     metafeatures: pd.Series
     nearest: list[tuple[str, float]]
     """Names of the most similar datasets of the warehouse, with their distance."""
+    outside: list[Outside]
+    """Sizes of the dataset beyond those that are known."""
     left_out: list[str]
     """Datasets of the warehouse with the same content and their near copies; the model has not seen them."""
     near_copies: list[str]
@@ -139,6 +141,7 @@ class Recommendation:
                 for item in self.configurations
             ],
             "nearest": [{"dataset": name, "distance": distance} for name, distance in self.nearest],
+            "outside": [asdict(size) for size in self.outside],
             "warehouse": {
                 "version": self.warehouse.version,
                 "fingerprint": self.warehouse.fingerprint,
@@ -365,9 +368,8 @@ def recommend(
     )
     first = configurations.take([position for position, _ in chosen])
     promised = expectations(predictor, first, known.runs.configurations, metafeatures, known.measure)
-    nearest = nearest_datasets(
-        known.warehouse.metafeatures().drop(index=list(known.left_out), errors="ignore"), metafeatures
-    )
+    others = known.warehouse.metafeatures().drop(index=list(known.left_out), errors="ignore")
+    nearest = nearest_datasets(others, metafeatures)
     on_nearest = scores_on(known.runs.runs, known.scores, nearest.index)
     on_dataset = {} if known.trials is None else _values_on_dataset(known.trials, known.measure)
     names = dict(known.warehouse.sql("SELECT dataset, name FROM datasets").itertuples(index=False, name=None))
@@ -391,6 +393,7 @@ def recommend(
         measure=known.measure,
         metafeatures=metafeatures,
         nearest=[(str(names.get(key, key)), float(distance)) for key, distance in nearest.items()],
+        outside=outside_of_known(others, metafeatures),
         left_out=list(known.left_out.values()),
         near_copies=[name for key, name in known.left_out.items() if key not in known.same],
         trials=0 if known.trials is None else len(known.trials.values),

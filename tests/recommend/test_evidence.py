@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recommend.evidence import NEAREST, nearest_datasets, scores_on
+from recommend.evidence import NEAREST, Outside, nearest_datasets, outside_of_known, scores_on
 
 NAN = float("nan")
 
@@ -78,3 +78,21 @@ def test_scores_on_the_nearest_datasets_are_means_over_a_setups_runs_there() -> 
     found = scores_on(runs, np.array([1.0, 0.5, 9.0, 2.0]), pd.Index(["near", "also"]))
     assert found.to_dict() == {"s": 1.5, "t": 0.5}
     assert scores_on(runs, np.zeros(4), pd.Index([])).empty
+
+
+def test_sizes_beyond_all_that_is_known_are_named_with_the_known_range() -> None:
+    datasets = known(small=100, large=900)
+    assert outside_of_known(datasets, rows(901)) == [Outside("NumberOfInstances", 901.0, 100.0, 900.0)]
+    assert outside_of_known(datasets, rows(99, features=10.0)) == [
+        Outside("NumberOfInstances", 99.0, 100.0, 900.0),
+        Outside("NumberOfFeatures", 10.0, 9.0, 9.0),
+    ]
+
+
+@pytest.mark.parametrize("size", [100, 500, 900, NAN])
+def test_sizes_within_and_sizes_that_are_unknown_are_not_outside(size: float) -> None:
+    assert outside_of_known(known(small=100, large=900), rows(size)) == []
+
+
+def test_nothing_is_outside_of_nothing() -> None:
+    assert outside_of_known(pd.DataFrame(), rows(5)) == []
