@@ -111,7 +111,7 @@ def _finals(tuned: Tuned) -> list[str]:
         ]
         header = ("trial", tuned.search.measure, "again", "held out", "algorithm")
         lines = ["", "The leaders, tried again on other folds:", ""]
-        lines += [*console.wrapped_table(header, rows, ">>>><"), "", f"{best}, on average over both."]
+        lines += [*console.wrapped_table(header, rows, ">>>>"), "", f"{best}, on average over both."]
     weights = sorted(tuned.finals.weights.items(), key=lambda item: -item[1])
     if weights:
         members = ", ".join(f"{weight:.0%} trial {number}" for number, weight in weights)

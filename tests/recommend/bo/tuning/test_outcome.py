@@ -1,6 +1,7 @@
 """What remains of a search: runs, a file that runs no code when it is read, and code to fit it again."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,8 @@ from threadpoolctl import threadpool_limits
 
 from ingest.flows import FLOWS, get_flow
 from ingest.reading.datasets import Dataset, load_dataset
-from recommend.bo.tuning import Budget, Search, outcome, tune
+from recommend.bo.tuning import Budget, Finish, Search, outcome, tune
+from recommend.bo.tuning.finals import Finals
 from tests.recommend.bo.tuning.searches import QUICK, values
 from warehouse.configurations.configuration import Configuration
 from warehouse.configurations.parameters import Value
@@ -166,3 +168,31 @@ def test_data_that_came_from_memory_have_no_code(dataset: Dataset, world: Wareho
     tuned = tune(dataset, QUICK, Budget(trials=1), folder=tmp_path / "history", warehouse=world)
     with pytest.raises(BadInput, match="can't be read again by a script"):
         outcome.script(tuned)
+
+
+def test_an_ensemble_is_written_as_a_file_and_as_code_that_agree(
+    csv: Path, world: Warehouse, tmp_path: Path
+) -> None:
+    of_file = load_dataset(str(csv))
+    tuned = tune(
+        of_file,
+        QUICK,
+        Budget(trials=4),
+        folder=tmp_path / "history",
+        warehouse=world,
+        finish=Finish(leaders=4, ensemble=5),
+    )
+    assert tuned.ensemble_held_out is not None
+    both = replace(tuned, finals=replace(tuned.finals, weights={0: 0.25, 1: 0.75}))
+    model = outcome.fitted(both)
+    parts = [outcome.fitted(replace(both, finals=Finals(), best=both.entries[number])) for number in (0, 1)]
+    averaged = sum(
+        weight * part.predict_proba(of_file.features)
+        for weight, part in zip((0.25, 0.75), parts, strict=True)
+    )
+    np.testing.assert_allclose(model.predict_proba(of_file.features), averaged)
+    types = outcome.save_model(model, tmp_path / "ensemble.skops")
+    ran: dict[str, Any] = {}
+    exec(outcome.script(both), ran)
+    assert same_answers(read(tmp_path / "ensemble.skops", types), model, of_file)
+    assert same_answers(ran["model"], model, of_file)

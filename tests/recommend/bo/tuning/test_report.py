@@ -11,6 +11,7 @@ from ingest.flows import get_flow
 from ingest.reading.datasets import Dataset
 from ingest.running.limits import Outcome, Trial
 from recommend.bo.tuning import Progress, Tuned
+from recommend.bo.tuning.finals import Finals
 from recommend.bo.tuning.history import Entry
 from recommend.bo.tuning.report import document, standing, table
 from tests.recommend.bo.tuning.searches import QUICK
@@ -38,8 +39,24 @@ def tuned(dataset: Dataset) -> Tuned:
     ]
     entries = [entry(*pair) for pair in enumerate(trials)]
     return Tuned(
-        dataset, QUICK, entries, [entries[1], entries[3]], {1: 0.625, 3: 0.5}, (1200, 40), Path("h"), False
+        dataset=dataset,
+        search=QUICK,
+        entries=entries,
+        incumbents=[entries[1], entries[3]],
+        best=entries[3],
+        finals=Finals(),
+        held_out={1: 0.625, 3: 0.5},
+        ensemble_held_out=None,
+        rows=(1200, 40),
+        folder=Path("h"),
+        interrupted=False,
     )
+
+
+def after_finals(tuned: Tuned) -> Tuned:
+    """The trial that seemed best is worse than the other on other folds; both make an ensemble."""
+    finals = Finals(again={1: 0.8, 3: 0.5}, weights={1: 0.25, 3: 0.75})
+    return replace(tuned, best=tuned.entries[1], finals=finals, ensemble_held_out=0.6875)
 
 
 def test_the_document_is_json_with_every_trial(tuned: Tuned) -> None:
@@ -53,8 +70,29 @@ def test_the_document_is_json_with_every_trial(tuned: Tuned) -> None:
     assert trials[3]["hyperparameters"] == TREE.default() | {"max_depth": 4}
 
 
+def test_the_document_has_what_came_of_the_leaders(tuned: Tuned) -> None:
+    assert document(tuned)["ensemble"] == {"weights": [], "held_out": None}
+    found = json.loads(json.dumps(document(after_finals(tuned)), allow_nan=False))
+    assert found["best"] == 1
+    assert [trial["again"] for trial in found["trials"]] == [None, 0.8, None, 0.5]
+    assert found["ensemble"]["weights"] == [{"trial": 1, "weight": 0.25}, {"trial": 3, "weight": 0.75}]
+    assert found["ensemble"]["held_out"] == 0.6875
+
+
+def test_the_table_has_the_leaders_the_best_and_the_ensemble(tuned: Tuned) -> None:
+    assert "The best is trial 3." in table(tuned)
+    text = table(after_finals(tuned))
+    rows = [line.split() for line in text.splitlines() if line.endswith("Decision tree")]
+    assert [row[:4] for row in rows] == [
+        ["1", "0.7500", "0.8000", "0.6250"],
+        ["3", "0.8750", "0.5000", "0.5000"],
+    ]
+    assert "The best is trial 1, on average over both." in text
+    assert "Ensemble: 75% trial 3, 25% trial 1; held out 0.6875." in text
+
+
 def test_a_trial_that_has_not_ended_has_no_outcome(tuned: Tuned) -> None:
-    found = document(replace(tuned, entries=[entry(0, None)], incumbents=[], held_out={}))
+    found = document(replace(tuned, entries=[entry(0, None)], incumbents=[], best=None, held_out={}))
     (trial,) = found["trials"]
     assert [trial[name] for name in ("outcome", "message", "seconds", "value")] == [None] * 4
     assert found["best"] is None
@@ -73,11 +111,13 @@ def test_the_table_has_the_incumbents_and_counts_the_outcomes(tuned: Tuned) -> N
 @pytest.mark.parametrize(("folds", "of"), [(1, "split"), (2, "2-fold cross-validation")])
 def test_the_table_says_by_what_the_best_was_chosen(tuned: Tuned, folds: int, of: str) -> None:
     text = table(replace(tuned, search=replace(QUICK, folds=folds)))
-    assert f"predictive_accuracy: of the trial's {of}, by which the best was chosen;" in text
+    assert f"predictive_accuracy: of the trial's {of};" in text
 
 
 def test_a_search_without_a_success_says_so(tuned: Tuned) -> None:
-    failed = replace(tuned, entries=tuned.entries[:1], incumbents=[], held_out={}, interrupted=True)
+    failed = replace(
+        tuned, entries=tuned.entries[:1], incumbents=[], best=None, held_out={}, interrupted=True
+    )
     assert table(failed).splitlines()[1:] == ["1 trials (1 crash), interrupted", "No trial succeeded."]
     assert "0 trials (none ended)" in table(replace(failed, entries=[]))
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from recommend.bo.tuning.specification import Budget, Search, check
+from recommend.bo.tuning.specification import Budget, Finish, Search, check
 from warehouse.configurations.configuration import Configuration
 from warehouse.support.errors import BadInput, BadOption, UnknownName
 
@@ -46,7 +46,7 @@ def test_searches_that_differ_in_anything_have_different_descriptions(change: di
 @pytest.mark.parametrize("start", ["top", "none", "file", "delta", "top@lightgbm"])
 @pytest.mark.parametrize("budget", [Budget(trials=1), Budget(seconds=0.5), Budget(trials=1, seconds=1)])
 def test_what_can_work_is_accepted(start: str, budget: Budget) -> None:
-    check(replace(SEARCH, start=start), budget, 1)
+    check(replace(SEARCH, start=start), budget, Finish(), 1)
 
 
 @pytest.mark.parametrize(
@@ -74,5 +74,17 @@ def test_what_cannot_work_is_refused_in_one_line(
     change: dict[str, Any], budget: Budget, jobs: int, refusal: type[BadInput], message: str
 ) -> None:
     with pytest.raises(refusal, match=message) as caught:
-        check(replace(SEARCH, **change), budget, jobs)
+        check(replace(SEARCH, **change), budget, Finish(), jobs)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("measure", "finish", "message"),
+    [
+        ("fit_seconds", Finish(ensemble=5), "an ensemble can't be chosen by fit_seconds"),
+        ("kappa", Finish(leaders=1, ensemble=5), "an ensemble is made of the leaders: ask for 2 or more"),
+    ],
+)
+def test_an_ensemble_that_cannot_be_chosen_is_refused(measure: str, finish: Finish, message: str) -> None:
+    with pytest.raises(BadOption, match=message):
+        check(replace(SEARCH, measure=measure), ENOUGH, finish, 1)
