@@ -48,16 +48,13 @@ def expectations(
     """
     if not isinstance(predictor, InOwnUnit):
         return None
-    expected = predictor.expect(chosen, metafeatures)
+    default = default_of(known)
+    expected = predictor.expect(chosen if default is None else chosen.followed_by(default), metafeatures)
     if expected is None:
         return None
-    default = default_of(known)
-    unknown = np.full(len(chosen), np.nan)
-    gain, probability = unknown, unknown
+    gain = probability = np.full(len(chosen), np.nan)
     if default is not None:
-        of_default = predictor.expect(default, metafeatures)
-        if of_default is not None:
-            gain = expected.value - of_default.value[0]
+        gain = expected.value[: len(chosen)] - expected.value[-1]
         probability = predictor.beats(chosen, default, metafeatures)
     value, low, high = (oriented(part, measure) for part in expected)
     return [

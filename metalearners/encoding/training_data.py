@@ -144,6 +144,8 @@ def without_datasets(runs: RunTable, left_out: Collection[str]) -> RunTable:
     """
     table = runs.runs
     families = table["family"][table["dataset"].isin(list(left_out))].unique()
+    if not len(families):
+        return runs
     return select_runs(runs, ~table["family"].isin(families).to_numpy())
 
 

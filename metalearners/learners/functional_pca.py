@@ -135,8 +135,8 @@ class FunctionalPCA:
         """As `InOwnUnit.beats`."""
         from scipy.special import ndtr
 
-        phi = self.kernel.features(configurations, metafeatures)
-        apart = phi - self.kernel.features(other, metafeatures)
+        phi = self.kernel.features(configurations.followed_by(other), metafeatures)
+        apart = phi[:-1] - phi[-1]
         std = self.gain_calibration * np.sqrt(_variance(apart, self.factor, self.rest) + 2 * self.noise)
         probability: Floats = ndtr(apart @ self._expected_weights(metafeatures) / std)
         return probability

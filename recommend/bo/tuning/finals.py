@@ -55,8 +55,12 @@ def run_finals(entries: Sequence[Entry], part: Dataset, search: Search, finish: 
     scored = [
         (score, entry) for entry in entries if (score := score_of(entry.trial, search.measure)) is not None
     ]
-    ranked = sorted(scored, key=lambda pair: -pair[0])
-    leaders = [entry for _, entry in ranked[: finish.leaders]]
+    ranked = [entry for _, entry in sorted(scored, key=lambda pair: -pair[0])]
+    leaders = ranked[: finish.leaders]
+    if finish.ensemble:  # which gains from those that err elsewhere
+        best_of = {entry.configuration.algorithm: entry for entry in reversed(ranked)}
+        others = [entry for entry in ranked if entry is best_of[entry.configuration.algorithm]]
+        leaders += [entry for entry in others if entry not in leaders][: finish.leaders]
     if len(leaders) < 2:
         return Finals()
     codes = class_codes(part)

@@ -61,7 +61,7 @@ class Finish:
     leaders: int = LEADERS
     """Best trials that are evaluated again, on other folds, before one is named; fewer than 2: none."""
     ensemble: int = 0
-    """Picks of an ensemble of these; 0 = none."""
+    """Picks of an ensemble of these and the best trials of as many other algorithms; 0 = none."""
 
 
 def check(search: Search, budget: Budget, finish: Finish, jobs: int) -> None:

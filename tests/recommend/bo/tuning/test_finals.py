@@ -73,3 +73,11 @@ def test_the_winner_is_best_on_average_over_both(again: dict[int, float], measur
 
 def test_without_a_success_nobody_wins() -> None:
     assert winner([entry(0, None)], Finals(), "predictive_accuracy") is None
+
+
+def test_an_ensemble_may_have_the_best_of_other_algorithms(dataset: Dataset) -> None:
+    linear = Configuration("logistic_regression", FLOWS["logistic_regression"].default())
+    entries = [*ENTRIES, *(replace(entry(number, 0.5), configuration=linear) for number in (4, 5))]
+    alone = run_finals(entries, dataset, QUICK, Finish(leaders=2), jobs=1)
+    assert set(alone.again) == {2, 3}
+    assert set(run_finals(entries, dataset, QUICK, Finish(2, ensemble=3), jobs=2).again) == {2, 3, 4}
