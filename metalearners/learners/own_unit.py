@@ -188,7 +188,7 @@ def learn_own_unit(data: TrainingData, rows: Positions, scores: Floats, expected
 
 def _runs(data: TrainingData, rows: Positions, scores: Floats, expected: Floats) -> pd.DataFrame:
     """The runs at `rows`, by their position in `data`: dataset, rows (fitted on), score, expected."""
-    instances = data.metafeatures["NumberOfInstances"].to_numpy(np.float64)[data.dataset[rows]]
+    instances = np.asarray(data.sizes.rows)[rows]
     fitted_on = data.train_rows[rows]
     return pd.DataFrame(
         {
@@ -233,6 +233,7 @@ def _more_rows(data: TrainingData, runs: pd.DataFrame, to_z: Callable[[Floats], 
             "run": larger.repeated,
         }
     ).join(runs, on="run", how="inner")
+    pairs = pairs[pairs["more"] > pairs["rows"]]
     found = []
     for _, own in pairs.groupby(["dataset", "more"]):
         dataset, more = int(own["dataset"].iloc[0]), float(own["more"].iloc[0])

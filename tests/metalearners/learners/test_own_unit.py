@@ -134,6 +134,17 @@ def test_more_rows_are_worth_what_they_were_worth_elsewhere() -> None:
     assert all_rows == most  # nothing is known of more rows
 
 
+def test_datasets_of_unknown_size_can_be_learned_from() -> None:
+    data, scores = training()
+    data = replace(data, metafeatures=data.metafeatures.drop(columns=["NumberOfInstances"]))
+    own = learn_own_unit(data, np.arange(len(scores)), scores, scores)
+    assert own is not None
+    described = metafeatures(np.array([0.2])).iloc[0]
+    np.testing.assert_allclose(
+        own.expect(np.array([1.0]), described).value, accuracy(np.array([0.2]), np.array([1.0])), atol=0.01
+    )
+
+
 def test_what_is_learned_can_be_stored() -> None:
     described = metafeatures(np.array([0.2])).iloc[0]
     for own in (learned(), repeated(0.1)):
