@@ -114,9 +114,7 @@ def evaluate_splits(
 
     No row is tested on twice.
     """
-    return evaluate_pipelines(
-        lambda: get_flow(flow).pipeline(values, dataset.roles, seed=seed), dataset, splits
-    )
+    return evaluate_with_probabilities(flow, values, dataset, splits, seed=seed)[0]
 
 
 def evaluate_with_probabilities(
@@ -131,24 +129,21 @@ def evaluate_with_probabilities(
 
     The probabilities are None where the classifier gives none.
     """
-    tested = _Tested()
-    measured = _measured(
-        lambda: get_flow(flow).pipeline(values, dataset.roles, seed=seed), dataset, splits, tested
-    )
-    return measured, np.concatenate(tested.probabilities) if tested.probabilities else None
+    return _evaluated(lambda: get_flow(flow).pipeline(values, dataset.roles, seed=seed), dataset, splits)
 
 
 def evaluate_pipelines(
     new_pipeline: Callable[[], BaseEstimator], dataset: Dataset, splits: Iterable[Split]
 ) -> dict[str, float]:
     """Fit and test a new pipeline on each split, measured as in `evaluate`."""
-    return _measured(new_pipeline, dataset, splits, _Tested())
+    return _evaluated(new_pipeline, dataset, splits)[0]
 
 
-def _measured(
-    new_pipeline: Callable[[], BaseEstimator], dataset: Dataset, splits: Iterable[Split], tested: _Tested
-) -> dict[str, float]:
-    """What the measures say of predictions that are put into `tested`."""
+def _evaluated(
+    new_pipeline: Callable[[], BaseEstimator], dataset: Dataset, splits: Iterable[Split]
+) -> tuple[dict[str, float], Floats | None]:
+    """Measures and probabilities, as `evaluate_with_probabilities` returns them."""
+    tested = _Tested()
     codes = class_codes(dataset)
     n_classes = int(codes.max()) + 1
     wall, cpu = time.perf_counter(), _cpu_seconds()
@@ -160,7 +155,7 @@ def _measured(
     wall, cpu = time.perf_counter() - wall, _cpu_seconds() - cpu
     actual = np.concatenate(tested.actual)
     probabilities = np.concatenate(tested.probabilities) if tested.probabilities else None
-    return {
+    measured = {
         **class_measures(_confusion(actual, np.concatenate(tested.predicted), n_classes)),
         **_probability_measures(probabilities, actual),
         "area_under_roc_curve": _mean_if_any(tested.areas),
@@ -169,6 +164,7 @@ def _measured(
         "usercpu_time_millis": 1000 * cpu,
         "wall_clock_time_millis": 1000 * wall,
     }
+    return measured, probabilities
 
 
 def _test(

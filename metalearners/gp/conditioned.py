@@ -41,9 +41,10 @@ class Conditioned:
         """Choose as `Model.choose`: what was tried goes by what came of it, all else by what is expected."""
         if self._say_nothing:
             return self.model.choose(configurations, metafeatures, n)
-        prior, of_trials = priors = self._priors(configurations, metafeatures)
+        prior, of_trials = self._priors(configurations, metafeatures)
         targets = self.model.targets_of(self.trials.values)
-        expected = self._compare(priors, targets, of_runs=False)
+        with one_thread():
+            expected = Posterior(of_trials, targets).compare(prior)
         measured = _measured(prior, of_trials, targets)
         is_tried = ~np.isnan(measured)
         mean = np.where(is_tried, measured, expected.mean)
@@ -55,14 +56,16 @@ class Conditioned:
     ) -> Expected | None:
         """As `InOwnUnit.expect`, for runs on as many rows as the trials."""
         if self._say_nothing:
-            prior = self.model
-            return prior.expect(configurations, metafeatures, rows) if isinstance(prior, InOwnUnit) else None
+            model = self.model
+            return model.expect(configurations, metafeatures, rows) if isinstance(model, InOwnUnit) else None
         if len(np.unique(self.trials.values)) < _FEWEST_TRIALS:
             return None
         targets = self.model.targets_of(self.trials.values)
         link = LINKS[link_of(self.trials.values)]
         line = np.polynomial.Polynomial.fit(targets, link.to_z(self.trials.values), 1)
-        above = self._compare(self._priors(configurations, metafeatures), targets, of_runs=True)
+        prior, of_trials = self._priors(configurations, metafeatures)
+        with one_thread():
+            above = Posterior(of_trials, targets).compare(prior, of_runs=True)
         mean, off = targets.mean() + above.mean, Z80 * _std(above)
         return Expected(*(link.to_values(line(part)) for part in (mean, mean - off, mean + off)))
 
@@ -79,8 +82,9 @@ class Conditioned:
         both = configurations.followed_by(other)
         prior, of_trials = self._priors(both, metafeatures)
         targets = self.model.targets_of(self.trials.values)
-        true = self._compare((prior, of_trials), targets, of_runs=False)
-        runs = self._compare((prior, of_trials), targets, of_runs=True)
+        with one_thread():
+            posterior = Posterior(of_trials, targets)
+            true, runs = (posterior.compare(prior, of_runs=of_runs) for of_runs in (False, True))
         n = len(configurations)
         spread = np.sqrt(np.maximum(prior.variance, 1e-12))
         correlation = prior.factor[:n] @ prior.factor[n] / (spread[:n] * spread[n])
@@ -97,12 +101,6 @@ class Conditioned:
     def _say_nothing(self) -> bool:
         """What values that are all equal say can't be told from the unknown level and spread."""
         return not len(self.trials.values) or bool(np.ptp(self.trials.values) == 0)
-
-    def _compare(self, priors: tuple[Prior, Prior], y: Floats, *, of_runs: bool) -> Prediction:
-        """How far configurations are above the mean of the trials, whose values are y."""
-        prior, of_trials = priors
-        with one_thread():
-            return Posterior(of_trials, y).compare(prior, of_runs=of_runs)
 
     def _priors(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> tuple[Prior, Prior]:
         """The prior of the configurations, and that of the trials."""

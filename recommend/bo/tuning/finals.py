@@ -24,7 +24,7 @@ from ingest.running.resampling import Resampling, Split
 from metalearners.encoding.scores import oriented
 from recommend.bo.tuning.ensembles import averaged, select_ensemble
 from recommend.bo.tuning.history import Entry
-from recommend.bo.tuning.scores import score_of
+from recommend.bo.tuning.scores import scored
 from recommend.bo.tuning.specification import Finish, Search
 from warehouse.configurations.configuration import Configuration
 from warehouse.support.arrays import Floats, Positions
@@ -52,10 +52,7 @@ class Judged:
 
 def run_finals(entries: Sequence[Entry], part: Dataset, search: Search, finish: Finish, jobs: int) -> Finals:
     """Evaluate the leaders among `entries` again, on the same rows as the trials."""
-    scored = [
-        (score, entry) for entry in entries if (score := score_of(entry.trial, search.measure)) is not None
-    ]
-    ranked = [entry for _, entry in sorted(scored, key=lambda pair: -pair[0])]
+    ranked = [entry for _, entry in sorted(scored(entries, search.measure), key=lambda pair: -pair[0])]
     leaders = ranked[: finish.leaders]
     if finish.ensemble:  # which gains from those that err elsewhere
         best_of = {entry.configuration.algorithm: entry for entry in reversed(ranked)}
@@ -81,10 +78,10 @@ def run_finals(entries: Sequence[Entry], part: Dataset, search: Search, finish: 
 
 def winner(entries: Sequence[Entry], finals: Finals, measure: str) -> Entry | None:
     """The leader with the best average of its trial and the one after it; the best trial if there is none."""
-    scored = [(score, entry) for entry in entries if (score := score_of(entry.trial, measure)) is not None]
+    once = scored(entries, measure)
     again = {number: float(oriented(np.array([value]), measure)[0]) for number, value in finals.again.items()}
-    both = [(score + again[entry.number], entry) for score, entry in scored if entry.number in again]
-    return max(both or scored, key=lambda pair: pair[0], default=(0.0, None))[1]
+    both = [(score + again[entry.number], entry) for score, entry in once if entry.number in again]
+    return max(both or once, key=lambda pair: pair[0], default=(0.0, None))[1]
 
 
 def judge(
@@ -95,7 +92,10 @@ def judge(
     jobs: int = 1,
 ) -> list[Judged | None]:
     """What came of each configuration, fitted and tested on each split; None where that failed."""
-    with Processes() as processes, ThreadPoolExecutor(jobs) as pool:
+    with (
+        ThreadPoolExecutor(jobs) as pool,
+        Processes() as processes,
+    ):  # which end first, so that no thread waits
         work = partial(_fitted_and_tested, dataset=dataset, splits=splits, search=search, processes=processes)
         trials = list(pool.map(work, configurations))
     return [_judged(trial, search.measure) for trial in trials]

@@ -71,12 +71,14 @@ def fitted(tuned: Tuned) -> Pipeline | VotingClassifier:
     if tuned.best is None:
         raise TooFewRuns("no trial succeeded: there is no model to fit")
     dataset = tuned.dataset
-    model = _pipeline(tuned, tuned.best.number)
-    if tuned.finals.weights:
+    weights = tuned.finals.weights
+    if weights:
         from sklearn.ensemble import VotingClassifier
 
-        members = [(f"trial {number}", _pipeline(tuned, number)) for number in tuned.finals.weights]
-        model = VotingClassifier(members, voting="soft", weights=list(tuned.finals.weights.values()))
+        members = [(f"trial {number}", _pipeline(tuned, number)) for number in weights]
+        model = VotingClassifier(members, voting="soft", weights=list(weights.values()))
+    else:
+        model = _pipeline(tuned, tuned.best.number)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # as in the trials, whose scores show the effect
         return model.fit(dataset.features, dataset.target.astype(str).to_numpy())

@@ -12,7 +12,7 @@ from ingest.reading.datasets import Dataset
 from ingest.running.cross_validation import class_codes
 from recommend.bo.tuning.finals import Finals, ensemble_value, judge, winner
 from recommend.bo.tuning.history import Entry, TrialHistory
-from recommend.bo.tuning.scores import score_of, value_of
+from recommend.bo.tuning.scores import scored, value_of
 from recommend.bo.tuning.specification import Search
 
 
@@ -48,9 +48,8 @@ def incumbents(entries: Sequence[Entry], measure: str) -> list[Entry]:
     """The trials, in order, that were better than all before them."""
     found: list[Entry] = []
     best = -np.inf
-    for entry in entries:
-        score = score_of(entry.trial, measure)
-        if score is not None and score > best:
+    for score, entry in scored(entries, measure):
+        if score > best:
             found.append(entry)
             best = score
     return found

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from ingest.running.limits import Outcome, Trial
 from metalearners.encoding.scores import oriented
+from recommend.bo.tuning.history import Entry
 
 
 def value_of(trial: Trial | None, measure: str) -> float | None:
@@ -20,3 +23,8 @@ def score_of(trial: Trial | None, measure: str) -> float | None:
     """As `value_of`, but larger is better."""
     value = value_of(trial, measure)
     return None if value is None else float(oriented(np.array([value]), measure)[0])
+
+
+def scored(entries: Iterable[Entry], measure: str) -> list[tuple[float, Entry]]:
+    """The trials that have a score, each after it."""
+    return [(score, entry) for entry in entries if (score := score_of(entry.trial, measure)) is not None]
