@@ -63,7 +63,7 @@ def result(
     interrupted: bool,
     finals: Finals,
 ) -> Tuned:
-    """Results of the search in `history`; the first incumbent, the best and the ensemble are held out."""
+    """Results of the search in `history`, and values on the rows held out unless it was interrupted."""
     ended = [entry for entry in history.entries if entry.trial is not None]
     better = incumbents(ended, search.measure)
     best = winner(ended, finals, search.measure)
