@@ -60,14 +60,13 @@ class Conditioned:
             return model.expect(configurations, metafeatures, rows) if isinstance(model, InOwnUnit) else None
         if len(np.unique(self.trials.values)) < _FEWEST_TRIALS:
             return None
-        targets = self.model.targets_of(self.trials.values)
         link = LINKS[link_of(self.trials.values)]
-        line = np.polynomial.Polynomial.fit(targets, link.to_z(self.trials.values), 1)
+        z = link.to_z(self.trials.values)
         prior, of_trials = self._priors(configurations, metafeatures)
         with one_thread():
-            above = Posterior(of_trials, targets).compare(prior, of_runs=True)
-        mean, off = targets.mean() + above.mean, Z80 * _std(above)
-        return Expected(*(link.to_values(line(part)) for part in (mean, mean - off, mean + off)))
+            above = Posterior(of_trials, z).compare(prior, of_runs=True)
+        mean, off = z.mean() + above.mean, Z80 * _std(above)
+        return Expected(*(link.to_values(part) for part in (mean, mean - off, mean + off)))
 
     def beats(
         self, configurations: ConfigurationTable, other: ConfigurationTable, metafeatures: pd.Series
