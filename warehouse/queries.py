@@ -34,11 +34,12 @@ class RunTable:
 
     `runs` has one row per run, in source order: run, dataset, family (equal for near copies), task, flow,
     algorithm, setup, train_rows (missing: all that the task has), value (of the measure). Of a dataset that
-    configurations were fitted on several numbers of rows of, there are the runs on the fewest, which all
-    configurations have; `larger` has the runs on more, with the same columns. `configurations` has one row
-    per setup, in order of first run; its hyperparameters are Python values (None, bool, int, float, str) or
-    `ABSENT`, in alphabetical order. `scales` says of hyperparameters, by the name of their column, on which
-    scale their numbers compare, where that was declared for a flow.
+    configurations were fitted on several numbers of rows of, there are the runs on the number that most of
+    them were fitted on (of equals the least), and those that do not state it; `larger` has the runs on more,
+    `smaller` those on fewer, with the same columns. `configurations` has one row per setup of `runs`, in
+    order of first run; its hyperparameters are Python values (None, bool, int, float, str) or `ABSENT`, in
+    alphabetical order. `scales` says of hyperparameters, by the name of their column, on which scale their
+    numbers compare, where that was declared for a flow.
     """
 
     flow: str | None
@@ -47,6 +48,7 @@ class RunTable:
     configurations: ConfigurationTable
     scales: Mapping[str, Scale] = field(default_factory=dict)
     larger: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=_COLUMNS))
+    smaller: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=_COLUMNS))
 
 
 def run_table(ask: Ask, flow: str | None, measure: str) -> RunTable:
@@ -66,15 +68,15 @@ def run_table(ask: Ask, flow: str | None, measure: str) -> RunTable:
         runs = normalized_accuracy(accuracies, metafeatures(ask))
     if runs.empty:
         _refuse_unknown_measure(ask, measure, parameters)
-    on_more = runs["on_more"].to_numpy(bool)
-    larger, runs = (runs.loc[part, _COLUMNS].reset_index(drop=True) for part in (on_more, ~on_more))
+    size = runs["size"].to_numpy()
+    smaller, runs, larger = (runs.loc[size == sign, _COLUMNS].reset_index(drop=True) for sign in (-1, 0, 1))
     algorithms = runs.drop_duplicates("setup").set_index("setup")["algorithm"]
     naming = {"flows": flows, "joint": flow is None, "separator": SEPARATOR}
     hyperparameters = _parameters(algorithms.index, ask(_HYPERPARAMETERS, naming))
     table = ConfigurationTable(algorithms, hyperparameters, flow is None)
     declared = ask(_SCALES, naming).to_pylist()
     scales = {row["parameter"]: row["scale"] for row in declared if row["parameter"] in hyperparameters}
-    return RunTable(resolved, measure, runs, table, scales, larger)
+    return RunTable(resolved, measure, runs, table, scales, larger, smaller)
 
 
 def performance_matrix(ask: Ask, measure: str) -> pd.DataFrame:
@@ -117,28 +119,32 @@ def fit_times(ask: Ask) -> pd.DataFrame:
     return runs
 
 
-# Runs on more rows are runs of other tasks on the same dataset.
-_FEWEST_ROWS = """
-WITH fewest AS (
-  SELECT t.dataset, min(r.train_rows) AS train_rows
+# Runs on other numbers of rows are runs of other tasks on the same dataset. No number: all that a task has.
+_USUAL_ROWS = """
+WITH counted AS (
+  SELECT t.dataset, coalesce(r.train_rows, 'infinity'::DOUBLE) AS train_rows,
+    count(DISTINCT r.setup) AS setups
   FROM runs r JOIN tasks t USING (task) JOIN evaluations e USING (run)
   WHERE e.measure = $measure AND r.outcome = 'success' AND e.value IS NOT NULL
-  GROUP BY t.dataset
+  GROUP BY ALL
+), usual AS (
+  SELECT dataset, first(train_rows ORDER BY setups DESC, train_rows) AS train_rows
+  FROM counted GROUP BY dataset
 )
 """
 
 _RUNS = f"""
-{_FEWEST_ROWS}
+{_USUAL_ROWS}
 SELECT r.run, t.dataset, coalesce(d.family, t.dataset) AS family, r.task, e.flow,
   coalesce(f.algorithm, f.flow) AS algorithm, r.setup, r.train_rows, e.value,
-  coalesce(r.train_rows > fewest.train_rows, false) AS on_more
+  coalesce(sign(r.train_rows - usual.train_rows), 0) AS size
 FROM evaluations e
 JOIN runs r USING (run)
 JOIN tasks t USING (task)
 JOIN flows f ON f.flow = e.flow
 JOIN ingests i ON i.ingest = r.ingest
 LEFT JOIN datasets d USING (dataset)
-LEFT JOIN fewest ON fewest.dataset = t.dataset
+LEFT JOIN usual ON usual.dataset = t.dataset
 WHERE e.measure = $measure AND ($flows IS NULL OR list_contains($flows, e.flow)) AND r.outcome = 'success'
   AND e.value IS NOT NULL
 ORDER BY i.version, r.position, r.run
@@ -165,13 +171,13 @@ GROUP BY ALL ORDER BY parameter
 """
 
 _CELLS = f"""
-{_FEWEST_ROWS}
+{_USUAL_ROWS}
 SELECT r.setup, t.dataset, avg(e.value) AS value
 FROM evaluations e
 JOIN runs r USING (run)
 JOIN tasks t USING (task)
-LEFT JOIN fewest ON fewest.dataset = t.dataset
-WHERE (r.train_rows IS NULL OR r.train_rows = fewest.train_rows)
+LEFT JOIN usual ON usual.dataset = t.dataset
+WHERE (r.train_rows IS NULL OR r.train_rows = usual.train_rows)
   AND e.measure = $measure AND r.outcome = 'success' AND e.value IS NOT NULL
 GROUP BY r.setup, t.dataset
 """

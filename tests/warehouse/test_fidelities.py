@@ -1,4 +1,4 @@
-"""Runs on part of the rows: learners get those on the fewest, which all configurations have."""
+"""Runs on part of the rows: learners get those on as many rows as most configurations were fitted on."""
 
 from tests.warehouse.worlds import BOOSTING, FOREST, runs
 from warehouse.store import Warehouse
@@ -27,7 +27,9 @@ def values(warehouse: Warehouse) -> dict[str, list[float]]:
     return by_dataset
 
 
-def test_runs_on_the_fewest_rows_are_learned_from(warehouse: Warehouse) -> None:
+def test_of_several_numbers_of_rows_with_as_many_configurations_the_fewest_are_learned_from(
+    warehouse: Warehouse,
+) -> None:
     for rows, accuracy in ((2000, 0.9), (500, 0.8), (8000, 0.95)):
         ran(warehouse, "a", rows, d1=accuracy)
         ran(warehouse, "bb", rows, d1=accuracy / 2)
@@ -49,7 +51,7 @@ def test_configurations_that_ran_on_more_rows_only_are_no_configurations(warehou
     assert table.runs["setup"].tolist() == [f"{FOREST}/a-500"]
 
 
-def test_every_dataset_has_its_own_fewest_rows(warehouse: Warehouse) -> None:
+def test_every_dataset_has_its_own_usual_rows(warehouse: Warehouse) -> None:
     """A small dataset has fewer rows than a large one is cut to."""
     ran(warehouse, "a", 500, large=0.8)
     ran(warehouse, "a", 2000, large=0.9)
@@ -66,12 +68,30 @@ def test_runs_that_do_not_state_their_rows_are_always_learned_from(warehouse: Wa
 
 
 def test_a_flow_is_not_asked_about_alone(warehouse: Warehouse) -> None:
-    """The fewest rows are those of a dataset's runs, whichever flow is asked about."""
+    """The usual rows are those of a dataset's runs, whichever flow is asked about."""
     ran(warehouse, "a", 500, d1=0.8)
-    ran(warehouse, "a", 2000, d1=0.9)
+    ran(warehouse, "ccc", 500, d1=0.7)
     ran(warehouse, "bb", 2000, flow=BOOSTING, d1=0.95)
-    assert warehouse.run_table(FOREST, ACCURACY).runs["value"].tolist() == [0.8]
+    assert warehouse.run_table(FOREST, ACCURACY).runs["value"].tolist() == [0.8, 0.7]
     assert warehouse.run_table(BOOSTING, ACCURACY).runs.empty
+
+
+def test_the_rows_that_most_configurations_were_fitted_on_are_learned_from(warehouse: Warehouse) -> None:
+    """A race fits a few on 500 rows of a dataset that all of a pool were fitted on 2,000 of."""
+    ran(warehouse, "a", 500, d1=0.6)
+    for name, accuracy in (("a", 0.8), ("bb", 0.9)):
+        ran(warehouse, name, 2000, d1=accuracy)
+    ran(warehouse, "a", 8000, d1=0.95)
+    assert values(warehouse) == {"d1": [0.8, 0.9]}
+    table = warehouse.run_table(None, ACCURACY)
+    assert (table.smaller["value"].tolist(), table.larger["value"].tolist()) == ([0.6], [0.95])
+
+
+def test_runs_on_part_of_the_rows_do_not_mix_with_more_runs_on_all(warehouse: Warehouse) -> None:
+    for name, accuracy in (("a", 0.8), ("bb", 0.9)):
+        ran(warehouse, name, None, d1=accuracy)
+    ran(warehouse, "ccc", 500, d1=0.6)
+    assert values(warehouse) == {"d1": [0.8, 0.9]}
 
 
 def test_every_run_says_its_family_which_is_the_dataset_itself_where_none_is_stated(
