@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -25,6 +25,10 @@ from recommend.usual_measure import remark
 from warehouse.options import WarehouseOption
 from warehouse.store import STARTER, Warehouse
 from warehouse.support import console
+from warehouse.support.console import QuietOption
+
+if TYPE_CHECKING:
+    from recommend.racing import Race
 
 app = console.new_app("")
 TOOLS = ("optuna", "smac", "flaml", "ray")
@@ -56,10 +60,23 @@ def recommend(
             show_default=False,
         ),
     ] = None,
+    verify: Annotated[
+        str | None,
+        typer.Option(
+            help="Time for a race of the first ones beside usual defaults on the dataset, e.g. 60s.",
+            show_default=False,
+        ),
+    ] = None,
+    jobs: Annotated[
+        int | None,
+        typer.Option(min=1, help="Runs of it at a time. Default: one a processor.", show_default=False),
+    ] = None,
+    record: Annotated[bool, typer.Option(help="Write its runs to the warehouse.")] = True,
     seeds: Annotated[
         Path | None, typer.Option(help="Write the recommendation to this JSON file.", show_default=False)
     ] = None,
     warehouse: WarehouseOption = None,
+    quiet: QuietOption = False,
     output: Annotated[
         str,
         typer.Option(
@@ -81,6 +98,8 @@ def recommend(
 
       recommend large.csv --budget 60s
 
+      recommend my.csv --verify 60s
+
       recommend my.csv --flow lightgbm --format optuna
     """
     from ingest.reading.datasets import load_dataset
@@ -88,17 +107,26 @@ def recommend(
 
     console.check_format(output, ("table", "json", *TOOLS))
     source = named_dataset(file, dataset)
-    result = rank(
-        load_dataset(source, target=target, roles=dict(map(console.assignment, role or []))),
-        warehouse=Warehouse.open(warehouse),
-        top=top,
-        flows=flow or (),
-        strategy=strategy,
-        measure=measure,
-        metalearner=metalearner,
-        leave_out=leave_out,
-        budget=None if budget is None else parse_duration(budget),
-    )
+    seconds = None if verify is None else parse_duration(verify)
+    is_recorded = record and seconds is not None
+    if is_recorded:
+        Warehouse.check_writable(warehouse)
+    data = load_dataset(source, target=target, roles=dict(map(console.assignment, role or [])))
+    with console.progress(quiet or seconds is None) as show:
+        result = rank(
+            data,
+            warehouse=Warehouse.open(warehouse),
+            top=top,
+            flows=flow or (),
+            strategy=strategy,
+            measure=measure,
+            metalearner=metalearner,
+            leave_out=leave_out,
+            budget=None if budget is None else parse_duration(budget),
+            verify=seconds,
+            jobs=jobs,
+            report=lambda race: show(f"on {race.train_rows:,} rows: {race.done} of {race.of} done"),
+        )
     document = result.document()
     if seeds is not None:
         write_seeds(document, seeds)
@@ -112,6 +140,22 @@ def recommend(
         print(_report(result, is_usual_measure=measure is None))
         if seeds is not None:
             print(f"\nSeeds written to {seeds}")
+    if is_recorded:
+        path = _record(result, warehouse)
+        if output == "table":
+            print(f"The next recommendation learns from the race: its runs are in {path}.")
+
+
+def _record(result: Recommendation, path: str | None) -> Path:
+    """Write the runs of the race to the warehouse, and learn from them; returns where that is."""
+    from recommend.own_trials import learn
+    from recommend.racing import record
+
+    warehouse = Warehouse.create(path)
+    if result.race is not None:
+        record(result.race, warehouse)
+        learn(result.dataset, result.measure, Warehouse.open(warehouse.path))
+    return warehouse.path
 
 
 def _report(result: Recommendation, *, is_usual_measure: bool) -> str:
@@ -140,6 +184,7 @@ def _report(result: Recommendation, *, is_usual_measure: bool) -> str:
         sizes = ", ".join(_beyond(size) for size in result.outside)
         lines.append(f"Outside of what is known, so less sure than it looks: {sizes}.")
     lines += [
+        *([] if result.race is None else ["", *_race(result.race)]),
         "",
         *_table(result),
         "",
@@ -160,7 +205,8 @@ def _known_already(result: Recommendation) -> list[str]:
     """What the warehouse has of the dataset and its near copies, and what counts of it."""
     lines = []
     if result.trials:
-        lines.append(f"{result.trials:,} runs on this dataset count most; --leave-out ignores them.")
+        ignoring = "--leave-out ignores them" if result.race is None else "those of the race are among them"
+        lines.append(f"{result.trials:,} runs on this dataset count most; {ignoring}.")
     elif len(result.left_out) > len(result.near_copies):
         lines.append("This dataset is in the warehouse; the model has not learned from its runs.")
     if result.near_copies:
@@ -187,6 +233,38 @@ def _table(result: Recommendation) -> list[str]:
         for item in result.configurations
     ]
     return console.wrapped_table(header, rows, "><" + ">" * (len(header) - 3))
+
+
+def _race(race: "Race") -> list[str]:
+    """A line per entrant of the race, the best first."""
+    header = (
+        "raced",
+        "recommended",
+        *(f"{heat.train_rows:,} rows" for heat in race.heats),
+        "took",
+        "what came of it",
+    )
+    rows = []
+    for place in race.order:
+        entrant = race.entrants[place]
+        values = [race.value(place, heat) for heat in race.heats]
+        rows.append(
+            (
+                entrant.flow.title + (" (default)" if entrant.is_default else ""),
+                "" if entrant.recommended is None else str(entrant.recommended),
+                *("" if value is None else f"{value:.4f}" for value in values),
+                console.duration(race.seconds_of(place)),
+                race.decision(place),
+            )
+        )
+    lines = console.wrapped_table(header, rows, "<" + ">" * (len(header) - 2))
+    return [
+        *lines,
+        "",
+        f"Raced for {console.duration(race.seconds)}: {race.measure} after fits on so many rows. After each "
+        "round the",
+        "better half went on, by what is expected after it.",
+    ]
 
 
 def _worth(item: RankedConfiguration) -> tuple[str, ...]:

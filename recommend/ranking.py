@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -24,13 +24,14 @@ from ingest.reading.roles import NOT_LEARNED_FROM
 from ingest.reading.targets import alternatives
 from metalearners import DEFAULT_LEARNER
 from metalearners.encoding.scores import oriented, standard_scores
-from metalearners.encoding.training_data import runs_on, select_runs, without_datasets
+from metalearners.encoding.training_data import without_datasets
 from metalearners.model_store import StoredModel, trained_model
-from metalearners.predictions import Observations, Predictor
+from metalearners.predictions import Predictor
 from recommend.candidates import find_candidates, flows_to_install
 from recommend.cost import Choice, choose_within, fit_seconds, worthwhile
 from recommend.evidence import Outside, nearest_datasets, outside_of_known, scores_on
 from recommend.expectations import Expectation, expectations
+from recommend.own_trials import OwnTrials, own_trials, runs_on
 from recommend.seeds import SCHEMA, STRATEGIES, choose_delta
 from recommend.usual_measure import usual_measure
 from warehouse.configurations.configuration import Configuration
@@ -42,8 +43,8 @@ from warehouse.store import Warehouse
 from warehouse.support.arrays import Positions
 from warehouse.support.errors import BadOption, UnknownName, UnusableDataset
 
-MOST_TRIALS = 500
-"""Runs on the dataset itself that count; their covariances are a matrix."""
+if TYPE_CHECKING:
+    from recommend.racing import Race, RaceProgress
 
 
 @dataclass(frozen=True)
@@ -99,6 +100,8 @@ class Recommendation:
     """Flows of the warehouse that were left out, since the packages that they need are not there."""
     fit_factor: float | None
     """How far off the expected seconds of fits are at most for 80 % of them; None where none is known."""
+    race: Race | None = None
+    """What verified it; None = nothing did."""
 
     def document(self) -> dict[str, Any]:
         """The recommendation as the JSON document that `seeds.schema.json` describes."""
@@ -151,6 +154,7 @@ class Recommendation:
                 "not_installed": [flow.name for flow in self.not_installed],
             },
             "model": self.model.description(),
+            "verification": None if self.race is None else self.race.document(),
         }
 
 
@@ -200,39 +204,29 @@ class RankingContext:
         return pd.Series(compute_metafeatures(self.part, qualities).values, dtype=float)
 
     @cached_property
-    def _all_runs(self) -> RunTable:
+    def all_runs(self) -> RunTable:
+        """Runs of all flows."""
         return self.warehouse.run_table(None, self.measure)
 
     @cached_property
     def runs(self) -> RunTable:
         """Runs of all flows, without those on the dataset itself, unless they count."""
-        return (
-            without_datasets(self._all_runs, self.left_out.keys()) if self.trials is None else self._all_runs
-        )
+        return without_datasets(self.all_runs, self.left_out.keys()) if self.trials is None else self.all_runs
 
     @cached_property
-    def trials(self) -> Observations | None:
-        """The runs on this very dataset that count; None if there are none.
+    def own_runs(self) -> pd.DataFrame:
+        """The runs on this very dataset that count, as `recommend.own_trials` takes them."""
+        return runs_on(self.all_runs, self.same if self.own_runs_count else ())
 
-        They are of one task, that with the most runs: values of others, on other rows, are not comparable.
-        """
-        if not self.own_runs_count:
-            return None
-        runs = self._all_runs.runs
-        tasks = runs["task"][runs["dataset"].isin(self.same)]
-        if tasks.empty:
-            return None
-        of_task = select_runs(self._all_runs, (runs["task"] == tasks.mode()[0]).to_numpy())
-        configurations, values = runs_on(of_task, str(of_task.runs["dataset"].iloc[0]))
-        if len(values) > MOST_TRIALS:  # from the worst to the best
-            kept = np.argsort(values)[np.linspace(0, len(values) - 1, MOST_TRIALS).astype(np.intp)]
-            configurations, values = configurations.take(kept), values[kept]
-        return Observations(configurations, values)
+    @cached_property
+    def trials(self) -> OwnTrials | None:
+        """What these amount to; None if there are none."""
+        return own_trials(self.own_runs, self.all_runs.configurations, self.measure)
 
-    def predictor(self) -> Predictor:
-        """The model, which also knows the trials."""
-        model = self.model().fitted
-        return model if self.trials is None else model.condition(self.trials)
+    def predictor(self, trials: OwnTrials | None = None) -> Predictor:
+        """The model, which also knows trials on the dataset; None = those of the warehouse."""
+        model, trials = self.model().fitted, trials or self.trials
+        return model if trials is None else model.condition(trials.observations)
 
     @cached_property
     def scores(self) -> np.ndarray:
@@ -315,6 +309,9 @@ def recommend(
     metalearner: str = DEFAULT_LEARNER,
     leave_out: bool = False,
     budget: float | None = None,
+    verify: float | None = None,
+    jobs: int | None = None,
+    report: Callable[[RaceProgress], None] = lambda _: None,
 ) -> Recommendation:
     """Rank the warehouse's configurations for a dataset and choose the first ones to try.
 
@@ -332,6 +329,10 @@ def recommend(
             an experiment; else they are the strongest evidence that there is.
         budget: seconds into which one fit of each of the chosen ones is to fit; None = as long as it takes,
             but nothing that takes long without being expected to be worth it (`recommend.cost`).
+        verify: seconds for which the first ones are raced on the dataset, beside the defaults that people
+            begin with (`recommend.racing`), before the choice is made; None = they are not.
+        jobs: runs of the race at the same time; None = one for each processor.
+        report: told where the race stands.
 
     Raises:
         BadInput: a numeric target, no feature, an unknown flow, measure or strategy, nothing in the
@@ -341,6 +342,8 @@ def recommend(
         raise UnknownName(f"unknown strategy {strategy!r}; known are {', '.join(STRATEGIES)}")
     if top < 1:
         raise BadOption(f"can't recommend {top} configurations; ask for 1 or more")
+    if verify is not None and leave_out:
+        raise BadOption("what a race on the dataset finds out can't be left out: choose one of them")
     warehouse = warehouse if warehouse is not None else Warehouse.open(None)
     known = ranking_context(
         dataset,
@@ -350,7 +353,10 @@ def recommend(
         metalearner=metalearner,
         leave_out=leave_out,
     )
-    predictor, metafeatures, configurations = known.predictor(), known.metafeatures(), known.configurations
+    raced = None if verify is None else _raced(known, verify, jobs, report)
+    trials = known.trials if raced is None else raced.trials
+    predictor, metafeatures = known.predictor(trials), known.metafeatures()
+    configurations = known.configurations
     candidates = list(known.candidates.items())
     predicted = predictor.predict(configurations, metafeatures)
     seconds, factor = fit_seconds(known.warehouse, configurations, metafeatures)
@@ -371,7 +377,7 @@ def recommend(
     others = known.warehouse.metafeatures().drop(index=list(known.left_out), errors="ignore")
     nearest = nearest_datasets(others, metafeatures)
     on_nearest = scores_on(known.runs.runs, known.scores, nearest.index)
-    on_dataset = {} if known.trials is None else _values_on_dataset(known.trials, known.measure)
+    on_dataset = {} if trials is None else dict(trials.measured)
     names = dict(known.warehouse.sql("SELECT dataset, name FROM datasets").itertuples(index=False, name=None))
     return Recommendation(
         dataset=dataset,
@@ -396,16 +402,19 @@ def recommend(
         outside=outside_of_known(others, metafeatures),
         left_out=list(known.left_out.values()),
         near_copies=[name for key, name in known.left_out.items() if key not in known.same],
-        trials=0 if known.trials is None else len(known.trials.values),
+        trials=0 if trials is None else len(trials),
         warehouse=known.warehouse,
         model=known.model(),
         candidates=len(candidates),
         not_installed=flows_to_install(known.runs, set(known.flows)),
         fit_factor=factor,
+        race=raced,
     )
 
 
-def _values_on_dataset(trials: Observations, measure: str) -> dict[str, float]:
-    """Setup -> value of the measure as it is, the mean of several trials."""
-    means = pd.Series(oriented(trials.values, measure)).groupby(trials.configurations.setups).mean()
-    return {str(setup): float(value) for setup, value in means.items()}
+def _raced(
+    known: RankingContext, seconds: float, jobs: int | None, report: Callable[[RaceProgress], None]
+) -> Race:
+    from recommend.racing import race  # which imports what runs configurations
+
+    return race(known, seconds, jobs=jobs, report=report)

@@ -26,6 +26,7 @@ from recommend.options import (
     TargetOption,
     named_dataset,
 )
+from recommend.own_trials import learn
 from recommend.usual_measure import remark, usual_measure
 from warehouse.options import WarehouseOption
 from warehouse.store import Warehouse
@@ -256,7 +257,7 @@ def _record(tuned: Tuned, path: str | None) -> str:
     warehouse = Warehouse.create(path)
     outcome.record(tuned, warehouse)
     if not tuned.interrupted:
-        outcome.learn(tuned, Warehouse.open(warehouse.path))
+        learn(tuned.dataset, tuned.search.measure, Warehouse.open(warehouse.path))
     return f"The next recommendation learns from them: their runs are in {warehouse.path}."
 
 

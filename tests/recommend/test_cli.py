@@ -14,7 +14,7 @@ import pytest
 from recommend.cli import main
 from recommend.seeds import read_seeds
 from tests.recommend.conftest import numbers
-from warehouse.store import STARTER
+from warehouse.store import STARTER, Warehouse
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -259,3 +259,34 @@ def test_a_budget_needs_times(run: Run, csv: Path) -> None:
     code, out, err = run(csv, "--budget", "60s")
     assert (code, out) == (2, "")
     assert "no run of the warehouse says how long a fit took" in err
+
+
+def test_a_race_is_printed_and_the_next_recommendation_knows_it(
+    run: Run, csv: Path, small_world: Path, tmp_path: Path
+) -> None:
+    own = Warehouse.open(small_world).export(tmp_path / "own").path
+    code, out, err = run("--dataset", csv, "--warehouse", own, "--verify", "60s", "--jobs", "1", "--quiet")
+    assert (code, err) == (0, "")
+    assert "\nraced " in out
+    assert "Raced for " in out
+    assert f"The next recommendation learns from the race: its runs are in {own}." in out
+    _, after, _ = run("--dataset", csv, "--warehouse", own)
+    assert "runs on this dataset count most" in after
+
+
+def test_a_race_leaves_the_warehouse_alone_where_that_is_wanted(run: Run, csv: Path) -> None:
+    code, out, _ = run("--dataset", csv, "--verify", "60s", "--no-record", "--format", "json")
+    assert code == 0
+    assert json.loads(out)["verification"]["entrants"]
+    assert "runs on this dataset" not in run("--dataset", csv)[1]
+
+
+def test_a_race_needs_a_time_and_a_say(run: Run, csv: Path) -> None:
+    for arguments, complaint in (
+        (("--verify", "soon"), "is no time"),
+        (("--verify", "9s", "--leave-out"), "race"),
+    ):
+        code, out, err = run("--dataset", csv, *arguments, "--no-record")
+        assert (code, out) == (2, "")
+        assert complaint in err
+        assert err.count("\n") == 1

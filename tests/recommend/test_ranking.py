@@ -12,7 +12,7 @@ from ingest.flows import FLOWS, get_flow
 from ingest.reading.datasets import load_dataset
 from ingest.running.limits import Outcome, Trial
 from ingest.running.rows import Run, description_tables, run_tables
-from recommend import ranking
+from recommend import own_trials
 from recommend.ranking import ranking_context
 from recommend.ranking import recommend as rank
 from recommend.seeds import build_pipeline
@@ -123,15 +123,16 @@ def test_of_several_tasks_on_the_dataset_the_one_with_the_most_runs_counts(
 def test_of_very_many_runs_some_count_from_the_best_to_the_worst(
     small_world: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ranking, "MOST_TRIALS", 5)
+    monkeypatch.setattr(own_trials, "MOST_TRIALS", 5)
     dataset = load_dataset(numbers(800, seed=6), name="world800")
     world = Warehouse.open(small_world)
     trials = ranking_context(dataset, warehouse=world, leave_out=False).trials
     runs = world.run_table(None, "predictive_accuracy").runs
     values = runs["value"][runs["dataset"] == dataset.key]
     assert trials is not None
-    assert len(trials.values) == 5
-    assert (trials.values.min(), trials.values.max()) == (values.min(), values.max())
+    assert len(trials) == 5
+    tried = trials.observations.values
+    assert (tried.min(), tried.max()) == (values.min(), values.max())
 
 
 def test_near_copies_of_a_dataset_of_the_warehouse_are_left_out_with_it(

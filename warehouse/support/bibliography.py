@@ -54,6 +54,10 @@ REFERENCES = {
         "F. Hutter, H. H. Hoos, K. Leyton-Brown: Sequential Model-Based Optimization for General Algorithm"
         " Configuration. LION 5, 2011"
     ),
+    "Jamieson 2016": (
+        "K. Jamieson, A. Talwalkar: Non-stochastic Best Arm Identification and Hyperparameter Optimization."
+        " AISTATS 2016"
+    ),
     "James 2000": (
         "G. M. James, T. J. Hastie, C. A. Sugar: Principal Component Models for Sparse Functional Data."
         " Biometrika 87, 2000"

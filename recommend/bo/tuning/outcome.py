@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ingest.flows import get_flow
 from ingest.keys import digest, setup_of
 from ingest.running.rows import Run, description_tables, run_tables
-from metalearners import DEFAULT_LEARNER
-from metalearners.model_store import trained_model
 from recommend.bo.tuning.result import Tuned
 from recommend.bo.tuning.setup import HELD_OUT
 from warehouse.configurations.configuration import Configuration
 from warehouse.configurations.parameters import Value
 from warehouse.store import Warehouse
-from warehouse.support.errors import BadInput, Failed, TooFewRuns, UnusableDataset
+from warehouse.support.errors import Failed, TooFewRuns, UnusableDataset
 from warehouse.support.files import write_bytes
 
 if TYPE_CHECKING:
@@ -48,16 +45,6 @@ def record(tuned: Tuned, warehouse: Warehouse) -> int:
         tables |= description_tables(dataset)
     warehouse.write(tables, source="tune", location=dataset.source)
     return len(results)
-
-
-def learn(tuned: Tuned, warehouse: Warehouse) -> None:
-    """Train the default meta-learner on all runs of `warehouse`, so that the next recommendation need not.
-
-    On all others, too: the next recommendation may be for the same dataset, and its runs count as trials.
-    """
-    with suppress(BadInput):  # there are too few runs to learn from
-        for left_out in ((), (tuned.dataset.key,)):
-            trained_model(warehouse, DEFAULT_LEARNER, tuned.search.measure, leave_out=left_out)
 
 
 def fitted(tuned: Tuned) -> Pipeline | VotingClassifier:

@@ -1,0 +1,105 @@
+"""Runs on the very dataset that configurations are sought for, as trials with comparable values.
+
+Runs of different tasks, on other rows or on fewer of them, have values on different levels. What the same
+configurations came to in two tasks tells how far apart these are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from contextlib import suppress
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from ingest.reading.datasets import Dataset
+from metalearners import DEFAULT_LEARNER
+from metalearners.encoding.scores import oriented
+from metalearners.model_store import trained_model
+from metalearners.predictions import Observations
+from warehouse.configurations.table import ConfigurationTable
+from warehouse.queries import RunTable
+from warehouse.store import Warehouse
+from warehouse.support.errors import BadInput
+
+MOST_TRIALS = 500
+"""Runs on the dataset itself that count; their covariances are a matrix."""
+
+COLUMNS = ["task", "setup", "train_rows", "value"]
+
+
+@dataclass(frozen=True)
+class OwnTrials:
+    """Configurations that were tried on the dataset."""
+
+    observations: Observations
+    """Their values on the level of the runs on the most rows."""
+    measured: pd.Series
+    """Setup -> the same as values of the measure as it is."""
+
+    def __len__(self) -> int:
+        return len(self.observations.values)
+
+
+def runs_on(runs: RunTable, datasets: Collection[str]) -> pd.DataFrame:
+    """The runs on some datasets, on however many rows, with `COLUMNS`."""
+    parts = [part[part["dataset"].isin(list(datasets))] for part in (runs.runs, runs.larger, runs.smaller)]
+    return pd.concat([part[COLUMNS] for part in parts if len(part)] or [runs.runs.iloc[:0][COLUMNS]])
+
+
+def own_trials(runs: pd.DataFrame, configurations: ConfigurationTable, measure: str) -> OwnTrials | None:
+    """The trials that `runs`, with `COLUMNS`, amount to; None if there are none.
+
+    Args:
+        configurations: of at least the setups that are to count.
+    """
+    known = runs[runs["setup"].isin(configurations.setups)]
+    known = known.assign(value=oriented(known["value"].to_numpy(np.float64), measure))
+    by_task = [
+        of_task.groupby("setup", sort=False)["value"].mean()
+        for _, of_task in sorted(known.groupby("task"), key=lambda task: _weight(task[1]), reverse=True)
+    ]
+    if not by_task:
+        return None
+    values = comparable(by_task)
+    if len(values) > MOST_TRIALS:  # from the worst to the best
+        values = values.sort_values()
+        values = values.iloc[np.linspace(0, len(values) - 1, MOST_TRIALS).astype(np.intp)]
+    observations = Observations(configurations.of_setups(values.index), values.to_numpy())
+    measured = pd.Series(oriented(observations.values, measure), index=values.index)
+    return OwnTrials(observations, measured)
+
+
+def comparable(by_task: list[pd.Series]) -> pd.Series:
+    """Value by configuration on the level of the first task.
+
+    Each further task adds the configurations that are not known from those before it, shifted by the mean
+    difference of those that are; a task that shares none with them adds nothing. Where only what was good on
+    few rows was run on more, these were lucky there, and the others come out a little too low.
+
+    Args:
+        by_task: of each task the value by configuration.
+    """
+    values = by_task[0]
+    for of_task in by_task[1:]:
+        level = (values - of_task).mean()  # of those that both have
+        if not np.isnan(level):
+            values = pd.concat([values, of_task[~of_task.index.isin(values.index)] + level])
+    return values
+
+
+def learn(dataset: Dataset, measure: str, warehouse: Warehouse) -> None:
+    """Train the default meta-learner on all runs of `warehouse`, so that the next recommendation need not.
+
+    On all others, too: the next recommendation may be for the same dataset, and its runs count as trials.
+    """
+    with suppress(BadInput):  # there are too few runs to learn from
+        for left_out in ((), (dataset.key,)):
+            trained_model(warehouse, DEFAULT_LEARNER, measure, leave_out=left_out)
+
+
+def _weight(runs: pd.DataFrame) -> tuple[float, int]:
+    """Rows that the runs of a task were fitted on, and how many configurations were."""
+    rows = pd.to_numeric(runs["train_rows"]).astype(np.float64).fillna(np.inf).max()
+    return float(rows), runs["setup"].nunique()
