@@ -191,7 +191,7 @@ def race(
                 break  # there is nothing more to compare, or no time for it
             decisions |= dict.fromkeys(standing[better:], f"behind on {heats[-1].train_rows:,} rows")
         heats.append(rounds.run(tier, entering, share))
-        decisions |= too_long | _failures(heats[-1])
+        decisions |= too_long | _failures(heats[-1], entering, known.measure)
         trials = own_trials(
             pd.concat([known.own_runs, _runs_of(heats, entrants, known.measure)]),
             known.all_runs.configurations,
@@ -203,11 +203,17 @@ def race(
 
 
 def record(race: Race, warehouse: Warehouse) -> None:
-    """Write the runs of a race to `warehouse`; those that it has change nothing."""
+    """Write the runs of a race to `warehouse`; those that it has change nothing.
+
+    Runs that were stopped are left out: the race ended, which says nothing of them.
+    """
     dataset = race.dataset
     known = warehouse.sql("SELECT count(*) AS n FROM datasets WHERE dataset = ?", [dataset.key])["n"].item()
     for heat in race.heats:
-        tables = run_tables(dataset, list(heat.results.values()), heat.procedure)
+        ended = [(run, trial) for run, trial in heat.results.values() if trial.outcome is not Outcome.timeout]
+        if not ended:
+            continue
+        tables = run_tables(dataset, ended, heat.procedure)
         if not known:
             tables |= description_tables(dataset)
         warehouse.write(tables, source="verify", location=dataset.source)
@@ -392,13 +398,15 @@ def _by_expectation(
     return [places[best] for best in np.argsort(-expected, kind="stable")]
 
 
-def _failures(heat: Heat) -> dict[int, str]:
+def _failures(heat: Heat, entering: Sequence[int], measure: str) -> dict[int, str]:
     """Place of each entrant that came to nothing in a round -> why."""
-    return {
-        place: f"{trial.message or 'no value'} on {heat.train_rows:,} rows"
-        for place, (_, trial) in heat.results.items()
-        if trial.outcome is not Outcome.success
-    }
+    failures = {}
+    for place in entering:
+        if place not in heat.results:
+            failures[place] = f"needs more than {heat.train_rows:,} rows"
+        elif _value(trial := heat.results[place][1], measure) is None:
+            failures[place] = f"{trial.message or 'no value'} on {heat.train_rows:,} rows"
+    return failures
 
 
 def _value(trial: Trial, measure: str) -> float | None:

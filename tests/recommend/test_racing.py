@@ -10,6 +10,7 @@ import pytest
 
 import recommend
 from ingest.reading.datasets import Dataset, load_dataset
+from ingest.running.experiments import planned_runs
 from ingest.running.limits import Outcome, Trial
 from recommend import racing
 from recommend.cost import FitSeconds
@@ -183,6 +184,28 @@ def test_runs_are_recorded_once_and_not_made_again(
     assert len(made) == len(both - ran)
     total = Warehouse.open(world.path).sql("SELECT count(*) AS n FROM runs WHERE train_rows IS NOT NULL")
     assert total["n"].item() == len(ran | both)
+
+
+def test_runs_that_were_stopped_are_not_recorded(
+    small_world: Path, tmp_path: Path, told: Callable[[Told], None]
+) -> None:
+    world = Warehouse.open(small_world).export(tmp_path / "world")
+    before = world.version
+    told(lambda _flow, _rows: Trial(Outcome.timeout, None, "stopped after 5 s", 5.0))
+    result = raced(world.path, load_dataset(numbers(900, seed=50), name="mine"))
+    assert {result.decision(place) for place in result.order} == {"stopped after 5 s on 500 rows"}
+    record(result, world)
+    assert Warehouse.open(world.path).version == before
+
+
+def test_a_configuration_that_needs_more_rows_is_out(
+    small_world: Path, told: Callable[[Told], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told(trees_win)
+    monkeypatch.setattr(racing, "planned_runs", lambda *arguments: planned_runs(*arguments)[1:])
+    result = raced(small_world, load_dataset(numbers(6000, seed=50)))
+    reasons = set(result.decisions.values())
+    assert {"needs more than 500 rows", "needs more than 2,000 rows"} <= reasons
 
 
 def test_the_document_describes_the_race(small_world: Path, told: Callable[[Told], None]) -> None:
