@@ -1,7 +1,7 @@
 """First recommendations for whole tables, beside what people begin with anyway; all are trained for real.
 
     pip install flaml==2.7.0
-    python -m tests.benchmarks.real_tables FOLDER --results results.jsonl [--measure NAME] [--most-rows N]
+    python -m tests.benchmarks.real_tables FOLDER --results results.jsonl [--measure NAME] [--verify S]
 
 FOLDER holds tables, and an index.csv with their names and targets. A third of each table is held out. All
 that is compared sees the other rows only; a recommendation does without runs on the table and on its family.
@@ -9,7 +9,9 @@ Of several candidates the best on a quarter of these rows is taken, trained on a
 value of the measure on the rows held out; a candidate that fails counts as predicting the classes' shares.
 
     ours          the first recommendation, and the best of the first three
-    portfolio     the same by a greedy portfolio of the same runs
+    raced         the first recommendation after a race of S seconds on one processor, in which it may see all
+                  of the other rows
+    portfolio     the first, and the best of the first three by a greedy portfolio of the same runs
     defaults      CatBoost, LightGBM, a random forest, a logistic regression; and the best of the four
     FLAML         what its zero-shot portfolios name of LightGBM (alone), random forest and extra trees
     AutoGluon     the first of CatBoost (alone), LightGBM and XGBoost in its portfolio of 2025
@@ -45,6 +47,7 @@ from ingest.running.limits import run_limited
 from ingest.running.plan import read_pool
 from ingest.running.resampling import hold_out, stratified_sample
 from metalearners import DEFAULT_LEARNER
+from recommend.racing import race
 from recommend.ranking import ranking_context
 from tests.benchmarks.flaml_zero_shot import MATCHING, PLAN
 from tests.benchmarks.real_fits import SHARES, Candidate, both_values
@@ -76,12 +79,15 @@ def main() -> None:
     parser.add_argument("--every", type=int, default=1, help="take every so many of the tables")
     parser.add_argument("--trial-time", type=float, default=1800.0, help="seconds of processor time of a fit")
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--verify", type=float, help="seconds of a race; default: none")
     options = parser.parse_args()
     journal = Journal(options.results)
     records = [record for record in journal.records() if record["measure"] == options.measure]
     done = {record["table"] for record in records}
     files = [file for file in find_datasets(options.folder)[:: options.every] if file.path.stem not in done]
-    work = partial(judged, options.warehouse, options.measure, options.most_rows, options.trial_time)
+    work = partial(
+        judged, options.warehouse, options.measure, options.most_rows, options.trial_time, options.verify
+    )
     for record in side_by_side(work, files, options.jobs):
         journal.append(record)
         records.append(record)
@@ -90,7 +96,12 @@ def main() -> None:
 
 
 def judged(
-    warehouse: Path, measure: str, most_rows: int | None, seconds: float, file: DatasetFile
+    warehouse: Path,
+    measure: str,
+    most_rows: int | None,
+    seconds: float,
+    verify: float | None,
+    file: DatasetFile,
 ) -> dict[str, Any]:
     """The values of all contenders on one table."""
     warnings.simplefilter("ignore")
@@ -101,7 +112,7 @@ def judged(
         if most_rows is not None and most_rows < len(rows):
             rows = stratified_sample(class_codes(dataset), most_rows, seed=0)
         train, test = (rows[part] for part in hold_out(class_codes(dataset)[rows], HELD_OUT, seed=0))
-        found = contenders(dataset, dataset.take(train), Warehouse.open(warehouse), measure)
+        found = contenders(dataset, dataset.take(train), Warehouse.open(warehouse), measure, verify)
     except BadInput as error:
         return record | {"refused": str(error)}
     fit, validated = (train[part] for part in hold_out(class_codes(dataset)[train], VALIDATED, seed=0))
@@ -128,11 +139,16 @@ def judged(
 
 
 def contenders(
-    dataset: Dataset, part: Dataset, warehouse: Warehouse, measure: str
+    dataset: Dataset, part: Dataset, warehouse: Warehouse, measure: str, verify: float | None
 ) -> dict[str, list[Candidate]]:
     """Name -> candidates; the first of them is the one that is judged alone."""
     pool = read_pool(PLAN.parent / "pool.json")
-    return {
+    raced = (
+        {}
+        if verify is None
+        else {"raced": [next(first_choices(dataset, part, warehouse, measure, DEFAULT_LEARNER, verify))]}
+    )
+    return raced | {
         OURS: list(first_choices(dataset, part, warehouse, measure, DEFAULT_LEARNER)),
         "portfolio": list(first_choices(dataset, part, warehouse, measure, "portfolio")),
         "defaults": [Configuration(flow, get_flow(flow).default()) for flow in DEFAULTS],
@@ -149,12 +165,18 @@ def contenders(
 
 
 def first_choices(
-    dataset: Dataset, part: Dataset, warehouse: Warehouse, measure: str, learner: str
+    dataset: Dataset,
+    part: Dataset,
+    warehouse: Warehouse,
+    measure: str,
+    learner: str,
+    verify: float | None = None,
 ) -> Iterator[Configuration]:
-    """What is recommended to who has these rows of the dataset."""
+    """What is recommended to who has these rows of the dataset, and this time for a race on them."""
     known = ranking_context(dataset, part=part, warehouse=warehouse, measure=measure, metalearner=learner)
     candidates = list(known.candidates.values())
-    for position in known.predictor().choose(known.configurations, known.metafeatures(), TOP):
+    trials = None if verify is None else race(known, verify, jobs=1).trials
+    for position in known.predictor(trials).choose(known.configurations, known.metafeatures(), TOP):
         yield candidates[position]
 
 
