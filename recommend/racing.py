@@ -1,8 +1,8 @@
 """Races: the head of a recommendation beside what people begin with anyway, on more and more of the rows.
 
 Successive halving (Jamieson 2016): all are fitted on few rows, the better half of them on more, the better
-half of these on all. Which half is better is what the meta-learner expects after what came of each, so that a
-lead by chance on few rows does not decide.
+half of these on all. What came of each on the rows of a round decides, which names better ones than what the
+meta-learner expects after it.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from ingest.running.limits import MEBIBYTE, Outcome, Processes, Trial, run_limit
 from ingest.running.plan import ENOUGH_MORE_ROWS, Plan, SplitRule, Tier
 from ingest.running.pool import Member
 from ingest.running.rows import Run, description_tables, run_tables
+from metalearners.encoding.scores import oriented
 from recommend.cost import fit_seconds, worthwhile
 from recommend.own_trials import COLUMNS, OwnTrials, own_trials
 from recommend.ranking import RankingContext
@@ -180,7 +181,6 @@ def race(
     heats: list[Heat] = []
     decisions: dict[int, str] = {}
     standing = list(range(len(entrants)))
-    trials = known.trials
     for place, tier in enumerate(rounds.tiers):
         left = began + seconds - time.monotonic()
         share = left if place + 1 == len(rounds.tiers) else left / 2
@@ -192,12 +192,12 @@ def race(
             decisions |= dict.fromkeys(standing[better:], f"behind on {heats[-1].train_rows:,} rows")
         heats.append(rounds.run(tier, entering, share))
         decisions |= too_long | _failures(heats[-1], entering, known.measure)
-        trials = own_trials(
-            pd.concat([known.own_runs, _runs_of(heats, entrants, known.measure)]),
-            known.all_runs.configurations,
-            known.measure,
-        )
-        standing = _by_expectation(known, entrants, [one for one in entering if one not in decisions], trials)
+        standing = _by_value(heats[-1], [one for one in entering if one not in decisions], known.measure)
+    trials = own_trials(
+        pd.concat([known.own_runs, _runs_of(heats, entrants, known.measure)]),
+        known.all_runs.configurations,
+        known.measure,
+    )
     took = time.monotonic() - began
     return Race(known.part, known.measure, entrants, heats, decisions, standing, took, trials)
 
@@ -389,13 +389,11 @@ def _runs_of(heats: Sequence[Heat], entrants: Sequence[Entrant], measure: str) -
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def _by_expectation(
-    known: RankingContext, entrants: Sequence[Entrant], places: Sequence[int], trials: OwnTrials | None
-) -> list[int]:
-    """These entrants, that first of which most is expected after the trials."""
-    configurations = known.all_runs.configurations.of_setups([entrants[place].setup for place in places])
-    expected = known.predictor(trials).predict(configurations, known.metafeatures()).mean
-    return [places[best] for best in np.argsort(-expected, kind="stable")]
+def _by_value(heat: Heat, places: Sequence[int], measure: str) -> list[int]:
+    """These entrants, which have values, the best in the round first; of equals, what entered first."""
+    values = [_value(heat.results[place][1], measure) for place in places]
+    goodness = oriented(np.array(values, np.float64), measure)
+    return [places[best] for best in np.argsort(-goodness, kind="stable")]
 
 
 def _failures(heat: Heat, entering: Sequence[int], measure: str) -> dict[int, str]:

@@ -205,8 +205,8 @@ class RankingContext:
 
     @cached_property
     def all_runs(self) -> RunTable:
-        """Runs of all flows."""
-        return self.warehouse.run_table(None, self.measure)
+        """Runs of all flows, on this measure alone."""
+        return self.warehouse.run_table(None, self.measure, related=False)
 
     @cached_property
     def runs(self) -> RunTable:

@@ -12,6 +12,7 @@ from warehouse.support.errors import BadInput
 
 ACCURACY = "predictive_accuracy"
 AUC = "area_under_roc_curve"
+LOG_LOSS = "log_loss"
 NORMALIZED = "normalized_accuracy"
 
 
@@ -49,7 +50,7 @@ COMMON = (
     ),
     Measure("f1_macro", True, "F1 of the classes, each class counting the same", ("macro_f1",)),
     Measure(
-        "log_loss",
+        LOG_LOSS,
         False,
         "mean negative natural logarithm of the probability predicted for the true class",
         ("cross_entropy", "logloss", "neg_log_loss"),
@@ -173,6 +174,9 @@ OTHERS = (
 MEASURES: Mapping[str, Measure] = {measure.name: measure for measure in (*COMMON, *OTHERS)}
 """All known measures, by name."""
 
+_RELATED = (ACCURACY, AUC, LOG_LOSS)
+"""Whether predicted classes are right, ranked right and sure."""
+
 _NAMES = {name: name for name in MEASURES} | {
     alias: measure.name for measure in MEASURES.values() for alias in measure.aliases
 }
@@ -211,6 +215,15 @@ def larger_is_better(measure: str) -> bool:
     if measure not in MEASURES:
         raise _unknown(measure)
     return MEASURES[measure].larger_is_better
+
+
+def related_measures(measure: str) -> tuple[str, ...]:
+    """Measures whose values tell something about `measure`, too: other sides of how good predictions are.
+
+    Args:
+        measure: as in the warehouse.
+    """
+    return tuple(other for other in _RELATED if other != measure) if measure in _RELATED else ()
 
 
 def _plain(name: str) -> str:

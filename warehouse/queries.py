@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from warehouse.configurations.parameters import Scale
 from warehouse.configurations.table import SEPARATOR, ConfigurationTable
-from warehouse.measures import ACCURACY, NORMALIZED, known_name
+from warehouse.measures import ACCURACY, NORMALIZED, known_name, related_measures
 from warehouse.normalized import normalized_accuracy
 from warehouse.published import harmonized
 from warehouse.support.errors import UnknownName
@@ -39,7 +39,8 @@ class RunTable:
     `smaller` those on fewer, with the same columns. `configurations` has one row per setup of `runs`, in
     order of first run; its hyperparameters are Python values (None, bool, int, float, str) or `ABSENT`, in
     alphabetical order. `scales` says of hyperparameters, by the name of their column, on which scale their
-    numbers compare, where that was declared for a flow.
+    numbers compare, where that was declared for a flow. `related` has the values of related measures by run
+    (index) and measure (columns), NaN where a run has none; it may lack runs, and have others.
     """
 
     flow: str | None
@@ -49,15 +50,17 @@ class RunTable:
     scales: Mapping[str, Scale] = field(default_factory=dict)
     larger: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=_COLUMNS))
     smaller: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=_COLUMNS))
+    related: pd.DataFrame = field(default_factory=pd.DataFrame)
 
 
-def run_table(ask: Ask, flow: str | None, measure: str) -> RunTable:
+def run_table(ask: Ask, flow: str | None, measure: str, *, related: bool = True) -> RunTable:
     """Runs of `flow` that have a value of `measure`.
 
     `flow` is a flow ("openml:6969", or "6969" for short), an algorithm ("random_forest": all its flows), or
     None for all runs; then the configurations are a joint table. `measure` is any that runs
     have, or an alias (`warehouse.measures`); `normalized_accuracy` is computed from the accuracy where it is
-    not stored. Raises `BadInput` for an unknown flow or measure, and names the known ones.
+    not stored. Values of `related` measures are for who learns from the runs; others need not ask for them.
+    Raises `BadInput` for an unknown flow or measure, and names the known ones.
     """
     resolved, flows = _resolve_flow(ask, flow)
     measure = _stored_name(ask, measure)
@@ -76,7 +79,10 @@ def run_table(ask: Ask, flow: str | None, measure: str) -> RunTable:
     table = ConfigurationTable(algorithms, hyperparameters, flow is None)
     declared = ask(_SCALES, naming).to_pylist()
     scales = {row["parameter"]: row["scale"] for row in declared if row["parameter"] in hyperparameters}
-    return RunTable(resolved, measure, runs, table, scales, larger, smaller)
+    others = related_measures(measure) if related else ()
+    of_others = ask(_RELATED, {"flows": flows, "measures": others}) if others else None
+    by_run = pd.DataFrame() if of_others is None else _pivot(of_others, "run", "measure")
+    return RunTable(resolved, measure, runs, table, scales, larger, smaller, by_run)
 
 
 def performance_matrix(ask: Ask, measure: str) -> pd.DataFrame:
@@ -148,6 +154,12 @@ LEFT JOIN usual ON usual.dataset = t.dataset
 WHERE e.measure = $measure AND ($flows IS NULL OR list_contains($flows, e.flow)) AND r.outcome = 'success'
   AND e.value IS NOT NULL
 ORDER BY i.version, r.position, r.run
+"""
+
+_RELATED = """
+SELECT run, measure, value FROM evaluations
+WHERE list_contains($measures, measure) AND ($flows IS NULL OR list_contains($flows, flow))
+  AND value IS NOT NULL
 """
 
 _COLUMN = "CASE WHEN $joint THEN coalesce(f.algorithm, f.flow) || $separator ELSE '' END || parameter"

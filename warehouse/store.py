@@ -127,9 +127,9 @@ class Warehouse:
         with _unreadable_is_bad_input(self.path):
             return self._snapshot.query(query, parameters)
 
-    def run_table(self, flow: str | None, measure: str) -> RunTable:
+    def run_table(self, flow: str | None, measure: str, *, related: bool = True) -> RunTable:
         """Successful runs and their configurations; see `warehouse.queries.run_table`."""
-        return queries.run_table(self.arrow, flow, measure)
+        return queries.run_table(self.arrow, flow, measure, related=related)
 
     def performance_matrix(self, measure: str) -> pd.DataFrame:
         """Values by setup and dataset; see `warehouse.queries.performance_matrix`."""

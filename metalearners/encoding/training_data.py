@@ -4,6 +4,7 @@ Notation
     m          runs, n configurations, d datasets
     value         of the measure in one run
     score         (m,) the run's value in standard scores of its dataset (`metalearners.encoding.scores`)
+    r             measures that are related to the one that is learned (`warehouse.measures`)
     metafeatures  (d, any) qualities by dataset; NaN where a dataset has none
 """
 
@@ -61,6 +62,8 @@ class TrainingData:
     """(m,) rows that the run was fitted on; NaN: all."""
     larger: LargerRuns
     """Runs on more rows, which repeat some of these."""
+    related: np.ndarray
+    """(m, r) values of related measures, larger is better; NaN where a run has none."""
     scales: Mapping[str, Scale] = field(default_factory=dict)
     """Column of `hyperparameters` -> declared scale of its numbers, where there is one."""
 
@@ -95,6 +98,7 @@ def training_data(runs: RunTable, metafeatures: pd.DataFrame) -> TrainingData:
         families=pd.factorize(table["family"].to_numpy()[first])[0],
         train_rows=_train_rows(table),
         larger=_larger_runs(runs),
+        related=_related(runs),
         scales=runs.scales,
     )
 
@@ -108,6 +112,13 @@ def _larger_runs(runs: RunTable) -> LargerRuns:
         train_rows=_train_rows(again),
         values=oriented(again["value"].to_numpy(np.float64), runs.measure),
     )
+
+
+def _related(runs: RunTable) -> np.ndarray:
+    values = runs.related.reindex(runs.runs["run"])
+    columns = [oriented(of_runs.to_numpy(np.float64), str(measure)) for measure, of_runs in values.items()]
+    related = np.column_stack([np.empty((len(values), 0)), *columns])
+    return np.where(np.isfinite(related), related, np.nan)
 
 
 def _train_rows(runs: pd.DataFrame) -> np.ndarray:
@@ -132,8 +143,9 @@ def runs_on(runs: RunTable, dataset: str) -> tuple[ConfigurationTable, np.ndarra
 
 
 def runs_checksum(runs: RunTable) -> int:
-    """The same for the same runs with the same values and declared scales."""
-    values = zlib.crc32(pd.util.hash_pandas_object(runs.runs[["run", "value"]]).to_numpy().tobytes())
+    """The same for the same runs with the same values, related ones too, and declared scales."""
+    of_runs = runs.runs[["run", "value"]].join(runs.related, on="run")
+    values = zlib.crc32(pd.util.hash_pandas_object(of_runs).to_numpy().tobytes())
     return zlib.crc32("".join(f"{name}={scale};" for name, scale in runs.scales.items()).encode(), values)
 
 

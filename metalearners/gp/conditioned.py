@@ -54,7 +54,10 @@ class Conditioned:
     def expect(
         self, configurations: ConfigurationTable, metafeatures: pd.Series, rows: float | None = None
     ) -> Expected | None:
-        """As `InOwnUnit.expect`, for runs on as many rows as the trials."""
+        """As `InOwnUnit.expect`, for runs on as many rows as the trials.
+
+        Of what was tried another run is expected to come to the same, as it is in `choose`.
+        """
         if self._say_nothing:
             model = self.model
             return model.expect(configurations, metafeatures, rows) if isinstance(model, InOwnUnit) else None
@@ -65,7 +68,8 @@ class Conditioned:
         prior, of_trials = self._priors(configurations, metafeatures)
         with one_thread():
             above = Posterior(of_trials, z).compare(prior, of_runs=True)
-        mean, off = z.mean() + above.mean, Z80 * _std(above)
+        measured = _measured(prior, of_trials, z)
+        mean, off = z.mean() + np.where(np.isnan(measured), above.mean, measured), Z80 * _std(above)
         return Expected(*(link.to_values(part) for part in (mean, mean - off, mean + off)))
 
     def beats(
@@ -121,7 +125,8 @@ def _measured(prior: Prior, of_trials: Prior, targets: Floats) -> Floats:
     """
     if prior.points is None or of_trials.points is None:
         return np.full(len(prior.mean), np.nan)
-    tried = [point.tobytes() for point in of_trials.points]
-    above = pd.Series(targets - targets.mean()).groupby(tried).mean()
-    measured: Floats = above.reindex([point.tobytes() for point in prior.points]).to_numpy()
+    # As text: arrays of bytes lose the zeros at their ends, and with them points that end in 0.
+    tried = [point.tobytes().hex() for point in of_trials.points]
+    known = [point.tobytes().hex() for point in prior.points]
+    measured: Floats = pd.Series(targets - targets.mean()).groupby(tried).mean().reindex(known).to_numpy()
     return measured

@@ -127,7 +127,8 @@ class FunctionalPCA:
         """As `InOwnUnit.expect`."""
         if self.own_unit is None:
             return None
-        return self.own_unit.expect(self.predict(configurations, metafeatures).mean, metafeatures, rows)
+        with one_thread():
+            return self.own_unit.expect(self.predict(configurations, metafeatures).mean, metafeatures, rows)
 
     def beats(
         self, configurations: ConfigurationTable, other: ConfigurationTable, metafeatures: pd.Series
@@ -210,6 +211,9 @@ class FunctionalPCALearner(WithSettings):
     """Score below which runs count the same: how bad a bad configuration is says nothing."""
     normal: float = 0.5
     """Share of the normal scores of the ranks in what is learned, 0 to 1; the rest are standard scores."""
+    related: float = 0.5
+    """Weight of each related measure in what is learned, where the measure itself has 1: on some hundred
+    rows, what others say of how good a run's predictions are is less a matter of chance than its accuracy."""
     size: int = 256
     """Most configurations that the kernel's features are built on."""
     seed: int = 0
@@ -223,10 +227,12 @@ class FunctionalPCALearner(WithSettings):
             min(self.components, self.size) < 1
             or self.rounds < 0
             or not 0 <= self.normal <= 1
+            or not 0 <= self.related < np.inf
             or self.worst >= 0
         ):
             raise BadOption(
-                "components and size must be positive, rounds 0 or more, normal from 0 to 1, worst negative"
+                "components and size must be positive, rounds and related 0 or more, normal from 0 to 1,"
+                " worst negative"
             )
 
     def fit(self, runs: RunTable, metafeatures: pd.DataFrame) -> FunctionalPCA:
@@ -239,15 +245,16 @@ class FunctionalPCALearner(WithSettings):
             return self._learn(training_data(runs, metafeatures))
 
     def _learn(self, data: TrainingData) -> tuple[FunctionalPCA, Expectations]:
-        targets = self._targets(data)
-        kernel, phi = learn_kernel(data, targets, size=self.size, seed=self.seed)
+        targets = self._targets(data.scores, data.dataset)
+        learned = self._with_related(targets, data)
+        kernel, phi = learn_kernel(data, learned, size=self.size, seed=self.seed)
         rows = [np.flatnonzero(data.dataset == d) for d in range(len(data.metafeatures))]
         varied = np.array([np.ptp(targets[own]) > 0 for own in rows], dtype=bool)
         rows = [own for own, keep in zip(rows, varied, strict=True) if keep]
         random = np.random.default_rng(self.seed)
         grid = phi[random.permutation(len(phi))[:_GRID]]
         functions = learn_functions(
-            [Runs(phi[own], targets[own]) for own in rows],
+            [Runs(phi[own], learned[own]) for own in rows],
             grid,
             components=self.components,
             rounds=self.rounds,
@@ -263,9 +270,9 @@ class FunctionalPCALearner(WithSettings):
         ]
         uncertainty = _learn_uncertainty(of_datasets, expected, factor, random)
         chosen = np.concatenate([*rows, np.empty(0, np.intp)])
-        learned = np.concatenate([*(comparable for _, comparable, _ in of_datasets), np.empty(0)])
+        comparable = np.concatenate([*(own for _, own, _ in of_datasets), np.empty(0)])
         of_runs = [phi[own] @ w for own, w in zip(rows, expected, strict=True)]
-        expectations = Expectations(chosen, learned, np.concatenate([*of_runs, np.empty(0)]))
+        expectations = Expectations(chosen, comparable, np.concatenate([*of_runs, np.empty(0)]))
         model = FunctionalPCA(
             kernel=kernel,
             descriptions=descriptions,
@@ -280,15 +287,24 @@ class FunctionalPCALearner(WithSettings):
             calibration=uncertainty.calibration,
             normal=self.normal,
             gain_calibration=uncertainty.gain_calibration,
-            own_unit=learn_own_unit(data, chosen, learned, expectations.expected),
+            own_unit=learn_own_unit(data, chosen, comparable, expectations.expected),
         )
         return model, expectations
 
-    def _targets(self, data: TrainingData) -> Floats:
+    def _targets(self, scores: Floats, dataset: Positions) -> Floats:
         """(m,) scores that are clipped below, mixed with normal scores of the ranks: the top counts more."""
-        clipped = standard_scores(np.maximum(data.scores, self.worst), data.dataset)
-        ranked = _normal_scores(data.scores, data.dataset)
-        return standard_scores((1 - self.normal) * clipped + self.normal * ranked, data.dataset)
+        clipped = standard_scores(np.maximum(scores, self.worst), dataset)
+        ranked = _normal_scores(scores, dataset)
+        return standard_scores((1 - self.normal) * clipped + self.normal * ranked, dataset)
+
+    def _with_related(self, targets: Floats, data: TrainingData) -> Floats:
+        """(m,) weighted means of the targets and those of the related measures that a run has."""
+        of_related = [
+            self._targets(standard_scores(values, data.dataset), data.dataset) for values in data.related.T
+        ]
+        known = np.column_stack([targets, *of_related])
+        weights = np.array([1.0, *[self.related] * len(of_related)]) * ~np.isnan(known)
+        return standard_scores(np.nansum(weights * known, axis=1) / weights.sum(axis=1), data.dataset)
 
 
 @dataclass(frozen=True)
@@ -348,7 +364,7 @@ def _normal_scores(values: Floats, dataset: Positions | None = None) -> Floats:
     if dataset is None:
         return standard_scores(ndtri((rankdata(values) - 0.5) / len(values)))
     groups = pd.Series(values).groupby(dataset)
-    share = (groups.rank().to_numpy() - 0.5) / groups.transform("size").to_numpy()
+    share = (groups.rank().to_numpy() - 0.5) / groups.transform("count").to_numpy()
     return standard_scores(ndtri(share), dataset)
 
 

@@ -24,7 +24,7 @@ from metalearners.encoding.scores import oriented
 from metalearners.encoding.training_data import runs_on, select_runs
 from metalearners.judging.evaluation import interval, kendall_tau, normalized_regret
 from tests.benchmarks.first_choices import parser_of, significance
-from tests.benchmarks.folds import left_out
+from tests.benchmarks.folds import Half, left_out
 from tests.benchmarks.what_wins import markdown
 from warehouse.queries import RunTable
 from warehouse.store import Warehouse
@@ -52,14 +52,15 @@ def main() -> None:
     runs, metafeatures = warehouse.run_table(None, options.measure), warehouse.metafeatures()
     for learner in options.learner or [DEFAULT_LEARNER]:
         results = {
-            name: judged(learner, runs, metafeatures, draw, options.runs) for name, draw in DRAWS.items()
+            name: judged(learner, runs, metafeatures, draw, options.runs, options.half)
+            for name, draw in DRAWS.items()
         }
         print(f"{learner}, {options.runs} runs on each dataset that is not dense\n")
         print(markdown(table(results)))
 
 
 def judged(
-    learner: str, runs: RunTable, metafeatures: pd.DataFrame, draw: Draw | None, n: int
+    learner: str, runs: RunTable, metafeatures: pd.DataFrame, draw: Draw | None, n: int, half: Half | None
 ) -> pd.DataFrame:
     """Tau and regret by dataset, each left out with its fold."""
     found = {}
@@ -67,7 +68,7 @@ def judged(
     def change(known: RunTable, fold: int) -> RunTable:
         return thinned(known, draw, n, np.random.default_rng(fold))
 
-    for tested, model in left_out(learner, runs, metafeatures, change):
+    for tested, model in left_out(learner, runs, metafeatures, change, half):
         for dataset in tested:
             configurations, values = runs_on(runs, dataset)
             described = metafeatures.loc[[dataset]].iloc[0]

@@ -1,6 +1,6 @@
 """What the first choices of learners are worth, beside the defaults that people begin with anyway.
 
-    python -m tests.benchmarks.first_choices [--warehouse DIR] [--measure NAME] [--learner NAME ...]
+    python -m tests.benchmarks.first_choices [--measure NAME] [--learner NAME ...] [--half NAME]
 
 Learners rank the configurations of each dataset without the runs of its family (`tests.benchmarks.folds`); a
 default is the same on every dataset. Prints tables in Markdown.
@@ -30,7 +30,7 @@ from ingest.keys import setup_of
 from metalearners.encoding.scores import oriented
 from metalearners.encoding.training_data import runs_on
 from metalearners.judging.evaluation import TOPS, interval, kendall_tau
-from tests.benchmarks.folds import left_out
+from tests.benchmarks.folds import HALVES, Half, half_of, left_out
 from tests.benchmarks.what_wins import markdown, regrets
 from warehouse.configurations.configuration import Configuration
 from warehouse.measures import canonical_measure
@@ -75,9 +75,9 @@ def main() -> None:
     at_full_size: dict[str, Choices] = {}
     for learner in options.learner or LEARNERS:
         taus[learner], choices[learner], at_full_size[learner] = judged(
-            learner, runs, warehouse.metafeatures(), most
+            learner, runs, warehouse.metafeatures(), most, options.half
         )
-    of_defaults = defaults(runs)
+    of_defaults = defaults(runs, options.half)
     choices |= of_defaults
     at_full_size |= of_defaults
     rows = {
@@ -107,12 +107,12 @@ def wins(regret: pd.Series, choices: Choices, others: Choices) -> str:
 
 
 def judged(
-    learner: str, runs: RunTable, metafeatures: pd.DataFrame, most: pd.Series
+    learner: str, runs: RunTable, metafeatures: pd.DataFrame, most: pd.Series, half: Half | None
 ) -> tuple[str, Choices, Choices]:
     """Mean tau, and the first choices on each dataset: among all of its runs, and among those of `most`."""
     taus, choices, at_full_size = [], {}, {}
     of_dataset = most.reset_index().groupby("dataset")["setup"]
-    for tested, model in left_out(learner, runs, metafeatures):
+    for tested, model in left_out(learner, runs, metafeatures, half=half):
         for dataset in tested:
             configurations, values = runs_on(runs, dataset)
             described = metafeatures.loc[dataset]
@@ -124,11 +124,12 @@ def judged(
 
 
 def parser_of(description: str | None, learners: Collection[str]) -> argparse.ArgumentParser:
-    """A command line that names a warehouse, a measure, and some of `learners`."""
+    """A command line that names a warehouse, a measure, some of `learners`, and what they are judged by."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--warehouse", default=STARTER)
     parser.add_argument("--measure", default="predictive_accuracy", type=canonical_measure)
     parser.add_argument("--learner", action="append", choices=learners)
+    parser.add_argument("--half", choices=HALVES, help="of the families of datasets; default: both")
     return parser
 
 
@@ -139,10 +140,11 @@ def regrets_of(runs: pd.DataFrame, measure: str) -> pd.Series:
     return regrets(means)
 
 
-def defaults(runs: RunTable) -> dict[str, Choices]:
+def defaults(runs: RunTable, half: Half | None) -> dict[str, Choices]:
     """The default of each flow, as the only choice on every dataset on which it ran successfully."""
+    of_half = runs.runs[[half in (None, half_of(family)) for family in runs.runs["family"]]]
     setups = {name: setup_of(Configuration(name, FLOWS[name].default())) for name in DEFAULTS}
-    datasets_of = runs.runs.groupby("setup")["dataset"].unique()
+    datasets_of = of_half.groupby("setup")["dataset"].unique()
     return {
         f"default of {name}": {dataset: [setup] for dataset in datasets_of[setup]}
         for name, setup in setups.items()

@@ -26,7 +26,7 @@ from metalearners.encoding.training_data import runs_on
 from metalearners.predictions import InOwnUnit, Observations
 from recommend.expectations import default_of
 from tests.benchmarks.first_choices import parser_of
-from tests.benchmarks.folds import left_out
+from tests.benchmarks.folds import Half, left_out
 from tests.benchmarks.what_wins import markdown
 from warehouse.queries import RunTable
 from warehouse.store import Warehouse
@@ -43,7 +43,7 @@ def main() -> None:
     warehouse = Warehouse.open(options.warehouse)
     runs, metafeatures = warehouse.run_table(None, options.measure), warehouse.metafeatures()
     for learner in options.learner or [DEFAULT_LEARNER]:
-        found = promises(learner, runs, metafeatures, options.trials)
+        found = promises(learner, runs, metafeatures, options.trials, options.half)
         print(f"{learner}, {runs.measure}\n")
         first = found[found["rank"] == 1]
         by_rows = first.groupby(pd.cut(first["rows"], ROWS), observed=True)
@@ -56,12 +56,14 @@ def main() -> None:
             print(summary(by_stated, ["stated", "true"], {}), end="\n\n")
 
 
-def promises(learner: str, runs: RunTable, metafeatures: pd.DataFrame, trials: int) -> pd.DataFrame:
+def promises(
+    learner: str, runs: RunTable, metafeatures: pd.DataFrame, trials: int, half: Half | None
+) -> pd.DataFrame:
     """One row for each of the first choices on each dataset; columns as above, and rank and rows."""
     default = default_of(runs.configurations)
     every = pd.concat([runs.runs, runs.larger])
     rows = []
-    for tested, model in left_out(learner, runs, metafeatures):
+    for tested, model in left_out(learner, runs, metafeatures, half=half):
         if not isinstance(model, InOwnUnit) or default is None:
             raise SystemExit(f"{learner} promises nothing")
         of_tested = every[every["dataset"].isin(tested)]

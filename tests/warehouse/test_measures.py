@@ -2,7 +2,7 @@
 
 import pytest
 
-from warehouse.measures import MEASURES, canonical_measure, known_name, larger_is_better
+from warehouse.measures import MEASURES, canonical_measure, known_name, larger_is_better, related_measures
 from warehouse.support.errors import BadInput
 
 ALIASES = {
@@ -49,6 +49,12 @@ def test_smaller_is_better_for_losses_and_costs(name: str) -> None:
 @pytest.mark.parametrize("name", LARGER_IS_BETTER)
 def test_larger_is_better_for_scores(name: str) -> None:
     assert larger_is_better(name)
+
+
+def test_accuracy_area_and_log_loss_tell_something_about_each_other() -> None:
+    assert set(related_measures("predictive_accuracy")) == {"area_under_roc_curve", "log_loss"}
+    assert set(related_measures("log_loss")) == {"area_under_roc_curve", "predictive_accuracy"}
+    assert related_measures("fit_seconds") == ()
 
 
 def test_no_two_measures_share_a_name() -> None:

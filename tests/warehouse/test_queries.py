@@ -173,6 +173,28 @@ def test_measures_of_ones_own_are_read_by_their_own_name(warehouse: Warehouse, m
     assert warehouse.performance_matrix(measure).to_numpy().tolist() == [[-0.5]]
 
 
+def test_who_learns_from_runs_gets_related_measures_with_them(warehouse: Warehouse) -> None:
+    tables = runs(accuracies={"openml:1": 0.9, "openml:2": 0.8})
+    first, second = tables["evaluations"]["run"]
+    more = pd.DataFrame(
+        [
+            (first, "log_loss", 0.3, FOREST),
+            (first, "area_under_roc_curve", 0.95, FOREST),
+            (second, "log_loss", 0.4, FOREST),
+            (second, "fit_seconds", 2.0, FOREST),
+        ],
+        columns=tables["evaluations"].columns,
+    )
+    tables["evaluations"] = pd.concat([tables["evaluations"], more])
+    warehouse.write(tables, source="test")
+    related = warehouse.run_table(FOREST, ACCURACY).related
+    assert related.loc[first].to_dict() == {"area_under_roc_curve": 0.95, "log_loss": 0.3}
+    assert related.loc[second, "log_loss"] == 0.4
+    assert math.isnan(related.loc[second, "area_under_roc_curve"])
+    assert warehouse.run_table(FOREST, "fit_seconds").related.empty
+    assert warehouse.run_table(FOREST, ACCURACY, related=False).related.empty
+
+
 VALUES = (
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
 )

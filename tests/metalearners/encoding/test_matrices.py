@@ -35,6 +35,7 @@ def data() -> TrainingData:
         families=np.array([0, 1]),
         train_rows=np.full(3, np.nan),
         larger=LargerRuns(np.empty(0, np.intp), np.empty(0), np.empty(0)),
+        related=np.empty((3, 0)),
     )
 
 

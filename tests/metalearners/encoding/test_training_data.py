@@ -36,6 +36,17 @@ def test_every_run_finds_its_configuration_and_dataset() -> None:
     assert list(data.hyperparameters.columns) == ["criterion", "depth"]
 
 
+def test_related_measures_are_lined_up_with_the_runs_and_larger_is_better() -> None:
+    runs = toy_runs()
+    first, second = runs.runs["run"].iloc[[0, 1]]
+    losses = pd.DataFrame({"log_loss": [0.7, 0.2, np.inf]}, index=["other run", second, first])
+    data = training_data(replace(runs, related=losses), toy_metafeatures())
+    assert data.related.shape == (len(runs.runs), 1)
+    assert data.related[1, 0] == -0.2
+    assert np.isnan(data.related[[0, 2], 0]).all()  # an infinite loss says nothing
+    assert training_data(runs, toy_metafeatures()).related.shape == (len(runs.runs), 0)
+
+
 def repeated_on(runs: RunTable, rows: int, better: float, keep: slice) -> RunTable:
     """The runs, and these of them again on so many rows, on which they are better."""
     again = runs.runs[keep].assign(train_rows=rows, value=runs.runs["value"] + better)

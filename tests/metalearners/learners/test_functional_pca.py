@@ -9,7 +9,13 @@ import pytest
 
 from metalearners.judging.evaluation import evaluate
 from metalearners.learners.functional_pca import FunctionalPCALearner
-from tests.contracts.meta_learner import MetaLearnerContract, NewLearner, toy_metafeatures, toy_runs
+from tests.contracts.meta_learner import (
+    MetaLearnerContract,
+    NewLearner,
+    toy_metafeatures,
+    toy_runs,
+)
+from warehouse.queries import RunTable
 from warehouse.support.errors import BadInput
 
 
@@ -44,8 +50,38 @@ def test_nothing_to_tell_apart_is_predicted_as_average() -> None:
         assert np.isfinite(predicted.std).all()
 
 
+def noisy_runs(noise: float) -> RunTable:
+    """The toy runs, whose accuracies are a matter of chance, and whose log losses are not."""
+    runs = toy_runs()
+    clean = runs.runs.set_index("run")["value"]
+    random = np.random.default_rng(0)
+    noisy = runs.runs["value"] + random.normal(scale=noise, size=len(runs.runs))
+    return replace(runs, runs=runs.runs.assign(value=noisy), related=(1 - clean).to_frame("log_loss"))
+
+
+def likeness(runs: RunTable, **settings: float) -> float:
+    """Correlation of predictions with how good the configurations truly are."""
+    model = FunctionalPCALearner(**settings).fit(runs, toy_metafeatures())  # type: ignore[arg-type]
+    described = toy_metafeatures().iloc[[0, 1]]
+    few, many = (model.predict(runs.configurations, dataset).mean for _, dataset in described.iterrows())
+    gini = (runs.configurations.parameters["criterion"] == "gini").to_numpy(float)
+    return float(np.corrcoef(np.concatenate([few, many]), np.concatenate([gini, 1 - gini]))[0, 1])
+
+
+def test_related_measures_say_what_a_noisy_one_does_not() -> None:
+    noisy = noisy_runs(noise=5.0)
+    assert likeness(noisy, related=0.0) < 0.6
+    assert likeness(noisy, related=0.5) > 0.8
+
+
+def test_a_run_without_related_measures_counts_with_its_own() -> None:
+    runs = noisy_runs(noise=0.0)
+    assert likeness(replace(runs, related=runs.related.iloc[::3])) > 0.95
+
+
 @pytest.mark.parametrize(
-    "settings", [{"components": 0}, {"size": 0}, {"normal": 2}, {"worst": 1}, {"groups": ["colour"]}]
+    "settings",
+    [{"components": 0}, {"size": 0}, {"normal": 2}, {"worst": 1}, {"related": -1}, {"groups": ["colour"]}],
 )
 def test_settings_out_of_range_are_refused(settings: dict[str, Any]) -> None:
     with pytest.raises(BadInput):

@@ -57,6 +57,7 @@ def training(
         families=np.arange(datasets),
         train_rows=np.full(len(scores), np.nan),
         larger=NOT_REPEATED,
+        related=np.empty((len(scores), 0)),
     )
     return data, scores
 
