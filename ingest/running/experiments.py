@@ -12,7 +12,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ALL_COMPLETED, FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -68,11 +68,16 @@ def run_experiments(
 
     Classes with one example are left out, as the dataset's note says. A dataset that can't be read, or that
     the warehouse has under another name, is logged and passed over: the same data twice would count twice,
-    and a left-out dataset would be learned from its twin.
+    and a left-out dataset would be learned from its twin. Configurations whose package is not installed are
+    logged and left out, too.
 
     Returns:
         Outcome -> number of runs, and `skipped` = runs that the warehouse had.
+
+    Raises:
+        MissingPackage: no package is there that the plan's configurations need.
     """
+    plan = _without_missing_packages(plan)
     counts = {**{str(outcome): 0 for outcome in Outcome}, "skipped": 0}
     expected = len(plan.pool) * len(plan.datasets)
     start = time.monotonic()
@@ -98,6 +103,19 @@ def run_experiments(
         for batch in batches:
             batch.commit()  # what has come back of those that were interrupted
     return counts
+
+
+def _without_missing_packages(plan: Plan) -> Plan:
+    """The plan with the configurations that can be fitted here: the others' failures would not be theirs."""
+    flows = [get_flow(name) for name in {member.configuration.algorithm: None for member in plan.pool}]
+    missing = {flow.name: flow for flow in flows if not flow.installed}
+    if missing and len(missing) == len(flows):
+        flows[0].refuse_if_not_installed()
+    for flow in missing.values():
+        logger.warning("left out %s: the package %s is not installed", flow.name, flow.requires)
+    return replace(
+        plan, pool=[member for member in plan.pool if member.configuration.algorithm not in missing]
+    )
 
 
 def _work(

@@ -168,6 +168,24 @@ def test_failed_run_is_stored_with_its_reason(tmp_path: Path, warehouse: Warehou
     assert run_experiments(warehouse, hasty)["skipped"] == 1
 
 
+def test_configurations_whose_package_is_missing_are_left_out_and_named(
+    datasets: Path, warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("ingest.flows.base.find_spec", lambda _: None)
+    both = design_plan(find_datasets(datasets), ("decision_tree", "xgboost"), 1)
+    assert run_experiments(warehouse, both)["success"] == 4
+    assert "left out xgboost" in caplog.text
+    assert warehouse.sql("SELECT count(*) AS n FROM runs")["n"].item() == 4
+
+
+def test_plan_none_of_whose_packages_is_there_is_refused(
+    datasets: Path, warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ingest.flows.base.find_spec", lambda _: None)
+    with pytest.raises(BadInput, match="needs the package xgboost"):
+        run_experiments(warehouse, design_plan(find_datasets(datasets), ("xgboost",), 1))
+
+
 def test_unreadable_dataset_is_passed_over(datasets: Path, warehouse: Warehouse) -> None:
     (datasets / "broken.csv").write_bytes(b"")
     counts = run_experiments(warehouse, plan(datasets))
