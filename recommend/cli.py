@@ -209,6 +209,9 @@ def _known_already(result: Recommendation) -> list[str]:
         lines.append(f"{result.trials:,} runs on this dataset count most; {ignoring}.")
     elif len(result.left_out) > len(result.near_copies):
         lines.append("This dataset is in the warehouse; the model has not learned from its runs.")
+    if result.failed:
+        reasons = ", ".join(f"{count:,} {outcome}" for outcome, count in result.failed.items())
+        lines.append(f"Not recommended, since they failed on this dataset: {reasons}.")
     if result.near_copies:
         copies = ", ".join(result.near_copies)
         lines.append(f"Near copies of it are in the warehouse, and not learned from: {copies}.")

@@ -89,6 +89,22 @@ def comparable(by_task: list[pd.Series]) -> pd.Series:
     return values
 
 
+def failures_on(warehouse: Warehouse, datasets: Collection[str]) -> dict[str, str]:
+    """Setup -> outcome, of the configurations that were run on some datasets and never succeeded there."""
+    found = warehouse.arrow(_FAILURES, {"datasets": list(datasets)}).to_pydict()
+    return dict(zip(found["setup"], found["outcome"], strict=True))
+
+
+_FAILURES = """
+SELECT r.setup, max(r.outcome) AS outcome  -- any of them
+FROM runs r JOIN tasks t USING (task)
+WHERE list_contains($datasets, t.dataset)
+GROUP BY r.setup
+HAVING count(*) FILTER (r.outcome = 'success') = 0
+ORDER BY r.setup
+"""
+
+
 def learn(dataset: Dataset, measure: str, warehouse: Warehouse) -> None:
     """Train the default meta-learner on all runs of `warehouse`, so that the next recommendation need not.
 

@@ -110,6 +110,21 @@ class Race:
         trial = heat.results[place][1] if place in heat.results else None
         return None if trial is None else _value(trial, self.measure)
 
+    @property
+    def failures(self) -> dict[str, str]:
+        """Setup -> outcome, of the entrants that only failed.
+
+        The end of the race is no failure of theirs, and where nothing succeeded it need not be theirs.
+        """
+        outcomes = [
+            (self.entrants[place].setup, trial.outcome)
+            for heat in self.heats
+            for place, (_, trial) in heat.results.items()
+            if trial.outcome is not Outcome.timeout
+        ]
+        succeeded = {setup for setup, outcome in outcomes if outcome is Outcome.success}
+        return {setup: str(outcome) for setup, outcome in outcomes if succeeded and setup not in succeeded}
+
     def seconds_of(self, place: int) -> float:
         """Time that the runs of an entrant took."""
         return sum(heat.results[place][1].seconds for heat in self.heats if place in heat.results)

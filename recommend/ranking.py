@@ -18,6 +18,7 @@ import pandas as pd
 
 from ingest.flows import Flow, get_flow
 from ingest.flows.preprocessing import refuse_without_features
+from ingest.keys import setup_of
 from ingest.metafeatures import compute_metafeatures
 from ingest.reading.datasets import Dataset
 from ingest.reading.roles import NOT_LEARNED_FROM
@@ -31,7 +32,7 @@ from recommend.candidates import find_candidates, flows_to_install
 from recommend.cost import Choice, choose_within, fit_seconds, worthwhile
 from recommend.evidence import Outside, nearest_datasets, outside_of_known, scores_on
 from recommend.expectations import Expectation, expectations
-from recommend.own_trials import OwnTrials, own_trials, runs_on
+from recommend.own_trials import OwnTrials, failures_on, own_trials, runs_on
 from recommend.seeds import SCHEMA, STRATEGIES, choose_delta
 from recommend.usual_measure import usual_measure
 from warehouse.configurations.configuration import Configuration
@@ -41,7 +42,7 @@ from warehouse.qualities import GROUPS
 from warehouse.queries import RunTable
 from warehouse.store import Warehouse
 from warehouse.support.arrays import Positions
-from warehouse.support.errors import BadOption, UnknownName, UnusableDataset
+from warehouse.support.errors import BadOption, TooFewRuns, UnknownName, UnusableDataset
 
 if TYPE_CHECKING:
     from recommend.racing import Race, RaceProgress
@@ -93,6 +94,8 @@ class Recommendation:
     """Those of them that have another content."""
     trials: int
     """Runs on this very dataset that the model was conditioned on."""
+    failed: Mapping[str, int]
+    """Outcome -> number of the configurations that are left out, since they only failed on this dataset."""
     warehouse: Warehouse
     model: StoredModel
     candidates: int
@@ -150,6 +153,7 @@ class Recommendation:
                 "fingerprint": self.warehouse.fingerprint,
                 "left_out": self.left_out,
                 "trials": self.trials,
+                "failed": dict(self.failed),
                 "candidates": self.candidates,
                 "not_installed": [flow.name for flow in self.not_installed],
             },
@@ -236,7 +240,32 @@ class RankingContext:
 
     @cached_property
     def candidates(self) -> dict[str, Configuration]:
-        """The configurations to choose from, by their setup in the warehouse."""
+        """The configurations to choose from, by their setup in the warehouse.
+
+        Raises:
+            TooFewRuns: there is none, or all of them failed on the dataset.
+        """
+        found = {setup: one for setup, one in self._built.items() if setup not in self.failures}
+        if not found:
+            raise TooFewRuns(
+                f"each of the {len(self.failures)} configurations to choose from failed on this dataset"
+            )
+        return found
+
+    @cached_property
+    def failures(self) -> dict[str, str]:
+        """Setup -> outcome, of what was run on this very dataset, and never successfully; no candidates."""
+        if not self.own_runs_count:
+            return {}
+        failed = failures_on(self.warehouse, self.same)
+        # The warehouse may know a configuration by the setup of another flow, such as OpenML's.
+        names = {
+            setup: {setup, setup_of(one)} & failed.keys() for setup, one in self._built.items() if failed
+        }
+        return {setup: failed[min(own)] for setup, own in names.items() if own}
+
+    @cached_property
+    def _built(self) -> dict[str, Configuration]:
         return find_candidates(self.runs, self.scores, set(self.flows), len(self.part.features))
 
     @cached_property
@@ -354,10 +383,14 @@ def recommend(
         leave_out=leave_out,
     )
     raced = None if verify is None else _raced(known, verify, jobs, report)
-    trials = known.trials if raced is None else raced.trials
+    trials, failures = known.trials, known.failures
+    if raced is not None:
+        trials, failures = raced.trials, failures | raced.failures
     predictor, metafeatures = known.predictor(trials), known.metafeatures()
-    configurations = known.configurations
-    candidates = list(known.candidates.items())
+    candidates = [(setup, one) for setup, one in known.candidates.items() if setup not in failures]
+    if not candidates:
+        raise TooFewRuns("each of the configurations to choose from failed in the race")
+    configurations = known.configurations.of_setups([setup for setup, _ in candidates])
     predicted = predictor.predict(configurations, metafeatures)
     seconds, factor = fit_seconds(known.warehouse, configurations, metafeatures)
 
@@ -403,6 +436,7 @@ def recommend(
         left_out=list(known.left_out.values()),
         near_copies=[name for key, name in known.left_out.items() if key not in known.same],
         trials=0 if trials is None else len(trials),
+        failed=Counter(failures.values()),
         warehouse=known.warehouse,
         model=known.model(),
         candidates=len(candidates),

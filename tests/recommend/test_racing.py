@@ -119,6 +119,24 @@ def test_failures_say_why_and_the_others_go_on(small_world: Path, told: Callable
     assert {result.entrants[place].flow.name for place in result.standing} == {"decision_tree"}
 
 
+def test_what_failed_in_the_race_is_not_recommended(small_world: Path, told: Callable[[Told], None]) -> None:
+    def outcome(flow: str, rows: int) -> Trial:
+        if flow == "decision_tree":
+            return Trial(Outcome.crash, None, "ValueError: no", 0.1)
+        return Trial(Outcome.success, {"predictive_accuracy": rows / 1e6}, None, 0.1)
+
+    told(outcome)
+    dataset, world = load_dataset(numbers(900, seed=50)), Warehouse.open(small_world)
+    result = rank(dataset, warehouse=world, verify=LONG, jobs=1)
+    assert result.race is not None
+    entered = {entrant.setup for entrant in result.race.entrants if entrant.flow.name == "decision_tree"}
+    assert entered
+    assert result.failed == {"crash": len(entered)}
+    assert result.candidates == 16 - len(entered)
+    with pytest.raises(BadInput, match="failed in the race"):
+        rank(dataset, warehouse=world, flows=["decision_tree"], verify=LONG, jobs=1)
+
+
 def test_a_race_in_which_all_fail_leaves_the_recommendation_as_it_was(
     small_world: Path, told: Callable[[Told], None]
 ) -> None:

@@ -105,6 +105,39 @@ def test_runs_on_the_dataset_itself_are_the_strongest_evidence(small_world: Path
     assert best not in {item.configuration for item in ignored.configurations}
 
 
+def test_what_only_failed_on_the_dataset_is_not_recommended(small_world: Path, tmp_path: Path) -> None:
+    world = Warehouse.open(small_world).export(tmp_path / "world")
+    dataset = load_dataset(numbers(900, seed=50), name="mine")
+    before = rank(dataset, warehouse=world)
+    first, second, _ = (item.configuration for item in before.configurations)
+    timeout = Trial(Outcome.timeout, None, "took more than 60 s", 60.0)
+    results = [
+        (Run(first, "mine/cv3", "run 1"), timeout),
+        (Run(second, "mine/cv3", "run 2"), timeout),
+        (Run(second, "mine/cv5", "run 3"), success(0.9)),  # so it failed by chance
+    ]
+    for run in results:
+        world.write(description_tables(dataset) | run_tables(dataset, [run], "cv3"), source="tune")
+    result = rank(dataset, warehouse=world)
+    assert result.failed == {"timeout": 1}
+    assert result.candidates == before.candidates - 1
+    assert first not in {item.configuration for item in result.configurations}
+    assert result.document()["warehouse"]["failed"] == {"timeout": 1}
+    assert rank(dataset, warehouse=world, leave_out=True).configurations[0].configuration == first
+
+
+def test_dataset_on_which_everything_failed_is_told_so(small_world: Path, tmp_path: Path) -> None:
+    world = Warehouse.open(small_world).export(tmp_path / "world")
+    dataset = load_dataset(numbers(900, seed=50), name="mine")
+    results = [
+        (Run(tree, "mine/cv3", f"run {place}"), Trial(Outcome.crash, None, "no tree here", 0.1))
+        for place, tree in enumerate(TREES)
+    ]
+    world.write(description_tables(dataset) | run_tables(dataset, results, "cv3"), source="tune")
+    with pytest.raises(BadInput, match="failed on this dataset"):
+        rank(dataset, warehouse=world, flows=["decision_tree"])
+
+
 def test_of_several_tasks_on_the_dataset_the_one_with_the_most_runs_counts(
     small_world: Path, tmp_path: Path
 ) -> None:
