@@ -52,6 +52,8 @@ _SAMPLE = 50
 """Runs of each dataset that uncertainty is learned from."""
 _GRID = 1500
 """Runs at whose configurations the functions are compared."""
+_MOST_BEHIND = 0.5
+"""Scores that a choice may be expected to be behind the best: long shots come in less often than expected."""
 _LEVEL_VARIANCE = 100.0  # of a dataset's level, which no meta-feature tells: as good as unknown
 
 
@@ -149,14 +151,18 @@ class FunctionalPCA:
         return Prior(phi @ self._expected_weights(metafeatures), phi @ self._root, points)
 
     def choose(self, configurations: ConfigurationTable, metafeatures: pd.Series, n: int) -> Positions:
-        """As `Model.choose`: those of which the best is expected to score most.
+        """As `Model.choose`: those of which the best is expected to score most, then all that are far behind.
 
         What the prediction missed on each training dataset, it may miss on this one.
         """
         phi = self.kernel.features(configurations, metafeatures)
+        mean = phi @ self._expected_weights(metafeatures)
+        by_mean = np.argsort(-mean, kind="stable")
+        near = by_mean[mean[by_mean] >= mean.max(initial=-np.inf) - _MOST_BEHIND]
         # What the components leave out differs for each configuration: they have nothing of it in common.
-        missed = np.sqrt(len(self.factor)) * self.factor @ phi.T
-        return best_together(phi @ self._expected_weights(metafeatures), missed, n)
+        missed = np.sqrt(len(self.factor)) * self.factor @ phi[near].T
+        together = near[best_together(mean[near], missed, n)]
+        return np.concatenate([together, by_mean[len(near) :]])[:n]
 
     def condition(self, observations: Observations) -> Conditioned:
         """As `Model.condition`."""

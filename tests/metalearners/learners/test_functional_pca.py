@@ -37,6 +37,15 @@ def test_the_best_are_chosen_together() -> None:
     )
 
 
+def test_a_longer_choice_begins_with_the_shorter_one_and_ends_with_what_is_expected_least_of() -> None:
+    learner = FunctionalPCALearner().fit(toy_runs(), toy_metafeatures())
+    configurations, dataset = toy_runs().configurations, toy_metafeatures().iloc[0]
+    everything = learner.choose(configurations, dataset, len(configurations) + 1)
+    assert sorted(everything) == list(range(len(configurations)))
+    np.testing.assert_array_equal(learner.choose(configurations, dataset, 3), everything[:3])
+    assert everything[-1] == learner.predict(configurations, dataset).mean.argmin()
+
+
 def test_nothing_to_tell_apart_is_predicted_as_average() -> None:
     runs = toy_runs()
     flat = replace(runs, runs=runs.runs.assign(value=0.5))
