@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Executor
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -41,7 +42,7 @@ def tune(
 ) -> Tuned:
     """Search for the best configuration on `dataset`.
 
-    An interrupt (Ctrl-C) ends the trials that run, and what is known by then is returned.
+    An interrupt (Ctrl-C) ends what runs, trials or leaders, and what is known by then is returned.
 
     Args:
         search: None = all flows, starting from what `recommend` would try first, by its measure.
@@ -76,8 +77,12 @@ def tune(
         with trials(executor, jobs) as submit:
             loop = Loop(optimizer, candidates, history, part, search, budget, submit, report)
             interrupted = loop.run(begun, jobs)
-        finals = Finals() if interrupted else run_finals(history.entries, part, search, finish, jobs)
-        return result(dataset, search, history, (train, test), interrupted, finals)
+        finals = Finals()
+        if not interrupted:
+            with suppress(KeyboardInterrupt):
+                finals = run_finals(history.entries, part, search, finish, jobs)
+                return result(dataset, search, history, (train, test), False, finals)
+        return result(dataset, search, history, (train, test), True, finals)
 
 
 def _default_folder(dataset: Dataset, search: Search) -> Path:

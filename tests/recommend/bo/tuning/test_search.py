@@ -69,6 +69,22 @@ def test_rows_are_held_out_of_every_trial(dataset: Dataset, world: Warehouse, tm
     assert len(seen[0].features) == tuned.rows[0] == pytest.approx(120, abs=2)
 
 
+@pytest.mark.parametrize("step", ["search.run_finals", "result.judge"])
+def test_an_interrupt_after_the_trials_keeps_them(
+    dataset: Dataset, world: Warehouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(f"recommend.bo.tuning.{step}", interrupt)
+    tuned = tune(dataset, QUICK, Budget(trials=2), folder=tmp_path, warehouse=world)
+    assert tuned.interrupted
+    assert len(tuned.entries) == 2
+    assert tuned.best is not None
+    assert bool(tuned.finals.again) == (step == "result.judge")
+    assert not tuned.held_out
+
+
 def test_a_cost_is_made_small(dataset: Dataset, tmp_path: Path) -> None:
     search = Search(flows=QUICK.flows, surrogate="gbqr", folds=2, measure="time")
     tuned = tune(dataset, search, Budget(trials=5), folder=tmp_path, warehouse=Warehouse.open(STARTER))
