@@ -25,6 +25,9 @@ Ask = Callable[[str, Mapping[str, Any]], pa.Table]
 ABSENT = float("nan")
 
 
+SEARCHES = ("tune", "verify")
+"""Sources of runs that were chosen for how good they are on the dataset."""
+
 _COLUMNS = ["run", "dataset", "family", "task", "flow", "algorithm", "setup", "train_rows", "value"]
 
 
@@ -40,7 +43,8 @@ class RunTable:
     order of first run; its hyperparameters are Python values (None, bool, int, float, str) or `ABSENT`, in
     alphabetical order. `scales` says of hyperparameters, by the name of their column, on which scale their
     numbers compare, where that was declared for a flow. `related` has the values of related measures by run
-    (index) and measure (columns), NaN where a run has none; it may lack runs, and have others.
+    (index) and measure (columns), NaN where a run has none; it may lack runs, and have others. Runs that a
+    search made (`SEARCHES`) have none: among what was chosen by the measure, others say little of it.
     """
 
     flow: str | None
@@ -80,7 +84,8 @@ def run_table(ask: Ask, flow: str | None, measure: str, *, related: bool = True)
     declared = ask(_SCALES, naming).to_pylist()
     scales = {row["parameter"]: row["scale"] for row in declared if row["parameter"] in hyperparameters}
     others = related_measures(measure) if related else ()
-    of_others = ask(_RELATED, {"flows": flows, "measures": others}) if others else None
+    of_related = {"flows": flows, "measures": others, "searches": SEARCHES}
+    of_others = ask(_RELATED, of_related) if others else None
     by_run = pd.DataFrame() if of_others is None else _pivot(of_others, "run", "measure")
     return RunTable(resolved, measure, runs, table, scales, larger, smaller, by_run)
 
@@ -157,9 +162,12 @@ ORDER BY i.version, r.position, r.run
 """
 
 _RELATED = """
-SELECT run, measure, value FROM evaluations
-WHERE list_contains($measures, measure) AND ($flows IS NULL OR list_contains($flows, flow))
-  AND value IS NOT NULL
+SELECT e.run, e.measure, e.value
+FROM evaluations e
+JOIN runs r USING (run)
+JOIN ingests i ON i.ingest = r.ingest
+WHERE list_contains($measures, e.measure) AND ($flows IS NULL OR list_contains($flows, e.flow))
+  AND e.value IS NOT NULL AND NOT list_contains($searches, i.source)
 """
 
 _COLUMN = "CASE WHEN $joint THEN coalesce(f.algorithm, f.flow) || $separator ELSE '' END || parameter"

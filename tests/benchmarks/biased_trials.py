@@ -5,7 +5,8 @@
 The families of datasets are dealt into folds. Of the datasets of the other folds every third is dense: all of
 its runs are learned from. The rest have none of their runs, some that were drawn at random, or as many that
 were drawn as a search would choose them: with probability proportional to exp(6 rank), where the rank of a
-run on its dataset is 0 for the worst and 1 for the best. Prints a table in Markdown; tau and regret are those
+run on its dataset is 0 for the worst and 1 for the best; of these the measure itself is known alone, as in
+`RunTable`. Prints a table in Markdown; tau and regret are those
 of `first_choices`.
 
 Notation
@@ -15,6 +16,7 @@ Notation
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -37,10 +39,16 @@ TOP = 3
 
 Draw = Callable[[Floats], Floats]
 """Makes weights of the runs of a dataset from their ranks."""
+
+
+def as_a_search(ranks: Floats) -> Floats:
+    return np.exp(GREED * ranks)
+
+
 DRAWS: Mapping[str, Draw | None] = {
     "none": None,
-    "at random": lambda ranks: np.ones_like(ranks),
-    "as a search would": lambda ranks: np.exp(GREED * ranks),
+    "at random": np.ones_like,
+    "as a search would": as_a_search,
 }
 
 
@@ -81,6 +89,7 @@ def judged(
 def thinned(runs: RunTable, draw: Draw | None, n: int, random: np.random.Generator) -> RunTable:
     """All runs on the dense datasets, and those that are drawn on the others."""
     keep = np.zeros(len(runs.runs), dtype=bool)
+    drawn: list[str] = []
     values = oriented(runs.runs["value"].to_numpy(), runs.measure)
     datasets = runs.runs["dataset"].to_numpy()
     for place, dataset in enumerate(pd.unique(datasets)):
@@ -91,6 +100,9 @@ def thinned(runs: RunTable, draw: Draw | None, n: int, random: np.random.Generat
             ranks = (pd.Series(values[own]).rank().to_numpy() - 1) / max(len(own) - 1, 1)
             weights = draw(ranks)
             keep[random.choice(own, min(n, len(own)), replace=False, p=weights / weights.sum())] = True
+        drawn += runs.runs["run"].iloc[own[keep[own]]].tolist() if place % DENSE else []
+    if draw is as_a_search:
+        runs = replace(runs, related=runs.related.drop(index=drawn, errors="ignore"))
     return select_runs(runs, keep)
 
 

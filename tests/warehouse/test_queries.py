@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from tests.warehouse.worlds import BOOSTING, FOREST, qualities, runs
 from warehouse.configurations.configuration import Configuration
+from warehouse.queries import SEARCHES
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput
 
@@ -193,6 +194,16 @@ def test_who_learns_from_runs_gets_related_measures_with_them(warehouse: Warehou
     assert math.isnan(related.loc[second, "area_under_roc_curve"])
     assert warehouse.run_table(FOREST, "fit_seconds").related.empty
     assert warehouse.run_table(FOREST, ACCURACY, related=False).related.empty
+
+
+@pytest.mark.parametrize("source", SEARCHES)
+def test_runs_of_a_search_have_no_related_measures(warehouse: Warehouse, source: str) -> None:
+    tables = runs(accuracies={"openml:1": 0.9})
+    loss = tables["evaluations"].assign(measure="log_loss", value=0.3)
+    tables["evaluations"] = pd.concat([tables["evaluations"], loss])
+    warehouse.write(tables, source=source)
+    assert len(warehouse.run_table(FOREST, ACCURACY).runs) == 1
+    assert warehouse.run_table(FOREST, ACCURACY).related.empty
 
 
 VALUES = (
