@@ -45,7 +45,7 @@ VERSION = 4
 
 FIT_TIMES_FORMAT = "headstart.fit-times"
 FIT_TIMES_VERSION = 1
-"""As `VERSION`, of what is known of running times."""
+"""Version of what is known of running times; see `VERSION`."""
 
 FIGURES = ("protocol", "datasets", "tau", "regret", "coverage", "shots")
 """What a model keeps of an evaluation as `metalearners evaluate` writes it."""
@@ -96,7 +96,7 @@ class StoredModel:
     """Name of the model that its training went on from; None = it was trained from the start."""
 
     def predict(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Prediction:
-        """As `Model.predict`."""
+        """Predict scores, as `Model.predict` does."""
         return self.fitted.predict(configurations, metafeatures)
 
     def description(self) -> dict[str, Any]:

@@ -52,15 +52,15 @@ class Predictor(Protocol):
     """Says what to expect of configurations on a dataset, and takes trials into account."""
 
     def predict(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Prediction:
-        """As `Model.predict`."""
+        """Predict scores, as `Model.predict` does."""
         ...
 
     def choose(self, configurations: ConfigurationTable, metafeatures: pd.Series, n: int) -> Positions:
-        """As `Model.choose`."""
+        """Choose configurations, as `Model.choose` does."""
         ...
 
     def condition(self, observations: Observations) -> Predictor:
-        """As `Model.condition`."""
+        """Condition on trials, as `Model.condition` does."""
         ...
 
 

@@ -192,7 +192,7 @@ def known_name(name: str) -> str | None:
 
 
 def canonical_measure(name: str) -> str:
-    """As `known_name`.
+    """Name of a measure as the warehouse has it, as `known_name` finds it.
 
     Raises:
         BadInput: no known measure is called so; the line says which are known.

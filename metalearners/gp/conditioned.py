@@ -54,7 +54,7 @@ class Conditioned:
     def expect(
         self, configurations: ConfigurationTable, metafeatures: pd.Series, rows: float | None = None
     ) -> Expected | None:
-        """As `InOwnUnit.expect`, for runs on as many rows as the trials.
+        """Expected values in the measure's own unit (`InOwnUnit.expect`), of runs on as many rows as trials.
 
         Of what was tried another run is expected to come to the same, as it is in `choose`.
         """
@@ -75,7 +75,7 @@ class Conditioned:
     def beats(
         self, configurations: ConfigurationTable, other: ConfigurationTable, metafeatures: pd.Series
     ) -> Floats:
-        """As `InOwnUnit.beats`; both are taken to be correlated as they are before the trials."""
+        """Probabilities of beating another one (`InOwnUnit.beats`), correlated as before the trials."""
         from scipy.special import ndtr
 
         if self._say_nothing:

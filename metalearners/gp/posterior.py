@@ -89,11 +89,11 @@ class HasPrior(Protocol):
     """A model that can be conditioned on trials."""
 
     def predict(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Prediction:
-        """As `Model.predict`."""
+        """Predict scores, as `Model.predict` does."""
         ...
 
     def choose(self, configurations: ConfigurationTable, metafeatures: pd.Series, n: int) -> Positions:
-        """As `Model.choose`."""
+        """Choose configurations, as `Model.choose` does."""
         ...
 
     def prior(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Prior:

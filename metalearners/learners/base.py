@@ -71,7 +71,7 @@ class WithSettings:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """As `MetaLearner.settings`."""
+        """Settings by name; see `MetaLearner.settings`."""
         return encode(self)[0]
 
 
@@ -106,7 +106,7 @@ class LongTraining(Protocol[M]):
     """A learner whose training takes long enough to be watched, and to be interrupted."""
 
     def fit(self, runs: RunTable, metafeatures: pd.DataFrame, watch: Watch = UNWATCHED) -> M:
-        """As `MetaLearner.fit`."""
+        """Learn from runs, as `MetaLearner.fit` does."""
         ...
 
     def update(self, model: M, runs: RunTable, metafeatures: pd.DataFrame, watch: Watch = UNWATCHED) -> M:

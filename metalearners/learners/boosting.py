@@ -80,7 +80,7 @@ class BoostedTrees(CalibratedModel):
 
     @property
     def qualities(self) -> tuple[str, ...]:
-        """As `Model.qualities`."""
+        """Names of the qualities that predictions rest on; see `Model.qualities`."""
         return tuple(dict.fromkeys([*SIZES, *self.inputs.metafeatures]))
 
     def input_matrix(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Floats:
@@ -123,7 +123,7 @@ class _BoostedTreesLearner(WithSettings):
             raise BadOption("trees, min_child_samples and learning_rate must be positive")
 
     def fit(self, runs: RunTable, metafeatures: pd.DataFrame) -> BoostedTrees:
-        """As `MetaLearner.fit`."""
+        """Learn from runs, as `MetaLearner.fit` does."""
         return calibrated(self._learn, runs, metafeatures)
 
     def inputs_of(self, encoding: HyperparameterEncoding, available: pd.DataFrame) -> TreeInputs:

@@ -58,12 +58,12 @@ class CalibratedModel(ABC):
         return standardized(encoded, self.centre, self.width)
 
     def predict(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Prediction:
-        """As `Model.predict`."""
+        """Predict scores, as `Model.predict` does."""
         mean = self.expect(configurations, metafeatures)
         return Prediction(mean, np.full(len(mean), self.spread))
 
     def choose(self, configurations: ConfigurationTable, metafeatures: pd.Series, n: int) -> Positions:
-        """As `Model.choose`: the highest predictions."""
+        """Choose the highest predictions, as `Model.choose` does."""
         return np.argsort(-self.expect(configurations, metafeatures), kind="stable")[:n]
 
     def prior(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Prior:
@@ -73,11 +73,11 @@ class CalibratedModel(ABC):
         return Prior(self.expect(configurations, metafeatures), doubt * random_features(points), points)
 
     def targets_of(self, values: Floats) -> Floats:
-        """As `metalearners.gp.posterior.HasPrior.targets_of`."""
+        """Targets of values; see `metalearners.gp.posterior.HasPrior.targets_of`."""
         return values
 
     def condition(self, observations: Observations) -> Conditioned:
-        """As `Model.condition`."""
+        """Condition on trials, as `Model.condition` does."""
         return Conditioned(self, observations)
 
 

@@ -113,12 +113,12 @@ class FunctionalPCA:
 
     @property
     def qualities(self) -> tuple[str, ...]:
-        """As `Model.qualities`."""
+        """Names of the qualities that predictions rest on; see `Model.qualities`."""
         own = () if self.own_unit is None else LEVEL_QUALITIES
         return tuple(dict.fromkeys([*SIZES, *QUALITIES, *own]))
 
     def predict(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Prediction:
-        """As `Model.predict`."""
+        """Predict scores, as `Model.predict` does."""
         phi = self.kernel.features(configurations, metafeatures)
         std = self.calibration * np.sqrt(_variance(phi, self.factor, self.rest) + self.noise)
         return Prediction(phi @ self._expected_weights(metafeatures), std)
@@ -126,7 +126,7 @@ class FunctionalPCA:
     def expect(
         self, configurations: ConfigurationTable, metafeatures: pd.Series, rows: float | None = None
     ) -> Expected | None:
-        """As `InOwnUnit.expect`."""
+        """Expected values in the measure's own unit; see `InOwnUnit.expect`."""
         if self.own_unit is None:
             return None
         with one_thread():
@@ -135,7 +135,7 @@ class FunctionalPCA:
     def beats(
         self, configurations: ConfigurationTable, other: ConfigurationTable, metafeatures: pd.Series
     ) -> Floats:
-        """As `InOwnUnit.beats`."""
+        """Probabilities of beating another configuration; see `InOwnUnit.beats`."""
         from scipy.special import ndtr
 
         phi = self.kernel.features(configurations.followed_by(other), metafeatures)
@@ -151,7 +151,7 @@ class FunctionalPCA:
         return Prior(phi @ self._expected_weights(metafeatures), phi @ self._root, points)
 
     def choose(self, configurations: ConfigurationTable, metafeatures: pd.Series, n: int) -> Positions:
-        """As `Model.choose`: those of which the best is expected to score most, then all that are far behind.
+        """Choose those of which the best is expected to score most, then all that are far behind.
 
         What the prediction missed on each training dataset, it may miss on this one.
         """
@@ -165,11 +165,11 @@ class FunctionalPCA:
         return np.concatenate([together, by_mean[len(near) :]])[:n]
 
     def condition(self, observations: Observations) -> Conditioned:
-        """As `Model.condition`."""
+        """Condition on trials, as `Model.condition` does."""
         return Conditioned(self, observations)
 
     def targets_of(self, values: Floats) -> Floats:
-        """As `metalearners.gp.posterior.HasPrior.targets_of`; few values are not clipped."""
+        """Targets of values (`metalearners.gp.posterior.HasPrior.targets_of`); few values are not clipped."""
         return (1 - self.normal) * standard_scores(values) + self.normal * _normal_scores(values)
 
     @cached_property
@@ -242,11 +242,11 @@ class FunctionalPCALearner(WithSettings):
             )
 
     def fit(self, runs: RunTable, metafeatures: pd.DataFrame) -> FunctionalPCA:
-        """As `MetaLearner.fit`."""
+        """Learn from runs, as `MetaLearner.fit` does."""
         return self.learn(runs, metafeatures)[0]
 
     def learn(self, runs: RunTable, metafeatures: pd.DataFrame) -> tuple[FunctionalPCA, Expectations]:
-        """As `fit`; also what is expected of the runs themselves."""
+        """Learn from runs, as `fit` does, and say what is expected of the runs themselves."""
         with one_thread():
             return self._learn(training_data(runs, metafeatures))
 

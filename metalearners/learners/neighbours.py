@@ -80,7 +80,7 @@ class RunsOfDatasets(CalibratedModel):
 
     @property
     def qualities(self) -> tuple[str, ...]:
-        """As `Model.qualities`."""
+        """Names of the qualities that predictions rest on; see `Model.qualities`."""
         return tuple(dict.fromkeys([*SIZES, *self.metafeatures]))
 
     def expect(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Floats:
@@ -169,7 +169,7 @@ class OrderedFirst(RunsOfDatasets):
         return scores
 
     def choose(self, configurations: ConfigurationTable, metafeatures: pd.Series, n: int) -> Positions:
-        """As `Model.choose`: what is most like each one that comes first, then the others."""
+        """Choose as `Model.choose` does: what is most like each one that comes first, then the others."""
         x = self.points(configurations, metafeatures)
         nearest = self.nearest(metafeatures)
         apart = squared_distances(self.distinct[self.first(nearest)], x)  # (first, n)
@@ -274,11 +274,11 @@ class _NeighboursLearner(WithSettings):
             )
 
     def fit(self, runs: RunTable, metafeatures: pd.DataFrame) -> RunsOfDatasets:
-        """As `MetaLearner.fit`."""
+        """Learn from runs, as `MetaLearner.fit` does."""
         return calibrated(self.learn, runs, metafeatures)
 
     def learn(self, runs: RunTable, metafeatures: pd.DataFrame) -> RunsOfDatasets:
-        """As `fit`, without measuring the spread of predictions."""
+        """Learn from runs, as `fit` does, without measuring the spread of predictions."""
         data = training_data(runs, metafeatures)
         encoding = learn_encoding_of(data)
         encoded = encode_runs(encoding, data)

@@ -26,7 +26,7 @@ def read_json(path: str | Path) -> Any:
 
 
 def write_text(path: str | Path, text: str) -> None:
-    """As `write_bytes`, in UTF-8."""
+    """Write text in UTF-8, as `write_bytes` writes bytes."""
     write_bytes(path, text.encode())
 
 

@@ -92,13 +92,13 @@ class FactorizationLearner(WithSettings):
             raise BadOption("latent, epochs and steps must be 1 or more")
 
     def fit(self, runs: RunTable, metafeatures: pd.DataFrame, watch: Watch = UNWATCHED) -> Factorization:
-        """As `LongTraining.fit`."""
+        """Learn from runs, as `LongTraining.fit` does."""
         return self._learn(runs, metafeatures, None, watch)
 
     def update(
         self, model: Factorization, runs: RunTable, metafeatures: pd.DataFrame, watch: Watch = UNWATCHED
     ) -> Factorization:
-        """As `LongTraining.update`, with a fifth of the steps (the paper's incremental training).
+        """Go on learning, as `LongTraining.update` does, with a fifth of the steps, as in the paper.
 
         Where there are hyperparameters that were not there before, the training starts over.
         """

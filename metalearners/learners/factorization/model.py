@@ -46,11 +46,11 @@ class Factorization:
 
     @property
     def qualities(self) -> tuple[str, ...]:
-        """As `Model.qualities`."""
+        """Names of the qualities that predictions rest on; see `Model.qualities`."""
         return tuple(dict.fromkeys([*SIZES, *self.mean.model.qualities]))
 
     def predict(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Prediction:
-        """As `Model.predict`."""
+        """Predict scores, as `Model.predict` does."""
         if isinstance(self.mean, ExpectedMean):
             return self.mean.model.predict(configurations, metafeatures)
         kernel, n = self.latent.kernel, len(configurations)
@@ -68,15 +68,15 @@ class Factorization:
         return Prior(self.likelihood.expected(expected.mean), both, expected.points)
 
     def targets_of(self, values: Floats) -> Floats:
-        """As `metalearners.gp.posterior.HasPrior.targets_of`."""
+        """Targets of values; see `metalearners.gp.posterior.HasPrior.targets_of`."""
         return self.mean.model.targets_of(values)
 
     def choose(self, configurations: ConfigurationTable, metafeatures: pd.Series, n: int) -> Positions:
-        """As `Model.choose`: what the mean says, or the paper's."""
+        """Choose as `Model.choose` does, by the mean or by the paper's rule."""
         return self.mean.model.choose(configurations, metafeatures, n)
 
     def condition(self, observations: Observations) -> Predictor:
-        """As `Model.condition`."""
+        """Condition on trials, as `Model.condition` does."""
         if isinstance(self.likelihood, ScoreLikelihood):
             return Conditioned(self, observations)
         return ConditionedOnMeasure(self, self.likelihood, observations)
@@ -138,11 +138,11 @@ class MeasureLikelihood:
         return (values - self.level) / self.spread
 
     def missed(self, targets: Floats, values: Floats, expected: Floats) -> Floats:  # noqa: ARG002
-        """As `ScoreLikelihood.missed`."""
+        """(m,) what is left of runs to factorize, in standard scores of their values."""
         return self.standardized(values) - self.expected(expected)
 
     def expected(self, scores: Floats) -> Floats:
-        """As `ScoreLikelihood.expected`."""
+        """(n,) expected scores in the unit that is factorized."""
         return self.within * scores
 
 
@@ -155,7 +155,7 @@ class ConditionedOnMeasure:
     trials: Observations
 
     def predict(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Prediction:
-        """As `Model.predict`, in standard deviations of all runs."""
+        """Predict as `Model.predict` does, in standard deviations of all runs."""
         prior = self.model.prior(configurations, metafeatures)
         if not len(self.trials.values):
             return Prediction(prior.mean)
@@ -164,7 +164,7 @@ class ConditionedOnMeasure:
         return posterior_on_measure(prior, of_trials, y, self.model.latent.kernel.sigma2)
 
     def choose(self, configurations: ConfigurationTable, metafeatures: pd.Series, n: int) -> Positions:
-        """As `Model.choose`; what was tried may be among them."""
+        """Choose as `Model.choose` does; what was tried may be among them."""
         if not len(self.trials.values):
             return self.model.choose(configurations, metafeatures, n)
         prior = self.model.prior(configurations, metafeatures)

@@ -78,5 +78,5 @@ class LearnedSurrogate(BlendSurrogate):
     """The meta-learner's posterior alone: probabilistic matrix factorization where the learner is `pmf`."""
 
     def __init__(self, model: HasPrior, metafeatures: pd.Series) -> None:
-        """As `BlendSurrogate`."""
+        """See `BlendSurrogate`."""
         super().__init__(model, metafeatures, (LEARNED,))

@@ -116,7 +116,7 @@ class HyperboostSurrogate:
     acquisition = QuantileSurrogate.acquisition
 
     def __init__(self, known: Configurations, metafeatures: pd.Series) -> None:
-        """As `QuantileSurrogate`; `known` are spread over the space."""
+        """See `QuantileSurrogate`; `known` are spread over the space."""
         self._quantile = QuantileSurrogate(known, metafeatures)
         self._known = one_hot(known.vectors, known.categories)
 

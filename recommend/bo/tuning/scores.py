@@ -20,7 +20,7 @@ def value_of(trial: Trial | None, measure: str) -> float | None:
 
 
 def score_of(trial: Trial | None, measure: str) -> float | None:
-    """As `value_of`, but larger is better."""
+    """Value of the measure for which larger is better; see `value_of`."""
     value = value_of(trial, measure)
     return None if value is None else float(oriented(np.array([value]), measure)[0])
 
