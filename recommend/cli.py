@@ -264,9 +264,8 @@ def _race(race: "Race") -> list[str]:
     return [
         *lines,
         "",
-        f"Raced for {console.duration(race.seconds)}: {race.measure} after fits on so many rows. After each "
-        "round the",
-        "better half went on, by what is expected after it.",
+        f"Raced for {console.duration(race.seconds)}: {race.measure} after fits on so many rows; "
+        "the better half of each round went on.",
     ]
 
 
