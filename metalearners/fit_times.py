@@ -2,7 +2,9 @@
 
 The logarithm of the seconds is linear in the logarithms of the dataset's sizes: one line for each algorithm,
 to which each configuration adds a line of its own, shrunk towards nothing. So a configuration with few runs
-takes as long as its algorithm usually does, and a dataset larger than all known ones takes longer.
+takes as long as its algorithm usually does, and a dataset larger than all known ones takes longer. Of a run
+that its time limit stopped only that it took longer is known; it counts as what is expected of such a one
+(the EM algorithm for censored normal values; Dempster, Laird and Rubin 1977).
 
 Van Hoof's thesis (section 5.2) has boosted trees for this (`recommend.bo.runtime`), which predict no time
 outside of those that they have seen, and are less exact here (`python -m tests.benchmarks.fit_times`).
@@ -23,7 +25,7 @@ import numpy as np
 import pandas as pd
 
 from warehouse.configurations.table import ConfigurationTable
-from warehouse.support.arrays import Floats, Positions
+from warehouse.support.arrays import Flags, Floats, Positions
 from warehouse.support.errors import TooFewRuns
 
 QUALITIES = (
@@ -44,6 +46,8 @@ _MANY = 1000.0
 """Rows from which on seconds grow with them; fits on fewer take about the same time."""
 _FOLDS = 5
 _SHORTEST = 1e-3  # seconds
+_ROUNDS = 30  # of expectation and maximization, at most
+_SETTLED = 0.01  # change of a log second from round to round that ends them
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,7 +88,7 @@ def learn_fit_times(runs: pd.DataFrame, metafeatures: pd.DataFrame) -> FitTimes:
     Raises:
         BadInput: no run is timed.
     """
-    if runs.empty:
+    if runs["stopped"].all():
         raise TooFewRuns("no run of the warehouse says how long a fit took")
     described = metafeatures.reindex(runs["dataset"])
     rows = runs["train_rows"].to_numpy(np.float64, na_value=np.nan)
@@ -92,10 +96,11 @@ def learn_fit_times(runs: pd.DataFrame, metafeatures: pd.DataFrame) -> FitTimes:
     centre, unit = sizes.mean(axis=0), np.maximum(sizes.std(axis=0), 1e-9)  # rounded, equal sizes differ
     X = np.column_stack([np.ones(len(sizes)), (sizes - centre) / unit])
     y = np.log(np.maximum(runs["seconds"].to_numpy(np.float64), _SHORTEST))
+    stopped = runs["stopped"].to_numpy(np.bool_)
     algorithm, algorithms = pd.factorize(runs["algorithm"], sort=True)
     setup, setups = pd.factorize(runs["setup"], sort=True)
-    A, B = _lines(X, y, algorithm, len(algorithms), setup, len(setups))
-    missed = _missed(X, y, algorithm, setup, pd.factorize(runs["family"])[0])
+    A, B = _lines(X, y, stopped, algorithm, len(algorithms), setup, len(setups))
+    missed = _missed(X, y, stopped, algorithm, setup, pd.factorize(runs["family"])[0])[~stopped]
     return FitTimes(
         centre=centre,
         unit=unit,
@@ -129,23 +134,58 @@ def _sizes(metafeatures: pd.DataFrame, rows: Floats) -> Floats:
 
 
 def _lines(
-    X: Floats, y: Floats, algorithm: Positions, algorithms: int, setup: Positions, setups: int
+    X: Floats, y: Floats, stopped: Flags, algorithm: Positions, algorithms: int, setup: Positions, setups: int
 ) -> tuple[Floats, Floats]:
-    """A and B of runs, (m, 9) sizes and (m,) log seconds, with their algorithms and configurations."""
+    """A and B of runs, (m, 9) sizes and (m,) log seconds, with their algorithms and configurations.
+
+    Args:
+        stopped: (m,) runs that took longer than `y`.
+    """
     slopes = X.shape[1] - 1
-    A = _ridges(X, y, algorithm, algorithms, np.array([1e-6, *[_FLAT] * slopes]))
-    left = y - (X * A[algorithm]).sum(axis=1)
-    return A, _ridges(X, left, setup, setups, np.array([_OWN_LEVEL, *[_OWN_SLOPES] * slopes]))
+    pulls = np.array([1e-6, *[_FLAT] * slopes]), np.array([_OWN_LEVEL, *[_OWN_SLOPES] * slopes])
+
+    def lines(y: Floats, among: Flags | slice) -> tuple[Floats, Floats]:
+        A = _ridges(X[among], y[among], algorithm[among], algorithms, pulls[0])
+        left = y - (X * A[algorithm]).sum(axis=1)
+        return A, _ridges(X[among], left[among], setup[among], setups, pulls[1])
+
+    A, B = lines(y, ~stopped)
+    longer = y[stopped]
+    for _ in range(_ROUNDS if stopped.any() else 0):
+        missed = y - (X * (A[algorithm] + B[setup])).sum(axis=1)
+        before, longer = longer, _longer_than(y[stopped], missed[stopped], float(missed[~stopped].std()))
+        filled = y.copy()
+        filled[stopped] = longer
+        A, B = lines(filled, slice(None))
+        if np.abs(longer - before).max() < _SETTLED:
+            break
+    return A, B
 
 
-def _missed(X: Floats, y: Floats, algorithm: Positions, setup: Positions, family: Positions) -> Floats:
+def _longer_than(bound: Floats, missed: Floats, std: float) -> Floats:
+    """Means of normally distributed values of which only those above `bound` are left.
+
+    Args:
+        missed: `bound` less the mean of all values.
+    """
+    from scipy.special import log_ndtr
+
+    z = missed / max(std, 1e-9)
+    hazard = np.exp(-0.5 * z**2 - log_ndtr(-z)) / np.sqrt(2 * np.pi)
+    longer: Floats = bound + np.maximum(std * hazard - missed, 0.0)
+    return longer
+
+
+def _missed(
+    X: Floats, y: Floats, stopped: Flags, algorithm: Positions, setup: Positions, family: Positions
+) -> Floats:
     """(m,) by how much the log seconds of runs are missed without the runs of their fold of families."""
     fold = family % _FOLDS
     sizes = algorithm.max() + 1, setup.max() + 1
     missed = np.zeros(len(y))
     for number in range(_FOLDS):
         out = fold == number
-        A, B = _lines(X[~out], y[~out], algorithm[~out], sizes[0], setup[~out], sizes[1])
+        A, B = _lines(X[~out], y[~out], stopped[~out], algorithm[~out], sizes[0], setup[~out], sizes[1])
         missed[out] = y[out] - (X[out] * (A[algorithm[out]] + B[setup[out]])).sum(axis=1)
     return missed
 

@@ -121,10 +121,12 @@ def metafeatures(ask: Ask) -> pd.DataFrame:
 
 
 def fit_times(ask: Ask) -> pd.DataFrame:
-    """Seconds of processor time of one fit in each successful run that says so, in source order.
+    """Seconds of processor time of one fit in each run that says so, in source order.
 
-    Columns: setup, algorithm, dataset, family (equal for near copies), train_rows (missing: all), seconds.
-    Where a run says how much of its wall-clock time it had the processor, its fits had as much of it.
+    Columns: setup, algorithm, dataset, family (equal for near copies), train_rows (missing: all), seconds,
+    stopped (whether a fit took longer than that). Where a run says how much of its wall-clock time it had the
+    processor, its fits had as much of it. The seconds of a run that its time limit stopped are the limit over
+    the time that a whole run of its task usually takes, in fits.
     """
     runs: pd.DataFrame = ask(_FIT_TIMES, {}).to_pandas()
     return runs
@@ -211,18 +213,31 @@ WITH timed AS (
   FROM evaluations
   WHERE measure IN ('fit_seconds', 'usercpu_time_millis', 'wall_clock_time_millis')
   GROUP BY run
+), ended AS (
+  SELECT run, fit * coalesce(least(processor / nullif(passed, 0), 1), 1) AS fit, processor / 1000 AS whole
+  FROM timed WHERE fit IS NOT NULL
+), fits AS (
+  SELECT r.task, median(ended.whole / ended.fit) AS fits
+  FROM ended JOIN runs r USING (run)
+  WHERE r.outcome = 'success' AND ended.fit > 0.05 -- less is mostly the start of a process
+  GROUP BY r.task
 )
 SELECT r.setup, coalesce(f.algorithm, f.flow) AS algorithm, t.dataset,
   coalesce(d.family, t.dataset) AS family, r.train_rows,
-  timed.fit * coalesce(least(timed.processor / nullif(timed.passed, 0), 1), 1) AS seconds
-FROM timed
-JOIN runs r USING (run)
+  CASE r.outcome
+    WHEN 'success' THEN ended.fit
+    ELSE TRY_CAST(regexp_extract(r.message, '^stopped after ([0-9.e+]+) s', 1) AS DOUBLE) / fits.fits
+  END AS seconds,
+  r.outcome = 'timeout' AS stopped
+FROM runs r
+LEFT JOIN ended USING (run)
+LEFT JOIN fits USING (task)
 JOIN setups s USING (setup)
 JOIN flows f USING (flow)
 JOIN tasks t USING (task)
 JOIN ingests i ON i.ingest = r.ingest
 LEFT JOIN datasets d USING (dataset)
-WHERE r.outcome = 'success' AND timed.fit IS NOT NULL
+WHERE r.outcome IN ('success', 'timeout') AND seconds IS NOT NULL
 ORDER BY i.version, r.position, r.run
 """
 

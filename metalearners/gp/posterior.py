@@ -23,13 +23,12 @@ from itertools import product
 from typing import Protocol, runtime_checkable
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from metalearners.gp.kernels import matern_at, squared_distances
 from metalearners.predictions import Prediction
 from warehouse.configurations.table import ConfigurationTable
-from warehouse.support.arrays import Floats, Positions, Rows
+from warehouse.support.arrays import Flags, Floats, Positions, Rows
 
 WIDTHS = (0.5, 1.0, 2.0)  # half, as stated, twice
 _NOISES = (0.02, 0.1, 0.3)  # variance of a run's noise, from small to large
@@ -349,9 +348,9 @@ def _normalized(cases: Sequence[_Case]) -> list[_Case]:
     return [replace(case, weights=case.weights / total) for case in cases]
 
 
-def _telling(cases: Sequence[_Case]) -> npt.NDArray[np.bool_]:
+def _telling(cases: Sequence[_Case]) -> Flags:
     """(t - 1,) coordinates whose variance can be seen beside the noise; there are many others."""
-    telling: npt.NDArray[np.bool_] = np.max([case.c / case.v - 1 for case in cases], axis=0) > _NEGLIGIBLE
+    telling: Flags = np.max([case.c / case.v - 1 for case in cases], axis=0) > _NEGLIGIBLE
     return telling
 
 

@@ -20,7 +20,6 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from metalearners.encoding.hyperparameters import HyperparameterEncoding
@@ -35,7 +34,7 @@ from metalearners.encoding.training_data import TrainingData
 from metalearners.gp.kernels import matern, nystroem_factor, spread_out, squared_distances
 from warehouse.configurations.parameters import Scale
 from warehouse.configurations.table import ConfigurationTable
-from warehouse.support.arrays import Floats
+from warehouse.support.arrays import Flags, Floats
 
 _SHORTEST, _LONGEST = 0.1, 100.0  # bounds of length scales, in standard deviations of the column
 _LEARNING_DATASETS, _LEARNING_RUNS = 24, 160  # what the length scales are learned from, at most
@@ -49,7 +48,7 @@ class ConfigurationKernel:
     """Turns configurations into `Phi`."""
 
     encoding: HyperparameterEncoding
-    logarithmic: Annotated[npt.NDArray[np.bool_], "J"]
+    logarithmic: Annotated[Flags, "J"]
     """Columns whose logarithms are compared (`_logarithmic_columns`)."""
     centre: Annotated[Floats, "J"]
     """Mean of the column."""
@@ -104,14 +103,14 @@ def learn_kernel(
     return kernel, kernel.features_at(x)
 
 
-def _comparable(encoded: Floats, logarithmic: npt.NDArray[np.bool_]) -> Floats:
+def _comparable(encoded: Floats, logarithmic: Flags) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(logarithmic, np.log(np.maximum(encoded, 1e-12)), encoded)
 
 
 def _logarithmic_columns(
     encoding: HyperparameterEncoding, encoded: Floats, scales: Mapping[str, Scale]
-) -> npt.NDArray[np.bool_]:
+) -> Flags:
     """(J,) positive columns to compare by logarithms: as declared, else those that are skewed otherwise."""
     parameters = encoding.parameter_of_numbers()
     declared = [scales.get(parameters.get(column, "")) for column in encoding.columns]
@@ -124,7 +123,7 @@ def _logarithmic_columns(
     )
 
 
-def _skewed_columns(encoded: Floats) -> npt.NDArray[np.bool_]:
+def _skewed_columns(encoded: Floats) -> Flags:
     """(J,) positive columns whose logarithms are less skewed than they are."""
 
     def skewness(column: Floats) -> float:

@@ -22,7 +22,7 @@ from typing import Annotated
 import numpy as np
 import numpy.typing as npt
 
-from warehouse.support.arrays import Floats
+from warehouse.support.arrays import Flags, Floats
 
 MAX_LEAVES = 64  # bits of a machine word
 _BLOCK = 2048  # rows at a time, so that `remaining` stays in the processor's cache
@@ -35,7 +35,7 @@ class Forest:
     n_features: int
     feature: Annotated[npt.NDArray[np.int32], "K"]
     threshold: Annotated[Floats, "K"]
-    missing_left: Annotated[npt.NDArray[np.bool_], "K"]
+    missing_left: Annotated[Flags, "K"]
     """Whether NaN goes left."""
     tree: Annotated[npt.NDArray[np.int32], "K"]
     left_leaves: Annotated[npt.NDArray[np.uint64], "K"]

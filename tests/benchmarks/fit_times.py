@@ -3,11 +3,13 @@
     python -m tests.benchmarks.fit_times [--warehouse DIR]
 
 The families of datasets are dealt into folds, and each fold's fits are predicted from the runs on the others.
-Prints tables in Markdown: the share of fits that took between half and twice as long as predicted.
+Prints tables in Markdown: the share of fits that took between half and twice as long as predicted, and the
+share of fits that a time limit stopped that were predicted to take at least half of what they had taken.
 
 Notation
     ours            `metalearners.fit_times`
     fewest          the same, learned from fits on the fewest rows of each dataset
+    ended           the same, learned from fits that no time limit stopped
     thesis          LightGBM on hyperparameters and sizes (van Hoof's thesis, section 5.2)
     from 1 s        of the fits that took a second or longer
 """
@@ -49,11 +51,15 @@ def main() -> None:
         {
             "ours": ours(runs, metafeatures, configurations, fold, np.ones(len(runs), dtype=bool)),
             "fewest": ours(runs, metafeatures, configurations, fold, fewest),
+            "ended": ours(runs, metafeatures, configurations, fold, ~runs["stopped"].to_numpy()),
             "thesis": thesis(warehouse, runs, metafeatures, configurations, fold),
         },
         index=runs.index,
     )
-    near = (np.log(predicted).sub(np.log(runs["seconds"]), axis=0).abs() <= np.log(FACTOR)).astype(float)
+    off = np.log(predicted).sub(np.log(runs["seconds"]), axis=0)
+    stopped = off[runs["stopped"]] >= -np.log(FACTOR)
+    runs, off = runs[~runs["stopped"]], off[~runs["stopped"]]
+    near = (off.abs() <= np.log(FACTOR)).astype(float)
     long = near.where(runs["seconds"] >= FROM).add_suffix(f", from {FROM:g} s")
     for title, by in (
         ("", pd.Series("all", index=runs.index)),
@@ -63,6 +69,7 @@ def main() -> None:
         table = pd.concat([near, long], axis=1).groupby(by).mean().round(3)
         table.insert(0, "fits", runs.groupby(by).size())
         print(markdown(table.rename_axis(title).reset_index()), end="\n\n")
+    print(markdown(pd.DataFrame([{"stopped": len(stopped), **stopped.mean().round(3)}])))
 
 
 def ours(
@@ -103,7 +110,8 @@ def thesis(
     seconds = np.full(len(runs), np.nan)
     for number in range(FOLDS):
         out = fold == number
-        booster = lightgbm.train(parameters, lightgbm.Dataset(X[~out], y[~out]), num_boost_round=TREES)
+        known = ~out & ~runs["stopped"].to_numpy()
+        booster = lightgbm.train(parameters, lightgbm.Dataset(X[known], y[known]), num_boost_round=TREES)
         seconds[out] = np.exp(np.asarray(booster.predict(X[out])))
     return seconds
 

@@ -43,6 +43,7 @@ def timed(metafeatures: pd.DataFrame, train_rows: float = np.nan) -> pd.DataFram
     return runs.assign(
         algorithm=runs["setup"].map({setup: algorithm for setup, (algorithm, _) in SETUPS.items()}),
         family=runs["dataset"],
+        stopped=False,
         train_rows=train_rows,
         seconds=rate * of_dataset["NumberOfFeatures"].to_numpy() * rows,
     )
@@ -107,6 +108,33 @@ def test_the_stated_factor_holds_four_of_five_fits() -> None:
     off = np.exp(np.random.default_rng(3).uniform(-np.log(4), np.log(4), len(known)))
     runs["seconds"] *= off[pd.Index(known.index).get_indexer(runs["dataset"])]
     assert learn_fit_times(runs, known).factor == pytest.approx(4**0.8, rel=0.15)
+
+
+def test_what_a_time_limit_stopped_took_longer() -> None:
+    """Where long fits are stopped, those that ended look as if they never got slow."""
+    known = qualities(200)
+    runs = timed(known)
+    off = np.exp(np.random.default_rng(4).normal(0, 1, len(runs)))
+    runs["seconds"] *= off
+    limit = 300.0
+    runs["stopped"] = runs["seconds"] > limit
+    runs["seconds"] = runs["seconds"].clip(upper=limit)
+    new = qualities(20, seed=5)
+    truth = timed(new)["seconds"].to_numpy().reshape(len(new), -1)
+
+    def shortfall(runs: pd.DataFrame) -> float:
+        """By what part long fits are expected to take less than they do."""
+        times = learn_fit_times(runs, known)
+        seconds = np.array([times.seconds(KNOWN, new.loc[dataset]) for dataset in new.index])
+        return float(np.log(truth / seconds)[truth > limit].mean())
+
+    assert abs(shortfall(runs)) < 0.2 < 0.6 < shortfall(runs[~runs["stopped"]])
+
+
+def test_runs_that_were_all_stopped_say_nothing() -> None:
+    known = qualities()
+    with pytest.raises(TooFewRuns, match="how long a fit took"):
+        learn_fit_times(timed(known).assign(stopped=True), known)
 
 
 def test_unknown_sizes_are_no_error(times: FitTimes) -> None:

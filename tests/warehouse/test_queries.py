@@ -196,6 +196,27 @@ def test_who_learns_from_runs_gets_related_measures_with_them(warehouse: Warehou
     assert warehouse.run_table(FOREST, ACCURACY, related=False).related.empty
 
 
+def test_a_run_that_was_stopped_had_time_for_as_many_fits_as_others_of_its_task(warehouse: Warehouse) -> None:
+    """Two of ten seconds went into one fit: where sixty were not enough, a fit took twelve or more."""
+    tables = runs(accuracies={"openml:1": 0.9, "openml:2": 0.8, "openml:3": 0.7})
+    tables["runs"]["task"] = tables["runs"]["task"].iloc[0]
+    *ended, stopped = tables["runs"]["run"]
+    failed = tables["runs"]["run"] == stopped
+    tables["runs"].loc[failed, ["outcome", "message"]] = ["timeout", "stopped after 60 s of processor time"]
+    tables["evaluations"] = pd.DataFrame(
+        [
+            (run, *value, FOREST)
+            for run in ended
+            for value in (("fit_seconds", 2), ("usercpu_time_millis", 10e3))
+        ],
+        columns=tables["evaluations"].columns,
+    )
+    warehouse.write(tables, source="test")
+    times = warehouse.fit_times()
+    assert dict(zip(times["seconds"], times["stopped"], strict=True)) == {2.0: False, 12.0: True}
+    assert len(times) == 3
+
+
 @pytest.mark.parametrize("source", SEARCHES)
 def test_runs_of_a_search_have_no_related_measures(warehouse: Warehouse, source: str) -> None:
     tables = runs(accuracies={"openml:1": 0.9})

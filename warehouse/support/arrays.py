@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
 Positions = npt.NDArray[np.intp]
-Selection = Positions | npt.NDArray[np.bool_] | list[int] | slice
+Flags = npt.NDArray[np.bool_]
+Selection = Positions | Flags | list[int] | slice
 """Which rows: their positions, or whether each is one of them."""
 
 

@@ -30,6 +30,10 @@ REFERENCES = {
         "J. Demšar: Statistical Comparisons of Classifiers over Multiple Data Sets."
         " Journal of Machine Learning Research 7, 2006"
     ),
+    "Dempster 1977": (
+        "A. P. Dempster, N. M. Laird, D. B. Rubin: Maximum Likelihood from Incomplete Data via the EM"
+        " Algorithm. Journal of the Royal Statistical Society, Series B 39, 1977"
+    ),
     "Feurer 2015": (
         "M. Feurer, A. Klein, K. Eggensperger, J. T. Springenberg, M. Blum, F. Hutter: Efficient and Robust"
         " Automated Machine Learning. NeurIPS 2015"

@@ -35,7 +35,7 @@ from metalearners.learners.base import Round
 from metalearners.learners.factorization.checkpoint import Checkpoint
 from metalearners.learners.factorization.latent_kernel import LATENT, LATENT_SPARSE, SPARSE, LatentKernel
 from metalearners.learners.factorization.likelihood import LowRankNll, nll, one_thread
-from warehouse.support.arrays import Floats, Positions
+from warehouse.support.arrays import Flags, Floats, Positions
 from warehouse.support.errors import BadOption, TooFewRuns
 
 BATCH = 50
@@ -227,7 +227,7 @@ def correlation(r2: Tensor, shape: Shape) -> Tensor:
 class _Objective:
     """nll of batches of datasets, exact or by inducing positions."""
 
-    def __init__(self, Y: Floats, observed: npt.NDArray[np.bool_], device: str) -> None:
+    def __init__(self, Y: Floats, observed: Flags, device: str) -> None:
         self.entries = int(observed.sum())
         self._Y = Y
         self._observed = observed
@@ -282,9 +282,7 @@ def torch_device(name: str) -> torch.device:
     return device
 
 
-def _begin(
-    Y: Floats, observed: npt.NDArray[np.bool_], latent: int, shape: Shape, start: GPLVM | None
-) -> GPLVM:
+def _begin(Y: Floats, observed: Flags, latent: int, shape: Shape, start: GPLVM | None) -> GPLVM:
     """Start of a training: principal components of Y, or a model with places for new configurations."""
     if start is None:
         X, share = principal_components(Y, latent)
@@ -321,7 +319,7 @@ def principal_components(Y: Floats, latent: int) -> tuple[Floats, Floats]:
     return X * np.where(signs == 0, 1, signs), share / max(float(share.sum()), 1e-300)
 
 
-def _place_of_new(Y: Floats, observed: npt.NDArray[np.bool_], row: int, start: GPLVM) -> Floats:
+def _place_of_new(Y: Floats, observed: Flags, row: int, start: GPLVM) -> Floats:
     """(Q,) the mean position of the five known configurations with the most similar scores."""
     common = observed[: len(start.X)] & observed[row]
     counts = common.sum(axis=1)
