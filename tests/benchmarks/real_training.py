@@ -1,24 +1,32 @@
 """Searches that really train, on the joint space of all flows: ours beside SMAC3, Optuna and FLAML.
 
-    python -m tests.benchmarks.real_training FILE... --results results.jsonl [--seeds 3] [--jobs 2]
+    python -m tests.benchmarks.real_training FOLDER --results results.jsonl [--least-rows 1000]
+        [--most-rows 50000] [--tables 20] [--seeds 3] [--equal-time] [--jobs 2]
 
-Every method has the same trials with the same limits on the same rows: a quarter of each dataset is held out
-(with another split for each seed), and a trial is a cross-validation on the others, just as in `tune`. What
-counts is the accuracy, on the rows held out, of the configuration that was best in the trials.
+FOLDER holds tables, and an index.csv with their names and targets; of those of a fitting size so many are
+taken, evenly spread over the sizes. Every method has the same trials with the same limits on the same rows:
+a quarter of each table is held out (with another split for each seed), and a trial is a cross-validation on
+the others, just as in `tune`. What counts is the measure, on the rows held out, of what a method names.
 
-    blend+top, blend+none     `tune`, which learns from the bundled starter without the runs on the dataset,
-                              from its own first choices and from random configurations
-    smac, optuna-tpe, flaml   as simulations use them (`recommend.bo.simulation.peers`)
+    blend+top, blend+none     `tune`, which learns from the bundled starter without the runs on the table and
+                              its family, from its own first choices and from random configurations; it
+                              evaluates its leaders again and names the best of them
+    ... ensemble              what `tune --ensemble 20` makes of the leaders of the same search
+    smac, optuna-tpe, flaml   as simulations use them (`recommend.bo.simulation.peers`): their best trial
     random-2x                 random configurations, two for each trial of the others
 
-Finished searches are kept in the results file, and trials in a folder beside it: the same command goes on
-where it was killed. What is printed are mean ranks, and tests over the means of the seeds of each dataset.
+With --equal-time our first method has its trials, and the others as many as they get done in the time that it
+took, leaders and ensemble included (random-2x: in twice the time). Finished searches are kept in the results
+file, and trials in a folder beside it: the same command goes on where it was killed. What is printed are mean
+ranks, and tests over the means of the seeds of each table.
 """
 
 from __future__ import annotations
 
 import argparse
+import shutil
 import time
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -29,25 +37,30 @@ import numpy as np
 import pandas as pd
 
 from ingest.flows import get_flow
+from ingest.reading.dataset_files import DatasetFile, find_datasets
 from ingest.reading.datasets import Dataset, load_dataset
 from ingest.running.limits import Outcome, Trial
+from metalearners.encoding.scores import oriented
 from recommend.bo.candidates import SpaceCandidates
 from recommend.bo.simulation.curves import curves_of
 from recommend.bo.simulation.peers import PEERS, new_peer
 from recommend.bo.simulation.runner import RandomSearch, Searched, SearchMethod
-from recommend.bo.tuning import Budget, Search, tune
+from recommend.bo.tuning import Budget, Finish, Search, tune
 from recommend.bo.tuning.finals import judge
 from recommend.bo.tuning.loop import run_trial
 from recommend.bo.tuning.scores import score_of
-from recommend.bo.tuning.setup import split_rows
+from recommend.bo.tuning.setup import context_of, split_rows
 from recommend.space import Space
 from warehouse.configurations.configuration import Configuration
+from warehouse.measures import canonical_measure
 from warehouse.store import STARTER, Warehouse
+from warehouse.support.errors import BadInput
 from warehouse.support.journal import Journal
 from warehouse.support.parallel import side_by_side
 
-METHODS = ("blend+top", "blend+none", "smac", "optuna-tpe", "flaml", "random-2x")
+METHODS = ("blend+top", "smac", "optuna-tpe", "flaml", "random-2x")
 DOUBLE = "random-2x"
+ENSEMBLE = 20
 
 
 @dataclass(frozen=True)
@@ -59,8 +72,9 @@ class Result:
     seed: int
     trials: int
     best_so_far: list[float]
-    """Of the trials' values, larger is better; 0 before one succeeded."""
+    """Of the trials' values, larger is better; NaN before one succeeded."""
     held_out: float
+    """Of what is named in the end, larger is better."""
     failed: int
     seconds: float
     """That it took in all."""
@@ -73,26 +87,43 @@ class KeptTrials:
         self._part, self._search, self._journal = part, search, journal
         self._kept = {record.pop("key"): record for record in journal.records()}
 
-    def run(self, configuration: Configuration) -> Trial:
+    def run(self, configuration: Configuration, seconds: float) -> Trial:
         key = repr(configuration)
         if key not in self._kept:
-            trial = run_trial(configuration, self._part, self._search, self._search.trial_seconds)
+            limit = min(self._search.trial_seconds, seconds)
+            trial = run_trial(configuration, self._part, self._search, limit)
             self._kept[key] = asdict(trial)
             self._journal.append({"key": key, **self._kept[key]})
         return Trial.from_record(self._kept[key])
 
 
-def with_tune(dataset: Dataset, search: Search, trials: int, folder: Path) -> tuple[list[Trial], float]:
-    """Trials in order, held-out value."""
-    tuned = tune(dataset, search, Budget(trials), warehouse=Warehouse.open(STARTER), folder=folder)
+def with_tune(
+    dataset: Dataset, search: Search, trials: int, folder: Path
+) -> tuple[list[list[Trial]], dict[str, float]]:
+    """Trials in order, and held-out values of what is named in the end."""
+    tuned = tune(
+        dataset,
+        search,
+        Budget(trials),
+        warehouse=Warehouse.open(STARTER),
+        folder=folder,
+        finish=Finish(ensemble=ENSEMBLE),
+    )
     best = np.nan if tuned.best is None else tuned.held_out.get(tuned.best.number, np.nan)
-    return [entry.trial for entry in tuned.entries if entry.trial is not None], best
+    together = best if tuned.ensemble_held_out is None else tuned.ensemble_held_out
+    run = [[entry.trial] for entry in tuned.entries if entry.trial is not None]
+    return run, {"": best, " ensemble": together}
 
 
 def with_peer(
-    method: str, dataset: Dataset, search: Search, trials: int, journal: Journal
-) -> tuple[list[list[Trial]], float]:
-    """Trials in order, those that count as one together, and the held-out value."""
+    method: str, dataset: Dataset, search: Search, trials: int, seconds: float, journal: Journal
+) -> tuple[list[list[Trial]], dict[str, float]]:
+    """Trials in order, those that count as one together, and the held-out value of the best.
+
+    Args:
+        seconds: after which trials end.
+    """
+    end = time.perf_counter() + seconds
     space = Space([get_flow(name) for name in search.flows])
     candidates = SpaceCandidates(space)
     optimizer: SearchMethod = (
@@ -104,43 +135,76 @@ def with_peer(
     kept = KeptTrials(dataset.take(rows[0]), search, journal)
     run: list[list[Trial]] = []
     best, incumbent = -np.inf, None
-    for _ in range(trials):
+    while time.perf_counter() < end and (np.isfinite(seconds) or len(run) < trials):
         settings = [candidates.configuration_of(candidate) for candidate in optimizer.ask()]
-        run.append([kept.run(configuration) for configuration in settings])
+        if not settings:
+            break
+        left = max(end - time.perf_counter(), 1.0)
+        run.append([kept.run(configuration, left) for configuration in settings])
         values = [score_of(trial, search.measure) for trial in run[-1]]
         for configuration, value in zip(settings, values, strict=True):
             if value is not None and value > best:
                 best, incumbent = value, configuration
         optimizer.tell(max((value for value in values if value is not None), default=None))
     judged = None if incumbent is None else judge([incumbent], dataset, [rows], search)[0]
-    return run, np.nan if judged is None else judged.value
+    return run, {"": np.nan if judged is None else judged.value}
 
 
-def searched(folder: Path, trials: int, trial_seconds: float, unit: tuple[Path, int, str]) -> Result:
-    """One search, gone on with where it was."""
-    path, seed, method = unit
-    dataset = load_dataset(str(path))
-    begun = time.perf_counter()
-    if method in PEERS or method == DOUBLE:
-        search = Search(seed=seed, trial_seconds=trial_seconds)
-        journal = Journal(folder / f"{path.stem}-{seed}-{method}.jsonl")
-        run, held_out = with_peer(method, dataset, search, trials, journal)
-    else:
-        surrogate, _, start = method.partition("+")
-        search = Search(surrogate=surrogate, start=start, seed=seed, trial_seconds=trial_seconds)
-        alone, held_out = with_tune(dataset, search, trials, folder / f"{path.stem}-{seed}-{method}")
-        run = [[trial] for trial in alone]
-    values = [max((score_of(trial, search.measure) or 0.0 for trial in of), default=0.0) for of in run]
-    return Result(
-        dataset=path.stem,
-        method=method,
-        seed=seed,
-        trials=trials,
-        best_so_far=np.maximum.accumulate(values).tolist(),
-        held_out=held_out,
-        failed=sum(trial.outcome is not Outcome.success for of in run for trial in of),
-        seconds=time.perf_counter() - begun,
-    )
+def searched(
+    folder: Path,
+    methods: Sequence[str],
+    trials: int,
+    trial_seconds: float,
+    measure: str,
+    equal_time: bool,
+    unit: tuple[DatasetFile, int],
+) -> list[Result]:
+    """One search of each method on a table, gone on with where it was, or begun anew where time counts."""
+    warnings.simplefilter("ignore")
+    file, seed = unit
+    table = Path(file.path).stem
+    dataset = load_dataset(file.path, target=file.target, rare_classes="drop")
+    results: list[Result] = []
+    for method in methods:
+        begun = time.perf_counter()
+        place = folder / f"{table}-{seed}-{method}"
+        if equal_time:
+            shutil.rmtree(place, ignore_errors=True)
+        place.mkdir(parents=True, exist_ok=True)
+        search = Search(seed=seed, trial_seconds=trial_seconds, measure=measure)
+        if method in PEERS or method == DOUBLE:
+            seconds = results[0].seconds if equal_time else np.inf
+            seconds *= 2 if method == DOUBLE else 1
+            run, held_out = with_peer(
+                method, dataset, search, trials, seconds, Journal(place / "trials.jsonl")
+            )
+        else:
+            surrogate, _, start = method.partition("+")
+            search = Search(**{**vars(search), "surrogate": surrogate, "start": start})
+            part = dataset.take(split_rows(dataset, search)[0])
+            # A model without this table is made for the benchmark alone.
+            context_of(dataset, part, search, Warehouse.open(STARTER)).model()
+            begun = time.perf_counter()
+            run, held_out = with_tune(dataset, search, trials, place)
+        took = time.perf_counter() - begun
+        values = [
+            max((score for one in of if (score := score_of(one, measure)) is not None), default=np.nan)
+            for of in run
+        ]
+        results += [
+            Result(
+                dataset=table,
+                method=method + name,
+                seed=seed,
+                trials=len(run),
+                best_so_far=np.fmax.accumulate(values).tolist(),
+                held_out=float(oriented(np.array([value]), measure)[0]),
+                failed=sum(trial.outcome is not Outcome.success for of in run for trial in of),
+                seconds=took,
+            )
+            for name, value in held_out.items()
+        ]
+    return results
 
 
 def report(results: Sequence[Result]) -> None:
@@ -169,40 +233,70 @@ def as_searches(table: pd.DataFrame) -> Iterator[Searched]:
     """The rows of the table, with `values` found trial by trial: 1 is the best of all searches on the same
     dataset with the same seed, which means the same rows held out, and 0 the worst."""
     for (dataset, seed), own in table.groupby(["dataset", "seed"], sort=False):
-        every = own["values"].explode()
-        worst, span = every.min(), np.ptp(every)
+        every = own["values"].explode().astype(float)
+        worst, span = every.min(), every.max() - every.min()
         for row in own.itertuples():
-            scaled = [(value - worst) / span if span else 1.0 for value in row.values]
+            values = np.nan_to_num(np.array(row.values, dtype=np.float64), nan=worst)
+            scaled = ((values - worst) / span if span else np.ones(len(values))).tolist()
             yield Searched(dataset, row.method, seed, scaled, 1.0, 0.0, row.seconds)
+
+
+def tables(folder: Path, least: int, most: int, number: int) -> list[DatasetFile]:
+    """So many tables of a fitting size, evenly spread over the sizes."""
+    fitting = []
+    for file in find_datasets(folder):
+        try:
+            rows = len(load_dataset(file.path, target=file.target, rare_classes="drop").features)
+        except BadInput as error:
+            print(error)
+            continue
+        if least <= rows <= most:
+            fitting.append(file)
+    places = np.linspace(0, len(fitting) - 1, min(number, len(fitting))).round().astype(int)
+    return [fitting[place] for place in places]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("files", nargs="+", type=Path)
+    parser.add_argument("folder", type=Path)
     parser.add_argument("--results", type=Path, required=True)
-    parser.add_argument("--methods", nargs="+", default=METHODS)
+    parser.add_argument("--methods", nargs="+", default=METHODS, help="the first one sets the time")
+    parser.add_argument("--measure", default="predictive_accuracy", type=canonical_measure)
+    parser.add_argument("--least-rows", type=int, default=1000)
+    parser.add_argument("--most-rows", type=int, default=50_000)
+    parser.add_argument("--tables", type=int, default=20)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--trials", type=int, default=30)
-    parser.add_argument("--trial-time", type=float, default=30.0)
+    parser.add_argument("--trial-time", type=float, default=60.0)
+    parser.add_argument("--equal-time", action="store_true")
     parser.add_argument("--jobs", type=int, default=1)
-    arguments = parser.parse_args()
-    journal = Journal(arguments.results)
+    options = parser.parse_args()
+    if options.equal_time and options.methods[0] in (*PEERS, DOUBLE):
+        parser.error("the first method sets the time, and has to be ours")
+    journal = Journal(options.results)
     results = [Result(**record) for record in journal.records()]
-    kept = {(one.dataset, one.seed, one.method) for one in results if one.trials == arguments.trials}
+    kept = {(one.dataset, one.seed) for one in results}
+    files = tables(options.folder, options.least_rows, options.most_rows, options.tables)
     units = [
-        (path, seed, method)
-        for seed, path, method in product(range(arguments.seeds), arguments.files, arguments.methods)
-        if (path.stem, seed, method) not in kept
+        (file, seed)
+        for seed, file in product(range(options.seeds), files)
+        if (Path(file.path).stem, seed) not in kept
     ]
-    folder = arguments.results.with_suffix("")
-    folder.mkdir(parents=True, exist_ok=True)
-    work = partial(searched, folder, arguments.trials, arguments.trial_time)
-    for number, result in enumerate(side_by_side(work, units, arguments.jobs), start=1):
-        journal.append(asdict(result))
-        results.append(result)
-        print(
-            f"{number} of {len(units)}: {result.dataset} {result.method} {result.seconds:.0f} s", flush=True
-        )
+    work = partial(
+        searched,
+        options.results.with_suffix(""),
+        options.methods,
+        options.trials,
+        options.trial_time,
+        options.measure,
+        options.equal_time,
+    )
+    for number, of_methods in enumerate(side_by_side(work, units, options.jobs), start=1):
+        for result in of_methods:
+            journal.append(asdict(result))
+        results += of_methods
+        seconds = sum(result.seconds for result in of_methods)
+        print(f"{number} of {len(units)}: {of_methods[0].dataset}, {seconds:.0f} s", flush=True)
     report(results)
 
 
