@@ -264,8 +264,8 @@ def _race(race: "Race") -> list[str]:
     return [
         *lines,
         "",
-        f"Raced for {console.duration(race.seconds)}: {race.measure} after fits on so many rows; "
-        "the better half of each round went on.",
+        f"Raced for {console.duration(race.seconds)}{', then interrupted' if race.interrupted else ''}: "
+        f"{race.measure} after fits on so many rows; the better half of each round went on.",
     ]
 
 

@@ -102,6 +102,8 @@ class Race:
     """Places of the entrants that went to the end, the best first."""
     seconds: float
     """Time that it took."""
+    interrupted: bool
+    """Whether the user ended it; what the round that ran then found out is lost."""
     trials: OwnTrials | None
     """What is known of the dataset after it, with the runs that were known before."""
 
@@ -145,6 +147,7 @@ class Race:
         """The race as JSON values."""
         return {
             "seconds": self.seconds,
+            "interrupted": self.interrupted,
             "rounds": [
                 {"train_rows": heat.train_rows, "test_rows": heat.test_rows, "folds": heat.folds}
                 for heat in self.heats
@@ -186,9 +189,13 @@ def race(
 
     A round has half of the time that is left, the last one all of it. What is expected not to end within it
     does not start; what does not end within it is stopped. Runs that the warehouse has are not made again.
+    An interrupt (Ctrl-C) ends the race with what the rounds before it found out.
 
     Args:
         jobs: runs at the same time; None = one for each processor.
+
+    Raises:
+        KeyboardInterrupt: no round had ended.
     """
     began = time.monotonic()
     entrants = _entrants(known)
@@ -196,17 +203,25 @@ def race(
     heats: list[Heat] = []
     decisions: dict[int, str] = {}
     standing = list(range(len(entrants)))
+    interrupted = False
     for place, tier in enumerate(rounds.tiers):
         left = began + seconds - time.monotonic()
         share = left if place + 1 == len(rounds.tiers) else left / 2
         better = -(-len(standing) // 2) if heats else len(standing)
         entering, too_long = rounds.affordable(standing[:better], tier, share, heats)
+        if heats and len(entering) < 2:
+            break  # there is nothing more to compare, or no time for it
+        try:
+            heat = rounds.run(tier, entering, share)
+        except KeyboardInterrupt:
+            if not heats:
+                raise
+            interrupted = True
+            break
         if heats:
-            if len(entering) < 2:
-                break  # there is nothing more to compare, or no time for it
             decisions |= dict.fromkeys(standing[better:], f"behind on {heats[-1].train_rows:,} rows")
-        heats.append(rounds.run(tier, entering, share))
-        decisions |= too_long | _failures(heats[-1], entering, known.measure)
+        heats.append(heat)
+        decisions |= too_long | _failures(heat, entering, known.measure)
         standing = _by_value(heats[-1], [one for one in entering if one not in decisions], known.measure)
     trials = own_trials(
         pd.concat([known.own_runs, _runs_of(heats, entrants, known.measure)]),
@@ -214,7 +229,7 @@ def race(
         known.measure,
     )
     took = time.monotonic() - began
-    return Race(known.part, known.measure, entrants, heats, decisions, standing, took, trials)
+    return Race(known.part, known.measure, entrants, heats, decisions, standing, took, interrupted, trials)
 
 
 def record(race: Race, warehouse: Warehouse) -> None:

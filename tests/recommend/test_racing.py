@@ -63,6 +63,33 @@ def test_fewer_and_fewer_run_on_more_and_more_rows(small_world: Path, told: Call
     assert result.order[0] == result.standing[0]
 
 
+def test_an_interrupted_race_keeps_the_rounds_before(small_world: Path, told: Callable[[Told], None]) -> None:
+    def outcome(flow: str, rows: int) -> Trial:
+        if rows > 500:
+            raise KeyboardInterrupt
+        return trees_win(flow, rows)
+
+    told(outcome)
+    result = rank(
+        load_dataset(numbers(6000, seed=50)), warehouse=Warehouse.open(small_world), verify=LONG, jobs=1
+    )
+    assert result.race is not None
+    assert result.race.interrupted
+    assert [heat.train_rows for heat in result.race.heats] == [500]
+    assert not result.race.decisions
+    assert result.configurations[0].flow.name == "decision_tree"
+    jsonschema.validate(result.document(), SCHEMA)
+
+
+def test_a_race_that_is_interrupted_at_once_is_none(small_world: Path, told: Callable[[Told], None]) -> None:
+    def outcome(_flow: str, _rows: int) -> Trial:
+        raise KeyboardInterrupt
+
+    told(outcome)
+    with pytest.raises(KeyboardInterrupt):
+        raced(small_world, load_dataset(numbers(900, seed=50)))
+
+
 def test_small_datasets_have_one_round(small_world: Path) -> None:
     result = raced(small_world, load_dataset(numbers(300, seed=50)))
     assert [(heat.train_rows, heat.folds) for heat in result.heats] == [(270, 10)]
