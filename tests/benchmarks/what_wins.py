@@ -110,7 +110,9 @@ def of_flows(runs: pd.DataFrame) -> pd.DataFrame:
 
 def whose(source: str) -> str:
     """The first words of a member's source."""
-    return next((name for name in ("AutoGluon", "FLAML", "auto-sklearn 2") if name in source), source)
+    return next(
+        (name for name in ("AutoGluon", "FLAML", "auto-sklearn 2", "search") if name in source), source
+    )
 
 
 def changes(runs: pd.DataFrame) -> pd.DataFrame:

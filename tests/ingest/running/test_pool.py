@@ -35,6 +35,12 @@ def committed() -> list[Member]:
     return read_pool(POOL)
 
 
+@pytest.fixture(scope="module")
+def built(committed: list[Member]) -> list[Member]:
+    """The committed pool without what searches added."""
+    return [member for member in committed if not member.source.startswith("search on ")]
+
+
 @pytest.fixture
 def known(tmp_path: Path) -> Known:
     """Translate what files of this content hold; nothing else is in them."""
@@ -80,11 +86,16 @@ def flow_default(flow: str) -> dict[str, object]:
 # The committed pool
 
 
-def test_committed_pool_has_its_sizes(committed: list[Member]) -> None:
+def test_committed_pool_has_its_sizes(built: list[Member]) -> None:
     """24 of each strong flow, fewer of the others, and a design of as many as its space has points."""
-    sizes = {flow: sum(member.configuration.algorithm == flow for member in committed) for flow in FLOWS}
+    sizes = {flow: sum(member.configuration.algorithm == flow for member in built) for flow in FLOWS}
     assert sizes == {flow: SIZES.get(flow, STRONG) for flow in FLOWS}
-    assert sum(sizes.values()) == len(committed) == 241
+    assert sum(sizes.values()) == len(built) == 241
+
+
+def test_what_searches_added_comes_at_the_end(committed: list[Member], built: list[Member]) -> None:
+    assert committed[: len(built)] == built
+    assert 0 < len(committed) - len(built) <= 24
 
 
 def test_committed_pool_can_be_built_within_the_spaces_of_its_flows(committed: list[Member]) -> None:
@@ -102,32 +113,30 @@ def test_committed_pool_repeats_nothing(committed: list[Member]) -> None:
     assert len({member.configuration for member in committed}) == len(committed)
 
 
-def test_committed_pool_starts_with_the_defaults_and_ends_with_the_designs(committed: list[Member]) -> None:
-    assert [member.configuration.algorithm for member in committed[: len(FLOWS)]] == list(FLOWS)
-    for name, member in zip(FLOWS, committed, strict=False):
+def test_pool_starts_with_the_defaults_and_ends_with_the_designs(built: list[Member]) -> None:
+    assert [member.configuration.algorithm for member in built[: len(FLOWS)]] == list(FLOWS)
+    for name, member in zip(FLOWS, built, strict=False):
         assert member == Member(Configuration(name, flow_default(name)), "default")
-    designed = [member.source == "design" for member in committed]
+    designed = [member.source == "design" for member in built]
     assert designed == sorted(designed)
 
 
-def test_sources_of_the_committed_pool_are_named(committed: list[Member]) -> None:
-    theirs = {member.source for member in committed} - {"default", "design"}
+def test_sources_of_the_pool_are_named(built: list[Member]) -> None:
+    theirs = {member.source for member in built} - {"default", "design"}
     assert {source.partition(" ")[0] for source in theirs} == {"AutoGluon", "FLAML", "auto-sklearn"}
-    assert len(theirs) == sum(member.source in theirs for member in committed)  # each names one entry
+    assert len(theirs) == sum(member.source in theirs for member in built)  # each names one entry
     for flow in FLOWS:
         assert (
-            sum(member.configuration.algorithm == flow and member.source in theirs for member in committed)
+            sum(member.configuration.algorithm == flow and member.source in theirs for member in built)
             <= MOST_KNOWN
         )
 
 
-def test_committed_pool_is_what_the_known_configurations_give(
-    shared_data: Path, committed: list[Member]
-) -> None:
+def test_pool_is_what_the_known_configurations_give(shared_data: Path, built: list[Member]) -> None:
     pytest.importorskip("flaml", reason="FLAML's configurations are in its package")
     folder = shared_data / "known-configurations"
     known = known_configurations(folder / "autogluon.json", folder / "autosklearn2.json", flaml_portfolios())
-    assert build_pool(known) == committed
+    assert build_pool(known) == built
 
 
 # Building
