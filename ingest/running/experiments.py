@@ -184,14 +184,22 @@ def load_source(source: Source, warehouse: Warehouse) -> Dataset | None:
 def _chosen(
     warehouse: Warehouse, dataset: Dataset, plan: Plan, place: int, members: Sequence[Member]
 ) -> Sequence[Member]:
-    """The members that the tier at this place runs: all, or the best by the tier before."""
+    """The members that the tier at this place runs: all, or the defaults and the best by the tier before.
+
+    Flows that nobody would fit on so many rows are not among the latter.
+    """
     if place == 0:
         return members
     before, tier = plan.tiers[place - 1 : place + 1]
     task = task_of(dataset, plan, before)
     best = best_setups(warehouse, task, round(tier.share * len(plan.pool)))
+    rows = len(dataset.features)
+    train_rows = plan.resampling(rows, tier).sizes(rows)[0]
     return [
-        member for member in members if member.source == "default" or setup_of(member.configuration) in best
+        member
+        for member in members
+        if (member.source == "default" or setup_of(member.configuration) in best)
+        and train_rows <= (get_flow(member.configuration.algorithm).most_rows or train_rows)
     ]
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from ingest import flows
 from ingest.flows import get_flow
 from ingest.reading.dataset_files import find_datasets
 from ingest.reading.datasets import Dataset
@@ -426,6 +427,17 @@ def test_dataset_with_too_few_rows_is_passed_over(
     run_experiments(warehouse, plan)
     assert [asked.dataset for asked in trials.asked] == ["large"]
     assert warehouse.sql("SELECT name FROM datasets")["name"].tolist() == ["large"]
+
+
+def test_flow_is_not_promoted_to_more_rows_than_anybody_would_fit_it_on(
+    datasets: Path, warehouse: Warehouse, trials: Trials, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(flows.FLOWS, "decision_tree", replace(get_flow("decision_tree"), most_rows=50))
+    pool = [*members("k_nearest_neighbors", 5), *members("decision_tree", 30)]  # both defaults
+    plan = Plan(sources(datasets, least_rows=100), pool, [Tier(40), Tier(60)], SPLITS)
+    run_experiments(warehouse, plan)
+    assert trials.of("large", train_rows=40) == [5, 30]
+    assert trials.of("large", train_rows=60) == [5]
 
 
 def test_all_datasets_are_tried_with_a_block_before_the_next(
