@@ -54,6 +54,8 @@ _GRID = 1500
 """Runs at whose configurations the functions are compared."""
 _MOST_BEHIND = 0.5
 """Scores that a choice may be expected to be behind the best: long shots come in less often than expected."""
+_LOG_FACTORS = (-3.0, 3.0)
+"""Where the factor of gains is looked for, in logarithms; where nothing contradicts, it is least."""
 _LEVEL_VARIANCE = 100.0  # of a dataset's level, which no meta-feature tells: as good as unknown
 
 
@@ -99,7 +101,7 @@ class FunctionalPCA:
     normal: float
     """See `FunctionalPCALearner`."""
     gain_calibration: float
-    """Factor of standard deviations with which 80 % intervals of gains over another one hold 80 %."""
+    """Factor of standard deviations with which probabilities of beating another one are likeliest."""
     own_unit: OwnUnit | None
     """What scores mean in the unit of the measure, where enough datasets are known."""
     _asked: dict[tuple[object, bytes], Floats] = field(
@@ -341,19 +343,41 @@ def _learn_uncertainty(
     }
     rest, noise = max(likelihoods, key=likelihoods.__getitem__)
     sizes = [np.abs(missed) / np.sqrt(_variance(phi, factor, rest) + noise) for phi, _, missed in samples]
-    gains = []
+    gains, better = [], []
     for w, (phi, targets, _) in zip(expected, of_datasets, strict=True):
         best = int(np.argmax(phi @ w))
         others = random.permutation(len(targets))[:_SAMPLE]
         apart = phi[best] - phi[others[others != best]]
-        gained = targets[best] - targets[others[others != best]]
-        gains.append(np.abs(gained - apart @ w) / np.sqrt(_variance(apart, factor, rest) + 2 * noise))
-    return _Uncertainty(rest, noise, _calibration(sizes), _calibration(gains))
+        gains.append(apart @ w / np.sqrt(_variance(apart, factor, rest) + 2 * noise))
+        better.append(0.5 + 0.5 * np.sign(targets[best] - targets[others[others != best]]))
+    return _Uncertainty(rest, noise, _calibration(sizes), _calibration_of_gains(gains, better))
 
 
 def _calibration(missed: list[Floats]) -> float:
     """Factor of standard deviations with which 80 % intervals hold 80 % of what was missed, in their unit."""
     return float(np.quantile(np.concatenate(missed), 0.8)) / Z80 if missed else 1.0
+
+
+def _calibration_of_gains(gains: list[Floats], better: list[Floats]) -> float:
+    """Factor of standard deviations with which what came out is likeliest; of a tie each side has a half.
+
+    Args:
+        gains: of each dataset, what the configuration that is expected to be best is expected to gain over
+            others, in standard deviations.
+        better: whether it was better, 0 to 1.
+    """
+    from scipy.optimize import minimize_scalar
+    from scipy.special import log_ndtr
+
+    if not gains:
+        return 1.0
+    expected, won = np.concatenate(gains), np.concatenate(better)
+
+    def unlikeliness(log_factor: float) -> float:
+        z = expected / np.exp(log_factor)
+        return -float(won @ log_ndtr(z) + (1 - won) @ log_ndtr(-z))
+
+    return float(np.exp(minimize_scalar(unlikeliness, bounds=_LOG_FACTORS, method="bounded").x))
 
 
 def _variance(phi: Floats, factor: Floats, rest: float) -> Floats:

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from metalearners.encoding.training_data import runs_on, without_datasets
 from metalearners.judging.evaluation import evaluate
 from metalearners.learners.functional_pca import FunctionalPCALearner
 from tests.contracts.meta_learner import (
@@ -102,3 +103,21 @@ def test_intervals_hold_on_new_datasets() -> None:
     result = evaluate(toy_runs(), toy_metafeatures(), "functional-pca")
     assert result.coverage is not None
     assert 0.6 < result.coverage.mean < 0.95
+
+
+@pytest.mark.parametrize("noise", [0.1, 0.3])
+def test_the_first_choice_is_better_than_others_as_often_as_is_stated(noise: float) -> None:
+    """Half of them are as good as it, so that chance decides; each dataset is left out in turn."""
+    runs, metafeatures = noisy_runs(noise), toy_metafeatures()
+    stated, true = [], []
+    for dataset in runs.runs["dataset"].unique():
+        model = FunctionalPCALearner().fit(without_datasets(runs, [dataset]), metafeatures.drop(dataset))
+        configurations, values = runs_on(runs, dataset)
+        first = model.choose(configurations, metafeatures.loc[dataset], 1)
+        others = np.setdiff1d(np.arange(len(values)), first)
+        better = model.beats(
+            configurations.take(others), configurations.take(first), metafeatures.loc[dataset]
+        )
+        stated.extend(1 - better)
+        true.extend(values[first] > values[others])
+    assert np.mean(stated) == pytest.approx(np.mean(true), abs=0.07)
