@@ -43,6 +43,7 @@ from warehouse.queries import RunTable
 from warehouse.store import Warehouse
 from warehouse.support.arrays import Positions
 from warehouse.support.errors import BadOption, TooFewRuns, UnknownName, UnusableDataset
+from warehouse.support.parallel import one_thread
 
 if TYPE_CHECKING:
     from recommend.racing import Race, RaceProgress
@@ -391,8 +392,6 @@ def recommend(
     if not candidates:
         raise TooFewRuns("each of the configurations to choose from failed in the race")
     configurations = known.configurations.of_setups([setup for setup, _ in candidates])
-    predicted = predictor.predict(configurations, metafeatures)
-    seconds, factor = fit_seconds(known.warehouse, configurations, metafeatures)
 
     def choose(among: Positions) -> Choice:
         if strategy == "delta":
@@ -400,13 +399,16 @@ def recommend(
         best = predictor.choose(configurations.take(among), metafeatures, top)
         return [(int(position), None) for position in among[best]]
 
-    chosen = (
-        choose(worthwhile(seconds, predicted.mean))
-        if budget is None
-        else choose_within(budget, seconds, choose)
-    )
-    first = configurations.take([position for position, _ in chosen])
-    promised = expectations(predictor, first, known.runs.configurations, metafeatures, known.measure)
+    with one_thread():
+        predicted = predictor.predict(configurations, metafeatures)
+        seconds, factor = fit_seconds(known.warehouse, configurations, metafeatures)
+        chosen = (
+            choose(worthwhile(seconds, predicted.mean))
+            if budget is None
+            else choose_within(budget, seconds, choose)
+        )
+        first = configurations.take([position for position, _ in chosen])
+        promised = expectations(predictor, first, known.runs.configurations, metafeatures, known.measure)
     others = known.warehouse.metafeatures().drop(index=list(known.left_out), errors="ignore")
     nearest = nearest_datasets(others, metafeatures)
     on_nearest = scores_on(known.runs.runs, known.scores, nearest.index)

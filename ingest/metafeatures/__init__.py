@@ -21,6 +21,7 @@ from ingest.metafeatures.simple import of_classes, simple
 from ingest.metafeatures.values import Values
 from ingest.reading.datasets import Dataset
 from warehouse.qualities import GROUPS, QUALITIES
+from warehouse.support.parallel import one_thread
 
 __all__ = ["EXTRACTOR", "Metafeatures", "compute_metafeatures"]
 
@@ -101,7 +102,7 @@ def compute_metafeatures(
             found |= dict.fromkeys(GROUPS[group], f"left out: it may exceed the time budget of {budget:g} s")
             continue
         report(group)
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), one_thread():  # folds are side by side, their matrices small
             # Few rows a class, or an SVM that has not converged: a landmarker all the same.
             warnings.filterwarnings("ignore", module="sklearn")
             found |= extractor.extract(prepared)

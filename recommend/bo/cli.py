@@ -124,6 +124,12 @@ def search(
     random_every: Annotated[
         int | None, typer.Option(min=1, help="2: every second trial is a random one.", show_default=False)
     ] = None,
+    anchors: Annotated[
+        bool,
+        typer.Option(
+            help="Try a default, what is best on average and a random one, too, to learn from later."
+        ),
+    ] = True,
     trial_time: Annotated[float, typer.Option(help="Seconds after which a trial is ended.")] = 60.0,
     trial_memory: Annotated[int, typer.Option(min=1, help="MiB that a trial may take.")] = 4096,
     leaders: Annotated[
@@ -183,6 +189,7 @@ def search(
         metalearner=metalearner,
         acquisition=acquisition,
         random_every=random_every,
+        anchors=anchors,
         seed=seed,
         trial_seconds=trial_time,
         trial_memory=trial_memory,

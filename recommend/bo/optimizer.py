@@ -4,7 +4,8 @@ Notation
     t     trials that are done, y their values, larger is better
 
 What happens at trial number i:
-    1. the starts come first, then random configurations until there are `FEWEST` trials to learn from
+    1. the starts come first, then random configurations until there are `FEWEST` trials to learn from; from
+       the tenth trial on every fifth is one of the anchors, as long as there are any
     2. the surrogate learns from the trials that are done, in the order of their numbers; a trial that runs
        takes the mean of their values (the constant liar of Ginsbourger, Le Riche and Carraro 2010), one that
        failed the lowest of them; values are in standard scores, so the measure's unit does not matter
@@ -27,8 +28,10 @@ from warehouse.support.errors import BadOption
 
 FEWEST = 3
 """Trials before the surrogate is asked."""
+FIRST_ANCHOR, ANCHOR_EVERY = 9, 5
+"""Number of the trial that may be the first anchor, and trials from one to the next; set by hand."""
 
-Origin = Literal["start", "random", "model"]
+Origin = Literal["start", "anchor", "random", "model"]
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,7 @@ class Optimizer:
         scorer: Scorer,
         *,
         starts: Sequence[Candidate] = (),
+        anchors: Sequence[Candidate] = (),
         random_every: int | None = None,
         seed: int = 0,
     ) -> None:
@@ -70,6 +74,7 @@ class Optimizer:
         Args:
             scorer: may have learned from other trials, which it forgets.
             starts: candidates to try first, in this order; one that comes twice counts once.
+            anchors: candidates to try whatever is expected of them (`recommend.bo.anchors`).
             random_every: the period of random proposals: with 2, every second one is random.
 
         Raises:
@@ -80,6 +85,7 @@ class Optimizer:
         self._candidates = candidates
         self._scorer = scorer
         self._starts = list({start.key: start for start in starts}.values())
+        self._anchors = list(anchors)
         self._random_every = random_every
         self._seed = seed
         self._trials: list[_Trial] = []
@@ -132,6 +138,10 @@ class Optimizer:
         for start in self._starts:
             if start.key not in taken:
                 return Proposal(number, start, "start")
+        if number >= FIRST_ANCHOR and (number - FIRST_ANCHOR) % ANCHOR_EVERY == 0:
+            for anchor in self._anchors:
+                if anchor.key not in taken:
+                    return Proposal(number, anchor, "anchor")
         learned = self._learned()
         its_turn = self._random_every is not None and number % self._random_every == self._random_every - 1
         if len(learned) < FEWEST or its_turn:

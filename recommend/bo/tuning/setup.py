@@ -12,6 +12,7 @@ from ingest.running.cross_validation import class_codes
 from ingest.running.limits import Trial
 from ingest.running.resampling import hold_out
 from recommend.bo.acquisition import TIMED
+from recommend.bo.anchors import anchors
 from recommend.bo.candidates import SpaceCandidates
 from recommend.bo.optimizer import Optimizer, Proposal
 from recommend.bo.runtime import warehouse_times
@@ -79,6 +80,7 @@ def new_optimizer(known: RankingContext, search: Search) -> tuple[Optimizer, Spa
         candidates,
         Scorer(surrogate, acquisition=search.acquisition, times=times),
         starts=[candidates.of(configuration) for configuration in _starts(known, search)],
+        anchors=[*anchors(known, candidates, search.seed)] if search.anchors else [],
         random_every=search.random_every,
         seed=search.seed,
     )

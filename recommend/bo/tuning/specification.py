@@ -28,6 +28,8 @@ class Search:
     """A name of `recommend.bo.warmstart`."""
     seeds: tuple[Configuration, ...] = ()
     """Configurations to try before those of `start`."""
+    anchors: bool = True
+    """Whether a few trials are not chosen for what is expected of them (`recommend.bo.anchors`)."""
     surrogate: str = DEFAULT_SURROGATE
     metalearner: str | None = None
     """None = the one that the surrogate usually rests on."""

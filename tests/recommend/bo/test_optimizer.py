@@ -81,6 +81,15 @@ def test_every_so_manieth_proposal_is_random(every: int) -> None:
         assert origins[number] == ("random" if number % every == every - 1 else "model")
 
 
+def test_from_the_tenth_trial_on_every_fifth_is_an_anchor() -> None:
+    candidates = TableCandidates(grid())
+    anchors = [candidates.row(row) for row in (10, 3, 11)]  # 3 is a start, so it was tried
+    proposals = run(over_grid(starts=[0, 3, 2], anchors=anchors), 25)
+    of_anchors = [proposal.number for proposal in proposals if proposal.origin == "anchor"]
+    assert of_anchors == [9, 14]
+    assert [keys(proposals)[number] for number in of_anchors] == [10, 11]
+
+
 def test_random_proposals_follow_from_seed_and_number_alone() -> None:
     one, other, foreign = (over_grid(random_every=1, seed=seed) for seed in (1, 1, 2))
     run(one, 20, value=lambda _: 0.0)

@@ -1,0 +1,44 @@
+"""Anchors of a search: configurations that are tried whatever is expected of them.
+
+The trials of a search are chosen because they look good, so they hardly tell how good others are on the
+dataset, and the next recommendation learns less from them than from random ones. Two that are the same on
+every dataset, and a random one, help (`python -m tests.benchmarks.biased_trials`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+from recommend.bo.candidates import Candidate, SpaceCandidates
+from recommend.expectations import REFERENCE
+from recommend.ranking import RankingContext
+from warehouse.configurations.configuration import Configuration
+
+_STREAM = 2**31
+"""Stream of random numbers that is no trial's."""
+
+
+def anchors(known: RankingContext, candidates: SpaceCandidates, seed: int) -> Iterator[Candidate]:
+    """A default, the configuration that is best on average, and a random one.
+
+    Where nothing is to be learned from the runs of other datasets, the second is left out.
+    """
+    flows = candidates.space.flows
+    default = flows.get(REFERENCE, next(iter(flows.values())))
+    yield candidates.of(Configuration(default.name, default.default()))
+    if known.metalearner is not None:
+        yield candidates.of(_best_on_average(known))
+    drawn = candidates.any((), np.random.default_rng([seed, _STREAM]))
+    if drawn is not None:
+        yield drawn
+
+
+def _best_on_average(known: RankingContext) -> Configuration:
+    """The candidate with the highest mean score, of those that were run on half as many datasets as any."""
+    scores = pd.Series(known.scores).groupby(known.runs.runs["setup"].to_numpy()).agg(["mean", "size"])
+    of_candidates = scores.loc[list(known.candidates)]
+    usual = of_candidates[2 * of_candidates["size"] >= of_candidates["size"].max()]
+    return known.candidates[usual["mean"].idxmax()]
