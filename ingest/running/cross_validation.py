@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ingest.flows import get_flow
-from ingest.running.resampling import Resampling, Split
+from ingest.running.resampling import Split
 from warehouse.configurations.parameters import Value
 from warehouse.support.arrays import Floats, Positions
 
@@ -71,17 +71,6 @@ def evaluate(
     """
     measured = [evaluate_splits(flow, values, dataset, splits, seed=seed) for splits in repetitions]
     return {name: float(np.mean([values[name] for values in measured])) for name in MEASURES}
-
-
-def cross_validate(
-    flow: str, values: Mapping[str, Value], dataset: Dataset, *, folds: int, seed: int = 0
-) -> dict[str, float]:
-    """Evaluate a configuration by one cross-validation on all rows; 1 fold = a split with a third to test on.
-
-    The same `seed` gives every configuration the same folds.
-    """
-    splits = Resampling(folds).splits(class_codes(dataset), seed)
-    return evaluate(flow, values, dataset, splits, seed=seed)
 
 
 def class_codes(dataset: Dataset) -> Positions:

@@ -349,7 +349,7 @@ def _learn_uncertainty(
         others = random.permutation(len(targets))[:_SAMPLE]
         apart = phi[best] - phi[others[others != best]]
         gains.append(apart @ w / np.sqrt(_variance(apart, factor, rest) + 2 * noise))
-        better.append(0.5 + 0.5 * np.sign(targets[best] - targets[others[others != best]]))
+        better.append((targets[best] > targets[others[others != best]]).astype(np.float64))
     return _Uncertainty(rest, noise, _calibration(sizes), _calibration_of_gains(gains, better))
 
 
@@ -359,12 +359,12 @@ def _calibration(missed: list[Floats]) -> float:
 
 
 def _calibration_of_gains(gains: list[Floats], better: list[Floats]) -> float:
-    """Factor of standard deviations with which what came out is likeliest; of a tie each side has a half.
+    """Factor of standard deviations with which what came out is likeliest.
 
     Args:
         gains: of each dataset, what the configuration that is expected to be best is expected to gain over
             others, in standard deviations.
-        better: whether it was better, 0 to 1.
+        better: 1 where it was better, 0 where it was not, or just as good.
     """
     from scipy.optimize import minimize_scalar
     from scipy.special import log_ndtr

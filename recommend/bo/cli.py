@@ -137,7 +137,11 @@ def search(
         typer.Option(min=0, help="Best trials that are tried again on other folds before one is named."),
     ] = LEADERS,
     ensemble: Annotated[
-        int, typer.Option(min=0, help="Average the leaders in this many picks; --model writes the average.")
+        int,
+        typer.Option(
+            min=0,
+            help="Average the best together of all trials, in this many picks; --model writes the average.",
+        ),
     ] = 0,
     seed: Annotated[int, typer.Option(min=0, help="Seed of samples, folds and estimators.")] = 0,
     dask: Annotated[

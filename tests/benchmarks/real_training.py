@@ -47,7 +47,7 @@ from recommend.bo.simulation.peers import PEERS, new_peer
 from recommend.bo.simulation.runner import RandomSearch, Searched, SearchMethod
 from recommend.bo.tuning import Budget, Finish, Search, tune
 from recommend.bo.tuning.finals import judge
-from recommend.bo.tuning.loop import run_trial
+from recommend.bo.tuning.loop import run_trial, taken_apart
 from recommend.bo.tuning.scores import score_of
 from recommend.bo.tuning.setup import context_of, split_rows
 from recommend.space import Space
@@ -91,7 +91,7 @@ class KeptTrials:
         key = repr(configuration)
         if key not in self._kept:
             limit = min(self._search.trial_seconds, seconds)
-            trial = run_trial(configuration, self._part, self._search, limit)
+            trial, _ = taken_apart(run_trial(configuration, self._part, self._search, limit))
             self._kept[key] = asdict(trial)
             self._journal.append({"key": key, **self._kept[key]})
         return Trial.from_record(self._kept[key])

@@ -14,11 +14,22 @@ from collections.abc import Sequence
 import numpy as np
 
 from ingest.running.cross_validation import measures_of_probabilities
+from ingest.running.resampling import Split
 from metalearners.encoding.scores import oriented
 from warehouse.support.arrays import Floats, Positions
 
-_MOST_ROWS = 10_000
+MOST_ROWS = 10_000
 """Rows that classifiers are chosen on; ranking more of them for an area takes long."""
+
+
+def tested_rows(splits: Sequence[Split]) -> Positions:
+    """The rows that are tested, one split after the other."""
+    return np.concatenate([test for _, test in splits])
+
+
+def voting_rows(splits: Sequence[Split]) -> Positions:
+    """Positions, among the rows that are tested, of those that classifiers are chosen on."""
+    return np.random.default_rng(0).permutation(len(tested_rows(splits)))[:MOST_ROWS]
 
 
 def select_ensemble(
@@ -35,8 +46,7 @@ def select_ensemble(
         measure: that says what is best, of `measures_of_probabilities`.
         picks: how many, at most.
     """
-    rows = np.random.default_rng(0).permutation(len(actual))[:_MOST_ROWS]
-    p, actual = [one[rows] for one in probabilities], actual[rows]
+    p = probabilities
     picked: list[int] = []
     total = np.zeros_like(p[0], dtype=np.float64)
     best_score, best = -np.inf, 1

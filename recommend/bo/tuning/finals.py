@@ -1,12 +1,13 @@
 """Leaders of a search tried again: which of them is best, and which are better together.
 
 The best of many scores is partly luck. So the leaders are cross-validated once more on other folds, and the
-one that is best on average over both is named. What they predict there tells which of them make an ensemble.
+one that is best on average over both is named. Which trials make an ensemble is told by what each predicted
+of rows that it was not fitted on, averaged over both where it was a leader.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
@@ -20,11 +21,12 @@ from ingest.running.cross_validation import (
     measures_of_probabilities,
 )
 from ingest.running.limits import MEBIBYTE, Outcome, Processes, Trial, run_limited
-from ingest.running.resampling import Resampling, Split
+from ingest.running.resampling import Split
 from metalearners.encoding.scores import oriented
-from recommend.bo.tuning.ensembles import averaged, select_ensemble
+from recommend.bo.tuning.ensembles import averaged, select_ensemble, tested_rows, voting_rows
 from recommend.bo.tuning.history import Entry
 from recommend.bo.tuning.scores import scored
+from recommend.bo.tuning.setup import splits_of
 from recommend.bo.tuning.specification import Finish, Search
 from warehouse.configurations.configuration import Configuration
 from warehouse.support.arrays import Floats, Positions
@@ -50,30 +52,47 @@ class Judged:
     """(tested rows, classes); None where the classifier gives none."""
 
 
-def run_finals(entries: Sequence[Entry], part: Dataset, search: Search, finish: Finish, jobs: int) -> Finals:
-    """Evaluate the leaders among `entries` again, on the same rows as the trials."""
+def run_finals(
+    entries: Sequence[Entry],
+    part: Dataset,
+    search: Search,
+    finish: Finish,
+    jobs: int,
+    predicted: Callable[[int], Floats | None] = lambda _: None,
+) -> Finals:
+    """Evaluate the leaders among `entries` again, on the same rows as the trials.
+
+    Args:
+        predicted: probabilities of the voting rows (`recommend.bo.tuning.ensembles`) by number of a trial.
+    """
     ranked = [entry for _, entry in sorted(scored(entries, search.measure), key=lambda pair: -pair[0])]
-    leaders = ranked[: finish.leaders]
-    if finish.ensemble:  # which gains from those that err elsewhere
-        best_of = {entry.configuration.algorithm: entry for entry in reversed(ranked)}
-        others = [entry for entry in ranked if entry is best_of[entry.configuration.algorithm]]
-        leaders += [entry for entry in others if entry not in leaders][: finish.leaders]
-    if len(leaders) < 2:
-        return Finals()
-    codes = class_codes(part)
-    splits = next(Resampling(search.folds).splits(codes, search.seed + 1))
+    leaders = ranked[: finish.leaders] if finish.leaders > 1 else []
+    splits = splits_of(part, search, repetition=1)
     judged = judge([entry.configuration for entry in leaders], part, splits, search, jobs)
-    known = {entry.number: one for entry, one in zip(leaders, judged, strict=True) if one is not None}
+    again = {entry.number: one for entry, one in zip(leaders, judged, strict=True) if one is not None}
     weights: dict[int, float] = {}
-    probabilities = {
-        number: one.probabilities for number, one in known.items() if one.probabilities is not None
-    }
-    if finish.ensemble and probabilities:
-        actual = np.concatenate([codes[test] for _, test in splits])
-        chosen = select_ensemble(list(probabilities.values()), actual, search.measure, finish.ensemble)
-        numbers = list(probabilities)
-        weights = {numbers[place]: weight for place, weight in chosen.items()}
-    return Finals({number: one.value for number, one in known.items()}, weights)
+    if finish.ensemble:
+        first = splits_of(part, search)
+        rows = tested_rows(first)[voting_rows(first)]
+        probabilities = {
+            entry.number: both_times(once, again.get(entry.number), splits, rows)
+            for entry in ranked
+            if (once := predicted(entry.number)) is not None and len(once) == len(rows)
+        }
+        if probabilities:
+            actual = class_codes(part)[rows]
+            chosen = select_ensemble([*probabilities.values()], actual, search.measure, finish.ensemble)
+            numbers = [*probabilities]
+            weights = {numbers[place]: weight for place, weight in chosen.items()}
+    return Finals({number: one.value for number, one in again.items()}, weights)
+
+
+def both_times(once: Floats, again: Judged | None, splits: Sequence[Split], rows: Positions) -> Floats:
+    """(rows, classes) probabilities, averaged over both times where the second one tested all of `rows`."""
+    place = {row: position for position, row in enumerate(tested_rows(splits).tolist())}
+    if again is None or again.probabilities is None or not place.keys() >= set(rows.tolist()):
+        return once
+    return (once + again.probabilities[[place[row] for row in rows.tolist()]]) / 2
 
 
 def winner(entries: Sequence[Entry], finals: Finals, measure: str) -> Entry | None:

@@ -2,11 +2,13 @@
 
 A folder holds `history.jsonl`: first what is searched and how, then a record when a trial begins and one when
 it ends. A search that was killed goes on from it: trials that ended are told to the optimizer again, those
-that had begun are run again, and which come next follows from (seed, number).
+that had begun are run again, and which come next follows from (seed, number). `probabilities` has what each
+trial predicted of rows that it was not fitted on, which ensembles are chosen by; a search can do without.
 """
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Mapping
 from contextlib import suppress
@@ -15,12 +17,15 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+import numpy as np
 from filelock import FileLock, Timeout
 
 from ingest.running.limits import Trial
 from recommend.bo.optimizer import Origin
 from warehouse.configurations.configuration import Configuration
+from warehouse.support.arrays import Floats
 from warehouse.support.errors import BadOption, Failed, UnreadableInput
+from warehouse.support.files import write_bytes
 from warehouse.support.journal import Journal
 
 FORMAT = "headstart-history/1"
@@ -88,10 +93,27 @@ class TrialHistory:
         )
         self.entries.append(entry)
 
-    def end(self, number: int, trial: Trial) -> None:
-        """Remember what came of a trial."""
+    def end(self, number: int, trial: Trial, probabilities: Floats | None = None) -> None:
+        """Remember what came of a trial, and what it predicted, (rows, classes)."""
+        if probabilities is not None:
+            content = io.BytesIO()
+            np.save(content, probabilities, allow_pickle=False)
+            path = self._probabilities(number)
+            path.parent.mkdir(exist_ok=True)
+            write_bytes(path, content.getvalue())
         self._journal.append({"ended": number, **asdict(trial)})
         self.entries[number].trial = trial
+
+    def probabilities(self, number: int) -> Floats | None:
+        """What a trial predicted; None where that was not kept, or is damaged."""
+        try:
+            # Mapped, since an array that says it is larger than its file is refused then.
+            return np.array(np.load(self._probabilities(number), mmap_mode="r", allow_pickle=False))
+        except (OSError, ValueError, EOFError):
+            return None
+
+    def _probabilities(self, number: int) -> Path:
+        return self.folder / "probabilities" / f"{number}.npy"
 
     def _read(self) -> None:
         records = list(self._journal.records())

@@ -6,22 +6,24 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
 
 from ingest.reading.datasets import Dataset
-from ingest.running.cross_validation import cross_validate
+from ingest.running.cross_validation import evaluate_with_probabilities
 from ingest.running.limits import MEBIBYTE, Outcome, Processes, Trial, run_limited
 from recommend.bo.candidates import SpaceCandidates
 from recommend.bo.optimizer import Optimizer, Proposal
+from recommend.bo.tuning.ensembles import voting_rows
 from recommend.bo.tuning.history import Entry, TrialHistory
 from recommend.bo.tuning.result import incumbents
 from recommend.bo.tuning.scores import value_of
-from recommend.bo.tuning.setup import tell
+from recommend.bo.tuning.setup import splits_of, tell
 from recommend.bo.tuning.specification import Budget, Search
 from warehouse.configurations.configuration import Configuration
+from warehouse.support.arrays import Floats
 from warehouse.support.interrupts import noted_interrupts
 
 Submit = Callable[..., Future[Trial]]
@@ -110,7 +112,8 @@ class Loop:
         cut_off = trial.outcome is Outcome.timeout and trial.seconds < self.search.trial_seconds
         if cut_off:  # by the end of the budget, which says nothing about the configuration
             return
-        self.history.end(number, trial)
+        trial, probabilities = taken_apart(trial)
+        self.history.end(number, trial, probabilities)
         tell(self.optimizer, number, trial, self.search.measure)
         self._report()
 
@@ -143,15 +146,32 @@ def run_trial(
     seconds: float,
     processes: Processes | None = None,
 ) -> Trial:
-    """One trial, in a process of its own that ends after `seconds`, or with the owner of `processes`."""
-    return run_limited(
-        cross_validate,
+    """One trial, in a process of its own that ends after `seconds`, or with the owner of `processes`.
+
+    Its result are the measures, and the probabilities of the rows that ensembles are chosen on, if any.
+    """
+    splits = splits_of(part, search)
+    trial = run_limited(
+        evaluate_with_probabilities,
         configuration.algorithm,
         dict(configuration.values),
         part,
-        folds=search.folds,
+        splits,
         seed=search.seed,
         seconds=seconds,
         memory=search.trial_memory * MEBIBYTE,
         processes=processes,
     )
+    if trial.outcome is not Outcome.success:
+        return trial
+    measures, probabilities = trial.result
+    some = None if probabilities is None else probabilities[voting_rows(splits)].astype(np.float32)
+    return replace(trial, result=(measures, some))
+
+
+def taken_apart(trial: Trial) -> tuple[Trial, Floats | None]:
+    """What `run_trial` returned: the trial with its measures alone, and its probabilities."""
+    if trial.outcome is not Outcome.success:
+        return trial, None
+    measures, probabilities = trial.result
+    return replace(trial, result=measures), probabilities

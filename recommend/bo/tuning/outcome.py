@@ -134,7 +134,7 @@ model.fit(dataset.features, dataset.target.astype(str).to_numpy())
 '''
 
 
-_SCRIPT_OF_ENSEMBLE = '''"""The ensemble that `tune` chose among the leaders of its search."""
+_SCRIPT_OF_ENSEMBLE = '''"""The ensemble that `tune` chose among its trials."""
 
 from sklearn.ensemble import VotingClassifier
 

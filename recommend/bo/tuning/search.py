@@ -80,7 +80,7 @@ def tune(
         finals = Finals()
         if not interrupted:
             with suppress(KeyboardInterrupt):
-                finals = run_finals(history.entries, part, search, finish, jobs)
+                finals = run_finals(history.entries, part, search, finish, jobs, history.probabilities)
                 return result(dataset, search, history, (train, test), False, finals)
         return result(dataset, search, history, (train, test), True, finals)
 

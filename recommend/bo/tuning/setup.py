@@ -10,7 +10,7 @@ from ingest.flows import get_flow
 from ingest.reading.datasets import Dataset
 from ingest.running.cross_validation import class_codes
 from ingest.running.limits import Trial
-from ingest.running.resampling import hold_out
+from ingest.running.resampling import Resampling, Split, hold_out
 from recommend.bo.acquisition import TIMED
 from recommend.bo.anchors import anchors
 from recommend.bo.candidates import SpaceCandidates
@@ -44,6 +44,11 @@ def split_rows(dataset: Dataset, search: Search) -> tuple[np.ndarray, np.ndarray
     if len(of_class) < 2 or max(of_class) < search.folds:
         raise TooFewRuns(f"{dataset.name} has too few rows ({len(codes):,}) for {search.folds} folds")
     return train, test
+
+
+def splits_of(part: Dataset, search: Search, repetition: int = 0) -> list[Split]:
+    """The splits of a trial; those of another repetition have other folds."""
+    return next(Resampling(search.folds).splits(class_codes(part), search.seed + repetition))
 
 
 def context_of(

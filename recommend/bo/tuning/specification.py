@@ -63,7 +63,7 @@ class Finish:
     leaders: int = LEADERS
     """Best trials that are evaluated again, on other folds, before one is named; fewer than 2: none."""
     ensemble: int = 0
-    """Picks of an ensemble of these and the best trials of as many other algorithms; 0 = none."""
+    """Picks of an ensemble of trials; 0 = none."""
 
 
 def check(search: Search, budget: Budget, finish: Finish, jobs: int) -> None:
@@ -74,8 +74,6 @@ def check(search: Search, budget: Budget, finish: Finish, jobs: int) -> None:
         raise BadOption("a search needs an end: a number of trials, or a time")
     if finish.ensemble and search.measure in TIMES:
         raise BadOption(f"an ensemble can't be chosen by {search.measure}")
-    if finish.ensemble and finish.leaders < 2:
-        raise BadOption("an ensemble is made of the leaders: ask for 2 or more")
     if search.start not in (NO_START, FROM_FILE):
         get_start(search.start)
     positive = {

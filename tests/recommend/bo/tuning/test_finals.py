@@ -2,14 +2,18 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from ingest.flows import FLOWS
 from ingest.reading.datasets import Dataset
-from ingest.running.cross_validation import cross_validate
+from ingest.running.cross_validation import class_codes, evaluate_splits
 from ingest.running.limits import Outcome, Trial
-from recommend.bo.tuning.finals import Finals, run_finals, winner
+from recommend.bo.tuning.ensembles import voting_rows
+from recommend.bo.tuning.finals import Finals, Judged, both_times, run_finals, winner
 from recommend.bo.tuning.history import Entry
+from recommend.bo.tuning.loop import run_trial, taken_apart
+from recommend.bo.tuning.setup import splits_of
 from recommend.bo.tuning.specification import Finish
 from tests.recommend.bo.tuning.searches import QUICK
 from warehouse.configurations.configuration import Configuration
@@ -30,10 +34,11 @@ ENTRIES = [entry(number, value) for number, value in enumerate([0.6, None, 0.9, 
 
 def test_the_best_are_evaluated_on_other_folds(dataset: Dataset) -> None:
     found = run_finals(ENTRIES, dataset, QUICK, Finish(leaders=2), jobs=2)
+    splits = splits_of(dataset, QUICK, repetition=1)
     expected = {
-        number: cross_validate(
-            "decision_tree", tree(number + 1).values, dataset, folds=QUICK.folds, seed=QUICK.seed + 1
-        )["predictive_accuracy"]
+        number: evaluate_splits("decision_tree", tree(number + 1).values, dataset, splits)[
+            "predictive_accuracy"
+        ]
         for number in (2, 3)
     }
     assert found.again == pytest.approx(expected, abs=0.02)  # estimators have the seed of the search
@@ -45,10 +50,51 @@ def test_a_single_leader_is_not_tried_again(dataset: Dataset, leaders: int) -> N
     assert run_finals(ENTRIES, dataset, QUICK, Finish(leaders=leaders), jobs=1) == Finals()
 
 
-def test_an_ensemble_is_made_of_the_leaders(dataset: Dataset) -> None:
-    weights = run_finals(ENTRIES, dataset, QUICK, Finish(leaders=3, ensemble=6), jobs=1).weights
-    assert set(weights) <= {0, 2, 3}
-    assert sum(weights.values()) == pytest.approx(1)
+def predictions(dataset: Dataset) -> dict[int, np.ndarray]:
+    """What trials of each of the entries predict."""
+    found = {}
+    for one in ENTRIES:
+        _, probabilities = taken_apart(run_trial(one.configuration, dataset, QUICK, 60.0))
+        assert probabilities is not None
+        found[one.number] = probabilities
+    return found
+
+
+def test_an_ensemble_is_made_of_all_that_succeeded(dataset: Dataset) -> None:
+    """The last one predicts better than the others, and is no leader."""
+    known = predictions(dataset)
+    splits = splits_of(dataset, QUICK)
+    rows = np.concatenate([test for _, test in splits])[voting_rows(splits)]
+    known[0] = np.eye(2, dtype=np.float32)[class_codes(dataset)[rows]]
+    found = run_finals(ENTRIES, dataset, QUICK, Finish(leaders=2, ensemble=6), 1, known.get)
+    assert set(found.again) == {2, 3}
+    assert found.weights == {0: 1.0}
+
+
+def test_an_ensemble_takes_no_leaders(dataset: Dataset) -> None:
+    found = run_finals(ENTRIES, dataset, QUICK, Finish(leaders=0, ensemble=6), 1, predictions(dataset).get)
+    assert found.again == {}
+    assert set(found.weights) <= {0, 2, 3}
+    assert sum(found.weights.values()) == pytest.approx(1)
+
+
+def test_of_predictions_that_were_not_kept_or_are_of_other_rows_there_is_no_ensemble(
+    dataset: Dataset,
+) -> None:
+    other = {number: p[:-1] for number, p in predictions(dataset).items()}
+    for predicted in ({}.get, other.get):
+        assert run_finals(ENTRIES, dataset, QUICK, Finish(0, ensemble=6), 1, predicted).weights == {}
+
+
+def test_what_was_predicted_twice_is_averaged_row_by_row() -> None:
+    """By hand: rows 3 and 0 were tested first and last the second time, in folds (3, 1) and (2, 0)."""
+    splits = [(np.array([2, 0]), np.array([3, 1])), (np.array([3, 1]), np.array([2, 0]))]
+    again = Judged(0.5, np.array([[0.0, 1.0], [0.2, 0.8], [0.4, 0.6], [0.6, 0.4]]))
+    once = np.array([[1.0, 0.0], [0.0, 1.0]])
+    rows = np.array([3, 0])
+    assert both_times(once, again, splits, rows) == pytest.approx(np.array([[0.5, 0.5], [0.3, 0.7]]))
+    assert both_times(once, None, splits, rows) is once
+    assert both_times(once, again, splits[:1], rows) is once  # row 0 was not tested again
 
 
 def test_leaders_that_fail_the_second_time_are_no_winners(dataset: Dataset) -> None:
@@ -73,11 +119,3 @@ def test_the_winner_is_best_on_average_over_both(again: dict[int, float], measur
 
 def test_without_a_success_nobody_wins() -> None:
     assert winner([entry(0, None)], Finals(), "predictive_accuracy") is None
-
-
-def test_an_ensemble_may_have_the_best_of_other_algorithms(dataset: Dataset) -> None:
-    linear = Configuration("logistic_regression", FLOWS["logistic_regression"].default())
-    entries = [*ENTRIES, *(replace(entry(number, 0.5), configuration=linear) for number in (4, 5))]
-    alone = run_finals(entries, dataset, QUICK, Finish(leaders=2), jobs=1)
-    assert set(alone.again) == {2, 3}
-    assert set(run_finals(entries, dataset, QUICK, Finish(2, ensemble=3), jobs=2).again) == {2, 3, 4}

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from ingest.running.limits import Outcome, Trial
@@ -54,6 +55,37 @@ def test_a_file_cut_off_at_any_byte_is_a_prefix_of_the_history(tmp_path: Path) -
         with TrialHistory(folder, SEARCH) as history:
             assert len(history.entries) == following + 1, "what is added to a cut file is not lost"
     assert known == 5
+
+
+def test_predictions_are_kept_beside_the_trials(tmp_path: Path) -> None:
+    predicted = np.array([[0.25, 0.75], [1, 0]], dtype=np.float32)
+    with TrialHistory(tmp_path, SEARCH) as history:
+        history.begin(entry(0))
+        history.end(0, success(0.8), predicted)
+        assert history.probabilities(0) == pytest.approx(predicted)
+    with TrialHistory(tmp_path, SEARCH) as history:
+        assert history.probabilities(0) == pytest.approx(predicted)
+        assert history.probabilities(1) is None
+        assert history.entries[0].trial == success(0.8)
+
+
+@pytest.mark.parametrize("kept", [0, 1, 60, 100, -1])
+def test_predictions_that_are_cut_off_count_as_not_kept(tmp_path: Path, kept: int) -> None:
+    with TrialHistory(tmp_path, SEARCH) as history:
+        history.begin(entry(0))
+        history.end(0, success(0.8), np.ones((9, 2), dtype=np.float32))
+        file = tmp_path / "probabilities" / "0.npy"
+        file.write_bytes(file.read_bytes()[:kept])
+        assert history.probabilities(0) is None
+
+
+def test_predictions_that_say_they_are_endless_are_not_read(tmp_path: Path) -> None:
+    with TrialHistory(tmp_path, SEARCH) as history:
+        history.begin(entry(0))
+        history.end(0, success(0.8), np.ones((9, 2), dtype=np.float32))
+        file = tmp_path / "probabilities" / "0.npy"
+        file.write_bytes(file.read_bytes().replace(b"(9, 2)", b"(9999999999, 2)"))
+        assert history.probabilities(0) is None
 
 
 def test_a_trial_that_was_run_twice_counts_once(tmp_path: Path) -> None:

@@ -97,7 +97,7 @@ class Bench:
 
 
 def accuracy(value: float) -> Trial:
-    return Trial(Outcome.success, {"predictive_accuracy": value}, None, 1.0)
+    return Trial(Outcome.success, ({"predictive_accuracy": value}, None), None, 1.0)
 
 
 def test_progress_counts_trials_and_failures_and_knows_the_best(dataset: Dataset, tmp_path: Path) -> None:

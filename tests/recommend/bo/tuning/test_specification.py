@@ -82,7 +82,6 @@ def test_what_cannot_work_is_refused_in_one_line(
     ("measure", "finish", "message"),
     [
         ("fit_seconds", Finish(ensemble=5), "an ensemble can't be chosen by fit_seconds"),
-        ("kappa", Finish(leaders=1, ensemble=5), "an ensemble is made of the leaders: ask for 2 or more"),
     ],
 )
 def test_an_ensemble_that_cannot_be_chosen_is_refused(measure: str, finish: Finish, message: str) -> None:
