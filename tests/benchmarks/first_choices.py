@@ -1,6 +1,7 @@
 """What the first choices of learners are worth, beside the defaults that people begin with anyway.
 
     python -m tests.benchmarks.first_choices [--measure NAME] [--learner NAME ...] [--half NAME]
+        [--least-rows N]
 
 Learners rank the configurations of each dataset without the runs of its family (`tests.benchmarks.folds`); a
 default is the same on every dataset. Prints tables in Markdown.
@@ -12,6 +13,7 @@ Notation
     full size   the same where choices and regrets are among the runs on the most rows of each dataset: those
                 that were best on fewer, and the defaults
     p           of the first choice against the first row's: Wilcoxon's signed-rank test, Holm
+    p of 3      the same of the best of three at full size
     better      datasets on which the first choice is better than a default, worse, and as good (or the
                 default itself)
 """
@@ -65,9 +67,15 @@ Choices = Mapping[str, Sequence[str]]
 
 
 def main() -> None:
-    options = parser_of(__doc__, LEARNERS).parse_args()
+    parser = parser_of(__doc__, LEARNERS)
+    parser.add_argument(
+        "--least-rows", type=int, default=0, help="of the datasets that learners are judged by"
+    )
+    options = parser.parse_args()
     warehouse = Warehouse.open(options.warehouse)
     runs = warehouse.run_table(None, options.measure)
+    rows = warehouse.metafeatures()["NumberOfInstances"]
+    of_size = frozenset(rows.index[rows >= options.least_rows])
     fewest = regrets_of(runs.runs, runs.measure)
     most = regrets_of(warehouse.sql(AT_MOST_ROWS, {"measure": runs.measure}), runs.measure)
     taus: dict[str, str] = {}
@@ -75,9 +83,9 @@ def main() -> None:
     at_full_size: dict[str, Choices] = {}
     for learner in options.learner or LEARNERS:
         taus[learner], choices[learner], at_full_size[learner] = judged(
-            learner, runs, warehouse.metafeatures(), most, options.half
+            learner, runs, warehouse.metafeatures(), most, options.half, of_size
         )
-    of_defaults = defaults(runs, options.half)
+    of_defaults = defaults(runs, options.half, of_size)
     choices |= of_defaults
     at_full_size |= of_defaults
     rows = {
@@ -92,7 +100,10 @@ def main() -> None:
     }
     table = pd.DataFrame.from_dict(rows, orient="index").fillna("")
     table["p"] = significance({name: best_of(fewest, of, 1) for name, of in choices.items()})
-    print(f"{runs.measure}\n\n{markdown(table.reset_index(names=''))}\n")
+    table["p of 3"] = significance({name: best_of(most, at_full_size[name], 3) for name in taus})
+    table = table.fillna("")
+    n = len(next(iter(choices.values())))
+    print(f"{runs.measure}, {n} datasets\n\n{markdown(table.reset_index(names=''))}\n")
     against = {
         name: {other: wins(fewest, choices[name], of_defaults[other]) for other in of_defaults}
         for name in taus
@@ -107,13 +118,18 @@ def wins(regret: pd.Series, choices: Choices, others: Choices) -> str:
 
 
 def judged(
-    learner: str, runs: RunTable, metafeatures: pd.DataFrame, most: pd.Series, half: Half | None
+    learner: str,
+    runs: RunTable,
+    metafeatures: pd.DataFrame,
+    most: pd.Series,
+    half: Half | None,
+    datasets: Collection[str],
 ) -> tuple[str, Choices, Choices]:
-    """Mean tau, and the first choices on each dataset: among all of its runs, and among those of `most`."""
+    """Mean tau, and first choices on each of `datasets`: among all of its runs, and among those of `most`."""
     taus, choices, at_full_size = [], {}, {}
     of_dataset = most.reset_index().groupby("dataset")["setup"]
     for tested, model in left_out(learner, runs, metafeatures, half=half):
-        for dataset in tested:
+        for dataset in tested.intersection(list(datasets), sort=False):
             configurations, values = runs_on(runs, dataset)
             described = metafeatures.loc[dataset]
             taus.append(kendall_tau(model.predict(configurations, described).mean, values))
@@ -140,9 +156,10 @@ def regrets_of(runs: pd.DataFrame, measure: str) -> pd.Series:
     return regrets(means)
 
 
-def defaults(runs: RunTable, half: Half | None) -> dict[str, Choices]:
-    """The default of each flow, as the only choice on every dataset on which it ran successfully."""
+def defaults(runs: RunTable, half: Half | None, datasets: Collection[str]) -> dict[str, Choices]:
+    """The default of each flow, as the only choice on each of `datasets` on which it ran successfully."""
     of_half = runs.runs[[half in (None, half_of(family)) for family in runs.runs["family"]]]
+    of_half = of_half[of_half["dataset"].isin(datasets)]
     setups = {name: setup_of(Configuration(name, FLOWS[name].default())) for name in DEFAULTS}
     datasets_of = of_half.groupby("setup")["dataset"].unique()
     return {
