@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 from scipy.stats import wilcoxon
@@ -78,7 +79,7 @@ def main() -> None:
     of_size = frozenset(rows.index[rows >= options.least_rows])
     fewest = regrets_of(runs.runs, runs.measure)
     most = regrets_of(warehouse.sql(AT_MOST_ROWS, {"measure": runs.measure}), runs.measure)
-    taus: dict[str, str] = {}
+    taus: dict[str, pd.Series] = {}
     choices: dict[str, Choices] = {}
     at_full_size: dict[str, Choices] = {}
     for learner in options.learner or LEARNERS:
@@ -89,7 +90,7 @@ def main() -> None:
     choices |= of_defaults
     at_full_size |= of_defaults
     rows = {
-        name: {"tau": taus.get(name, "")}
+        name: {"tau": f"{taus[name].mean():.3f}" if name in taus else ""}
         | {f"regret {top}": worth(fewest, of, top) for top in TOPS if top <= most_choices(of)}
         | {
             f"full size {top}": worth(most, at_full_size[name], top)
@@ -124,19 +125,20 @@ def judged(
     most: pd.Series,
     half: Half | None,
     datasets: Collection[str],
-) -> tuple[str, Choices, Choices]:
-    """Mean tau, and first choices on each of `datasets`: among all of its runs, and among those of `most`."""
-    taus, choices, at_full_size = [], {}, {}
+    settings: Mapping[str, Any] | None = None,
+) -> tuple[pd.Series, Choices, Choices]:
+    """Tau, and first choices on each of `datasets`: among all of its runs, and among those of `most`."""
+    taus, choices, at_full_size = {}, {}, {}
     of_dataset = most.reset_index().groupby("dataset")["setup"]
-    for tested, model in left_out(learner, runs, metafeatures, half=half):
+    for tested, model in left_out(learner, runs, metafeatures, half=half, settings=settings):
         for dataset in tested.intersection(list(datasets), sort=False):
             configurations, values = runs_on(runs, dataset)
             described = metafeatures.loc[dataset]
-            taus.append(kendall_tau(model.predict(configurations, described).mean, values))
+            taus[dataset] = kendall_tau(model.predict(configurations, described).mean, values)
             of_most = configurations.take(configurations.setups.isin(of_dataset.get_group(dataset)))
             for found, among in ((choices, configurations), (at_full_size, of_most)):
                 found[dataset] = among.setups[model.choose(among, described, max(TOPS))].tolist()
-    return f"{interval(taus).mean:.3f}", choices, at_full_size
+    return pd.Series(taus), choices, at_full_size
 
 
 def parser_of(description: str | None, learners: Collection[str]) -> argparse.ArgumentParser:

@@ -8,8 +8,8 @@ figures are reported on the other (`Half`).
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Iterator
-from typing import Literal
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -33,12 +33,14 @@ def left_out(
     metafeatures: pd.DataFrame,
     change: Callable[[RunTable, int], RunTable] = lambda known, _: known,
     half: Half | None = None,
+    settings: Mapping[str, Any] | None = None,
 ) -> Iterator[tuple[pd.Index, Model]]:
     """Datasets that are left out together, and a model of the others.
 
     Args:
         change: what to make of the runs that are learned from in a fold.
         half: None = both.
+        settings: of the learner; None = its defaults.
     """
     families = runs.runs.groupby("dataset", sort=False)["family"].first()
     fold_of = pd.Series(np.arange(families.nunique()) % FOLDS, index=families.unique())
@@ -49,7 +51,7 @@ def left_out(
             judged = [dataset for dataset in tested if half in (None, half_of(families[dataset]))]
             yield (
                 pd.Index(judged),
-                new_learner(learner).fit(known, metafeatures.drop(index=tested, errors="ignore")),
+                new_learner(learner, settings).fit(known, metafeatures.drop(index=tested, errors="ignore")),
             )
 
 
