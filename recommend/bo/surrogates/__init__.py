@@ -16,7 +16,7 @@ from metalearners.learners.base import Model
 from recommend.bo.surrogates.base import Surrogate
 from recommend.bo.surrogates.blend import BlendSurrogate, LearnedSurrogate
 from recommend.bo.surrogates.boosting import HyperboostSurrogate, QuantileSurrogate, QuantileTripleSurrogate
-from recommend.bo.surrogates.forest import ForestSurrogate
+from recommend.bo.surrogates.forest import ExtraTreesSurrogate, ForestSurrogate
 from recommend.bo.surrogates.gaussian_process import GaussianProcessSurrogate
 from recommend.space import Configurations
 from warehouse.support.errors import BadOption, UnknownName
@@ -46,6 +46,8 @@ SURROGATES: dict[str, Callable[[Ingredients], Surrogate[Any]]] = {
     "quantile-triple": lambda given: QuantileTripleSurrogate(given.known, given.metafeatures),
     "hyperboost": lambda given: HyperboostSurrogate(given.known, given.metafeatures),
     "forest": lambda _: ForestSurrogate(),
+    "forest-of-trees": lambda _: ForestSurrogate(of_leaves=False),
+    "extra-trees": lambda _: ExtraTreesSurrogate(),
     "gp": lambda _: GaussianProcessSurrogate(),
 }
 LEARNERS_OF = {"blend": "functional-pca", "learned": "functional-pca", "pmf": "pmf"}
