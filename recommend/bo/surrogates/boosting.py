@@ -10,7 +10,8 @@ Notation
     U       (n, any) configurations on the unit cube
     q       (n,) predicted quantile
     d       (n,) Manhattan distance to the nearest configuration that was tried
-    D       the largest d of the configurations that are known, whichever are asked about
+    m       the largest Manhattan distance as equation 7 has it, the number of columns of U: a constant, so
+            that what distance adds fades as trials fill the space
     s       standard deviation of the values so far
 """
 
@@ -111,14 +112,13 @@ class PlacedFeatures(Rows):
 
 
 class HyperboostSurrogate:
-    """q + s d / D."""
+    """q + s d / m."""
 
     acquisition = QuantileSurrogate.acquisition
 
     def __init__(self, known: Configurations, metafeatures: pd.Series) -> None:
-        """See `QuantileSurrogate`; `known` are spread over the space."""
+        """See `QuantileSurrogate`."""
         self._quantile = QuantileSurrogate(known, metafeatures)
-        self._known = one_hot(known.vectors, known.categories)
 
     def encode(self, configurations: Configurations) -> PlacedFeatures:
         U = one_hot(configurations.vectors, configurations.categories)
@@ -133,17 +133,12 @@ class HyperboostSurrogate:
         if X.U.shape[1] > MANY:
             self._projection = np.linalg.svd(X.U - X.U.mean(axis=0), full_matrices=False)[2][:COMPONENTS].T
         self._tree = KDTree(self._projected(X.U))
-        self._farthest = float(self._distances(self._known).max(initial=0.0))
 
     def predict(self, X: PlacedFeatures) -> Prediction:
-        q = self._quantile.predict(X.features).mean
-        d = self._distances(X.U)
-        return Prediction(q + self._spread * d / self._farthest if self._farthest > 0 else q)
-
-    def _distances(self, U: Floats) -> Floats:
         slack = SLACK if self._projection is not None else 0.0
-        d: Floats = self._tree.query(self._projected(U), p=1, eps=slack)[0]
-        return d
+        d = self._tree.query(self._projected(X.U), p=1, eps=slack)[0]
+        q = self._quantile.predict(X.features).mean
+        return Prediction(q + self._spread * d / max(X.U.shape[1], 1))
 
     def _projected(self, U: Floats) -> Floats:
         return U if self._projection is None else U @ self._projection

@@ -43,7 +43,7 @@ def test_half_of_the_way_between_the_outer_quantiles_is_the_noise() -> None:
 def test_distance_adds_to_the_quantile_by_hand() -> None:
     """x is 0, 25 and 100: U = 0, 0.25 and 1. Only the first was tried, twice, with the values 0.4 and 0.6.
 
-    d = 0, 0.25 and 1, so D = 1, and s = 0.1: 0, 0.025 and 0.1 are added to q, which is equal for all.
+    d = 0, 0.25 and 1; m = 1, a number, and s = 0.1: 0, 0.025 and 0.1 are added to q, which is equal for all.
     """
     known = table(x=[0, 25, 100])
     surrogate = HyperboostSurrogate(known, METAFEATURES)
@@ -51,17 +51,35 @@ def test_distance_adds_to_the_quantile_by_hand() -> None:
     surrogate.fit(X.take([0, 0]), np.array([0.4, 0.6]), np.random.default_rng(0))
     mean = surrogate.predict(X).mean
     assert mean - mean[0] == pytest.approx([0.0, 0.025, 0.1])
-    assert surrogate.predict(X.take([1])).mean == pytest.approx(mean[[1]])  # D is that of all that are known
+    assert surrogate.predict(X.take([1])).mean == pytest.approx(mean[[1]])  # whichever are asked about
 
 
 def test_another_choice_is_twice_as_far_as_the_other_end_of_a_range() -> None:
-    """Manhattan distance of one-hot columns: 2. So d = 0, 1, 2 and 3, and D = 3; s = 0.3."""
+    """Manhattan distance of one-hot columns: 2. So d = 0, 1, 2 and 3; m = 1 + 2, a number and two choices."""
     known = table(x=[0, 1, 0, 1], c=["a", "a", "b", "b"])
     surrogate = HyperboostSurrogate(known, METAFEATURES)
     X = surrogate.encode(known)
     surrogate.fit(X.take([0, 0]), np.array([0.0, 0.6]), np.random.default_rng(0))
     mean = surrogate.predict(X).mean
     assert mean - mean[0] == pytest.approx([0.0, 0.1, 0.2, 0.3])
+
+
+def test_what_distance_adds_fades_as_trials_fill_the_space() -> None:
+    """Equation 7 with U = 0, 0.25, 0.5 and 1, so m = 1, and s = 0.3 each time: after 0 alone, after 0 and 1,
+    and after 0, 0.5 and 1."""
+    known = table(x=[0, 25, 50, 100])
+    surrogate = HyperboostSurrogate(known, METAFEATURES)
+    X = surrogate.encode(known)
+    for tried, values, far in (
+        ([0, 0], [0.0, 0.6], [0.0, 0.25, 0.5, 1.0]),
+        ([0, 3], [0.0, 0.6], [0.0, 0.25, 0.5, 0.0]),
+        ([0, 2, 3, 0], [0.0, 0.6, 0.0, 0.6], [0.0, 0.25, 0.0, 0.0]),
+    ):
+        quantile = QuantileSurrogate(known, METAFEATURES)
+        quantile.fit(X.take(tried).features, np.array(values), np.random.default_rng(0))
+        surrogate.fit(X.take(tried), np.array(values), np.random.default_rng(0))
+        added = surrogate.predict(X).mean - quantile.predict(X.features).mean
+        assert added == pytest.approx(0.3 * np.array(far))
 
 
 def test_where_everything_was_tried_only_the_quantile_is_left() -> None:
@@ -73,7 +91,7 @@ def test_where_everything_was_tried_only_the_quantile_is_left() -> None:
 
 
 def test_in_many_columns_distances_are_those_between_two_principal_components() -> None:
-    """At most a tenth too long, each; so d / D is within a tenth either way."""
+    """At most a tenth too long, each."""
     random = np.random.default_rng(8)
     known = table(**{f"x{column}": random.random(60).tolist() for column in range(25)})
     surrogate = HyperboostSurrogate(known, METAFEATURES)
@@ -87,5 +105,4 @@ def test_in_many_columns_distances_are_those_between_two_principal_components() 
     projected = U @ components.T
     d = np.abs(projected[:, None] - projected[None, :15]).sum(axis=2).min(axis=1)
     assert added[:15] == pytest.approx(np.zeros(15))
-    np.testing.assert_allclose(added[15:], (d / d.max())[15:], rtol=SLACK)
-    assert added.max() <= 1 + 1e-9
+    np.testing.assert_allclose(added[15:], (d / 25)[15:], rtol=SLACK)
