@@ -23,6 +23,7 @@ from tests.benchmarks.first_choices import (
     parser_of,
     regrets_of,
     significance,
+    with_rows,
     worth,
 )
 from tests.benchmarks.what_wins import markdown
@@ -37,8 +38,7 @@ def main() -> None:
     options = parser.parse_args()
     warehouse = Warehouse.open(options.warehouse)
     runs, metafeatures = warehouse.run_table(None, options.measure), warehouse.metafeatures()
-    rows = metafeatures["NumberOfInstances"]
-    of_size = frozenset(rows.index[rows >= options.least_rows])
+    of_size = with_rows(metafeatures, options.least_rows)
     most = regrets_of(warehouse.sql(AT_MOST_ROWS, {"measure": runs.measure}), runs.measure)
     selections = {"all": ALL} | {f"all but {group}": tuple(g for g in ALL if g != group) for group in ALL}
     taus, found, lines = {}, {}, {}

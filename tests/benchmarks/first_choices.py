@@ -75,8 +75,8 @@ def main() -> None:
     options = parser.parse_args()
     warehouse = Warehouse.open(options.warehouse)
     runs = warehouse.run_table(None, options.measure)
-    rows = warehouse.metafeatures()["NumberOfInstances"]
-    of_size = frozenset(rows.index[rows >= options.least_rows])
+    metafeatures = warehouse.metafeatures()
+    of_size = with_rows(metafeatures, options.least_rows)
     fewest = regrets_of(runs.runs, runs.measure)
     most = regrets_of(warehouse.sql(AT_MOST_ROWS, {"measure": runs.measure}), runs.measure)
     taus: dict[str, pd.Series] = {}
@@ -84,7 +84,7 @@ def main() -> None:
     at_full_size: dict[str, Choices] = {}
     for learner in options.learner or LEARNERS:
         taus[learner], choices[learner], at_full_size[learner] = judged(
-            learner, runs, warehouse.metafeatures(), most, options.half, of_size
+            learner, runs, metafeatures, most, options.half, of_size
         )
     of_defaults = defaults(runs, options.half, of_size)
     choices |= of_defaults
@@ -99,7 +99,7 @@ def main() -> None:
         }
         for name, of in choices.items()
     }
-    table = pd.DataFrame.from_dict(rows, orient="index").fillna("")
+    table = pd.DataFrame.from_dict(rows, orient="index")
     table["p"] = significance({name: best_of(fewest, of, 1) for name, of in choices.items()})
     table["p of 3"] = significance({name: best_of(most, at_full_size[name], 3) for name in taus})
     table = table.fillna("")
@@ -116,6 +116,12 @@ def wins(regret: pd.Series, choices: Choices, others: Choices) -> str:
     """On how many datasets the first choice is better than another one, worse, and neither."""
     apart = (best_of(regret, others, 1) - best_of(regret, choices, 1)).dropna()
     return f"{(apart > 0).sum()}, {(apart < 0).sum()}, {(apart == 0).sum()}"
+
+
+def with_rows(metafeatures: pd.DataFrame, least: int) -> frozenset[str]:
+    """The datasets of `least` rows and more."""
+    rows = metafeatures["NumberOfInstances"]
+    return frozenset(rows.index[rows >= least])
 
 
 def judged(
