@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 KNOWN = 1000
 """Number of `Space.examples`."""
+ROUNDS = 20
+"""Draws after which what is forbidden is no longer replaced."""
 DIGITS = 12
 """Significant digits of a number: few enough that it comes back from its place in a vector as it was."""
 
@@ -146,12 +148,59 @@ class Space:
         """Name -> hyperparameter; ConfigSpace looks one up more slowly."""
         return dict(self.config_space)
 
-    def sample(self, n: int, random: np.random.Generator) -> Floats:
-        """(n, p) vectors drawn at random, each algorithm as likely as any other."""
-        space = self.config_space
-        space.seed(int(random.integers(2**31)))
-        drawn = [space.sample_configuration()] if n == 1 else space.sample_configuration(n)
-        return self._settled(np.array([configuration.get_array() for configuration in drawn]))
+    def sample(self, n: int, random: np.random.Generator, fixed: Mapping[str, Value] | None = None) -> Floats:
+        """(n, p) vectors drawn at random, each algorithm as likely as any other.
+
+        Every hyperparameter is drawn from its own distribution; then those whose conditions do not hold are
+        taken off, and forbidden combinations are drawn again. There are fewer vectors where nearly all is
+        forbidden.
+
+        Args:
+            fixed: values of hyperparameters that all vectors have; they take the names of `names`.
+
+        Raises:
+            BadInput: the space does not have such a hyperparameter or choice.
+        """
+        found = np.zeros((0, len(self.names)))
+        for _ in range(ROUNDS):
+            missing = n - len(found)
+            if not missing:
+                break
+            found = np.concatenate([found, self._permitted(self._drawn(missing, random, fixed or {}))])
+        return self._settled(found)
+
+    def _drawn(self, n: int, random: np.random.Generator, fixed: Mapping[str, Value]) -> Floats:
+        """(n, p) vectors drawn at random, among them forbidden ones."""
+        state = np.random.RandomState(int(random.integers(2**31)))
+        columns = np.array([own.sample_vector(n, seed=state) for own in self._hyperparameters.values()])
+        columns = columns.reshape(-1, n)  # (p, n)
+        for column, value in self.places(fixed).items():
+            columns[column] = value
+        conditions = self.config_space.parent_conditions_of
+        for column, name in enumerate(self.names):  # parents come before their children
+            for condition in conditions[name]:
+                columns[column, ~condition.satisfied_by_vector_array(columns)] = np.nan
+        return columns.T
+
+    def _permitted(self, vectors: Floats) -> Floats:
+        """Vectors without the forbidden ones."""
+        for clause in self.config_space.forbidden_clauses:
+            vectors = vectors[~clause.is_forbidden_vector_array(vectors.T)]
+        return vectors
+
+    def places(self, fixed: Mapping[str, Value]) -> dict[int, float]:
+        """Column of a vector -> number in it, of values of hyperparameters by the names of `names`.
+
+        Raises:
+            BadInput: the space does not have such a hyperparameter or choice.
+        """
+        for name in fixed:
+            if name not in self._hyperparameters:
+                raise UnfitConfiguration(f"the search space has no hyperparameter {name}")
+        return {
+            self.names.index(name): _place(self._hyperparameters[name], value)
+            for name, value in fixed.items()
+        }
 
     def examples(self, seed: int) -> Configurations:
         """Random configurations that show a surrogate what hyperparameters can be."""

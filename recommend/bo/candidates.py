@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Protocol, Self
 
 import numpy as np
 
 from recommend.space import Configurations, Space
 from warehouse.configurations.configuration import Configuration
-from warehouse.support.arrays import Floats, Positions
+from warehouse.configurations.parameters import Value
+from warehouse.configurations.table import ALGORITHM
+from warehouse.support.arrays import Flags, Floats, Positions
 
 Score = Callable[[Sequence[Configurations]], Floats]
 """What `recommend.bo.scoring.Scorer.score` does."""
@@ -42,6 +44,24 @@ class Candidate:
 class Candidates(Protocol):
     """A source of proposals."""
 
+    @property
+    def algorithms(self) -> tuple[str, ...]:
+        """Canonical names of the algorithms that it has configurations of."""
+        ...
+
+    def among(self, fixed: Mapping[str, Value]) -> Self:
+        """The source of those configurations alone that have these values; keys stay the same.
+
+        Args:
+            fixed: hyperparameter -> value; where several algorithms stand together, names are joint ones,
+                and `algorithm` is one of them.
+        """
+        ...
+
+    def sample(self, n: int, random: np.random.Generator) -> Configurations:
+        """Draw `n` configurations at random, fewer where a table has no more."""
+        ...
+
     def any(self, taken: Collection[Hashable], random: np.random.Generator) -> Candidate | None:
         """One at random that is not `taken`; None where there is none left."""
         ...
@@ -67,16 +87,39 @@ class Candidates(Protocol):
 class TableCandidates:
     """The rows of a table, each of which may be tried once; a candidate's key is its row."""
 
-    def __init__(self, configurations: Configurations) -> None:
+    def __init__(self, configurations: Configurations, rows: Positions | None = None) -> None:
+        """A source of these configurations.
+
+        Args:
+            rows: what each is known by; None = their positions.
+        """
         self.configurations = configurations
+        self.rows = np.arange(len(configurations)) if rows is None else rows
 
     def row(self, number: int) -> Candidate:
         """The candidate in this row."""
-        return Candidate(int(number), self.configurations.take([number]))
+        (place,) = np.flatnonzero(self.rows == number)
+        return self._at(int(place))
+
+    @property
+    def algorithms(self) -> tuple[str, ...]:
+        return tuple(str(name) for name in self.configurations.table.algorithms.unique())
+
+    def among(self, fixed: Mapping[str, Value]) -> TableCandidates:
+        own = self.configurations.table.hyperparameters
+        fits = np.ones(len(self.rows), dtype=bool)
+        for name, value in fixed.items():
+            fits &= [_same(other, value) for other in own[name].tolist()] if name in own else False
+        return TableCandidates(self.configurations.take(np.flatnonzero(fits)), self.rows[fits])
+
+    def sample(self, n: int, random: np.random.Generator) -> Configurations:
+        if n >= len(self.rows):
+            return self.configurations
+        return self.configurations.take(random.choice(len(self.rows), n, replace=False))
 
     def any(self, taken: Collection[Hashable], random: np.random.Generator) -> Candidate | None:
         free = self._free(taken)
-        return self.row(random.choice(free)) if len(free) else None
+        return self._at(random.choice(free)) if len(free) else None
 
     def best(
         self,
@@ -87,10 +130,15 @@ class TableCandidates:
         random: np.random.Generator,  # noqa: ARG002
     ) -> Candidate | None:
         free = self._free(taken)
-        return self.row(free[int(score([self.configurations])[free].argmax())]) if len(free) else None
+        return self._at(free[int(score([self.configurations])[free].argmax())]) if len(free) else None
 
     def _free(self, taken: Collection[Hashable]) -> Positions:
-        return np.array([row for row in range(len(self.configurations)) if row not in taken], dtype=np.intp)
+        """Positions of the rows that are not taken."""
+        free = [place for place, row in enumerate(self.rows.tolist()) if row not in taken]
+        return np.array(free, dtype=np.intp)
+
+    def _at(self, place: int) -> Candidate:
+        return Candidate(int(self.rows[place]), self.configurations.take([place]))
 
 
 class SpaceCandidates:
@@ -100,9 +148,11 @@ class SpaceCandidates:
     on later sees those that it would have seen.
     """
 
-    def __init__(self, space: Space, *, seed: int = 0) -> None:
+    def __init__(self, space: Space, *, seed: int = 0, fixed: Mapping[str, Value] | None = None) -> None:
+        """A source of the configurations of `space`, of those alone that have the `fixed` values."""
         self.space = space
         self._seed = seed
+        self._fixed = fixed or {}
         self._blocks: dict[tuple[int, int], Configurations] = {}
 
     def of(self, configuration: Configuration) -> Candidate:
@@ -117,8 +167,20 @@ class SpaceCandidates:
         """What to run for a candidate of this source."""
         return candidate.given or self.space.decoded(candidate.configuration.vectors)[0]
 
+    @property
+    def algorithms(self) -> tuple[str, ...]:
+        chosen = self._fixed.get(ALGORITHM)
+        return tuple(self.space.flows) if chosen is None else (str(chosen),)
+
+    def among(self, fixed: Mapping[str, Value]) -> SpaceCandidates:
+        return SpaceCandidates(self.space, seed=self._seed, fixed={**self._fixed, **fixed})
+
+    def sample(self, n: int, random: np.random.Generator) -> Configurations:
+        return self.space.configurations(self.space.sample(n, random, self._fixed))
+
     def any(self, taken: Collection[Hashable], random: np.random.Generator) -> Candidate | None:
-        for vector in self.space.sample(ATTEMPTS, random):  # a space of few choices has an end
+        # A space of few choices has an end.
+        for vector in self.space.sample(ATTEMPTS, random, self._fixed):
             if vector.tobytes() not in taken:
                 return self._candidate(vector)
         return None
@@ -150,8 +212,7 @@ class SpaceCandidates:
         self._blocks = {key: self._blocks[key] for key in wanted if key in self._blocks}
         for key in wanted:
             if key not in self._blocks:
-                vectors = self.space.sample(RANDOM // BLOCKS, np.random.default_rng([self._seed, *key]))
-                self._blocks[key] = self.space.configurations(vectors)
+                self._blocks[key] = self.sample(RANDOM // BLOCKS, np.random.default_rng([self._seed, *key]))
         return [self._blocks[key] for key in wanted]
 
     def _climb(
@@ -162,6 +223,8 @@ class SpaceCandidates:
         climbing = np.arange(len(vectors))
         for _ in range(STEPS):
             neighbours, places = self.space.neighbours(vectors[climbing], random)
+            inside = self._has_fixed(neighbours)
+            neighbours, places = neighbours[inside], places[inside]
             if not len(neighbours):
                 break
             owners = climbing[places]
@@ -178,5 +241,16 @@ class SpaceCandidates:
             climbing = np.array(better)
         return vectors, scores
 
+    def _has_fixed(self, vectors: Floats) -> Flags:
+        """(n,) whether vectors have the fixed values."""
+        has: Flags = np.ones(len(vectors), dtype=bool)
+        for column, value in self.space.places(self._fixed).items():
+            has &= vectors[:, column] == value
+        return has
+
     def _candidate(self, vector: Floats) -> Candidate:
         return Candidate(vector.tobytes(), self.space.configurations(vector[None]))
+
+
+def _same(one: object, other: Value) -> bool:
+    return type(one) is type(other) and one == other

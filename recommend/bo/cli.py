@@ -13,6 +13,7 @@ import typer
 from typer.core import TyperGroup
 
 from ingest.flows import get_flow, installed_flows
+from recommend.bo.selection import DEFAULT_STRATEGY, STRATEGIES, get_strategy
 from recommend.bo.simulation.cli import simulate
 from recommend.bo.surrogates import SURROGATES
 from recommend.bo.tuning import Budget, Finish, Search, Tuned, outcome, report, tune
@@ -106,10 +107,17 @@ def search(
     holdout: Annotated[
         bool, typer.Option("--holdout", help="One split in place of a cross-validation: quicker, noisier.")
     ] = False,
-    surrogate: Annotated[
+    strategy: Annotated[
         str,
-        typer.Option(help=f"Model of the trials: {', '.join(SURROGATES)}."),
-    ] = "blend",
+        typer.Option(help=f"How trials are divided among algorithms: {', '.join(STRATEGIES)}."),
+    ] = DEFAULT_STRATEGY,
+    surrogate: Annotated[
+        str | None,
+        typer.Option(
+            help=f"Model of the trials: {', '.join(SURROGATES)}. Default: the strategy's own.",
+            show_default=False,
+        ),
+    ] = None,
     metalearner: Annotated[
         str | None,
         typer.Option(help="Learner that the start and the surrogate rest on.", show_default=False),
@@ -189,7 +197,8 @@ def search(
         folds=1 if holdout else folds,
         start=start or ("top" if seeds is None else FROM_FILE),
         seeds=() if seeds is None else tuple(configurations_of(read_seeds(seeds))),
-        surrogate=surrogate,
+        strategy=strategy,
+        surrogate=surrogate or get_strategy(strategy).surrogate,
         metalearner=metalearner,
         acquisition=acquisition,
         random_every=random_every,

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
 import numpy as np
 
@@ -42,6 +42,34 @@ class Proposal:
     """Number of the trial, from 0."""
     candidate: Candidate
     origin: Origin
+
+
+class AskTell(Protocol):
+    """A search by asking and telling, whichever way it chooses."""
+
+    def ask(self) -> Proposal | None:
+        """Propose what to try next, which is under way from now on; None where everything was proposed."""
+        ...
+
+    def recall(self, proposal: Proposal) -> None:
+        """Take over a proposal that was made before: the trials of a history, in the order of their numbers.
+
+        Raises:
+            BadInput: it is not the next number.
+        """
+        ...
+
+    def tell(self, number: int, value: float | None, seconds: float | None = None) -> None:
+        """Take the outcome of trial `number`.
+
+        Args:
+            value: larger is better; None = it failed.
+            seconds: that the trial took.
+
+        Raises:
+            BadInput: there is no such trial, it is done, or a number is not finite.
+        """
+        ...
 
 
 @dataclass
@@ -91,32 +119,17 @@ class Optimizer:
         self._trials: list[_Trial] = []
 
     def ask(self) -> Proposal | None:
-        """The next proposal, which is under way from now on; None where everything was proposed."""
         proposal = self._next(len(self._trials))
         if proposal is not None:
             self.recall(proposal)
         return proposal
 
     def recall(self, proposal: Proposal) -> None:
-        """Take over a proposal that was made before: the trials of a history, in the order of their numbers.
-
-        Raises:
-            BadInput: it is not the next number.
-        """
         if proposal.number != len(self._trials):
             raise BadOption(f"trial {proposal.number} can't follow {len(self._trials)} trials")
         self._trials.append(_Trial(proposal))
 
     def tell(self, number: int, value: float | None, seconds: float | None = None) -> None:
-        """Take the outcome of trial `number`.
-
-        Args:
-            value: larger is better; None = it failed.
-            seconds: that the trial took.
-
-        Raises:
-            BadInput: there is no such trial, it is done, or a number is not finite.
-        """
         if not 0 <= number < len(self._trials) or self._trials[number].done:
             raise BadOption(f"no trial {number} is under way")
         if value is not None and not np.isfinite(value):

@@ -24,7 +24,8 @@ def simulate(
     method: Annotated[
         list[str] | None,
         typer.Option(
-            help=f"SURROGATE+START, order, random, random-2x, {', '.join(PEERS)}. May be repeated. "
+            help="SURROGATE+START, STRATEGY+START, STRATEGY:SURROGATE+START, order, random, random-2x, "
+            f"{', '.join(PEERS)}. May be repeated. "
             f"Default: {', '.join(METHODS)}.",
             show_default=False,
         ),

@@ -1,9 +1,10 @@
 """Searches on datasets of the warehouse that are left out of all that is learned: how optimizers compare.
 
-A method is written SURROGATE+START, e.g. `gbqr+delta`, `blend+top` or `forest+none`; `delta@lightgbm` is the
+A method is written STRATEGY:SURROGATE+START, e.g. `ucb1:gbqr+delta`; without a strategy it is `joint`
+(`blend+top`, `forest+none`), without a surrogate the strategy's own (`mosaic+top`). `delta@lightgbm` is the
 start that another meta-learner chooses. `random` draws at random, `random-2x` two at a time, `order` tries
 what the meta-learner expects most of, in this order. Optimizers of others (`simulation/peers.py`) take the
-place of the surrogate: `smac`, `optuna-tpe+top`.
+place of strategy and surrogate: `smac`, `optuna-tpe+top`.
 """
 
 from __future__ import annotations
@@ -24,8 +25,9 @@ from metalearners import DEFAULT_LEARNER, new_learner
 from metalearners.encoding.training_data import runs_checksum, without_datasets
 from metalearners.learners.base import Model
 from recommend.bo.candidates import Candidate, Candidates
-from recommend.bo.optimizer import Optimizer
+from recommend.bo.optimizer import AskTell
 from recommend.bo.scoring import Scorer
+from recommend.bo.selection import DEFAULT_STRATEGY, STRATEGIES, Parts, get_strategy
 from recommend.bo.simulation.peers import PEERS, new_peer
 from recommend.bo.simulation.tasks import ModelTask, TableTask, Task
 from recommend.bo.surrogates import LEARNERS_OF, SURROGATES, Ingredients, new_surrogate
@@ -204,13 +206,26 @@ def _check(method: str, kind: str) -> None:
     if method in (*_RANDOM, ORDER):
         return
     name, _, start = method.partition("+")
-    if name not in (*SURROGATES, *PEERS):
-        known = (*_RANDOM, ORDER, *(f"{name}+START" for name in (*SURROGATES, *PEERS)))
-        raise UnknownName(f"unknown method {method!r}; known are {', '.join(known)}")
-    if name in PEERS and kind == "table":
-        raise BadOption(f"{name} searches a whole space: it takes tasks of the kind model")
+    if name in PEERS:
+        if kind == "table":
+            raise BadOption(f"{name} searches a whole space: it takes tasks of the kind model")
+    else:
+        strategy, surrogate = _strategy_and_surrogate(name)
+        if strategy not in STRATEGIES or surrogate not in SURROGATES:
+            known = (*_RANDOM, ORDER, *(f"{name}+START" for name in (*SURROGATES, *STRATEGIES, *PEERS)))
+            raise UnknownName(f"unknown method {method!r}; known are {', '.join(known)}")
     if start not in ("", NO_START, OPTIMAL):
         get_start(start)
+
+
+def _strategy_and_surrogate(name: str) -> tuple[str, str]:
+    """Names of strategy and surrogate of a method without its start, which may lack either."""
+    strategy, colon, surrogate = name.partition(":")
+    if colon:
+        return strategy, surrogate
+    if name in STRATEGIES:
+        return name, STRATEGIES[name].surrogate
+    return DEFAULT_STRATEGY, name
 
 
 def _new_search(
@@ -226,10 +241,16 @@ def _new_search(
     starts = [task.start(position) for position in _first(start, task, others)]
     if name in PEERS:  # then `_check` has seen to the kind of the tasks
         return new_peer(name, cast("ModelTask", task).space, starts, seed, trials)
-    model = others.model(LEARNERS_OF[name]) if name in LEARNERS_OF else None
-    surrogate = new_surrogate(name, Ingredients(task.known, task.metafeatures, model))
-    candidates = task.candidates(seed)
-    return _OwnSearch(Optimizer(candidates, Scorer(surrogate), starts=starts, seed=seed))
+    strategy, surrogate = _strategy_and_surrogate(name)
+    model = others.model(LEARNERS_OF[surrogate]) if surrogate in LEARNERS_OF else None
+    ingredients = Ingredients(task.known, task.metafeatures, model)
+    parts = Parts(
+        task.candidates(seed),
+        lambda: Scorer(new_surrogate(surrogate, ingredients)),
+        starts=starts,
+        seed=seed,
+    )
+    return _OwnSearch(get_strategy(strategy).new(parts))
 
 
 def _first(start: str, task: Task, others: TrainedModels) -> list[int]:
@@ -245,16 +266,16 @@ def _first(start: str, task: Task, others: TrainedModels) -> list[int]:
 
 
 class _OwnSearch:
-    def __init__(self, optimizer: Optimizer) -> None:
-        self._optimizer = optimizer
+    def __init__(self, search: AskTell) -> None:
+        self._search = search
 
     def ask(self) -> list[Candidate]:
-        proposal = self._optimizer.ask()
+        proposal = self._search.ask()
         self._number = proposal.number if proposal else -1
         return [proposal.candidate] if proposal else []
 
     def tell(self, value: float | None) -> None:
-        self._optimizer.tell(self._number, value)
+        self._search.tell(self._number, value)
 
 
 class RandomSearch:

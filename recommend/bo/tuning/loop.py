@@ -15,7 +15,7 @@ from ingest.reading.datasets import Dataset
 from ingest.running.cross_validation import evaluate_with_probabilities
 from ingest.running.limits import MEBIBYTE, Outcome, Processes, Trial, run_limited
 from recommend.bo.candidates import SpaceCandidates
-from recommend.bo.optimizer import Optimizer, Proposal
+from recommend.bo.optimizer import AskTell, Proposal
 from recommend.bo.tuning.ensembles import voting_rows
 from recommend.bo.tuning.history import Entry, TrialHistory
 from recommend.bo.tuning.result import incumbents
@@ -64,7 +64,7 @@ def trials(executor: Executor | None, jobs: int) -> Iterator[Submit]:
 class Loop:
     """Asks, runs and tells until the budget is used up."""
 
-    optimizer: Optimizer
+    optimizer: AskTell
     candidates: SpaceCandidates
     history: TrialHistory
     part: Dataset

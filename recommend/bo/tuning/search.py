@@ -20,7 +20,7 @@ from recommend.bo.tuning.finals import Finals, run_finals
 from recommend.bo.tuning.history import TrialHistory
 from recommend.bo.tuning.loop import Loop, Progress, trials
 from recommend.bo.tuning.result import Tuned, result
-from recommend.bo.tuning.setup import context_of, new_optimizer, recalled, split_rows
+from recommend.bo.tuning.setup import context_of, new_search, recalled, split_rows
 from recommend.bo.tuning.specification import Budget, Finish, Search, check
 from recommend.usual_measure import usual_measure
 from warehouse.measures import canonical_measure
@@ -69,7 +69,7 @@ def tune(
     train, test = split_rows(dataset, search)
     part = dataset.take(train)
     known = context_of(dataset, part, search, warehouse)
-    optimizer, candidates = new_optimizer(known, search)
+    optimizer, candidates = new_search(known, search)
     folder = folder or _default_folder(dataset, search)
     data = {"content_hash": dataset.content_hash, "rows": len(dataset.features)}
     with TrialHistory(folder, {**search.description(), "data": data}) as history:

@@ -14,9 +14,10 @@ from ingest.running.resampling import Resampling, Split, hold_out
 from recommend.bo.acquisition import TIMED
 from recommend.bo.anchors import anchors
 from recommend.bo.candidates import SpaceCandidates
-from recommend.bo.optimizer import Optimizer, Proposal
+from recommend.bo.optimizer import AskTell, Proposal
 from recommend.bo.runtime import warehouse_times
 from recommend.bo.scoring import Scorer
+from recommend.bo.selection import Parts, get_strategy
 from recommend.bo.surrogates import LEARNERS_OF, Ingredients, new_surrogate
 from recommend.bo.tuning.history import TrialHistory
 from recommend.bo.tuning.scores import score_of
@@ -72,28 +73,33 @@ def _learner_of(search: Search) -> str | None:
     return usual and (search.metalearner or usual)
 
 
-def new_optimizer(known: RankingContext, search: Search) -> tuple[Optimizer, SpaceCandidates]:
+def new_search(known: RankingContext, search: Search) -> tuple[AskTell, SpaceCandidates]:
+    """The search by asking and telling, and the configurations that it chooses among."""
     n_features = known.part.features.shape[1]
     space = Space([get_flow(name) for name in search.flows], n_features=n_features)
     candidates = SpaceCandidates(space, seed=search.seed)
     model = known.model().fitted if search.surrogate in LEARNERS_OF else None
     ingredients = Ingredients(space.examples(search.seed), known.metafeatures(), model)
-    surrogate = new_surrogate(search.surrogate, ingredients)
-    timed = (search.acquisition or surrogate.acquisition) in TIMED
-    times = warehouse_times(known) if timed else None
-    optimizer = Optimizer(
+    timed = (search.acquisition or new_surrogate(search.surrogate, ingredients).acquisition) in TIMED
+
+    def new_scorer() -> Scorer:
+        surrogate = new_surrogate(search.surrogate, ingredients)
+        times = warehouse_times(known) if timed else None
+        return Scorer(surrogate, acquisition=search.acquisition, times=times)
+
+    parts = Parts(
         candidates,
-        Scorer(surrogate, acquisition=search.acquisition, times=times),
+        new_scorer,
         starts=[candidates.of(configuration) for configuration in _starts(known, search)],
         anchors=[*anchors(known, candidates, search.seed)] if search.anchors else [],
         random_every=search.random_every,
         seed=search.seed,
     )
-    return optimizer, candidates
+    return get_strategy(search.strategy).new(parts), candidates
 
 
 def _starts(known: RankingContext, search: Search) -> Iterator[Configuration]:
-    """The first configurations to try; where a space is full of them, `Optimizer` takes each once."""
+    """The first configurations to try; one that comes twice is tried once."""
     yield from search.seeds
     if search.start in (NO_START, FROM_FILE):
         return
@@ -106,7 +112,7 @@ def _starts(known: RankingContext, search: Search) -> Iterator[Configuration]:
 
 
 def recalled(
-    history: TrialHistory, optimizer: Optimizer, candidates: SpaceCandidates, search: Search
+    history: TrialHistory, optimizer: AskTell, candidates: SpaceCandidates, search: Search
 ) -> list[Proposal]:
     """Tell the optimizer the trials of `history`; returns those that had begun and did not end."""
     begun = []
@@ -120,5 +126,5 @@ def recalled(
     return begun
 
 
-def tell(optimizer: Optimizer, number: int, trial: Trial, measure: str) -> None:
+def tell(optimizer: AskTell, number: int, trial: Trial, measure: str) -> None:
     optimizer.tell(number, score_of(trial, measure), trial.seconds)

@@ -7,6 +7,7 @@ from typing import Any
 
 from ingest.flows import installed_flows
 from ingest.running.cross_validation import MEASURES, TIMES
+from recommend.bo.selection import DEFAULT_STRATEGY, get_strategy
 from recommend.bo.surrogates import DEFAULT_SURROGATE
 from recommend.bo.warmstart import FROM_FILE, NO_START, get_start
 from warehouse.configurations.configuration import Configuration
@@ -30,6 +31,8 @@ class Search:
     """Configurations to try before those of `start`."""
     anchors: bool = True
     """Whether a few trials are not chosen for what is expected of them (`recommend.bo.anchors`)."""
+    strategy: str = DEFAULT_STRATEGY
+    """A name of `recommend.bo.selection`."""
     surrogate: str = DEFAULT_SURROGATE
     metalearner: str | None = None
     """None = the one that the surrogate usually rests on."""
@@ -74,6 +77,7 @@ def check(search: Search, budget: Budget, finish: Finish, jobs: int) -> None:
         raise BadOption("a search needs an end: a number of trials, or a time")
     if finish.ensemble and search.measure in TIMES:
         raise BadOption(f"an ensemble can't be chosen by {search.measure}")
+    get_strategy(search.strategy)
     if search.start not in (NO_START, FROM_FILE):
         get_start(search.start)
     positive = {

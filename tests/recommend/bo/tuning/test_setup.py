@@ -14,7 +14,7 @@ from recommend.bo.candidates import SpaceCandidates
 from recommend.bo.optimizer import Optimizer
 from recommend.bo.tuning import Search
 from recommend.bo.tuning.history import Entry, TrialHistory
-from recommend.bo.tuning.setup import HELD_OUT, context_of, new_optimizer, recalled, split_rows
+from recommend.bo.tuning.setup import HELD_OUT, context_of, new_search, recalled, split_rows
 from tests.recommend.bo.tuning.searches import QUICK
 from warehouse.configurations.configuration import Configuration
 from warehouse.store import Warehouse
@@ -26,7 +26,7 @@ COLD = replace(QUICK, start="none")
 
 def begun(dataset: Dataset, search: Search, world: Warehouse) -> tuple[Optimizer, SpaceCandidates]:
     part = dataset.take(split_rows(dataset, search)[0])
-    return new_optimizer(context_of(dataset, part, search, world), search)
+    return new_search(context_of(dataset, part, search, world), search)
 
 
 def first(dataset: Dataset, search: Search, world: Warehouse, n: int = 4) -> list[tuple[str, Configuration]]:

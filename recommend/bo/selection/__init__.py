@@ -1,0 +1,42 @@
+"""Strategies by name: how a search divides its trials among algorithms.
+
+A new one is a class in a module of this package that keeps the protocol `AskTell`, and an entry in
+`STRATEGIES`.
+"""
+
+from __future__ import annotations
+
+from recommend.bo.optimizer import AskTell, Optimizer
+from recommend.bo.selection.base import Parts, Strategy
+from warehouse.support.errors import UnknownName
+
+__all__ = ["DEFAULT_STRATEGY", "STRATEGIES", "Parts", "Strategy", "get_strategy"]
+
+DEFAULT_STRATEGY = "joint"
+
+
+def _joint(parts: Parts) -> AskTell:
+    return Optimizer(
+        parts.candidates,
+        parts.new_scorer(),
+        starts=parts.starts,
+        anchors=parts.anchors,
+        random_every=parts.random_every,
+        seed=parts.seed,
+    )
+
+
+STRATEGIES: dict[str, Strategy] = {
+    "joint": Strategy(_joint, "one surrogate of all algorithms, whose choice is one more hyperparameter"),
+}
+
+
+def get_strategy(name: str) -> Strategy:
+    """The strategy of this name.
+
+    Raises:
+        BadInput: there is none; the message lists the known ones.
+    """
+    if name not in STRATEGIES:
+        raise UnknownName(f"unknown strategy {name!r}; known are {', '.join(STRATEGIES)}")
+    return STRATEGIES[name]

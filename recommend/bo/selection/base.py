@@ -1,0 +1,38 @@
+"""The parts that every strategy makes a search from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from recommend.bo.candidates import Candidate, Candidates
+from recommend.bo.optimizer import AskTell
+from recommend.bo.scoring import Scorer
+from recommend.bo.surrogates import DEFAULT_SURROGATE
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Parts of a search."""
+
+    candidates: Candidates
+    new_scorer: Callable[[], Scorer]
+    """Makes a scorer that has not seen a trial; each optimizer has its own."""
+    starts: Sequence[Candidate] = ()
+    """Candidates to try first, in this order."""
+    anchors: Sequence[Candidate] = ()
+    """Candidates to try whatever is expected of them (`recommend.bo.anchors`)."""
+    random_every: int | None = None
+    """Period of random proposals; None = none after the first."""
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Strategy:
+    """A way to search."""
+
+    new: Callable[[Parts], AskTell]
+    summary: str
+    """What it does, in a line."""
+    surrogate: str = DEFAULT_SURROGATE
+    """Surrogate that it takes where none is named."""
