@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest.flows import FLOWS
+from ingest.flows import FLOWS, Flow
 from ingest.flows.design import sobol_design
 from metalearners.encoding.hyperparameters import learn_encoding
 from metalearners.encoding.matrices import encode_configurations
@@ -120,6 +120,54 @@ def test_only_the_hyperparameters_of_the_chosen_flow_are_there() -> None:
     for vector, configuration in zip(vectors, space.decoded(vectors), strict=True):
         there = {name for name, place in zip(space.names, vector, strict=True) if not math.isnan(place)}
         assert there == {ALGORITHM, *(f"{configuration.algorithm}:{name}" for name in configuration.values)}
+
+
+def test_given_values_are_those_of_all_that_is_drawn() -> None:
+    space = SPACES["joint"]
+    fixed = {ALGORITHM: "svm", "svm:scaling": "quantile", "svm:C": 1.0}
+    drawn = space.decoded(space.sample(20, np.random.default_rng(0), fixed))
+    assert {(one.algorithm, one.values["scaling"], one.values["C"]) for one in drawn} == {
+        ("svm", "quantile", 1.0)
+    }
+    assert len({one.values["gamma"] for one in drawn}) == 20
+    with pytest.raises(BadInput, match="has no hyperparameter svm:kernel"):
+        space.sample(1, np.random.default_rng(0), {"svm:kernel": "rbf"})
+    with pytest.raises(BadInput, match="svm:scaling can't be 1"):
+        space.sample(1, np.random.default_rng(0), {"svm:scaling": 1})
+
+
+class ConditionalFlow(Flow):
+    """A kernel with a degree, which `poly` alone has, and a coefficient, which degrees above 5 alone have."""
+
+    def space(self, **_: Any) -> ConfigSpace.ConfigurationSpace:  # type: ignore[override]
+        kernel, C = ConfigSpace.Categorical("kernel", ["poly", "rbf"]), ConfigSpace.Integer("C", (1, 2))
+        degree = ConfigSpace.Integer("degree", (1, 9))
+        coefficient = ConfigSpace.Integer("coefficient", (0, 9))
+        space = ConfigSpace.ConfigurationSpace()
+        space.add(coefficient, degree, kernel, C)
+        space.add(ConfigSpace.EqualsCondition(degree, kernel, "poly"))
+        space.add(ConfigSpace.GreaterThanCondition(coefficient, degree, 5))
+        rbf, two = ConfigSpace.ForbiddenEqualsClause(kernel, "rbf"), ConfigSpace.ForbiddenEqualsClause(C, 2)
+        space.add(ConfigSpace.ForbiddenAndConjunction(rbf, two))
+        return space
+
+
+CONDITIONAL = Space([ConditionalFlow("conditional", "Conditional", (), lambda _: None)], joint=False)  # type: ignore[arg-type, return-value]
+
+
+def test_what_is_drawn_keeps_conditions_and_what_is_forbidden() -> None:
+    drawn = [one.values for one in CONDITIONAL.decoded(sampled(CONDITIONAL, 300))]
+    assert len(drawn) == 300
+    for values in drawn:
+        assert ("degree" in values) == (values["kernel"] == "poly")
+        assert ("coefficient" in values) == (values.get("degree", 0) > 5)
+        assert values["kernel"] == "poly" or values["C"] == 1
+    assert {(one["kernel"], one["C"]) for one in drawn} == {("rbf", 1), ("poly", 1), ("poly", 2)}
+
+
+def test_nothing_is_drawn_where_all_is_forbidden() -> None:
+    nothing = CONDITIONAL.sample(10, np.random.default_rng(0), {"kernel": "rbf", "C": 2})
+    assert nothing.shape == (0, 4)
 
 
 def test_a_hyperparameter_may_be_missing_from_a_setting() -> None:

@@ -97,7 +97,57 @@ def test_a_table_is_the_same_configurations_at_every_trial() -> None:
     assert all(groups == [candidates.configurations] for groups in asked.asked)
 
 
+def joint_table() -> Configurations:
+    """Four configurations of two algorithms."""
+    space = Space([FLOWS["svm"], FLOWS["mlp"]])
+    names = ("svm", "mlp", "svm", "mlp")
+    return space.configurations(
+        np.array([space.vector(Configuration(name, FLOWS[name].default())) for name in names])
+    )
+
+
+def test_the_rows_of_one_algorithm_keep_their_keys() -> None:
+    candidates = TableCandidates(joint_table())
+    assert set(candidates.algorithms) == {"svm", "mlp"}
+    networks = candidates.among({"algorithm": "mlp"})
+    assert networks.algorithms == ("mlp",)
+    assert {networks.row(row).key for row in (1, 3)} == {1, 3}
+    drawn = [networks.any(taken, np.random.default_rng(0)) for taken in ((), (1,), (1, 3))]
+    assert [one and one.key for one in drawn] in ([1, 3, None], [3, 3, None])
+    found = best(networks, Asked(), taken=[1])
+    assert found is not None
+    assert found.key == 3
+
+
+def test_nothing_is_among_rows_that_lack_the_value() -> None:
+    candidates = TableCandidates(joint_table())
+    for fixed in ({"algorithm": "sgd"}, {"svm:scaling": "none"}, {"svm:C": True}, {"tol": 1}):
+        assert candidates.among(fixed).any((), np.random.default_rng(0)) is None
+
+
+def test_a_sample_of_a_table_has_each_row_once_at_most() -> None:
+    candidates = TableCandidates(grid(3))
+    assert len(candidates.sample(100, np.random.default_rng(0))) == 9
+    drawn = candidates.sample(5, np.random.default_rng(0))
+    assert len({vector.tobytes() for vector in drawn.vectors}) == 5
+
+
 # ---- spaces -------------------------------------------------------------------------------------
+
+
+def test_all_that_a_part_of_a_space_proposes_has_the_given_values() -> None:
+    space = Space([FLOWS["svm"], FLOWS["mlp"]])
+    fixed = {"algorithm": "mlp", "mlp:scaling": "quantile"}
+    part = SpaceCandidates(space).among({"algorithm": "mlp"}).among(fixed)
+    assert part.algorithms == ("mlp",)
+    random = np.random.default_rng(0)
+    proposed = [part.any((), random), best(part, Asked(0.1)), best(part, Asked(0.9), number=6)]
+    vectors = [*(vector_of(one) for one in proposed), *part.sample(20, random).vectors]
+    for configuration in space.decoded(np.array(vectors)):
+        assert configuration.algorithm == "mlp"
+        assert configuration.values["scaling"] == "quantile"
+    with pytest.raises(BadInput, match="has no hyperparameter sgd:alpha"):
+        SpaceCandidates(space).among({"sgd:alpha": 1.0}).any((), random)
 
 
 def test_a_configuration_is_the_same_candidate_as_the_one_that_was_drawn() -> None:

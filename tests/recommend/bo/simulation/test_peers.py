@@ -22,7 +22,7 @@ from warehouse.configurations.parameters import Choice, Number
 from warehouse.queries import RunTable
 from warehouse.support.errors import BadInput, Failed
 
-TRIALS = {"smac": 11, "optuna-tpe": 60, "optuna-gp": 11, "flaml": 60}
+TRIALS = {"smac": 19, "optuna-tpe": 60, "optuna-gp": 11, "flaml": 60}
 """SMAC asks its model every eighth time, and is slow then."""
 
 
