@@ -11,6 +11,7 @@ from ingest.metafeatures.columns import skewness_and_kurtosis
 from ingest.metafeatures.prepared import Prepared
 from ingest.metafeatures.values import Values
 from warehouse.qualities import GROUPS
+from warehouse.support.eigen import symmetric_eigen
 
 _SHARE = 0.95  # of the variance, as the quality's definition says
 
@@ -24,7 +25,7 @@ def pca(prepared: Prepared) -> Values:
     Z = (X - X.mean(axis=0)) / np.where(std > 0, std, 1)
     # The smaller of the two Gram matrices has the same nonzero eigenvalues.
     is_wide = Z.shape[1] > Z.shape[0]
-    variances, vectors = np.linalg.eigh(Z @ Z.T if is_wide else Z.T @ Z)
+    variances, vectors = symmetric_eigen(Z @ Z.T if is_wide else Z.T @ Z)
     first = vectors[:, -1] if is_wide else Z @ vectors[:, -1]
     shares = np.maximum(variances[::-1], 0)
     shares /= shares.sum()

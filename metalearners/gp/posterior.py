@@ -29,6 +29,7 @@ from metalearners.gp.kernels import matern_at, squared_distances
 from metalearners.predictions import Prediction
 from warehouse.configurations.table import ConfigurationTable
 from warehouse.support.arrays import Flags, Floats, Positions, Rows
+from warehouse.support.eigen import symmetric_eigen
 
 WIDTHS = (0.5, 1.0, 2.0)  # half, as stated, twice
 _NOISES = (0.02, 0.1, 0.3)  # variance of a run's noise, from small to large
@@ -329,7 +330,7 @@ def _explained(
     C = among_trials.at(stretch)
     # Without the level, 1 is an eigenvector of eigenvalue 0. Made the largest of all, it is the last one.
     contrasts = C - C.mean(axis=0) - C.mean(axis=1)[:, None] + C.mean() + (np.trace(C) + 1) / len(y)
-    eigenvalues, B = (part[..., :-1] for part in np.linalg.eigh(contrasts))
+    eigenvalues, B = (part[..., :-1] for part in symmetric_eigen(contrasts))
     widths_and_noises = np.array(list(product(widths, _NOISES)))
     c = np.outer(widths_and_noises[:, 0], np.maximum(eigenvalues, 0)) + widths_and_noises[:, 1:]
     values = (B.T @ y)[:, None] / spreads  # (t - 1, spreads)

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from warehouse.support.arrays import Floats, Positions
+from warehouse.support.eigen import symmetric_eigen
 
 _BLOCKS = (1, 1, 1, 5)
 """Coordinates that are predicted together; the rest is the last block."""
@@ -115,7 +116,7 @@ def _fit(D: Floats, S: Floats, together: Sequence[Positions]) -> _Fit:
     What is missed of a family f that is left out is (A^-1)_ff^-1 (A^-1 S)_f, where A is the kernel with the
     ridge: the formula for one row, for several.
     """
-    w, Q = np.linalg.eigh(np.exp(-D))
+    w, Q = symmetric_eigen(np.exp(-D))
     projected = Q.T @ S
     total = max(float((S**2).sum()), 1e-300)
     best = _Fit(np.inf, np.zeros_like(S), S)

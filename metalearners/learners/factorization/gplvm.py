@@ -36,6 +36,7 @@ from metalearners.learners.factorization.checkpoint import Checkpoint
 from metalearners.learners.factorization.latent_kernel import LATENT, LATENT_SPARSE, SPARSE, LatentKernel
 from metalearners.learners.factorization.likelihood import LowRankNll, nll, one_thread
 from warehouse.support.arrays import Flags, Floats, Positions
+from warehouse.support.eigen import symmetric_eigen
 from warehouse.support.errors import BadOption, TooFewRuns
 
 BATCH = 50
@@ -305,10 +306,10 @@ def principal_components(Y: Floats, latent: int) -> tuple[Floats, Floats]:
     centred = filled - filled.mean(axis=0)
     # The smaller Gram matrix: N may be tens of thousands.
     if centred.shape[0] >= centred.shape[1]:
-        values, vectors = np.linalg.eigh(centred.T @ centred)
+        values, vectors = symmetric_eigen(centred.T @ centred)
         components = centred @ vectors[:, ::-1][:, :latent]
     else:
-        values, vectors = np.linalg.eigh(centred @ centred.T)
+        values, vectors = symmetric_eigen(centred @ centred.T)
         components = vectors[:, ::-1][:, :latent]
     spread = components.std(axis=0)
     # A component without variance is rounding error, which must not be scaled up.
