@@ -76,6 +76,8 @@ class Flow:
     """Values that old runs have and that no longer build: parameter -> value -> reason."""
     renamed: Mapping[str, Mapping[Any, Value]] = field(default_factory=dict)
     """Values of old versions that mean the same under another name today."""
+    forbidden: tuple[Mapping[str, Value], ...] = ()
+    """Combinations of values that no configuration has."""
 
     @property
     def id(self) -> str:
@@ -124,19 +126,39 @@ class Flow:
                 if isinstance(parameter, Choice)
                 else parameter.hyperparameter()
             )
+        for parameter in self.hyperparameters:
+            if parameter.name in space:
+                _add_condition(space, parameter)
+        for combination in self.forbidden:
+            if set(combination) <= set(space):
+                _add_forbidden(space, combination)
         return space
 
     def default(self) -> dict[str, Value]:
         """The default configuration."""
-        return {parameter.name: parameter.default for parameter in self.hyperparameters}
+        return self._active({parameter.name: parameter.default for parameter in self.hyperparameters})
+
+    def _active(self, values: Values) -> dict[str, Value]:
+        """`values` without those whose conditions do not hold, in the order of `hyperparameters`."""
+        active: dict[str, Value] = {}
+        for parameter in self.hyperparameters:  # parents come before their children
+            if parameter.name in values and all(
+                active.get(parent) in admitted and parent in active
+                for parent, admitted in parameter.when.items()
+            ):
+                active[parameter.name] = values[parameter.name]
+        return active
 
     def current(self, values: Values) -> dict[str, Value]:
         """`values` of any version in today's terms, complete with the defaults of those left out.
 
+        Hyperparameters whose conditions do not hold are taken off.
+
         Raises:
-            BadInput: an unknown hyperparameter, or a value that no longer exists; the message says which.
+            BadInput: an unknown hyperparameter, a value that no longer exists, or a forbidden combination;
+                the message says which.
         """
-        translated = self.default()
+        translated = {parameter.name: parameter.default for parameter in self.hyperparameters}
         tunable = tuple(translated)
         for parameter, value in values.items():
             if parameter in self.fixed:
@@ -154,7 +176,12 @@ class Flow:
             if reason is not None:
                 raise UnfitConfiguration(f"{self.name}: {parameter}={value!r} can't be built: {reason}")
             translated[parameter] = self.renamed.get(parameter, {}).get(value, value)
-        return translated
+        active = self._active(translated)
+        for combination in self.forbidden:
+            if combination.items() <= active.items():
+                together = ", ".join(f"{name}={value!r}" for name, value in combination.items())
+                raise UnfitConfiguration(f"{self.name} can't have {together} together")
+        return active
 
     def pipeline(self, values: Values, roles: Mapping[str, Role], *, seed: int = 0) -> Pipeline:
         """An unfitted scikit-learn pipeline of this flow for a dataset's columns.
@@ -183,6 +210,28 @@ class Flow:
         n_categorical = 0 if self.encoding == "indicators" else len(category_columns(roles))
         classifier = self.estimator(Make(complete, seed, n_categorical))
         return Pipeline([("preprocessing", steps), ("classifier", classifier)])
+
+
+def _add_condition(space: ConfigurationSpace, parameter: Number | Choice) -> None:
+    """Add what `parameter.when` says to its flow's space."""
+    from ConfigSpace import AndConjunction, EqualsCondition, InCondition
+
+    child = space[parameter.name]
+    conditions = [
+        EqualsCondition(child, space[parent], admitted[0])
+        if len(admitted) == 1
+        else InCondition(child, space[parent], list(admitted))
+        for parent, admitted in parameter.when.items()
+    ]
+    if conditions:
+        space.add(conditions[0] if len(conditions) == 1 else AndConjunction(*conditions))
+
+
+def _add_forbidden(space: ConfigurationSpace, combination: Mapping[str, Value]) -> None:
+    from ConfigSpace import ForbiddenAndConjunction, ForbiddenEqualsClause
+
+    clauses = [ForbiddenEqualsClause(space[name], value) for name, value in combination.items()]
+    space.add(clauses[0] if len(clauses) == 1 else ForbiddenAndConjunction(*clauses))
 
 
 def native_values(configuration: Mapping[str, Any]) -> dict[str, Value]:

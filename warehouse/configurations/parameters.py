@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
@@ -22,6 +23,10 @@ class Number:
     high: float
     default: float
     log: bool = False
+    when: Mapping[str, tuple[Value, ...]] = field(default_factory=dict, hash=False)
+    """Hyperparameter of the same flow -> values; a configuration has this one where all of them hold."""
+    optional: bool = False
+    """Whether a configuration leaves it out where it has its default."""
 
     @property
     def scale(self) -> Scale:
@@ -47,6 +52,10 @@ class Choice:
     name: str
     choices: tuple[Value, ...]
     default: Value
+    when: Mapping[str, tuple[Value, ...]] = field(default_factory=dict, hash=False)
+    """Hyperparameter of the same flow -> values; a configuration has this one where all of them hold."""
+    optional: bool = False
+    """Whether a configuration leaves it out where it has its default."""
 
     def hyperparameter(self, *more: Value) -> Hyperparameter[Any, Any]:
         """The same in ConfigSpace, with `more` choices at the end."""
