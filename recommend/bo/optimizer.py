@@ -15,7 +15,7 @@ All that is random follows from (seed, i), so a search that goes on later goes o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -42,6 +42,17 @@ class Proposal:
     """Number of the trial, from 0."""
     candidate: Candidate
     origin: Origin
+
+
+def given_proposal(
+    number: int, starts: Sequence[Candidate], anchors: Sequence[Candidate], taken: Collection[Hashable]
+) -> Proposal | None:
+    """The first start that is not `taken`, or an anchor where it is the turn of one; None otherwise."""
+    its_turn = number >= FIRST_ANCHOR and (number - FIRST_ANCHOR) % ANCHOR_EVERY == 0
+    given: list[tuple[Origin, Candidate]] = [("start", start) for start in starts]
+    given += [("anchor", anchor) for anchor in anchors if its_turn]
+    free = (Proposal(number, candidate, origin) for origin, candidate in given if candidate.key not in taken)
+    return next(free, None)
 
 
 class AskTell(Protocol):
@@ -112,8 +123,7 @@ class Optimizer:
             raise BadOption("random_every must be 1 or more")
         self._candidates = candidates
         self._scorer = scorer
-        self._starts = list({start.key: start for start in starts}.values())
-        self._anchors = list(anchors)
+        self._starts, self._anchors = list(starts), list(anchors)
         self._random_every = random_every
         self._seed = seed
         self._trials: list[_Trial] = []
@@ -148,13 +158,9 @@ class Optimizer:
     def _next(self, number: int) -> Proposal | None:
         random = np.random.default_rng([self._seed, number])
         taken = {trial.proposal.candidate.key for trial in self._trials}
-        for start in self._starts:
-            if start.key not in taken:
-                return Proposal(number, start, "start")
-        if number >= FIRST_ANCHOR and (number - FIRST_ANCHOR) % ANCHOR_EVERY == 0:
-            for anchor in self._anchors:
-                if anchor.key not in taken:
-                    return Proposal(number, anchor, "anchor")
+        given = given_proposal(number, self._starts, self._anchors, taken)
+        if given is not None:
+            return given
         learned = self._learned()
         its_turn = self._random_every is not None and number % self._random_every == self._random_every - 1
         if len(learned) < FEWEST or its_turn:

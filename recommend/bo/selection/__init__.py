@@ -6,9 +6,12 @@ A new one is a class in a module of this package that keeps the protocol `AskTel
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from recommend.bo.optimizer import AskTell, Optimizer
+from recommend.bo.selection.bandits import BANDITS
 from recommend.bo.selection.base import Parts, Strategy
-from warehouse.support.errors import UnknownName
+from warehouse.support.errors import BadOption, UnknownName
 
 __all__ = ["DEFAULT_STRATEGY", "STRATEGIES", "Parts", "Strategy", "get_strategy"]
 
@@ -28,15 +31,22 @@ def _joint(parts: Parts) -> AskTell:
 
 STRATEGIES: dict[str, Strategy] = {
     "joint": Strategy(_joint, "one surrogate of all algorithms, whose choice is one more hyperparameter"),
+    **BANDITS,
 }
 
 
 def get_strategy(name: str) -> Strategy:
-    """The strategy of this name.
+    """The strategy of this name; `NAME@ARGUMENT` gives it an argument.
 
     Raises:
-        BadInput: there is none; the message lists the known ones.
+        BadInput: there is none, and the message lists the known ones, or it has no such argument.
     """
-    if name not in STRATEGIES:
-        raise UnknownName(f"unknown strategy {name!r}; known are {', '.join(STRATEGIES)}")
-    return STRATEGIES[name]
+    plain, at, argument = name.partition("@")
+    if plain not in STRATEGIES:
+        raise UnknownName(f"unknown strategy {plain!r}; known are {', '.join(STRATEGIES)}")
+    strategy = STRATEGIES[plain]
+    if not at:
+        return strategy
+    if strategy.argued is None:
+        raise BadOption(f"the strategy {plain} takes no argument: {name}")
+    return replace(strategy, new=strategy.argued(argument))

@@ -24,6 +24,8 @@ class Parts:
     """Candidates to try whatever is expected of them (`recommend.bo.anchors`)."""
     random_every: int | None = None
     """Period of random proposals; None = none after the first."""
+    trials: int | None = None
+    """Trials that are planned in all; None where no number is."""
     seed: int = 0
 
 
@@ -36,3 +38,5 @@ class Strategy:
     """What it does, in a line."""
     surrogate: str = DEFAULT_SURROGATE
     """Surrogate that it takes where none is named."""
+    argued: Callable[[str], Callable[[Parts], AskTell]] | None = None
+    """`new` of NAME@ARGUMENT; None where there is no argument to give."""

@@ -211,9 +211,10 @@ def _check(method: str, kind: str) -> None:
             raise BadOption(f"{name} searches a whole space: it takes tasks of the kind model")
     else:
         strategy, surrogate = _strategy_and_surrogate(name)
-        if strategy not in STRATEGIES or surrogate not in SURROGATES:
+        if strategy.partition("@")[0] not in STRATEGIES or surrogate not in SURROGATES:
             known = (*_RANDOM, ORDER, *(f"{name}+START" for name in (*SURROGATES, *STRATEGIES, *PEERS)))
             raise UnknownName(f"unknown method {method!r}; known are {', '.join(known)}")
+        get_strategy(strategy)
     if start not in ("", NO_START, OPTIMAL):
         get_start(start)
 
@@ -223,8 +224,8 @@ def _strategy_and_surrogate(name: str) -> tuple[str, str]:
     strategy, colon, surrogate = name.partition(":")
     if colon:
         return strategy, surrogate
-    if name in STRATEGIES:
-        return name, STRATEGIES[name].surrogate
+    if name.partition("@")[0] in STRATEGIES:
+        return name, get_strategy(name).surrogate
     return DEFAULT_STRATEGY, name
 
 
@@ -248,6 +249,7 @@ def _new_search(
         task.candidates(seed),
         lambda: Scorer(new_surrogate(surrogate, ingredients)),
         starts=starts,
+        trials=trials,
         seed=seed,
     )
     return _OwnSearch(get_strategy(strategy).new(parts))

@@ -69,7 +69,7 @@ def tune(
     train, test = split_rows(dataset, search)
     part = dataset.take(train)
     known = context_of(dataset, part, search, warehouse)
-    optimizer, candidates = new_search(known, search)
+    optimizer, candidates = new_search(known, search, budget.trials)
     folder = folder or _default_folder(dataset, search)
     data = {"content_hash": dataset.content_hash, "rows": len(dataset.features)}
     with TrialHistory(folder, {**search.description(), "data": data}) as history:

@@ -73,8 +73,14 @@ def _learner_of(search: Search) -> str | None:
     return usual and (search.metalearner or usual)
 
 
-def new_search(known: RankingContext, search: Search) -> tuple[AskTell, SpaceCandidates]:
-    """The search by asking and telling, and the configurations that it chooses among."""
+def new_search(
+    known: RankingContext, search: Search, trials: int | None = None
+) -> tuple[AskTell, SpaceCandidates]:
+    """The search by asking and telling, and the configurations that it chooses among.
+
+    Args:
+        trials: that are planned in all, for the strategies that need to know.
+    """
     n_features = known.part.features.shape[1]
     space = Space([get_flow(name) for name in search.flows], n_features=n_features)
     candidates = SpaceCandidates(space, seed=search.seed)
@@ -93,6 +99,7 @@ def new_search(known: RankingContext, search: Search) -> tuple[AskTell, SpaceCan
         starts=[candidates.of(configuration) for configuration in _starts(known, search)],
         anchors=[*anchors(known, candidates, search.seed)] if search.anchors else [],
         random_every=search.random_every,
+        trials=trials,
         seed=search.seed,
     )
     return get_strategy(search.strategy).new(parts), candidates
