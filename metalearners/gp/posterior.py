@@ -42,6 +42,9 @@ _MINOR = 0.01
 _NEGLIGIBLE = 1e-2
 """Variance over that of the noise below which a coordinate is left out."""
 
+_JITTER = 1e-6
+"""Share of the prior's variance that is added where values are drawn, to keep a covariance invertible."""
+
 
 @dataclass(frozen=True)
 class Prior(Rows):
@@ -183,18 +186,12 @@ class Posterior:
         Args:
             of_runs: as in `predict`.
         """
-        t = len(self._of_trials.mean)
-        mean_of_trials = np.full((t, 1), 1 / t)  # u
         mixture = _Mixture(len(prior.mean))
         with_trials = _Covariances(prior, self._of_trials)
         for cases in self._by_covariance():
-            stretch, tells = cases[0].explanation.stretch, _telling(cases)
-            B = cases[0].B[:, tells]
-            P = with_trials.times(np.hstack([B, mean_of_trials]), stretch)
-            k_u = P[:, -1]
-            among = self._among_trials.times(mean_of_trials, stretch)[:, 0]  # K u
-            P = P[:, :-1] - (B.T @ among).astype(P.dtype)
-            gap = _variance(prior, stretch) - 2 * k_u + among.mean()
+            tells = _telling(cases)
+            P, k_u, of_mean = self._against_trials(with_trials, cases[0], tells)
+            gap = _variance(prior, cases[0].explanation.stretch) - 2 * k_u + of_mean
             explained = np.zeros(P.shape[1])
             for case in cases:
                 # var(f - u'f) = var f - 2 cov(f, u'f) + var u'f, each after the trials
@@ -206,6 +203,35 @@ class Posterior:
             expected = prior.mean - self._of_trials.mean.mean()
             mixture.add(P, expected, np.hstack(coefficients), _weights(cases))
         return mixture.prediction()
+
+    def draw(self, prior: Prior, random: np.random.Generator) -> Floats:
+        """(n,) one draw from the joint distribution of what `compare` states means and deviations of.
+
+        One case is drawn by the weights; given the case, the values are normal with its covariance.
+        """
+        weights = np.concatenate([case.weights for case in self._cases])
+        drawn = int(random.choice(len(weights), p=weights / weights.sum()))
+        case, place = [(case, place) for case in self._cases for place in range(len(case.weights))][drawn]
+        stretch = case.explanation.stretch
+        everywhere = np.ones(len(case.c), dtype=bool)
+        P, k_u, of_mean = self._against_trials(_Covariances(prior, self._of_trials), case, everywhere)
+        expected = (prior.mean - self._of_trials.mean.mean()) * case.explanation.expects
+        gap = _Covariances(prior, prior).at(stretch) - k_u - k_u[:, None] + of_mean
+        covariance = case.a * (gap + _JITTER * np.eye(len(gap))) - (P * (case.a**2 / case.c)) @ P.T
+        normal = np.linalg.cholesky(covariance) @ random.standard_normal(len(gap))
+        value: Floats = case.spreads[place] * (P @ case.A[:, place] + expected + normal)
+        return value
+
+    def _against_trials(
+        self, with_trials: _Covariances, case: _Case, tells: Flags
+    ) -> tuple[Floats, Floats, float]:
+        """Covariances of values with B, less those of the mean of the trials, u'f; with it; its variance."""
+        t = len(self._of_trials.mean)
+        u = np.full((t, 1), 1 / t)
+        B, stretch = case.B[:, tells], case.explanation.stretch
+        P = with_trials.times(np.hstack([B, u]), stretch)
+        among = self._among_trials.times(u, stretch)[:, 0]  # K u
+        return P[:, :-1] - (B.T @ among).astype(P.dtype), P[:, -1], float(among.mean())
 
     def _by_covariance(self) -> list[list[_Case]]:
         stretches = dict.fromkeys(case.explanation.stretch for case in self._cases)

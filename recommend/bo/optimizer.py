@@ -24,6 +24,7 @@ import numpy as np
 from metalearners.encoding.scores import standard_scores
 from recommend.bo.candidates import Candidate, Candidates
 from recommend.bo.scoring import Scorer
+from recommend.space import Configurations
 from warehouse.support.errors import BadOption
 
 FEWEST = 3
@@ -173,8 +174,18 @@ class Optimizer:
             place: trial.seconds for place, trial in enumerate(self._trials) if trial.seconds is not None
         }
         self._scorer.learn_times([tried[place] for place in seconds], np.array(list(seconds.values())))
-        found = self._candidates.best(self._scorer.score, taken, tried, number, random)
+        found = self._favourite(taken, tried, number, random)
         return None if found is None else Proposal(number, found, "model")
+
+    def _favourite(
+        self,
+        taken: Collection[Hashable],
+        tried: Sequence[Configurations],
+        number: int,
+        random: np.random.Generator,
+    ) -> Candidate | None:
+        """The candidate to try next by what was learned; None where everything was proposed."""
+        return self._candidates.best(self._scorer.score, taken, tried, number, random)
 
     def _learned(self) -> dict[int, float]:
         """What the surrogate learns from: number of the trial -> value."""

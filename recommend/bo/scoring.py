@@ -10,7 +10,7 @@ import numpy as np
 
 from recommend.bo.acquisition import TIMED, UNCERTAIN, XI, Situation, get_acquisition
 from recommend.bo.runtime import RunningTimes
-from recommend.bo.surrogates.base import Surrogate
+from recommend.bo.surrogates.base import Draws, Surrogate
 from recommend.space import Configurations
 from warehouse.support.arrays import Floats, Rows
 from warehouse.support.errors import BadOption
@@ -47,14 +47,19 @@ class Scorer:
         self._acquisition = get_acquisition(name)
         if name in TIMED and times is None:
             raise BadOption(f"the acquisition function {name} needs predicted running times")
-        if name in UNCERTAIN and surrogate.acquisition not in UNCERTAIN:
-            raise BadOption(f"the acquisition function {name} needs a surrogate that states its uncertainty")
         self._surrogate = surrogate
+        if name in UNCERTAIN and not self.states_uncertainty:
+            raise BadOption(f"the acquisition function {name} needs a surrogate that states its uncertainty")
         self._xi = xi
         self._encoded = _Encodings(surrogate.encode)
         self._times = None if times is None else (times, _Encodings(times.encode))
         self._best = 0.0
         self._usual: float | None = None
+
+    @property
+    def states_uncertainty(self) -> bool:
+        """Whether the surrogate does, so that `draw` can be asked."""
+        return self._surrogate.acquisition in UNCERTAIN
 
     def learn(self, tried: Sequence[Configurations], scores: Floats, random: np.random.Generator) -> None:
         """Learn from trials, one or more; forgets those before.
@@ -87,6 +92,22 @@ class Scorer:
         if self._usual is None:
             self._usual = float(np.median(predicted.mean))
         return self._acquisition(predicted, Situation(self._best, self._xi, log_seconds, self._usual))
+
+    def draw(self, candidates: Sequence[Configurations], random: np.random.Generator) -> Floats:
+        """(n,) one draw of the candidates' values from what is expected after the trials.
+
+        From the joint distribution where the surrogate knows it (`Draws`), else of each for itself.
+
+        Raises:
+            BadInput: the surrogate states no uncertainty.
+        """
+        X = self._encoded.of(candidates)
+        if isinstance(self._surrogate, Draws):
+            return self._surrogate.draw(X, random)
+        predicted = self._surrogate.predict(X)
+        if predicted.std is None:
+            raise BadOption("this surrogate states no uncertainty: no values can be drawn")
+        return predicted.mean + predicted.std * random.standard_normal(len(predicted.mean))
 
 
 class _Encodings(Generic[E]):

@@ -1,4 +1,4 @@
-"""Bandits over algorithms by name: `recommend.bo.selection.arms` with each of the policies."""
+"""Bandits over algorithms by name: `recommend.bo.selection.arms` with each of the policies, and relatives."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from collections.abc import Callable
 from functools import partial
 
 from recommend.bo.optimizer import AskTell, Optimizer
-from recommend.bo.selection import policies
+from recommend.bo.selection import maxima, policies
 from recommend.bo.selection.arms import Bandit, algorithm_of, sources
 from recommend.bo.selection.base import Parts, Strategy
+from recommend.bo.selection.max_sampling import MaxSampling
 from recommend.bo.selection.policies import Policy
 from warehouse.support.errors import BadOption
 
@@ -74,5 +75,11 @@ BANDITS: dict[str, Strategy] = {
     "ucb1-tuned": _bandit(policies.ucb1_tuned, "the same with the variance of the rewards"),
     "increasing-effort": _bandit(
         policies.increasing_effort, "the fewest trials of those whose rewards may exceed the best"
+    ),
+    "max-ucb": _bandit(maxima.max_ucb, "the highest reward so far, plus what few trials may hide"),
+    "max-median": _bandit(maxima.max_median, "the highest of quantiles that grow with the fewest trials"),
+    "quantile-ucb": _bandit(maxima.quantile_ucb, "the highest upper confidence limit of a high quantile"),
+    "max-sampling": Strategy(
+        MaxSampling, "the highest maximum in a draw from the posterior of all, by its cost"
     ),
 }

@@ -9,7 +9,7 @@ Notation
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
@@ -49,6 +49,15 @@ class Surrogate(Protocol[E]):
 
     def predict(self, X: E) -> Prediction:
         """What to expect of candidates after `fit`; of each of them, whichever others are asked about."""
+        ...
+
+
+@runtime_checkable
+class Draws(Protocol):
+    """A surrogate that also knows how the values of configurations depend on one another."""
+
+    def draw(self, X: Any, random: np.random.Generator) -> Floats:
+        """(n,) a draw from the joint distribution of the values after `fit`, in the unit of `predict`."""
         ...
 
 

@@ -73,6 +73,14 @@ class BlendSurrogate:
             return Prediction(X.mean, np.sqrt(X.variance))
         return self._posterior.compare(X)
 
+    def draw(self, X: Prior, random: np.random.Generator) -> Floats:
+        X = X.astype(np.float64)
+        if self._unknown:
+            value: Floats = X.mean + X.factor @ random.standard_normal(X.factor.shape[1])
+            return value
+        with self._threads.limit(limits=1):
+            return self._posterior.draw(X, random)
+
 
 class LearnedSurrogate(BlendSurrogate):
     """The meta-learner's posterior alone: probabilistic matrix factorization where the learner is `pmf`."""

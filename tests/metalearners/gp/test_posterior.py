@@ -106,3 +106,26 @@ def test_candidates_in_single_precision_are_predicted_the_same() -> None:
         exact, quick = predicted(of_all), predicted(single)
         np.testing.assert_allclose(quick.mean, exact.mean, atol=1e-3 * exact.mean.std())
         np.testing.assert_allclose(quick.std, exact.std, rtol=0.01)
+
+
+def test_draws_are_scattered_as_what_is_compared_says() -> None:
+    """Means and deviations of many draws, over all explanations."""
+    random = np.random.default_rng(5)
+    of_all = Prior(random.normal(size=12), random.normal(size=(12, 4)), random.normal(size=(12, 2)))
+    seen = Prior(of_all.mean[:6], of_all.factor[:6], of_all.points[:6])
+    y = of_all.mean[:6] + of_all.factor[:6] @ random.normal(size=4)
+    after = Posterior(seen, y, [Explanation(True, None), Explanation(False, 1.0)])
+    draws = np.array([after.draw(of_all, random) for _ in range(3000)])
+    compared = after.compare(of_all)
+    assert compared.std is not None
+    np.testing.assert_allclose(draws.mean(axis=0), compared.mean, atol=0.1 * compared.std.max())
+    np.testing.assert_allclose(draws.std(axis=0), compared.std, rtol=0.1, atol=0.02 * y.std())
+
+
+def test_configurations_that_are_alike_are_drawn_alike() -> None:
+    """Also where nothing like them was tried, so that neither is known."""
+    alike = Prior(np.zeros(4), np.array([[0.0, 1.0], [0.0, 1.0], [1.0, 0.0], [-1.0, 0.0]]))
+    after = Posterior(prior([0, 0], [[1, 0], [-1, 0]]), np.array([0.2, 0.8]))
+    draws = np.array([after.draw(alike, np.random.default_rng(seed)) for seed in range(50)])
+    assert draws[:, 0].std() > 0.05
+    np.testing.assert_allclose(draws[:, 0], draws[:, 1], atol=0.02 * draws[:, 0].std())

@@ -27,7 +27,7 @@ def test_a_name_is_no_surrogate_and_its_own_surrogate_is_one(name: str) -> None:
 def test_a_search_tries_its_starts_and_then_everything_once(name: str) -> None:
     candidates = TableCandidates(grid(3))
     starts = [candidates.row(7), candidates.row(2)]
-    search = get_strategy(name).new(Parts(candidates, lambda: Scorer(Recorder()), starts=starts))
+    search = get_strategy(name).new(Parts(candidates, lambda: Scorer(Recorder("ei")), starts=starts))
     tried = []
     while (proposal := search.ask()) is not None:
         assert proposal.number == len(tried)
@@ -41,7 +41,7 @@ def test_a_search_tries_its_starts_and_then_everything_once(name: str) -> None:
 @pytest.mark.parametrize("name", STRATEGIES)
 def test_a_search_goes_on_as_if_it_had_not_stopped(name: str) -> None:
     candidates = TableCandidates(grid(4))
-    parts = Parts(candidates, lambda: Scorer(Recorder()), seed=3)
+    parts = Parts(candidates, lambda: Scorer(Recorder("ei")), seed=3)
     whole, first, again = (get_strategy(name).new(parts) for _ in range(3))
     proposals = []
     for search, trials in ((whole, 10), (first, 6)):
