@@ -1,6 +1,6 @@
 """Bandits over random forest, AdaBoost and a support vector machine: van Hoof's thesis, Figure 7.3.
 
-    python -m tests.benchmarks.bandits [--surrogate gbqr] [--strategy NAME] [--every 1]
+    python -m tests.benchmarks.bandits [--surrogate gbqr] [--strategy NAME] [--most N]
         [--repeats 1] [--jobs 2] [--history FILE] [--plot FILE]
 
 Every configuration of the three algorithms that the bundled starter has runs of on a dataset may be tried
@@ -63,7 +63,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--surrogate", default="gbqr")
     parser.add_argument("--strategy", action="append", help="beside the baseline; may be repeated")
-    parser.add_argument("--every", type=int, default=1, help="one dataset in so many")
+    parser.add_argument("--most", type=int, help="datasets, the first ones")
     parser.add_argument("--repeats", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--history", type=Path)
@@ -81,7 +81,7 @@ def main() -> None:
         SimulationPlan(
             tuple(f"{name}:{given.surrogate}+none" for name in strategies), trials=TRIALS, seeds=given.repeats
         ),
-        datasets=list(enough[rows >= FEWEST_ROWS])[:: given.every],
+        datasets=list(enough[rows >= FEWEST_ROWS])[: given.most],
         jobs=given.jobs,
         journal=None if given.history is None else Journal(given.history),
     )

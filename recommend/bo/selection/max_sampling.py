@@ -4,11 +4,11 @@ The idea is that of posterior sampling for bandits of maxima (PS-PFN, Balef and 
 is a neural network's. Here it is the surrogate's, which learns from all trials together.
 
 At each trial:
-    1. some configurations of each algorithm are drawn at random, and those that were tried are left out
+    1. some configurations of each algorithm are taken at random
     2. the values of them and of the trials are drawn from the posterior together (`Scorer.draw`); a surrogate
        that only states each one's distribution draws them one by one, which makes maxima look higher
-    3. the algorithm whose highest drawn value exceeds that of the trials most, by its cost, is chosen; where
-       none exceeds it, the one with the highest value
+    3. the algorithm whose highest drawn value of a configuration that was not tried exceeds that of the
+       trials most, by its cost, is chosen; where none exceeds it, the one with the highest value
     4. its configuration with the highest acquisition function is proposed
 The cost is the geometric mean of the seconds of the algorithm's trials and of the search's mean, as one more
 trial; without seconds all cost the same. Starts, anchors and the first random trials are as in `Optimizer`.
@@ -72,18 +72,15 @@ class MaxSampling(Optimizer):
     def _worth(self, tried: Sequence[Configurations], random: np.random.Generator) -> dict[str, list[float]]:
         """Arm -> what it gains per second, and its highest value, of those with something to try."""
         before = {one.vectors.tobytes() for one in tried}
-        samples = {}
-        for arm, source in self._sources.items():
-            sample = source.sample(SAMPLE, random)
-            new = [place for place, vector in enumerate(sample.vectors) if vector.tobytes() not in before]
-            if new:
-                samples[arm] = sample.take(np.array(new))
+        samples = {arm: source.sample(SAMPLE, random) for arm, source in self._sources.items()}
         drawn = self._scorer.draw([*tried, *samples.values()], random)
         incumbent, place = float(drawn[: len(tried)].max()), len(tried)
         costs, worth = self._costs(), {}
         for arm, sample in samples.items():
-            top = float(drawn[place : place + len(sample)].max())
-            worth[arm] = [max(top - incumbent, 0.0) / costs[arm], top]
+            new = [vector.tobytes() not in before for vector in sample.vectors]
+            if any(new):
+                top = float(drawn[place : place + len(sample)][new].max())
+                worth[arm] = [max(top - incumbent, 0.0) / costs[arm], top]
             place += len(sample)
         return worth
 
