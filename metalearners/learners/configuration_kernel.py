@@ -49,7 +49,7 @@ class ConfigurationKernel:
 
     encoding: HyperparameterEncoding
     logarithmic: Annotated[Flags, "J"]
-    """Columns whose logarithms are compared (`_logarithmic_columns`)."""
+    """Columns whose logarithms are compared (`logarithmic_columns`)."""
     centre: Annotated[Floats, "J"]
     """Mean of the column."""
     scale: Annotated[Floats, "J"]
@@ -61,12 +61,12 @@ class ConfigurationKernel:
     def points(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Floats:
         """x of `configurations` on this dataset."""
         encoded = encode_configurations(self.encoding, configurations, metafeatures)
-        return standardized(_comparable(encoded, self.logarithmic), self.centre, self.scale)
+        return standardized(comparable(encoded, self.logarithmic), self.centre, self.scale)
 
     def points_of_runs(self, data: TrainingData) -> Floats:
         """(m, J) x of runs."""
         encoded = encode_runs(self.encoding, data)
-        return standardized(_comparable(encoded, self.logarithmic), self.centre, self.scale)
+        return standardized(comparable(encoded, self.logarithmic), self.centre, self.scale)
 
     def features(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Floats:
         """Phi of `configurations` on this dataset."""
@@ -90,10 +90,10 @@ def learn_kernel(
     """
     encoding = learn_encoding_of(data)
     encoded = encode_runs(encoding, data)
-    logarithmic = _logarithmic_columns(encoding, encoded, data.scales)
-    comparable = _comparable(encoded, logarithmic)
-    centre, spread = centre_and_spread(comparable)
-    x = standardized(comparable, centre, spread)
+    logarithmic = logarithmic_columns(encoding, encoded, data.scales)
+    encoded = comparable(encoded, logarithmic)
+    centre, spread = centre_and_spread(encoded)
+    x = standardized(encoded, centre, spread)
     random = np.random.default_rng(seed)
     lengths = _learn_lengths(x, scores, data.dataset, random)
     x /= lengths
@@ -103,12 +103,13 @@ def learn_kernel(
     return kernel, kernel.features_at(x)
 
 
-def _comparable(encoded: Floats, logarithmic: Flags) -> Floats:
+def comparable(encoded: Floats, logarithmic: Flags) -> Floats:
+    """(n, J) encoded configurations, logarithms in the columns marked."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(logarithmic, np.log(np.maximum(encoded, 1e-12)), encoded)
 
 
-def _logarithmic_columns(
+def logarithmic_columns(
     encoding: HyperparameterEncoding, encoded: Floats, scales: Mapping[str, Scale]
 ) -> Flags:
     """(J,) positive columns to compare by logarithms: as declared, else those that are skewed otherwise."""

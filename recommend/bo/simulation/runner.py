@@ -14,7 +14,7 @@ import time
 import zlib
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import partial
+from functools import cached_property, partial
 from itertools import islice
 from typing import Any, Protocol, cast
 
@@ -30,7 +30,8 @@ from recommend.bo.scoring import Scorer
 from recommend.bo.selection import DEFAULT_STRATEGY, STRATEGIES, Parts, get_strategy
 from recommend.bo.simulation.peers import PEERS, new_peer
 from recommend.bo.simulation.tasks import ModelTask, TableTask, Task
-from recommend.bo.surrogates import LEARNERS_OF, SURROGATES, Ingredients, new_surrogate
+from recommend.bo.surrogates import LEARNERS_OF, SURROGATES, TRANSFERRING, Ingredients, new_surrogate
+from recommend.bo.transfer.prior_tasks import PriorTasks
 from recommend.bo.warmstart import NO_START, OPTIMAL, SEEDS, first_choices, get_start
 from warehouse.queries import RunTable
 from warehouse.support.errors import BadOption, TooFewRuns, UnknownName
@@ -200,6 +201,11 @@ class TrainedModels:
             self._models[key] = new_learner(name, settings).fit(self._runs, self._metafeatures)
         return self._models[key]
 
+    @cached_property
+    def tasks(self) -> PriorTasks:
+        """Base models of the other datasets."""
+        return PriorTasks(self._runs, self._metafeatures)
+
 
 def _check(method: str, kind: str) -> None:
     """Refuse a method that there is not, before any work."""
@@ -244,7 +250,8 @@ def _new_search(
         return new_peer(name, cast("ModelTask", task).space, starts, seed, trials)
     strategy, surrogate = _strategy_and_surrogate(name)
     model = others.model(LEARNERS_OF[surrogate]) if surrogate in LEARNERS_OF else None
-    ingredients = Ingredients(task.known, task.metafeatures, model)
+    tasks = others.tasks if surrogate in TRANSFERRING else None
+    ingredients = Ingredients(task.known, task.metafeatures, model, tasks)
     parts = Parts(
         task.candidates(seed),
         lambda: Scorer(new_surrogate(surrogate, ingredients)),

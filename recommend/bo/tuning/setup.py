@@ -11,6 +11,7 @@ from ingest.reading.datasets import Dataset
 from ingest.running.cross_validation import class_codes
 from ingest.running.limits import Trial
 from ingest.running.resampling import Resampling, Split, hold_out
+from metalearners.encoding.training_data import without_datasets
 from recommend.bo.acquisition import TIMED
 from recommend.bo.anchors import anchors
 from recommend.bo.candidates import SpaceCandidates
@@ -18,7 +19,8 @@ from recommend.bo.optimizer import AskTell, Proposal
 from recommend.bo.runtime import warehouse_times
 from recommend.bo.scoring import Scorer
 from recommend.bo.selection import Parts, get_strategy
-from recommend.bo.surrogates import LEARNERS_OF, Ingredients, new_surrogate
+from recommend.bo.surrogates import LEARNERS_OF, TRANSFERRING, Ingredients, new_surrogate
+from recommend.bo.transfer.prior_tasks import PriorTasks
 from recommend.bo.tuning.history import TrialHistory
 from recommend.bo.tuning.scores import score_of
 from recommend.bo.tuning.specification import Search
@@ -85,7 +87,8 @@ def new_search(
     space = Space([get_flow(name) for name in search.flows], n_features=n_features)
     candidates = SpaceCandidates(space, seed=search.seed)
     model = known.model().fitted if search.surrogate in LEARNERS_OF else None
-    ingredients = Ingredients(space.examples(search.seed), known.metafeatures(), model)
+    tasks = prior_tasks(known) if search.surrogate in TRANSFERRING else None
+    ingredients = Ingredients(space.examples(search.seed), known.metafeatures(), model, tasks)
     timed = (search.acquisition or new_surrogate(search.surrogate, ingredients).acquisition) in TIMED
 
     def new_scorer() -> Scorer:
@@ -103,6 +106,12 @@ def new_search(
         seed=search.seed,
     )
     return get_strategy(search.strategy).new(parts), candidates
+
+
+def prior_tasks(known: RankingContext) -> PriorTasks:
+    """Base models of the datasets that are not this one or nearly a copy of it."""
+    others = without_datasets(known.all_runs, known.left_out.keys())
+    return PriorTasks(others, known.warehouse.metafeatures())
 
 
 def _starts(known: RankingContext, search: Search) -> Iterator[Configuration]:

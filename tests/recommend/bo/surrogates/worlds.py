@@ -9,6 +9,7 @@ import pytest
 
 from metalearners import new_learner
 from metalearners.learners.base import MetaLearner
+from recommend.bo.transfer.prior_tasks import PriorTasks
 from recommend.space import Configurations, configurations_of_table
 from tests.contracts.meta_learner import toy_metafeatures, toy_runs, two_algorithms
 from tests.tables import flow_table
@@ -25,6 +26,12 @@ def learner_of(name: str, joint: bool) -> MetaLearner:
         pytest.importorskip("torch", reason="training needs the extra `pmf`")
     runs = two_algorithms() if joint else toy_runs()
     return new_learner(name, QUICK.get(name)).fit(runs, toy_metafeatures())
+
+
+@cache
+def tasks_of(joint: bool) -> PriorTasks:
+    """Base models of the toy runs."""
+    return PriorTasks(two_algorithms() if joint else toy_runs(), toy_metafeatures())
 
 
 def table(**columns: list[Any]) -> Configurations:

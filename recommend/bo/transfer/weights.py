@@ -1,0 +1,126 @@
+"""How much each model of an ensemble counts, by how it orders the trials (Manolache, section 5.2).
+
+Equations are those of Manolache's thesis. Values are larger where better here, and smaller there; pairs are
+counted in both orders, so nothing else changes. The thesis does not say that weights sum to 1: here they are
+divided by their sum, without their sign, and where all are 0 the target model has all weight, as it has in
+ties. (Equations 16 and 17 are mostly negative: draws differ less than the values do.)
+
+Notation
+    t, S, M   trials, samples, models: the base models, and the target model, which is the last
+    y         (t,) values of the trials in standard scores
+    D         (S, t, t) differences f(x_i) - f(x_j) by one model; the target's f is f_-i (equation 12)
+    w         (M,) weights
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from warehouse.support.arrays import Flags, Floats
+
+Weighting = Callable[[Sequence[Floats], Floats, np.random.Generator], Floats]
+"""From D of each model and y to w."""
+
+PERCENTILE = 95
+"""Of the target's losses, which the median loss of a base model may not exceed (Feurer and others 2018)."""
+BANDWIDTH = 0.1
+"""Share of misranked pairs from which on a dataset does not count in TST-R; set by hand."""
+
+
+def differences(y: Floats) -> Floats:
+    """(..., t, t) each of (..., t) numbers minus each."""
+    return y[..., :, None] - y[..., None, :]
+
+
+def ranking_losses(D: Floats, y: Floats) -> Floats:
+    """(S,) misranked pairs, equation 9."""
+    losses: Floats = ((D < 0) ^ (differences(y) < 0)).sum(axis=(1, 2)).astype(np.float64)
+    return losses
+
+
+def landmarks(D: Floats, y: Floats) -> Flags:
+    """(S, t, t) RL: whether x_i is rightly predicted to be better than x_j, equations 11 and 12."""
+    right: Flags = (D > 0) & (differences(y) > 0)
+    return right
+
+
+def rgpe(models: Sequence[Floats], y: Floats, random: np.random.Generator) -> Floats:
+    """Share of the samples in which a model has the least loss; of equals the target, or one at random."""
+    return _shares(np.array([ranking_losses(D, y) for D in models]), random)
+
+
+def rgpe_undiluted(models: Sequence[Floats], y: Floats, random: np.random.Generator) -> Floats:
+    """`rgpe` without base models that are mostly worse than the target mostly is (Feurer and others 2018)."""
+    losses = np.array([ranking_losses(D, y) for D in models])
+    kept = np.median(losses, axis=1) <= np.percentile(losses[-1], PERCENTILE)
+    kept[-1] = True
+    w = np.zeros(len(models))
+    w[kept] = _shares(losses[kept], random)
+    return w
+
+
+def rlgp(models: Sequence[Floats], y: Floats, _: np.random.Generator) -> Floats:
+    """Equations 13 and 14."""
+    return normalized([landmarks(D, y).sum() / len(D) for D in models])
+
+
+def rlgp_diff(models: Sequence[Floats], y: Floats, _: np.random.Generator) -> Floats:
+    """Equation 15: weighed by the predicted difference."""
+    return normalized([(landmarks(D, y) * D).sum() / len(D) for D in models])
+
+
+def rlgp_fdiff(models: Sequence[Floats], y: Floats, _: np.random.Generator) -> Floats:
+    """Equation 16, to the letter: weighed by how far the predicted difference exceeds the true one."""
+    return normalized([(landmarks(D, y) * (D - differences(y))).sum() / len(D) for D in models])
+
+
+def rlgp_mudiff(models: Sequence[Floats], y: Floats, _: np.random.Generator) -> Floats:
+    """Equation 17; mu is the mean of equation 16's difference over the landmarks of all samples."""
+    found = []
+    for D in models:
+        right = landmarks(D, y)
+        mu = (D - differences(y))[right].mean() if right.any() else 0.0
+        found.append(mu * right.sum() / len(D))
+    return normalized(found)
+
+
+def sim(models: Sequence[Floats], y: Floats, _: np.random.Generator) -> Floats:
+    """Equation 18; c counts the pairs that a model and the target order alike in the same sample."""
+    n, target = len(y), models[-1]
+    found = []
+    for D in models:
+        c = ((D > 0) & (target > 0)).sum(axis=(1, 2))
+        similarity = (2 * c - 1) / (2 * n**2 - 1)
+        found.append(max((similarity * landmarks(D, y).sum(axis=(1, 2))).mean(), 0.0))
+    return normalized(found)
+
+
+def epanechnikov(models: Sequence[Floats], y: Floats, _: np.random.Generator) -> Floats:
+    """Weights of the base models whose D are given, and of the target (Wistuba and others 2016).
+
+    3 / 4 (1 - (d / bandwidth)^2), where d is the share of ordered pairs that a base model misranks, 0 of the
+    target itself; divided by their sum (Nadaraya and Watson).
+    """
+    pairs = max(len(y) * (len(y) - 1), 1)
+    d = np.array([*(ranking_losses(D, y)[0] / pairs for D in models), 0.0])
+    return normalized(np.maximum(0.75 * (1 - (d / BANDWIDTH) ** 2), 0))
+
+
+def normalized(evidence: Sequence[float] | Floats) -> Floats:
+    """w of (M,) evidence."""
+    w: Floats = np.abs(np.asarray(evidence, dtype=np.float64))
+    if not w.sum() > 0:
+        w[-1] = 1.0
+    w /= w.sum()
+    return w
+
+
+def _shares(losses: Floats, random: np.random.Generator) -> Floats:
+    """(M,) share of the samples in which each has the least of (M, S) losses."""
+    least = losses == losses.min(axis=0)
+    least[:-1] &= ~least[-1]
+    order = np.where(least, random.random(losses.shape), -1.0).argmax(axis=0)
+    shares: Floats = np.bincount(order, minlength=len(losses)) / losses.shape[1]
+    return shares
