@@ -28,7 +28,7 @@ from warehouse.configurations.table import (
     ConfigurationTable,
     joint_name,
 )
-from warehouse.support.arrays import Floats, Positions
+from warehouse.support.arrays import Flags, Floats, Positions
 from warehouse.support.errors import BadOption, UnfitConfiguration
 
 if TYPE_CHECKING:
@@ -161,26 +161,63 @@ class Space:
         Raises:
             BadInput: the space does not have such a hyperparameter or choice.
         """
+        fixed = fixed or {}
         found = np.zeros((0, len(self.names)))
-        for _ in range(ROUNDS):
+        for _ in range(ROUNDS if self._may_have(fixed) else 0):
             missing = n - len(found)
             if not missing:
                 break
-            found = np.concatenate([found, self._permitted(self._drawn(missing, random, fixed or {}))])
+            state = np.random.RandomState(int(random.integers(2**31)))
+            columns = np.array(
+                [own.sample_vector(missing, seed=state) for own in self._hyperparameters.values()]
+            )
+            drawn = self._completed(columns.reshape(-1, missing), fixed)
+            found = np.concatenate([found, drawn])
         return self._settled(found)
 
-    def _drawn(self, n: int, random: np.random.Generator, fixed: Mapping[str, Value]) -> Floats:
-        """(n, p) vectors drawn at random, among them forbidden ones."""
-        state = np.random.RandomState(int(random.integers(2**31)))
-        columns = np.array([own.sample_vector(n, seed=state) for own in self._hyperparameters.values()])
-        columns = columns.reshape(-1, n)  # (p, n)
+    def default(self, fixed: Mapping[str, Value]) -> Floats:
+        """(1, p) the vector of these values and of the defaults of all others; (0, p) where it is forbidden.
+
+        Raises:
+            BadInput: the space does not have such a hyperparameter or choice.
+        """
+        if not self._may_have(fixed):
+            return np.zeros((0, len(self.names)))
+        defaults = [_place(own, own.default_value) for own in self._hyperparameters.values()]
+        return self._settled(self._completed(np.array(defaults)[:, None], fixed))
+
+    def choices(self, name: str) -> tuple[Value, ...]:
+        """Values of a choice, by its name of `names`; none of what is a number or not there."""
+        return tuple(getattr(self._hyperparameters.get(name), "choices", ()))
+
+    def having(self, vectors: Floats, fixed: Mapping[str, Value]) -> Flags:
+        """(n,) whether vectors have these values.
+
+        Raises:
+            BadInput: the space does not have such a hyperparameter or choice.
+        """
+        has: Flags = np.ones(len(vectors), dtype=bool)
+        for column, value in self.places(fixed).items():
+            has &= vectors[:, column] == value
+        return has
+
+    def _may_have(self, fixed: Mapping[str, Value]) -> bool:
+        """Whether these values are not forbidden together, whatever the others are."""
+        partial = np.full((1, len(self.names)), np.nan)
+        for column, value in self.places(fixed).items():
+            partial[0, column] = value
+        return len(self._permitted(partial)) > 0
+
+    def _completed(self, columns: Floats, fixed: Mapping[str, Value]) -> Floats:
+        """(any, p) the permitted vectors of (p, n) `columns`, overwritten in place, with these values."""
         for column, value in self.places(fixed).items():
             columns[column] = value
         conditions = self.config_space.parent_conditions_of
         for column, name in enumerate(self.names):  # parents come before their children
             for condition in conditions[name]:
                 columns[column, ~condition.satisfied_by_vector_array(columns)] = np.nan
-        return columns.T
+        permitted = self._permitted(columns.T)
+        return permitted[self.having(permitted, fixed)]
 
     def _permitted(self, vectors: Floats) -> Floats:
         """Vectors without the forbidden ones."""

@@ -12,7 +12,7 @@ from recommend.space import Configurations, Space
 from warehouse.configurations.configuration import Configuration
 from warehouse.configurations.parameters import Value
 from warehouse.configurations.table import ALGORITHM
-from warehouse.support.arrays import Flags, Floats, Positions
+from warehouse.support.arrays import Floats, Positions
 
 Score = Callable[[Sequence[Configurations]], Floats]
 """What `recommend.bo.scoring.Scorer.score` does."""
@@ -58,8 +58,34 @@ class Candidates(Protocol):
         """
         ...
 
+    def choices(self, name: str) -> tuple[Value, ...]:
+        """Values that its configurations may have of a choice; none where they lack it.
+
+        Not all are sure to occur: some may be forbidden together with what is given.
+        """
+        ...
+
     def sample(self, n: int, random: np.random.Generator) -> Configurations:
         """Draw `n` configurations at random, fewer where a table has no more."""
+        ...
+
+    def default(self) -> Configurations:
+        """The one with the default of all that is not given; none in a table, or where it is forbidden."""
+        ...
+
+    def neighbours(self, configuration: Configurations, random: np.random.Generator) -> Configurations:
+        """Its configurations that differ from a given one in one hyperparameter, and in what that switches."""
+        ...
+
+    def pick(
+        self, groups: Sequence[Configurations], scores: Floats, taken: Collection[Hashable]
+    ) -> Candidate | None:
+        """The configuration that is not `taken` whose score is highest; None where all are.
+
+        Args:
+            groups: configurations of this source.
+            scores: (n,) of all of them, one group after the other.
+        """
         ...
 
     def any(self, taken: Collection[Hashable], random: np.random.Generator) -> Candidate | None:
@@ -116,6 +142,35 @@ class TableCandidates:
         if n >= len(self.rows):
             return self.configurations
         return self.configurations.take(random.choice(len(self.rows), n, replace=False))
+
+    def choices(self, name: str) -> tuple[Value, ...]:
+        own = self.configurations.table.hyperparameters
+        present = own[name].dropna() if name in own else ()
+        return tuple(dict.fromkeys(present))
+
+    def default(self) -> Configurations:
+        return self.configurations.take([])
+
+    def neighbours(
+        self,
+        configuration: Configurations,
+        random: np.random.Generator,  # noqa: ARG002 (the rows are all there are)
+    ) -> Configurations:
+        own = self.configurations.vectors
+        same = np.isclose(own, configuration.vectors, rtol=0, atol=0, equal_nan=True)
+        return self.configurations.take(np.flatnonzero((~same).sum(axis=1) == 1))
+
+    def pick(
+        self, groups: Sequence[Configurations], scores: Floats, taken: Collection[Hashable]
+    ) -> Candidate | None:
+        places: dict[bytes, list[int]] = {}  # rows may look the same
+        for place, vector in enumerate(self.configurations.vectors):
+            places.setdefault(vector.tobytes(), []).append(place)
+        for vector in _by_score(groups, scores):
+            for place in places[vector.tobytes()]:
+                if self.rows[place] not in taken:
+                    return self._at(place)
+        return None
 
     def any(self, taken: Collection[Hashable], random: np.random.Generator) -> Candidate | None:
         free = self._free(taken)
@@ -175,8 +230,26 @@ class SpaceCandidates:
     def among(self, fixed: Mapping[str, Value]) -> SpaceCandidates:
         return SpaceCandidates(self.space, seed=self._seed, fixed={**self._fixed, **fixed})
 
+    def choices(self, name: str) -> tuple[Value, ...]:
+        return (self._fixed[name],) if name in self._fixed else self.space.choices(name)
+
     def sample(self, n: int, random: np.random.Generator) -> Configurations:
         return self.space.configurations(self.space.sample(n, random, self._fixed))
+
+    def default(self) -> Configurations:
+        return self.space.configurations(self.space.default(self._fixed))
+
+    def neighbours(self, configuration: Configurations, random: np.random.Generator) -> Configurations:
+        around, _ = self.space.neighbours(configuration.vectors, random)
+        return self.space.configurations(around[self.space.having(around, self._fixed)])
+
+    def pick(
+        self, groups: Sequence[Configurations], scores: Floats, taken: Collection[Hashable]
+    ) -> Candidate | None:
+        for vector in _by_score(groups, scores):
+            if vector.tobytes() not in taken:
+                return self._candidate(vector)
+        return None
 
     def any(self, taken: Collection[Hashable], random: np.random.Generator) -> Candidate | None:
         # A space of few choices has an end.
@@ -200,11 +273,8 @@ class SpaceCandidates:
         vectors = np.concatenate([configurations.vectors for configurations in (*drawn, *tried)])
         best = np.argsort(-scores, kind="stable")[:STARTS]
         reached, of_reached = self._climb(vectors[best], scores[best], score, random)
-        order = np.argsort(-np.concatenate([of_reached, scores]), kind="stable")
-        for vector in np.concatenate([reached, vectors])[order]:
-            if vector.tobytes() not in taken:
-                return self._candidate(vector)
-        return None
+        groups = [self.space.configurations(reached), *drawn, *tried]
+        return self.pick(groups, np.concatenate([of_reached, scores]), taken)
 
     def _drawn(self, number: int) -> list[Configurations]:
         """The random configurations of this trial, in blocks, most of which the trial before had."""
@@ -223,7 +293,7 @@ class SpaceCandidates:
         climbing = np.arange(len(vectors))
         for _ in range(STEPS):
             neighbours, places = self.space.neighbours(vectors[climbing], random)
-            inside = self._has_fixed(neighbours)
+            inside = self.space.having(neighbours, self._fixed)
             neighbours, places = neighbours[inside], places[inside]
             if not len(neighbours):
                 break
@@ -241,15 +311,14 @@ class SpaceCandidates:
             climbing = np.array(better)
         return vectors, scores
 
-    def _has_fixed(self, vectors: Floats) -> Flags:
-        """(n,) whether vectors have the fixed values."""
-        has: Flags = np.ones(len(vectors), dtype=bool)
-        for column, value in self.space.places(self._fixed).items():
-            has &= vectors[:, column] == value
-        return has
-
     def _candidate(self, vector: Floats) -> Candidate:
         return Candidate(vector.tobytes(), self.space.configurations(vector[None]))
+
+
+def _by_score(groups: Sequence[Configurations], scores: Floats) -> Floats:
+    """(n, p) vectors, those of higher score first."""
+    vectors = np.concatenate([configurations.vectors for configurations in groups])
+    return vectors[np.argsort(-scores, kind="stable")]
 
 
 def _same(one: object, other: Value) -> bool:

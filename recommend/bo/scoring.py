@@ -78,6 +78,10 @@ class Scorer:
             times, encoded = self._times
             times.adjust(encoded.of(tried) if tried else None, seconds)
 
+    def expect(self, candidates: Sequence[Configurations]) -> Floats:
+        """(n,) what the surrogate predicts of candidates, in standard scores, one group after the other."""
+        return self._surrogate.predict(self._encoded.of(candidates)).mean
+
     def score(self, candidates: Sequence[Configurations]) -> Floats:
         """(n,) how much it is worth to try each of the candidates, one group after the other.
 

@@ -19,7 +19,7 @@ from warehouse.support.errors import UnknownName
 Choice = Literal["choose", "worst", "delta"]
 
 SEEDS = 3
-"""Configurations that a start chooses."""
+"""Configurations that a start chooses where its name does not say another number."""
 
 
 @dataclass(frozen=True)
@@ -30,13 +30,17 @@ class Start:
     """What the learner would try first, what it expects least of, or the delta approach (eq. 6.2)."""
     learner: str = DEFAULT_LEARNER
     settings: Mapping[str, Any] = field(default_factory=dict)
+    n: int = SEEDS
+    """How many it chooses."""
 
 
 STARTS: dict[str, Start] = {
     "top": Start("choose"),
+    "top-25": Start("choose", n=25),
     "worst": Start("worst"),
     "delta": Start("delta"),
     "nearest-3": Start("choose", "nearest-25", {"datasets": 3}),
+    "nearest-25": Start("choose", "nearest-25", {"datasets": 25}, n=25),
     "portfolio": Start("choose", "portfolio"),
 }
 """Starts that learn from runs on other datasets."""
@@ -59,7 +63,7 @@ def get_start(name: str) -> Start:
     if plain not in STARTS:
         raise UnknownName(f"unknown start {plain!r}; known are {', '.join((NO_START, *STARTS))}")
     start = STARTS[plain]
-    return Start(start.choice, canonical_learner(learner)) if learner else start
+    return Start(start.choice, canonical_learner(learner), n=start.n) if learner else start
 
 
 def first_choices(

@@ -7,10 +7,12 @@ A new one is a class in a module of this package that keeps the protocol `AskTel
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from recommend.bo.optimizer import AskTell, Optimizer
 from recommend.bo.selection.bandits import BANDITS
 from recommend.bo.selection.base import Parts, Strategy
+from recommend.bo.selection.tree_search import TreeSearch, TreeSettings
 from warehouse.support.errors import BadOption, UnknownName
 
 __all__ = ["DEFAULT_STRATEGY", "STRATEGIES", "Parts", "Strategy", "get_strategy"]
@@ -29,9 +31,30 @@ def _joint(parts: Parts) -> AskTell:
     )
 
 
+def _mosaic(parts: Parts, settings: TreeSettings) -> AskTell:
+    return TreeSearch(
+        parts.candidates,
+        parts.new_scorer(),
+        starts=parts.starts,
+        anchors=parts.anchors,
+        random_every=parts.random_every,
+        seed=parts.seed,
+        settings=settings,
+    )
+
+
 STRATEGIES: dict[str, Strategy] = {
     "joint": Strategy(_joint, "one surrogate of all algorithms, whose choice is one more hyperparameter"),
     **BANDITS,
+    "mosaic": Strategy(
+        partial(_mosaic, settings=TreeSettings()),
+        "tree search over algorithm and steps (MOSAIC), after four configurations of each algorithm",
+        "forest",
+    ),
+    "mosaic-lean": Strategy(
+        partial(_mosaic, settings=TreeSettings(initial=None)),
+        "the same without them, for searches of fewer trials than that",
+    ),
 }
 
 

@@ -270,7 +270,7 @@ def _first(start: str, task: Task, others: TrainedModels) -> list[int]:
         return task.best_of_known(SEEDS)
     chosen = get_start(start)
     model = others.model(chosen.learner, chosen.settings)
-    positions = first_choices(chosen.choice, model, task.known.table, task.metafeatures)
+    positions = first_choices(chosen.choice, model, task.known.table, task.metafeatures, chosen.n)
     return [int(position) for position in positions]
 
 

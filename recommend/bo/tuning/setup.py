@@ -24,7 +24,7 @@ from recommend.bo.transfer.prior_tasks import PriorTasks
 from recommend.bo.tuning.history import TrialHistory
 from recommend.bo.tuning.scores import score_of
 from recommend.bo.tuning.specification import Search
-from recommend.bo.warmstart import FROM_FILE, NO_START, SEEDS, first_choices, get_start
+from recommend.bo.warmstart import FROM_FILE, NO_START, first_choices, get_start
 from recommend.ranking import RankingContext, ranking_context
 from recommend.space import Space
 from warehouse.configurations.configuration import Configuration
@@ -123,7 +123,7 @@ def _starts(known: RankingContext, search: Search) -> Iterator[Configuration]:
     name = start.learner if start.settings else search.metalearner or start.learner
     model = known.trained(name, start.settings).fitted
     candidates = list(known.candidates.values())
-    for position in first_choices(start.choice, model, known.configurations, known.metafeatures(), SEEDS):
+    for position in first_choices(start.choice, model, known.configurations, known.metafeatures(), start.n):
         yield candidates[position]
 
 

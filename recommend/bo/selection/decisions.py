@@ -1,0 +1,106 @@
+"""Decisions that make the structure of a pipeline, one after the other: the algorithm, then its steps.
+
+Notation
+    s       decisions so far, the paper's k-ps (Rakotoarison, Schoenauer and Sebag 2019, section 3)
+    X(s)    configurations that have them
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from recommend.bo.candidates import Candidates
+from recommend.space import Configurations
+from warehouse.configurations.parameters import Value
+from warehouse.configurations.table import ALGORITHM, joint_name
+
+STEPS = ("preprocessor", "encoding", "imputation", "scaling", "balancing", "class_weight")
+"""Hyperparameters that choose a step of a pipeline, in the order in which they are decided after the
+algorithm; a flow has some of them."""
+
+State = tuple[tuple[str, Value], ...]
+"""s: hyperparameter and value of each decision, in their order."""
+Structure = Mapping[str, Value]
+"""All decisions of one configuration: hyperparameter -> value."""
+
+
+@dataclass(frozen=True, eq=False)
+class Branch:
+    """The configurations that have some decisions in common."""
+
+    state: State
+    candidates: Candidates
+    """X(s)"""
+    sample: Configurations
+    """Some of them, drawn at random."""
+
+    def has(self, structure: Structure) -> bool:
+        """Whether a configuration of this structure is among them."""
+        return all(structure.get(name) == value for name, value in self.state)
+
+
+class Decisions:
+    """The tree of all decisions, of which each part is made when it is first asked for.
+
+    What is drawn of a branch follows from the seed and its decisions alone, so it does not matter when.
+    """
+
+    def __init__(self, candidates: Candidates, samples: int, seed: int) -> None:
+        """The decisions of `candidates`.
+
+        Args:
+            samples: configurations that are drawn of each branch.
+        """
+        self._samples = samples
+        self._seed = seed
+        self._below: dict[State, tuple[Branch, ...]] = {}
+        self.root = self._branch((), candidates)
+        self._joint = self.root.sample.table.joint
+
+    def below(self, branch: Branch) -> tuple[Branch, ...]:
+        """The branches that the next decision leads to; none where nothing is left to decide.
+
+        A value that is forbidden after the decisions so far has no branch, and what has a single value is no
+        decision.
+        """
+        if branch.state not in self._below:
+            self._below[branch.state] = self._split(branch)
+        return self._below[branch.state]
+
+    def undecided(self, branch: Branch) -> list[str]:
+        """Names of the decisions that are left, in their order; the algorithm stands alone."""
+        algorithms = branch.candidates.algorithms
+        if len(algorithms) != 1:
+            return [ALGORITHM] if algorithms else []
+        names = [joint_name(algorithms[0], step) if self._joint else step for step in STEPS]
+        last = branch.state[-1][0] if branch.state else ALGORITHM
+        return names[names.index(last) + 1 :] if last in names else names
+
+    def structure(self, configuration: Configurations) -> Structure:
+        """The decisions of a single configuration."""
+        table = configuration.table
+        algorithm = str(table.algorithms.iloc[0])
+        columns = {joint_name(algorithm, step) if self._joint else step for step in STEPS}
+        found = {name: table.parameters[name].tolist()[0] for name in columns & {*table.parameters.columns}}
+        present = {name: value for name, value in found.items() if value == value}
+        return {ALGORITHM: algorithm, **present} if self._joint else present
+
+    def _split(self, branch: Branch) -> tuple[Branch, ...]:
+        for name in self.undecided(branch):
+            values = branch.candidates.algorithms if name == ALGORITHM else branch.candidates.choices(name)
+            branches = [
+                self._branch((*branch.state, (name, value)), branch.candidates.among({name: value}))
+                for value in values
+            ]
+            admissible = tuple(one for one in branches if len(one.sample))
+            if len(admissible) > 1:
+                return admissible
+        return ()
+
+    def _branch(self, state: State, candidates: Candidates) -> Branch:
+        random = np.random.default_rng([self._seed, zlib.crc32(repr(state).encode())])
+        return Branch(state, candidates, candidates.sample(self._samples, random))
