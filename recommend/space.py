@@ -202,11 +202,19 @@ class Space:
         return has
 
     def _may_have(self, fixed: Mapping[str, Value]) -> bool:
-        """Whether these values are not forbidden together, whatever the others are."""
+        """Whether these values do not exclude each other, whatever the other hyperparameters are."""
         partial = np.full((1, len(self.names)), np.nan)
         for column, value in self.places(fixed).items():
             partial[0, column] = value
-        return len(self._permitted(partial)) > 0
+        conditions = (
+            single
+            for name in fixed
+            for condition in self.config_space.parent_conditions_of[name]
+            for single in _single_conditions(condition)
+            if single.parent.name in fixed
+        )
+        holds = all(single.satisfied_by_vector_array(partial.T).all() for single in conditions)
+        return holds and len(self._permitted(partial)) > 0
 
     def _completed(self, columns: Floats, fixed: Mapping[str, Value]) -> Floats:
         """(any, p) the permitted vectors of (p, n) `columns`, overwritten in place, with these values."""
@@ -312,6 +320,15 @@ class Space:
         parameters = {name: _column(self._hyperparameters[name], column) for name, column in columns.items()}
         index = pd.RangeIndex(len(vectors))
         return ConfigurationTable(pd.Series(algorithms), pd.DataFrame(parameters, index=index), self.joint)
+
+
+def _single_conditions(condition: Any) -> list[Any]:
+    """The conditions that a conjunction is made of; of one that is none, itself."""
+    from ConfigSpace.conditions import Conjunction
+
+    return (
+        condition.get_descendant_literal_conditions() if isinstance(condition, Conjunction) else [condition]
+    )
 
 
 @lru_cache(maxsize=1024, typed=True)

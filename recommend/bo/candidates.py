@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol, Self
 
 import numpy as np
+import pandas as pd
 
 from recommend.space import Configurations, Space
 from warehouse.configurations.configuration import Configuration
@@ -54,14 +55,15 @@ class Candidates(Protocol):
 
         Args:
             fixed: hyperparameter -> value; where several algorithms stand together, names are joint ones,
-                and `algorithm` is one of them.
+                and `algorithm` is one of them. None stands for rows of a table that lack it, too.
         """
         ...
 
     def choices(self, name: str) -> tuple[Value, ...]:
         """Values that its configurations may have of a choice; none where they lack it.
 
-        Not all are sure to occur: some may be forbidden together with what is given.
+        Not all are sure to occur: some may be forbidden together with what is given. None is one of them
+        where only some rows of a table have a value.
         """
         ...
 
@@ -74,7 +76,7 @@ class Candidates(Protocol):
         ...
 
     def neighbours(self, configuration: Configurations, random: np.random.Generator) -> Configurations:
-        """Its configurations that differ from a given one in one hyperparameter, and in what that switches."""
+        """Its configurations that differ from a single one in one hyperparameter, and in what it switches."""
         ...
 
     def pick(
@@ -145,8 +147,9 @@ class TableCandidates:
 
     def choices(self, name: str) -> tuple[Value, ...]:
         own = self.configurations.table.hyperparameters
-        present = own[name].dropna() if name in own else ()
-        return tuple(dict.fromkeys(present))
+        column = own[name].tolist() if name in own else []
+        values = tuple(dict.fromkeys(None if _is_missing(value) else value for value in column))
+        return () if values == (None,) else values
 
     def default(self) -> Configurations:
         return self.configurations.take([])
@@ -321,5 +324,11 @@ def _by_score(groups: Sequence[Configurations], scores: Floats) -> Floats:
     return vectors[np.argsort(-scores, kind="stable")]
 
 
+def _is_missing(value: object) -> bool:
+    return value is pd.NA or value != value
+
+
 def _same(one: object, other: Value) -> bool:
+    if other is None:
+        return one is None or _is_missing(one)
     return type(one) is type(other) and one == other

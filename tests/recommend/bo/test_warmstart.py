@@ -115,7 +115,7 @@ def test_a_start_may_rest_on_another_learner() -> None:
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        ("best", "unknown start 'best'; known are none, top, worst, delta, nearest-3, portfolio"),
+        ("best", "unknown start 'best'; known are none, top, top-25, worst, delta, nearest-3, nearest-25"),
         ("", "unknown start ''"),
         ("best@bank", "unknown start 'best'"),
         ("delta@oracle", "unknown learner 'oracle'; known are functional-pca, lightgbm"),
