@@ -272,12 +272,43 @@ SHAPE = (
     "MinorityClassPercentage",
     "MaxNominalAttDistinctValues",
 )
-"""Our reading of the statistical meta-features of van Hoof's thesis, Table 6.3: a selection across groups."""
+"""Sizes and counts that datasets are compared by: a selection across groups.
+
+Models that are stored rest on it. Five of the eleven are in `TABLE_6_3`, too.
+"""
+
+TABLE_6_3 = (
+    _ROWS,
+    _ALL,
+    "NumberOfClasses",
+    "Dimensionality",
+    "ClassEntropy",
+    "PercentageOfBinaryFeatures",
+    "PercentageOfInstancesWithMissingValues",
+    "PercentageOfMissingValues",
+    "PercentageOfNumericFeatures",
+    "PercentageOfSymbolicFeatures",
+    "MajorityClassPercentage",
+)
+"""Statistical meta-features of van Hoof's thesis, Table 6.3."""
+
+TABLE_B_1 = ("AutoCorrelation", *GROUPS["landmarkers"], "StdvNominalAttDistinctValues")
+"""Landmarkers of van Hoof's thesis, Table B.1, with the two others that its experiments have."""
+
+THESIS = (*TABLE_6_3, *TABLE_B_1)
+"""All meta-features of van Hoof's thesis, section 6.1.3: 13 statistical ones and 45 of landmarkers."""
 
 DEFAULT = (*SHAPE, *GROUPS["landmarkers"], *GROUPS["relative"])
 """What learners use unless told otherwise; `ingest/metafeatures/README.md` has the figures behind it."""
 
-SELECTIONS = {"default": DEFAULT, "shape": SHAPE, **GROUPS}
+SELECTIONS = {
+    "default": DEFAULT,
+    "shape": SHAPE,
+    "thesis-6.3": TABLE_6_3,
+    "thesis-b.1": TABLE_B_1,
+    "thesis": THESIS,
+    **GROUPS,
+}
 """What a list of meta-features may name besides single ones."""
 
 

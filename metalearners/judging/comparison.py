@@ -22,7 +22,7 @@ from metalearners.judging.figures import save_figure
 from warehouse.support.errors import BadOption, Failed, TooFewRuns, UnknownName, UnreadableInput
 from warehouse.support.files import read_json
 
-FIGURES = ("tau", *(f"regret{top}" for top in TOPS))
+FIGURES = ("tau", "error", *(f"regret{top}" for top in TOPS))
 """What learners can be compared by."""
 ALPHA = 0.05  # by convention
 
@@ -89,6 +89,8 @@ def read_evaluations(files: Sequence[Path], figure: str) -> pd.DataFrame:
     if len(files) < 2:
         raise TooFewRuns("a comparison takes two evaluations or more")
     documents = [_read(file) for file in files]
+    if figure == "error" and len({one.get("error_in") for one in documents} - {None}) != 1:
+        raise BadOption("the errors are of different things, values and scores: they can't be compared")
     asked = [(one["flow"], one["measure"], one["warehouse"]["fingerprint"]) for one in documents]
     if len(set(asked)) > 1:
         raise BadOption("the evaluations are of other runs: flow, measure and warehouse must be the same")
@@ -167,4 +169,6 @@ def _read(file: Path) -> dict[str, Any]:
 
 
 def _figure(record: dict[str, Any], figure: str) -> float:
-    return float(record["tau"] if figure == "tau" else record["regret"][figure.removeprefix("regret")])
+    if figure.startswith("regret"):
+        return float(record["regret"][figure.removeprefix("regret")])
+    return float(record[figure])

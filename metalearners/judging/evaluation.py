@@ -8,6 +8,9 @@ Notation
     tau                 Kendall's tau-b between them, from -1 to 1; where it is undefined it counts 0
     regret of the top k (best of all - best of the learner's first k choices) / (best - worst of all), from
                         0 to 1, smaller is better; where all runs are equal it is 0
+    error               root mean square of predicted - actual (thesis, Figure 6.1): of values of the measure
+                        where the model estimates them, else of scores within the dataset;
+                        of kappa, whose range is -1 to 1, a half (thesis, section 6.2.1)
     coverage            share of the runs whose standard score lies in the 80 % interval of its prediction
     shots               runs of the left-out dataset that are shown to the learner as trials: drawn at random,
                         or one after the other the one that it expects most of; tau of the other runs then
@@ -29,7 +32,7 @@ import pandas as pd
 from metalearners import new_learner
 from metalearners.encoding.scores import Z80, standard_scores
 from metalearners.encoding.training_data import runs_checksum, runs_on, without_datasets
-from metalearners.learners.base import Model
+from metalearners.learners.base import EstimatesValues, Model
 from metalearners.predictions import Observations, Prediction, Predictor
 from warehouse.queries import RunTable
 from warehouse.support.errors import BadOption, TooFewRuns
@@ -41,7 +44,10 @@ TOPS = (1, 3, 5)
 REPETITIONS = 5
 """Random draws of trials, over which tau is averaged."""
 
+ErrorIn = Literal["values", "scores"]
 Policy = Literal["random", "chosen"]
+_UNIT = {"kappa": 0.5}
+"""Measure -> factor that brings its range to the length of 1 (thesis, section 6.2.1)."""
 
 
 class Interval(NamedTuple):
@@ -63,6 +69,10 @@ class DatasetResult:
     """Number of first picks -> normalized regret."""
     choices: Sequence[str] = ()
     """Setups of the first picks, in order."""
+    error: float = np.nan
+    """Root mean squared error of the predictions."""
+    error_in: ErrorIn = "scores"
+    """What predictions and runs were compared in: values of the measure, or scores within the dataset."""
     coverage: float | None = None
     """Share of the runs within the 80 % interval; None where the learner states no uncertainty."""
     shots: Mapping[Policy, Mapping[int, float]] = field(default_factory=dict)
@@ -78,6 +88,10 @@ class Evaluation:
     @property
     def tau(self) -> Interval:
         return interval([result.tau for result in self.per_dataset])
+
+    @property
+    def error(self) -> Interval:
+        return interval([result.error for result in self.per_dataset])
 
     @property
     def coverage(self) -> Interval | None:
@@ -187,6 +201,7 @@ def _fold(
     model = new_learner(learner, settings).fit(without_datasets(runs, [dataset]), others)
     new = _NewDataset(runs, metafeatures, dataset)
     expected = new.predicted_by(model)
+    error, error_in = estimation_error(model, new, expected, runs.measure)
     chosen = model.choose(new.configurations, new.metafeatures, max(TOPS))
     return DatasetResult(
         dataset=dataset,
@@ -194,6 +209,8 @@ def _fold(
         tau=kendall_tau(expected.mean, new.actual),
         regret={top: normalized_regret(chosen[:top], new.actual) for top in TOPS},
         choices=new.configurations.setups[chosen].tolist(),
+        error=error,
+        error_in=error_in,
         coverage=coverage(expected, new.actual),
         shots=_taus_after_trials(model, new, shots, seed) if shots else {},
     )
@@ -253,6 +270,23 @@ def _tau_of_rest(model: Model, new: _NewDataset, tried: np.ndarray) -> float:
     rest = np.setdiff1d(np.arange(len(new.actual)), tried)
     expected = new.predicted_by(model.condition(new.trials(tried))).mean
     return kendall_tau(expected[rest], new.actual[rest])
+
+
+def estimation_error(
+    model: Model, new: _NewDataset, expected: Prediction, measure: str
+) -> tuple[float, ErrorIn]:
+    """Root mean squared error of what `model` predicts of the runs, and what it was measured in."""
+    estimated = (
+        model.values(new.configurations, new.metafeatures) if isinstance(model, EstimatesValues) else None
+    )
+    if estimated is None:
+        return root_mean_square(expected.mean - standard_scores(new.actual)), "scores"
+    return root_mean_square(estimated - new.actual) * _UNIT.get(measure, 1.0), "values"
+
+
+def root_mean_square(differences: np.ndarray) -> float:
+    """Root of the mean of squares."""
+    return float(np.sqrt(np.mean(differences**2)))
 
 
 def coverage(predicted: Prediction, actual: np.ndarray) -> float | None:

@@ -30,6 +30,8 @@ def document(
         "datasets": len(result.per_dataset),
         "tau": _json_interval(result.tau),
         "regret": by_top["1"] | by_top,
+        "error": _json_interval(result.error),
+        "error_in": result.per_dataset[0].error_in,
         "coverage": None if result.coverage is None else _json_interval(result.coverage),
         "shots": {
             policy: {str(number): _json_interval(result.tau_after(number, policy)) for number in taus}
@@ -42,6 +44,7 @@ def document(
                 "tau": one.tau,
                 "regret": {str(top): value for top, value in one.regret.items()},
                 "choices": list(one.choices),
+                "error": None if math.isnan(one.error) else one.error,
                 "coverage": one.coverage,
                 "shots": {
                     policy: {str(number): tau for number, tau in taus.items()}
@@ -56,6 +59,8 @@ def document(
 def table(result: Evaluation, document: dict[str, Any]) -> str:
     """The evaluation as a person reads it."""
     rows = [("tau", result.tau), *((f"regret of top {top}", result.regret(top)) for top in TOPS)]
+    if not math.isnan(result.error.mean):
+        rows.append((f"error, {result.per_dataset[0].error_in}", result.error))
     if result.coverage is not None:
         rows.append(("within 80 % int.", result.coverage))
     for policy, taus in result.per_dataset[0].shots.items():

@@ -16,7 +16,7 @@ from metalearners.codec import encode
 from metalearners.predictions import Observations, Prediction, Predictor
 from warehouse.configurations.table import ConfigurationTable
 from warehouse.queries import RunTable
-from warehouse.support.arrays import Positions
+from warehouse.support.arrays import Floats, Positions
 
 
 class Model(Protocol):
@@ -40,6 +40,15 @@ class Model(Protocol):
 
     def condition(self, observations: Observations) -> Predictor:
         """What also knows these trials on the new dataset."""
+        ...
+
+
+@runtime_checkable
+class EstimatesValues(Protocol):
+    """A model that may know the level of a measure on a new dataset, not only scores within it."""
+
+    def values(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Floats | None:
+        """Estimate the measure, larger is better, (n,); None where scores are all that was learned."""
         ...
 
 

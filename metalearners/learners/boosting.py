@@ -70,6 +70,8 @@ class BoostedTrees(CalibratedModel):
     slope: float
     """Scores are the slope times what the forest gives, plus the offset."""
     offset: float
+    targets: Targets = "standardized"
+    """What the forest gives: see `LightGBMRegressorLearner.targets`; a ranker's forest gives neither."""
 
     def __post_init__(self) -> None:
         if self.forest.n_features != len(self.inputs.names):
@@ -77,6 +79,12 @@ class BoostedTrees(CalibratedModel):
 
     def expect(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Floats:
         return self.slope * self.forest.predict(self.input_matrix(configurations, metafeatures)) + self.offset
+
+    def values(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Floats | None:
+        """Estimate the measure; see `metalearners.learners.base.EstimatesValues`."""
+        if self.targets == "standardized":
+            return None
+        return self.forest.predict(self.input_matrix(configurations, metafeatures))
 
     @property
     def qualities(self) -> tuple[str, ...]:
@@ -154,7 +162,8 @@ class _BoostedTreesLearner(WithSettings):
         encoded = encode_runs(encoding, data)
         inputs = self.inputs_of(encoding, metafeatures)
         X = inputs.matrix(encoded, data.metafeatures, data.dataset)
-        forest = self._train(X, data) if X.shape[1] else constant_forest(float(data.scores.mean()), 0)
+        y = self._targets(data)
+        forest = self._train(X, y, data) if X.shape[1] else constant_forest(float(y.mean()), 0)
         slope, offset = self._scale(forest.predict(X), data)
         centre, width = centre_and_spread(encoded)
         return BoostedTrees(
@@ -165,10 +174,20 @@ class _BoostedTreesLearner(WithSettings):
             forest=forest,
             slope=slope,
             offset=offset,
+            targets=self.learned,
         )
 
+    @property
+    def learned(self) -> Targets:
+        """What predictions without any input are the mean of."""
+        return "standardized"
+
+    def _targets(self, data: TrainingData) -> Floats:
+        """(m,) y, what the trees learn or what their order comes from."""
+        return data.scores if self.learned == "standardized" else data.values
+
     @abstractmethod
-    def _train(self, X: Floats, data: TrainingData) -> Forest: ...
+    def _train(self, X: Floats, y: Floats, data: TrainingData) -> Forest: ...
 
     def _scale(self, output: Floats, data: TrainingData) -> tuple[float, float]:
         """Slope and offset that turn the forest's output into scores: by least squares within datasets."""
@@ -197,8 +216,12 @@ class LightGBMRegressorLearner(_BoostedTreesLearner):
             raise UnknownName(f"unknown targets {self.targets!r}; known are {', '.join(get_args(Targets))}")
         super().__post_init__()
 
-    def _train(self, X: Floats, data: TrainingData) -> Forest:
-        y = data.scores if self.targets == "standardized" else data.values
+    @property
+    def learned(self) -> Targets:
+        """`targets`."""
+        return self.targets
+
+    def _train(self, X: Floats, y: Floats, data: TrainingData) -> Forest:  # noqa: ARG002 (rankers need it)
         return self._boosted(X, {"objective": "regression"}, label=y)
 
     def _scale(self, output: Floats, data: TrainingData) -> tuple[float, float]:
@@ -209,8 +232,8 @@ class LightGBMRegressorLearner(_BoostedTreesLearner):
 class LightGBMRankerLearner(_BoostedTreesLearner):
     """LightGBM's LambdaRank: trees that order the runs of each dataset, the best ones above all."""
 
-    def _train(self, X: Floats, data: TrainingData) -> Forest:
-        rank = pd.Series(data.scores).groupby(data.dataset).rank(pct=True).to_numpy()
+    def _train(self, X: Floats, y: Floats, data: TrainingData) -> Forest:
+        rank = pd.Series(y).groupby(data.dataset).rank(pct=True).to_numpy()
         grade = np.minimum((rank * _GRADES).astype(np.intp), _GRADES - 1)
         order = np.argsort(data.dataset, kind="stable")
         within = pd.Series(order).groupby(data.dataset[order]).cumcount().to_numpy()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from warehouse.qualities import GROUPS, SHAPE, names_in
+from warehouse.qualities import GROUPS, SHAPE, TABLE_6_3, names_in
 from warehouse.support.errors import BadInput
 
 
@@ -29,3 +29,32 @@ def test_what_openml_publishes_has_its_name(shared_data: Path) -> None:
     names = {name for qualities in published.values() for name in qualities}
     ours = {name for group in ("pca", "model", "relative") for name in GROUPS[group]}
     assert {name for group in GROUPS.values() for name in group} - ours == names
+
+
+def test_table_6_3_of_the_thesis() -> None:
+    assert set(TABLE_6_3) == {
+        "NumberOfInstances",
+        "NumberOfFeatures",
+        "NumberOfClasses",
+        "Dimensionality",
+        "ClassEntropy",
+        "PercentageOfBinaryFeatures",
+        "PercentageOfInstancesWithMissingValues",
+        "PercentageOfMissingValues",
+        "PercentageOfNumericFeatures",
+        "PercentageOfSymbolicFeatures",
+        "MajorityClassPercentage",
+    }
+    assert names_in("thesis-6.3") == TABLE_6_3
+
+
+def test_the_thesis_has_13_statistical_meta_features_and_3_scores_of_15_landmarkers() -> None:
+    everything = names_in("thesis-6.3,thesis-b.1")
+    assert names_in("thesis") == everything
+    assert set(everything) - set(TABLE_6_3) - set(GROUPS["landmarkers"]) == {
+        "AutoCorrelation",
+        "StdvNominalAttDistinctValues",
+    }
+    assert len(everything) == 13 + 3 * 15
+    known = {name for names in GROUPS.values() for name in names}
+    assert set(everything) <= known
