@@ -34,6 +34,8 @@ LEARNERS = {
     "pmf": "metalearners.learners.factorization.learner:FactorizationLearner",
     "knn": "metalearners.learners.neighbours:NearestDatasetLearner",
     "knn-lightgbm": "metalearners.learners.neighbours:NearestDatasetLightGBMLearner",
+    "knn-thesis": "metalearners.learners.thesis_neighbours:ThesisKNNLearner",
+    "knn-lightgbm-thesis": "metalearners.learners.thesis_neighbours:ThesisKNNLightGBMLearner",
     "average-rank": "metalearners.learners.neighbours:AverageRankLearner",
     "portfolio": "metalearners.learners.neighbours:PortfolioLearner",
     "nearest-25": "metalearners.learners.neighbours:NearestBestLearner",

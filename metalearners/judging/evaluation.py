@@ -34,6 +34,7 @@ from metalearners.encoding.scores import Z80, standard_scores
 from metalearners.encoding.training_data import runs_checksum, runs_on, without_datasets
 from metalearners.learners.base import EstimatesValues, Model
 from metalearners.predictions import Observations, Prediction, Predictor
+from warehouse.configurations.table import ConfigurationTable
 from warehouse.queries import RunTable
 from warehouse.support.errors import BadOption, TooFewRuns
 from warehouse.support.journal import Journal
@@ -201,7 +202,9 @@ def _fold(
     model = new_learner(learner, settings).fit(without_datasets(runs, [dataset]), others)
     new = _NewDataset(runs, metafeatures, dataset)
     expected = new.predicted_by(model)
-    error, error_in = estimation_error(model, new, expected, runs.measure)
+    error, error_in = estimation_error(
+        model, expected, new.configurations, new.metafeatures, new.actual, runs.measure
+    )
     chosen = model.choose(new.configurations, new.metafeatures, max(TOPS))
     return DatasetResult(
         dataset=dataset,
@@ -273,15 +276,23 @@ def _tau_of_rest(model: Model, new: _NewDataset, tried: np.ndarray) -> float:
 
 
 def estimation_error(
-    model: Model, new: _NewDataset, expected: Prediction, measure: str
+    model: Model,
+    expected: Prediction,
+    configurations: ConfigurationTable,
+    metafeatures: pd.Series,
+    actual: np.ndarray,
+    measure: str,
 ) -> tuple[float, ErrorIn]:
-    """Root mean squared error of what `model` predicts of the runs, and what it was measured in."""
-    estimated = (
-        model.values(new.configurations, new.metafeatures) if isinstance(model, EstimatesValues) else None
-    )
+    """Root mean squared error of the predictions of a dataset's runs, and what it was measured in.
+
+    Args:
+        expected: (m,) what `model` predicts of the runs of these configurations on this dataset.
+        actual: (m,) their values of `measure`.
+    """
+    estimated = model.values(configurations, metafeatures) if isinstance(model, EstimatesValues) else None
     if estimated is None:
-        return root_mean_square(expected.mean - standard_scores(new.actual)), "scores"
-    return root_mean_square(estimated - new.actual) * _UNIT.get(measure, 1.0), "values"
+        return root_mean_square(expected.mean - standard_scores(actual)), "scores"
+    return root_mean_square(estimated - actual) * _UNIT.get(measure, 1.0), "values"
 
 
 def root_mean_square(differences: np.ndarray) -> float:

@@ -132,7 +132,7 @@ class _BoostedTreesLearner(WithSettings):
 
     def fit(self, runs: RunTable, metafeatures: pd.DataFrame) -> BoostedTrees:
         """Learn from runs, as `MetaLearner.fit` does."""
-        return calibrated(self._learn, runs, metafeatures)
+        return calibrated(self.learn, runs, metafeatures)
 
     def inputs_of(self, encoding: HyperparameterEncoding, available: pd.DataFrame) -> TreeInputs:
         """The columns of X, where datasets have the qualities `available`."""
@@ -156,7 +156,8 @@ class _BoostedTreesLearner(WithSettings):
         }
         return lightgbm.train(all_parameters, lightgbm.Dataset(X, **dataset), num_boost_round=self.trees)
 
-    def _learn(self, runs: RunTable, metafeatures: pd.DataFrame) -> BoostedTrees:
+    def learn(self, runs: RunTable, metafeatures: pd.DataFrame) -> BoostedTrees:
+        """Learn from runs, as `fit` does, without measuring the spread of predictions."""
         data = training_data(runs, metafeatures)
         encoding = learn_encoding_of(data)
         encoded = encode_runs(encoding, data)

@@ -4,7 +4,7 @@ They stand for what others do. Each first makes a function of configurations fro
 (the distance-weighted mean of the nearest runs, which is the run's own score where a configuration was run),
 and then combines the functions of some datasets.
 
-    knn                 the nearest dataset (van Hoof's thesis, chapter 6)
+    knn                 the nearest dataset (after van Hoof's thesis, chapter 6; `thesis_neighbours` has his)
     knn-lightgbm        the same, with LightGBM in place of the nearest runs
     average-rank        all datasets, by mean rank
     portfolio           the greedy portfolio on ranks of AutoGluon and TabRepo, then by mean rank
@@ -40,6 +40,7 @@ from warehouse.support.arrays import Floats, Positions
 from warehouse.support.errors import BadOption, UnknownName
 
 Distance = Literal["L1", "L2"]
+Comparison = Literal["logarithms", "medians"]
 
 _NEIGHBOURS = 5  # runs, as in the thesis
 _BEST_SCORE = np.sqrt(3)  # of a configuration that was the best everywhere; see `_as_scores`
@@ -72,7 +73,9 @@ class RunsOfDatasets(CalibratedModel):
     known: Annotated[Floats, "d q"]
     """Meta-features of the datasets, comparable."""
     scale: Annotated[Floats, "q"]
-    """What the logarithms of meta-features were divided by; NaN where they do not vary."""
+    """What meta-features were divided by after taking logarithms, if that; NaN where they do not vary."""
+    medians: Annotated[Floats, "q"] | None = None
+    """What stands for missing meta-features, which are then compared as they are; None = by logarithms."""
 
     def __post_init__(self) -> None:
         if not len(self.ends) or self.ends[-1] != len(self.x) or (np.diff(self.ends, prepend=0) < 1).any():
@@ -94,7 +97,8 @@ class RunsOfDatasets(CalibratedModel):
 
     def nearest(self, metafeatures: pd.Series) -> Positions:
         """Positions of the `datasets` nearest datasets; what is missing on either side does not count."""
-        mine = np.log1p(metafeatures.reindex(list(self.metafeatures)).to_numpy(np.float64)) / self.scale
+        values = metafeatures.reindex(list(self.metafeatures)).to_numpy(np.float64)
+        mine = comparable(values, self.medians) / self.scale
         apart = np.abs(self.known - mine)
         counted = np.maximum((~np.isnan(apart)).sum(axis=1), 1)
         total = np.nansum(apart if self.distance == "L1" else apart**2, axis=1) / counted
@@ -170,8 +174,10 @@ class OrderedFirst(RunsOfDatasets):
 
     def choose(self, configurations: ConfigurationTable, metafeatures: pd.Series, n: int) -> Positions:
         """Choose as `Model.choose` does: what is most like each one that comes first, then the others."""
-        x = self.points(configurations, metafeatures)
-        nearest = self.nearest(metafeatures)
+        return self.choose_for(self.points(configurations, metafeatures), self.nearest(metafeatures), n)
+
+    def choose_for(self, x: Floats, nearest: Positions, n: int) -> Positions:
+        """Choose as `choose` does of the points x, (n, J), for a dataset that these are the nearest ones of."""
         apart = squared_distances(self.distinct[self.first(nearest)], x)  # (first, n)
         chosen: list[int] = []
         for distances in apart[: min(n, len(x))]:
@@ -203,6 +209,10 @@ class OrderedFirst(RunsOfDatasets):
         shares[of_dataset, self._distinct[1]] = self.shares
         return shares
 
+    def best_of(self, dataset: int) -> int:
+        """Position in `distinct` of the configuration that is best on a dataset."""
+        return int(np.nanargmax(self.share_matrix[dataset]))
+
     def greedy(self, datasets: Positions) -> list[int]:
         """Configurations, each of which raises the mean over datasets of the best rank so far the most."""
         shares = np.nan_to_num(self.share_matrix[datasets])
@@ -233,8 +243,7 @@ class NearestBest(OrderedFirst):
     """The best configuration of each of the nearest datasets."""
 
     def first(self, nearest: Positions) -> list[int]:
-        best = [int(np.nanargmax(self.share_matrix[dataset])) for dataset in nearest]
-        return list(dict.fromkeys(best))
+        return list(dict.fromkeys(self.best_of(dataset) for dataset in nearest.tolist()))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -244,7 +253,7 @@ class NearestPortfolio(OrderedFirst):
     def first(self, nearest: Positions) -> list[int]:
         apart = np.nanmean((self.known - self.known[nearest[0]]) ** 2, axis=1)
         members = np.argsort(np.nan_to_num(apart, nan=np.inf), kind="stable")[:_GROUP]
-        best = int(np.nanargmax(self.share_matrix[nearest[0]]))
+        best = self.best_of(int(nearest[0]))
         return list(dict.fromkeys([best, *self.greedy(members)]))
 
 
@@ -261,9 +270,12 @@ class _NeighboursLearner(WithSettings):
     datasets: int | None = None
     """How many of the nearest datasets count; None = all."""
     metafeatures: tuple[str, ...] = SHAPE
-    """What datasets are compared by, each divided by its standard deviation, on a logarithmic scale."""
+    """What datasets are compared by, each divided by its standard deviation."""
     distance: Distance = "L2"
     """Between datasets."""
+    comparison: Comparison = "logarithms"
+    """How: "logarithms" = on a logarithmic scale, what is missing does not count; "medians" = as they are, the
+    median in place of what is missing (thesis, section 6.3.4)."""
 
     def __post_init__(self) -> None:
         if self.datasets is not None and self.datasets < 1:
@@ -285,7 +297,9 @@ class _NeighboursLearner(WithSettings):
         centre, width = centre_and_spread(encoded)
         order = np.argsort(data.dataset, kind="stable")
         ranks = pd.Series(data.scores).groupby(data.dataset).rank(pct=True).to_numpy()
-        known = np.log1p(data.metafeatures.reindex(columns=list(self.metafeatures)).to_numpy(np.float64))
+        described = data.metafeatures.reindex(columns=list(self.metafeatures))
+        medians = described.median().to_numpy(np.float64) if self.comparison == "medians" else None
+        known = comparable(described.to_numpy(np.float64), medians)
         with np.errstate(invalid="ignore"):
             spread = pd.DataFrame(known).std(ddof=0).to_numpy()
         scale = np.where(spread > 0, spread, np.nan)
@@ -302,12 +316,13 @@ class _NeighboursLearner(WithSettings):
             ends=np.cumsum(np.bincount(data.dataset)),
             known=known / scale,
             scale=scale,
+            medians=medians,
         )
 
 
 @dataclass(frozen=True, kw_only=True)
 class NearestDatasetLearner(_NeighboursLearner):
-    """The nearest dataset's nearest five runs, weighted by distance (the thesis's KNN)."""
+    """The nearest dataset's nearest five runs, weighted by distance (after the thesis's KNN)."""
 
     model = NearestDatasets
     datasets: int | None = 1
@@ -315,7 +330,7 @@ class NearestDatasetLearner(_NeighboursLearner):
 
 @dataclass(frozen=True, kw_only=True)
 class NearestDatasetLightGBMLearner(NearestDatasetLearner):
-    """LightGBM on the runs of the nearest dataset (the thesis's KNN + LightGBM)."""
+    """LightGBM on the runs of the nearest dataset (after the thesis's)."""
 
     model = NearestDatasetsLightGBM
 
@@ -353,6 +368,14 @@ class NearestPortfolioLearner(_NeighboursLearner):
 
     model = NearestPortfolio
     metafeatures: tuple[str, ...] = _FLAML_SHAPE
+
+
+def comparable(values: Floats, medians: Floats | None) -> Floats:
+    """(..., q) meta-features, gaps filled by the medians, (q,), or else on a logarithmic scale."""
+    if medians is None:
+        logarithms: Floats = np.log1p(values)
+        return logarithms
+    return np.where(np.isnan(values), medians, values)
 
 
 def _as_scores(shares: Floats) -> Floats:
