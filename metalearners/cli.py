@@ -86,9 +86,8 @@ def evaluate(
     """Leave out each dataset in turn, rank its runs, and compare with what they scored.
 
     Prints Kendall's tau-b (1 = the true order), the normalized regret of the best of the first 1, 3 and 5
-    choices (0 = the best was among them), the root mean squared error of the predictions and the share of runs
-    within the 80 % interval: means over datasets
-    with 95 % confidence intervals (Student's t).
+    choices (0 = the best was among them), the root mean squared error of predictions and the share of runs
+    within the 80 % interval: means over datasets with 95 % confidence intervals (Student's t).
 
     Example: metalearners evaluate --flow 6969 --shots 0,3,5,10,20 --jobs 2 --output functional-pca-6969.json
     """

@@ -177,7 +177,7 @@ class OrderedFirst(RunsOfDatasets):
         return self.choose_for(self.points(configurations, metafeatures), self.nearest(metafeatures), n)
 
     def choose_for(self, x: Floats, nearest: Positions, n: int) -> Positions:
-        """Choose as `choose` does of the points x, (n, J), for a dataset that these are the nearest ones of."""
+        """Choose among x, (n, J), as `choose` does, where these are the nearest datasets."""
         apart = squared_distances(self.distinct[self.first(nearest)], x)  # (first, n)
         chosen: list[int] = []
         for distances in apart[: min(n, len(x))]:
@@ -274,8 +274,8 @@ class _NeighboursLearner(WithSettings):
     distance: Distance = "L2"
     """Between datasets."""
     comparison: Comparison = "logarithms"
-    """How: "logarithms" = on a logarithmic scale, what is missing does not count; "medians" = as they are, the
-    median in place of what is missing (thesis, section 6.3.4)."""
+    """How: "logarithms" = on a logarithmic scale, what is missing does not count; "medians" = as they are,
+    with the median in place of what is missing (thesis, section 6.3.4)."""
 
     def __post_init__(self) -> None:
         if self.datasets is not None and self.datasets < 1:

@@ -1,8 +1,8 @@
 """The KNN baselines of van Hoof's thesis, section 6.3.4, as they stand there.
 
-Missing meta-features are filled with their median, then standardized, as are the encoded hyperparameters. The k
-datasets nearest to a new one are found by Euclidean distance, and a configuration is expected to score what the
-five nearest of all their runs did, weighted by 1 / distance, or what LightGBM learns from these runs.
+Missing meta-features are filled with their median, then standardized, as are the encoded hyperparameters.
+The k datasets nearest to a new one are found by Euclidean distance, and a configuration is expected to score
+what the five nearest of all their runs did, weighted by 1 / distance, or what LightGBM learns from them.
 
 Notation
     n, J   configurations, columns of the encoded hyperparameters

@@ -11,9 +11,12 @@ import pandas as pd
 
 from metalearners import DEFAULT_LEARNER, canonical_learner
 from metalearners.learners.base import Model
+from metalearners.judging.evaluation import kendall_tau
+from metalearners.learners.neighbours import OrderedFirst
 from recommend.seeds import choose_delta
 from warehouse.configurations.table import ConfigurationTable
-from warehouse.support.arrays import Positions
+from warehouse.qualities import THESIS
+from warehouse.support.arrays import Floats, Positions
 from warehouse.support.errors import UnknownName
 
 Choice = Literal["choose", "worst", "delta"]
@@ -39,17 +42,22 @@ STARTS: dict[str, Start] = {
     "top-25": Start("choose", n=25),
     "worst": Start("worst"),
     "delta": Start("delta"),
+    "knn-3": Start(
+        "choose",
+        "nearest-25",
+        {"datasets": 3, "distance": "L2", "comparison": "medians", "metafeatures": list(THESIS)},
+    ),
     "nearest-3": Start("choose", "nearest-25", {"datasets": 3}),
     "nearest-25": Start("choose", "nearest-25", {"datasets": 25}, n=25),
     "portfolio": Start("choose", "portfolio"),
 }
 """Starts that learn from runs on other datasets."""
 
-ALIASES = {"knn-3": "nearest-3"}
-"""Names of earlier versions."""
-
-NO_START, FROM_FILE, OPTIMAL = "none", "file", "opt-3"
-"""Random configurations; a seeds file (`tune` only); the best of the table (simulations only)."""
+NO_START, FROM_FILE = "none", "file"
+"""Random configurations; a seeds file (`tune` only)."""
+OPTIMAL, ORACLE = "opt-3", "oracle"
+"""The best on each of the three datasets on which configurations truly rank most alike (thesis, section 6.5);
+the best on the dataset itself. Both know what only simulations do."""
 
 
 def get_start(name: str) -> Start:
@@ -59,7 +67,6 @@ def get_start(name: str) -> Start:
         BadInput: there is none, or no such learner.
     """
     plain, _, learner = name.partition("@")
-    plain = ALIASES.get(plain, plain)
     if plain not in STARTS:
         raise UnknownName(f"unknown start {plain!r}; known are {', '.join((NO_START, *STARTS))}")
     start = STARTS[plain]
@@ -81,3 +88,21 @@ def first_choices(
     if choice == "worst":
         return np.argsort(expected, kind="stable")[:n]
     return np.array([position for position, _ in choose_delta(expected, n)], dtype=np.intp)
+
+
+def choices_of_most_correlated(
+    model: OrderedFirst, table: ConfigurationTable, metafeatures: pd.Series, values: Floats, n: int = SEEDS
+) -> Positions:
+    """Positions of the best configurations of the `n` datasets that rank `table` most alike (OPT-n).
+
+    Thesis, section 6.5. Rankings are compared by its Kendall's tau (eq. 6.1). A configuration that another
+    dataset has no run of counts there as the mean of the five nearest runs, weighted by 1 / distance.
+
+    Args:
+        values: (len(table),) true values on the dataset, larger is better.
+    """
+    x = model.points(table, metafeatures)
+    taus = np.array(
+        [kendall_tau(model.function(dataset, model.scores, x), values) for dataset in range(len(model.ends))]
+    )
+    return model.choose_for(x, np.argsort(-taus, kind="stable")[:n], n)

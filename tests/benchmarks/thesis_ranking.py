@@ -2,7 +2,7 @@
 
     python -m tests.benchmarks.thesis_ranking --warehouse runs/ --flow 6969 --folds 5
 
-prints, for each variant of the thesis's LightGBM and KNN, the estimation error and Kendall's tau over left-out
+prints, for each variant of the thesis's LightGBM and KNN, estimation error and Kendall's tau over left-out
 datasets, and two-sided p of the thesis's findings, corrected by Holm over those of one run. Without `--folds`
 each dataset is left out alone, as in the thesis; with it they are dealt into so many groups.
 """

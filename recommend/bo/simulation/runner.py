@@ -24,6 +24,7 @@ import pandas as pd
 from metalearners import DEFAULT_LEARNER, new_learner
 from metalearners.encoding.training_data import runs_checksum, without_datasets
 from metalearners.learners.base import Model
+from metalearners.learners.neighbours import OrderedFirst
 from recommend.bo.candidates import Candidate, Candidates
 from recommend.bo.optimizer import AskTell
 from recommend.bo.scoring import Scorer
@@ -32,7 +33,15 @@ from recommend.bo.simulation.peers import PEERS, new_peer
 from recommend.bo.simulation.tasks import ModelTask, TableTask, Task
 from recommend.bo.surrogates import LEARNERS_OF, SURROGATES, TRANSFERRING, Ingredients, new_surrogate
 from recommend.bo.transfer.prior_tasks import PriorTasks
-from recommend.bo.warmstart import NO_START, OPTIMAL, SEEDS, first_choices, get_start
+from recommend.bo.warmstart import (
+    NO_START,
+    OPTIMAL,
+    ORACLE,
+    SEEDS,
+    choices_of_most_correlated,
+    first_choices,
+    get_start,
+)
 from warehouse.queries import RunTable
 from warehouse.support.errors import BadOption, TooFewRuns, UnknownName
 from warehouse.support.journal import Journal
@@ -221,7 +230,7 @@ def _check(method: str, kind: str) -> None:
             known = (*_RANDOM, ORDER, *(f"{name}+START" for name in (*SURROGATES, *STRATEGIES, *PEERS)))
             raise UnknownName(f"unknown method {method!r}; known are {', '.join(known)}")
         get_strategy(strategy)
-    if start not in ("", NO_START, OPTIMAL):
+    if start not in ("", NO_START, OPTIMAL, ORACLE):
         get_start(start)
 
 
@@ -266,8 +275,12 @@ def _first(start: str, task: Task, others: TrainedModels) -> list[int]:
     """Positions in `task.known` of the configurations to start with."""
     if start in ("", NO_START):
         return []
-    if start == OPTIMAL:
+    if start == ORACLE:
         return task.best_of_known(SEEDS)
+    if start == OPTIMAL:
+        runs = cast("OrderedFirst", others.model("nearest-25", {"datasets": SEEDS}))
+        best = choices_of_most_correlated(runs, task.known.table, task.metafeatures, task.values_of_known)
+        return [int(position) for position in best]
     chosen = get_start(start)
     model = others.model(chosen.learner, chosen.settings)
     positions = first_choices(chosen.choice, model, task.known.table, task.metafeatures, chosen.n)

@@ -52,6 +52,11 @@ class Task(Protocol):
         """Value of the measure, larger is better."""
         ...
 
+    @property
+    def values_of_known(self) -> Floats:
+        """(len(known),) values, larger is better."""
+        ...
+
     def best_of_known(self, n: int) -> list[int]:
         """Positions in `known` of the configurations with the highest values."""
         ...
@@ -81,6 +86,10 @@ class TableTask:
 
     def best_of_known(self, n: int) -> list[int]:
         return [int(row) for row in np.argsort(-self.values, kind="stable")[:n]]
+
+    @property
+    def values_of_known(self) -> Floats:
+        return self.values
 
 
 class ModelTask:
@@ -130,6 +139,10 @@ class ModelTask:
 
     def best_of_known(self, n: int) -> list[int]:
         return [int(row) for row in np.argsort(-self._of_known, kind="stable")[:n]]
+
+    @property
+    def values_of_known(self) -> Floats:
+        return self._of_known
 
     def _values(self, configurations: Configurations) -> Floats:
         X = encode_configurations(self._encoding, configurations.table, self.metafeatures)

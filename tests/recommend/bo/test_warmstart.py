@@ -9,7 +9,14 @@ import pytest
 from metalearners import DEFAULT_LEARNER, new_learner
 from metalearners.learners.base import MetaLearner
 from metalearners.predictions import Prediction
-from recommend.bo.warmstart import SEEDS, STARTS, Start, first_choices, get_start
+from recommend.bo.warmstart import (
+    SEEDS,
+    STARTS,
+    Start,
+    choices_of_most_correlated,
+    first_choices,
+    get_start,
+)
 from recommend.seeds import choose_delta
 from tests.contracts.meta_learner import toy_metafeatures, toy_runs
 from warehouse.configurations.table import ConfigurationTable
@@ -108,14 +115,14 @@ def test_a_start_may_rest_on_another_learner() -> None:
     assert get_start("delta") == Start("delta", DEFAULT_LEARNER)
     assert get_start("delta@lightgbm") == Start("delta", "lightgbm")
     assert get_start("nearest-3") == Start("choose", "nearest-25", {"datasets": 3})
-    assert get_start("knn-3") == get_start("nearest-3")
+    assert get_start("knn-3").settings["comparison"] == "medians"
     assert get_start("nearest-3@bank") == Start("choose", "functional-pca")
 
 
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        ("best", "unknown start 'best'; known are none, top, top-25, worst, delta, nearest-3, nearest-25"),
+        ("best", "unknown start 'best'; known are none, top, top-25, worst, delta, knn-3, nearest-3, nearest-25"),
         ("", "unknown start ''"),
         ("best@bank", "unknown start 'best'"),
         ("delta@oracle", "unknown learner 'oracle'; known are functional-pca, lightgbm"),
@@ -125,3 +132,13 @@ def test_unknown_names_are_answered_with_the_known_ones(name: str, reason: str) 
     with pytest.raises(BadInput, match=reason) as caught:
         get_start(name)
     assert "\n" not in str(caught.value)
+
+
+def test_opt_3_takes_the_best_of_the_datasets_that_truly_rank_alike() -> None:
+    """Toy datasets of even number prefer gini: where the values say so they are the most correlated ones."""
+    model = new_learner("nearest-25", {"datasets": 3}).learn(toy_runs(), toy_metafeatures())
+    for prefers, dataset in ((True, FEW_CLASSES), (False, FEW_CLASSES)):
+        values = np.where(IS_GINI == prefers, 1.0, 0.0) + np.linspace(0, 0.1, len(IS_GINI))
+        positions = choices_of_most_correlated(model, CONFIGURATIONS, dataset, values)
+        assert (IS_GINI[positions] == prefers).all()
+        assert len(set(positions.tolist())) == SEEDS

@@ -146,7 +146,7 @@ def test_smac_leaves_no_files(task: ModelTask, tmp_path: Path, monkeypatch: pyte
 
 
 def test_simulations_start_peers_as_their_own_surrogates(flows: None) -> None:  # noqa: ARG001
-    plan = SimulationPlan(("optuna-tpe+opt-3", "optuna-tpe"), trials=4, kind="model")
+    plan = SimulationPlan(("optuna-tpe+oracle", "optuna-tpe"), trials=4, kind="model")
     best, cold = simulate(runs_of(MIXED, datasets=2), toy_metafeatures(), plan, datasets=["toy:0"])
     assert best.best_so_far[0] == best.best
     assert cold.best_so_far[0] < cold.best
