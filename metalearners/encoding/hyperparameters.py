@@ -5,7 +5,7 @@ never fails on a value it has not seen.
 
     type        example                 columns
     numerical   2, 0.5                  p
-    boolean     True, 0                 p, 0 or 1
+    boolean     True, 0, None           p, 0 or 1; None is neither
     nominal     "gini", None            p as codes, or one-hot p_gini, p_None
     mixed       0.05, "sqrt", None      p_num with words turned into numbers, and p_nom as nominal
     object      PCA(), [1, 2]           none, or as nominal under the object's name
@@ -17,8 +17,8 @@ Notation
     NaN     the configuration does not have the parameter (another algorithm's), or the value is no number
 
 A parameter that a configuration does not have is NaN in its column and 0 in all its one-hot columns. Columns
-that do not vary over the rows that learning saw are left out. Only hyperparameters and sizes of datasets are
-looked at, never results.
+that do not vary over the rows that learning saw are left out; a distribution varies. Only hyperparameters and
+sizes of datasets are looked at, never results.
 """
 
 from __future__ import annotations
@@ -210,8 +210,15 @@ def learn_encoding(
         twice = next(name for name in possible if possible.count(name) > 1)
         raise BadOption(f"two hyperparameters would both give a column {twice!r}: rename one of them")
     size = size.for_rows(len(configurations) if rows is None else len(rows))
+    drawn = {  # columns of parameters that take numbers from a distribution
+        _column_of_numbers(parameter, kind)
+        for parameter, kind in types.items()
+        if Kind.DISTRIBUTION in values_of[parameter].kind
+    }
     columns = tuple(
-        name for name, column, _ in everything._all_columns(values_of, size, rows) if _varies(column)
+        name
+        for name, column, _ in everything._all_columns(values_of, size, rows)
+        if _varies(column) or name in drawn
     )
     return HyperparameterEncoding(types, categories, columns, one_hot)
 

@@ -13,10 +13,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from metalearners.encoding.hyperparameters import HyperparameterEncoding, Objects, learn_encoding
 from metalearners.encoding.imputation import DatasetSize
+from metalearners.encoding.values import frame_of_options
 from warehouse.support.errors import BadOption, UnknownName, UnreadableInput
 from warehouse.support.files import write_text
 
 Configurations = pd.DataFrame | Iterable[Mapping[str, Any]]
+ParameterSpace = Mapping[str, Any]
 
 
 class HyperparameterTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -55,9 +57,16 @@ class HyperparameterTransformer(TransformerMixin, BaseEstimator):  # type: ignor
         self.n_rows = n_rows
         self.n_features = n_features
 
-    def fit(self, X: Configurations, y: object = None) -> Self:  # noqa: ARG002 (scikit-learn passes it)
-        """Learn types and categories from the configurations `X`, (n, parameters)."""
-        configurations, size = self._configurations_and_size(X)
+    def fit(self, X: Configurations | ParameterSpace, y: object = None) -> Self:  # noqa: ARG002 (scikit-learn's)
+        """Learn types and categories.
+
+        Args:
+            X: configurations, (n, parameters), or the space that they are drawn from (thesis, section 3.1.2):
+                parameter -> list of values or distribution, as scikit-learn's `ParameterSampler` takes it.
+        """
+        configurations, size = self._configurations_and_size(
+            frame_of_options(X) if isinstance(X, Mapping) else X
+        )
         self.encoding_ = learn_encoding(configurations, size, one_hot=self.one_hot, objects=self.objects)
         return self
 

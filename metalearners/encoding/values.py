@@ -1,7 +1,9 @@
 """What a hyperparameter's values are: the kind of each value, and from them the type of the parameter.
 
-Types are those of van Hoof's thesis, section 3.1 and Table 3.1. `True` is no number here, though Python says
-so, and NaN is no value: it stands where a configuration does not have the parameter.
+Types are those of van Hoof's thesis, section 3.1 and Table 3.1, which leaves None out where it looks for
+objects and truth values. `True` is no number here, though Python says so, and NaN is no value: it stands where a
+configuration does not have the parameter. Truth values beside a word or a number other than 0 and 1 are
+nominal or mixed: as boolean, which the thesis calls them, the word would be lost.
 """
 
 from __future__ import annotations
@@ -62,6 +64,17 @@ def detect_types(configurations: pd.DataFrame | Mapping[str, Any]) -> dict[str, 
     return {str(name): type_of(take_apart(_listed(values))) for name, values in configurations.items()}
 
 
+def frame_of_options(space: Mapping[str, Any]) -> pd.DataFrame:
+    """The options of a parameter space (thesis, section 3.1.2), one column per parameter, NaN below them.
+
+    Args:
+        space: as for `detect_types`.
+    """
+    return pd.DataFrame(
+        {str(name): pd.Series(list(_listed(values)), dtype=object) for name, values in space.items()}
+    )
+
+
 def take_apart(values: Iterable[Any]) -> Values:
     """Split values, (n,), into their kinds, numbers and labels."""
     if isinstance(values, pd.Series) and isinstance(values.array, pd.Categorical):
@@ -112,7 +125,8 @@ def type_of(values: Values) -> ParameterType:
         return ParameterType.OBJECT
     if kinds and kinds <= {Kind.NUMBER, Kind.DISTRIBUTION}:
         return ParameterType.NUMERICAL
-    only_truth_values = bool(np.isin(values.number[values.kind != Kind.ABSENT], (0, 1)).all())
+    present = ~np.isin(values.kind, (Kind.ABSENT, Kind.NONE))
+    only_truth_values = bool(np.isin(values.number[present], (0, 1)).all())
     if Kind.BOOLEAN in kinds and only_truth_values:
         return ParameterType.BOOLEAN
     return ParameterType.MIXED if kinds & {Kind.NUMBER, Kind.DISTRIBUTION} else ParameterType.NOMINAL

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from metalearners import DEFAULT_LEARNER, canonical_learner
-from metalearners.learners.base import Model
 from metalearners.judging.evaluation import kendall_tau
+from metalearners.learners.base import Model
 from metalearners.learners.neighbours import OrderedFirst
 from recommend.seeds import choose_delta
 from warehouse.configurations.table import ConfigurationTable

@@ -1,14 +1,18 @@
 """The scikit-learn transformer over the hyperparameter encoding."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import loguniform, randint
 from sklearn.base import clone
+from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
 
 from metalearners.encoding.transformer import HyperparameterTransformer
 from warehouse.support.errors import BadInput, Failed
@@ -78,3 +82,59 @@ def test_files_that_cannot_be_used_are_refused(fitted: HyperparameterTransformer
 def test_refuses_what_is_no_configuration() -> None:
     with pytest.raises(BadInput, match="data frame or a list of configurations"):
         HyperparameterTransformer().fit(np.zeros((2, 2)))
+
+
+def table_3_8() -> dict[str, Any]:
+    """The parameter space of the thesis's example."""
+    return {
+        "n_estimators": [2**power for power in range(3, 10)],
+        "criterion": ["gini", "entropy"],
+        "max_features": [step / 20 for step in range(1, 11)],
+        "max_depth": [8, 9, 10, 11, 12, None],
+        "min_samples_split": range(2, 22),
+        "min_samples_leaf": range(1, 22),
+        "bootstrap": [True, False],
+        "@preprocessor": [OneHotEncoder(), PCA(), None],
+    }
+
+
+def test_learns_from_the_parameter_space_of_table_3_8() -> None:
+    transformer = HyperparameterTransformer(n_features=120, objects="nominal").fit(table_3_8())
+    assert set(transformer.get_feature_names_out()) == {
+        "n_estimators",
+        "criterion_gini",
+        "criterion_entropy",
+        "max_features",
+        "max_depth_num",
+        "max_depth_nom_null",
+        "max_depth_nom_None",
+        "min_samples_split",
+        "min_samples_leaf",
+        "bootstrap",
+        "@preprocessor_OneHotEncoder",
+        "@preprocessor_PCA",
+        "@preprocessor_None",
+    }
+    drawn = {**dict.fromkeys(table_3_8(), 5), "criterion": "gini", "max_depth": None, "bootstrap": False}
+    encoded = transformer.transform([{**drawn, "@preprocessor": PCA()}]).iloc[0]
+    assert encoded["max_depth_num"] == 20
+    assert encoded[["criterion_gini", "criterion_entropy", "@preprocessor_PCA"]].tolist() == [1, 0, 1]
+    assert encoded[["bootstrap", "max_depth_nom_None"]].tolist() == [0, 1]
+
+
+def test_a_distribution_of_a_parameter_space_is_numerical() -> None:
+    space = {"C": loguniform(1e-3, 1e3), "max_depth": [randint(1, 9), None], "kernel": ["rbf"]}
+    transformer = HyperparameterTransformer().fit(space)
+    assert list(transformer.get_feature_names_out()) == [
+        "C",
+        "max_depth_num",
+        "max_depth_nom_None",
+        "max_depth_nom_null",
+    ]
+    encoded = transformer.transform([{"C": 0.5, "max_depth": 3, "kernel": "rbf"}])
+    assert encoded.iloc[0].tolist() == [0.5, 3, 0, 1]
+
+
+def test_none_beside_truth_values_is_neither_of_them() -> None:
+    encoded = HyperparameterTransformer().fit_transform([{"warm": True}, {"warm": False}, {"warm": None}])
+    np.testing.assert_array_equal(encoded["warm"], [1, 0, np.nan])

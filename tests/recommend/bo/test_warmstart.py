@@ -138,7 +138,7 @@ def test_opt_3_takes_the_best_of_the_datasets_that_truly_rank_alike() -> None:
     """Toy datasets of even number prefer gini: where the values say so they are the most correlated ones."""
     model = new_learner("nearest-25", {"datasets": 3}).learn(toy_runs(), toy_metafeatures())
     for prefers, dataset in ((True, FEW_CLASSES), (False, FEW_CLASSES)):
-        values = np.where(IS_GINI == prefers, 1.0, 0.0) + np.linspace(0, 0.1, len(IS_GINI))
+        values = np.where(prefers == IS_GINI, 1.0, 0.0) + np.linspace(0, 0.1, len(IS_GINI))
         positions = choices_of_most_correlated(model, CONFIGURATIONS, dataset, values)
         assert (IS_GINI[positions] == prefers).all()
         assert len(set(positions.tolist())) == SEEDS
