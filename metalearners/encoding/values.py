@@ -1,9 +1,9 @@
 """What a hyperparameter's values are: the kind of each value, and from them the type of the parameter.
 
 Types are those of van Hoof's thesis, section 3.1 and Table 3.1, which leaves None out where it looks for
-objects and truth values. `True` is no number here, though Python says so, and NaN is no value: it stands where a
-configuration does not have the parameter. Truth values beside a word or a number other than 0 and 1 are
-nominal or mixed: as boolean, which the thesis calls them, the word would be lost.
+objects and truth values. `True` is no number here, though Python says so, and NaN is no value: it stands
+where a configuration does not have the parameter. Truth values beside a word or a number other than 0 and 1
+are nominal or mixed: as boolean, which the thesis calls them, the word would be lost.
 """
 
 from __future__ import annotations
