@@ -3,7 +3,7 @@
 Notation, beside that of `metalearners.learners.factorization.latent_kernel`
     N, X   configurations, (N, Q) their latent positions
     t, y   trials, (t,) their values; larger is better
-    mu, v  (N,) mean and variance of the function after the trials (the paper's equation 7)
+    mu, v  (N,) mean and variance of a run's value after the trials, noise included (the paper's equation 7)
     xi     by how much a trial should beat the best one so far
 """
 
@@ -32,7 +32,8 @@ def posterior(kernel: LatentKernel, observed: Floats, y: Floats, new: Floats) ->
     L = np.linalg.cholesky(C)
     explained = solve_triangular(L, kernel.covariance(observed, new), lower=True, check_finite=False)
     whitened = solve_triangular(L, y, lower=True, check_finite=False)
-    return whitened @ explained, np.maximum(kernel.alpha - (explained**2).sum(axis=0), 0)
+    of_function = np.maximum(kernel.alpha - (explained**2).sum(axis=0), 0)
+    return whitened @ explained, of_function + kernel.sigma2
 
 
 class LatentSearch:
@@ -52,12 +53,16 @@ class LatentSearch:
         self._X = X
         self.mean: Floats = np.zeros(len(X)) if mean is None else mean.astype(np.float64)
         """(N,) mu"""
-        self.variance: Floats = np.full(len(X), kernel.alpha)
-        """(N,) v"""
+        self._of_function: Floats = np.full(len(X), kernel.alpha)  # v without the noise
         self._explained = np.empty((8, len(X)))  # rows of inverse(L) k(trials, X); room for more than t
         self._trials = 0
         self.best = -np.inf
         """Highest value so far."""
+
+    @property
+    def variance(self) -> Floats:
+        """(N,) v"""
+        return self._of_function + self._kernel.sigma2
 
     def observe(self, position: int, y: float) -> None:
         """A trial of the configuration at this position of X had the value y."""
@@ -68,7 +73,7 @@ class LatentSearch:
         spread = np.sqrt(covariance[position] + self._kernel.sigma2)
         row = covariance / spread
         self.mean = self.mean + row * ((y - self.mean[position]) / spread)
-        self.variance = np.maximum(self.variance - row * row, 0)
+        self._of_function = np.maximum(self._of_function - row * row, 0)
         self._explained[self._trials] = row
         self._trials += 1
         self.best = max(self.best, y)

@@ -15,11 +15,25 @@ def kernel(shape: Shape = "rbf", sigma2: float = 0.1) -> LatentKernel:
 
 
 def test_one_trial_moves_the_mean_by_hand() -> None:
-    """k = 2 at the trial and 2 c elsewhere: mu = 2 c y / 2.1, v = 2 - (2 c)^2 / 2.1."""
+    """k = 2 at the trial and 2 c elsewhere: mu = 2 c y / 2.1, v = 2 + 0.1 - (2 c)^2 / 2.1."""
     c = float(np.exp(-0.25))
     mean, variance = posterior(kernel(), np.zeros((1, 2)), np.array([3.0]), np.array([[1.0, 0.0]]))
     assert mean == pytest.approx([2 * c * 3 / 2.1])
-    assert variance == pytest.approx([2 - (2 * c) ** 2 / 2.1])
+    assert variance == pytest.approx([2.1 - (2 * c) ** 2 / 2.1])
+
+
+def test_three_trials_by_hand() -> None:
+    """The paper's equation 7 where two trials are far from everything and two share a place.
+
+    C = [[2.1, 2, 0], [2, 2.1, 0], [0, 0, 2.1]] and y = (1, 2, 5). At the shared place k = (2, 2, 0), so both
+    rows of C^-1 k are 2 / 4.1: mu = 2 (1 + 2) / 4.1, v = 2 + 0.1 - 2 (2 + 2) / 4.1.
+    Far away from all trials mu = 0 and v = 2 + 0.1.
+    """
+    observed = np.array([[0.0, 0.0], [0.0, 0.0], [100.0, 0.0]])
+    y = np.array([1.0, 2.0, 5.0])
+    mean, variance = posterior(kernel(), observed, y, np.array([[0.0, 0.0], [0.0, 100.0]]))
+    assert mean == pytest.approx([6 / 4.1, 0])
+    assert variance == pytest.approx([2.1 - 8 / 4.1, 2.1])
 
 
 def test_trials_without_noise_are_known_exactly() -> None:

@@ -159,25 +159,34 @@ class ConditionedOnMeasure:
         prior = self.model.prior(configurations, metafeatures)
         if not len(self.trials.values):
             return Prediction(prior.mean)
-        of_trials = self.model.prior(self.trials.configurations, metafeatures)
-        y = self.likelihood.standardized(self.trials.values)
-        return posterior_on_measure(prior, of_trials, y, self.model.latent.kernel.sigma2)
+        return self._after(prior, metafeatures, of_runs=True)
 
     def choose(self, configurations: ConfigurationTable, metafeatures: pd.Series, n: int) -> Positions:
         """Choose as `Model.choose` does; what was tried may be among them."""
         if not len(self.trials.values):
             return self.model.choose(configurations, metafeatures, n)
         prior = self.model.prior(configurations, metafeatures)
-        known = self.predict(configurations, metafeatures)
+        known = self._after(prior, metafeatures, of_runs=False)
         return best_after(prior, known.mean, known.std, n)
+
+    def _after(self, prior: Prior, metafeatures: pd.Series, *, of_runs: bool) -> Prediction:
+        of_trials = self.model.prior(self.trials.configurations, metafeatures)
+        y = self.likelihood.standardized(self.trials.values)
+        return posterior_on_measure(prior, of_trials, y, self.model.latent.kernel.sigma2, of_runs=of_runs)
 
     def condition(self, observations: Observations) -> Self:
         """Knows these trials, too."""
         return type(self)(self.model, self.likelihood, self.trials.with_more(observations))
 
 
-def posterior_on_measure(prior: Prior, of_trials: Prior, y: Floats, sigma2: float) -> Prediction:
-    """The paper's equation 7 for the configurations of `prior`, after trials whose values are `y`, (t,)."""
+def posterior_on_measure(
+    prior: Prior, of_trials: Prior, y: Floats, sigma2: float, *, of_runs: bool = True
+) -> Prediction:
+    """The paper's equation 7 for the configurations of `prior`, after trials whose values are `y`, (t,).
+
+    Args:
+        of_runs: whether the variance is that of a run, as in the paper, or, without the noise, of the function.
+    """
     from scipy.linalg import solve_triangular
 
     C = of_trials.factor @ of_trials.factor.T
@@ -185,8 +194,8 @@ def posterior_on_measure(prior: Prior, of_trials: Prior, y: Floats, sigma2: floa
     L = np.linalg.cholesky(C)
     explained = solve_triangular(L, of_trials.factor @ prior.factor.T, lower=True, check_finite=False)
     whitened = solve_triangular(L, y - of_trials.mean, lower=True, check_finite=False)
-    variance = (prior.factor**2).sum(axis=1) - (explained**2).sum(axis=0)
-    return Prediction(prior.mean + whitened @ explained, np.sqrt(np.maximum(variance, 0)))
+    of_function = np.maximum((prior.factor**2).sum(axis=1) - (explained**2).sum(axis=0), 0)
+    return Prediction(prior.mean + whitened @ explained, np.sqrt(of_function + of_runs * sigma2))
 
 
 # ---- latent positions ----------------------------------------------------------------------------

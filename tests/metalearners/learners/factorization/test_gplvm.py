@@ -1,6 +1,7 @@
 """The GP-LVM of a matrix: what it finds, and that its training can be interrupted."""
 
 from collections.abc import Callable
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -37,6 +38,49 @@ def test_inducing_positions_at_all_configurations_are_exact() -> None:
             np.testing.assert_allclose(other, one, rtol=2e-2, atol=2e-2)
         moved = (low_rank.X.grad + low_rank.Z.grad).numpy()
         np.testing.assert_allclose(moved, exact.X.grad.numpy(), rtol=2e-2, atol=5e-2)
+
+
+@pytest.mark.parametrize("inducing", [False, True])
+def test_slopes_of_batches_are_on_average_the_slope_of_all_datasets(inducing: bool) -> None:
+    """The paper's equation 6 over the six pairs of four datasets.
+
+    Configurations have scores on 4, 3 or 2 datasets. One with 2 is in five of the six pairs, and does not move
+    in the sixth, which the factor N_n / N_Bn does not make up for: its mean slope is 5 / 6 of that of all.
+    """
+    Y = np.random.default_rng(0).normal(size=(9, 4))
+    Y[3:6, 0] = np.nan
+    Y[6:, :2] = np.nan
+    X = np.random.default_rng(1).normal(size=(9, 2))
+    begin = gplvm.GPLVM(LatentKernel("rbf", 1.2, np.array([0.5, 0.2]), 0.2), X, ())
+    objective = gplvm._Objective(Y, ~np.isnan(Y), "cpu")
+
+    def slopes(batch: tuple[int, ...]) -> dict[str, np.ndarray]:
+        model = gplvm._Model(begin, "rbf", X[:4] if inducing else None).double()
+        objective.backward(model, np.array(batch))
+        return {name: parameter.grad.numpy() for name, parameter in model.named_parameters()}
+
+    whole = slopes((0, 1, 2, 3))
+    pairs = [slopes(pair) for pair in combinations(range(4), 2)]
+    for name, expected in whole.items():
+        mean = np.mean([of[name] for of in pairs], axis=0)
+        share = np.array([1.0] * 6 + [5 / 6] * 3)[:, None] if name == "X" else 1.0
+        np.testing.assert_allclose(mean, share * expected, rtol=1e-6, atol=1e-9)
+
+
+def test_a_configuration_moves_by_its_scores_in_the_batch() -> None:
+    """Three scores, of which a batch has one: three times the slope of that dataset, whatever D / |B| is."""
+    Y = np.array([[0.5, -0.2, 1.0, np.nan], [0.1, 0.4, np.nan, 2.0]])
+    begin = gplvm.GPLVM(LatentKernel("rbf", 1.0, np.ones(1), 0.5), np.array([[0.0], [0.7]]), ())
+
+    def slope(of: np.ndarray, batch: list[int]) -> np.ndarray:
+        model = gplvm._Model(begin, "rbf", None)
+        objective = gplvm._Objective(of, ~np.isnan(of), "cpu")
+        objective.backward(model, np.array(batch))
+        return objective.entries * model.X.grad.numpy()
+
+    alone = slope(Y[:, [0]], [0])
+    np.testing.assert_allclose(slope(Y, [0]), 3 * alone)
+    np.testing.assert_allclose(slope(Y, [2]), np.zeros((2, 1)), atol=1e-12)  # a single score has no distance
 
 
 def test_inducing_positions_predict_nearly_as_well() -> None:

@@ -126,14 +126,34 @@ def test_runs_that_are_all_equal_have_a_spread_of_one() -> None:
 def test_one_trial_by_hand() -> None:
     """Prior variances of 4 and 1 with covariance 1, noise 1, and a trial of the first at 3 above its mean.
 
-    The first moves by 3 * 4 / 5 and keeps the variance 4 - 16 / 5, the second by 3 * 1 / 5 and 1 - 1 / 5.
+    The first moves by 3 * 4 / 5 and keeps the variance 4 - 16 / 5, the second by 3 * 1 / 5 and 1 - 1 / 5. A run has
+    the noise on top.
     """
     factor = np.array([[2.0, 0.0], [0.5, np.sqrt(0.75)]])
     prior = Prior(np.array([1.0, -1.0]), factor)
     after = posterior_on_measure(prior, Prior(prior.mean[:1], factor[:1]), np.array([4.0]), 1.0)
     assert after.mean == pytest.approx([1 + 12 / 5, -1 + 3 / 5])
     assert after.std is not None
-    assert after.std**2 == pytest.approx([4 / 5, 4 / 5])
+    assert after.std**2 == pytest.approx([4 / 5 + 1, 4 / 5 + 1])
+    of_function = posterior_on_measure(
+        prior, Prior(prior.mean[:1], factor[:1]), np.array([4.0]), 1.0, of_runs=False
+    )
+    assert of_function.std is not None
+    assert of_function.std**2 == pytest.approx([4 / 5, 4 / 5])
+
+
+def test_three_trials_by_hand() -> None:
+    """Equation 7: three trials, two of them of one function, noise 1.
+
+    Functions f and g are independent with variance 1; f is tried at 2 and 4, g at 6. C = [[2, 1, 0], [1, 2, 0],
+    [0, 0, 2]]. For f: mean (2 + 4) / 3, variance 1 + 1 - 2 / 3; for g: mean 6 / 2, variance 1 + 1 - 1 / 2.
+    """
+    factor = np.array([[1.0, 0.0], [0.0, 1.0]])
+    of_trials = Prior(np.zeros(3), factor[[0, 0, 1]])
+    after = posterior_on_measure(Prior(np.zeros(2), factor), of_trials, np.array([2.0, 4.0, 6.0]), 1.0)
+    assert after.mean == pytest.approx([2, 3])
+    assert after.std is not None
+    assert after.std**2 == pytest.approx([4 / 3, 3 / 2])
 
 
 def test_many_trials_agree_with_the_formula() -> None:
@@ -145,4 +165,4 @@ def test_many_trials_agree_with_the_formula() -> None:
     after = posterior_on_measure(Prior(mean, factor), Prior(mean[:5], factor[:5]), y, 0.3)
     assert after.std is not None
     np.testing.assert_allclose(after.mean, mean + k @ np.linalg.solve(C, y - mean[:5]))
-    np.testing.assert_allclose(after.std**2, np.diag(K - k @ np.linalg.solve(C, k.T)))
+    np.testing.assert_allclose(after.std**2, np.diag(K + 0.3 * np.eye(9) - k @ np.linalg.solve(C, k.T)))
