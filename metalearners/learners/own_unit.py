@@ -137,7 +137,7 @@ class OwnUnit:
 
 
 def learn_own_unit(data: TrainingData, rows: Positions, scores: Floats, expected: Floats) -> OwnUnit | None:
-    """Learn from runs; None where they are on too few datasets.
+    """Learn from runs; None where they are on too few datasets, or no feature tells these apart.
 
     Args:
         rows: (e,) positions of runs in `data`.
@@ -152,6 +152,8 @@ def learn_own_unit(data: TrainingData, rows: Positions, scores: Floats, expected
         return None
     features = _features(data.metafeatures.iloc[lines.index])
     features = features.loc[:, (2 * features.notna().sum() >= len(features)) & (features.std() > 1e-9)]
+    if not len(features.columns):
+        return None
     usual = features.median()
     filled = features.fillna(usual).to_numpy(np.float64)
     centre, scale = centre_and_spread(filled)

@@ -10,17 +10,18 @@ Notation, beside that of `metalearners.learners.factorization.latent_kernel`
     o        rows that a dataset has, n of them
     C        (n, n) K(X_o, X_o) + sigma2 I
     nll      1/2 (n log 2 pi + log |C| + y' C^-1 y), summed over datasets (equation 5)
-    B        datasets of a step. Its slope is multiplied by D / |B| for the kernel's parameters, and by N_n / N_Bn
-             for the position of configuration n (equation 6); N_n and N_Bn are the numbers of its scores, in all
-             and in the batch
+    B        datasets of a step. Its slope is multiplied by D / |B| for the kernel's parameters, and by
+             N_n / N_Bn for the position of configuration n (equation 6); N_n and N_Bn are the numbers of
+             its scores, in all and in the batch
     Z, M     (M, Q) inducing positions. With M < N, K is replaced by Phi Phi', where
              Phi = K(X, Z) chol(K(Z, Z))^-T, and nll by its upper bound (Titsias 2009), which adds the sum
              of (k_nn - |phi_n|^2) / (2 sigma2)
 
-The paper's settings are kept: Q = 20, batches of 50 datasets, 300 epochs, a start from principal components, and
-Q = 5 where 90 % is missing. Two differ. Steps are Adam's at a rate of 0.03 that falls to 0, where the paper has
-plain steps at 1e-7, a rate that goes with the scale of its own matrix (and Adam at 0.01 where 90 % is missing).
-The paper's covariances are exact for 42,000 configurations; beyond 800, inducing positions stand for them here.
+The paper's settings are kept: Q = 20, batches of 50 datasets, 300 epochs, a start from principal components,
+and Q = 5 where 90 % is missing. Two differ. Steps are Adam's, at a rate of 0.03 that falls to 0, where the
+paper has plain steps at 1e-7, a rate that goes with the size of its matrix (and Adam at 0.01 where 90 % is
+missing). The paper's covariances are exact, of 42,000 configurations, too; beyond 800, inducing positions
+stand for them here.
 """
 
 from __future__ import annotations

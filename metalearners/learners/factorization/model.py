@@ -185,7 +185,7 @@ def posterior_on_measure(
     """The paper's equation 7 for the configurations of `prior`, after trials whose values are `y`, (t,).
 
     Args:
-        of_runs: whether the variance is that of a run, as in the paper, or, without the noise, of the function.
+        of_runs: whether the variance is that of a run, as in the paper, or, without noise, of the function.
     """
     from scipy.linalg import solve_triangular
 

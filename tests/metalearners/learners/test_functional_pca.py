@@ -121,3 +121,12 @@ def test_the_first_choice_is_better_than_others_as_often_as_is_stated(noise: flo
         stated.extend(1 - better)
         true.extend(values[first] > values[others])
     assert np.mean(stated) == pytest.approx(np.mean(true), abs=0.07)
+
+
+def test_runs_are_learned_from_where_no_meta_feature_is_known() -> None:
+    """Datasets are then all alike, and nothing is said in the measure's own unit."""
+    nameless = toy_metafeatures()[[]]
+    model = FunctionalPCALearner().fit(toy_runs(), nameless)
+    predicted = model.predict(toy_runs().configurations, nameless.iloc[0])
+    assert np.ptp(predicted.mean) > 0
+    assert model.expect(toy_runs().configurations, nameless.iloc[0]) is None

@@ -44,8 +44,8 @@ def test_inducing_positions_at_all_configurations_are_exact() -> None:
 def test_slopes_of_batches_are_on_average_the_slope_of_all_datasets(inducing: bool) -> None:
     """The paper's equation 6 over the six pairs of four datasets.
 
-    Configurations have scores on 4, 3 or 2 datasets. One with 2 is in five of the six pairs, and does not move
-    in the sixth, which the factor N_n / N_Bn does not make up for: its mean slope is 5 / 6 of that of all.
+    Configurations have scores on 4, 3 or 2 datasets. One with 2 is in five of the six pairs and does not move
+    in the sixth, which N_n / N_Bn does not make up for: its mean slope is 5 / 6 of that of all.
     """
     Y = np.random.default_rng(0).normal(size=(9, 4))
     Y[3:6, 0] = np.nan

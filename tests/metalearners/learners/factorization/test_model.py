@@ -126,8 +126,8 @@ def test_runs_that_are_all_equal_have_a_spread_of_one() -> None:
 def test_one_trial_by_hand() -> None:
     """Prior variances of 4 and 1 with covariance 1, noise 1, and a trial of the first at 3 above its mean.
 
-    The first moves by 3 * 4 / 5 and keeps the variance 4 - 16 / 5, the second by 3 * 1 / 5 and 1 - 1 / 5. A run has
-    the noise on top.
+    The first moves by 3 * 4 / 5 and keeps the variance 4 - 16 / 5, the second by 3 * 1 / 5 and 1 - 1 / 5. A
+    run has the noise on top.
     """
     factor = np.array([[2.0, 0.0], [0.5, np.sqrt(0.75)]])
     prior = Prior(np.array([1.0, -1.0]), factor)
@@ -145,8 +145,9 @@ def test_one_trial_by_hand() -> None:
 def test_three_trials_by_hand() -> None:
     """Equation 7: three trials, two of them of one function, noise 1.
 
-    Functions f and g are independent with variance 1; f is tried at 2 and 4, g at 6. C = [[2, 1, 0], [1, 2, 0],
-    [0, 0, 2]]. For f: mean (2 + 4) / 3, variance 1 + 1 - 2 / 3; for g: mean 6 / 2, variance 1 + 1 - 1 / 2.
+    Functions f and g are independent with variance 1; f is tried at 2 and 4, g at 6.
+    C = [[2, 1, 0], [1, 2, 0], [0, 0, 2]]. For f: mean (2 + 4) / 3, variance 1 + 1 - 2 / 3;
+    for g: mean 6 / 2, variance 1 + 1 - 1 / 2.
     """
     factor = np.array([[1.0, 0.0], [0.0, 1.0]])
     of_trials = Prior(np.zeros(3), factor[[0, 0, 1]])
