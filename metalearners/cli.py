@@ -226,6 +226,9 @@ def plot_latent(
             help="Key or name of a dataset of the warehouse, whose scores are the second colouring."
         ),
     ] = None,
+    pairs: Annotated[
+        bool, typer.Option("--pairs", help="Draw each pair of the six widest dimensions, by algorithm only.")
+    ] = False,
     flow: FlowOption = None,
     measure: MeasureOption = "predictive_accuracy",
     setting: SettingOption = None,
@@ -249,7 +252,7 @@ def plot_latent(
         model = trained_model(
             opened, "pmf", measure, flow, settings=settings, report=lambda now: show(_stands(now))
         )
-    print(draw_latent_space(model, opened, file, dataset))
+    print(draw_latent_space(model, opened, file, dataset, pairs=pairs))
 
 
 def _stands(now: Round) -> str:

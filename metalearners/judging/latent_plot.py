@@ -2,7 +2,7 @@
 
 Notation
     X       (n, Q) positions of configurations, each dimension times the square root of its gamma
-    axes    the two principal directions of X
+    axes    the two principal directions of X (Figure 1), or pairs of its dimensions (Figure 2)
 """
 
 from __future__ import annotations
@@ -21,15 +21,24 @@ from warehouse.store import Warehouse
 from warehouse.support.errors import BadOption, Failed, TooFewRuns, UnknownName
 
 if TYPE_CHECKING:
-    from warehouse.support.arrays import Floats
+    from collections.abc import Iterator
 
+    from matplotlib.figure import Figure
+
+    from warehouse.support.arrays import Flags, Floats
+
+_PAIRED = 6  # dimensions, as in the paper's Figure 2
 _COLOURS = 10  # algorithms beyond so many share the last colour
 
 
-def draw_latent_space(model: StoredModel, warehouse: Warehouse, file: Path, dataset: str | None) -> str:
+def draw_latent_space(
+    model: StoredModel, warehouse: Warehouse, file: Path, dataset: str | None, *, pairs: bool = False
+) -> str:
     """Draw the configurations of the model's runs, and return a sentence about what was drawn.
 
     Args:
+        pairs: the paper's Figure 2: each pair of the first six dimensions of the latent space, by algorithm,
+            in place of the two principal directions by algorithm and by score.
         model: a trained `pmf`.
         dataset: key or name of the dataset whose scores are shown; None = the first one with most runs.
 
@@ -52,13 +61,17 @@ def draw_latent_space(model: StoredModel, warehouse: Warehouse, file: Path, data
     placed = np.flatnonzero(~np.isnan(X).any(axis=1))
     if not len(placed):
         raise TooFewRuns("no configuration of the warehouse has a place in the model's latent space")
+    algorithms = runs.configurations.algorithms.iloc[placed]
+    if pairs:
+        save_figure(_pairs(_widest(X[placed]), algorithms), file)
+        return f"{len(placed):,} configurations: {file}"
     places = pd.DataFrame(_principal_axes(X[placed]), index=runs.configurations.setups[placed])
     own = runs.runs[(runs.runs["dataset"] == key) & runs.runs["setup"].isin(places.index)]
     values = oriented(own["value"].to_numpy(np.float64), runs.measure)
     scores = pd.Series(standard_scores(values), own["setup"]).groupby(level=0).mean()
     figure = Figure(figsize=(12, 5.5), layout="constrained")
     by_algorithm, by_score = figure.subplots(1, 2, sharex=True, sharey=True)
-    _draw_algorithms(by_algorithm, places, runs.configurations.algorithms.iloc[placed])
+    _draw_algorithms(by_algorithm, places, algorithms)
     _draw_scores(figure, by_score, places, scores, name)
     save_figure(figure, file)
     return f"{len(places):,} configurations, {len(scores):,} of them run on {name}: {file}"
@@ -86,15 +99,54 @@ def _principal_axes(X: Floats) -> Floats:
     return axes
 
 
-def _draw_algorithms(axes: Any, places: pd.DataFrame, algorithm: pd.Series) -> None:
+def _widest(X: Floats) -> Floats:
+    """(n, at most 6) the dimensions of X in which configurations are furthest apart, the widest first.
+
+    From principal components, that is the order in which the paper's "first 6" were put before training.
+    """
+    widest: Floats = X[:, np.argsort(-X.std(axis=0), kind="stable")[:_PAIRED]]
+    return widest
+
+
+def _pairs(X: Floats, algorithm: pd.Series) -> Figure:
+    """Every pair of the dimensions of X, (n, q), below the diagonal."""
+    from matplotlib.figure import Figure
+
+    many = max(X.shape[1] - 1, 1)
+    figure = Figure(figsize=(2.2 * many + 1, 2.2 * many + 1), layout="constrained")
+    grid = figure.subplots(many, many, squeeze=False, sharex="col", sharey="row")
+    for row in range(many):
+        for column in range(many):
+            axes = grid[row, column]
+            if column > row or X.shape[1] < 2:
+                axes.set_visible(False)
+                continue
+            for colour, label, own in _coloured(algorithm):
+                axes.scatter(
+                    X[own, column], X[own, row + 1], s=5, color=colour, alpha=0.8, linewidths=0, label=label
+                )
+            if row == many - 1:
+                axes.set_xlabel(f"dimension {column + 1}")
+            if column == 0:
+                axes.set_ylabel(f"dimension {row + 2}")
+    lines, names = grid[0, 0].get_legend_handles_labels()
+    figure.legend(lines, names, loc="upper right", fontsize=9, frameon=False, markerscale=3)
+    return figure
+
+
+def _coloured(algorithm: pd.Series) -> Iterator[tuple[Any, str | None, Flags]]:
+    """Colour, label and configurations, (n,), of each algorithm, the most common first."""
     from matplotlib import colormaps
 
     palette = colormaps["tab10"]
-    common = algorithm.value_counts()
-    for number, (name, count) in enumerate(common.items()):
-        own = places[(algorithm == name).to_numpy()]
-        colour = palette(min(number, _COLOURS - 1))
+    for number, (name, count) in enumerate(algorithm.value_counts().items()):
         label = f"{name} ({count})" if number < _COLOURS else None
+        yield palette(min(number, _COLOURS - 1)), label, (algorithm == name).to_numpy()
+
+
+def _draw_algorithms(axes: Any, places: pd.DataFrame, algorithm: pd.Series) -> None:
+    for colour, label, rows in _coloured(algorithm):
+        own = places[rows]
         axes.scatter(own[0], own[1], s=14, color=colour, alpha=0.8, linewidths=0, label=label)
     axes.set(title="configurations by algorithm", xlabel="first direction", ylabel="second direction")
     axes.figure.legend(loc="outside lower center", ncols=5, fontsize=8, frameon=False)

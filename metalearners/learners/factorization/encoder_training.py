@@ -56,7 +56,7 @@ def train_encoder(
         latent: Q.
         steps: how many, with AdamW.
         seed: of the network's first weights and of the choice of runs.
-        device: of torch: `cpu` or `cuda`.
+        device: of torch: `cpu`, `cuda` or `auto`.
         start: an encoder of as many columns, and its kernel, to go on from.
         checkpoint, report: as in `metalearners.learners.factorization.gplvm.train`.
 

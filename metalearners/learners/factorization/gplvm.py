@@ -103,7 +103,7 @@ def train(
         rate: of the steps (Adam), which falls to 0 along half a cosine.
         inducing: M; None = all configurations up to 800 of them, and 256 beyond.
         seed: of the order of datasets and the choice of inducing positions.
-        device: of torch: `cpu` or `cuda`.
+        device: of torch: `cpu`, `cuda` or `auto`.
         start: a model to go on from, in place of the principal components. Configurations beyond its own are
             new, and begin where the mean of those with the most similar scores stands.
         checkpoint: a file to keep the state in, twice a minute. Training that finds one there goes on from it
@@ -121,8 +121,9 @@ def train(
         latent = LATENT_SPARSE if observed.mean() < 1 - SPARSE else LATENT
     torch.manual_seed(seed)
     state = _begin(Y, observed, min(latent, *Y.shape), kernel, start)
-    model = _Model(state, kernel, _inducing(state.X, inducing, seed)).to(torch_device(device))
-    objective = _Objective(Y, observed, device)
+    place = torch_device(device)
+    model = _Model(state, kernel, _inducing(state.X, inducing, seed)).to(place)
+    objective = _Objective(Y, observed, place)
     optimizer = torch.optim.Adam(model.parameters(), rate)
     steps = math.ceil(Y.shape[1] / BATCH)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, epochs * steps)
@@ -234,7 +235,7 @@ def correlation(r2: Tensor, shape: Shape) -> Tensor:
 class _Objective:
     """nll of batches of datasets, exact or by inducing positions."""
 
-    def __init__(self, Y: Floats, observed: Flags, device: str) -> None:
+    def __init__(self, Y: Floats, observed: Flags, device: torch.device | str) -> None:
         self.entries = int(observed.sum())
         self._Y = Y
         self._observed = observed
@@ -292,7 +293,9 @@ class _Objective:
 
 
 def torch_device(name: str) -> torch.device:
-    """The device, if it is there; else `BadInput`."""
+    """The device, if it is there; else `BadInput`. `auto` is a GPU where torch finds one, and else the CPU."""
+    if name == "auto":
+        name = "cuda" if torch.cuda.is_available() else "cpu"
     try:
         device = torch.device(name)
         torch.zeros(1, device=device)

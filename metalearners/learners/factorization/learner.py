@@ -83,7 +83,7 @@ class FactorizationLearner(WithSettings):
     seed: int = 0
     """Of the order in which runs are learned from."""
     device: str = "cpu"
-    """Of torch, `cpu` or `cuda`."""
+    """Of torch: `cpu`, `cuda`, or `auto`, which is a GPU where there is one."""
 
     def __post_init__(self) -> None:
         if self.kernel not in get_args(Shape):

@@ -98,6 +98,18 @@ def test_the_dataset_of_this_key_or_name_is_shown(
     assert [points(drawn[0], panel) for panel in (0, 1)] == [20, 20]
 
 
+@pytest.mark.parametrize(("dimensions", "panels"), [(2, 1), (4, 6), (8, 15)])
+def test_each_pair_of_six_dimensions_is_a_panel(
+    warehouse: Warehouse, drawn: list[Any], dimensions: int, panels: int
+) -> None:
+    """The paper's Figure 2: 15 pairs of six dimensions, each with all configurations."""
+    model = factorization(placed(warehouse, dimensions))
+    said = draw_latent_space(model, warehouse, Path("pairs.png"), None, pairs=True)
+    assert said == "20 configurations: pairs.png"
+    shown = [number for number, axes in enumerate(drawn[0].axes) if axes.get_visible()]
+    assert [points(drawn[0], number) for number in shown] == [20] * panels
+
+
 @pytest.mark.parametrize("dimensions", [1, 4])
 def test_configurations_without_a_position_are_left_out_in_any_number_of_dimensions(
     warehouse: Warehouse, drawn: list[Any], dimensions: int

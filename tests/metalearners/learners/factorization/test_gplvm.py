@@ -12,7 +12,7 @@ from metalearners.learners.factorization.latent_kernel import LatentKernel
 from tests.metalearners.learners.factorization.matrices import NOISE, dense_nll, drawn
 from warehouse.support.errors import BadInput
 
-pytest.importorskip("torch", reason="training needs the extra `pmf`")
+torch = pytest.importorskip("torch", reason="training needs the extra `pmf`")
 gplvm = pytest.importorskip("metalearners.learners.factorization.gplvm")
 checkpoint = pytest.importorskip("metalearners.learners.factorization.checkpoint")
 
@@ -183,6 +183,24 @@ def test_new_configurations_and_datasets_join_a_trained_model() -> None:
 def test_a_matrix_without_two_different_scores_is_refused(Y: np.ndarray) -> None:
     with pytest.raises(BadInput, match="no two different"):
         gplvm.train(Y)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+def test_without_a_gpu_cuda_is_refused_in_a_line_and_auto_is_the_cpu() -> None:
+    with pytest.raises(BadInput, match="torch has no device 'cuda' here") as refused:
+        gplvm.train(drawn(5, 5, 0.0)[0], device="cuda")
+    assert "\n" not in str(refused.value)
+    assert gplvm.torch_device("auto").type == "cpu"
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="torch finds no GPU with CUDA here")
+@pytest.mark.parametrize("inducing", [None, 20])
+def test_a_gpu_finds_what_the_cpu_finds(inducing: int | None) -> None:
+    Y, _ = drawn(60, 30, missing=0.2)
+    on_cpu, on_gpu = (
+        gplvm.train(Y, latent=2, epochs=5, inducing=inducing, device=device) for device in ("cpu", "auto")
+    )
+    np.testing.assert_allclose(on_gpu.losses, on_cpu.losses, rtol=1e-2)
 
 
 def test_a_device_that_is_not_there_is_refused() -> None:
