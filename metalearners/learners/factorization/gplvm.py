@@ -248,13 +248,14 @@ class _Objective:
         """Give the parameters their slopes by equation 6, and return nll, both per entry of Y."""
         of_datasets = self._Y.shape[1] / len(batch)
         loss = self.nll(model, batch) * (of_datasets / self.entries)
-        loss.backward()  # type: ignore[no-untyped-call]
+        loss.backward()
         in_batch = self._observed[:, batch].sum(axis=1)
         of_rows = np.where(in_batch > 0, self._observed.sum(axis=1) / np.maximum(in_batch, 1), 0.0)
         slope = model.X.grad
         assert slope is not None
         slope *= torch.tensor(of_rows / of_datasets, dtype=slope.dtype, device=slope.device)[:, None]
-        return loss.item()
+        value: float = loss.item()
+        return value
 
     def nll(self, model: _Model, batch: Positions) -> Tensor:
         if model.Z is None:
@@ -293,7 +294,7 @@ class _Objective:
 
 
 def torch_device(name: str) -> torch.device:
-    """The device, if it is there; else `BadInput`. `auto` is a GPU where torch finds one, and else the CPU."""
+    """The device, if it is there; else `BadInput`. `auto` is a GPU where torch finds one, else the CPU."""
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
     try:
