@@ -326,9 +326,7 @@ def _single_conditions(condition: Any) -> list[Any]:
     """The conditions that a conjunction is made of; of one that is none, itself."""
     from ConfigSpace.conditions import Conjunction
 
-    return (
-        condition.get_descendant_literal_conditions() if isinstance(condition, Conjunction) else [condition]
-    )
+    return list(condition.dlcs) if isinstance(condition, Conjunction) else [condition]
 
 
 @lru_cache(maxsize=1024, typed=True)

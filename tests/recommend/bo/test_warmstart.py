@@ -122,7 +122,10 @@ def test_a_start_may_rest_on_another_learner() -> None:
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        ("best", "unknown start 'best'; known are none, top, top-25, worst, delta, knn-3, nearest-3, nearest-25"),
+        (
+            "best",
+            "unknown start 'best'; known are none, top, top-25, worst, delta, knn-3, nearest-3, nearest-25",
+        ),
         ("", "unknown start ''"),
         ("best@bank", "unknown start 'best'"),
         ("delta@oracle", "unknown learner 'oracle'; known are functional-pca, lightgbm"),
