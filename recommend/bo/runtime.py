@@ -25,8 +25,9 @@ from recommend.bo.surrogates.base import Matrix
 from recommend.ranking import RankingContext
 from recommend.space import Configurations
 from warehouse.queries import RunTable
+from warehouse.store import Warehouse
 from warehouse.support.arrays import Floats
-from warehouse.support.errors import BadInput, TooFewRuns
+from warehouse.support.errors import TooFewRuns, UnknownName
 
 MEASURES = ("wall_clock_time_millis", "usercpu_time_millis")
 """Measures of a run's time, the preferred one first."""
@@ -100,8 +101,23 @@ def warehouse_times(known: RankingContext) -> RunningTimes:
     Raises:
         BadInput: they say nothing about it.
     """
+    runs = without_datasets(timed_runs(known.warehouse), known.left_out.keys())
+    return RunningTimes(runs, known.warehouse.metafeatures(), known.metafeatures())
+
+
+def timed_runs(warehouse: Warehouse, flow: str | None = None) -> RunTable:
+    """Runs of a flow, or of all, that state their time, in milliseconds.
+
+    Raises:
+        BadInput: no run does.
+    """
     for measure in MEASURES:
-        with suppress(BadInput):
-            runs = without_datasets(known.warehouse.run_table(None, measure), known.left_out.keys())
-            return RunningTimes(runs, known.warehouse.metafeatures(), known.metafeatures())
+        with suppress(UnknownName):
+            return warehouse.run_table(flow, measure, related=False)
     raise TooFewRuns(f"no run of the warehouse has a time ({', '.join(MEASURES)})")
+
+
+def seconds_of(runs: RunTable) -> pd.Series:
+    """Run -> seconds, of timed runs."""
+    seconds: pd.Series = runs.runs.set_index("run")["value"] / 1000
+    return seconds

@@ -28,8 +28,9 @@ from metalearners import DEFAULT_LEARNER, LEARNERS
 from metalearners.encoding.scores import oriented
 from metalearners.encoding.training_data import runs_on, select_runs
 from metalearners.judging.evaluation import interval, kendall_tau, normalized_regret
+from metalearners.judging.folds import Half
 from tests.benchmarks.first_choices import parser_of, significance
-from tests.benchmarks.folds import Half, left_out
+from tests.benchmarks.folds import left_out
 from tests.benchmarks.what_wins import markdown
 from warehouse.configurations.configuration import Configuration
 from warehouse.queries import RunTable

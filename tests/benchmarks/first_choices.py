@@ -33,7 +33,8 @@ from ingest.keys import setup_of
 from metalearners.encoding.scores import oriented
 from metalearners.encoding.training_data import runs_on
 from metalearners.judging.evaluation import TOPS, interval, kendall_tau
-from tests.benchmarks.folds import HALVES, Half, half_of, left_out
+from metalearners.judging.folds import HALVES, Half, half_of
+from tests.benchmarks.folds import left_out
 from tests.benchmarks.what_wins import markdown, regrets
 from warehouse.configurations.configuration import Configuration
 from warehouse.measures import canonical_measure

@@ -31,7 +31,8 @@ from ingest.running.plan import Plan, Source, read_plan
 from metalearners import DEFAULT_LEARNER
 from metalearners.encoding.training_data import runs_on
 from metalearners.judging.evaluation import interval
-from tests.benchmarks.folds import HALVES, Half, left_out
+from metalearners.judging.folds import HALVES, Half
+from tests.benchmarks.folds import left_out
 from tests.benchmarks.real_fits import flaml_pipeline
 from warehouse.queries import RunTable
 from warehouse.store import STARTER, Warehouse

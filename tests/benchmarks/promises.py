@@ -23,10 +23,11 @@ import pandas as pd
 
 from metalearners import DEFAULT_LEARNER, LEARNERS
 from metalearners.encoding.training_data import runs_on
+from metalearners.judging.folds import Half
 from metalearners.predictions import InOwnUnit, Observations
 from recommend.expectations import default_of
 from tests.benchmarks.first_choices import parser_of
-from tests.benchmarks.folds import Half, left_out
+from tests.benchmarks.folds import left_out
 from tests.benchmarks.what_wins import markdown
 from warehouse.queries import RunTable
 from warehouse.store import Warehouse

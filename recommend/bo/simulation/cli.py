@@ -1,21 +1,28 @@
 """`tune simulate`: how ways to search compare on datasets whose runs are known."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeVar, get_args
 
+import pandas as pd
 import typer
 
-from recommend.bo.simulation.curves import curves_of, draw, write_csv
+from metalearners.judging.folds import HALVES, Half, families_of, half_of
+from recommend.bo.runtime import seconds_of, timed_runs
+from recommend.bo.simulation.curves import UNITS, curves_of, draw, write_csv
 from recommend.bo.simulation.peers import PEERS
-from recommend.bo.simulation.runner import SimulationPlan
+from recommend.bo.simulation.runner import By, SimulationPlan
 from recommend.bo.simulation.runner import simulate as run_simulation
 from warehouse.options import MeasureOption, WarehouseOption
+from warehouse.queries import RunTable
 from warehouse.store import Warehouse
 from warehouse.support import console
 from warehouse.support.console import JsonOption, QuietOption
+from warehouse.support.errors import BadOption, TooFewRuns
 from warehouse.support.journal import Journal
 
+Word = TypeVar("Word", bound=str)
 METHODS = ("blend+top", "gbqr+delta", "gbqr+none", "forest+none", "order", "random", "random-2x")
 """What is compared where nothing else is asked for."""
 
@@ -41,13 +48,36 @@ def simulate(
             "whole space."
         ),
     ] = "table",
-    trials: Annotated[int, typer.Option(min=1, help="Trials of each search.")] = 50,
+    trials: Annotated[
+        int, typer.Option(min=1, help="Trials of each search, or usual ones --by seconds.")
+    ] = 50,
+    by: Annotated[
+        str,
+        typer.Option(
+            help="What searches have equally much of: trials, or seconds, in median run times of the dataset."
+        ),
+    ] = "trials",
     repeats: Annotated[int, typer.Option(min=1, help="Searches of each method on each dataset.")] = 1,
     dataset: Annotated[
         list[str] | None,
         typer.Option(help="Search on this dataset only. May be repeated.", show_default=False),
     ] = None,
-    jobs: Annotated[int, typer.Option(min=1, help="Datasets at the same time.")] = 1,
+    least_rows: Annotated[int, typer.Option(min=0, help="Search on datasets of so many rows and more.")] = 0,
+    half: Annotated[
+        str | None,
+        typer.Option(
+            help=f"Search on one half of the families of datasets: {' or '.join(HALVES)}.", show_default=False
+        ),
+    ] = None,
+    folds: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            help="Learn for the datasets of a fold from all others; families are dealt into so many folds. "
+            "0: each family is left out alone.",
+        ),
+    ] = 0,
+    jobs: Annotated[int, typer.Option(min=1, help="Folds at the same time.")] = 1,
     history: Annotated[
         Path | None,
         typer.Option(
@@ -63,16 +93,19 @@ def simulate(
     at: Annotated[
         int | None,
         typer.Option(
-            min=1, help="Test for differences after so many trials. Default: over all.", show_default=False
+            min=1,
+            help="Test for differences after so many trials, or usual run times. Default: over all.",
+            show_default=False,
         ),
     ] = None,
     warehouse: WarehouseOption = None,
     quiet: QuietOption = False,
     output: JsonOption = "table",
 ) -> None:
-    """Search on each dataset with what was learned from the others, and compare.
+    """Search on each dataset with what was learned from datasets of other families, and compare.
 
-    Regret is how far the best value so far is from the best there is, over the range of all values.
+    Regret is how far the best value so far is from the best there is, over the range of all values. A usual run
+    time is the median of the dataset's runs.
 
     Examples:
 
@@ -83,18 +116,29 @@ def simulate(
     console.check_format(output)
     known = Warehouse.open(warehouse)
     runs = known.run_table(flow, measure)
-    plan = SimulationPlan(tuple(dict.fromkeys(method or METHODS)), trials=trials, seeds=repeats, kind=tasks)
+    metafeatures = known.metafeatures()
+    plan = SimulationPlan(
+        tuple(dict.fromkeys(method or METHODS)),
+        trials=trials,
+        seeds=repeats,
+        kind=tasks,
+        folds=folds,
+        by=_one_of("by", by, get_args(By)),
+    )
+    of_half = None if half is None else _one_of("half", half, HALVES)
+    chosen = _chosen(runs, metafeatures, dataset, least_rows, of_half)
     with console.progress(quiet) as show:
         searched = run_simulation(
             runs,
-            known.metafeatures(),
+            metafeatures,
             plan,
-            datasets=dataset or None,
+            times=_times(known, flow),
+            datasets=chosen,
             jobs=jobs,
             journal=None if history is None else Journal(history),
             on_result=lambda done, of: show(f"{done} of {of} datasets"),
         )
-    curves = curves_of(searched)
+    curves = curves_of(searched, plan.by, trials)
     if csv is not None:
         write_csv(curves, csv)
     if plot is not None:
@@ -114,5 +158,41 @@ def simulate(
         return
     print(summary.table())
     if comparison is not None:
-        over = f"regret after {at}" if at is not None else f"mean regret over {trials} trials"
+        over = f"regret after {at}" if at is not None else f"mean regret over {trials} {UNITS[plan.by]}"
         print(f"\n{comparison.table(over)}")
+
+
+def _times(warehouse: Warehouse, flow: str | None) -> pd.Series | None:
+    """Run -> seconds; None where no run of the flow states its time."""
+    try:
+        return seconds_of(timed_runs(warehouse, flow))
+    except TooFewRuns:
+        return None
+
+
+def _one_of(option: str, value: str, known: Sequence[Word]) -> Word:
+    for word in known:
+        if value == word:
+            return word
+    raise BadOption(f"unknown --{option} {value!r}; known are {', '.join(known)}")
+
+
+def _chosen(
+    runs: RunTable,
+    metafeatures: pd.DataFrame,
+    datasets: Sequence[str] | None,
+    least_rows: int,
+    half: Half | None,
+) -> list[str] | None:
+    """Datasets to search on; None = all."""
+    if not least_rows and half is None:
+        return list(datasets) if datasets else None
+    rows, families = metafeatures["NumberOfInstances"], families_of(runs)
+    chosen = [
+        dataset
+        for dataset in datasets or families.index
+        if rows.get(dataset, 0) >= least_rows and half in (None, half_of(families.get(dataset, dataset)))
+    ]
+    if not chosen:
+        raise TooFewRuns("no dataset with runs is so large and in this half")
+    return chosen

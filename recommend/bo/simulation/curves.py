@@ -8,6 +8,11 @@ Notation
                   then counts for all searches on the dataset
     regret        (M, D, S, T) (best - best_so_far) / (best - worst), smaller is better; 0 where best = worst,
                   above 1 where a model's value is below the worst that its task knows
+    usual         median seconds of the runs on a dataset
+    by seconds    position k of best_so_far, regret and rank is what was found in k usual run times of the dataset,
+                  by the trials that ended in them; before the first one ended it is the worst known value.
+                  Long runs cost as much as they last, and so a dataset of long runs counts as one of short ones.
+                  The seconds are those of trials; to choose them costs ours, which is another machine's time
     rank          (M, D, S, T) of a method among all on one dataset with one seed after as many trials,
                   1 = best; ties share their mean rank
     interval      95 % confidence interval of a mean over datasets, by Student's t; the mean over the seeds of
@@ -30,21 +35,23 @@ import pandas as pd
 from metalearners.judging.comparison import Comparison, compare_evaluations
 from metalearners.judging.evaluation import Interval, interval
 from metalearners.judging.figures import save_figure
-from recommend.bo.simulation.runner import Searched
+from recommend.bo.simulation.runner import By, Searched
 from warehouse.support.arrays import Floats
 from warehouse.support.errors import Failed, TooFewRuns
 from warehouse.support.files import write_text
 
 SHOWN = (1, 3, 5, 10, 25, 50, 100)
 """Numbers of trials that summaries show."""
+UNITS: dict[By, str] = {"trials": "trials", "seconds": "usual run times"}
 LEAST = 1e-5
 """Regret at which pictures end."""
+_ROUNDED = 1e-9  # part of a sum of seconds that rounding may add
 _DIGITS = 12  # of regrets that are compared: means of equal numbers differ in the last ones
 
 
 @dataclass(frozen=True)
 class After:
-    """How a method stands after so many trials."""
+    """How a method stands after so many trials, or usual run times."""
 
     trials: int
     regret: Interval
@@ -60,6 +67,8 @@ class MethodSummary:
     method: str
     seconds: float
     """Time that choosing the configuration of a trial took, mean over all trials."""
+    trial_seconds: float | None
+    """Time that a trial took, mean over all trials; None = nobody knows."""
     after: tuple[After, ...]
 
 
@@ -71,6 +80,7 @@ class CurvesSummary:
     seeds: int
     trials: int
     methods: tuple[MethodSummary, ...]
+    by: By = "trials"
 
     def document(self) -> dict[str, Any]:
         """All of it as JSON values; null for the ends of an interval over one dataset."""
@@ -78,10 +88,12 @@ class CurvesSummary:
             "datasets": self.datasets,
             "seeds": self.seeds,
             "trials": self.trials,
+            "by": self.by,
             "methods": [
                 {
                     "method": one.method,
                     "seconds": one.seconds,
+                    "trial_seconds": one.trial_seconds,
                     "after": [
                         {"trials": after.trials, "regret": _json(after.regret), "rank": after.rank}
                         for after in one.after
@@ -98,19 +110,23 @@ class CurvesSummary:
         on = f"{self.datasets} datasets" + (f", {self.seeds} seeds" if self.seeds > 1 else "")
         return "\n".join(
             [
-                f"mean regret after so many trials, and its 95 % interval; {on}",
+                f"mean regret after so many {UNITS[self.by]}, and its 95 % interval; {on}",
                 f"{'':<{width}}" + "".join(f"{trials:>17}" for trials in shown),
                 *(
                     f"{one.method:<{width}}" + "".join(f"{_cell(after.regret):>17}" for after in one.after)
                     for one in self.methods
                 ),
                 "",
-                f"mean rank among {len(self.methods)} after so many trials, and seconds per trial to choose",
-                f"{'':<{width}}" + "".join(f"{trials:>8}" for trials in shown) + f"{'seconds':>11}",
+                f"mean rank among {len(self.methods)} after so many {UNITS[self.by]}, and seconds per trial "
+                "to choose and to run",
+                f"{'':<{width}}"
+                + "".join(f"{trials:>8}" for trials in shown)
+                + f"{'to choose':>11}{'to run':>11}",
                 *(
                     f"{one.method:<{width}}"
                     + "".join(f"{after.rank:>8.2f}" for after in one.after)
                     + f"{one.seconds:>11.4f}"
+                    + ("" if one.trial_seconds is None else f"{one.trial_seconds:>11.4g}")
                     for one in self.methods
                 ),
             ]
@@ -129,10 +145,13 @@ class Curves:
     regret: Floats
     seconds: Floats
     """(M,) that choosing the configurations of one trial took."""
+    trial_seconds: Floats
+    """(M,) that a trial took; NaN where nobody knows."""
+    by: By = "trials"
 
     @property
     def trials(self) -> int:
-        """Number of trials, T."""
+        """Number of trials, or of usual run times, T."""
         return int(self.regret.shape[-1])
 
     @cached_property
@@ -144,11 +163,17 @@ class Curves:
         return ranks
 
     def frame(self) -> pd.DataFrame:
-        """A row per trial of every search: dataset, method, seed, trial from 1, best_so_far, regret."""
+        """A row per trial of every search: dataset, method, seed, trial from 1, best_so_far, regret, rank.
+
+        By seconds the column `trial` is `usual_times`.
+        """
+        step = "trial" if self.by == "trials" else "usual_times"
         rows = product(self.methods, self.datasets, self.seeds, range(1, self.trials + 1))
-        table = pd.DataFrame(rows, columns=["method", "dataset", "seed", "trial"])
-        found = table.assign(best_so_far=self.best_so_far.ravel(), regret=self.regret.ravel())
-        return found[["dataset", "method", "seed", "trial", "best_so_far", "regret"]]
+        table = pd.DataFrame(rows, columns=["method", "dataset", "seed", step])
+        found = table.assign(
+            best_so_far=self.best_so_far.ravel(), regret=self.regret.ravel(), rank=self.rank.ravel()
+        )
+        return found[["dataset", "method", "seed", step, "best_so_far", "regret", "rank"]]
 
     def mean_regret(self, method: int, trials: int) -> Interval:
         """Mean regret of the method at this position after so many trials."""
@@ -166,6 +191,7 @@ class Curves:
                 MethodSummary(
                     method,
                     float(self.seconds[place]),
+                    None if np.isnan(self.trial_seconds[place]) else float(self.trial_seconds[place]),
                     tuple(
                         After(trials, self.mean_regret(place, trials), float(rank[place, trials - 1]))
                         for trials in shown
@@ -173,13 +199,14 @@ class Curves:
                 )
                 for place, method in enumerate(self.methods)
             ),
+            by=self.by,
         )
 
     def compare(self, trials: int | None = None) -> Comparison:
         """Whether methods differ in regret by more than chance; what is compared is one figure per dataset.
 
         Args:
-            trials: number of them after which the regret counts; None = its mean over all trials.
+            trials: number of them, or of usual run times, after which the regret counts; None = its mean over all.
 
         Raises:
             BadInput: there is only one method, or no search had so many trials.
@@ -188,18 +215,23 @@ class Curves:
         if len(self.methods) < 2:
             raise TooFewRuns("a comparison takes two methods or more")
         if trials is not None and not 1 <= trials <= self.trials:
-            raise TooFewRuns(f"can't compare after {trials} trials: there are {self.trials}")
+            raise TooFewRuns(f"can't compare after {trials} {UNITS[self.by]}: there are {self.trials}")
         counted = self.regret if trials is None else self.regret[..., [trials - 1]]
         figures = np.round(counted.mean(axis=(2, 3)), _DIGITS).T  # (D, M)
         results = pd.DataFrame(figures, index=list(self.datasets), columns=list(self.methods))
         return compare_evaluations(results, larger_is_better=False)
 
 
-def curves_of(searched: Sequence[Searched]) -> Curves:
+def curves_of(searched: Sequence[Searched], by: By = "trials", usual_times: int = 50) -> Curves:
     """What these searches show.
 
+    Args:
+        by: what they had equally much of.
+        usual_times: T by seconds.
+
     Raises:
-        BadInput: there is none or one without a trial, or a method lacks a dataset or seed of another.
+        BadInput: there is none or one without a trial, a method lacks a dataset or seed of another, or nobody
+            knows how long a trial took and it is by seconds.
     """
     if not searched or not all(one.best_so_far for one in searched):
         raise TooFewRuns("there is no search, or one without a trial: nothing to show")
@@ -211,15 +243,10 @@ def curves_of(searched: Sequence[Searched]) -> Curves:
     for key in keys:
         if key not in found:
             raise TooFewRuns("{} was not run on {} with seed {}, but others were".format(*key))
-    longest = max(len(one.best_so_far) for one in searched)
+    longest = usual_times if by == "seconds" else max(len(one.best_so_far) for one in searched)
+    steps = _by_seconds if by == "seconds" else _by_trials
     shape = (len(methods), len(datasets), len(seeds))
-    best_so_far = np.array(
-        [
-            np.pad(found[key].best_so_far, (0, longest - len(found[key].best_so_far)), mode="edge")
-            for key in keys
-        ],
-        dtype=np.float64,
-    ).reshape(*shape, longest)
+    best_so_far = np.array([steps(found[key], longest) for key in keys]).reshape(*shape, longest)
     best = np.array([found[key].best for key in keys]).reshape(shape).max(axis=(0, 2))
     best = np.maximum(best, best_so_far.max(axis=(0, 2, 3)))
     worst = np.array([found[key].worst for key in keys]).reshape(shape).min(axis=(0, 2))
@@ -228,6 +255,9 @@ def curves_of(searched: Sequence[Searched]) -> Curves:
     regret = np.divide(missed, span, out=np.zeros_like(missed), where=span > 0)
     seconds = np.array([found[key].seconds for key in keys]).reshape(shape).sum(axis=(1, 2))
     asked = np.array([len(found[key].best_so_far) for key in keys]).reshape(shape).sum(axis=(1, 2))
+    ran = (
+        np.array([sum(found[key].trial_seconds or [np.nan]) for key in keys]).reshape(shape).sum(axis=(1, 2))
+    )
     order = np.argsort(regret.mean(axis=(1, 2, 3)), kind="stable")
     return Curves(
         methods=tuple(methods[place] for place in order),
@@ -236,7 +266,24 @@ def curves_of(searched: Sequence[Searched]) -> Curves:
         best_so_far=best_so_far[order],
         regret=regret[order],
         seconds=(seconds / asked)[order],
+        trial_seconds=(ran / asked)[order],
+        by=by,
     )
+
+
+def _by_trials(one: Searched, longest: int) -> Floats:
+    """(T,) best value after each trial."""
+    return np.pad(np.array(one.best_so_far), (0, longest - len(one.best_so_far)), mode="edge")
+
+
+def _by_seconds(one: Searched, longest: int) -> Floats:
+    """(T,) best value of the trials that ended in the first usual run time of the dataset, in two, and so on."""
+    if one.trial_seconds is None or one.usual_seconds is None:
+        raise TooFewRuns(f"nobody knows how long a trial on {one.dataset} took: nothing to show by seconds")
+    ends = np.cumsum(one.trial_seconds) * (1 - _ROUNDED)
+    ended = np.searchsorted(ends, one.usual_seconds * np.arange(1, longest + 1), side="right")
+    found: Floats = np.array([one.worst, *one.best_so_far])[ended]
+    return found
 
 
 def write_csv(curves: Curves, path: Path) -> None:
@@ -249,7 +296,7 @@ def write_csv(curves: Curves, path: Path) -> None:
 
 
 def draw(curves: Curves, path: Path, title: str) -> None:
-    """Draw mean regret with its interval, and mean rank, against trials.
+    """Draw mean regret with its interval, and mean rank, against trials or usual run times.
 
     Raises:
         Failed: the extra `compare` is not installed, or the file can't be written.
@@ -274,7 +321,7 @@ def draw(curves: Curves, path: Path, title: str) -> None:
         of_rank.plot(trials, curves.rank[place].mean(axis=(0, 1)), color=colour, linestyle=style)
         lowest.extend(mean[mean > 0].tolist())
     for axes, name in ((of_regret, "regret"), (of_rank, "rank")):
-        axes.set(xscale="log", xlabel="trials", ylabel=f"mean {name}")
+        axes.set(xscale="log", xlabel=UNITS[curves.by], ylabel=f"mean {name}")
         axes.xaxis.set_major_locator(FixedLocator([number for number in SHOWN if number <= curves.trials]))
         axes.xaxis.set_major_formatter("{x:.0f}")
         axes.grid(alpha=0.3)

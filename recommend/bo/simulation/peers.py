@@ -83,14 +83,14 @@ class _SmacSearch:
         vectors: Floats = self._asked.config.get_array()[None]
         return [self._candidates.of(configuration) for configuration in self._space.decoded(vectors)]
 
-    def tell(self, value: float | None) -> None:
+    def tell(self, value: float | None, seconds: float | None = None) -> None:
         from smac.runhistory.dataclasses import TrialValue
         from smac.runhistory.enumerations import StatusType
 
         status = StatusType.CRASHED if value is None else StatusType.SUCCESS
         cost = self._worst if value is None else -value
         self._worst = max(self._worst, cost)
-        self._facade.tell(self._asked, TrialValue(cost=cost, status=status), save=False)
+        self._facade.tell(self._asked, TrialValue(cost=cost, time=seconds or 0.0, status=status), save=False)
 
 
 class _OptunaSearch:
@@ -110,7 +110,7 @@ class _OptunaSearch:
         self._trial = self._study.ask()
         return [self._candidates.of(suggest_configuration(self._trial, self._space))]
 
-    def tell(self, value: float | None) -> None:
+    def tell(self, value: float | None, seconds: float | None = None) -> None:  # noqa: ARG002 (it has no use)
         from optuna.trial import TrialState
 
         state = TrialState.FAIL if value is None else TrialState.COMPLETE
@@ -179,7 +179,7 @@ class _FlamlSearch:
                 return [self._candidate(dict(self._config[_CHOSEN]))]
         return []
 
-    def tell(self, value: float | None) -> None:
+    def tell(self, value: float | None, seconds: float | None = None) -> None:
         if value is None:
             self._search.on_trial_complete(str(self._asked), error=True)
         else:

@@ -16,13 +16,14 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property, partial
 from itertools import islice
-from typing import Any, Protocol, cast
+from typing import Any, Literal, Protocol, cast
 
 import numpy as np
 import pandas as pd
 
 from metalearners import DEFAULT_LEARNER, new_learner
 from metalearners.encoding.training_data import runs_checksum, without_datasets
+from metalearners.judging.folds import families_of, folds_of
 from metalearners.learners.base import Model
 from metalearners.learners.neighbours import OrderedFirst
 from recommend.bo.candidates import Candidate, Candidates
@@ -45,12 +46,16 @@ from recommend.bo.warmstart import (
 from warehouse.queries import RunTable
 from warehouse.support.errors import BadOption, TooFewRuns, UnknownName
 from warehouse.support.journal import Journal
-from warehouse.support.parallel import side_by_side
+from warehouse.support.parallel import one_thread, side_by_side
 
 TASKS: dict[str, type[TableTask] | type[ModelTask]] = {"table": TableTask, "model": ModelTask}
 ORDER = "order"
 _RANDOM = {"random": 1, "random-2x": 2, "random-4x": 4}
 """Methods that draw so many configurations at random for one trial."""
+By = Literal["trials", "seconds"]
+"""What searches have equally much of: a second counts for as much as it is of the dataset's usual run."""
+MOST = 10
+"""Times as many trials as asked for that a search by seconds may have."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +67,9 @@ class SimulationPlan:
     seeds: int = 1
     kind: str = "table"
     """One of `TASKS`."""
+    folds: int = 0
+    """What is learned for a dataset leaves out its fold of families; 0 = its family alone."""
+    by: By = "trials"
 
 
 @dataclass(frozen=True)
@@ -78,6 +86,10 @@ class Searched:
     worst: float
     seconds: float
     """Time that choosing all configurations took, without evaluating them."""
+    trial_seconds: list[float] | None = None
+    """That each trial took; None = nobody knows."""
+    usual_seconds: float | None = None
+    """Median of the dataset's runs."""
 
 
 class SearchMethod(Protocol):
@@ -87,8 +99,8 @@ class SearchMethod(Protocol):
         """What to try in the next trial: one configuration, or several of which the best counts."""
         ...
 
-    def tell(self, value: float | None) -> None:
-        """The value of what was asked last; None = it failed."""
+    def tell(self, value: float | None, seconds: float | None = None) -> None:
+        """The value of what was asked last, and how long it took; without a value it failed."""
         ...
 
 
@@ -97,16 +109,18 @@ def simulate(
     metafeatures: pd.DataFrame,
     plan: SimulationPlan,
     *,
+    times: pd.Series | None = None,
     datasets: Sequence[str] | None = None,
     jobs: int = 1,
     journal: Journal | None = None,
     on_result: Callable[[int, int], None] | None = None,
 ) -> list[Searched]:
-    """Search each dataset with each method and seed; what is learned comes from the other datasets.
+    """Search each dataset with each method and seed; what is learned comes from other families.
 
     Args:
+        times: run -> seconds that it took; None = nobody knows.
         datasets: None = all that have runs enough for a task.
-        jobs: processes that work at the same time; the result does not depend on it.
+        jobs: folds that are searched at the same time, each by a process; the result does not depend on it.
         journal: keeps each search at once; those that it holds are taken from it.
         on_result: called with the number of datasets done and their total.
 
@@ -117,28 +131,36 @@ def simulate(
         raise UnknownName(f"unknown kind of task {plan.kind!r}; known are {', '.join(TASKS)}")
     for method in plan.methods:
         _check(method, plan.kind)
-    known = runs.runs["dataset"].unique().tolist()
+    families, fold_of = families_of(runs), folds_of(runs, plan.folds)
+    known = set(families.index)
     fewest = TASKS[plan.kind].fewest_runs
     enough = runs.runs["dataset"].value_counts() >= fewest
-    wanted = [dataset for dataset in known if enough[dataset]] if datasets is None else list(datasets)
-    strangers = [dataset for dataset in wanted if dataset not in set(known)]
+    wanted = (
+        [dataset for dataset in families.index if enough[dataset]] if datasets is None else list(datasets)
+    )
+    strangers = [dataset for dataset in wanted if dataset not in known]
     if strangers:
         raise TooFewRuns(f"no run on dataset {strangers[0]!r} has {runs.measure}")
-    if len(known) < 2:
-        raise TooFewRuns("leaving one dataset out takes runs on two datasets or more")
+    if fold_of.nunique() < 2:
+        raise TooFewRuns("to leave out what is searched takes runs on two families of datasets or more")
     if not wanted:
         raise TooFewRuns(f"a task of the kind {plan.kind} takes {fewest} runs, and no dataset has so many")
-    of_runs = runs_checksum(runs)
-    kept = {} if journal is None else dict(_kept(journal, plan, of_runs))
-    on_dataset = partial(_searches, runs, metafeatures, plan, frozenset(kept))
+    if plan.by == "seconds":
+        _check_times(runs, times, wanted)
+    of_plan = _of_plan(plan, runs, times)
+    kept = {} if journal is None else dict(_kept(journal, of_plan))
+    on_fold = partial(_on_fold, runs, metafeatures, times, plan, frozenset(kept), journal, of_plan)
     left = [dataset for dataset in wanted if any(key not in kept for key in _keys(dataset, plan))]
-    for number, searched in enumerate(side_by_side(on_dataset, left, jobs), start=1):
-        for one in searched:
-            kept[one.dataset, one.method, one.seed] = one
-            if journal is not None:
-                journal.append({"kind": plan.kind, "trials": plan.trials, "runs": of_runs, **asdict(one)})
+    done = len(wanted) - len(left)
+    folds = [
+        _Fold(fold_of.index[(fold_of == fold).to_numpy()].tolist(), searched)
+        for fold, searched in pd.Series(left, dtype=object).groupby(fold_of[left].to_numpy())
+    ]
+    for found in side_by_side(on_fold, folds, jobs):
+        kept |= {(one.dataset, one.method, one.seed): one for one in found}
+        done += len({one.dataset for one in found})
         if on_result is not None:
-            on_result(len(wanted) - len(left) + number, len(wanted))
+            on_result(done, len(wanted))
     return [kept[key] for dataset in wanted for key in _keys(dataset, plan)]
 
 
@@ -149,54 +171,113 @@ def _keys(dataset: str, plan: SimulationPlan) -> list[_Key]:
     return [(dataset, method, seed) for method in plan.methods for seed in range(plan.seeds)]
 
 
-def _kept(journal: Journal, plan: SimulationPlan, of_runs: int) -> Iterator[tuple[_Key, Searched]]:
-    """Searches of the same runs, kind and length that `journal` holds."""
+def _of_plan(plan: SimulationPlan, runs: RunTable, times: pd.Series | None) -> dict[str, Any]:
+    """What a search depends on besides dataset, method and seed; records of earlier versions lack a part."""
+    of_times = 0 if times is None else zlib.crc32(pd.util.hash_pandas_object(times).to_numpy().tobytes())
+    return {
+        "kind": plan.kind,
+        "trials": plan.trials,
+        "folds": plan.folds,
+        "by": plan.by,
+        "runs": runs_checksum(runs),
+        "times": of_times,
+    }
+
+
+def _kept(journal: Journal, of_plan: Mapping[str, Any]) -> Iterator[tuple[_Key, Searched]]:
+    """Searches that `journal` holds of the same runs and plan."""
     for record in journal.records():
-        asked = (record.pop("kind", None), record.pop("trials", None), record.pop("runs", None))
-        if asked == (plan.kind, plan.trials, of_runs):
+        if {name: record.pop(name, None) for name in of_plan} == of_plan:
             one = Searched(**record)
             yield (one.dataset, one.method, one.seed), one
 
 
-def _searches(
-    runs: RunTable, metafeatures: pd.DataFrame, plan: SimulationPlan, kept: frozenset[_Key], dataset: str
+def _check_times(runs: RunTable, times: pd.Series | None, datasets: Sequence[str]) -> None:
+    """Refuse datasets without a run that says how long it took."""
+    timed = set() if times is None else set(runs.runs.loc[runs.runs["run"].isin(times.index), "dataset"])
+    for dataset in datasets:
+        if dataset not in timed:
+            raise TooFewRuns(
+                f"no run on {dataset} says how long it took: nothing to search it by seconds with"
+            )
+
+
+@dataclass(frozen=True)
+class _Fold:
+    left_out: list[str]
+    searched: list[str]
+    """Datasets of the fold to search on."""
+
+
+def _on_fold(
+    runs: RunTable,
+    metafeatures: pd.DataFrame,
+    times: pd.Series | None,
+    plan: SimulationPlan,
+    kept: frozenset[_Key],
+    journal: Journal | None,
+    of_plan: Mapping[str, Any],
+    fold: _Fold,
 ) -> list[Searched]:
-    """All searches on one dataset that are not `kept`."""
-    from threadpoolctl import threadpool_limits
+    """All searches on the datasets of one fold that are not `kept`."""
+    others = TrainedModels(
+        without_datasets(runs, fold.left_out), metafeatures.drop(index=fold.left_out, errors="ignore")
+    )
+    found = []
+    with one_thread():  # folds run side by side
+        for dataset in fold.searched:
+            task: Task = TASKS[plan.kind](runs, metafeatures, dataset, times)
+            for key in _keys(dataset, plan):
+                if key not in kept:
+                    _, method, seed = key
+                    one = _searched(task, others, method, seed, plan)
+                    found.append(one)
+                    if journal is not None:
+                        journal.append({**of_plan, **asdict(one)})
+    return found
 
-    with threadpool_limits(1):  # datasets run side by side
-        task: Task = TASKS[plan.kind](runs, metafeatures, dataset)
-        others = TrainedModels(
-            without_datasets(runs, [dataset]), metafeatures.drop(index=dataset, errors="ignore")
-        )
-        return [
-            _searched(task, others, method, seed, plan.trials)
-            for _, method, seed in _keys(dataset, plan)
-            if (dataset, method, seed) not in kept
-        ]
 
-
-def _searched(task: Task, others: TrainedModels, method: str, seed: int, trials: int) -> Searched:
+def _searched(task: Task, others: TrainedModels, method: str, seed: int, plan: SimulationPlan) -> Searched:
     random = np.random.default_rng([seed, zlib.crc32(task.dataset.encode())])
-    search = _new_search(method, task, others, random, trials)
+    search = _new_search(method, task, others, random, plan.trials)
     best_so_far: list[float] = []
-    seconds = 0.0
-    while len(best_so_far) < trials:
+    trial_seconds: list[float] = []
+    choosing = 0.0
+
+    def goes_on() -> bool:
+        if plan.by == "trials" or task.usual_seconds is None:
+            return len(best_so_far) < plan.trials
+        left = sum(trial_seconds) < plan.trials * task.usual_seconds
+        return left and len(best_so_far) < MOST * plan.trials
+
+    while goes_on():
         start = time.perf_counter()
         asked = search.ask()
-        seconds += time.perf_counter() - start
+        choosing += time.perf_counter() - start
         if not asked:
             break
         value = max(map(task.value, asked))
         best_so_far.append(max([value, *best_so_far[-1:]]))
+        seconds = None if task.usual_seconds is None else sum(map(task.seconds, asked))
+        trial_seconds += [] if seconds is None else [seconds]
         start = time.perf_counter()
-        search.tell(value)
-        seconds += time.perf_counter() - start
-    return Searched(task.dataset, method, seed, best_so_far, task.best, task.worst, seconds)
+        search.tell(value, seconds)
+        choosing += time.perf_counter() - start
+    return Searched(
+        dataset=task.dataset,
+        method=method,
+        seed=seed,
+        best_so_far=best_so_far,
+        best=task.best,
+        worst=task.worst,
+        seconds=choosing,
+        trial_seconds=None if task.usual_seconds is None else trial_seconds,
+        usual_seconds=task.usual_seconds,
+    )
 
 
 class TrainedModels:
-    """What meta-learners learned from the other datasets, each when it is first asked for."""
+    """What meta-learners learned from datasets of other folds, each when it is first asked for."""
 
     def __init__(self, runs: RunTable, metafeatures: pd.DataFrame) -> None:
         self._runs = runs
@@ -296,8 +377,8 @@ class _OwnSearch:
         self._number = proposal.number if proposal else -1
         return [proposal.candidate] if proposal else []
 
-    def tell(self, value: float | None) -> None:
-        self._search.tell(self._number, value)
+    def tell(self, value: float | None, seconds: float | None = None) -> None:
+        self._search.tell(self._number, value, seconds)
 
 
 class RandomSearch:
@@ -319,7 +400,7 @@ class RandomSearch:
             found.append(drawn)
         return found
 
-    def tell(self, value: float | None) -> None:
+    def tell(self, value: float | None, seconds: float | None = None) -> None:
         """What was found changes nothing."""
 
 
@@ -333,5 +414,5 @@ class _OrderedSearch:
     def ask(self) -> list[Candidate]:
         return [self._task.start(position) for position in islice(self._order, 1)]
 
-    def tell(self, value: float | None) -> None:
+    def tell(self, value: float | None, seconds: float | None = None) -> None:
         """What was found changes nothing."""

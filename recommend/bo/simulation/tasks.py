@@ -9,7 +9,7 @@ Notation
 
 from __future__ import annotations
 
-from typing import Protocol, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
 import numpy as np
 import pandas as pd
@@ -25,7 +25,11 @@ from warehouse.queries import RunTable
 from warehouse.support.arrays import Floats
 from warehouse.support.errors import BadOption, TooFewRuns
 
+if TYPE_CHECKING:
+    from lightgbm import Booster
+
 TREES, LEAVES, RATE, FEWEST = 200, 16, 0.1, 3  # a forest that follows the runs closely; set by hand
+SHORTEST = 1e-3  # seconds
 RANDOM = 10_000
 """Random configurations that the best and the worst value of a model are sought among."""
 
@@ -39,6 +43,8 @@ class Task(Protocol):
     """Configurations that starts are chosen from, and that show what hyperparameters can be."""
     best: float
     worst: float
+    usual_seconds: float | None
+    """Median time of the runs on the dataset; None = nobody knows how long one took."""
 
     def candidates(self, seed: int) -> Candidates:
         """A fresh source of proposals."""
@@ -57,6 +63,10 @@ class Task(Protocol):
         """(len(known),) values, larger is better."""
         ...
 
+    def seconds(self, candidate: Candidate) -> float:
+        """That a trial takes, where `usual_seconds` are known."""
+        ...
+
     def best_of_known(self, n: int) -> list[int]:
         """Positions in `known` of the configurations with the highest values."""
         ...
@@ -67,13 +77,22 @@ class TableTask:
 
     fewest_runs = 1
 
-    def __init__(self, runs: RunTable, metafeatures: pd.DataFrame, dataset: str) -> None:
-        """`runs` may be on other datasets, too."""
+    def __init__(
+        self, runs: RunTable, metafeatures: pd.DataFrame, dataset: str, times: pd.Series | None = None
+    ) -> None:
+        """A task of the runs on this dataset; `runs` may be on other datasets, too.
+
+        Args:
+            times: run -> seconds; a run without takes as long as the median of the others.
+        """
         table, self.values = runs_on(runs, dataset)
         self.dataset = dataset
         self.metafeatures = metafeatures.reindex([dataset]).iloc[0]
         self.known = configurations_of_table(table, runs.scales)
         self.best, self.worst = float(self.values.max()), float(self.values.min())
+        seconds = _seconds_of(runs, dataset, times)
+        self.usual_seconds = _median(seconds)
+        self._seconds = np.where(np.isnan(seconds), self.usual_seconds or np.nan, seconds)
 
     def candidates(self, seed: int) -> TableCandidates:  # noqa: ARG002 (the rows are all there are)
         return TableCandidates(self.known)
@@ -83,6 +102,9 @@ class TableTask:
 
     def value(self, candidate: Candidate) -> float:
         return float(self.values[cast("int", candidate.key)])
+
+    def seconds(self, candidate: Candidate) -> float:
+        return float(self._seconds[cast("int", candidate.key)])
 
     def best_of_known(self, n: int) -> list[int]:
         return [int(row) for row in np.argsort(-self.values, kind="stable")[:n]]
@@ -98,14 +120,17 @@ class ModelTask:
     fewest_runs = 2 * FEWEST
     """Below which no tree splits."""
 
-    def __init__(self, runs: RunTable, metafeatures: pd.DataFrame, dataset: str) -> None:
-        """`runs` are of one flow of ours, whose space it is.
+    def __init__(
+        self, runs: RunTable, metafeatures: pd.DataFrame, dataset: str, times: pd.Series | None = None
+    ) -> None:
+        """A task of runs of one flow of ours, whose space it is.
+
+        Args:
+            times: run -> seconds, whose logarithms are modelled as the values are.
 
         Raises:
             BadInput: they are of several flows, of one that we do not know, or too few.
         """
-        import lightgbm
-
         table, values = runs_on(runs, dataset)
         if len(values) < self.fewest_runs:
             raise TooFewRuns(f"{dataset} has {len(values)} runs; a model of them takes {self.fewest_runs}")
@@ -114,14 +139,12 @@ class ModelTask:
         self.space = Space([_flow_of(runs)], joint=False, historical=True)
         size = size_of(self.metafeatures)
         self._encoding = learn_encoding(table.hyperparameters, size, one_hot=True)
-        settings = {
-            **REPRODUCIBLE,
-            "num_leaves": LEAVES,
-            "learning_rate": RATE,
-            "min_data_in_leaf": FEWEST,
-        }
         X = self._encoding.matrix(table.hyperparameters, size)
-        self._booster = lightgbm.train(settings, lightgbm.Dataset(X, values), num_boost_round=TREES)
+        self._booster = _grown(X, values)
+        seconds = _seconds_of(runs, dataset, times)
+        self.usual_seconds = _median(seconds)
+        timed = ~np.isnan(seconds)
+        self._booster_of_times = _grown(X[timed], np.log(seconds[timed])) if timed.any() else None
         random = np.random.default_rng(0)
         self.known = self.space.configurations(self.space.sample(RANDOM, random))
         self._of_known = self._values(self.known)
@@ -137,6 +160,11 @@ class ModelTask:
     def value(self, candidate: Candidate) -> float:
         return float(self._values(candidate.configuration)[0])
 
+    def seconds(self, candidate: Candidate) -> float:
+        if self._booster_of_times is None:
+            raise TooFewRuns(f"no run on {self.dataset} says how long it took")
+        return float(np.exp(self._predicted(self._booster_of_times, candidate.configuration)[0]))
+
     def best_of_known(self, n: int) -> list[int]:
         return [int(row) for row in np.argsort(-self._of_known, kind="stable")[:n]]
 
@@ -145,9 +173,33 @@ class ModelTask:
         return self._of_known
 
     def _values(self, configurations: Configurations) -> Floats:
+        return self._predicted(self._booster, configurations)
+
+    def _predicted(self, booster: Booster, configurations: Configurations) -> Floats:
         X = encode_configurations(self._encoding, configurations.table, self.metafeatures)
-        values: Floats = np.asarray(self._booster.predict(X, num_threads=1))
+        values: Floats = np.asarray(booster.predict(X, num_threads=1))
         return values
+
+
+def _grown(X: Floats, values: Floats) -> Booster:
+    """Trees that follow the runs closely."""
+    import lightgbm
+
+    settings = {**REPRODUCIBLE, "num_leaves": LEAVES, "learning_rate": RATE, "min_data_in_leaf": FEWEST}
+    return lightgbm.train(settings, lightgbm.Dataset(X, values), num_boost_round=TREES)
+
+
+def _seconds_of(runs: RunTable, dataset: str, times: pd.Series | None) -> Floats:
+    """(m,) seconds of the runs on the dataset, in the order of `runs_on`; NaN = nobody knows."""
+    own = runs.runs.loc[(runs.runs["dataset"] == dataset).to_numpy(), "run"]
+    if times is None:
+        return np.full(len(own), np.nan)
+    seconds: Floats = np.maximum(times.reindex(own).to_numpy(np.float64), SHORTEST)
+    return seconds
+
+
+def _median(seconds: Floats) -> float | None:
+    return None if np.isnan(seconds).all() else float(np.nanmedian(seconds))
 
 
 def _flow_of(runs: RunTable) -> Flow:
