@@ -1,4 +1,4 @@
-"""Families of datasets in folds that are left out together, and in the halves that choices and reports rest on.
+"""Families of datasets: folds that are left out together, and halves that choices and reports rest on.
 
 To leave out one family at a time takes as many trainings as there are families; a few folds of families say
 nearly as much. All families are learned from; but what a method is like is chosen by the datasets of one half

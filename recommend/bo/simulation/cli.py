@@ -104,8 +104,8 @@ def simulate(
 ) -> None:
     """Search on each dataset with what was learned from datasets of other families, and compare.
 
-    Regret is how far the best value so far is from the best there is, over the range of all values. A usual run
-    time is the median of the dataset's runs.
+    Regret is how far the best value so far is from the best there is, over the range of all values. A usual
+    run time is the median of the dataset's runs.
 
     Examples:
 

@@ -9,9 +9,9 @@ Notation
     regret        (M, D, S, T) (best - best_so_far) / (best - worst), smaller is better; 0 where best = worst,
                   above 1 where a model's value is below the worst that its task knows
     usual         median seconds of the runs on a dataset
-    by seconds    position k of best_so_far, regret and rank is what was found in k usual run times of the dataset,
-                  by the trials that ended in them; before the first one ended it is the worst known value.
-                  Long runs cost as much as they last, and so a dataset of long runs counts as one of short ones.
+    by seconds    position k of best_so_far, regret and rank is what was found in k usual run times of the
+                  dataset, by the trials that ended in them; before the first one ended it is the worst known
+                  value. Long runs cost as much as they last, so all datasets count alike.
                   The seconds are those of trials; to choose them costs ours, which is another machine's time
     rank          (M, D, S, T) of a method among all on one dataset with one seed after as many trials,
                   1 = best; ties share their mean rank
@@ -206,7 +206,7 @@ class Curves:
         """Whether methods differ in regret by more than chance; what is compared is one figure per dataset.
 
         Args:
-            trials: number of them, or of usual run times, after which the regret counts; None = its mean over all.
+            trials: number of them, or of usual run times, after which the regret counts; None = the mean.
 
         Raises:
             BadInput: there is only one method, or no search had so many trials.
@@ -277,7 +277,7 @@ def _by_trials(one: Searched, longest: int) -> Floats:
 
 
 def _by_seconds(one: Searched, longest: int) -> Floats:
-    """(T,) best value of the trials that ended in the first usual run time of the dataset, in two, and so on."""
+    """(T,) best value of the trials that ended in one usual run time of the dataset, in two, and so on."""
     if one.trial_seconds is None or one.usual_seconds is None:
         raise TooFewRuns(f"nobody knows how long a trial on {one.dataset} took: nothing to show by seconds")
     ends = np.cumsum(one.trial_seconds) * (1 - _ROUNDED)

@@ -179,7 +179,7 @@ class _FlamlSearch:
                 return [self._candidate(dict(self._config[_CHOSEN]))]
         return []
 
-    def tell(self, value: float | None, seconds: float | None = None) -> None:
+    def tell(self, value: float | None, seconds: float | None = None) -> None:  # noqa: ARG002 (nor has this)
         if value is None:
             self._search.on_trial_complete(str(self._asked), error=True)
         else:

@@ -153,7 +153,7 @@ def simulate(
     left = [dataset for dataset in wanted if any(key not in kept for key in _keys(dataset, plan))]
     done = len(wanted) - len(left)
     folds = [
-        _Fold(fold_of.index[(fold_of == fold).to_numpy()].tolist(), searched)
+        _Fold(fold_of.index[(fold_of == fold).to_numpy()].tolist(), searched.tolist())
         for fold, searched in pd.Series(left, dtype=object).groupby(fold_of[left].to_numpy())
     ]
     for found in side_by_side(on_fold, folds, jobs):
