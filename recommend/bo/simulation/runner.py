@@ -30,6 +30,7 @@ from recommend.bo.candidates import Candidate, Candidates
 from recommend.bo.optimizer import AskTell
 from recommend.bo.scoring import Scorer
 from recommend.bo.selection import DEFAULT_STRATEGY, STRATEGIES, Parts, get_strategy
+from recommend.bo.simulation.alike import choices_of_most_correlated
 from recommend.bo.simulation.peers import PEERS, new_peer
 from recommend.bo.simulation.tasks import ModelTask, TableTask, Task
 from recommend.bo.surrogates import LEARNERS_OF, SURROGATES, TRANSFERRING, Ingredients, new_surrogate
@@ -39,7 +40,6 @@ from recommend.bo.warmstart import (
     OPTIMAL,
     ORACLE,
     SEEDS,
-    choices_of_most_correlated,
     first_choices,
     get_start,
 )

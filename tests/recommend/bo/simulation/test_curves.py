@@ -36,7 +36,7 @@ def test_the_table_has_a_row_for_every_trial_and_a_short_search_stays_at_its_las
     curves: Curves,
 ) -> None:
     frame = curves.frame()
-    assert list(frame) == ["dataset", "method", "seed", "trial", "best_so_far", "regret"]
+    assert list(frame) == ["dataset", "method", "seed", "trial", "best_so_far", "regret", "rank"]
     assert len(frame) == 2 * 2 * 2 * 3
     short = frame.query("dataset == 'one' and method == 'b' and seed == 1")
     assert short["trial"].tolist() == [1, 2, 3]

@@ -141,7 +141,7 @@ def test_a_dataset_without_runs_is_refused() -> None:
     with pytest.raises(BadInput, match="no run on dataset 'elsewhere'"):
         searched("random", datasets=["elsewhere"])
     alone = replace(RUNS, runs=RUNS.runs[RUNS.runs["dataset"] == "toy:3"])
-    with pytest.raises(BadInput, match="two datasets or more"):
+    with pytest.raises(BadInput, match="two families of datasets or more"):
         simulate(alone, METAFEATURES, SimulationPlan(("random",)), datasets=["toy:3"])
 
 
