@@ -183,7 +183,7 @@ class Space:
         """
         if not self._may_have(fixed):
             return np.zeros((0, len(self.names)))
-        defaults = [_place(own, own.default_value) for own in self._hyperparameters.values()]
+        defaults = [float(_place(own, own.default_value)) for own in self._hyperparameters.values()]
         return self._settled(self._completed(np.array(defaults)[:, None], fixed))
 
     def choices(self, name: str) -> tuple[Value, ...]:

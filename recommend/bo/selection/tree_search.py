@@ -100,10 +100,11 @@ def as_rewards(values: Floats) -> Floats:
 
 
 @dataclass
-class _Node:
+class Node:
     """A node of the tree."""
 
     visits: int = 0
+    """n(s)"""
     children: list[State] = field(default_factory=list)
 
 
@@ -147,7 +148,8 @@ class TreeSearch(Optimizer):
         """
         self._settings = settings or TreeSettings()
         self._decisions = Decisions(candidates, self._settings.samples, seed)
-        self._nodes: dict[State, _Node] = {(): _Node()}
+        self.nodes: dict[State, Node] = {(): Node()}
+        """Nodes of the tree by their decisions; changed by the search alone."""
         self._structures: list[Structure] = []
         self._defaults: dict[int, list[tuple[str, Configurations]]] = {}
         first = [*starts, *self._initial(seed)]
@@ -194,7 +196,7 @@ class TreeSearch(Optimizer):
         """
         branch = self._decisions.root
         while True:
-            node = self._nodes[branch.state]
+            node = self.nodes[branch.state]
             node.visits += 1
             if not (expand or node.children or not branch.state):
                 return
@@ -202,10 +204,10 @@ class TreeSearch(Optimizer):
             if not onward:
                 return
             (branch,) = onward
-            if branch.state not in self._nodes:
+            if branch.state not in self.nodes:
                 if expand or branch.state[-1][0] == ALGORITHM:
                     node.children.append(branch.state)
-                    self._nodes[branch.state] = _Node(visits=1)
+                    self.nodes[branch.state] = Node(visits=1)
                 return
 
     def _favourite(
@@ -238,9 +240,9 @@ class TreeSearch(Optimizer):
             if not left:
                 return branch
             expected = self._expected(below, known)
-            new = [place for place in left if below[place].state not in self._nodes]
-            old = [place for place in left if below[place].state in self._nodes]
-            node = self._nodes[branch.state]
+            new = [place for place in left if below[place].state not in self.nodes]
+            old = [place for place in left if below[place].state in self.nodes]
+            node = self.nodes[branch.state]
             due = most_children(node.visits + 1, self._settings.widening) > len(node.children)
             if new and (due or not old):
                 return below[max(new, key=lambda place: expected[place])]
@@ -248,7 +250,7 @@ class TreeSearch(Optimizer):
                 np.array([self._median(below[place], known) for place in old]),
                 policy(expected)[old],
                 node.visits,
-                np.array([self._nodes[below[place].state].visits for place in old]),
+                np.array([self.nodes[below[place].state].visits for place in old]),
                 self._settings.exploration,
             )
             branch = below[old[int(values.argmax())]]
