@@ -36,6 +36,19 @@ every_space = pytest.mark.parametrize("space", SPACES.values(), ids=SPACES)
 seeds = st.integers(0, 2**32 - 1)
 
 
+PROJECTED = Flow(
+    "projected",
+    "A choice that brings a number",
+    (
+        Choice("preprocessor", ("none", "pca"), "none"),
+        Choice("scaling", ("a", "b"), "a"),
+        Number("components", 1, 9, 5, when={"preprocessor": ("pca",)}),
+    ),
+    FLOWS["svm"].estimator,
+    forbidden=({"preprocessor": "pca", "scaling": "b"},),
+)
+
+
 def sampled(space: Space, n: int, seed: int = 0) -> Floats:
     return space.sample(n, np.random.default_rng(seed))
 
@@ -153,6 +166,34 @@ class ConditionalFlow(Flow):
 
 
 CONDITIONAL = Space([ConditionalFlow("conditional", "Conditional", (), lambda _: None)], joint=False)  # type: ignore[arg-type, return-value]
+
+
+def test_the_default_of_given_values_has_the_hyperparameters_that_they_switch() -> None:
+    space = Space([PROJECTED], joint=False)
+    (vector,) = space.default({"preprocessor": "pca"})
+    assert space.decoded(vector[None])[0].values == {"preprocessor": "pca", "scaling": "a", "components": 5}
+    (vector,) = space.default({})
+    assert space.decoded(vector[None])[0].values == {"preprocessor": "none", "scaling": "a"}
+    assert not len(space.default({"preprocessor": "pca", "scaling": "b"}))  # forbidden
+    assert not len(space.default({"preprocessor": "none", "components": 5}))  # which it does not have
+
+
+def test_nothing_is_drawn_with_values_that_exclude_each_other() -> None:
+    space = Space([PROJECTED, FLOWS["svm"]])
+    random = np.random.default_rng(0)
+    for fixed in (
+        {"projected:preprocessor": "pca", "projected:scaling": "b"},
+        {"projected:preprocessor": "none", "projected:components": 5},
+        {"algorithm": "svm", "projected:scaling": "a"},
+    ):
+        assert space.sample(10, random, fixed).shape == (0, len(space.names))
+    assert len(space.sample(10, random, {"projected:components": 5})) == 10
+
+
+def test_choices_are_those_of_a_name_and_numbers_have_none() -> None:
+    space = Space([PROJECTED])
+    assert space.choices("projected:scaling") == ("a", "b")
+    assert space.choices("projected:components") == space.choices("projected:gamma") == ()
 
 
 def test_what_is_drawn_keeps_conditions_and_what_is_forbidden() -> None:

@@ -132,6 +132,47 @@ def test_a_sample_of_a_table_has_each_row_once_at_most() -> None:
     assert len({vector.tobytes() for vector in drawn.vectors}) == 5
 
 
+def test_choices_of_a_table_are_those_that_occur_and_none_where_rows_lack_them() -> None:
+    candidates = TableCandidates(joint_table())
+    assert set(candidates.choices("svm:scaling")) == {FLOWS["svm"].default()["scaling"], None}
+    vectors = candidates.among({"algorithm": "svm"})
+    assert vectors.choices("svm:scaling") == (FLOWS["svm"].default()["scaling"],)
+    assert vectors.choices("mlp:scaling") == vectors.choices("svm:luck") == ()
+    without = candidates.among({"svm:scaling": None})
+    assert without.algorithms == ("mlp",)
+
+
+def test_neighbours_in_a_table_differ_in_one_hyperparameter() -> None:
+    """Two more rows and two more columns of three by three: those in the same row or column."""
+    candidates, random = TableCandidates(grid(3)), np.random.default_rng(0)
+    around = candidates.neighbours(candidates.row(4).configuration, random)
+    np.testing.assert_array_equal(around.vectors, grid(3).vectors[[1, 3, 5, 7]])
+    assert not len(candidates.default())
+
+
+@pytest.mark.parametrize("source", ["table", "space"])
+def test_the_best_that_is_not_taken_is_picked_from_several_groups(source: str) -> None:
+    space = Space([PLANE], joint=False)
+    candidates: Candidates = TableCandidates(grid(3)) if source == "table" else SpaceCandidates(space)
+    drawn = candidates.sample(9, np.random.default_rng(0))
+    groups, scores = [drawn.take([0, 1]), drawn.take([2])], np.array([0.1, 0.3, 0.2])
+    taken: list[Hashable] = []
+    for place in (1, 2, 0):
+        picked = candidates.pick(groups, scores, taken)
+        assert picked is not None
+        np.testing.assert_array_equal(vector_of(picked), drawn.vectors[place])
+        taken.append(picked.key)
+    assert candidates.pick(groups, scores, taken) is None
+
+
+def test_rows_that_look_the_same_are_picked_one_after_the_other() -> None:
+    candidates = TableCandidates(joint_table())
+    twins = candidates.among({"algorithm": "svm"}).sample(4, np.random.default_rng(0))
+    first = candidates.pick([twins], np.zeros(2), [])
+    second = candidates.pick([twins], np.zeros(2), [first and first.key])
+    assert [one and one.key for one in (first, second)] == [0, 2]
+
+
 # ---- spaces -------------------------------------------------------------------------------------
 
 
@@ -269,3 +310,12 @@ def test_what_is_taken_is_not_found_again() -> None:
         assert found is not None
         assert found.key not in taken
         taken.append(found.key)
+
+
+def test_neighbours_in_a_part_of_a_space_have_its_values() -> None:
+    part = SpaceCandidates(Space([SIX], joint=False)).among({"c": "b"})
+    default = part.default()
+    (around,) = part.neighbours(default, np.random.default_rng(0)).table.configurations()
+    assert around.values == {"c": "b", "k": 2}
+    assert part.choices("c") == ("b",)
+    assert part.choices("k") == ()

@@ -145,3 +145,11 @@ def test_opt_3_takes_the_best_of_the_datasets_that_truly_rank_alike() -> None:
         positions = choices_of_most_correlated(model, CONFIGURATIONS, dataset, values)
         assert (IS_GINI[positions] == prefers).all()
         assert len(set(positions.tolist())) == SEEDS
+
+
+def test_a_name_may_say_how_many_are_chosen() -> None:
+    """MOSAIC's start is the best on each of the 25 nearest datasets (section 3.4)."""
+    assert get_start("top").n == get_start("nearest-3").n == SEEDS
+    assert get_start("top-25") == Start("choose", n=25)
+    assert get_start("nearest-25") == Start("choose", "nearest-25", {"datasets": 25}, n=25)
+    assert get_start("top-25@bank").n == 25
