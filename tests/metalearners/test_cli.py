@@ -47,6 +47,7 @@ def test_evaluate_prints_the_contracted_json(metalearners: Any, tmp_path: Path) 
         "dataset",
         "runs",
         "tau",
+        "error",
         "regret",
         "choices",
         "coverage",
