@@ -14,6 +14,7 @@ Notation
 from __future__ import annotations
 
 from contextlib import suppress
+from copy import copy
 
 import numpy as np
 import pandas as pd
@@ -40,18 +41,18 @@ RATE = 0.15
 class RunningTimes:
     """Predicts log seconds of configurations on one dataset."""
 
-    def __init__(self, runs: RunTable, metafeatures: pd.DataFrame, new: pd.Series) -> None:
+    def __init__(self, runs: RunTable, metafeatures: pd.DataFrame, new: pd.Series | None = None) -> None:
         """Learn from runs, whose values are milliseconds.
 
         Args:
             metafeatures: (datasets, qualities) of the datasets of the runs.
-            new: quality -> value of the dataset that configurations are to be run on.
+            new: quality -> value of the dataset that configurations are to be run on; None = unknown size.
         """
         import lightgbm
 
         data = training_data(runs, metafeatures)
         self._encoding = learn_encoding_of(data)
-        self._new = new
+        self._new = pd.Series(dtype=np.float64) if new is None else new
         X = np.hstack(
             [
                 encode_runs(self._encoding, data),
@@ -64,6 +65,12 @@ class RunningTimes:
             parameters, lightgbm.Dataset(X, np.log(seconds)), num_boost_round=TREES
         )
         self._slower = 0.0
+
+    def on(self, new: pd.Series) -> RunningTimes:
+        """The same for another dataset, without what was learned of trials."""
+        other = copy(self)
+        other._new, other._slower = new, 0.0
+        return other
 
     def encode(self, configurations: Configurations) -> Matrix:
         """X of configurations on the new dataset."""

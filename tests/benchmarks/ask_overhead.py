@@ -47,7 +47,7 @@ from recommend.bo.candidates import Candidate
 from recommend.bo.optimizer import Optimizer
 from recommend.bo.scoring import Scorer
 from recommend.bo.simulation.peers import PEERS, new_peer
-from recommend.bo.simulation.runner import SearchMethod
+from recommend.bo.simulation.searches import SearchMethod
 from recommend.bo.simulation.tasks import ModelTask
 from recommend.bo.surrogates import Ingredients, Surrogate, new_surrogate
 from recommend.space import Configurations, Space

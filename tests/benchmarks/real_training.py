@@ -44,7 +44,8 @@ from metalearners.encoding.scores import oriented
 from recommend.bo.candidates import SpaceCandidates
 from recommend.bo.simulation.curves import curves_of
 from recommend.bo.simulation.peers import PEERS, new_peer
-from recommend.bo.simulation.runner import RandomSearch, Searched, SearchMethod
+from recommend.bo.simulation.runner import Searched
+from recommend.bo.simulation.searches import RandomSearch, SearchMethod
 from recommend.bo.tuning import Budget, Finish, Search, tune
 from recommend.bo.tuning.finals import judge
 from recommend.bo.tuning.loop import run_trial, taken_apart

@@ -9,7 +9,7 @@ import pandas as pd
 import typer
 
 from metalearners.judging.folds import HALVES, Half, families_of, half_of
-from recommend.bo.runtime import seconds_of, timed_runs
+from recommend.bo.runtime import timed_runs
 from recommend.bo.simulation.curves import UNITS, curves_of, draw, write_csv
 from recommend.bo.simulation.peers import PEERS
 from recommend.bo.simulation.runner import By, SimulationPlan
@@ -32,7 +32,8 @@ def simulate(
         list[str] | None,
         typer.Option(
             help="SURROGATE+START, STRATEGY+START, STRATEGY:SURROGATE+START, order, random, random-2x, "
-            f"{', '.join(PEERS)}. May be repeated. "
+            f"{', '.join(PEERS)}. SURROGATE/ACQUISITION~2: with another acquisition function, and every "
+            "second trial at random. May be repeated. "
             f"Default: {', '.join(METHODS)}.",
             show_default=False,
         ),
@@ -162,10 +163,10 @@ def simulate(
         print(f"\n{comparison.table(over)}")
 
 
-def _times(warehouse: Warehouse, flow: str | None) -> pd.Series | None:
-    """Run -> seconds; None where no run of the flow states its time."""
+def _times(warehouse: Warehouse, flow: str | None) -> RunTable | None:
+    """Runs with their times; None where no run of the flow states its time."""
     try:
-        return seconds_of(timed_runs(warehouse, flow))
+        return timed_runs(warehouse, flow)
     except TooFewRuns:
         return None
 

@@ -32,7 +32,7 @@ from warehouse.support.errors import Failed, UnknownName
 if TYPE_CHECKING:
     from optuna.samplers import BaseSampler
 
-    from recommend.bo.simulation.runner import SearchMethod
+    from recommend.bo.simulation.searches import SearchMethod
 
 _CHOSEN, _FLOW, _VALUE = "chosen", "flow", "value"
 _ATTEMPTS = 100

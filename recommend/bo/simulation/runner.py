@@ -1,10 +1,6 @@
 """Searches on datasets of the warehouse that are left out of all that is learned: how optimizers compare.
 
-A method is written STRATEGY:SURROGATE+START, e.g. `ucb1:gbqr+delta`; without a strategy it is `joint`
-(`blend+top`, `forest+none`), without a surrogate the strategy's own (`mosaic+top`). `delta@lightgbm` is the
-start that another meta-learner chooses. `random` draws at random, `random-2x` two at a time, `order` tries
-what the meta-learner expects most of, in this order. Optimizers of others (`simulation/peers.py`) take the
-place of strategy and surrogate: `smac`, `optuna-tpe+top`.
+Methods are named as `simulation/methods.py` says.
 """
 
 from __future__ import annotations
@@ -12,11 +8,10 @@ from __future__ import annotations
 import json
 import time
 import zlib
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property, partial
-from itertools import islice
-from typing import Any, Literal, Protocol, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 import pandas as pd
@@ -26,14 +21,16 @@ from metalearners.encoding.training_data import runs_checksum, without_datasets
 from metalearners.judging.folds import families_of, folds_of
 from metalearners.learners.base import Model
 from metalearners.learners.neighbours import OrderedFirst
-from recommend.bo.candidates import Candidate, Candidates
-from recommend.bo.optimizer import AskTell
+from recommend.bo.acquisition import TIMED
+from recommend.bo.runtime import RunningTimes, seconds_of
 from recommend.bo.scoring import Scorer
-from recommend.bo.selection import DEFAULT_STRATEGY, STRATEGIES, Parts, get_strategy
+from recommend.bo.selection import Parts, get_strategy
 from recommend.bo.simulation.alike import choices_of_most_correlated
+from recommend.bo.simulation.methods import ORDER, RANDOM, check, parse
 from recommend.bo.simulation.peers import PEERS, new_peer
+from recommend.bo.simulation.searches import OrderedSearch, OwnSearch, RandomSearch, SearchMethod
 from recommend.bo.simulation.tasks import ModelTask, TableTask, Task
-from recommend.bo.surrogates import LEARNERS_OF, SURROGATES, TRANSFERRING, Ingredients, new_surrogate
+from recommend.bo.surrogates import LEARNERS_OF, TRANSFERRING, Ingredients, new_surrogate
 from recommend.bo.transfer.prior_tasks import PriorTasks
 from recommend.bo.warmstart import (
     NO_START,
@@ -44,14 +41,11 @@ from recommend.bo.warmstart import (
     get_start,
 )
 from warehouse.queries import RunTable
-from warehouse.support.errors import BadOption, TooFewRuns, UnknownName
+from warehouse.support.errors import TooFewRuns, UnknownName
 from warehouse.support.journal import Journal
 from warehouse.support.parallel import one_thread, side_by_side
 
 TASKS: dict[str, type[TableTask] | type[ModelTask]] = {"table": TableTask, "model": ModelTask}
-ORDER = "order"
-_RANDOM = {"random": 1, "random-2x": 2, "random-4x": 4}
-"""Methods that draw so many configurations at random for one trial."""
 By = Literal["trials", "seconds"]
 """What searches have equally much of: a second counts for as much as it is of the dataset's usual run."""
 MOST = 10
@@ -92,24 +86,12 @@ class Searched:
     """Median of the dataset's runs."""
 
 
-class SearchMethod(Protocol):
-    """An optimizer as simulations see it."""
-
-    def ask(self) -> Sequence[Candidate]:
-        """What to try in the next trial: one configuration, or several of which the best counts."""
-        ...
-
-    def tell(self, value: float | None, seconds: float | None = None) -> None:
-        """The value of what was asked last, and how long it took; without a value it failed."""
-        ...
-
-
 def simulate(
     runs: RunTable,
     metafeatures: pd.DataFrame,
     plan: SimulationPlan,
     *,
-    times: pd.Series | None = None,
+    times: RunTable | None = None,
     datasets: Sequence[str] | None = None,
     jobs: int = 1,
     journal: Journal | None = None,
@@ -118,7 +100,7 @@ def simulate(
     """Search each dataset with each method and seed; what is learned comes from other families.
 
     Args:
-        times: run -> seconds that it took; None = nobody knows.
+        times: the same runs with their milliseconds (`recommend.bo.runtime.timed_runs`); None = nobody knows.
         datasets: None = all that have runs enough for a task.
         jobs: folds that are searched at the same time, each by a process; the result does not depend on it.
         journal: keeps each search at once; those that it holds are taken from it.
@@ -130,7 +112,9 @@ def simulate(
     if plan.kind not in TASKS:
         raise UnknownName(f"unknown kind of task {plan.kind!r}; known are {', '.join(TASKS)}")
     for method in plan.methods:
-        _check(method, plan.kind)
+        check(method, plan.kind)
+        if method not in (*RANDOM, ORDER) and parse(method).acquisition in TIMED and times is None:
+            raise TooFewRuns(f"{method} weighs running times, and no run says how long it took")
     families, fold_of = families_of(runs), folds_of(runs, plan.folds)
     known = set(families.index)
     fewest = TASKS[plan.kind].fewest_runs
@@ -146,15 +130,18 @@ def simulate(
     if not wanted:
         raise TooFewRuns(f"a task of the kind {plan.kind} takes {fewest} runs, and no dataset has so many")
     if plan.by == "seconds":
-        _check_times(runs, times, wanted)
+        _check_times(times, wanted)
     of_plan = _of_plan(plan, runs, times)
     kept = {} if journal is None else dict(_kept(journal, of_plan))
     on_fold = partial(_on_fold, runs, metafeatures, times, plan, frozenset(kept), journal, of_plan)
     left = [dataset for dataset in wanted if any(key not in kept for key in _keys(dataset, plan))]
     done = len(wanted) - len(left)
     folds = [
-        _Fold(fold_of.index[(fold_of == fold).to_numpy()].tolist(), searched.tolist())
-        for fold, searched in pd.Series(left, dtype=object).groupby(fold_of[left].to_numpy())
+        _Fold(
+            left_out=fold_of.index[(fold_of == fold).to_numpy()].tolist(),
+            searched=[dataset for dataset in left if fold_of[dataset] == fold],
+        )
+        for fold in fold_of[left].unique()
     ]
     for found in side_by_side(on_fold, folds, jobs):
         kept |= {(one.dataset, one.method, one.seed): one for one in found}
@@ -171,30 +158,29 @@ def _keys(dataset: str, plan: SimulationPlan) -> list[_Key]:
     return [(dataset, method, seed) for method in plan.methods for seed in range(plan.seeds)]
 
 
-def _of_plan(plan: SimulationPlan, runs: RunTable, times: pd.Series | None) -> dict[str, Any]:
+def _of_plan(plan: SimulationPlan, runs: RunTable, times: RunTable | None) -> dict[str, Any]:
     """What a search depends on besides dataset, method and seed; records of earlier versions lack a part."""
-    of_times = 0 if times is None else zlib.crc32(pd.util.hash_pandas_object(times).to_numpy().tobytes())
     return {
         "kind": plan.kind,
         "trials": plan.trials,
         "folds": plan.folds,
         "by": plan.by,
         "runs": runs_checksum(runs),
-        "times": of_times,
+        "times": None if times is None else runs_checksum(times),
     }
 
 
 def _kept(journal: Journal, of_plan: Mapping[str, Any]) -> Iterator[tuple[_Key, Searched]]:
     """Searches that `journal` holds of the same runs and plan."""
     for record in journal.records():
-        if {name: record.pop(name, None) for name in of_plan} == of_plan:
+        if {name: record.pop(name, "") for name in of_plan} == of_plan:
             one = Searched(**record)
             yield (one.dataset, one.method, one.seed), one
 
 
-def _check_times(runs: RunTable, times: pd.Series | None, datasets: Sequence[str]) -> None:
+def _check_times(times: RunTable | None, datasets: Sequence[str]) -> None:
     """Refuse datasets without a run that says how long it took."""
-    timed = set() if times is None else set(runs.runs.loc[runs.runs["run"].isin(times.index), "dataset"])
+    timed = set() if times is None else set(times.runs["dataset"])
     for dataset in datasets:
         if dataset not in timed:
             raise TooFewRuns(
@@ -212,7 +198,7 @@ class _Fold:
 def _on_fold(
     runs: RunTable,
     metafeatures: pd.DataFrame,
-    times: pd.Series | None,
+    times: RunTable | None,
     plan: SimulationPlan,
     kept: frozenset[_Key],
     journal: Journal | None,
@@ -221,12 +207,15 @@ def _on_fold(
 ) -> list[Searched]:
     """All searches on the datasets of one fold that are not `kept`."""
     others = TrainedModels(
-        without_datasets(runs, fold.left_out), metafeatures.drop(index=fold.left_out, errors="ignore")
+        without_datasets(runs, fold.left_out),
+        metafeatures.drop(index=fold.left_out, errors="ignore"),
+        None if times is None else without_datasets(times, fold.left_out),
     )
+    seconds = None if times is None else seconds_of(times)
     found = []
     with one_thread():  # folds run side by side
         for dataset in fold.searched:
-            task: Task = TASKS[plan.kind](runs, metafeatures, dataset, times)
+            task: Task = TASKS[plan.kind](runs, metafeatures, dataset, seconds)
             for key in _keys(dataset, plan):
                 if key not in kept:
                     _, method, seed = key
@@ -279,9 +268,10 @@ def _searched(task: Task, others: TrainedModels, method: str, seed: int, plan: S
 class TrainedModels:
     """What meta-learners learned from datasets of other folds, each when it is first asked for."""
 
-    def __init__(self, runs: RunTable, metafeatures: pd.DataFrame) -> None:
+    def __init__(self, runs: RunTable, metafeatures: pd.DataFrame, times: RunTable | None) -> None:
         self._runs = runs
         self._metafeatures = metafeatures
+        self._times = times
         self._models: dict[tuple[str, str], Model] = {}
 
     def model(self, name: str, settings: Mapping[str, Any] | None = None) -> Model:
@@ -292,69 +282,50 @@ class TrainedModels:
         return self._models[key]
 
     @cached_property
+    def running_times(self) -> RunningTimes:
+        """How long runs took, and so how long one on a new dataset will."""
+        if self._times is None:
+            raise TooFewRuns("no run says how long it took")
+        return RunningTimes(self._times, self._metafeatures)
+
+    @cached_property
     def tasks(self) -> PriorTasks:
         """Base models of the other datasets."""
         return PriorTasks(self._runs, self._metafeatures)
 
 
-def _check(method: str, kind: str) -> None:
-    """Refuse a method that there is not, before any work."""
-    if method in (*_RANDOM, ORDER):
-        return
-    name, _, start = method.partition("+")
-    if name in PEERS:
-        if kind == "table":
-            raise BadOption(f"{name} searches a whole space: it takes tasks of the kind model")
-    else:
-        strategy, surrogate = _strategy_and_surrogate(name)
-        if strategy.partition("@")[0] not in STRATEGIES or surrogate not in SURROGATES:
-            known = (*_RANDOM, ORDER, *(f"{name}+START" for name in (*SURROGATES, *STRATEGIES, *PEERS)))
-            raise UnknownName(f"unknown method {method!r}; known are {', '.join(known)}")
-        get_strategy(strategy)
-    if start not in ("", NO_START, OPTIMAL, ORACLE):
-        get_start(start)
-
-
-def _strategy_and_surrogate(name: str) -> tuple[str, str]:
-    """Names of strategy and surrogate of a method without its start, which may lack either."""
-    strategy, colon, surrogate = name.partition(":")
-    if colon:
-        return strategy, surrogate
-    if name.partition("@")[0] in STRATEGIES:
-        return name, get_strategy(name).surrogate
-    return DEFAULT_STRATEGY, name
-
-
 def _new_search(
     method: str, task: Task, others: TrainedModels, random: np.random.Generator, trials: int
 ) -> SearchMethod:
-    if method in _RANDOM:
-        return RandomSearch(task.candidates(0), _RANDOM[method], random)
+    if method in RANDOM:
+        return RandomSearch(task.candidates(0), RANDOM[method], random)
     if method == ORDER:
         expected = others.model(DEFAULT_LEARNER).predict(task.known.table, task.metafeatures).mean
-        return _OrderedSearch(task, np.argsort(-expected, kind="stable").tolist())
+        return OrderedSearch(task, np.argsort(-expected, kind="stable").tolist())
     seed = int(random.integers(2**31))
-    name, _, start = method.partition("+")
-    starts = [task.start(position) for position in _first(start, task, others)]
-    if name in PEERS:  # then `_check` has seen to the kind of the tasks
-        return new_peer(name, cast("ModelTask", task).space, starts, seed, trials)
-    strategy, surrogate = _strategy_and_surrogate(name)
+    asked = parse(method)
+    starts = [task.start(position) for position in _first(asked.start, task, others)]
+    if asked.strategy in PEERS:  # then `check` has seen to the kind of the tasks
+        return new_peer(asked.strategy, cast("ModelTask", task).space, starts, seed, trials)
+    surrogate = asked.surrogate
     model = others.model(LEARNERS_OF[surrogate]) if surrogate in LEARNERS_OF else None
     tasks = others.tasks if surrogate in TRANSFERRING else None
     ingredients = Ingredients(task.known, task.metafeatures, model, tasks)
+    times = others.running_times.on(task.metafeatures) if asked.acquisition in TIMED else None
     parts = Parts(
         task.candidates(seed),
-        lambda: Scorer(new_surrogate(surrogate, ingredients)),
+        lambda: Scorer(new_surrogate(surrogate, ingredients), acquisition=asked.acquisition, times=times),
         starts=starts,
+        random_every=asked.random_every,
         trials=trials,
         seed=seed,
     )
-    return _OwnSearch(get_strategy(strategy).new(parts))
+    return OwnSearch(get_strategy(asked.strategy).new(parts))
 
 
 def _first(start: str, task: Task, others: TrainedModels) -> list[int]:
     """Positions in `task.known` of the configurations to start with."""
-    if start in ("", NO_START):
+    if start == NO_START:
         return []
     if start == ORACLE:
         return task.best_of_known(SEEDS)
@@ -366,53 +337,3 @@ def _first(start: str, task: Task, others: TrainedModels) -> list[int]:
     model = others.model(chosen.learner, chosen.settings)
     positions = first_choices(chosen.choice, model, task.known.table, task.metafeatures, chosen.n)
     return [int(position) for position in positions]
-
-
-class _OwnSearch:
-    def __init__(self, search: AskTell) -> None:
-        self._search = search
-
-    def ask(self) -> list[Candidate]:
-        proposal = self._search.ask()
-        self._number = proposal.number if proposal else -1
-        return [proposal.candidate] if proposal else []
-
-    def tell(self, value: float | None, seconds: float | None = None) -> None:
-        self._search.tell(self._number, value, seconds)
-
-
-class RandomSearch:
-    """Some configurations at random for every trial."""
-
-    def __init__(self, candidates: Candidates, at_once: int, random: np.random.Generator) -> None:
-        self._candidates = candidates
-        self._at_once = at_once
-        self._random = random
-        self._taken: set[Hashable] = set()
-
-    def ask(self) -> list[Candidate]:
-        found: list[Candidate] = []
-        while len(found) < self._at_once:
-            drawn = self._candidates.any(self._taken, self._random)
-            if drawn is None:
-                break
-            self._taken.add(drawn.key)
-            found.append(drawn)
-        return found
-
-    def tell(self, value: float | None, seconds: float | None = None) -> None:
-        """What was found changes nothing."""
-
-
-class _OrderedSearch:
-    """Configurations in an order that was fixed before."""
-
-    def __init__(self, task: Task, order: Sequence[int]) -> None:
-        self._task = task
-        self._order = iter(order)
-
-    def ask(self) -> list[Candidate]:
-        return [self._task.start(position) for position in islice(self._order, 1)]
-
-    def tell(self, value: float | None, seconds: float | None = None) -> None:
-        """What was found changes nothing."""

@@ -2,12 +2,14 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from recommend.bo.cli import app
+from warehouse.queries import RunTable
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput
 
@@ -87,3 +89,41 @@ def test_an_unknown_format_is_refused_before_any_search(simulate: Simulate, tmp_
     with pytest.raises(BadInput, match="unknown --format 'xml'"):
         simulate("--format", "xml", "--history", tmp_path / "history.jsonl")
     assert not (tmp_path / "history.jsonl").exists()
+
+
+def test_searches_are_compared_at_equal_seconds(
+    simulate: Simulate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every second run of the small world takes twice as long as the others."""
+
+    def timed_runs(warehouse: Warehouse, flow: str | None) -> RunTable:
+        runs = warehouse.run_table(flow, "predictive_accuracy")
+        return replace(runs, runs=runs.runs.assign(value=[1000.0 * (1 + row % 2) for row in runs.runs.index]))
+
+    with pytest.raises(BadInput, match="says how long it took"):
+        simulate("--by", "seconds")
+    monkeypatch.setattr("recommend.bo.simulation.cli.timed_runs", timed_runs)
+    document = as_json(simulate("--by", "seconds", "--format", "json", "--csv", tmp_path / "curves.csv"))
+    assert document["by"] == "seconds"
+    assert all(one["trial_seconds"] > 0 for one in document["methods"])
+    assert (tmp_path / "curves.csv").read_text().startswith("dataset,method,seed,usual_times,")
+    assert "mean regret over 3 usual run times" in simulate("--by", "seconds")
+
+
+def test_datasets_are_chosen_by_size_and_half(simulate: Simulate, small_world: Path) -> None:
+    rows = Warehouse.open(small_world).metafeatures()["NumberOfInstances"]
+    with pytest.raises(BadInput, match="no dataset with runs is so large"):
+        simulate("--least-rows", str(int(rows.max()) + 1))
+    of_halves = 0
+    for half in ("choosing", "reporting"):
+        try:
+            of_halves += as_json(simulate("--half", half, "--format", "json"))["datasets"]
+        except BadInput as error:
+            assert "in this half" in str(error)
+    assert of_halves == 2
+
+
+@pytest.mark.parametrize(("option", "value"), [("--by", "hours"), ("--half", "third")])
+def test_what_an_option_does_not_know_is_refused(simulate: Simulate, option: str, value: str) -> None:
+    with pytest.raises(BadInput, match=f"unknown {option} '{value}'; known are "):
+        simulate(option, value)

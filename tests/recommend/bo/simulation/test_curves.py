@@ -165,3 +165,41 @@ def test_a_picture_that_cannot_be_is_one_line(
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(Failed, match=r"pip install 'headstart\[compare\]'"):
         draw(curves, tmp_path / "curves.png", "toy")
+
+
+# Usual time 2: within 2 s of quick two trials end, within 4 s and 6 s all three; of slow none, one and one.
+TIMED = [
+    Searched("one", "quick", 0, [0.25, 0.5, 0.75], 1.0, 0.0, 3.0, [1.0, 1.0, 2.0], 2.0),
+    Searched("one", "slow", 0, [0.5, 1.0], 1.0, 0.0, 2.0, [3.0, 4.0], 2.0),
+]
+
+
+def test_by_seconds_counts_what_ended_in_time() -> None:
+    """Before a first trial ended there is nothing but the worst value."""
+    curves = curves_of(TIMED, "seconds", usual_times=3)
+    frame = curves.frame().set_index("method")
+    assert list(frame) == ["dataset", "seed", "usual_times", "best_so_far", "regret", "rank"]
+    assert frame.loc["quick", "regret"].tolist() == [0.5, 0.25, 0.25]
+    assert frame.loc["slow", "regret"].tolist() == [1.0, 0.5, 0.5]
+    assert frame.loc["slow", "rank"].tolist() == [2.0, 2.0, 2.0]
+
+
+def test_sums_of_seconds_may_be_rounded() -> None:
+    """Three trials of 0.1 s end in three usual times of 0.1 s, though 0.1 + 0.1 + 0.1 > 0.3."""
+    tenths = [Searched("one", "a", 0, [0.25, 0.5, 1.0], 1.0, 0.0, 1.0, [0.1, 0.1, 0.1], 0.1)]
+    assert curves_of(tenths, "seconds", usual_times=3).regret.ravel().tolist() == [0.75, 0.5, 0.0]
+
+
+def test_summaries_say_what_trials_took() -> None:
+    summary = curves_of(TIMED, "seconds", usual_times=3).summary()
+    assert {one.method: one.trial_seconds for one in summary.methods} == {"quick": 4 / 3, "slow": 3.5}
+    assert "after so many usual run times" in summary.table()
+    assert summary.document()["by"] == "seconds"
+    assert all(one.trial_seconds is None for one in curves_of(SEARCHES).summary().methods)
+
+
+def test_by_seconds_takes_seconds(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="nobody knows how long a trial on one took"):
+        curves_of(SEARCHES, "seconds")
+    draw(curves_of(TIMED, "seconds", usual_times=3), tmp_path / "curves.svg", "toy")
+    assert "usual run times" in (tmp_path / "curves.svg").read_text()

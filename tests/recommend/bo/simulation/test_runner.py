@@ -178,3 +178,98 @@ def test_values_of_the_dataset_that_is_searched_do_not_change_where_a_search_sta
     on = [replace(RUNS, runs=RUNS.runs.assign(value=value)) for value in (RUNS.runs["value"], mirrored)]
     one, other = (simulate(runs, METAFEATURES, plan, datasets=["toy:3"]) for runs in on)
     assert [search.best_so_far[0] for search in one] == [-search.best_so_far[0] for search in other]
+
+
+def in_pairs() -> RunTable:
+    """The toy runs where 3 and 4 are near copies of each other."""
+    return replace(RUNS, runs=RUNS.runs.assign(family=RUNS.runs["family"].replace("toy:4", "toy:3")))
+
+
+def test_what_is_learned_leaves_out_the_family_and_what_describes_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[tuple[set[str], set[str]]] = []
+    monkeypatch.setattr("recommend.bo.simulation.runner.new_learner", lambda *_: Spy(seen))
+    simulate(in_pairs(), METAFEATURES, SimulationPlan(("order",)), datasets=["toy:3"])
+    rest = set(METAFEATURES.index) - {"toy:3", "toy:4"}
+    assert seen == [(rest, rest)]
+
+
+def test_datasets_of_a_fold_share_a_model_of_all_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Twelve families in two folds: the even datasets and the odd ones."""
+    seen: list[tuple[set[str], set[str]]] = []
+    monkeypatch.setattr("recommend.bo.simulation.runner.new_learner", lambda *_: Spy(seen))
+    found = simulate(RUNS, METAFEATURES, SimulationPlan(("order",), trials=2, folds=2))
+    assert len(found) == 12
+    assert [learned for learned, _ in seen] == [
+        {f"toy:{number}" for number in range(12) if number % 2 == other} for other in (1, 0)
+    ]
+
+
+def timed(seconds: float = 2.0) -> RunTable:
+    """The toy runs where one of gini takes so long and one of entropy half as long."""
+    criterion = RUNS.configurations.parameters["criterion"].reindex(RUNS.runs["setup"]).to_numpy()
+    milliseconds = np.where(criterion == "gini", 1000 * seconds, 500 * seconds)
+    return replace(RUNS, measure="wall_clock_time_millis", runs=RUNS.runs.assign(value=milliseconds))
+
+
+def test_a_search_keeps_what_each_trial_took() -> None:
+    """Ten configurations take a second and ten take two, so 1.5 are usual; two at a time take their sum."""
+    for one in searched("random", "random-2x", trials=ROWS, times=timed()):
+        assert one.trial_seconds is not None
+        assert sum(one.trial_seconds) == 30.0
+        assert set(one.trial_seconds) <= {1.0, 2.0} if one.method == "random" else {2.0, 3.0, 4.0}
+        assert one.usual_seconds == 1.5
+    assert [one.trial_seconds for one in searched("random")] == [None, None]
+
+
+def test_a_run_that_does_not_say_its_time_counts_as_a_usual_one() -> None:
+    """Of ten that take two seconds and nine that take one, the median is two."""
+    times = timed()
+    entropy = times.runs[(times.runs["dataset"] == "toy:3") & (times.runs["value"] == 1000)]
+    fewer = replace(times, runs=times.runs[times.runs["run"] != entropy["run"].iloc[0]])
+    (one,) = searched("random", trials=ROWS, times=fewer, datasets=["toy:3"])
+    assert one.trial_seconds is not None
+    assert one.usual_seconds == 2.0
+    assert sum(one.trial_seconds) == 31.0
+
+
+def test_by_seconds_a_search_ends_when_its_time_is_spent() -> None:
+    """Four usual times are six seconds; the trial that passes them is the last."""
+    plan = SimulationPlan(("random",), trials=4, by="seconds")
+    for one in simulate(RUNS, METAFEATURES, plan, datasets=TWO, times=timed()):
+        assert one.trial_seconds is not None
+        assert sum(one.trial_seconds) >= 6.0 > sum(one.trial_seconds[:-1])
+    with pytest.raises(BadInput, match="no run on toy:3 says how long it took"):
+        simulate(RUNS, METAFEATURES, plan, datasets=TWO)
+
+
+def test_where_time_is_weighed_quick_configurations_come_first() -> None:
+    """Where gini takes a thousand times as long, a search by improvement per second hardly tries it."""
+    slow = timed()
+    slow = replace(slow, runs=slow.runs.assign(value=np.where(slow.runs["value"] > 1500, 1e7, 1e4)))
+    found = {one.method: one for one in searched("forest", "forest/ei-per-second", trials=12, times=slow)}
+    assert sum(found["forest/ei-per-second"].trial_seconds or []) < sum(found["forest"].trial_seconds or [])
+    with pytest.raises(BadInput, match="weighs running times, and no run says"):
+        searched("forest/ei-per-second")
+
+
+def test_random_trials_can_come_in_between() -> None:
+    """With every trial random a surrogate has no say."""
+    surrogates = searched("forest~1", "gbqr~1")
+    assert len({tuple(one.best_so_far) for one in surrogates if one.dataset == "toy:3"}) == 1
+    forest, mixed = searched("forest", "forest~2", datasets=["toy:3"], trials=ROWS, times=timed())
+    assert forest.trial_seconds != mixed.trial_seconds
+
+
+def test_a_journal_of_an_earlier_version_is_not_taken_from(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "journal.jsonl")
+    expected = searched("random", journal=journal)
+    records = [
+        {name: part for name, part in record.items() if name not in ("folds", "by", "times")} | {"best": 7.0}
+        for record in journal.records()
+    ]
+    journal.clear()
+    for record in records:
+        journal.append(record)
+    assert searched("random", journal=journal) == expected
+    other_times = searched("random", journal=journal, times=timed())
+    assert [one.usual_seconds for one in other_times] == [1.5, 1.5]

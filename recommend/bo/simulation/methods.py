@@ -1,0 +1,90 @@
+"""Ways to search that simulations compare, by name.
+
+A method is written STRATEGY:SURROGATE/ACQUISITION~N+START, of which the surrogate or the strategy is enough:
+
+    ucb1:gbqr+delta           without a strategy it is `joint`; without a surrogate the strategy's own
+    gbqr/value-per-second     without an acquisition function it is the surrogate's own
+    forest~2                  every second configuration is a random one; without a number none is
+    blend+delta@lightgbm      the start that another meta-learner chooses; without one the start is random
+    smac+top, optuna-tpe      optimizers of others (`simulation/peers.py`) take the place of strategy and
+                              surrogate
+    random, random-2x         a configuration at random for every trial, or the better of two
+    order                     what the meta-learner expects most of, in this order
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from recommend.bo.acquisition import get_acquisition
+from recommend.bo.selection import DEFAULT_STRATEGY, STRATEGIES, get_strategy
+from recommend.bo.simulation.peers import PEERS
+from recommend.bo.surrogates import SURROGATES
+from recommend.bo.warmstart import NO_START, OPTIMAL, ORACLE, get_start
+from warehouse.support.errors import BadOption, UnknownName
+
+ORDER = "order"
+RANDOM = {"random": 1, "random-2x": 2, "random-4x": 4}
+"""Methods that draw so many configurations at random for one trial."""
+
+_OWN = re.compile(r"(?P<name>[^/~]+)(/(?P<acquisition>[^/~]+))?(~(?P<every>[1-9]\d*))?")
+
+
+@dataclass(frozen=True)
+class Method:
+    """A way to search that is no order or random one."""
+
+    strategy: str
+    """One of `PEERS`, too."""
+    surrogate: str = ""
+    """Empty for peers."""
+    acquisition: str | None = None
+    """None = the surrogate's own."""
+    random_every: int | None = None
+    start: str = NO_START
+
+
+def parse(method: str) -> Method:
+    """What a method is made of.
+
+    Raises:
+        BadInput: there is no such method.
+    """
+    name, _, start = method.partition("+")
+    start = start or NO_START
+    if start not in (NO_START, OPTIMAL, ORACLE):
+        get_start(start)
+    if name in PEERS:
+        return Method(name, start=start)
+    own = _OWN.fullmatch(name)
+    strategy, surrogate = _strategy_and_surrogate(own["name"] if own else name)
+    if own is None or strategy.partition("@")[0] not in STRATEGIES or surrogate not in SURROGATES:
+        known = (*RANDOM, ORDER, *(f"{name}+START" for name in (*SURROGATES, *STRATEGIES, *PEERS)))
+        raise UnknownName(f"unknown method {method!r}; known are {', '.join(known)}")
+    get_strategy(strategy)
+    if own["acquisition"] is not None:
+        get_acquisition(own["acquisition"])
+    every = None if own["every"] is None else int(own["every"])
+    return Method(strategy, surrogate, own["acquisition"], every, start)
+
+
+def check(method: str, kind: str) -> None:
+    """Refuse a method that there is not, or not for tasks of this kind.
+
+    Raises:
+        BadInput: it is refused.
+    """
+    if method not in (*RANDOM, ORDER) and parse(method).strategy in PEERS and kind == "table":
+        name = parse(method).strategy
+        raise BadOption(f"{name} searches a whole space: it takes tasks of the kind model")
+
+
+def _strategy_and_surrogate(name: str) -> tuple[str, str]:
+    """Names of strategy and surrogate, of which `name` may lack either."""
+    strategy, colon, surrogate = name.partition(":")
+    if colon:
+        return strategy, surrogate
+    if name.partition("@")[0] in STRATEGIES:
+        return name, get_strategy(name).surrogate
+    return DEFAULT_STRATEGY, name

@@ -1,0 +1,77 @@
+"""Searches as simulations see them: they are asked for what to try, and told what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from itertools import islice
+from typing import Protocol
+
+import numpy as np
+
+from recommend.bo.candidates import Candidate, Candidates
+from recommend.bo.optimizer import AskTell
+from recommend.bo.simulation.tasks import Task
+
+
+class SearchMethod(Protocol):
+    """An optimizer as simulations see it."""
+
+    def ask(self) -> Sequence[Candidate]:
+        """What to try in the next trial: one configuration, or several of which the best counts."""
+        ...
+
+    def tell(self, value: float | None, seconds: float | None = None) -> None:
+        """The value of what was asked last, and how long it took; without a value it failed."""
+        ...
+
+
+class OwnSearch:
+    """A strategy of ours."""
+
+    def __init__(self, search: AskTell) -> None:
+        self._search = search
+
+    def ask(self) -> list[Candidate]:
+        proposal = self._search.ask()
+        self._number = proposal.number if proposal else -1
+        return [proposal.candidate] if proposal else []
+
+    def tell(self, value: float | None, seconds: float | None = None) -> None:
+        self._search.tell(self._number, value, seconds)
+
+
+class RandomSearch:
+    """Some configurations at random for every trial."""
+
+    def __init__(self, candidates: Candidates, at_once: int, random: np.random.Generator) -> None:
+        self._candidates = candidates
+        self._at_once = at_once
+        self._random = random
+        self._taken: set[Hashable] = set()
+
+    def ask(self) -> list[Candidate]:
+        found: list[Candidate] = []
+        while len(found) < self._at_once:
+            drawn = self._candidates.any(self._taken, self._random)
+            if drawn is None:
+                break
+            self._taken.add(drawn.key)
+            found.append(drawn)
+        return found
+
+    def tell(self, value: float | None, seconds: float | None = None) -> None:
+        """What was found changes nothing."""
+
+
+class OrderedSearch:
+    """Configurations in an order that was fixed before."""
+
+    def __init__(self, task: Task, order: Sequence[int]) -> None:
+        self._task = task
+        self._order = iter(order)
+
+    def ask(self) -> list[Candidate]:
+        return [self._task.start(position) for position in islice(self._order, 1)]
+
+    def tell(self, value: float | None, seconds: float | None = None) -> None:
+        """What was found changes nothing."""

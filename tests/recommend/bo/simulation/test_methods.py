@@ -1,0 +1,39 @@
+"""What a method's name says."""
+
+import pytest
+
+from recommend.bo.simulation.methods import Method, check, parse
+from warehouse.support.errors import BadInput
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("gbqr", Method("joint", "gbqr")),
+        ("gbqr+delta@lightgbm", Method("joint", "gbqr", start="delta@lightgbm")),
+        ("joint:forest+none", Method("joint", "forest")),
+        ("gbqr/value-per-second+top", Method("joint", "gbqr", "value-per-second", start="top")),
+        ("forest~2", Method("joint", "forest", random_every=2)),
+        ("joint:forest/ei-per-second~3+top", Method("joint", "forest", "ei-per-second", 3, "top")),
+        ("smac+top", Method("smac", start="top")),
+    ],
+)
+def test_a_name_says_what_a_method_is_made_of(name: str, expected: Method) -> None:
+    assert parse(name) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "complaint"),
+    [
+        ("gbqr~0", "unknown method 'gbqr~0'"),
+        ("gbqr~two", "unknown method"),
+        ("gbqr~2/ei", "unknown method"),
+        ("gbqr/", "unknown method"),
+        ("gbqr/speed", "unknown acquisition function 'speed'"),
+        ("smac/ei", "unknown method"),
+        ("", "unknown method ''"),
+    ],
+)
+def test_what_there_is_not_is_named(name: str, complaint: str) -> None:
+    with pytest.raises(BadInput, match=complaint):
+        check(name, "model")
