@@ -1,4 +1,4 @@
-"""Regressors of a run's logarithm of seconds, as van Hoof's thesis compares them (Table 5.1, Figures 5.1, 5.2).
+"""Regressors of the logarithm of a run's seconds, as van Hoof's thesis compares them.
 
     python -m tests.benchmarks.running_times [--warehouse DIR] [--flow lightgbm] [--datasets 10]
 
@@ -173,7 +173,9 @@ def learning_curves(X: Floats, y: Floats, datasets: pd.Series, subsets: Sequence
                     regressor.fit(X[chosen], y[chosen])
                     missed = regressor.predict(X[own[tested]]) - y[own[tested]]
                     errors.setdefault((name, size), []).append(float(np.mean(missed**2)))
-    return pd.Series({key: float(np.mean(of)) for key, of in errors.items()}).unstack()
+    return pd.DataFrame(
+        {size: {name: float(np.mean(errors[name, size])) for name in SMALL} for size in subsets}
+    )
 
 
 def main() -> None:
@@ -186,16 +188,17 @@ def main() -> None:
     X, y, datasets = features_and_seconds(Warehouse.open(options.warehouse), options.flow)
     with one_thread():
         table = in_folds(with_defaults(), X, y)
-        print(f"{len(y)} runs on {datasets.nunique()} datasets, {FOLDS} folds\n\n{markdown(table)}\n")
+        print(
+            f"{len(y)} runs on {datasets.nunique()} datasets, {FOLDS} folds\n\n{markdown(table.reset_index(names=''))}\n"
+        )
         counts = datasets.value_counts(sort=True)
         most = list(counts.index[: options.datasets])
         largest = datasets.isin(most).to_numpy()
         fewest = int(counts[most].min())
         subsets = [size for size in SUBSETS if size <= fewest - fewest // FOLDS - 1]
         curves = learning_curves(X[largest], y[largest], datasets[largest].reset_index(drop=True), subsets)
-        print(
-            f"mean squared error after so many runs on a dataset\n\n{markdown(curves.reset_index(names=''))}"
-        )
+        print("mean squared error after so many runs on a dataset\n")
+        print(markdown(curves.reset_index(names="")))
 
 
 if __name__ == "__main__":
