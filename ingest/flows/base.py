@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from ingest.flows.preprocessing import Encoding, category_columns, preprocessor
-from warehouse.configurations.parameters import Choice, Number, Scale, Value
+from warehouse.configurations.parameters import Choice, Value, configuration_space
+from warehouse.configurations.searched_flow import SearchedFlow
 from warehouse.support.errors import MissingPackage, UnfitConfiguration
 
 if TYPE_CHECKING:
@@ -43,19 +44,13 @@ class Make:
 
 
 @dataclass(frozen=True)
-class Flow:
+class Flow(SearchedFlow):
     """One algorithm with its preprocessing, as it runs today and as OpenML's old runs know it.
 
     `space` and `estimator` import ConfigSpace and scikit-learn when they are called, so that naming a flow
     and its values costs nothing.
     """
 
-    name: str
-    """Canonical name of the algorithm, e.g. `random_forest`."""
-    title: str
-    """The name that a person reads."""
-    hyperparameters: tuple[Number | Choice, ...]
-    """What is tuned: ranges, scales and defaults."""
     estimator: Callable[[Make], ClassifierMixin]
     """Makes the unfitted classifier."""
     openml: tuple[int, ...] = ()
@@ -76,8 +71,6 @@ class Flow:
     """Values that old runs have and that no longer build: parameter -> value -> reason."""
     renamed: Mapping[str, Mapping[Any, Value]] = field(default_factory=dict)
     """Values of old versions that mean the same under another name today."""
-    forbidden: tuple[Mapping[str, Value], ...] = ()
-    """Combinations of values that no configuration has."""
 
     @property
     def id(self) -> str:
@@ -89,11 +82,6 @@ class Flow:
         """Hyperparameters that runs of its OpenML flows set."""
         tuned = {parameter.name for parameter in self.hyperparameters} - set(self.beyond_openml)
         return frozenset({*tuned, *self.fixed})
-
-    @property
-    def scales(self) -> dict[str, Scale]:
-        """Scale of each hyperparameter that is a number."""
-        return {own.name: own.scale for own in self.hyperparameters if isinstance(own, Number)}
 
     @property
     def installed(self) -> bool:
@@ -114,40 +102,16 @@ class Flow:
             historical: the space of OpenML's runs: with the retired values, without what they never vary.
             seed: of the space's own sampler.
         """
-        from ConfigSpace import ConfigurationSpace
-
-        space = ConfigurationSpace(name=self.name, seed=seed)
-        for parameter in self.hyperparameters:
-            if historical and parameter.name in self.beyond_openml:
-                continue
-            retired = self.retired.get(parameter.name, {}) if historical else {}
-            space.add(
-                parameter.hyperparameter(*retired)
-                if isinstance(parameter, Choice)
-                else parameter.hyperparameter()
-            )
-        for parameter in self.hyperparameters:
-            if parameter.name in space:
-                _add_condition(space, parameter)
-        for combination in self.forbidden:
-            if set(combination) <= set(space):
-                _add_forbidden(space, combination)
-        return space
-
-    def default(self) -> dict[str, Value]:
-        """The default configuration."""
-        return self._active({parameter.name: parameter.default for parameter in self.hyperparameters})
-
-    def _active(self, values: Values) -> dict[str, Value]:
-        """`values` without those whose conditions do not hold, in the order of `hyperparameters`."""
-        active: dict[str, Value] = {}
-        for parameter in self.hyperparameters:  # parents come before their children
-            if parameter.name in values and all(
-                active.get(parent) in admitted and parent in active
-                for parent, admitted in parameter.when.items()
-            ):
-                active[parameter.name] = values[parameter.name]
-        return active
+        if not historical:
+            return super().space(seed=seed)
+        searched = (own for own in self.hyperparameters if own.name not in self.beyond_openml)
+        with_retired = [
+            replace(own, choices=(*own.choices, *self.retired.get(own.name, {})))
+            if isinstance(own, Choice)
+            else own
+            for own in searched
+        ]
+        return configuration_space(self.name, with_retired, self.forbidden, seed=seed)
 
     def current(self, values: Values) -> dict[str, Value]:
         """`values` of any version in today's terms, complete with the defaults of those left out.
@@ -176,7 +140,7 @@ class Flow:
             if reason is not None:
                 raise UnfitConfiguration(f"{self.name}: {parameter}={value!r} can't be built: {reason}")
             translated[parameter] = self.renamed.get(parameter, {}).get(value, value)
-        active = self._active(translated)
+        active = self.active(translated)
         for combination in self.forbidden:
             if combination.items() <= active.items():
                 together = ", ".join(f"{name}={value!r}" for name, value in combination.items())
@@ -210,28 +174,6 @@ class Flow:
         n_categorical = 0 if self.encoding == "indicators" else len(category_columns(roles))
         classifier = self.estimator(Make(complete, seed, n_categorical))
         return Pipeline([("preprocessing", steps), ("classifier", classifier)])
-
-
-def _add_condition(space: ConfigurationSpace, parameter: Number | Choice) -> None:
-    """Add what `parameter.when` says to its flow's space."""
-    from ConfigSpace import AndConjunction, EqualsCondition, InCondition
-
-    child = space[parameter.name]
-    conditions = [
-        EqualsCondition(child, space[parent], admitted[0])
-        if len(admitted) == 1
-        else InCondition(child, space[parent], list(admitted))
-        for parent, admitted in parameter.when.items()
-    ]
-    if conditions:
-        space.add(conditions[0] if len(conditions) == 1 else AndConjunction(*conditions))
-
-
-def _add_forbidden(space: ConfigurationSpace, combination: Mapping[str, Value]) -> None:
-    from ConfigSpace import ForbiddenAndConjunction, ForbiddenEqualsClause
-
-    clauses = [ForbiddenEqualsClause(space[name], value) for name, value in combination.items()]
-    space.add(clauses[0] if len(clauses) == 1 else ForbiddenAndConjunction(*clauses))
 
 
 def native_values(configuration: Mapping[str, Any]) -> dict[str, Value]:

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from warehouse.support.errors import UnfitConfiguration
+
 if TYPE_CHECKING:
+    from ConfigSpace import ConfigurationSpace
     from ConfigSpace.hyperparameters import Hyperparameter
 
 Value = bool | int | float | str | None
 Scale = Literal["linear", "log"]
 """What numbers are drawn and compared on: as they are, or by their logarithms."""
+Condition = Mapping[str, tuple[Value, ...]]
+"""Hyperparameter -> values, of which it has one; all of them must hold."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +29,7 @@ class Number:
     high: float
     default: float
     log: bool = False
-    when: Mapping[str, tuple[Value, ...]] = field(default_factory=dict, hash=False)
+    when: Condition = field(default_factory=dict, hash=False)
     """Hyperparameter of the same flow -> values; a configuration has this one where all of them hold."""
     optional: bool = False
     """Whether a configuration leaves it out where it has its default."""
@@ -33,12 +39,34 @@ class Number:
         """Scale that its values are drawn and compared on."""
         return "log" if self.log else "linear"
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether its values are whole numbers."""
+        return isinstance(self.low, int) and isinstance(self.high, int)
+
+    def fit(self, value: Value) -> Value:
+        """`value` in this hyperparameter's own type: 5 and 5.0 are the same number.
+
+        Raises:
+            BadInput: it is not in the range.
+        """
+        kind = "a whole number" if self.is_whole else "a number"
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, int | float)
+            or not self.low <= value <= self.high
+            or (self.is_whole and value != math.floor(value))
+        ):
+            raise UnfitConfiguration(
+                f"{self.name} can't be {value!r}: expected {kind} from {self.low!r} to {self.high!r}"
+            )
+        return int(value) if self.is_whole else float(value)
+
     def hyperparameter(self) -> Hyperparameter[Any, Any]:
         """The same in ConfigSpace."""
         from ConfigSpace import Float, Integer
 
-        whole = isinstance(self.low, int) and isinstance(self.high, int)
-        kind: Any = Integer if whole else Float
+        kind: Any = Integer if self.is_whole else Float
         hyperparameter: Hyperparameter[Any, Any] = kind(
             self.name, (self.low, self.high), default=self.default, log=self.log
         )
@@ -52,13 +80,83 @@ class Choice:
     name: str
     choices: tuple[Value, ...]
     default: Value
-    when: Mapping[str, tuple[Value, ...]] = field(default_factory=dict, hash=False)
+    when: Condition = field(default_factory=dict, hash=False)
     """Hyperparameter of the same flow -> values; a configuration has this one where all of them hold."""
     optional: bool = False
     """Whether a configuration leaves it out where it has its default."""
+
+    def fit(self, value: Value) -> Value:
+        """`value` as it stands among the choices.
+
+        Raises:
+            BadInput: it does not.
+        """
+        for choice in self.choices:
+            if same(choice, value):
+                return choice
+        raise UnfitConfiguration(
+            f"{self.name} can't be {value!r}: expected one of {', '.join(map(repr, self.choices))}"
+        )
 
     def hyperparameter(self, *more: Value) -> Hyperparameter[Any, Any]:
         """The same in ConfigSpace, with `more` choices at the end."""
         from ConfigSpace import Categorical
 
         return Categorical(self.name, (*self.choices, *more), default=self.default)
+
+
+def same(one: Value, other: Value) -> bool:
+    """Whether two values are the same; True is not 1, as it is in Python."""
+    return isinstance(one, bool) == isinstance(other, bool) and one == other
+
+
+def holds(condition: Condition, values: Mapping[str, Any]) -> bool:
+    """Whether `values` meet a condition; a hyperparameter that is absent meets none."""
+    return all(
+        parent in values and any(same(allowed, values[parent]) for allowed in wanted)
+        for parent, wanted in condition.items()
+    )
+
+
+def configuration_space(
+    name: str,
+    hyperparameters: Sequence[Number | Choice],
+    forbidden: Iterable[Mapping[str, Value]] = (),
+    *,
+    seed: int | None = None,
+) -> ConfigurationSpace:
+    """Hyperparameters with their conditions as a space of ConfigSpace.
+
+    Conditions and combinations that name a hyperparameter that is not among them are left out.
+
+    Args:
+        forbidden: combinations that no configuration has.
+        seed: of the space's own sampler.
+    """
+    from ConfigSpace import (
+        AndConjunction,
+        ConfigurationSpace,
+        EqualsCondition,
+        ForbiddenAndConjunction,
+        ForbiddenEqualsClause,
+        InCondition,
+    )
+
+    space = ConfigurationSpace(name=name, seed=seed)
+    space.add(*(own.hyperparameter() for own in hyperparameters))
+    for own in hyperparameters:
+        conditions = [
+            EqualsCondition(space[own.name], space[parent], values[0])
+            if len(values) == 1
+            else InCondition(space[own.name], space[parent], list(values))
+            for parent, values in own.when.items()
+            if parent in space
+        ]
+        if conditions:
+            space.add(conditions[0] if len(conditions) == 1 else AndConjunction(*conditions))
+    for combination in forbidden:
+        if not set(combination) <= set(space):
+            continue
+        clauses = [ForbiddenEqualsClause(space[name], value) for name, value in combination.items()]
+        space.add(clauses[0] if len(clauses) == 1 else ForbiddenAndConjunction(*clauses))
+    return space

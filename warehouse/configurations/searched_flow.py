@@ -1,0 +1,115 @@
+"""What searches, learners and the warehouse know of a flow: its name, and what is tuned."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from warehouse.configurations.parameters import (
+    Choice,
+    Number,
+    Scale,
+    Value,
+    configuration_space,
+    holds,
+)
+from warehouse.support.errors import UnfitConfiguration
+
+if TYPE_CHECKING:
+    from ConfigSpace import ConfigurationSpace
+
+OTHER = "other:"
+"""What the key of a flow begins with that neither Headstart builds nor OpenML has."""
+
+
+@dataclass(frozen=True)
+class SearchedFlow:
+    """A flow whose runs are known, whoever builds it; `ingest.flows.Flow` is one that Headstart builds."""
+
+    name: str
+    """Canonical name of the algorithm, e.g. `random_forest`; of a flow of others its key in the warehouse."""
+    title: str
+    """The name that a person reads."""
+    hyperparameters: tuple[Number | Choice, ...]
+    """What is tuned: ranges, scales, defaults and conditions; what a condition asks for comes first."""
+    forbidden: tuple[Mapping[str, Value], ...] = field(default=(), kw_only=True)
+    """Combinations of values that no configuration has."""
+
+    @property
+    def id(self) -> str:
+        """Key of this flow in the warehouse."""
+        return self.name
+
+    @property
+    def scales(self) -> dict[str, Scale]:
+        """Scale of each hyperparameter that is a number."""
+        return {own.name: own.scale for own in self.hyperparameters if isinstance(own, Number)}
+
+    def space(self, *, historical: bool = False, seed: int | None = None) -> ConfigurationSpace:
+        """The search space.
+
+        Args:
+            historical: the space of old runs; the same here.
+            seed: of the space's own sampler.
+        """
+        del historical
+        return configuration_space(self.name, self.hyperparameters, self.forbidden, seed=seed)
+
+    def default(self) -> dict[str, Value]:
+        """The default configuration."""
+        return self._completed({})
+
+    def active(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """The part of `values` whose conditions hold; names that the flow does not have stay."""
+        inactive: set[str] = set()
+        for own in self.hyperparameters:
+            present = {name: value for name, value in values.items() if name not in inactive}
+            if own.name in present and not holds(own.when, present):
+                inactive.add(own.name)
+        return {name: value for name, value in values.items() if name not in inactive}
+
+    def current(self, values: Mapping[str, Any]) -> dict[str, Value]:
+        """`values` in the space's own types, complete with the defaults of those left out.
+
+        Raises:
+            BadInput: as for `fit`.
+        """
+        return self._completed(self.fit(values))
+
+    def fit(self, values: Mapping[str, Any]) -> dict[str, Value]:
+        """`values` in the space's own types.
+
+        Raises:
+            BadInput: the space does not have them: an unknown hyperparameter, a value out of its range, one
+                that is set although its condition does not hold, or a forbidden combination.
+        """
+        known = {own.name: own for own in self.hyperparameters}
+        strangers = [name for name in values if name not in known]
+        if strangers:
+            raise UnfitConfiguration(
+                f"{self.title} has no hyperparameter {strangers[0]}; it has {', '.join(known)}"
+            )
+        fitted = {name: known[name].fit(value) for name, value in values.items()}
+        complete = self._completed(fitted)
+        for name in fitted:
+            if name not in complete:
+                needed = " and ".join(
+                    f"{parent} is {' or '.join(map(repr, wanted))}"
+                    for parent, wanted in known[name].when.items()
+                )
+                raise UnfitConfiguration(
+                    f"{name} is set to {values[name]!r}, and a configuration has it only where {needed}"
+                )
+        for combination in self.forbidden:
+            if holds({name: (value,) for name, value in combination.items()}, complete):
+                listed = ", ".join(f"{name}={value!r}" for name, value in combination.items())
+                raise UnfitConfiguration(f"{listed} is a forbidden combination")
+        return fitted
+
+    def _completed(self, values: dict[str, Value]) -> dict[str, Value]:
+        completed: dict[str, Value] = {}
+        for own in self.hyperparameters:
+            if holds(own.when, completed):
+                completed[own.name] = values.get(own.name, own.default)
+        return completed
