@@ -19,9 +19,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from ingest.flows import Flow, find_flow
+from ingest.flows import find_flow
 from warehouse.configurations.configuration import Configuration
 from warehouse.configurations.parameters import Number, Scale, Value
+from warehouse.configurations.searched_flow import SearchedFlow
 from warehouse.configurations.table import (
     ALGORITHM,
     SEPARATOR,
@@ -87,7 +88,7 @@ class Space:
 
     def __init__(
         self,
-        flows: Sequence[Flow],
+        flows: Sequence[SearchedFlow],
         *,
         joint: bool = True,
         historical: bool = False,
@@ -295,7 +296,8 @@ class Space:
         vector = np.full(len(self.names), np.nan)
         if self.joint:
             vector[self.names.index(ALGORITHM)] = list(self.flows).index(algorithm)
-        for parameter, value in with_shares(configuration, self.n_features).values.items():
+        given = with_shares(configuration, self.n_features).values
+        for parameter, value in self.flows[algorithm].active(given).items():
             name = joint_name(algorithm, parameter) if self.joint else parameter
             if name not in self.names:
                 raise UnfitConfiguration(f"{algorithm} has no hyperparameter {parameter}")

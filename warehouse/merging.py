@@ -29,6 +29,7 @@ _DESCRIPTIVE = {
     "datasets": ("name", "note", "status", "domain", "family"),
     "flows": ("name", "algorithm", "structure"),
     "scales": ("scale",),
+    "spaces": ("space",),
     "hyperparameters": ("raw", "component", "is_default"),
     "runs": ("message", "position"),
     "evaluations": ("array_data",),

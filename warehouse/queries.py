@@ -12,8 +12,11 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from warehouse.configurations.declaration import read_declaration
+from warehouse.configurations.inference import inferred_flow
 from warehouse.configurations.parameters import Scale
-from warehouse.configurations.table import SEPARATOR, ConfigurationTable
+from warehouse.configurations.searched_flow import OTHER, SearchedFlow
+from warehouse.configurations.table import SEPARATOR, ConfigurationTable, split_name
 from warehouse.measures import ACCURACY, NORMALIZED, known_name, related_measures
 from warehouse.normalized import normalized_accuracy
 from warehouse.published import harmonized
@@ -55,6 +58,24 @@ class RunTable:
     larger: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=_COLUMNS))
     smaller: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=_COLUMNS))
     related: pd.DataFrame = field(default_factory=pd.DataFrame)
+    declared: Mapping[str, SearchedFlow] = field(default_factory=dict)
+    """Algorithm -> its flow, where its space was declared."""
+
+    def searched_flow(self, algorithm: str) -> SearchedFlow:
+        """The flow of one algorithm of the table with its space: as declared, else as its runs show it.
+
+        Raises:
+            BadInput: its runs show none (`warehouse.configurations.inference`).
+        """
+        known = self.declared.get(algorithm)
+        if known is not None:
+            return known
+        table = self.configurations
+        values = table.parameters[(table.algorithms == algorithm).to_numpy()]
+        if table.joint:
+            own = [name for name in values if split_name(name)[0] == algorithm]
+            values = values[own].rename(columns=lambda name: split_name(name)[1])
+        return inferred_flow(algorithm, values)
 
 
 def run_table(ask: Ask, flow: str | None, measure: str, *, related: bool = True) -> RunTable:
@@ -87,7 +108,11 @@ def run_table(ask: Ask, flow: str | None, measure: str, *, related: bool = True)
     of_related = {"flows": flows, "measures": others, "searches": SEARCHES}
     of_others = ask(_RELATED, of_related) if others else None
     by_run = pd.DataFrame() if of_others is None else _pivot(of_others, "run", "measure")
-    return RunTable(resolved, measure, runs, table, scales, larger, smaller, by_run)
+    spaces = {
+        row["algorithm"]: read_declaration(row["algorithm"], row["name"], json.loads(row["space"]))
+        for row in ask(_SPACES, {"flows": flows}).to_pylist()
+    }
+    return RunTable(resolved, measure, runs, table, scales, larger, smaller, by_run, spaces)
 
 
 def performance_matrix(ask: Ask, measure: str) -> pd.DataFrame:
@@ -192,6 +217,14 @@ WHERE $flows IS NULL OR list_contains($flows, s.flow)
 GROUP BY ALL ORDER BY parameter
 """
 
+_SPACES = """
+SELECT coalesce(f.algorithm, f.flow) AS algorithm, f.name, s.space
+FROM spaces s
+JOIN flows f USING (flow)
+WHERE $flows IS NULL OR list_contains($flows, s.flow)
+ORDER BY s.flow
+"""
+
 _CELLS = f"""
 {_USUAL_ROWS}
 SELECT r.setup, t.dataset, avg(e.value) AS value
@@ -250,7 +283,7 @@ def _resolve_flow(ask: Ask, flow: str | None) -> tuple[str | None, list[str] | N
         return None, None
     known = ask("SELECT flow, algorithm FROM flows ORDER BY flow", {}).to_pylist()
     flows = {row["flow"] for row in known}
-    for candidate in (flow, f"openml:{flow}"):
+    for candidate in (flow, f"openml:{flow}", f"{OTHER}{flow}"):
         if candidate in flows:
             return candidate, [candidate]
     of_algorithm = [row["flow"] for row in known if row["algorithm"] == flow]

@@ -86,7 +86,7 @@ _TASKS = _table(
 )
 _FLOWS = _table(
     "flows",
-    _required("flow", _TEXT, "openml:<id> or headstart:<algorithm>"),
+    _required("flow", _TEXT, "openml:<id>, headstart:<algorithm>, or other:<name> of what neither has"),
     _required("name", _TEXT, "name of the algorithm or pipeline as its source gives it"),
     _optional("algorithm", _TEXT, "canonical name shared by all flows of an algorithm: random_forest"),
     _optional("flow_version", _COUNT, "OpenML's version number among flows of one name"),
@@ -124,6 +124,13 @@ _SCALES = _table(
     _required("scale", _TEXT, "linear or log: how its numbers compare, as declared for the flow"),
     key=("flow", "parameter"),
     checks={"scale is linear or log": f"scale IN {get_args(Scale)}"},
+)
+_SPACES = _table(
+    "spaces",
+    _required("flow", _TEXT, "the flow that is searched"),
+    _required("space", _TEXT, "its space as it was declared, a JSON object (configurations/declaration.py)"),
+    key=("flow",),
+    checks={"space is a JSON object": "space[1] = '{' AND json_valid(space)"},
 )
 _SETUPS = _table(
     "setups",
@@ -213,6 +220,7 @@ TABLES: Mapping[str, Table] = MappingProxyType(
             _COMPONENTS,
             _PARAMETERS,
             _SCALES,
+            _SPACES,
             _SETUPS,
             _HYPERPARAMETERS,
             _RUNS,

@@ -10,6 +10,7 @@ Notation
 
 from __future__ import annotations
 
+import json
 import zlib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
@@ -19,6 +20,7 @@ import pandas as pd
 
 from metalearners.encoding.imputation import DatasetSize
 from metalearners.encoding.scores import oriented, standard_scores
+from warehouse.configurations.declaration import declaration
 from warehouse.configurations.parameters import Scale
 from warehouse.configurations.table import ConfigurationTable
 from warehouse.queries import RunTable
@@ -143,10 +145,12 @@ def runs_on(runs: RunTable, dataset: str) -> tuple[ConfigurationTable, np.ndarra
 
 
 def runs_checksum(runs: RunTable) -> int:
-    """The same for the same runs with the same values, related ones too, and declared scales."""
+    """The same for the same runs with the same values, related ones too, and declared scales and spaces."""
     of_runs = runs.runs[["run", "value"]].join(runs.related, on="run")
     values = zlib.crc32(pd.util.hash_pandas_object(of_runs).to_numpy().tobytes())
-    return zlib.crc32("".join(f"{name}={scale};" for name, scale in runs.scales.items()).encode(), values)
+    declared = "".join(f"{name}={scale};" for name, scale in runs.scales.items())
+    declared += "".join(json.dumps(declaration(flow)) for flow in runs.declared.values())
+    return zlib.crc32(declared.encode(), values)
 
 
 def without_datasets(runs: RunTable, left_out: Collection[str]) -> RunTable:

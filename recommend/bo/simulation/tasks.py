@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Protocol, cast
 import numpy as np
 import pandas as pd
 
-from ingest.flows import Flow, get_flow
+from ingest.flows import find_flow
 from metalearners.encoding.hyperparameters import learn_encoding
 from metalearners.encoding.matrices import encode_configurations
 from metalearners.encoding.training_data import runs_on, size_of
 from metalearners.learners.lightgbm_trees import REPRODUCIBLE
 from recommend.bo.candidates import Candidate, Candidates, SpaceCandidates, TableCandidates
 from recommend.space import Configurations, Space, configurations_of_table
+from warehouse.configurations.searched_flow import SearchedFlow
 from warehouse.queries import RunTable
 from warehouse.support.arrays import Floats
 from warehouse.support.errors import BadOption, TooFewRuns
@@ -123,13 +124,13 @@ class ModelTask:
     def __init__(
         self, runs: RunTable, metafeatures: pd.DataFrame, dataset: str, times: pd.Series | None = None
     ) -> None:
-        """A task of runs of one flow of ours, whose space it is.
+        """A task of runs of one flow, whose space it is.
 
         Args:
             times: run -> seconds, whose logarithms are modelled as the values are.
 
         Raises:
-            BadInput: they are of several flows, of one that we do not know, or too few.
+            BadInput: they are of several flows, too few, or show no space.
         """
         table, values = runs_on(runs, dataset)
         if len(values) < self.fewest_runs:
@@ -202,7 +203,9 @@ def _median(seconds: Floats) -> float | None:
     return None if np.isnan(seconds).all() else float(np.nanmedian(seconds))
 
 
-def _flow_of(runs: RunTable) -> Flow:
+def _flow_of(runs: RunTable) -> SearchedFlow:
+    """The flow of the runs: ours, or with the space that was declared for it or that its runs show."""
     if runs.flow is None:
         raise BadOption("a model of runs takes the runs of one flow: name it")
-    return get_flow(str(runs.configurations.algorithms.iloc[0]))
+    algorithm = str(runs.configurations.algorithms.iloc[0])
+    return find_flow(algorithm) or runs.searched_flow(algorithm)

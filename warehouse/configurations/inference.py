@@ -1,0 +1,122 @@
+"""Spaces that runs show: ranges, scales, choices and conditions of what was tried.
+
+A hyperparameter is a range where all values are numbers, of whole ones where all are whole, on a log scale
+where they are positive and the largest is 100 times the smallest or more (a heuristic); else it is a choice. It
+has a condition on a choice where it is absent from all runs with some of its values, and so many of them
+(see `_CHANCE`) that this is no accident.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from warehouse.configurations.parameters import Choice, Condition, Number, Value
+from warehouse.configurations.searched_flow import OTHER, SearchedFlow
+from warehouse.support.arrays import Flags
+from warehouse.support.errors import TooFewRuns
+
+DECADES = 2
+"""Powers of ten that values on a log scale span at least."""
+MOST_CHOICES = 100
+"""Values beyond which a hyperparameter that is no number can't be inferred."""
+_CHANCE = 0.01
+"""Probability of an accident below which an absence is a condition: (1 - share of runs that have the
+hyperparameter) to the power of the runs with the value."""
+
+
+def inferred_flow(name: str, values: pd.DataFrame) -> SearchedFlow:
+    """The flow with the space that its configurations show.
+
+    Args:
+        name: its key in the warehouse.
+        values: (n, any) Python values by configuration and hyperparameter, NaN where a configuration does not
+            have it.
+
+    Raises:
+        BadInput: no configuration has a hyperparameter, or one of them has too many values.
+    """
+    known = {str(column): values[column].to_numpy(dtype=object) for column in values}
+    present = {column: np.array([v is not pd.NA and v == v for v in own]) for column, own in known.items()}
+    known = {column: own for column, own in known.items() if present[column].any()}
+    if not known:
+        raise TooFewRuns(f"{name}: no run has a hyperparameter, so there is no space to search")
+    parameters = {column: _parameter(column, own[present[column]].tolist()) for column, own in known.items()}
+    choices = {column: own.choices for column, own in parameters.items() if isinstance(own, Choice)}
+    conditions: dict[str, Condition] = {column: {} for column in known}
+    for column in known:
+        if not present[column].all():
+            parents = {
+                parent: (known[parent], choices[parent])
+                for parent in choices
+                if column not in _ancestors(parent, conditions)
+            }
+            conditions[column] = _conditions(present[column], parents)
+    ordered = sorted(parameters, key=lambda column: len(_ancestors(column, conditions)))
+    return SearchedFlow(
+        name,
+        name.removeprefix(OTHER),
+        tuple(replace(parameters[column], when=conditions[column]) for column in ordered),
+    )
+
+
+def _parameter(name: str, values: Sequence[Value]) -> Number | Choice:
+    distinct = list({(isinstance(value, bool), value): value for value in values}.values())
+    numbers = [v for v in distinct if isinstance(v, int | float) and not isinstance(v, bool)]
+    if len(numbers) == len(distinct) > 1:
+        low, high = min(numbers), max(numbers)
+        log = low > 0 and math.log10(high / low) >= DECADES
+        usual = float(np.median([v for v in values if isinstance(v, int | float)]))
+        if all(v == math.floor(v) for v in numbers):
+            return Number(name, int(low), int(high), default=math.floor(usual), log=log)
+        return Number(name, float(low), float(high), default=usual, log=log)
+    if len(distinct) > MOST_CHOICES:
+        raise TooFewRuns(
+            f"{name} has {len(distinct)} values that are not all numbers, too many to be choices: "
+            "declare the space"
+        )
+    choices = tuple(sorted(distinct, key=lambda value: (type(value).__name__, str(value))))
+    different = tuple(
+        v for place, v in enumerate(choices) if v not in choices[:place]
+    )  # True is 1 to ConfigSpace
+    return Choice(name, different, default=different[0])
+
+
+def _conditions(
+    present: Flags, parents: dict[str, tuple[np.ndarray, tuple[Value, ...]]]
+) -> dict[str, tuple[Value, ...]]:
+    """Conditions that explain where a hyperparameter is absent, (n,), those that explain most first."""
+    found: dict[str, tuple[Value, ...]] = {}
+    open_ = np.ones(len(present), dtype=bool)  # runs in which the conditions so far hold
+    while not present[open_].all():
+        explained: dict[str, tuple[int, tuple[Value, ...], Flags]] = {}
+        share = present[open_].mean()
+        for parent, (values, choices) in parents.items():
+            if parent in found:
+                continue
+            having = {choice: open_ & np.array([v == choice for v in values]) for choice in choices}
+            never = [
+                choice
+                for choice, rows in having.items()
+                if rows.any() and not present[rows].any() and (1 - share) ** rows.sum() < _CHANCE
+            ]
+            allowed = tuple(choice for choice in choices if choice not in never)
+            if never and allowed:
+                meets = np.logical_or.reduce([having[choice] for choice in allowed])
+                if not present[open_ & ~meets].any():
+                    explained[parent] = (int((open_ & ~meets).sum()), allowed, meets)
+        if not explained:
+            break
+        best = max(explained, key=lambda parent: explained[parent][0])
+        _, found[best], meets = explained[best]
+        open_ = open_ & meets
+    return found
+
+
+def _ancestors(column: str, conditions: dict[str, Condition]) -> set[str]:
+    """The hyperparameter itself and all that its condition rests on."""
+    return {column}.union(*(_ancestors(parent, conditions) for parent in conditions[column]))
