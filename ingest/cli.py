@@ -15,10 +15,11 @@ from warehouse.options import WarehouseOption
 from warehouse.qualities import QUALITIES, SELECTIONS, names_in
 from warehouse.support import console
 from warehouse.support.console import JsonOption, QuietOption
-from warehouse.support.errors import BadOption, UnknownName
+from warehouse.support.errors import BadInput, BadOption, UnknownName
 
 if TYPE_CHECKING:
     from ingest.metafeatures import Metafeatures
+    from warehouse.store import Warehouse
     from warehouse.writing import Commit
 
 app = console.new_app(
@@ -41,11 +42,23 @@ def _commands() -> None:
 def file(
     path: Annotated[Path, typer.Argument(help="Run table: ARFF, CSV, TSV or Parquet.", show_default=False)],
     flow: Annotated[
-        str, typer.Option(help="OpenML id of the flow whose runs these are.", show_default=False)
+        str,
+        typer.Option(
+            help="Flow whose runs these are: an OpenML id, a flow of ours, or any other name.",
+            show_default=False,
+        ),
     ],
     qualities: Annotated[
         Path | None,
         typer.Option(help="JSON file: task id -> quality -> value.", show_default=False),
+    ] = None,
+    space: Annotated[
+        Path | None,
+        typer.Option(
+            help="JSON or TOML file that declares the search space of a flow that Headstart does not build. "
+            "Default: what its runs show.",
+            show_default=False,
+        ),
     ] = None,
     warehouse: WarehouseOption = None,
     output: JsonOption = "table",
@@ -54,20 +67,47 @@ def file(
 
     Reading the same file again changes nothing.
 
-    Example: ingest file flow_6969.arff --flow 6969 --qualities task_qualities.json
+    Examples:
+
+      ingest file flow_6969.arff --flow 6969 --qualities task_qualities.json
+
+      ingest file runs.csv --flow yahpo-xgboost --space space.toml --warehouse runs/
     """
-    from ingest.run_files import ingest_run_file
+    from ingest.run_files import read_run_file, write_run_file
     from warehouse.store import Warehouse
 
     console.check_format(output)
-    commit = ingest_run_file(Warehouse.create(warehouse), path, flow, qualities=qualities)
-    _print_commit(path, commit, output)
+    read = read_run_file(path, flow, qualities=qualities, space=space)
+    target = Warehouse.create(warehouse)
+    _print_commit(path, write_run_file(target, read), output)
+    if output == "table" and not read.is_ours:
+        for line in _about_space(target, read.flow, is_declared=read.space is not None):
+            print(line)
+
+
+def _about_space(warehouse: "Warehouse", flow: str, *, is_declared: bool) -> Iterator[str]:
+    """What is known of the space of a flow of others, and what that is good for."""
+    from warehouse.configurations.searched_flow import OTHER
+
+    name = flow.removeprefix(OTHER)
+    yield f"Headstart does not build {name}: its runs can be recommended from and searched, not trained."
+    measure = warehouse.sql("SELECT min(measure) AS m FROM evaluations WHERE flow = $f", {"f": flow})["m"][0]
+    try:
+        runs = warehouse.run_table(flow, str(measure), related=False)
+        searched = runs.searched_flow(flow)
+    except BadInput as error:
+        yield f"Its space is unknown: {error}."
+        return
+    origin = "declared" if is_declared or flow in runs.declared else "inferred from its runs"
+    yield f"Its space, {origin}:"
+    for own in searched.hyperparameters:
+        yield f"  {own}"
 
 
 @app.command()
 def space(
     path: Annotated[
-        Path, typer.Argument(help="Search space in the JSON of ConfigSpace.", show_default=False)
+        Path, typer.Argument(help="Search space: JSON, TOML, or the JSON of ConfigSpace.", show_default=False)
     ],
     flow: Annotated[
         str, typer.Option(help="Flow of the warehouse, e.g. 8353 or openml:8353.", show_default=False)
@@ -75,10 +115,11 @@ def space(
     warehouse: WarehouseOption = None,
     output: JsonOption = "table",
 ) -> None:
-    """Declare which hyperparameters have a log scale, which learners would have to guess.
+    """Declare the search space of a flow whose runs are known: ranges, log scales, choices, conditions.
 
-    Of the flows that Headstart builds this is known. For others, write the space with `to_json` of
-    ConfigSpace; its hyperparameters have the names that the warehouse has.
+    Of the flows that Headstart builds this is known. Of others it is guessed from the runs unless it is
+    declared, in a file of JSON or TOML, or with `to_json` of ConfigSpace; hyperparameters have the names that
+    the warehouse has.
 
     Example: ingest space svm.json --flow 8353 --warehouse runs/
     """

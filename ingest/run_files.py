@@ -8,6 +8,7 @@ import logging
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +21,11 @@ from ingest.flows import FLOWS, find_flow
 from ingest.keys import digest, setup_key
 from ingest.reading.encoding import quoted, read_bytes
 from ingest.reading.typed_tables import Column, TypedTable, read_typed_table
-from ingest.spaces import scale_rows
+from ingest.spaces import read_space, refuse_unfit, scale_rows, space_rows
+from warehouse.configurations.searched_flow import OTHER, SearchedFlow
 from warehouse.measures import MEASURES
 from warehouse.store import Warehouse
-from warehouse.support.errors import BadInput, UnknownName, UnreadableInput
+from warehouse.support.errors import BadInput, BadOption, UnknownName, UnreadableInput
 from warehouse.writing import Commit
 
 logger = logging.getLogger(__name__)
@@ -35,43 +37,99 @@ BOOKKEEPING = frozenset({
 })  # fmt: skip
 
 
+@dataclass(frozen=True)
+class RunFile:
+    """What a run file says, before anything is written."""
+
+    path: Path
+    flow: str
+    """Key of the flow in the warehouse."""
+    tables: Mapping[str, pa.Table | pd.DataFrame]
+    qualities: Mapping[str, Mapping[str, float | None]]
+    """Task -> quality -> value."""
+    space: SearchedFlow | None
+    """The flow as it was declared; None where its runs show its space, or it is ours."""
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether Headstart builds the flow."""
+        return find_flow(self.flow) is not None
+
+
 def ingest_run_file(
-    warehouse: Warehouse, path: str | Path, flow: str, *, qualities: str | Path | None = None
+    warehouse: Warehouse,
+    path: str | Path,
+    flow: str,
+    *,
+    qualities: str | Path | None = None,
+    space: str | Path | None = None,
 ) -> Commit:
-    """Write the runs of `flow` ("6969", "openml:6969" or "random_forest") in a file to the warehouse.
+    """Write the runs of a file to the warehouse; see `read_run_file` and `write_run_file`."""
+    return write_run_file(warehouse, read_run_file(path, flow, qualities=qualities, space=space))
+
+
+def read_run_file(
+    path: str | Path, flow: str, *, qualities: str | Path | None = None, space: str | Path | None = None
+) -> RunFile:
+    """Read the runs of `flow` ("6969", "openml:6969", "random_forest", or any other name) from a file.
 
     Columns are `task_id`, measures (`warehouse.measures`) and hyperparameters; a JSON object in the first
     comment may list them as `col_measures` and `col_parameters`. Rows without a value of any measure are
     left out; an empty cell of a hyperparameter means that the run does not set it. `qualities` is a JSON
-    file of OpenML's qualities, {task id: {quality: value}}: -1 is kept as published, NaN becomes null. Tasks
-    and flows that the warehouse knows already stay as they are. Raises `BadInput` if the file is no run table
-    of this flow.
+    file of OpenML's qualities, {task id: {quality: value}}: -1 is kept as published, NaN becomes null. `space`
+    is a file that declares the flow's search space (`ingest.spaces.read_space`). Raises `BadInput` if the file
+    is no run table of this flow, or its configurations are not in the space.
     """
     path = Path(path)
     key = flow_key(flow)
+    if space is not None and find_flow(key) is not None:
+        raise BadOption(f"the space of {flow} is known: Headstart builds it; leave out --space")
+    declared = None if space is None else read_space(space, key)
     content = read_bytes(path)
     try:
         tables = _run_tables(read_typed_table(content), key)
     except BadInput as error:
         raise UnreadableInput(f"{path}: {error}") from error
-    datasets = _datasets_of_tasks(warehouse, tables["runs"]["task"].unique().to_pylist())
-    tables |= _new_tasks(warehouse, datasets) | _new_flow(warehouse, key)
-    tables["scales"] = _known_scales(key, set(tables["hyperparameters"]["parameter"].to_pylist()))
-    if qualities is not None:
-        tables["qualities"] = _read_qualities(Path(qualities), datasets)
-    return warehouse.write(tables, source="run file", location=str(path))
+    if space is None or declared is None:
+        tables["scales"] = _known_scales(key, set(tables["hyperparameters"]["parameter"].to_pylist()))
+    else:
+        refuse_unfit(space, declared, tables["hyperparameters"])
+        tables |= {"scales": scale_rows({key: declared.scales}), "spaces": space_rows(declared)}
+    tasks = tables["runs"]["task"].unique().to_pylist()
+    of_tasks = {} if qualities is None else _read_qualities(Path(qualities), tasks)
+    return RunFile(path, key, tables, of_tasks, declared)
+
+
+def write_run_file(warehouse: Warehouse, read: RunFile) -> Commit:
+    """Write what was read; tasks and flows that the warehouse knows already stay as they are."""
+    datasets = _datasets_of_tasks(warehouse, read.tables["runs"]["task"].unique().to_pylist())
+    tables = {**read.tables, **_new_tasks(warehouse, datasets), **_new_flow(warehouse, read.flow)}
+    if read.qualities:
+        tables["qualities"] = _quality_rows(read.qualities, datasets)
+    return warehouse.write(tables, source="run file", location=str(read.path))
 
 
 def flow_key(flow: str) -> str:
-    """Key in the warehouse of a flow given as OpenML id, key or canonical name."""
+    """Key in the warehouse of a flow given as OpenML id, key or name.
+
+    Raises:
+        BadInput: it is no sensible name, or nearly one of ours.
+    """
     if re.fullmatch(r"(openml:)?[0-9]{1,18}", flow):
         return f"openml:{int(flow.removeprefix('openml:'))}"
     known = find_flow(flow)
-    if known is None:
+    if known is not None:
+        return known.id
+    name = flow.removeprefix(OTHER)
+    alike = find_flow(re.sub(r"[-. ]", "_", name.lower()))
+    if alike is not None:
+        raise UnknownName(f"unknown flow {quoted(flow)}; Headstart's is called {alike.name}")
+    if not re.fullmatch(r"(?=.*[A-Za-z])[A-Za-z0-9][A-Za-z0-9._-]{0,63}", name):
         raise UnknownName(
-            f"unknown flow {quoted(flow)}; give an OpenML flow id, or one of {', '.join(FLOWS)}"
+            f"unknown flow {quoted(flow)}; give an OpenML flow id, one of {', '.join(FLOWS)}, or a name of up to "
+            "64 letters, digits and -_. that has a letter and begins with no sign"
         )
-    return known.id
+    return f"{OTHER}{name}"
 
 
 def plain_parameter_name(raw: str) -> str:
@@ -104,7 +162,7 @@ def _run_tables(table: TypedTable, flow: str) -> dict[str, pa.Table]:
         raise UnreadableInput(f"no row has a value of {', '.join(names)}")
     if not evaluated.all():
         logger.warning("%d rows without a value of any measure were left out", (~evaluated).sum())
-    parameters = {name: column.take(position) for name, column in _parameters(table, names).items()}
+    parameters = {name: column.take(position) for name, column in _parameters(table, names, flow).items()}
     tasks, setups = tasks[position], _setup_ids(flow, parameters, len(position))
     runs = _run_ids(tasks, setups)
     return {
@@ -161,11 +219,17 @@ def _measure_names(table: TypedTable) -> list[str]:
     return names
 
 
-def _parameters(table: TypedTable, measures: Iterable[str]) -> dict[str, Column]:
-    """Columns of hyperparameters by plain name; where two names become one, both stay as they are."""
+def _parameters(table: TypedTable, measures: Iterable[str], flow: str) -> dict[str, Column]:
+    """Columns of hyperparameters by plain name; where two names become one, both stay as they are.
+
+    The names of flows of others stay, too.
+    """
     others = {"task_id", *measures, *BOOKKEEPING}
     raw_names = _names_in_comment(table, "col_parameters") or [n for n in table.columns if n not in others]
-    plain = {raw: plain_parameter_name(raw) for raw in raw_names}
+    unfit = [name for name in raw_names if flow.startswith(OTHER) and (not name or ":" in name)]
+    if unfit:
+        raise UnreadableInput(f"a hyperparameter can't be called {quoted(unfit[0])}; rename its column")
+    plain = {raw: raw if flow.startswith(OTHER) else plain_parameter_name(raw) for raw in raw_names}
     counts = Counter(plain.values())
     return {name if counts[name] == 1 else raw: table.columns[raw] for raw, name in plain.items()}
 
@@ -258,6 +322,11 @@ def _evaluations(flow: str, runs: pa.Array, measure: str, values: np.ndarray) ->
 
 def _json_texts(column: Column) -> pa.Array:
     """JSON of every cell, null for an empty one."""
+    for code, value in enumerate(column.values):
+        if isinstance(value, float) and not np.isfinite(value):
+            raise UnreadableInput(
+                f"row {_first_row(column, code)}: {value!r} is no value of a hyperparameter"
+            )
     texts = pa.array([*(json.dumps(value) for value in column.values), None], pa.string())
     return texts.take(pa.array(np.where(column.codes < 0, len(column.values), column.codes)))
 
@@ -288,7 +357,7 @@ def _new_flow(warehouse: Warehouse, key: str) -> dict[str, pd.DataFrame]:
     if not warehouse.sql("SELECT flow FROM flows WHERE flow = $flow", {"flow": key}).empty:
         return {}
     known = find_flow(key)
-    name, algorithm = (known.title, known.name) if known else (key, None)
+    name, algorithm = (known.title, known.name) if known else (key.removeprefix(OTHER), None)
     return {"flows": pd.DataFrame([{"flow": key, "name": name, "algorithm": algorithm}])}
 
 
@@ -299,22 +368,27 @@ def _known_scales(key: str, parameters: Collection[str]) -> pd.DataFrame:
     return scale_rows({key: {name: scale for name, scale in scales.items() if name in parameters}})
 
 
-def _read_qualities(path: Path, datasets: Mapping[str, str]) -> pd.DataFrame:
-    """Published qualities of the datasets' tasks as rows of the table qualities."""
+def _read_qualities(path: Path, tasks: Iterable[str]) -> dict[str, Mapping[str, float | None]]:
+    """Task -> published quality -> value."""
     try:
-        content = json.loads(read_bytes(path))
-    except ValueError as error:
+        content = _object(path, json.loads(read_bytes(path)))
+    except (ValueError, RecursionError) as error:
         raise UnreadableInput(f"{path}: cannot be read as JSON: {error}") from error
+    found = {task: _object(path, content.get(task.removeprefix("openml:"), {})) for task in tasks}
+    for qualities in found.values():
+        for quality, value in qualities.items():
+            if isinstance(value, bool | str | list | dict):
+                raise UnreadableInput(f"{path}: the quality {quality} is {quoted(value)}, not a number")
+    return found
+
+
+def _quality_rows(
+    qualities: Mapping[str, Mapping[str, float | None]], datasets: Mapping[str, str]
+) -> pd.DataFrame:
+    """Published qualities of the datasets of tasks as rows of the table qualities."""
     rows = [
-        (dataset, quality, value)
-        for task, dataset in datasets.items()
-        for quality, value in _object(
-            path, _object(path, content).get(task.removeprefix("openml:"), {})
-        ).items()
+        (datasets[task], quality, value) for task, of in qualities.items() for quality, value in of.items()
     ]
-    wrong = next((row for row in rows if isinstance(row[2], bool | str | list | dict)), None)
-    if wrong:
-        raise UnreadableInput(f"{path}: the quality {wrong[1]} is {quoted(wrong[2])}, not a number")
     frame = pd.DataFrame(rows, columns=["dataset", "quality", "value"])
     return frame.assign(value=frame["value"].astype(float), source="openml", extractor="openml")
 

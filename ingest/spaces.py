@@ -1,52 +1,105 @@
-"""Search spaces of flows that we do not build, which say how the numbers of a hyperparameter compare."""
+"""Search spaces of flows that we do not build: declared in a file of ours, or in the JSON of ConfigSpace."""
 
 from __future__ import annotations
 
 import io
+import json
+import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
+import pyarrow as pa
 
 from ingest.reading.encoding import quoted, read_bytes
-from warehouse.support.errors import UnknownName, UnreadableInput, one_line
+from warehouse.configurations.declaration import declaration, read_declaration
+from warehouse.configurations.parameters import Value
+from warehouse.configurations.searched_flow import OTHER, SearchedFlow
+from warehouse.support.errors import (
+    RefusedRows,
+    UnfitConfiguration,
+    UnknownName,
+    UnreadableInput,
+    one_line,
+)
 
 if TYPE_CHECKING:
     from warehouse.configurations.parameters import Scale
     from warehouse.store import Warehouse
     from warehouse.writing import Commit
 
+_FLOWS = """
+SELECT DISTINCT flow FROM setups WHERE flow IN ($flow, 'openml:' || $flow, 'other:' || $flow) ORDER BY flow
+"""
 _HYPERPARAMETERS = """
-SELECT DISTINCT s.flow, h.parameter FROM setups s JOIN hyperparameters h USING (setup)
-WHERE s.flow IN ($flow, 'openml:' || $flow) ORDER BY h.parameter
+SELECT h.setup, h.parameter, h.value FROM setups s JOIN hyperparameters h USING (setup)
+WHERE s.flow = $flow AND h.tunable IS DISTINCT FROM false ORDER BY h.setup, h.parameter
 """
 
 
 def ingest_space(warehouse: Warehouse, path: str | Path, flow: str) -> Commit:
-    """Write to the warehouse on which scale each number of a flow's search space is compared.
+    """Write the search space of a flow to the warehouse, and on which scale each of its numbers is compared.
+
+    A space that lacks hyperparameters of the runs only says how the numbers that it has compare.
 
     Args:
-        path: search space, as `to_json` of ConfigSpace writes it, with hyperparameters of the names that
-            they have in the warehouse. Those that are not numbers, and conditions, are not looked at.
-        flow: key in the warehouse, "openml:8353" or "8353" for short.
+        path: see `read_space`; hyperparameters have the names that they have in the warehouse.
+        flow: key in the warehouse, "openml:8353" or "8353" for short, or a name of others.
 
     Raises:
-        BadInput: the file is no such space, the warehouse has no setup of the flow, or its setups don't have
-            one of the hyperparameters.
+        BadInput: the file is no such space, the warehouse has no setup of the flow, its setups don't have
+            one of the hyperparameters, or the space does not have one of its configurations.
     """
-    scales = read_scales(path)
-    known = warehouse.sql(_HYPERPARAMETERS, {"flow": flow})
-    if known.empty:
+    key = flow.removeprefix(OTHER)
+    found = warehouse.sql(_FLOWS, {"flow": key})
+    if found.empty:
+        read_space(path, flow)
         raise UnknownName(f"the warehouse has no setup of a flow {quoted(flow)}: ingest its runs first")
-    strangers = sorted(scales.keys() - set(known["parameter"]))
+    key = str(found["flow"][0])
+    declared = read_space(path, key)
+    rows = warehouse.arrow(_HYPERPARAMETERS, {"flow": key})
+    known = sorted(set(rows["parameter"].to_pylist()))
+    names = [own.name for own in declared.hyperparameters]
+    strangers = sorted(set(names) - set(known))
     if strangers:
         raise UnknownName(
-            f"{path}: the flow {flow} has no hyperparameter {quoted(strangers[0])}; it has "
-            f"{', '.join(known['parameter'])}"
+            f"{path}: the flow {flow} has no hyperparameter {quoted(strangers[0])}; it has {', '.join(known)}"
         )
-    rows = scale_rows({known["flow"][0]: scales})
-    return warehouse.write({"scales": rows}, source="search space", location=str(path))
+    tables: dict[str, Any] = {"scales": scale_rows({key: declared.scales})}
+    if set(known) <= set(names):
+        refuse_unfit(path, declared, rows)
+        tables["spaces"] = space_rows(declared)
+    return warehouse.write(tables, source="search space", location=str(path))
+
+
+def refuse_unfit(path: str | Path, declared: SearchedFlow, hyperparameters: pa.Table) -> None:
+    """Refuse a space that lacks one of the configurations that were run.
+
+    Args:
+        path: file of the space.
+        hyperparameters: columns setup, parameter and value, as the warehouse has them.
+
+    Raises:
+        BadInput: it does.
+    """
+    setups: dict[str, dict[str, Value]] = {}
+    texts: dict[str, Value] = {}
+    columns = (hyperparameters[name].to_pylist() for name in ("setup", "parameter", "value"))
+    for setup, parameter, text in zip(*columns, strict=True):
+        if text not in texts:
+            texts[text] = json.loads(text)
+        setups.setdefault(setup, {})[parameter] = texts[text]
+    for values in setups.values():
+        try:
+            declared.fit(values)
+        except UnfitConfiguration as error:
+            raise RefusedRows(f"{path} does not fit the runs: {error}") from error
+
+
+def space_rows(declared: SearchedFlow) -> pd.DataFrame:
+    """The row of the warehouse's table of spaces."""
+    return pd.DataFrame({"flow": [declared.name], "space": [json.dumps(declaration(declared))]})
 
 
 def scale_rows(scales: Mapping[str, Mapping[str, Scale]]) -> pd.DataFrame:
@@ -55,21 +108,88 @@ def scale_rows(scales: Mapping[str, Mapping[str, Scale]]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["flow", "parameter", "scale"])
 
 
+def read_space(path: str | Path, key: str) -> SearchedFlow:
+    """The flow with the space that a file declares.
+
+    The file is TOML (by its name) or JSON, with the content of `warehouse.configurations.declaration`, or
+    what `to_json` of ConfigSpace writes.
+
+    Args:
+        key: of the flow in the warehouse.
+
+    Raises:
+        BadInput: the file is none of these; the message says what is wrong.
+    """
+    path = Path(path)
+    try:
+        text = read_bytes(path).decode("utf-8-sig")
+        content = tomllib.loads(text) if path.suffix == ".toml" else json.loads(text)
+    except (ValueError, RecursionError) as error:
+        reason = one_line(f"{type(error).__name__}: {error}")
+        raise UnreadableInput(f"{path} is no search space: it can't be read ({reason})") from error
+    if isinstance(content, dict) and isinstance(content.get("hyperparameters"), list):
+        content = _of_configspace(path, text)
+    try:
+        return read_declaration(key, key.removeprefix(OTHER), content)
+    except UnreadableInput as error:
+        raise UnreadableInput(f"{path} is no search space: {one_line(error)}") from error
+
+
 def read_scales(path: str | Path) -> dict[str, Scale]:
-    """Hyperparameter -> scale of the numbers in a search space, as `to_json` of ConfigSpace writes it.
+    """Hyperparameter -> scale of the numbers in the search space of a file.
 
     Raises:
         BadInput: the file is no such space, or has no number.
     """
+    scales = read_space(path, "").scales
+    if not scales:
+        raise UnreadableInput(f"{path}: the search space has no number, and only numbers have a scale")
+    return scales
+
+
+def _of_configspace(path: Path, text: str) -> dict[str, Any]:
+    """The declaration that says what a space in ConfigSpace's JSON says."""
     from ConfigSpace import ConfigurationSpace
 
-    content = read_bytes(Path(path))
     try:
-        space = ConfigurationSpace.from_json(io.StringIO(content.decode("utf-8-sig")))
+        space = ConfigurationSpace.from_json(io.StringIO(text))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         reason = one_line(f"{type(error).__name__}: {error}")
         raise UnreadableInput(f"{path} is no search space in ConfigSpace's JSON ({reason})") from error
-    numbers = {name: own for name, own in space.items() if hasattr(own, "log")}
-    if not numbers:
-        raise UnreadableInput(f"{path}: the search space has no number, and only numbers have a scale")
-    return {name: "log" if own.log else "linear" for name, own in numbers.items()}
+    hyperparameters = {name: _of_hyperparameter(own) for name, own in space.items()}
+    for condition in _parts(space.conditions):
+        kind = type(condition).__name__
+        if kind not in ("EqualsCondition", "InCondition"):
+            raise UnreadableInput(f"{path}: a condition can't be kept: {one_line(condition)}")
+        values = condition.values if kind == "InCondition" else [condition.value]
+        when = hyperparameters[condition.child.name].setdefault("when", {})
+        when[condition.parent.name] = [_plain(value) for value in values]
+    forbidden = []
+    for clause in space.forbidden_clauses:
+        equalities = _parts([clause])
+        if any(type(one).__name__ != "ForbiddenEqualsClause" for one in equalities):
+            raise UnreadableInput(f"{path}: a forbidden clause can't be kept: {one_line(clause)}")
+        forbidden.append({one.hyperparameter.name: _plain(one.value) for one in equalities})
+    return {"hyperparameters": hyperparameters, **({"forbidden": forbidden} if forbidden else {})}
+
+
+def _of_hyperparameter(own: Any) -> dict[str, Any]:
+    if hasattr(own, "lower"):
+        ends = {"low": _plain(own.lower), "high": _plain(own.upper), "log": bool(own.log)}
+        return {**ends, "default": _plain(own.default_value)}
+    choices = getattr(own, "choices", None) or getattr(own, "sequence", None) or (own.value,)
+    return {"choices": [_plain(choice) for choice in choices], "default": _plain(own.default_value)}
+
+
+def _parts(conditions: Any) -> list[Any]:
+    """Conditions or clauses, with the parts of conjunctions in their place."""
+    return [
+        part
+        for one in conditions
+        for part in (_parts(one.components) if "AndConjunction" in type(one).__name__ else [one])
+    ]
+
+
+def _plain(value: Any) -> Value:
+    plain: Value = value.item() if hasattr(value, "item") else value
+    return plain

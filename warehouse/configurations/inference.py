@@ -1,8 +1,8 @@
 """Spaces that runs show: ranges, scales, choices and conditions of what was tried.
 
 A hyperparameter is a range where all values are numbers, of whole ones where all are whole, on a log scale
-where they are positive and the largest is 100 times the smallest or more (a heuristic); else it is a choice. It
-has a condition on a choice where it is absent from all runs with some of its values, and so many of them
+where they are positive and the largest is 100 times the smallest or more (a heuristic); else it is a choice.
+It has a condition on a choice where it is absent from all runs with some of its values, and so many of them
 (see `_CHANCE`) that this is no accident.
 """
 

@@ -44,6 +44,11 @@ class Number:
         """Whether its values are whole numbers."""
         return isinstance(self.low, int) and isinstance(self.high, int)
 
+    def __str__(self) -> str:
+        scale = ", log" if self.log else ""
+        whole = ", whole" if self.is_whole else ""
+        return f"{self.name}: {self.low:.6g} to {self.high:.6g}{whole}{scale}{_in_words(self.when)}"
+
     def fit(self, value: Value) -> Value:
         """`value` in this hyperparameter's own type: 5 and 5.0 are the same number.
 
@@ -85,6 +90,9 @@ class Choice:
     optional: bool = False
     """Whether a configuration leaves it out where it has its default."""
 
+    def __str__(self) -> str:
+        return f"{self.name}: {', '.join(map(str, self.choices))}{_in_words(self.when)}"
+
     def fit(self, value: Value) -> Value:
         """`value` as it stands among the choices.
 
@@ -103,6 +111,11 @@ class Choice:
         from ConfigSpace import Categorical
 
         return Categorical(self.name, (*self.choices, *more), default=self.default)
+
+
+def _in_words(condition: Condition) -> str:
+    parts = [f"{parent} is {' or '.join(map(str, values))}" for parent, values in condition.items()]
+    return f", where {' and '.join(parts)}" if parts else ""
 
 
 def same(one: Value, other: Value) -> bool:
