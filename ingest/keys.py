@@ -3,7 +3,7 @@
 import hashlib
 import json
 
-from ingest.flows import get_flow
+from ingest.flows import find_flow
 from warehouse.configurations.configuration import Configuration
 
 
@@ -23,6 +23,7 @@ def setup_key(flow: str, values: str) -> str:
 
 
 def setup_of(configuration: Configuration) -> str:
-    """Key in the warehouse of a configuration of a flow of ours."""
+    """Key in the warehouse of a configuration of a flow of ours, or of others as `ingest file` has it."""
     values = json.dumps(dict(configuration.values), sort_keys=True)
-    return setup_key(get_flow(configuration.algorithm).id, values)
+    flow = find_flow(configuration.algorithm)
+    return setup_key(configuration.algorithm if flow is None else flow.id, values)

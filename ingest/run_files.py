@@ -77,8 +77,8 @@ def read_run_file(
     comment may list them as `col_measures` and `col_parameters`. Rows without a value of any measure are
     left out; an empty cell of a hyperparameter means that the run does not set it. `qualities` is a JSON
     file of OpenML's qualities, {task id: {quality: value}}: -1 is kept as published, NaN becomes null. `space`
-    is a file that declares the flow's search space (`ingest.spaces.read_space`). Raises `BadInput` if the file
-    is no run table of this flow, or its configurations are not in the space.
+    is a file that declares the flow's search space (`ingest.spaces.read_space`). Raises `BadInput` if the
+    file is no run table of this flow, or its configurations are not in the space.
     """
     path = Path(path)
     key = flow_key(flow)
@@ -126,8 +126,8 @@ def flow_key(flow: str) -> str:
         raise UnknownName(f"unknown flow {quoted(flow)}; Headstart's is called {alike.name}")
     if not re.fullmatch(r"(?=.*[A-Za-z])[A-Za-z0-9][A-Za-z0-9._-]{0,63}", name):
         raise UnknownName(
-            f"unknown flow {quoted(flow)}; give an OpenML flow id, one of {', '.join(FLOWS)}, or a name of up to "
-            "64 letters, digits and -_. that has a letter and begins with no sign"
+            f"unknown flow {quoted(flow)}; give an OpenML flow id, one of {', '.join(FLOWS)}, or a name "
+            "of up to 64 letters, digits and -_. that has a letter and begins with no sign"
         )
     return f"{OTHER}{name}"
 

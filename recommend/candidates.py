@@ -1,12 +1,15 @@
-"""The configurations to choose from: those of the warehouse that build here and today."""
+"""The configurations to choose from: those of the warehouse that build here and today, or of others' flows."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 import numpy as np
 import pandas as pd
 
 from ingest.flows import Flow, find_flow
 from warehouse.configurations.configuration import Configuration
+from warehouse.configurations.searched_flow import OTHER
 from warehouse.queries import RunTable
 from warehouse.support.errors import TooFewRuns, UnfitConfiguration
 
@@ -21,7 +24,8 @@ def find_candidates(
 
     Flows that take too long on so many rows are left out where there are others. The same configuration of
     two flows of one algorithm counts once. Of an algorithm with very many, those count that came out best
-    somewhere.
+    somewhere. Those of flows that Headstart does not build count where they are wanted, or where there are no
+    others.
 
     Args:
         runs: of all flows together.
@@ -35,14 +39,20 @@ def find_candidates(
     """
     best = pd.Series(scores).groupby(runs.runs["setup"].to_numpy()).max().sort_values(ascending=False)
     found: dict[str, Configuration] = {}
+    others: dict[str, Configuration] = {}
     slow: dict[str, Configuration] = {}
     seen: set[Configuration] = set()
     table = runs.configurations.of_setups(best.index)
     for algorithm in table.algorithms.unique():
         flow = find_flow(str(algorithm))
-        if flow is None or not flow.installed or (wanted and flow.name not in wanted):
+        if wanted and str(algorithm if flow is None else flow.name) not in wanted:
             continue
         part = table.take(np.flatnonzero(table.algorithms == algorithm)[:MOST_CANDIDATES])
+        if flow is None:
+            others |= dict(zip(part.setups, part.configurations(), strict=True))
+            continue
+        if not flow.installed:
+            continue
         for setup, configuration in zip(part.setups, part.configurations(), strict=True):
             try:
                 current = Configuration(flow.name, flow.current(configuration.values))
@@ -53,10 +63,25 @@ def find_candidates(
                 is_slow = flow.most_rows is not None and rows > flow.most_rows
                 (slow if is_slow else found)[setup] = current
     found = found or slow
+    if wanted or not found:
+        found |= others
     if not found:
         of_wanted = f" of {', '.join(sorted(wanted))}" if wanted else ""
         raise TooFewRuns(f"the warehouse has no configuration that can be built{of_wanted}")
     return found
+
+
+def not_built(runs: RunTable, chosen_from: Iterable[Configuration]) -> dict[str, str]:
+    """Flows of `runs` that Headstart does not build, and that are not among those to choose from.
+
+    Algorithm -> title.
+    """
+    among = {configuration.algorithm for configuration in chosen_from}
+    return {
+        name: name.removeprefix(OTHER)
+        for name in map(str, runs.configurations.algorithms.unique())
+        if find_flow(name) is None and name not in among
+    }
 
 
 def flows_to_install(runs: RunTable, wanted: set[str]) -> list[Flow]:

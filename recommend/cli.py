@@ -178,6 +178,12 @@ def _report(result: Recommendation, *, is_usual_measure: bool) -> str:
     if result.not_installed:
         titles = ", ".join(flow.title for flow in result.not_installed)
         lines.append(f"Not installed, so not recommended: {titles} (pip install 'headstart[boosting]').")
+    if result.not_built:
+        titles = ", ".join(result.not_built.values())
+        lines.append(f"Not built by Headstart, so only recommended where --flow names them: {titles}.")
+    if result.of_others:
+        titles = ", ".join(flow.title for flow in result.of_others)
+        lines.append(f"Headstart does not build {titles}: the values are for your own program.")
     if result.nearest:
         lines.append("Most similar: " + ", ".join(name for name, _ in result.nearest) + ".")
     if result.outside:

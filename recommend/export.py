@@ -17,11 +17,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ingest.flows import Flow, get_flow, native_values
+from ingest.flows import get_flow, native_values
 from recommend.domains import Domain, configspace_domain, optuna_domain
 from recommend.space import Space, with_shares
 from warehouse.configurations.configuration import Configuration
-from warehouse.configurations.parameters import Value
+from warehouse.configurations.declaration import read_declaration
+from warehouse.configurations.parameters import Value, holds
+from warehouse.configurations.searched_flow import OTHER, SearchedFlow
 from warehouse.configurations.table import ALGORITHM, joint_name
 from warehouse.support.errors import (
     BadOption,
@@ -64,7 +66,16 @@ def space_of(seeds: Seeds) -> Space:
     flows = dict.fromkeys(configuration.algorithm for configuration in configurations_of(seeds))
     if not flows:
         raise BadOption("there is no seed to export")
-    return Space([get_flow(name) for name in flows], joint=len(flows) > 1)
+    declared = _declared(seeds)
+    return Space([declared.get(name) or get_flow(name) for name in flows], joint=len(flows) > 1)
+
+
+def _declared(seeds: Seeds) -> dict[str, SearchedFlow]:
+    """Flows that Headstart does not build, by their keys, with the spaces that a seeds file has of them."""
+    spaces = seeds.get("spaces", {}) if isinstance(seeds, Mapping) else {}
+    if not isinstance(spaces, Mapping):
+        raise UnreadableInput("`spaces` of seeds is an object {flow: space}")
+    return {name: read_declaration(name, name.removeprefix(OTHER), own) for name, own in spaces.items()}
 
 
 def enqueue_seeds(study: Study, seeds: Seeds, distributions: Mapping[str, BaseDistribution]) -> None:
@@ -120,13 +131,12 @@ def suggest_configuration(trial: BaseTrial, space: Space) -> Configuration:
     name = trial.suggest_categorical(ALGORITHM, list(space.flows)) if several else next(iter(space.flows))
     flow = space.flows[str(name)]
     distributions = _distributions_of(flow, historical=space.historical)
-    return Configuration(
-        flow.name,
-        {
-            parameter: _suggested(trial, f"{flow.name}:{parameter}" if several else parameter, distribution)
-            for parameter, distribution in distributions.items()
-        },
-    )
+    values: dict[str, Value] = {}
+    for own in flow.hyperparameters:  # parents come before their children
+        if own.name in distributions and holds(own.when, values):
+            name = f"{flow.name}:{own.name}" if several else own.name
+            values[own.name] = _suggested(trial, name, distributions[own.name])
+    return Configuration(flow.name, values)
 
 
 def smac_configurations(seeds: Seeds, configspace: ConfigurationSpace) -> list[ConfigSpace.Configuration]:
@@ -270,10 +280,11 @@ def _read(seeds: Seeds) -> list[_Seed]:
         raise UnreadableInput("seeds are a document with a list `configurations`, or that list")
     dataset = seeds.get("dataset") if isinstance(seeds, Mapping) else None
     n_features = dataset.get("features") if isinstance(dataset, Mapping) else None
+    declared = _declared(seeds)
     read = []
     for place, entry in enumerate(entries, start=1):
         try:
-            flow = get_flow(entry["flow"])
+            flow = declared.get(entry["flow"]) or get_flow(entry["flow"])
             configuration = Configuration(flow.name, flow.current(entry["hyperparameters"]))
             provenance = {key: entry[key] for key in PROVENANCE if key in entry}
         except (KeyError, TypeError, AttributeError) as error:
@@ -289,7 +300,7 @@ def _optuna_trials(seeds: Seeds, distributions: Mapping[str, BaseDistribution]) 
     return [{"params": seed.values(domains), "user_attrs": seed.provenance} for seed in _read(seeds)]
 
 
-def _distributions_of(flow: Flow, *, historical: bool) -> dict[str, BaseDistribution]:
+def _distributions_of(flow: SearchedFlow, *, historical: bool) -> dict[str, BaseDistribution]:
     """Hyperparameter -> distribution.
 
     Choices by value and not by position, as people read them: no flow has choices that Optuna takes for the

@@ -9,14 +9,14 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from ingest.flows import Flow, get_flow
+from ingest.flows import Flow, find_flow, get_flow
 from ingest.flows.preprocessing import refuse_without_features
 from ingest.keys import setup_of
 from ingest.metafeatures import compute_metafeatures
@@ -28,7 +28,7 @@ from metalearners.encoding.scores import oriented, standard_scores
 from metalearners.encoding.training_data import without_datasets
 from metalearners.model_store import StoredModel, trained_model
 from metalearners.predictions import Predictor
-from recommend.candidates import find_candidates, flows_to_install
+from recommend.candidates import find_candidates, flows_to_install, not_built
 from recommend.cost import Choice, choose_within, fit_seconds, worthwhile
 from recommend.evidence import Outside, nearest_datasets, outside_of_known, scores_on
 from recommend.expectations import Expectation, expectations
@@ -36,6 +36,8 @@ from recommend.own_trials import OwnTrials, failures_on, own_trials, runs_on
 from recommend.seeds import SCHEMA, STRATEGIES, choose_delta
 from recommend.usual_measure import usual_measure
 from warehouse.configurations.configuration import Configuration
+from warehouse.configurations.declaration import declaration
+from warehouse.configurations.searched_flow import SearchedFlow
 from warehouse.configurations.table import ConfigurationTable
 from warehouse.measures import canonical_measure
 from warehouse.qualities import GROUPS
@@ -69,11 +71,8 @@ class RankedConfiguration:
     """Expected seconds of one fit on all rows, on this machine; None where nothing is known."""
     expectation: Expectation | None
     """What a run is expected to give in the unit of the measure; None where only scores are known."""
-
-    @property
-    def flow(self) -> Flow:
-        """The algorithm with its preprocessing."""
-        return get_flow(self.configuration.algorithm)
+    flow: SearchedFlow
+    """The algorithm: a `Flow` where Headstart builds it."""
 
 
 @dataclass(frozen=True)
@@ -104,8 +103,16 @@ class Recommendation:
     """Flows of the warehouse that were left out, since the packages that they need are not there."""
     fit_factor: float | None
     """How far off the expected seconds of fits are at most for 80 % of them; None where none is known."""
+    not_built: Mapping[str, str] = field(default_factory=dict)
+    """Key -> title of flows of the warehouse that were left out, since Headstart does not build them."""
     race: Race | None = None
     """What verified it; None = nothing did."""
+
+    @property
+    def of_others(self) -> list[SearchedFlow]:
+        """Flows of the configurations that Headstart does not build."""
+        flows = {item.flow.name: item.flow for item in self.configurations}
+        return [flow for flow in flows.values() if not isinstance(flow, Flow)]
 
     def document(self) -> dict[str, Any]:
         """The recommendation as the JSON document that `seeds.schema.json` describes."""
@@ -134,7 +141,7 @@ class Recommendation:
                 {
                     "rank": item.rank,
                     "flow": item.flow.id,
-                    "openml_flows": list(item.flow.openml),
+                    "openml_flows": list(item.flow.openml) if isinstance(item.flow, Flow) else [],
                     "algorithm": item.flow.name,
                     "hyperparameters": dict(item.configuration.values),
                     "predicted": item.predicted,
@@ -157,8 +164,14 @@ class Recommendation:
                 "failed": dict(self.failed),
                 "candidates": self.candidates,
                 "not_installed": [flow.name for flow in self.not_installed],
+                "not_built": list(self.not_built),
             },
             "model": self.model.description(),
+            **(
+                {"spaces": {flow.name: declaration(flow) for flow in self.of_others}}
+                if self.of_others
+                else {}
+            ),
             "verification": None if self.race is None else self.race.document(),
         }
 
@@ -314,7 +327,7 @@ def ranking_context(
         part=dataset if part is None else part,
         warehouse=warehouse,
         measure=canonical_measure(measure),
-        flows=frozenset(_installed(name).name for name in flows),
+        flows=frozenset(_named(name, warehouse) for name in flows),
         metalearner=metalearner,
         same=frozenset(same["dataset"][same["is_same"].astype(bool)]),
         left_out=dict(zip(same["dataset"], same["name"], strict=True)),
@@ -322,10 +335,22 @@ def ranking_context(
     )
 
 
-def _installed(name: str) -> Flow:
-    flow = get_flow(name)
+def _named(name: str, warehouse: Warehouse) -> str:
+    """Canonical name of a flow of ours that is installed, or key of one of others in the warehouse."""
+    flow = find_flow(name)
+    if flow is None:
+        known = warehouse.sql(_OF_NAME, {"name": name})["algorithm"].tolist()
+        if known:
+            return str(known[0])
+        flow = get_flow(name)
     flow.refuse_if_not_installed()
-    return flow
+    return flow.name
+
+
+_OF_NAME = """
+SELECT coalesce(algorithm, flow) AS algorithm FROM flows
+WHERE flow IN ($name, 'openml:' || $name, 'other:' || $name) ORDER BY flow
+"""
 
 
 def recommend(
@@ -383,6 +408,11 @@ def recommend(
         metalearner=metalearner,
         leave_out=leave_out,
     )
+    foreign = {one.algorithm for one in known.candidates.values() if find_flow(one.algorithm) is None}
+    if verify is not None and foreign:
+        raise BadOption(
+            f"a race runs configurations, and Headstart does not build {', '.join(sorted(foreign))}"
+        )
     raced = None if verify is None else _raced(known, verify, jobs, report)
     trials, failures = known.trials, known.failures
     if raced is not None:
@@ -427,6 +457,7 @@ def recommend(
                 on_dataset=on_dataset.get(candidates[position][0]),
                 fit_seconds=None if np.isnan(seconds[position]) else float(seconds[position]),
                 expectation=None if promised is None else promised[rank - 1],
+                flow=_flow_of(candidates[position][1].algorithm, known.runs),
             )
             for rank, (position, delta) in enumerate(chosen, start=1)
         ],
@@ -444,8 +475,13 @@ def recommend(
         candidates=len(candidates),
         not_installed=flows_to_install(known.runs, set(known.flows)),
         fit_factor=factor,
+        not_built={} if flows else not_built(known.runs, known.candidates.values()),
         race=raced,
     )
+
+
+def _flow_of(algorithm: str, runs: RunTable) -> SearchedFlow:
+    return find_flow(algorithm) or runs.searched_flow(algorithm)
 
 
 def _raced(

@@ -45,7 +45,7 @@ def test_numbers_have_a_scale_and_choices_have_none(space: Path) -> None:
 def test_declared_scales_come_with_the_runs(warehouse: Warehouse, space: Path, flow: str) -> None:
     assert warehouse.run_table(SVM, ACCURACY).scales == {}
     commit = ingest_space(warehouse, space, flow)
-    assert commit.added == {"scales": 2}
+    assert commit.added == {"scales": 2, "spaces": 1}
     assert warehouse.run_table(SVM, ACCURACY).scales == {"C": "log", "degree": "linear"}
     assert warehouse.run_table(None, ACCURACY).scales == {f"{SVM}:C": "log", f"{SVM}:degree": "linear"}
     assert sum(ingest_space(warehouse, space, flow).added.values()) == 0
