@@ -76,9 +76,9 @@ def read_run_file(
     Columns are `task_id`, measures (`warehouse.measures`) and hyperparameters; a JSON object in the first
     comment may list them as `col_measures` and `col_parameters`. Rows without a value of any measure are
     left out; an empty cell of a hyperparameter means that the run does not set it. `qualities` is a JSON
-    file of OpenML's qualities, {task id: {quality: value}}: -1 is kept as published, NaN becomes null. `space`
-    is a file that declares the flow's search space (`ingest.spaces.read_space`). Raises `BadInput` if the
-    file is no run table of this flow, or its configurations are not in the space.
+    file of OpenML's qualities, {task id: {quality: value}}: -1 is kept as published, NaN becomes null.
+    `space` is a file that declares the flow's search space (`ingest.spaces.read_space`). Raises `BadInput` if
+    the file is no run table of this flow, or its configurations are not in the space.
     """
     path = Path(path)
     key = flow_key(flow)

@@ -1,4 +1,4 @@
-"""The configurations to choose from: those of the warehouse that build here and today, or of others' flows."""
+"""The configurations to choose from: those of the warehouse that build here and today, or of others."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Spaces that runs show: ranges, scales, choices and conditions of what was tried.
 
 A hyperparameter is a range where all values are numbers, of whole ones where all are whole, on a log scale
-where they are positive and the largest is 100 times the smallest or more (a heuristic); else it is a choice.
+where they are positive and the middle 80 % of them span more than a power of ten, which evenly drawn ones do
+not (0.1 to 0.9 of their range; a heuristic); else it is a choice.
 It has a condition on a choice where it is absent from all runs with some of its values, and so many of them
 (see `_CHANCE`) that this is no accident.
 """
@@ -20,8 +21,6 @@ from warehouse.configurations.searched_flow import OTHER, SearchedFlow
 from warehouse.support.arrays import Flags
 from warehouse.support.errors import TooFewRuns
 
-DECADES = 2
-"""Powers of ten that values on a log scale span at least."""
 MOST_CHOICES = 100
 """Values beyond which a hyperparameter that is no number can't be inferred."""
 _CHANCE = 0.01
@@ -69,8 +68,8 @@ def _parameter(name: str, values: Sequence[Value]) -> Number | Choice:
     numbers = [v for v in distinct if isinstance(v, int | float) and not isinstance(v, bool)]
     if len(numbers) == len(distinct) > 1:
         low, high = min(numbers), max(numbers)
-        log = low > 0 and math.log10(high / low) >= DECADES
-        usual = float(np.median([v for v in values if isinstance(v, int | float)]))
+        tenth, usual, ninth = map(float, np.quantile(np.array(values, dtype=np.float64), (0.1, 0.5, 0.9)))
+        log = low > 0 and ninth > 10 * tenth
         if all(v == math.floor(v) for v in numbers):
             return Number(name, int(low), int(high), default=math.floor(usual), log=log)
         return Number(name, float(low), float(high), default=usual, log=log)
