@@ -62,7 +62,7 @@ def get_flow(name: str) -> Flow:
     flow = find_flow(name)
     if flow is None:
         raise UnknownName(
-            f"unknown flow {name!r}: Headstart builds {', '.join(FLOWS)}, also by an OpenML flow id of theirs; "
-            "the runs of others can be recommended from and searched, not trained"
+            f"unknown flow {name!r}: Headstart builds {', '.join(FLOWS)}, also by an OpenML flow id of "
+            "theirs; the runs of others can be recommended from and searched, not trained"
         )
     return flow
