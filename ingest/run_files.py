@@ -45,6 +45,8 @@ class RunFile:
     flow: str
     """Key of the flow in the warehouse."""
     tables: Mapping[str, pa.Table | pd.DataFrame]
+    tasks: list[str]
+    """What was run on."""
     qualities: Mapping[str, Mapping[str, float | None]]
     """Task -> quality -> value."""
     space: SearchedFlow | None
@@ -97,12 +99,12 @@ def read_run_file(
         tables |= {"scales": scale_rows({key: declared.scales}), "spaces": space_rows(declared)}
     tasks = tables["runs"]["task"].unique().to_pylist()
     of_tasks = {} if qualities is None else _read_qualities(Path(qualities), tasks)
-    return RunFile(path, key, tables, of_tasks, declared)
+    return RunFile(path, key, tables, tasks, of_tasks, declared)
 
 
 def write_run_file(warehouse: Warehouse, read: RunFile) -> Commit:
     """Write what was read; tasks and flows that the warehouse knows already stay as they are."""
-    datasets = _datasets_of_tasks(warehouse, read.tables["runs"]["task"].unique().to_pylist())
+    datasets = _datasets_of_tasks(warehouse, read.tasks)
     tables = {**read.tables, **_new_tasks(warehouse, datasets), **_new_flow(warehouse, read.flow)}
     if read.qualities:
         tables["qualities"] = _quality_rows(read.qualities, datasets)

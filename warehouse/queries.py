@@ -73,8 +73,8 @@ class RunTable:
         table = self.configurations
         values = table.parameters[(table.algorithms == algorithm).to_numpy()]
         if table.joint:
-            own = [name for name in values if split_name(name)[0] == algorithm]
-            values = values[own].rename(columns=lambda name: split_name(name)[1])
+            names = [str(name) for name in values if split_name(str(name))[0] == algorithm]
+            values = values[names].set_axis([split_name(name)[1] for name in names], axis=1)
         return inferred_flow(algorithm, values)
 
 

@@ -79,7 +79,8 @@ def test_only_wanted_flows_are_candidates() -> None:
 
 def test_flows_of_others_are_candidates_where_there_is_nothing_else() -> None:
     foreign = Configuration("perceptron", {"alpha": 0.1})
-    assert found(run_once(foreign)) == [foreign]
+    assert found(run_once(foreign)) == [0]
+    assert found(run_once(foreign, tree(min_samples_leaf=3))) == [1]
 
 
 def test_slow_flows_are_candidates_where_there_are_no_others(monkeypatch: pytest.MonkeyPatch) -> None:
