@@ -87,6 +87,7 @@ def test_every_table_is_merged(make: Make) -> None:
         "components": pd.DataFrame({**flow, "component_flow": FOREST}),
         "parameters": pd.DataFrame({**flow, "parameter": "a", "tunable": True}),
         "scales": pd.DataFrame({"flow": [FOREST], "parameter": "a", "scale": "log"}),
+        "spaces": pd.DataFrame({"flow": [FOREST], "space": '{"hyperparameters": {"a": {"choices": [1]}}}'}),
         **described(0.5, "headstart-4"),
     }
     assert set(everything) == set(TABLES) - {"ingests"}

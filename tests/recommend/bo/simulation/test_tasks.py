@@ -18,7 +18,7 @@ from tests.tables import flow_table
 from warehouse.configurations.parameters import Choice, Number
 from warehouse.queries import RunTable
 from warehouse.support.arrays import Floats
-from warehouse.support.errors import BadInput, BadOption, TooFewRuns
+from warehouse.support.errors import BadOption, TooFewRuns
 
 
 def never_built(*_: object) -> Any:
@@ -130,11 +130,11 @@ def test_the_best_and_worst_of_a_model_are_those_of_its_random_configurations(li
     assert line.value(line.start(line.best_of_known(500)[-1])) == line.worst < line.best
 
 
-def test_a_model_takes_the_runs_of_one_flow_that_is_ours() -> None:
+def test_a_model_takes_the_runs_of_one_flow() -> None:
     with pytest.raises(BadOption, match="takes the runs of one flow: name it"):
         ModelTask(replace(runs_of_line(), flow=None), toy_metafeatures(), "toy:0")
-    with pytest.raises(BadInput, match="unknown flow 'forest'"):
-        ModelTask(toy_runs(), toy_metafeatures(), "toy:0")
+    task = ModelTask(toy_runs(), toy_metafeatures(), "toy:0")  # a flow that we do not build
+    assert set(task.known.table.parameters) == set(toy_runs().configurations.parameters)
 
 
 def test_a_model_takes_runs_enough_to_split(monkeypatch: pytest.MonkeyPatch) -> None:
