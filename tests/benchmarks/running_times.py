@@ -189,7 +189,8 @@ def main() -> None:
     with one_thread():
         table = in_folds(with_defaults(), X, y)
         print(
-            f"{len(y)} runs on {datasets.nunique()} datasets, {FOLDS} folds\n\n{markdown(table.reset_index(names=''))}\n"
+            f"{len(y)} runs on {datasets.nunique()} datasets, {FOLDS} folds\n\n"
+            f"{markdown(table.reset_index(names=''))}\n"
         )
         counts = datasets.value_counts(sort=True)
         most = list(counts.index[: options.datasets])
