@@ -10,9 +10,21 @@ REFERENCES = {
         "S. Ament, S. Daulton, D. Eriksson, M. Balandat, E. Bakshy: Unexpected Improvements to Expected"
         " Improvement for Bayesian Optimization. NeurIPS 2023"
     ),
+    "Auer 2002": (
+        "P. Auer, N. Cesa-Bianchi, P. Fischer: Finite-time Analysis of the Multiarmed Bandit Problem."
+        " Machine Learning 47, 2002"
+    ),
+    "Balef 2025": (
+        "A. R. Balef, C. Vernade, K. Eggensperger: Put CASH on Bandits: A Max K-Armed Problem for Automated"
+        " Machine Learning. NeurIPS 2025"
+    ),
     "Bergstra 2011": (
         "J. Bergstra, R. Bardenet, Y. Bengio, B. Kégl: Algorithms for Hyper-Parameter Optimization."
         " NeurIPS 2011"
+    ),
+    "Bhatt 2022": (
+        "S. Bhatt, P. Li, G. Samorodnitsky: Extreme Bandits Using Robust Statistics."
+        " IEEE Transactions on Information Theory, 2022"
     ),
     "Brier 1950": (
         "G. W. Brier: Verification of Forecasts Expressed in Terms of Probability."
@@ -26,17 +38,22 @@ REFERENCES = {
         "J. Cohen: A Coefficient of Agreement for Nominal Scales."
         " Educational and Psychological Measurement 20, 1960"
     ),
-    "Demsar 2006": (
-        "J. Demšar: Statistical Comparisons of Classifiers over Multiple Data Sets."
-        " Journal of Machine Learning Research 7, 2006"
-    ),
+    "David 2016": "Y. David, N. Shimkin: Pure Exploration for Max-Quantile Bandits. ECML PKDD 2016",
     "Dempster 1977": (
         "A. P. Dempster, N. M. Laird, D. B. Rubin: Maximum Likelihood from Incomplete Data via the EM"
         " Algorithm. Journal of the Royal Statistical Society, Series B 39, 1977"
     ),
+    "Demsar 2006": (
+        "J. Demšar: Statistical Comparisons of Classifiers over Multiple Data Sets."
+        " Journal of Machine Learning Research 7, 2006"
+    ),
     "Feurer 2015": (
         "M. Feurer, A. Klein, K. Eggensperger, J. T. Springenberg, M. Blum, F. Hutter: Efficient and Robust"
         " Automated Machine Learning. NeurIPS 2015"
+    ),
+    "Feurer 2018": (
+        "M. Feurer, B. Letham, F. Hutter, E. Bakshy: Practical Transfer Learning for Bayesian Optimization."
+        " arXiv:1802.02219, 2018"
     ),
     "Feurer 2022": (
         "M. Feurer, K. Eggensperger, S. Falkner, M. Lindauer, F. Hutter: Auto-Sklearn 2.0: Hands-free AutoML"
@@ -58,13 +75,13 @@ REFERENCES = {
         "F. Hutter, H. H. Hoos, K. Leyton-Brown: Sequential Model-Based Optimization for General Algorithm"
         " Configuration. LION 5, 2011"
     ),
-    "Jamieson 2016": (
-        "K. Jamieson, A. Talwalkar: Non-stochastic Best Arm Identification and Hyperparameter Optimization."
-        " AISTATS 2016"
-    ),
     "James 2000": (
         "G. M. James, T. J. Hastie, C. A. Sugar: Principal Component Models for Sparse Functional Data."
         " Biometrika 87, 2000"
+    ),
+    "Jamieson 2016": (
+        "K. Jamieson, A. Talwalkar: Non-stochastic Best Arm Identification and Hyperparameter Optimization."
+        " AISTATS 2016"
     ),
     "Joanes 1998": (
         "D. N. Joanes, C. A. Gill: Comparing Measures of Sample Skewness and Kurtosis."
@@ -106,10 +123,15 @@ REFERENCES = {
         " CeDER Working Paper IS-00-04, New York University, 2001"
     ),
     "Rahimi 2007": ("A. Rahimi, B. Recht: Random Features for Large-Scale Kernel Machines. NeurIPS 2007"),
+    "Rakotoarison 2019": (
+        "H. Rakotoarison, M. Schoenauer, M. Sebag: Automated Machine Learning with Monte-Carlo Tree Search."
+        " IJCAI 2019"
+    ),
     "Ramsay 2005": "J. O. Ramsay, B. W. Silverman: Functional Data Analysis. 2nd edition, Springer 2005",
     "Rasmussen 2006": (
         "C. E. Rasmussen, C. K. I. Williams: Gaussian Processes for Machine Learning. MIT Press 2006"
     ),
+    "Russo 2016": "D. Russo: Simple Bayesian Algorithms for Best Arm Identification. COLT 2016",
     "Salinas 2023": (
         "D. Salinas, N. Erickson: TabRepo: A Large Scale Repository of Tabular Model Evaluations and its"
         " AutoML Applications. arXiv:2311.02971, 2023"
@@ -121,6 +143,10 @@ REFERENCES = {
     "Srinivas 2010": (
         "N. Srinivas, A. Krause, S. M. Kakade, M. Seeger: Gaussian Process Optimization in the Bandit"
         " Setting: No Regret and Experimental Design. ICML 2010"
+    ),
+    "Szorenyi 2015": (
+        "B. Szörényi, R. Busa-Fekete, P. Weng, E. Hüllermeier: Qualitative Multi-Armed Bandits: A"
+        " Quantile-Based Approach. ICML 2015"
     ),
     "Titsias 2009": (
         "M. K. Titsias: Variational Learning of Inducing Variables in Sparse Gaussian Processes. AISTATS 2009"
@@ -141,6 +167,10 @@ REFERENCES = {
         "G. I. Webb: MultiBoosting: A Technique for Combining Boosting and Wagging. Machine Learning 40, 2000"
     ),
     "Wilson 2016": ("A. G. Wilson, Z. Hu, R. Salakhutdinov, E. P. Xing: Deep Kernel Learning. AISTATS 2016"),
+    "Wistuba 2016": (
+        "M. Wistuba, N. Schilling, L. Schmidt-Thieme: Two-Stage Transfer Surrogate Model for Automatic"
+        " Hyperparameter Optimization. ECML PKDD 2016"
+    ),
     "Zhu 2009": (
         "J. Zhu, H. Zou, S. Rosset, T. Hastie: Multi-class AdaBoost. Statistics and Its Interface 2, 2009"
     ),
