@@ -279,13 +279,17 @@ class Space:
 
     def decoded(self, vectors: Floats) -> list[Configuration]:
         """What to run for each of these vectors."""
-        return self._table(vectors).configurations()
+        return [
+            Configuration(own.algorithm, self.flows[own.algorithm].brief(own.values))
+            for own in self._table(vectors).configurations()
+        ]
 
     def vector(self, configuration: Configuration) -> Floats:
         """(p,) the configuration as a vector, the same one that `sample` and `neighbours` have for it.
 
         A number out of its range counts as the end of the range, one between whole numbers as the nearest,
-        and `sqrt` and `log2` as the shares of the features that they stand for.
+        and `sqrt` and `log2` as the shares of the features that they stand for. An optional hyperparameter
+        that is left out has its default.
 
         Raises:
             BadInput: the space does not have this flow, hyperparameter or choice.
@@ -296,8 +300,8 @@ class Space:
         vector = np.full(len(self.names), np.nan)
         if self.joint:
             vector[self.names.index(ALGORITHM)] = list(self.flows).index(algorithm)
-        given = with_shares(configuration, self.n_features).values
-        for parameter, value in self.flows[algorithm].active(given).items():
+        values = with_shares(configuration, self.n_features).values
+        for parameter, value in self.flows[algorithm].written_out(values).items():
             name = joint_name(algorithm, parameter) if self.joint else parameter
             if name not in self.names:
                 raise UnfitConfiguration(f"{algorithm} has no hyperparameter {parameter}")

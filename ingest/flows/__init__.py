@@ -11,14 +11,25 @@ from ingest.flows.bayes import (
 )
 from ingest.flows.boosting import adaboost, catboost, hist_gradient_boosting, lightgbm, xgboost
 from ingest.flows.margins import k_nearest_neighbors, logistic_regression, mlp, sgd, svm
+from ingest.flows.pipelines import knowing_preprocessing, with_preprocessing
 from ingest.flows.trees import decision_tree, extra_trees, random_forest
 from warehouse.configurations.parameters import Value
 from warehouse.support.errors import UnknownName
 
-__all__ = ["FLOWS", "Flow", "Value", "Values", "find_flow", "get_flow", "installed_flows", "native_values"]
+__all__ = [
+    "FLOWS",
+    "Flow",
+    "Value",
+    "Values",
+    "find_flow",
+    "get_flow",
+    "installed_flows",
+    "native_values",
+    "with_preprocessing",
+]
 
 FLOWS: dict[str, Flow] = {
-    flow.name: flow
+    flow.name: knowing_preprocessing(flow)
     for flow in (
         random_forest,
         extra_trees,

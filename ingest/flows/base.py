@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from ingest.flows.preprocessing import Encoding, category_columns, preprocessor
-from warehouse.configurations.parameters import Choice, Value, configuration_space
+from ingest.flows.preprocessing import NATIVE, Encoding, category_columns, preprocessor
+from warehouse.configurations.parameters import Choice, Number, Value, configuration_space
 from warehouse.configurations.searched_flow import SearchedFlow
 from warehouse.support.errors import MissingPackage, UnfitConfiguration
 
@@ -71,6 +72,9 @@ class Flow(SearchedFlow):
     """Values that old runs have and that no longer build: parameter -> value -> reason."""
     renamed: Mapping[str, Mapping[Any, Value]] = field(default_factory=dict)
     """Values of old versions that mean the same under another name today."""
+    further: tuple[Number | Choice, ...] = ()
+    """Hyperparameters that configurations may have and `space` does not: `ingest.flows.pipelines`. One that
+    has the name of a hyperparameter is the same with more values."""
 
     @property
     def id(self) -> str:
@@ -82,6 +86,13 @@ class Flow(SearchedFlow):
         """Hyperparameters that runs of its OpenML flows set."""
         tuned = {parameter.name for parameter in self.hyperparameters} - set(self.beyond_openml)
         return frozenset({*tuned, *self.fixed})
+
+    @cached_property
+    def known(self) -> tuple[Number | Choice, ...]:
+        """All hyperparameters that configurations may have, parents before their children."""
+        further = {parameter.name: parameter for parameter in self.further}
+        own = [further.pop(parameter.name, parameter) for parameter in self.hyperparameters]
+        return (*own, *further.values())
 
     @property
     def installed(self) -> bool:
@@ -113,17 +124,24 @@ class Flow(SearchedFlow):
         ]
         return configuration_space(self.name, with_retired, self.forbidden, seed=seed)
 
+    def refuse_forbidden(self, values: Values) -> None:
+        """Raise `BadInput` where `values` have a forbidden combination."""
+        for combination in self.forbidden:
+            if combination.items() <= values.items():
+                together = ", ".join(f"{name}={value!r}" for name, value in combination.items())
+                raise UnfitConfiguration(f"{self.name} can't have {together} together")
+
     def current(self, values: Values) -> dict[str, Value]:
         """`values` of any version in today's terms, complete with the defaults of those left out.
 
-        Hyperparameters whose conditions do not hold are taken off.
+        Hyperparameters whose conditions do not hold are taken off, and so are optional ones that have their
+        default.
 
         Raises:
             BadInput: an unknown hyperparameter, a value that no longer exists, or a forbidden combination;
                 the message says which.
         """
-        translated = {parameter.name: parameter.default for parameter in self.hyperparameters}
-        tunable = tuple(translated)
+        translated = {parameter.name: parameter.default for parameter in self.known}
         for parameter, value in values.items():
             if parameter in self.fixed:
                 if value != self.fixed[parameter]:
@@ -132,20 +150,16 @@ class Flow(SearchedFlow):
                         f"{self.fixed[parameter]!r} here"
                     )
                 continue
-            if parameter not in tunable:
-                raise UnfitConfiguration(
-                    f"{self.name} has no hyperparameter {parameter}; it has {', '.join(tunable)}"
-                )
+            if parameter not in translated:
+                tunable = ", ".join(own.name for own in self.hyperparameters)
+                raise UnfitConfiguration(f"{self.name} has no hyperparameter {parameter}; it has {tunable}")
             reason = self.retired.get(parameter, {}).get(value)
             if reason is not None:
                 raise UnfitConfiguration(f"{self.name}: {parameter}={value!r} can't be built: {reason}")
             translated[parameter] = self.renamed.get(parameter, {}).get(value, value)
         active = self.active(translated)
-        for combination in self.forbidden:
-            if combination.items() <= active.items():
-                together = ", ".join(f"{name}={value!r}" for name, value in combination.items())
-                raise UnfitConfiguration(f"{self.name} can't have {together} together")
-        return active
+        self.refuse_forbidden(active)
+        return self.brief(active)
 
     def pipeline(self, values: Values, roles: Mapping[str, Role], *, seed: int = 0) -> Pipeline:
         """An unfitted scikit-learn pipeline of this flow for a dataset's columns.
@@ -161,19 +175,35 @@ class Flow(SearchedFlow):
         """
         from sklearn.pipeline import Pipeline
 
+        from ingest.flows.balancing import Balanced
+        from ingest.flows.features import Preprocessor
+
         self.refuse_if_not_installed()
-        complete = self.current(values)
+        defaults = {parameter.name: parameter.default for parameter in self.known}
+        complete = self.active(defaults | self.current(values))
         imputation = complete.pop("imputation", None)
-        steps = preprocessor(
+        chosen = str(complete.pop("preprocessor", "none"))
+        encoding: Any = complete.pop("encoding", self.encoding)
+        columns = preprocessor(
             roles,
-            encoding=self.encoding,
+            encoding=encoding,
             imputation=None if imputation is None else str(imputation),
             scaling=str(complete.pop("scaling", "none")),
             seed=seed,
         )
-        n_categorical = 0 if self.encoding == "indicators" else len(category_columns(roles))
+        steps: list[tuple[str, Any]] = [("preprocessing", columns)]
+        balancing = str(complete.pop("balancing", "none"))
+        if chosen != "none":
+            start = f"{chosen}_"
+            own = {
+                name.removeprefix(start): complete.pop(name) for name in [*complete] if name.startswith(start)
+            }
+            steps.append(("features", Preprocessor(chosen, own, seed)))
+        n_categorical = len(category_columns(roles)) if encoding in NATIVE else 0
         classifier = self.estimator(Make(complete, seed, n_categorical))
-        return Pipeline([("preprocessing", steps), ("classifier", classifier)])
+        if balancing != "none":
+            classifier = Balanced(classifier, balancing, seed)
+        return Pipeline([*steps, ("classifier", classifier)])
 
 
 def native_values(configuration: Mapping[str, Any]) -> dict[str, Value]:

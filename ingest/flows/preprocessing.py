@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -16,9 +16,12 @@ if TYPE_CHECKING:
     from sklearn.base import TransformerMixin
     from sklearn.compose import ColumnTransformer
 
-Encoding = Literal["indicators", "codes", "codes of 254"]
-"""How an estimator is given categories: as columns of its own making (`indicators`), or as integer codes,
-because it handles categories itself; some such estimators take no more than 254 of them."""
+Encoding = Literal["indicators", "ordinal", "target", "codes", "codes of 254"]
+"""How an estimator is given categories: as columns of their own (`indicators`), as numbers in alphabetical
+order (`ordinal`), as the mean of each class within them (`target`), or as integer codes, because it handles
+categories itself; some such estimators take no more than 254 of them."""
+NATIVE = ("codes", "codes of 254")
+"""Encodings for estimators that handle categories themselves."""
 
 FEW_CATEGORIES = 40
 """Up to so many categories in the training rows get an indicator each; more are target-encoded. The
@@ -41,10 +44,11 @@ def preprocessor(
 
     Categories and booleans come first, where a missing value is a category of its own. As indicators, a
     column of more than `FEW_CATEGORIES` becomes the mean of each class within its category instead
-    (Micci-Barreca 2001, cross-fitted). Numbers and dates, as parts, are imputed by `imputation` (None leaves
-    them missing for estimators that take that) and scaled: `standard` (mean 0, variance 1), `quantile` (to a
-    normal distribution by ranks) or `none`. Text becomes tf-idf weights; constant and identifier-like columns
-    are left out.
+    (Micci-Barreca 2001, cross-fitted). Numbers and dates, as parts, are imputed by `imputation` (`flagged` is
+    the median with a column beside it that says where it was put; None leaves them missing for estimators
+    that take that) and scaled: `standard` (mean 0, variance 1), `quantile` (to a normal distribution by
+    ranks), `minmax` (to 0 to 1), `robust` (median 0, quartiles 1 apart), `normalize` (each row to length 1)
+    or `none`. Text becomes tf-idf weights; constant and identifier-like columns are left out.
 
     Raises:
         BadInput: no column is left.
@@ -53,19 +57,34 @@ def preprocessor(
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.impute import SimpleImputer
     from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import FunctionTransformer, QuantileTransformer, StandardScaler
+    from sklearn.preprocessing import (
+        FunctionTransformer,
+        MinMaxScaler,
+        Normalizer,
+        QuantileTransformer,
+        RobustScaler,
+        StandardScaler,
+    )
+
+    scalers: dict[str, Callable[[], TransformerMixin]] = {
+        "standard": StandardScaler,
+        "quantile": partial(
+            QuantileTransformer, n_quantiles=100, output_distribution="normal", random_state=seed
+        ),
+        "minmax": MinMaxScaler,
+        "robust": RobustScaler,
+        "normalize": Normalizer,
+    }
 
     def numbers(first: TransformerMixin) -> TransformerMixin:
         steps = [first]
         if imputation is not None:
             # A column without any value in a training fold keeps its place.
-            steps.append(SimpleImputer(strategy=imputation, keep_empty_features=True))
-        if scaling == "standard":
-            steps.append(StandardScaler())
-        if scaling == "quantile":
-            steps.append(
-                QuantileTransformer(n_quantiles=100, output_distribution="normal", random_state=seed)
-            )
+            flagged = imputation == "flagged"
+            strategy = "median" if flagged else imputation
+            steps.append(SimpleImputer(strategy=strategy, keep_empty_features=True, add_indicator=flagged))
+        if scaling != "none":
+            steps.append(scalers[scaling]())
         return make_pipeline(*steps)
 
     refuse_without_features(roles)
@@ -111,7 +130,7 @@ def _category_parts(
     if not names:
         return []
     labels = FunctionTransformer(as_labels)
-    if encoding != "indicators":
+    if encoding in NATIVE:
         codes = OrdinalEncoder(
             handle_unknown="use_encoded_value",
             unknown_value=np.nan,
@@ -120,7 +139,13 @@ def _category_parts(
         return [("categorical", make_pipeline(labels, codes), names)]
     indicators = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
     folds = StratifiedKFold(5, shuffle=True, random_state=seed)
-    means = [TargetEncoder(cv=folds), *([] if scaling == "none" else [StandardScaler()])]
+    scaled = [] if scaling == "none" else [StandardScaler()]
+    means = [TargetEncoder(cv=folds), *scaled]
+    if encoding == "target":
+        return [("categorical", make_pipeline(labels, *means), names)]
+    if encoding == "ordinal":
+        ordinal = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1)
+        return [("categorical", make_pipeline(labels, ordinal, *scaled), names)]
     return [
         ("categorical", make_pipeline(labels, indicators), partial(columns_with, names, few=True)),
         ("many_categories", make_pipeline(labels, *means), partial(columns_with, names, few=False)),

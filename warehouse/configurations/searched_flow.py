@@ -13,6 +13,7 @@ from warehouse.configurations.parameters import (
     Value,
     configuration_space,
     holds,
+    same,
 )
 from warehouse.support.errors import UnfitConfiguration
 
@@ -42,9 +43,14 @@ class SearchedFlow:
         return self.name
 
     @property
+    def known(self) -> tuple[Number | Choice, ...]:
+        """All hyperparameters that configurations may have; what a condition asks for comes first."""
+        return self.hyperparameters
+
+    @property
     def scales(self) -> dict[str, Scale]:
         """Scale of each hyperparameter that is a number."""
-        return {own.name: own.scale for own in self.hyperparameters if isinstance(own, Number)}
+        return {own.name: own.scale for own in self.known if isinstance(own, Number)}
 
     def space(self, *, historical: bool = False, seed: int | None = None) -> ConfigurationSpace:
         """The search space.
@@ -63,11 +69,25 @@ class SearchedFlow:
     def active(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """The part of `values` whose conditions hold; names that the flow does not have stay."""
         inactive: set[str] = set()
-        for own in self.hyperparameters:
+        for own in self.known:
             present = {name: value for name, value in values.items() if name not in inactive}
             if own.name in present and not holds(own.when, present):
                 inactive.add(own.name)
         return {name: value for name, value in values.items() if name not in inactive}
+
+    def written_out(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """The active part of `values` with the optional hyperparameters of `space` that they leave out."""
+        defaults = {own.name: own.default for own in self.hyperparameters if own.optional}
+        return self.active({**defaults, **values})
+
+    def brief(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """`values` without the optional ones that have their default: the one form of a configuration."""
+        defaults = {own.name: own.default for own in self.known if own.optional}
+        return {
+            name: value
+            for name, value in values.items()
+            if name not in defaults or not same(value, defaults[name])
+        }
 
     def current(self, values: Mapping[str, Any]) -> dict[str, Value]:
         """`values` in the space's own types, complete with the defaults of those left out.

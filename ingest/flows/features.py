@@ -1,0 +1,194 @@
+"""Preprocessors of features: what comes between the matrix of a dataset's columns and a classifier.
+
+Notation
+    n, p     rows, columns of the matrix that training has
+    q        columns that a preprocessor makes of it
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from math import comb
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, TransformerMixin
+
+from warehouse.support.arrays import Floats
+
+MOST_PRODUCTS = 1000
+"""Columns that an expansion in polynomials has at most."""
+MOST = 1e30
+"""Size of a number beyond which it counts as this one: single precision, which trees use, holds its cube."""
+
+Values = Mapping[str, Any]
+"""Hyperparameter of a preprocessor, without the preprocessor's name -> value."""
+
+
+class Preprocessor(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+    """A preprocessor of `ingest.flows.pipelines.PREPROCESSORS`, cut to the matrix that it is fitted on.
+
+    More components than there are rows or columns become as many as there are. A matrix of one column, or of
+    constant ones, stays as it is.
+
+    Args:
+        name: of the preprocessor.
+        values: its hyperparameters, complete, without the preprocessor's name before theirs.
+        seed: of what is drawn.
+    """
+
+    def __init__(self, name: str, values: Values, seed: int = 0) -> None:
+        self.name = name
+        self.values = values
+        self.seed = seed
+
+    def fit(self, X: Floats, y: npt.ArrayLike) -> Self:
+        """Fit on the rows of `X`, (n, p), and their classes `y`, (n,)."""
+        self.step_ = None
+        if X.shape[1] > 1 and np.ptp(X, axis=0).any():
+            self.step_ = _MAKERS[self.name](self.values, X, self.seed).fit(X, y)
+            if hasattr(self.step_, "get_support") and not self.step_.get_support().any():
+                self.step_ = _best_column().fit(X, y)
+        return self
+
+    def transform(self, X: Floats) -> Floats:
+        """(n, q) finite numbers."""
+        made = X if self.step_ is None else self.step_.transform(X)
+        return np.clip(np.nan_to_num(made, nan=0.0, posinf=MOST, neginf=-MOST), -MOST, MOST)
+
+
+def _best_column() -> Any:
+    from sklearn.feature_selection import SelectKBest
+
+    return SelectKBest(k=1)
+
+
+def _pca(values: Values, X: Floats, seed: int) -> Any:  # noqa: ARG001 (all makers take the same)
+    from sklearn.decomposition import PCA
+
+    return PCA(values["variance"], whiten=values["whiten"], svd_solver="full")
+
+
+def _ica(values: Values, X: Floats, seed: int) -> Any:
+    from sklearn.decomposition import FastICA
+
+    return FastICA(
+        min(values["components"], int(np.linalg.matrix_rank(X - X.mean(axis=0)))),
+        algorithm=values["algorithm"],
+        fun=values["fun"],
+        whiten="unit-variance",
+        random_state=seed,
+    )
+
+
+def _svd(values: Values, X: Floats, seed: int) -> Any:
+    from sklearn.decomposition import TruncatedSVD
+
+    return TruncatedSVD(min(values["components"], *X.shape), random_state=seed)
+
+
+def _nystroem(values: Values, X: Floats, seed: int) -> Any:
+    from sklearn.kernel_approximation import Nystroem
+
+    kernel = {name: values[name] for name in ("gamma", "degree", "coef0") if name in values}
+    return Nystroem(
+        values["kernel"], n_components=min(values["components"], len(X)), random_state=seed, **kernel
+    )
+
+
+def _kitchen_sinks(values: Values, X: Floats, seed: int) -> Any:  # noqa: ARG001
+    from sklearn.kernel_approximation import RBFSampler
+
+    return RBFSampler(gamma=values["gamma"], n_components=values["components"], random_state=seed)
+
+
+def _polynomial(values: Values, X: Floats, seed: int) -> Any:  # noqa: ARG001
+    """Products of the columns, of the best by F statistic where there would be more than `MOST_PRODUCTS`."""
+    from sklearn.feature_selection import SelectKBest
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import PolynomialFeatures
+
+    degree = values["degree"]
+    most = max(k for k in range(1, MOST_PRODUCTS) if comb(k + degree, degree) - 1 <= MOST_PRODUCTS)
+    products = PolynomialFeatures(degree, interaction_only=values["interaction_only"], include_bias=False)
+    return make_pipeline(SelectKBest(k=min(most, X.shape[1])), products)
+
+
+def _percentile(values: Values, X: Floats, seed: int) -> Any:  # noqa: ARG001
+    from sklearn.feature_selection import SelectPercentile, f_classif, mutual_info_classif
+
+    scores = {"f_classif": f_classif, "mutual_info": partial(mutual_info_classif, random_state=seed)}
+    return SelectPercentile(scores[values["score"]], percentile=values["kept"])
+
+
+def _rates(values: Values, X: Floats, seed: int) -> Any:  # noqa: ARG001
+    from sklearn.feature_selection import SelectFdr, SelectFpr, SelectFwe
+
+    kinds = {"fpr": SelectFpr, "fdr": SelectFdr, "fwe": SelectFwe}
+    return kinds[values["mode"]](alpha=values["alpha"])
+
+
+def _trees_selection(values: Values, X: Floats, seed: int) -> Any:  # noqa: ARG001
+    from sklearn.ensemble import ExtraTreesClassifier
+    from sklearn.feature_selection import SelectFromModel
+
+    trees = ExtraTreesClassifier(
+        n_estimators=100,
+        criterion=values["criterion"],
+        max_features=values["max_features"],
+        min_samples_leaf=values["min_samples_leaf"],
+        random_state=seed,
+    )
+    return SelectFromModel(trees, threshold=values["threshold"])
+
+
+def _l1_selection(values: Values, X: Floats, seed: int) -> Any:  # noqa: ARG001
+    from sklearn.feature_selection import SelectFromModel
+    from sklearn.svm import LinearSVC
+
+    machine = LinearSVC(penalty="l1", dual=False, C=values["C"], tol=values["tol"], random_state=seed)
+    return SelectFromModel(machine, threshold="mean")
+
+
+def _agglomeration(values: Values, X: Floats, seed: int) -> Any:  # noqa: ARG001
+    from sklearn.cluster import FeatureAgglomeration
+
+    pooling = {"mean": np.mean, "median": np.median, "max": np.max}
+    return FeatureAgglomeration(
+        min(values["clusters"], X.shape[1]),
+        linkage=values["linkage"],
+        metric=values.get("metric", "euclidean"),
+        pooling_func=pooling[values["pooling"]],
+    )
+
+
+def _trees_embedding(values: Values, X: Floats, seed: int) -> Any:  # noqa: ARG001
+    from sklearn.ensemble import RandomTreesEmbedding
+
+    return RandomTreesEmbedding(
+        values["trees"],
+        max_depth=values["max_depth"],
+        min_samples_leaf=values["min_samples_leaf"],
+        min_samples_split=values["min_samples_split"],
+        sparse_output=False,
+        random_state=seed,
+    )
+
+
+_MAKERS: dict[str, Callable[[Values, Floats, int], Any]] = {
+    "pca": _pca,
+    "ica": _ica,
+    "svd": _svd,
+    "nystroem": _nystroem,
+    "kitchen_sinks": _kitchen_sinks,
+    "polynomial": _polynomial,
+    "percentile": _percentile,
+    "rates": _rates,
+    "trees_selection": _trees_selection,
+    "l1_selection": _l1_selection,
+    "agglomeration": _agglomeration,
+    "trees_embedding": _trees_embedding,
+}
+"""Preprocessor -> maker of its scikit-learn step for a matrix."""
