@@ -138,6 +138,13 @@ def search(
             help="Try a default, what is best on average and a random one, too, to learn from later."
         ),
     ] = True,
+    preprocessing: Annotated[
+        bool,
+        typer.Option(
+            "--preprocessing",
+            help="Search imputation, encoding, scaling, balancing and a preprocessor of the features, too.",
+        ),
+    ] = False,
     trial_time: Annotated[float, typer.Option(help="Seconds after which a trial is ended.")] = 60.0,
     trial_memory: Annotated[int, typer.Option(min=1, help="MiB that a trial may take.")] = 4096,
     leaders: Annotated[
@@ -203,6 +210,7 @@ def search(
         acquisition=acquisition,
         random_every=random_every,
         anchors=anchors,
+        preprocessing=preprocessing,
         seed=seed,
         trial_seconds=trial_time,
         trial_memory=trial_memory,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ingest.flows import get_flow
+from ingest.flows import get_flow, with_preprocessing
 from ingest.reading.datasets import Dataset
 from ingest.running.cross_validation import class_codes
 from ingest.running.limits import Trial
@@ -84,7 +84,10 @@ def new_search(
         trials: that are planned in all, for the strategies that need to know.
     """
     n_features = known.part.features.shape[1]
-    space = Space([get_flow(name) for name in search.flows], n_features=n_features)
+    flows = [get_flow(name) for name in search.flows]
+    if search.preprocessing:
+        flows = [with_preprocessing(flow) for flow in flows]
+    space = Space(flows, n_features=n_features)
     candidates = SpaceCandidates(space, seed=search.seed)
     model = known.model().fitted if search.surrogate in LEARNERS_OF else None
     tasks = prior_tasks(known) if search.surrogate in TRANSFERRING else None

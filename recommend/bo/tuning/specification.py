@@ -38,6 +38,8 @@ class Search:
     """None = the one that the surrogate usually rests on."""
     acquisition: str | None = None
     random_every: int | None = None
+    preprocessing: bool = False
+    """Whether decisions of preprocessing are searched, too (`ingest.flows.pipelines`)."""
     seed: int = 0
     trial_seconds: float = 60.0
     trial_memory: int = 4096
@@ -46,7 +48,10 @@ class Search:
     def description(self) -> dict[str, Any]:
         """All of it as JSON values."""
         seeds = [[configuration.algorithm, dict(configuration.values)] for configuration in self.seeds]
-        return {**vars(self), "flows": list(self.flows), "seeds": seeds}
+        described = {**vars(self), "flows": list(self.flows), "seeds": seeds}
+        if not self.preprocessing:  # histories of searches without it do not name it
+            del described["preprocessing"]
+        return described
 
 
 @dataclass(frozen=True)
