@@ -54,13 +54,13 @@ class Balanced(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
         predicted: npt.NDArray[Any] = self.classifier_.predict(X)
         return predicted
 
-    @_can("predict_proba")
+    @_can("predict_proba")  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Floats) -> Floats:
         """(n, classes) probabilities, in the order of `classes_`."""
         probabilities: Floats = self.classifier_.predict_proba(X)
         return probabilities
 
-    @_can("decision_function")
+    @_can("decision_function")  # type: ignore[untyped-decorator]
     def decision_function(self, X: Floats) -> Floats:
         """(n, classes) scores, or (n,) of two classes."""
         scores: Floats = self.classifier_.decision_function(X)
