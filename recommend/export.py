@@ -136,7 +136,7 @@ def suggest_configuration(trial: BaseTrial, space: Space) -> Configuration:
         if own.name in distributions and holds(own.when, values):
             name = f"{flow.name}:{own.name}" if several else own.name
             values[own.name] = _suggested(trial, name, distributions[own.name])
-    return Configuration(flow.name, values)
+    return Configuration(flow.name, flow.brief(values))
 
 
 def smac_configurations(seeds: Seeds, configspace: ConfigurationSpace) -> list[ConfigSpace.Configuration]:

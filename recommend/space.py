@@ -21,7 +21,7 @@ import pandas as pd
 
 from ingest.flows import find_flow
 from warehouse.configurations.configuration import Configuration
-from warehouse.configurations.parameters import Number, Scale, Value
+from warehouse.configurations.parameters import Choice, Number, Scale, Value
 from warehouse.configurations.searched_flow import SearchedFlow
 from warehouse.configurations.table import (
     ALGORITHM,
@@ -69,6 +69,13 @@ class Configurations:
     """(p,) number of choices of a hyperparameter, 0 for a number."""
     tabulate: Callable[[], ConfigurationTable]
     """Makes `table`, which not every surrogate looks at."""
+    depart: Callable[[], Flags] | None = None
+    """Makes `departures`; None: there are none."""
+
+    @cached_property
+    def departures(self) -> Flags:
+        """(n, any) decisions that no meta-learner knows, and that these configurations made: preprocessing."""
+        return np.zeros((len(self), 0), dtype=bool) if self.depart is None else self.depart()
 
     @cached_property
     def table(self) -> ConfigurationTable:
@@ -80,7 +87,12 @@ class Configurations:
 
     def take(self, rows: Positions | list[int]) -> Configurations:
         """The configurations at these positions."""
-        return Configurations(self.vectors[rows], self.categories, lambda: self.table.take(rows))
+        return Configurations(
+            self.vectors[rows],
+            self.categories,
+            lambda: self.table.take(rows),
+            None if self.depart is None else lambda: self.departures[rows],
+        )
 
 
 class Space:
@@ -275,7 +287,36 @@ class Space:
 
     def configurations(self, vectors: Floats) -> Configurations:
         """Configurations of these vectors, in both forms."""
-        return Configurations(vectors, self.categories, lambda: self._table(vectors))
+        return Configurations(
+            vectors,
+            self.categories,
+            lambda: self._table(vectors),
+            (lambda: self._departures_of(vectors)) if self._departures else None,
+        )
+
+    @cached_property
+    def _departures(self) -> list[list[tuple[int, int]]]:
+        """Columns and the places in them that mean the same decision of preprocessing, whatever the algorithm.
+
+        Defaults are no decisions: with them a flow's pipeline is the one that its known runs have.
+        """
+        found: dict[tuple[str, Value], list[tuple[int, int]]] = {}
+        for algorithm, flow in self.flows.items():
+            for own in flow.hyperparameters:
+                if own.name in flow.decisions and isinstance(own, Choice):
+                    column = self.names.index(joint_name(algorithm, own.name) if self.joint else own.name)
+                    for place, choice in enumerate(own.choices):
+                        if choice != own.default:
+                            found.setdefault((own.name, choice), []).append((column, place))
+        return list(found.values())
+
+    def _departures_of(self, vectors: Floats) -> Flags:
+        return np.column_stack(
+            [
+                np.any([vectors[:, column] == place for column, place in places], axis=0)
+                for places in self._departures
+            ]
+        )
 
     def decoded(self, vectors: Floats) -> list[Configuration]:
         """What to run for each of these vectors."""

@@ -95,6 +95,11 @@ class Flow(SearchedFlow):
         return (*own, *further.values())
 
     @property
+    def decisions(self) -> frozenset[str]:
+        """Hyperparameters of `space` that are of `further`."""
+        return frozenset(own.name for own in self.further if own in self.hyperparameters)
+
+    @property
     def installed(self) -> bool:
         """Whether the package that it needs is there; nothing is imported to find out."""
         return self.requires is None or find_spec(self.requires) is not None

@@ -48,6 +48,11 @@ class SearchedFlow:
         return self.hyperparameters
 
     @property
+    def decisions(self) -> frozenset[str]:
+        """Hyperparameters of `space` that known runs do not vary, such as preprocessing: none."""
+        return frozenset()
+
+    @property
     def scales(self) -> dict[str, Scale]:
         """Scale of each hyperparameter that is a number."""
         return {own.name: own.scale for own in self.known if isinstance(own, Number)}
@@ -64,7 +69,7 @@ class SearchedFlow:
 
     def default(self) -> dict[str, Value]:
         """The default configuration."""
-        return self._completed({})
+        return self.current({})
 
     def active(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """The part of `values` whose conditions hold; names that the flow does not have stay."""

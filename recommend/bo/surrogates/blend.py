@@ -32,6 +32,29 @@ _STRETCHES = (0.5, 1.0, 2.0)  # half, as learned, twice
 _OTHERS = tuple(Explanation(expects, stretch) for expects in (True, False) for stretch in _STRETCHES)
 EXPLANATIONS = (Explanation(expects=True, stretch=None, odds=len(_OTHERS)), *_OTHERS)
 """Before the trials, the meta-learner's prior is as likely as all others together."""
+EFFECT, DOUBT = -0.2, 0.4
+"""Mean and standard deviation of the effect of a decision that no known run makes, in standard scores."""
+DISTANCE = 0.7
+"""Between a configuration and one that makes one more such decision, in length scales; set by hand."""
+
+
+def with_departures(prior: Prior, points: Floats, departures: Floats) -> Prior:
+    """`prior` where configurations make decisions that the meta-learner has never seen, such as preprocessing.
+
+    Each decision has an effect of its own, which is the same whatever the rest of the configuration is.
+
+    Args:
+        points: (n, J) the points of the prior.
+        departures: (n, any) 1 where a configuration makes the decision, else 0.
+    """
+    if not departures.shape[1]:
+        return Prior(prior.mean, prior.factor, points, prior.variance)
+    return Prior(
+        prior.mean + EFFECT * departures.sum(axis=1),
+        np.hstack([prior.factor, DOUBT * departures]),
+        np.hstack([points, DISTANCE * departures]),
+        prior.variance + DOUBT**2 * departures.sum(axis=1),
+    )
 
 
 class BlendSurrogate:
@@ -58,8 +81,9 @@ class BlendSurrogate:
         points = prior.points
         if points is None:
             points = one_hot(configurations.vectors, configurations.categories)
+        prior = with_departures(prior, points, configurations.departures.astype(np.float64))
         # Candidates are many: single precision halves the time, and its error can't be seen here.
-        return Prior(prior.mean, prior.factor, points, prior.variance).astype(np.float32)
+        return Prior(prior.mean, prior.factor, prior.points, prior.variance).astype(np.float32)
 
     def fit(self, X: Prior, y: Floats, random: np.random.Generator) -> None:  # noqa: ARG002 (nothing is random)
         self._unknown = not len(y) or np.ptp(y) == 0
