@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ingest.flows import get_flow, native_values
+from ingest.flows import Flow, get_flow, native_values, with_preprocessing
 from recommend.domains import Domain, configspace_domain, optuna_domain
 from recommend.space import Space, with_shares
 from warehouse.configurations.configuration import Configuration
@@ -58,16 +58,23 @@ def configurations_of(seeds: Seeds) -> list[Configuration]:
 
 
 def space_of(seeds: Seeds) -> Space:
-    """The search space of the flows that occur in the seeds.
+    """The search space of the flows that occur in the seeds, with preprocessing where a seed decides on it.
 
     Raises:
         BadInput: as for `configurations_of`, or there is no seed.
     """
-    flows = dict.fromkeys(configuration.algorithm for configuration in configurations_of(seeds))
-    if not flows:
+    values: dict[str, list[Mapping[str, Value]]] = {}
+    for configuration in configurations_of(seeds):
+        values.setdefault(configuration.algorithm, []).append(configuration.values)
+    if not values:
         raise BadOption("there is no seed to export")
     declared = _declared(seeds)
-    return Space([declared.get(name) or get_flow(name) for name in flows], joint=len(flows) > 1)
+    flows = [declared.get(name) or _narrowest(get_flow(name), own) for name, own in values.items()]
+    return Space(flows, joint=len(flows) > 1)
+
+
+def _narrowest(flow: Flow, tried: Sequence[Mapping[str, Value]]) -> Flow:
+    return flow if all(map(flow.searches, tried)) else with_preprocessing(flow)
 
 
 def _declared(seeds: Seeds) -> dict[str, SearchedFlow]:
@@ -126,6 +133,11 @@ def suggest_configuration(trial: BaseTrial, space: Space) -> Configuration:
             configuration = suggest_configuration(trial, space)
             pipeline = get_flow(configuration.algorithm).pipeline(configuration.values, dataset.roles)
             return cross_val_score(pipeline, dataset.features, dataset.target).mean()
+
+    Optuna does not know of forbidden combinations.
+
+    Raises:
+        TrialPruned: Optuna's own, which ends a trial of such a combination.
     """
     several = len(space.flows) > 1
     name = trial.suggest_categorical(ALGORITHM, list(space.flows)) if several else next(iter(space.flows))
@@ -136,6 +148,10 @@ def suggest_configuration(trial: BaseTrial, space: Space) -> Configuration:
         if own.name in distributions and holds(own.when, values):
             name = f"{flow.name}:{own.name}" if several else own.name
             values[own.name] = _suggested(trial, name, distributions[own.name])
+    if flow.forbids(values):
+        from optuna import TrialPruned
+
+        raise TrialPruned
     return Configuration(flow.name, flow.brief(values))
 
 
@@ -240,15 +256,18 @@ class _Seed:
     provenance: dict[str, Any]
     n_features: int | None
     """Features of the dataset that the seeds are for; None where it is unknown."""
+    left_out: Configuration
+    """The same algorithm with the optional hyperparameters that the seed leaves at their default."""
 
     def values(self, domains: Mapping[str, Domain]) -> dict[str, Value]:
         """Name -> value as the space with these domains has it."""
         joint = any(":" in name for name in domains)
         as_it_is = named(self.configuration, joint=joint)
         in_numbers = as_it_is
+        left_out = named(self.left_out, joint=joint)
         if self.n_features is not None:
             in_numbers = named(with_shares(self.configuration, self.n_features), joint=joint)
-        fitted = {}
+        fitted = {name: value for name, value in left_out.items() if name in domains}
         for name in as_it_is:
             if name not in domains:
                 raise UnfitConfiguration(
@@ -286,13 +305,21 @@ def _read(seeds: Seeds) -> list[_Seed]:
         try:
             flow = declared.get(entry["flow"]) or get_flow(entry["flow"])
             configuration = Configuration(flow.name, flow.current(entry["hyperparameters"]))
+            left_out = Configuration(flow.name, _left_out(flow, configuration.values))
             provenance = {key: entry[key] for key in PROVENANCE if key in entry}
         except (KeyError, TypeError, AttributeError) as error:
             raise UnfitConfiguration(f"seed {place} needs `flow` and `hyperparameters`") from error
         except (UnknownName, UnfitConfiguration) as error:
             raise UnfitConfiguration(f"seed {place}: {error}") from None
-        read.append(_Seed(f"seed {place} ({flow.name})", configuration, provenance, n_features))
+        label = f"seed {place} ({flow.name})"
+        read.append(_Seed(label, configuration, provenance, n_features, left_out))
     return read
+
+
+def _left_out(flow: SearchedFlow, values: Mapping[str, Value]) -> dict[str, Value]:
+    """Decisions of preprocessing that `values` do not name, as spaces that have them write them out."""
+    complete = (with_preprocessing(flow) if isinstance(flow, Flow) else flow).written_out(values)
+    return {name: value for name, value in complete.items() if name not in values}
 
 
 def _optuna_trials(seeds: Seeds, distributions: Mapping[str, BaseDistribution]) -> list[dict[str, Any]]:

@@ -74,7 +74,7 @@ class Configurations:
 
     @cached_property
     def departures(self) -> Flags:
-        """(n, any) decisions that no meta-learner knows, and that these configurations made: preprocessing."""
+        """(n, any) whether configurations make decisions that no meta-learner knows: preprocessing."""
         return np.zeros((len(self), 0), dtype=bool) if self.depart is None else self.depart()
 
     @cached_property
@@ -296,7 +296,7 @@ class Space:
 
     @cached_property
     def _departures(self) -> list[list[tuple[int, int]]]:
-        """Columns and the places in them that mean the same decision of preprocessing, whatever the algorithm.
+        """Columns and their places that mean the same decision of preprocessing, whatever the algorithm.
 
         Defaults are no decisions: with them a flow's pipeline is the one that its known runs have.
         """

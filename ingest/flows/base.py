@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ingest.flows.preprocessing import NATIVE, Encoding, category_columns, preprocessor
 from warehouse.configurations.parameters import Choice, Number, Value, configuration_space
-from warehouse.configurations.searched_flow import SearchedFlow
+from warehouse.configurations.searched_flow import SearchedFlow, listed
 from warehouse.support.errors import MissingPackage, UnfitConfiguration
 
 if TYPE_CHECKING:
@@ -129,13 +129,6 @@ class Flow(SearchedFlow):
         ]
         return configuration_space(self.name, with_retired, self.forbidden, seed=seed)
 
-    def refuse_forbidden(self, values: Values) -> None:
-        """Raise `BadInput` where `values` have a forbidden combination."""
-        for combination in self.forbidden:
-            if combination.items() <= values.items():
-                together = ", ".join(f"{name}={value!r}" for name, value in combination.items())
-                raise UnfitConfiguration(f"{self.name} can't have {together} together")
-
     def current(self, values: Values) -> dict[str, Value]:
         """`values` of any version in today's terms, complete with the defaults of those left out.
 
@@ -163,7 +156,8 @@ class Flow(SearchedFlow):
                 raise UnfitConfiguration(f"{self.name}: {parameter}={value!r} can't be built: {reason}")
             translated[parameter] = self.renamed.get(parameter, {}).get(value, value)
         active = self.active(translated)
-        self.refuse_forbidden(active)
+        if combination := self.forbids(active):
+            raise UnfitConfiguration(f"{self.name} can't have {listed(combination)} together")
         return self.brief(active)
 
     def pipeline(self, values: Values, roles: Mapping[str, Role], *, seed: int = 0) -> Pipeline:

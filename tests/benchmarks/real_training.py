@@ -8,14 +8,16 @@ taken, evenly spread over the sizes. Every method has the same trials with the s
 a quarter of each table is held out (with another split for each seed), and a trial is a cross-validation on
 the others, just as in `tune`. What counts is the measure, on the rows held out, of what a method names.
 
-    blend+top, blend+none     `tune`, which learns from the bundled starter without the runs on the table and
-                              its family, from its own first choices and from random configurations; it
-                              evaluates its leaders again and names the best of them
+    blend+top, blend+none,    `tune`, which learns from the bundled starter without the runs on the table and
+    mosaic, mosaic+top-25     its family, from its own first choices, from random configurations, or as the
+                              strategy begins; it evaluates its leaders again and names the best of them.
+                              Methods are written as in `recommend.bo.simulation.methods`
     ... ensemble              what `tune --ensemble 20` makes of the leaders of the same search
     smac, optuna-tpe, flaml   as simulations use them (`recommend.bo.simulation.peers`): their best trial
     random-2x                 random configurations, two for each trial of the others
 
-With --equal-time our first method has its trials, and the others as many as they get done in the time that it
+With --preprocessing the space has decisions of preprocessing, too (`ingest.flows.pipelines`). With
+--equal-time our first method has its trials, and the others as many as they get done in the time that it
 took, leaders and ensemble included (random-2x: in twice the time). Finished searches are kept in the results
 file, and trials in a folder beside it: the same command goes on where it was killed. What is printed are mean
 ranks, and tests over the means of the seeds of each table.
@@ -28,7 +30,7 @@ import shutil
 import time
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -36,13 +38,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from ingest.flows import get_flow
 from ingest.reading.dataset_files import DatasetFile, find_datasets
 from ingest.reading.datasets import Dataset, load_dataset
 from ingest.running.limits import Outcome, Trial
 from metalearners.encoding.scores import oriented
 from recommend.bo.candidates import SpaceCandidates
 from recommend.bo.simulation.curves import curves_of
+from recommend.bo.simulation.methods import parse
 from recommend.bo.simulation.peers import PEERS, new_peer
 from recommend.bo.simulation.runner import Searched
 from recommend.bo.simulation.searches import RandomSearch, SearchMethod
@@ -50,7 +52,7 @@ from recommend.bo.tuning import Budget, Finish, Search, tune
 from recommend.bo.tuning.finals import judge
 from recommend.bo.tuning.loop import run_trial, taken_apart
 from recommend.bo.tuning.scores import score_of
-from recommend.bo.tuning.setup import context_of, split_rows
+from recommend.bo.tuning.setup import context_of, searched_flows, split_rows
 from recommend.space import Space
 from warehouse.configurations.configuration import Configuration
 from warehouse.measures import canonical_measure
@@ -125,7 +127,7 @@ def with_peer(
         seconds: after which trials end.
     """
     end = time.perf_counter() + seconds
-    space = Space([get_flow(name) for name in search.flows])
+    space = Space(searched_flows(search))
     candidates = SpaceCandidates(space)
     optimizer: SearchMethod = (
         RandomSearch(candidates, 2, np.random.default_rng(search.seed))
@@ -158,6 +160,7 @@ def searched(
     trial_seconds: float,
     measure: str,
     equal_time: bool,
+    preprocessing: bool,
     unit: tuple[DatasetFile, int],
 ) -> list[Result]:
     """One search of each method on a table, gone on with where it was, or begun anew where time counts."""
@@ -168,11 +171,11 @@ def searched(
     results: list[Result] = []
     for method in methods:
         begun = time.perf_counter()
-        place = folder / f"{table}-{seed}-{method}"
+        place = folder / f"{table}-{seed}-{method.replace('/', '-')}"
         if equal_time:
             shutil.rmtree(place, ignore_errors=True)
         place.mkdir(parents=True, exist_ok=True)
-        search = Search(seed=seed, trial_seconds=trial_seconds, measure=measure)
+        search = Search(seed=seed, trial_seconds=trial_seconds, measure=measure, preprocessing=preprocessing)
         if method in PEERS or method == DOUBLE:
             seconds = results[0].seconds if equal_time else np.inf
             seconds *= 2 if method == DOUBLE else 1
@@ -180,8 +183,15 @@ def searched(
                 method, dataset, search, trials, seconds, Journal(place / "trials.jsonl")
             )
         else:
-            surrogate, _, start = method.partition("+")
-            search = Search(**{**vars(search), "surrogate": surrogate, "start": start})
+            own = parse(method)
+            search = replace(
+                search,
+                strategy=own.strategy,
+                surrogate=own.surrogate,
+                acquisition=own.acquisition,
+                random_every=own.random_every,
+                start=own.start,
+            )
             part = dataset.take(split_rows(dataset, search)[0])
             # A model without this table is made for the benchmark alone.
             context_of(dataset, part, search, Warehouse.open(STARTER)).model()
@@ -270,6 +280,7 @@ def main() -> None:
     parser.add_argument("--trials", type=int, default=30)
     parser.add_argument("--trial-time", type=float, default=60.0)
     parser.add_argument("--equal-time", action="store_true")
+    parser.add_argument("--preprocessing", action="store_true")
     parser.add_argument("--jobs", type=int, default=1)
     options = parser.parse_args()
     if options.equal_time and options.methods[0] in (*PEERS, DOUBLE):
@@ -291,6 +302,7 @@ def main() -> None:
         options.trial_time,
         options.measure,
         options.equal_time,
+        options.preprocessing,
     )
     for number, of_methods in enumerate(side_by_side(work, units, options.jobs), start=1):
         for result in of_methods:

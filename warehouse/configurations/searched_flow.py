@@ -80,6 +80,21 @@ class SearchedFlow:
                 inactive.add(own.name)
         return {name: value for name, value in values.items() if name not in inactive}
 
+    def forbids(self, values: Mapping[str, Any]) -> Mapping[str, Value] | None:
+        """The forbidden combination that `values` have; None: there is none."""
+        for combination in self.forbidden:
+            if holds({name: (value,) for name, value in combination.items()}, values):
+                return combination
+        return None
+
+    def searches(self, values: Mapping[str, Any]) -> bool:
+        """Whether `space` has these hyperparameters and choices; numbers may be out of range."""
+        own = {hyperparameter.name: hyperparameter for hyperparameter in self.hyperparameters}
+        return all(
+            name in own and (not isinstance(found := own[name], Choice) or value in found.choices)
+            for name, value in values.items()
+        )
+
     def written_out(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """The active part of `values` with the optional hyperparameters of `space` that they leave out."""
         defaults = {own.name: own.default for own in self.hyperparameters if own.optional}
@@ -126,10 +141,8 @@ class SearchedFlow:
                 raise UnfitConfiguration(
                     f"{name} is set to {values[name]!r}, and a configuration has it only where {needed}"
                 )
-        for combination in self.forbidden:
-            if holds({name: (value,) for name, value in combination.items()}, complete):
-                listed = ", ".join(f"{name}={value!r}" for name, value in combination.items())
-                raise UnfitConfiguration(f"{listed} is a forbidden combination")
+        if combination := self.forbids(complete):
+            raise UnfitConfiguration(f"{listed(combination)} is a forbidden combination")
         return fitted
 
     def _completed(self, values: dict[str, Value]) -> dict[str, Value]:
@@ -138,3 +151,8 @@ class SearchedFlow:
             if holds(own.when, completed):
                 completed[own.name] = values.get(own.name, own.default)
         return completed
+
+
+def listed(combination: Mapping[str, Value]) -> str:
+    """Hyperparameters and their values as messages name them."""
+    return ", ".join(f"{name}={value!r}" for name, value in combination.items())

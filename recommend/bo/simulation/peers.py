@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 _CHOSEN, _FLOW, _VALUE = "chosen", "flow", "value"
 _ATTEMPTS = 100
-"""Proposals that FLAML may withhold in a row before its space counts as exhausted, as in `flaml.tune.run`."""
+"""Proposals in a row that are none before a space counts as exhausted, as in `flaml.tune.run`."""
 
 
 class _SmacSearch:
@@ -107,8 +107,16 @@ class _OptunaSearch:
             self._study.enqueue_trial(self._values(start))
 
     def ask(self) -> list[Candidate]:
-        self._trial = self._study.ask()
-        return [self._candidates.of(suggest_configuration(self._trial, self._space))]
+        from optuna import TrialPruned
+        from optuna.trial import TrialState
+
+        for _ in range(_ATTEMPTS):
+            self._trial = self._study.ask()
+            try:
+                return [self._candidates.of(suggest_configuration(self._trial, self._space))]
+            except TrialPruned:
+                self._study.tell(self._trial, state=TrialState.PRUNED)
+        return []
 
     def tell(self, value: float | None, seconds: float | None = None) -> None:  # noqa: ARG002 (it has no use)
         from optuna.trial import TrialState

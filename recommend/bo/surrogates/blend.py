@@ -39,7 +39,7 @@ DISTANCE = 0.7
 
 
 def with_departures(prior: Prior, points: Floats, departures: Floats) -> Prior:
-    """`prior` where configurations make decisions that the meta-learner has never seen, such as preprocessing.
+    """`prior` where configurations make decisions that the meta-learner never saw, such as preprocessing.
 
     Each decision has an effect of its own, which is the same whatever the rest of the configuration is.
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ingest.flows import get_flow, with_preprocessing
+from ingest.flows import Flow, get_flow, with_preprocessing
 from ingest.reading.datasets import Dataset
 from ingest.running.cross_validation import class_codes
 from ingest.running.limits import Trial
@@ -75,6 +75,12 @@ def _learner_of(search: Search) -> str | None:
     return usual and (search.metalearner or usual)
 
 
+def searched_flows(search: Search) -> list[Flow]:
+    """The flows of a search, with decisions of preprocessing where it makes them."""
+    flows = [get_flow(name) for name in search.flows]
+    return [with_preprocessing(flow) for flow in flows] if search.preprocessing else flows
+
+
 def new_search(
     known: RankingContext, search: Search, trials: int | None = None
 ) -> tuple[AskTell, SpaceCandidates]:
@@ -84,10 +90,7 @@ def new_search(
         trials: that are planned in all, for the strategies that need to know.
     """
     n_features = known.part.features.shape[1]
-    flows = [get_flow(name) for name in search.flows]
-    if search.preprocessing:
-        flows = [with_preprocessing(flow) for flow in flows]
-    space = Space(flows, n_features=n_features)
+    space = Space(searched_flows(search), n_features=n_features)
     candidates = SpaceCandidates(space, seed=search.seed)
     model = known.model().fitted if search.surrogate in LEARNERS_OF else None
     tasks = prior_tasks(known) if search.surrogate in TRANSFERRING else None
@@ -125,9 +128,14 @@ def _starts(known: RankingContext, search: Search) -> Iterator[Configuration]:
     start = get_start(search.start)
     name = start.learner if start.settings else search.metalearner or start.learner
     model = known.trained(name, start.settings).fitted
-    candidates = list(known.candidates.values())
-    for position in first_choices(start.choice, model, known.configurations, known.metafeatures(), start.n):
-        yield candidates[position]
+    flows = {flow.name: flow for flow in searched_flows(search)}
+    # Earlier searches may have tried decisions of preprocessing that this one does not make.
+    candidates = {
+        setup: one for setup, one in known.candidates.items() if flows[one.algorithm].searches(one.values)
+    }
+    table = known.configurations.of_setups(candidates)
+    for position in first_choices(start.choice, model, table, known.metafeatures(), start.n):
+        yield list(candidates.values())[position]
 
 
 def recalled(
