@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ingest.flows import FLOWS, get_flow
+from ingest.flows import FLOWS, get_flow, with_preprocessing
 from recommend.export import (
     EXPORTS,
     configurations_of,
@@ -423,3 +423,33 @@ def test_exporting_imports_no_tuner_until_it_is_asked_for() -> None:
     )
     result = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, check=True)
     assert result.stdout == "set()\n"
+
+
+REDUCED = [
+    seed("svm", SVM_VALUES | {"preprocessor": "pca", "pca_variance": 0.9}),
+    seed("svm", SVM_VALUES, 2),
+]
+
+
+def test_seeds_that_decide_on_preprocessing_bring_the_space_of_it() -> None:
+    first, second = points_to_evaluate(REDUCED)
+    assert first["preprocessor"] == "pca"
+    assert first["pca_variance"] == 0.9
+    assert first["pca_whiten"] is False
+    assert second["preprocessor"] == "none"
+    assert "pca_variance" not in second
+    known = space_of(REDUCED).config_space
+    assert [dict(one)["preprocessor"] for one in smac_configurations(REDUCED, known)] == ["pca", "none"]
+
+
+def test_optuna_prunes_a_forbidden_combination(optuna: Any) -> None:
+    space = Space([with_preprocessing(get_flow("sgd"))], joint=False)
+
+    def objective(trial: Any) -> float:
+        configuration = suggest_configuration(trial, space)
+        assert get_flow("sgd").current(configuration.values) == configuration.values
+        return 0.5
+
+    study = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=0))
+    study.optimize(objective, n_trials=60)
+    assert {trial.state.name for trial in study.trials} == {"COMPLETE", "PRUNED"}

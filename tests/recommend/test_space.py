@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest.flows import FLOWS, Flow
+from ingest.flows import FLOWS, Flow, with_preprocessing
 from ingest.flows.design import sobol_design
 from metalearners.encoding.hyperparameters import learn_encoding
 from metalearners.encoding.matrices import encode_configurations
 from metalearners.encoding.training_data import size_of
-from recommend.space import Configurations, Space, configurations_of_table
+from recommend.space import KNOWN, Configurations, Space, configurations_of_table
 from tests.recommend.bo.toys import SIX
 from tests.tables import flow_table, joint_table, table_of
 from warehouse.configurations.configuration import Configuration
@@ -479,3 +479,29 @@ def test_none_may_be_a_choice() -> None:
     asked = [Configuration("toy", {"a": choice}) for choice in choices]
     found = space.decoded(np.array([space.vector(configuration) for configuration in asked]))
     assert found == asked
+
+
+def test_a_space_without_preprocessing_has_no_departures() -> None:
+    space = Space([FLOWS["svm"], FLOWS["lightgbm"]])
+    assert space.examples(0).departures.shape == (KNOWN, 0)
+
+
+def test_decisions_of_preprocessing_are_the_same_departures_whatever_the_algorithm() -> None:
+    space = Space([with_preprocessing(FLOWS[name]) for name in ("svm", "lightgbm")])
+    plain, reduced, other = (
+        space.configurations(
+            np.stack(
+                [space.vector(Configuration(name, {**FLOWS[name].default(), **made})) for name in space.flows]
+            )
+        ).departures
+        for made in ({}, {"preprocessor": "pca"}, {"preprocessor": "svd"})
+    )
+    assert not plain.any()
+    assert reduced.sum(axis=1).tolist() == [1, 1]
+    assert (reduced[0] == reduced[1]).all()
+    assert not (reduced & other).any()
+
+
+def test_departures_follow_the_rows_that_are_taken() -> None:
+    examples = Space([with_preprocessing(FLOWS["svm"])], joint=False).examples(0)
+    assert (examples.take([3, 1]).departures == examples.departures[[3, 1]]).all()

@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from metalearners.gp.posterior import Prior
+from metalearners.gp.posterior import Posterior, Prior
 from metalearners.predictions import Prediction
 from recommend.bo.surrogates import Ingredients, new_surrogate
-from recommend.bo.surrogates.blend import BlendSurrogate
+from recommend.bo.surrogates.blend import DOUBT, EFFECT, BlendSurrogate, with_departures
 from tests.contracts.surrogate import one_flow, predicted
 from tests.recommend.bo.surrogates.worlds import METAFEATURES, learner_of, table
 from warehouse.configurations.table import ConfigurationTable
@@ -69,3 +69,21 @@ def test_without_a_learned_distance_the_one_on_the_unit_cube_is_taken() -> None:
     X = surrogate.encode(line)
     surrogate.fit(X.take(slice(None, None, 4)), truth[::4], np.random.default_rng(0))
     assert np.corrcoef(surrogate.predict(X).mean, truth)[0, 1] > 0.99
+
+
+def test_what_a_decision_did_is_expected_of_all_that_make_it() -> None:
+    """Two pairs of trials differ in one decision alone, which the meta-learner does not know of."""
+    prior = Prior(np.zeros(6), np.full((6, 1), 0.1))
+    points = np.repeat([[0.0], [1.0], [2.0]], 2, axis=0)
+    made = np.array([[0.0], [1.0]] * 3)
+    known = with_departures(prior, points, made)
+    posterior = Posterior(known.take(np.arange(4)), np.array([0.8, 0.2, 0.9, 0.3]))
+    left_alone, reduced = posterior.predict(known.take(np.array([4, 5]))).mean
+    assert reduced < left_alone
+
+
+def test_before_trials_a_decision_widens_what_is_expected_and_lowers_it() -> None:
+    prior = with_departures(Prior(np.zeros(2), np.ones((2, 1))), np.zeros((2, 1)), np.array([[0.0], [1.0]]))
+    assert prior.mean.tolist() == [0, EFFECT]
+    assert prior.variance == pytest.approx([1, 1 + DOUBT**2])
+    assert prior.variance == pytest.approx((prior.factor**2).sum(axis=1))

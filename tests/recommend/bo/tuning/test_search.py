@@ -2,6 +2,7 @@
 
 import json
 from concurrent.futures import Future
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -147,3 +148,23 @@ def test_what_cannot_work_is_refused_before_any_trial(
 ) -> None:
     with pytest.raises(BadInput, match=message):
         tune(dataset, search, budget, folder=tmp_path, warehouse=world)
+
+
+def test_decisions_of_preprocessing_are_searched_where_it_is_asked_for(
+    dataset: Dataset, world: Warehouse, tmp_path: Path
+) -> None:
+    wide = replace(QUICK, preprocessing=True, start="none", strategy="mosaic")
+    tuned = tune(dataset, wide, Budget(trials=8), folder=tmp_path / "wide", warehouse=world)
+    assert any(entry.configuration.values.keys() & {"preprocessor", "balancing"} for entry in tuned.entries)
+
+
+def test_a_search_without_preprocessing_passes_over_earlier_decisions(
+    dataset: Dataset, world: Warehouse, tmp_path: Path
+) -> None:
+    wide = replace(QUICK, preprocessing=True, start="none", seed=1)
+    own = world.export(tmp_path / "warehouse")
+    outcome.record(tune(dataset, wide, Budget(trials=6), folder=tmp_path / "wide", warehouse=own), own)
+    own = Warehouse.open(own.path)
+    tuned = tune(dataset, QUICK, Budget(trials=4), folder=tmp_path / "narrow", warehouse=own)
+    assert len(tuned.entries) == 4
+    assert not any("preprocessor" in entry.configuration.values for entry in tuned.entries)
