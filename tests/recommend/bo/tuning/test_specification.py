@@ -16,10 +16,16 @@ ENOUGH = Budget(trials=5)
 
 def test_a_description_is_json_and_has_everything_that_trials_depend_on() -> None:
     seeds = (Configuration("svm", {"C": 2.0, "kernel": "rbf"}),)
-    description = json.loads(json.dumps(replace(SEARCH, seeds=seeds).description()))
+    search = replace(SEARCH, seeds=seeds, preprocessing=True)
+    description = json.loads(json.dumps(search.description()))
     assert description["flows"] == ["svm", "mlp"]
     assert description["seeds"] == [["svm", {"C": 2.0, "kernel": "rbf"}]]
     assert description.keys() == vars(SEARCH).keys()
+
+
+def test_histories_of_searches_without_preprocessing_go_on() -> None:
+    """They were begun before there was any."""
+    assert "preprocessing" not in SEARCH.description()
 
 
 @pytest.mark.parametrize(
@@ -34,6 +40,7 @@ def test_a_description_is_json_and_has_everything_that_trials_depend_on() -> Non
         {"metalearner": "lightgbm"},
         {"acquisition": "value"},
         {"random_every": 3},
+        {"preprocessing": True},
         {"seed": 1},
         {"trial_seconds": 1.0},
         {"trial_memory": 1},
