@@ -18,7 +18,7 @@ from recommend.bo.simulation.cli import simulate
 from recommend.bo.surrogates import SURROGATES
 from recommend.bo.tuning import Budget, Finish, Search, Tuned, outcome, report, tune
 from recommend.bo.tuning.specification import LEADERS
-from recommend.bo.warmstart import FROM_FILE, NO_START, STARTS
+from recommend.bo.warmstart import DEFAULT_START, FROM_FILE, NO_START, STARTS
 from recommend.options import (
     DATASET_HELP,
     ChosenMeasureOption,
@@ -89,7 +89,8 @@ def search(
     start: Annotated[
         str | None,
         typer.Option(
-            help=f"Where to start: {', '.join((NO_START, *STARTS))}. Default: the seeds file, else top.",
+            help=f"Where to start: {', '.join((NO_START, *STARTS))}. "
+            f"Default: the seeds file, else {DEFAULT_START}.",
             show_default=False,
         ),
     ] = None,
@@ -125,7 +126,8 @@ def search(
     acquisition: Annotated[
         str | None,
         typer.Option(
-            help="ei, ei-per-second, pi, ucb, value or value-per-second. Default: the surrogate's own.",
+            help="ei, ei-per-second, pi, ucb, value or value-per-second. "
+            "Default: the surrogate's own, per second of expected running time.",
             show_default=False,
         ),
     ] = None,
@@ -202,7 +204,7 @@ def search(
         flows=tuple(dict.fromkeys(get_flow(name).name for name in flow or installed_flows())),
         measure=measure or usual_measure(data, known),
         folds=1 if holdout else folds,
-        start=start or ("top" if seeds is None else FROM_FILE),
+        start=start or (DEFAULT_START if seeds is None else FROM_FILE),
         seeds=() if seeds is None else tuple(configurations_of(read_seeds(seeds))),
         strategy=strategy,
         surrogate=surrogate or get_strategy(strategy).surrogate,

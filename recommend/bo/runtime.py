@@ -25,6 +25,7 @@ from metalearners.learners.lightgbm_trees import REPRODUCIBLE
 from recommend.bo.surrogates.base import Matrix
 from recommend.ranking import RankingContext
 from recommend.space import Configurations
+from warehouse.configurations.table import ConfigurationTable
 from warehouse.queries import RunTable
 from warehouse.store import Warehouse
 from warehouse.support.arrays import Floats
@@ -74,10 +75,12 @@ class RunningTimes:
 
     def encode(self, configurations: Configurations) -> Matrix:
         """X of configurations on the new dataset."""
-        sizes = np.tile(_log_sizes(self._new.to_frame().T).to_numpy(), (len(configurations), 1))
-        return Matrix(
-            np.hstack([encode_configurations(self._encoding, configurations.table, self._new), sizes])
-        )
+        return self.encode_table(configurations.table)
+
+    def encode_table(self, table: ConfigurationTable) -> Matrix:
+        """X of the configurations of a table on the new dataset."""
+        sizes = np.tile(_log_sizes(self._new.to_frame().T).to_numpy(), (len(table), 1))
+        return Matrix(np.hstack([encode_configurations(self._encoding, table, self._new), sizes]))
 
     def adjust(self, X: Matrix | None, seconds: Floats) -> None:
         """Learn how much longer trials take than was expected; forgets those before.

@@ -14,10 +14,10 @@ from metalearners.learners.base import Model
 from recommend.seeds import choose_delta
 from warehouse.configurations.table import ConfigurationTable
 from warehouse.qualities import THESIS
-from warehouse.support.arrays import Positions
+from warehouse.support.arrays import Floats, Positions
 from warehouse.support.errors import UnknownName
 
-Choice = Literal["choose", "worst", "delta"]
+Choice = Literal["choose", "quick", "worst", "delta"]
 
 SEEDS = 3
 """Configurations that a start chooses where its name does not say another number."""
@@ -28,7 +28,8 @@ class Start:
     """A way to choose the first configurations by what a meta-learner expects."""
 
     choice: Choice
-    """What the learner would try first, what it expects least of, or the delta approach (eq. 6.2)."""
+    """What the learner would try first; the same after a quick one, by expected running time; what it expects
+    least of; or the delta approach (eq. 6.2)."""
     learner: str = DEFAULT_LEARNER
     settings: Mapping[str, Any] = field(default_factory=dict)
     n: int = SEEDS
@@ -37,6 +38,7 @@ class Start:
 
 STARTS: dict[str, Start] = {
     "top": Start("choose"),
+    "quick": Start("quick"),
     "top-25": Start("choose", n=25),
     "worst": Start("worst"),
     "delta": Start("delta"),
@@ -50,6 +52,7 @@ STARTS: dict[str, Start] = {
     "portfolio": Start("choose", "portfolio"),
 }
 """Starts that learn from runs on other datasets."""
+DEFAULT_START = "quick"
 
 NO_START, FROM_FILE = "none", "file"
 """Random configurations; a seeds file (`tune` only)."""
@@ -72,15 +75,27 @@ def get_start(name: str) -> Start:
 
 
 def first_choices(
-    choice: Choice, model: Model, table: ConfigurationTable, metafeatures: pd.Series, n: int = SEEDS
+    choice: Choice,
+    model: Model,
+    table: ConfigurationTable,
+    metafeatures: pd.Series,
+    n: int = SEEDS,
+    log_seconds: Floats | None = None,
 ) -> Positions:
     """Positions of the first `n` configurations to try, in order.
 
     Args:
+        choice: `quick` may choose one more than `n`; it is `choose` where running times are not known.
         table: configurations to choose from.
         metafeatures: quality -> value of the dataset.
+        log_seconds: (configurations,) expected logarithm of their running time; None: it is not known.
     """
-    if choice == "choose":
+    if choice == "quick" and log_seconds is not None:
+        quicker = np.flatnonzero(log_seconds <= np.median(log_seconds))
+        first = quicker[model.choose(table.take(quicker), metafeatures, 1)]
+        chosen = np.union1d(first, model.choose(table, metafeatures, n))
+        return chosen[np.argsort(log_seconds[chosen], kind="stable")]
+    if choice in ("choose", "quick"):
         return model.choose(table, metafeatures, n)
     expected = model.predict(table, metafeatures).mean
     if choice == "worst":

@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from recommend.bo.acquisition import get_acquisition
+from recommend.bo.acquisition import TIMED, get_acquisition
 from recommend.bo.selection import DEFAULT_STRATEGY, STRATEGIES, get_strategy
 from recommend.bo.simulation.peers import PEERS
 from recommend.bo.surrogates import SURROGATES
@@ -67,6 +67,12 @@ def parse(method: str) -> Method:
         get_acquisition(own["acquisition"])
     every = None if own["every"] is None else int(own["every"])
     return Method(strategy, surrogate, own["acquisition"], every, start)
+
+
+def needs_times(method: Method) -> bool:
+    """Whether its start or its acquisition function weighs running times."""
+    known = method.start in (NO_START, OPTIMAL, ORACLE)
+    return method.acquisition in TIMED or (not known and get_start(method.start).choice == "quick")
 
 
 def check(method: str, kind: str) -> None:

@@ -26,7 +26,7 @@ from recommend.bo.runtime import RunningTimes, seconds_of
 from recommend.bo.scoring import Scorer
 from recommend.bo.selection import Parts, get_strategy
 from recommend.bo.simulation.alike import choices_of_most_correlated
-from recommend.bo.simulation.methods import ORDER, RANDOM, check, parse
+from recommend.bo.simulation.methods import ORDER, RANDOM, check, needs_times, parse
 from recommend.bo.simulation.peers import PEERS, new_peer
 from recommend.bo.simulation.searches import OrderedSearch, OwnSearch, RandomSearch, SearchMethod
 from recommend.bo.simulation.tasks import ModelTask, TableTask, Task
@@ -113,7 +113,7 @@ def simulate(
         raise UnknownName(f"unknown kind of task {plan.kind!r}; known are {', '.join(TASKS)}")
     for method in plan.methods:
         check(method, plan.kind)
-        if method not in (*RANDOM, ORDER) and parse(method).acquisition in TIMED and times is None:
+        if times is None and method not in (*RANDOM, ORDER) and needs_times(parse(method)):
             raise TooFewRuns(f"{method} weighs running times, and no run says how long it took")
     families, fold_of = families_of(runs), folds_of(runs, plan.folds)
     known = set(families.index)
@@ -335,5 +335,11 @@ def _first(start: str, task: Task, others: TrainedModels) -> list[int]:
         return [int(position) for position in best]
     chosen = get_start(start)
     model = others.model(chosen.learner, chosen.settings)
-    positions = first_choices(chosen.choice, model, task.known.table, task.metafeatures, chosen.n)
+    log_seconds = None
+    if chosen.choice == "quick":
+        times = others.running_times.on(task.metafeatures)
+        log_seconds = times.log_seconds(times.encode(task.known))
+    positions = first_choices(
+        chosen.choice, model, task.known.table, task.metafeatures, chosen.n, log_seconds
+    )
     return [int(position) for position in positions]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import copy
 
 import numpy as np
 
@@ -12,11 +13,11 @@ from ingest.running.cross_validation import class_codes
 from ingest.running.limits import Trial
 from ingest.running.resampling import Resampling, Split, hold_out
 from metalearners.encoding.training_data import without_datasets
-from recommend.bo.acquisition import TIMED
+from recommend.bo.acquisition import PER_SECOND, TIMED
 from recommend.bo.anchors import anchors
 from recommend.bo.candidates import SpaceCandidates
 from recommend.bo.optimizer import AskTell, Proposal
-from recommend.bo.runtime import warehouse_times
+from recommend.bo.runtime import RunningTimes, warehouse_times
 from recommend.bo.scoring import Scorer
 from recommend.bo.selection import Parts, get_strategy
 from recommend.bo.surrogates import LEARNERS_OF, TRANSFERRING, Ingredients, new_surrogate
@@ -95,17 +96,18 @@ def new_search(
     model = known.model().fitted if search.surrogate in LEARNERS_OF else None
     tasks = prior_tasks(known) if search.surrogate in TRANSFERRING else None
     ingredients = Ingredients(space.examples(search.seed), known.metafeatures(), model, tasks)
-    timed = (search.acquisition or new_surrogate(search.surrogate, ingredients).acquisition) in TIMED
+    times = _times_of(known, search)
 
     def new_scorer() -> Scorer:
         surrogate = new_surrogate(search.surrogate, ingredients)
-        times = warehouse_times(known) if timed else None
-        return Scorer(surrogate, acquisition=search.acquisition, times=times)
+        usual = surrogate.acquisition
+        acquisition = search.acquisition or (PER_SECOND.get(usual, usual) if times else usual)
+        return Scorer(surrogate, acquisition=acquisition, times=copy(times))
 
     parts = Parts(
         candidates,
         new_scorer,
-        starts=[candidates.of(configuration) for configuration in _starts(known, search)],
+        starts=[candidates.of(configuration) for configuration in _starts(known, search, times)],
         anchors=[*anchors(known, candidates, search.seed)] if search.anchors else [],
         random_every=search.random_every,
         trials=trials,
@@ -114,13 +116,27 @@ def new_search(
     return get_strategy(search.strategy).new(parts), candidates
 
 
+def _times_of(known: RankingContext, search: Search) -> RunningTimes | None:
+    """Running times as the warehouse's runs know them; None: no run does.
+
+    Raises:
+        BadInput: no run does, and the search asks for a criterion that needs them.
+    """
+    try:
+        return warehouse_times(known)
+    except TooFewRuns:
+        if search.acquisition in TIMED:
+            raise
+        return None
+
+
 def prior_tasks(known: RankingContext) -> PriorTasks:
     """Base models of the datasets that are not this one or nearly a copy of it."""
     others = without_datasets(known.all_runs, known.left_out.keys())
     return PriorTasks(others, known.warehouse.metafeatures())
 
 
-def _starts(known: RankingContext, search: Search) -> Iterator[Configuration]:
+def _starts(known: RankingContext, search: Search, times: RunningTimes | None) -> Iterator[Configuration]:
     """The first configurations to try; one that comes twice is tried once."""
     yield from search.seeds
     if search.start in (NO_START, FROM_FILE):
@@ -134,7 +150,9 @@ def _starts(known: RankingContext, search: Search) -> Iterator[Configuration]:
         setup: one for setup, one in known.candidates.items() if flows[one.algorithm].searches(one.values)
     }
     table = known.configurations.of_setups(candidates)
-    for position in first_choices(start.choice, model, table, known.metafeatures(), start.n):
+    log_seconds = None if times is None else times.log_seconds(times.encode_table(table))
+    positions = first_choices(start.choice, model, table, known.metafeatures(), start.n, log_seconds)
+    for position in positions:
         yield list(candidates.values())[position]
 
 

@@ -9,7 +9,7 @@ from ingest.flows import installed_flows
 from ingest.running.cross_validation import MEASURES, TIMES
 from recommend.bo.selection import DEFAULT_STRATEGY, get_strategy
 from recommend.bo.surrogates import DEFAULT_SURROGATE
-from recommend.bo.warmstart import FROM_FILE, NO_START, get_start
+from recommend.bo.warmstart import DEFAULT_START, FROM_FILE, NO_START, get_start
 from warehouse.configurations.configuration import Configuration
 from warehouse.support.errors import BadOption
 
@@ -25,7 +25,7 @@ class Search:
     """A name or an alias of `warehouse.measures`."""
     folds: int = 3
     """Folds of a trial's cross-validation; 1 = one split with a third of the rows to test on."""
-    start: str = "top"
+    start: str = DEFAULT_START
     """A name of `recommend.bo.warmstart`."""
     seeds: tuple[Configuration, ...] = ()
     """Configurations to try before those of `start`."""
@@ -37,6 +37,7 @@ class Search:
     metalearner: str | None = None
     """None = the one that the surrogate usually rests on."""
     acquisition: str | None = None
+    """None = the surrogate's own, by the predicted running time where the warehouse knows of times."""
     random_every: int | None = None
     preprocessing: bool = False
     """Whether decisions of preprocessing are searched, too (`ingest.flows.pipelines`)."""

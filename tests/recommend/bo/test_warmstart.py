@@ -94,6 +94,15 @@ def test_the_worst_are_those_that_least_is_expected_of() -> None:
     assert chosen("worst", [0.5, -1.0, 2.0, 0.0]) == [1, 3, 0]
 
 
+def test_a_quick_start_adds_a_quick_one_and_goes_by_time() -> None:
+    """The learner would try 4, 3, 2; of 0, 1 and 2, which are the quicker half, it would try 2."""
+    learner: Any = Knows([0.0] * 5)
+    table = CONFIGURATIONS.take(slice(5))
+    by_time = first_choices("quick", learner, table, FEW_CLASSES, 2, np.log([1.0, 2.0, 3.0, 20.0, 10.0]))
+    assert by_time.tolist() == [2, 4, 3]
+    assert first_choices("quick", learner, table, FEW_CLASSES, 2).tolist() == [4, 3]
+
+
 def test_the_top_is_what_the_learner_itself_would_choose() -> None:
     assert chosen("choose", [0.0, 3.0, 1.0, 2.0, -1.0]) == [4, 3, 2]
 
@@ -124,7 +133,7 @@ def test_a_start_may_rest_on_another_learner() -> None:
     [
         (
             "best",
-            "unknown start 'best'; known are none, top, top-25, worst, delta, knn-3, nearest-3, nearest-25",
+            "unknown start 'best'; known are none, top, quick, top-25, worst, delta, knn-3, nearest-3",
         ),
         ("", "unknown start ''"),
         ("best@bank", "unknown start 'best'"),

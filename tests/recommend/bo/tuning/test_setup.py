@@ -17,7 +17,7 @@ from recommend.bo.tuning.history import Entry, TrialHistory
 from recommend.bo.tuning.setup import HELD_OUT, context_of, new_search, recalled, split_rows
 from tests.recommend.bo.tuning.searches import QUICK
 from warehouse.configurations.configuration import Configuration
-from warehouse.store import Warehouse
+from warehouse.store import STARTER, Warehouse
 from warehouse.support.errors import TooFewRuns
 
 COLD = replace(QUICK, start="none")
@@ -34,6 +34,23 @@ def first(dataset: Dataset, search: Search, world: Warehouse, n: int = 4) -> lis
     optimizer, candidates = begun(dataset, search, world)
     asked = [optimizer.ask() for _ in range(n)]
     return [(one.origin, candidates.configuration_of(one.candidate)) for one in asked if one is not None]
+
+
+def test_without_other_wishes_a_search_begins_quickly_and_minds_the_time(dataset: Dataset) -> None:
+    """The starter's runs say how long they took."""
+    starter = Warehouse.open(STARTER)
+    usual = first(dataset, QUICK, starter, 6)
+    quick = first(dataset, replace(QUICK, start="quick", acquisition="value-per-second"), starter, 6)
+    assert usual == quick
+    top = first(dataset, replace(QUICK, start="top"), starter, 3)
+    assert {one for _, one in top} <= {one for _, one in usual[:4]}
+
+
+def test_where_no_run_says_how_long_it_took_time_does_not_matter(dataset: Dataset, world: Warehouse) -> None:
+    plain = replace(QUICK, start="top", acquisition="value")
+    assert first(dataset, QUICK, world, 6) == first(dataset, plain, world, 6)
+    with pytest.raises(TooFewRuns, match="no run of the warehouse has a time"):
+        begun(dataset, replace(QUICK, acquisition="value-per-second"), world)
 
 
 def test_of_each_class_one_row_in_four_is_held_out(dataset: Dataset) -> None:
