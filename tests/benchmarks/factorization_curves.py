@@ -94,10 +94,11 @@ def svm_grid(path: Path) -> tuple[RunTable, pd.DataFrame]:
     configurations = table[own].assign(setup=setups).drop_duplicates("setup").set_index("setup")
     runs = pd.DataFrame({"dataset": table["dataset"], "setup": setups, "value": table["accuracy"]})
     names = {"task": runs["dataset"], "family": runs["dataset"]}
-    runs = runs.assign(run=runs.index.astype(str), flow="svm", algorithm="svm", train_rows=np.nan, **names)
+    unstated = pd.array([pd.NA] * len(runs), dtype="Int64")
+    runs = runs.assign(run=runs.index.astype(str), flow="svm", algorithm="svm", train_rows=unstated, **names)
     metafeatures = table.groupby("dataset")[described].first()
     table = flow_table(configurations.astype(object), "svm")
-    return RunTable("svm", "predictive_accuracy", runs, table), metafeatures
+    return RunTable("svm", "predictive_accuracy", runs, table, larger=runs.iloc[:0]), metafeatures
 
 
 def paper(model: Factorization, new: NewDataset) -> np.ndarray:

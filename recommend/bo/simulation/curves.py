@@ -179,9 +179,9 @@ class Curves:
         """Mean regret of the method at this position after so many trials."""
         return interval(self.regret[method, :, :, trials - 1].mean(axis=1).tolist())
 
-    def summary(self) -> CurvesSummary:
-        """Every method after each of the numbers of trials in `SHOWN` that there are."""
-        shown = [trials for trials in SHOWN if trials <= self.trials]
+    def summary(self, after: Sequence[int] = SHOWN) -> CurvesSummary:
+        """Every method after each of these numbers of trials that there are."""
+        shown = [trials for trials in after if trials <= self.trials]
         rank = self.rank.mean(axis=(1, 2))  # (M, T)
         return CurvesSummary(
             datasets=len(self.datasets),
