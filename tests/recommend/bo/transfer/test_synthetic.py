@@ -1,0 +1,91 @@
+"""Searches on Manolache's synthetic functions (section 6.1), with what was learned from five other tasks.
+
+Base models learn from 20 random points of each other task; a search begins with three random points. As in
+the thesis the functions are costs, and regret is over their range.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from recommend.bo.simulation.runner import SimulationPlan, simulate
+from tests.tables import flow_table
+from warehouse.queries import RunTable
+
+POINTS, KNOWN, TASKS = 201, 20, 6
+ENSEMBLES = ("rgpe", "rlgp", "blend")
+
+
+def alike(x: np.ndarray, k: int) -> np.ndarray:
+    """Equation 20 with rho = k pi / 12."""
+    return x * np.sin(x + np.pi + k * np.pi / 12 + x / 10)
+
+
+def unlike(x: np.ndarray, k: int) -> np.ndarray:
+    """Equation 21, for x of 0 and more."""
+    u = 16 / 15 * x - 1
+    return [
+        (1 - x) * (np.sin(x + 5) + 0.1) / 10 + 4,
+        x * np.sin(x + np.pi + k + x / 10),
+        np.sqrt(x) * np.sin(x + k - 1) + k - 1,
+        0.6 + np.sin(u) + np.sin(u) ** 2 + np.sin(4 * u) / 50 + k - 1,
+        x**2 / 4000 - np.cos(x / 3) + k,
+        (1 - x) / 10 * (np.sin(x + 4) + 0.1) + k - 1,
+    ][k]
+
+
+def tasks_of(cost: Callable[[np.ndarray, int], np.ndarray], lowest: float) -> RunTable:
+    """All points of task 0, and some of the others, by their values."""
+    x = np.linspace(lowest, 10, POINTS)
+    random = np.random.default_rng(0)
+    known = [
+        np.arange(POINTS) if k == 0 else random.choice(POINTS, KNOWN, replace=False) for k in range(TASKS)
+    ]
+    runs = pd.concat(
+        pd.DataFrame(
+            {"dataset": f"task {k}", "setup": [f"x{n}" for n in points], "value": -cost(x[points], k)}
+        )
+        for k, points in enumerate(known)
+    ).reset_index(drop=True)
+    runs = runs.assign(
+        run=runs.index.astype(str),
+        task=runs["dataset"],
+        family=runs["dataset"],
+        flow="curve",
+        algorithm="curve",
+        train_rows=pd.array([pd.NA] * len(runs), dtype="Int64"),
+    )
+    points = pd.DataFrame({"x": x.astype(object)}, index=pd.Index([f"x{n}" for n in range(POINTS)]))
+    return RunTable("curve", "predictive_accuracy", runs, flow_table(points, "curve"), larger=runs.iloc[:0])
+
+
+def regrets(cost: Callable[[np.ndarray, int], np.ndarray], lowest: float, trials: int) -> dict[str, float]:
+    """Mean regret of each method on task 0 after so many trials."""
+    sizes = {"NumberOfInstances": 100.0, "NumberOfFeatures": 1.0}
+    metafeatures = pd.DataFrame(sizes, index=[f"task {k}" for k in range(TASKS)])
+    plan = SimulationPlan(("gp", *ENSEMBLES), trials=trials, seeds=8)
+    searched = simulate(tasks_of(cost, lowest), metafeatures, plan, datasets=["task 0"])
+    regret = [(one.method, (one.best - one.best_so_far[-1]) / (one.best - one.worst)) for one in searched]
+    return pd.DataFrame(regret, columns=["method", "regret"]).groupby("method")["regret"].mean().to_dict()
+
+
+@pytest.mark.parametrize("name", ENSEMBLES)
+def test_tasks_that_are_alike_help(alike_regrets: dict[str, float], name: str) -> None:
+    assert alike_regrets[name] < alike_regrets["gp"] / 2
+
+
+@pytest.mark.parametrize("name", ["rgpe", "blend"])
+def test_tasks_that_are_not_alike_do_no_harm(unlike_regrets: dict[str, float], name: str) -> None:
+    assert unlike_regrets[name] < unlike_regrets["gp"] + 0.02
+
+
+@pytest.fixture(scope="module")
+def alike_regrets() -> dict[str, float]:
+    return regrets(alike, -10, trials=6)
+
+
+@pytest.fixture(scope="module")
+def unlike_regrets() -> dict[str, float]:
+    return regrets(unlike, 0, trials=10)
