@@ -5,7 +5,7 @@ algorithms, each with a hyperparameter that the other does not have. Twelve of t
 on a dataset with few classes.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import astuple, dataclass, replace
 from functools import cache
 from typing import Any
@@ -83,10 +83,16 @@ def assert_equal_predictions(one: Prediction, other: Prediction, atol: float = 0
 
 
 def assert_equal_rows(one: Rows, other: Rows, atol: float = 0.0) -> None:
-    for part, same in zip(astuple(one), astuple(other), strict=True):
+    for part, same in zip(_arrays(astuple(one)), _arrays(astuple(other)), strict=True):
         np.testing.assert_allclose(
             np.asarray(part, dtype=np.float64), np.asarray(same, dtype=np.float64), rtol=0, atol=atol
         )
+
+
+def _arrays(parts: tuple[Any, ...]) -> Iterator[Any]:
+    """Arrays of rows, and of the rows among them; None where there is none."""
+    for part in parts:
+        yield from _arrays(part) if isinstance(part, tuple) else (part,)
 
 
 def assert_finite(prediction: Prediction, n: int) -> None:

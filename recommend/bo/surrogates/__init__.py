@@ -81,10 +81,16 @@ SURROGATES: dict[str, Callable[[Ingredients], Surrogate[Any]]] = {
     "gp": lambda _: GaussianProcessSurrogate(),
     **{name: _ensemble(weighting) for name, weighting in _WEIGHTINGS.items()},
     "tst-r": lambda given: TwoStageSurrogate(_tasks(given), given.metafeatures),
+    "rgpe-learned": lambda given: EnsembleSurrogate(
+        _tasks(given), given.metafeatures, weights.rgpe_undiluted, _model(given)
+    ),
 }
-LEARNERS_OF = {"blend": "functional-pca", "learned": "functional-pca", "pmf": "pmf"}
+LEARNERS_OF = {
+    **dict.fromkeys(("blend", "learned", "rgpe-learned"), "functional-pca"),
+    "pmf": "pmf",
+}
 """Surrogates that rest on a meta-learner, and which one that is by default."""
-TRANSFERRING = frozenset({*_WEIGHTINGS, "tst-r"})
+TRANSFERRING = frozenset({*_WEIGHTINGS, "tst-r", "rgpe-learned"})
 """Surrogates that rest on base models of other datasets."""
 
 

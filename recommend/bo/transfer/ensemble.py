@@ -3,6 +3,7 @@
 Notation
     n, t, T   candidates, trials, base models of the algorithm that has most
     w, mu_i, s_i   weight, mean and standard deviation of a model; the last is the target model, of the trials
+    r         columns of the factor of a prior that a meta-learner has, which may be one more base model
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Annotated
 import numpy as np
 import pandas as pd
 
+from metalearners.gp.posterior import HasPrior, Prior
 from metalearners.predictions import Prediction
 from recommend.bo.surrogates.base import centre_and_spread
 from recommend.bo.transfer.prior_tasks import PriorTasks
@@ -34,6 +36,8 @@ class Expected(Rows):
     """Position among the algorithms of the prior tasks; -1: none of them."""
     means: Annotated[Floats, "n T"]
     variances: Annotated[Floats, "n T"]
+    prior: Prior | None
+    """What the meta-learner expects; None where there is none."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +46,7 @@ class _Member:
 
     target: Processes
     w: Floats
+    trials: Expected
 
 
 class EnsembleSurrogate:
@@ -49,9 +54,20 @@ class EnsembleSurrogate:
 
     acquisition = "ei"
 
-    def __init__(self, tasks: PriorTasks, metafeatures: pd.Series, weighting: Weighting) -> None:
-        """A surrogate for the dataset with these meta-features."""
+    def __init__(
+        self,
+        tasks: PriorTasks,
+        metafeatures: pd.Series,
+        weighting: Weighting,
+        learned: HasPrior | None = None,
+    ) -> None:
+        """A surrogate for the dataset with these meta-features.
+
+        Args:
+            learned: a meta-learner whose prior is one more base model of each algorithm.
+        """
         self._tasks = tasks
+        self._learned = learned
         self._metafeatures = metafeatures
         self._weighting = weighting
         self._bases = list(tasks.models.values())
@@ -68,7 +84,11 @@ class EnsembleSurrogate:
             if bases is not None and len(rows):
                 found = bases.predict(points[rows])
                 means[rows, : len(bases)], variances[rows, : len(bases)] = found
-        return Expected(points, algorithm, means, variances)
+        prior = None
+        if self._learned is not None:
+            known = self._learned.prior(configurations.table, self._metafeatures)
+            prior = Prior(known.mean, known.factor)
+        return Expected(points, algorithm, means, variances, prior)
 
     def fit(self, X: Expected, y: Floats, random: np.random.Generator) -> None:
         self._centre, self._spread = centre_and_spread(y)
@@ -76,26 +96,33 @@ class EnsembleSurrogate:
         self._members = {}
         for place in np.unique(X.algorithm).tolist():
             own = X.algorithm == place
-            points, values = X.points[own], scores[own]
-            target = Processes.fitted(points[None], values[None], np.ones((1, len(values)), dtype=bool))
-            w = self._weights(self._of(place), target, points, values, random)
-            self._members[place] = _Member(target, w)
+            trials, values = X.take(own), scores[own]
+            target = Processes.fitted(
+                trials.points[None], values[None], np.ones((1, len(values)), dtype=bool)
+            )
+            w = self._weights(self._of(place), target, trials, values, random)
+            self._members[place] = _Member(target, w, trials)
 
     def predict(self, X: Expected) -> Prediction:
         mean, variance = np.zeros(len(X)), np.ones(len(X))
         for place in np.unique(X.algorithm).tolist():
             rows = np.flatnonzero(X.algorithm == place)
-            bases = self._of(place)
-            own = slice(0, 0 if bases is None else len(bases))
-            means, variances = X.means[rows, own], X.variances[rows, own]
+            bases, own = self._of(place), X.take(rows)
+            used = slice(0, 0 if bases is None else len(bases))
+            means, variances = own.means[:, used], own.variances[:, used]
+            if own.prior is not None:
+                means = np.column_stack([means, own.prior.mean])
+                variances = np.column_stack([variances, own.prior.variance])
             if place in self._members:
                 member = self._members[place]
-                mu, s2 = member.target.predict(X.points[rows])
-                if bases is not None:  # how trials rank says nothing of the level
-                    means = means - bases.mean + member.target.mean
+                mu, s2 = member.target.predict(own.points)
+                # How trials rank says nothing of the level.
+                means = means - self._levels(bases, member.trials) + member.target.mean
                 means, variances = np.hstack([means, mu]), np.hstack([variances, s2])
                 w = member.w
-            else:  # no trial of this algorithm: all datasets are as like as any
+            elif own.prior is not None:  # no trial of this algorithm: the meta-learner knows which are alike
+                w = np.eye(means.shape[1])[-1]
+            else:  # all datasets are as like as any
                 w = np.full(means.shape[1], 1 / max(means.shape[1], 1))
             if len(w):
                 mean[rows], variance[rows] = self._combined(w, means, variances)
@@ -104,20 +131,30 @@ class EnsembleSurrogate:
     def _of(self, place: int) -> Processes | None:
         return self._bases[place] if place >= 0 else None
 
+    def _levels(self, bases: Processes | None, trials: Expected) -> Floats:
+        """(M - 1,) mean of each base model, and of what the meta-learner expects of the trials."""
+        levels: Floats = np.zeros(0) if bases is None else bases.mean
+        return levels if trials.prior is None else np.append(levels, trials.prior.mean.mean())
+
     def _weights(
         self,
         bases: Processes | None,
         target: Processes,
-        points: Floats,
+        trials: Expected,
         y: Floats,
         random: np.random.Generator,
     ) -> Floats:
         """(M,) how much each model counts."""
-        if bases is None:
+        models: list[Floats] = []
+        if bases is not None:
+            models += [*differences(bases.sample(trials.points, SAMPLES, random)).transpose(1, 0, 2, 3)]
+        if trials.prior is not None:
+            factor = trials.prior.factor
+            drawn = trials.prior.mean + random.standard_normal((SAMPLES, factor.shape[1])) @ factor.T
+            models.append(differences(drawn))
+        if not models:
             return np.ones(1)
-        models = [*differences(bases.sample(points, SAMPLES, random)).transpose(1, 0, 2, 3)]
-        models.append(left_one_out(target, points, random))
-        return self._weighting(models, y, random)
+        return self._weighting([*models, left_one_out(target, trials.points, random)], y, random)
 
     def _combined(self, w: Floats, means: Floats, variances: Floats) -> tuple[Floats, Floats]:
         """(n,) mean and variance, equation 8."""
@@ -135,11 +172,11 @@ class TwoStageSurrogate(EnsembleSurrogate):
         self,
         bases: Processes | None,
         target: Processes,  # noqa: ARG002 (its distance from itself is 0)
-        points: Floats,
+        trials: Expected,
         y: Floats,
         random: np.random.Generator,
     ) -> Floats:
-        expected = np.zeros((0, len(y))) if bases is None else bases.predict(points)[0].T
+        expected = np.zeros((0, len(y))) if bases is None else bases.predict(trials.points)[0].T
         return self._weighting([*differences(expected)[:, None]], y, random)
 
     def _combined(self, w: Floats, means: Floats, variances: Floats) -> tuple[Floats, Floats]:

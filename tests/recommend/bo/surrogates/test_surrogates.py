@@ -42,7 +42,7 @@ def test_an_unknown_surrogate_is_answered_with_the_known_ones() -> None:
 @pytest.mark.parametrize("name", LEARNERS_OF)
 def test_a_surrogate_that_rests_on_a_prior_is_refused_without_one(name: str) -> None:
     with pytest.raises(BadInput, match="needs a meta-learner that states a prior"):
-        new_surrogate(name, Ingredients(one_flow().known, METAFEATURES))
+        new_surrogate(name, Ingredients(one_flow().known, METAFEATURES, tasks=tasks_of(joint=False)))
 
 
 @pytest.mark.parametrize("name", sorted(TRANSFERRING))
