@@ -1,4 +1,4 @@
-"""Tables of configurations for tests."""
+"""Tables of configurations, and of their runs, for tests."""
 
 from collections.abc import Sequence
 
@@ -6,11 +6,26 @@ import pandas as pd
 
 from warehouse.configurations.configuration import Configuration
 from warehouse.configurations.table import ConfigurationTable, joint_name
+from warehouse.queries import RunTable
 
 
 def flow_table(parameters: pd.DataFrame, algorithm: str = "toy") -> ConfigurationTable:
     """Configurations of one flow with these values of hyperparameters."""
     return ConfigurationTable(pd.Series(algorithm, index=parameters.index), parameters, joint=False)
+
+
+def runs_of_flow(runs: pd.DataFrame, parameters: pd.DataFrame, algorithm: str = "toy") -> RunTable:
+    """Runs of one flow by their accuracy.
+
+    Args:
+        runs: dataset, setup and value; each dataset is a family of its own.
+        parameters: values of hyperparameters by setup.
+    """
+    own = {"task": runs["dataset"], "family": runs["dataset"], "run": runs.index.astype(str)}
+    unstated = pd.array([pd.NA] * len(runs), dtype="Int64")
+    runs = runs.assign(**own, flow=algorithm, algorithm=algorithm, train_rows=unstated)
+    table = flow_table(parameters.astype(object), algorithm)
+    return RunTable(algorithm, "predictive_accuracy", runs, table, larger=runs.iloc[:0])
 
 
 def joint_table(parameters: pd.DataFrame, algorithms: list[str]) -> ConfigurationTable:

@@ -61,7 +61,7 @@ from tests.benchmarks.factorization_baselines import (
 )
 from tests.benchmarks.factorized_perceptron import Training
 from tests.benchmarks.latent_search import LatentSearch
-from tests.tables import flow_table
+from tests.tables import runs_of_flow
 from warehouse.qualities import SHAPE
 from warehouse.queries import RunTable
 from warehouse.store import Warehouse
@@ -91,14 +91,9 @@ def svm_grid(path: Path) -> tuple[RunTable, pd.DataFrame]:
     table = pd.read_csv(path)
     own, described = [f"c{number}" for number in range(1, 7)], list(table.columns[8:])
     setups = table.groupby(own, sort=False).ngroup().astype(str).radd("svm ")
-    configurations = table[own].assign(setup=setups).drop_duplicates("setup").set_index("setup")
+    parameters = table[own].assign(setup=setups).drop_duplicates("setup").set_index("setup")
     runs = pd.DataFrame({"dataset": table["dataset"], "setup": setups, "value": table["accuracy"]})
-    names = {"task": runs["dataset"], "family": runs["dataset"]}
-    unstated = pd.array([pd.NA] * len(runs), dtype="Int64")
-    runs = runs.assign(run=runs.index.astype(str), flow="svm", algorithm="svm", train_rows=unstated, **names)
-    metafeatures = table.groupby("dataset")[described].first()
-    table = flow_table(configurations.astype(object), "svm")
-    return RunTable("svm", "predictive_accuracy", runs, table, larger=runs.iloc[:0]), metafeatures
+    return runs_of_flow(runs, parameters, "svm"), table.groupby("dataset")[described].first()
 
 
 def paper(model: Factorization, new: NewDataset) -> np.ndarray:

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from recommend.bo.simulation.runner import SimulationPlan, simulate
-from tests.tables import flow_table
+from tests.tables import runs_of_flow
 from warehouse.queries import RunTable
 
 POINTS, KNOWN, TASKS = 201, 20, 6
@@ -49,16 +49,7 @@ def tasks_of(cost: Callable[[np.ndarray, int], np.ndarray], lowest: float) -> Ru
         )
         for k, points in enumerate(known)
     ).reset_index(drop=True)
-    runs = runs.assign(
-        run=runs.index.astype(str),
-        task=runs["dataset"],
-        family=runs["dataset"],
-        flow="curve",
-        algorithm="curve",
-        train_rows=pd.array([pd.NA] * len(runs), dtype="Int64"),
-    )
-    points = pd.DataFrame({"x": x.astype(object)}, index=pd.Index([f"x{n}" for n in range(POINTS)]))
-    return RunTable("curve", "predictive_accuracy", runs, flow_table(points, "curve"), larger=runs.iloc[:0])
+    return runs_of_flow(runs, pd.DataFrame({"x": x}, index=pd.Index([f"x{n}" for n in range(POINTS)])))
 
 
 def regrets(cost: Callable[[np.ndarray, int], np.ndarray], lowest: float, trials: int) -> dict[str, float]:
