@@ -107,9 +107,7 @@ ACQUISITIONS: dict[str, Acquisition] = {
     "value": value,
     "value-per-second": value_per_second,
 }
-PER_SECOND = {"ei": "ei-per-second", "value": "value-per-second"}
-"""Criterion -> the same by the predicted running time."""
-TIMED = frozenset(PER_SECOND.values())
+TIMED = frozenset({"ei-per-second", "value-per-second"})
 """Criteria that need predicted running times."""
 UNCERTAIN = frozenset({"ei", "ei-per-second", "pi", "ucb"})
 """Criteria that need a standard deviation."""

@@ -127,7 +127,7 @@ def search(
         str | None,
         typer.Option(
             help="ei, ei-per-second, pi, ucb, value or value-per-second. "
-            "Default: the surrogate's own, per second of expected running time.",
+            "Default: the surrogate's own, but ei-per-second in place of ei.",
             show_default=False,
         ),
     ] = None,

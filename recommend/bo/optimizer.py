@@ -170,10 +170,6 @@ class Optimizer:
         tried = [trial.proposal.candidate.configuration for trial in self._trials]
         scores = standard_scores(np.array(list(learned.values())))
         self._scorer.learn([tried[place] for place in learned], scores, random)
-        seconds = {
-            place: trial.seconds for place, trial in enumerate(self._trials) if trial.seconds is not None
-        }
-        self._scorer.learn_times([tried[place] for place in seconds], np.array(list(seconds.values())))
         found = self._favourite(taken, tried, number, random)
         return None if found is None else Proposal(number, found, "model")
 

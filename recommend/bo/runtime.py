@@ -1,9 +1,9 @@
-"""How long a trial will take, learned from runs on other datasets and corrected by the trials so far.
+"""How long a trial will take, learned from runs on other datasets.
 
 LightGBM with 100 trees of 4 leaves and a learning rate of 0.15 on the logarithm of the seconds (van Hoof's
-thesis, section 5.2 and Table 5.1), from the hyperparameters and the size of the dataset. A new machine or
-dataset may be slower altogether: the mean of what the prediction missed on the trials is added to it, shrunk
-towards 0 as if there had been one more trial that it did not miss.
+thesis, section 5.2 and Table 5.1), from the hyperparameters and the size of the dataset. Whether a new machine
+is slower altogether is not learned from the trials: it hardly changes which candidate is worth its time, and
+equal searches would no longer have the same trials.
 
 Notation
     m        runs
@@ -65,12 +65,11 @@ class RunningTimes:
         self._booster = lightgbm.train(
             parameters, lightgbm.Dataset(X, np.log(seconds)), num_boost_round=TREES
         )
-        self._slower = 0.0
 
     def on(self, new: pd.Series) -> RunningTimes:
-        """The same for another dataset, without what was learned of trials."""
+        """The same for another dataset."""
         other = copy(self)
-        other._new, other._slower = new, 0.0
+        other._new = new
         return other
 
     def encode(self, configurations: Configurations) -> Matrix:
@@ -82,22 +81,10 @@ class RunningTimes:
         sizes = np.tile(_log_sizes(self._new.to_frame().T).to_numpy(), (len(table), 1))
         return Matrix(np.hstack([encode_configurations(self._encoding, table, self._new), sizes]))
 
-    def adjust(self, X: Matrix | None, seconds: Floats) -> None:
-        """Learn how much longer trials take than was expected; forgets those before.
-
-        Args:
-            X: of the trials; None where there is none.
-            seconds: (t,) that they took.
-        """
-        self._slower = 0.0
-        if X is not None and len(X):
-            missed = np.log(np.maximum(seconds, 1e-3)) - self.log_seconds(X)
-            self._slower = float(missed.sum() / (len(missed) + 1))
-
     def log_seconds(self, X: Matrix) -> Floats:
         """(n,) expected logarithm of the seconds."""
         predicted: Floats = np.asarray(self._booster.predict(X.numbers, num_threads=1))
-        return predicted + self._slower
+        return predicted
 
 
 def _log_sizes(metafeatures: pd.DataFrame) -> pd.DataFrame:

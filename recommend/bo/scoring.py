@@ -72,12 +72,6 @@ class Scorer:
         self._best = float(self._surrogate.predict(X).mean.max())
         self._usual = None
 
-    def learn_times(self, tried: Sequence[Configurations], seconds: Floats) -> None:
-        """Learn how long trials took, (t,); forgets those before."""
-        if self._times is not None:
-            times, encoded = self._times
-            times.adjust(encoded.of(tried) if tried else None, seconds)
-
     def expect(self, candidates: Sequence[Configurations]) -> Floats:
         """(n,) what the surrogate predicts of candidates, in standard scores, one group after the other."""
         return self._surrogate.predict(self._encoded.of(candidates)).mean

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from copy import copy
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from ingest.running.cross_validation import class_codes
 from ingest.running.limits import Trial
 from ingest.running.resampling import Resampling, Split, hold_out
 from metalearners.encoding.training_data import without_datasets
-from recommend.bo.acquisition import PER_SECOND, TIMED
+from recommend.bo.acquisition import TIMED
 from recommend.bo.anchors import anchors
 from recommend.bo.candidates import SpaceCandidates
 from recommend.bo.optimizer import AskTell, Proposal
@@ -100,9 +99,8 @@ def new_search(
 
     def new_scorer() -> Scorer:
         surrogate = new_surrogate(search.surrogate, ingredients)
-        usual = surrogate.acquisition
-        acquisition = search.acquisition or (PER_SECOND.get(usual, usual) if times else usual)
-        return Scorer(surrogate, acquisition=acquisition, times=copy(times))
+        per_second = "ei-per-second" if times and surrogate.acquisition == "ei" else None
+        return Scorer(surrogate, acquisition=search.acquisition or per_second, times=times)
 
     parts = Parts(
         candidates,

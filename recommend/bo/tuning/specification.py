@@ -37,7 +37,7 @@ class Search:
     metalearner: str | None = None
     """None = the one that the surrogate usually rests on."""
     acquisition: str | None = None
-    """None = the surrogate's own, by the predicted running time where the warehouse knows of times."""
+    """None = the surrogate's own, but `ei-per-second` for `ei` where the warehouse knows of times."""
     random_every: int | None = None
     preprocessing: bool = False
     """Whether decisions of preprocessing are searched, too (`ingest.flows.pipelines`)."""

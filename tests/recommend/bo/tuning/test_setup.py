@@ -38,19 +38,20 @@ def first(dataset: Dataset, search: Search, world: Warehouse, n: int = 4) -> lis
 
 def test_without_other_wishes_a_search_begins_quickly_and_minds_the_time(dataset: Dataset) -> None:
     """The starter's runs say how long they took."""
-    starter = Warehouse.open(STARTER)
-    usual = first(dataset, QUICK, starter, 6)
-    quick = first(dataset, replace(QUICK, start="quick", acquisition="value-per-second"), starter, 6)
+    starter, usual_search = Warehouse.open(STARTER), replace(QUICK, surrogate="gp")
+    usual = first(dataset, usual_search, starter, 6)
+    quick = first(dataset, replace(usual_search, start="quick", acquisition="ei-per-second"), starter, 6)
     assert usual == quick
-    top = first(dataset, replace(QUICK, start="top"), starter, 3)
+    top = first(dataset, replace(usual_search, start="top"), starter, 3)
     assert {one for _, one in top} <= {one for _, one in usual[:4]}
 
 
 def test_where_no_run_says_how_long_it_took_time_does_not_matter(dataset: Dataset, world: Warehouse) -> None:
-    plain = replace(QUICK, start="top", acquisition="value")
-    assert first(dataset, QUICK, world, 6) == first(dataset, plain, world, 6)
+    usual = replace(QUICK, surrogate="gp")
+    plain = replace(usual, start="top", acquisition="ei")
+    assert first(dataset, usual, world, 6) == first(dataset, plain, world, 6)
     with pytest.raises(TooFewRuns, match="no run of the warehouse has a time"):
-        begun(dataset, replace(QUICK, acquisition="value-per-second"), world)
+        begun(dataset, replace(usual, acquisition="ei-per-second"), world)
 
 
 def test_of_each_class_one_row_in_four_is_held_out(dataset: Dataset) -> None:
