@@ -1,8 +1,8 @@
 """How long a trial will take, learned from runs on other datasets.
 
 LightGBM with 100 trees of 4 leaves and a learning rate of 0.15 on the logarithm of the seconds (van Hoof's
-thesis, section 5.2 and Table 5.1), from the hyperparameters and the size of the dataset. Whether a new machine
-is slower altogether is not learned from the trials: it hardly changes which candidate is worth its time, and
+thesis, section 5.2 and Table 5.1), from the hyperparameters and the size of the dataset. Whether a machine is
+slower than others is not learned from the trials: it hardly changes which candidate is worth its time, and
 equal searches would no longer have the same trials.
 
 Notation
