@@ -1,0 +1,183 @@
+"""The page on the five papers leaves out no number of theirs, and names nothing that there is not."""
+
+import ast
+import re
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from ingest.flows import FLOWS
+from metalearners import LEARNERS
+from recommend.bo.selection import get_strategy
+from recommend.bo.simulation.methods import check
+from recommend.bo.surrogates import SURROGATES
+from recommend.bo.warmstart import NO_START, OPTIMAL, ORACLE, get_start
+from tests.project.documents import ROOT
+
+PAGE = ROOT / "recommend" / "papers.md"
+TEXT = PAGE.read_text(encoding="utf-8")
+PAPERS = {section.split("\n", 1)[0]: section for section in TEXT.split("\n## ")[1:]}
+"""Title -> section."""
+
+Numbers = dict[str, dict[str, int]]
+"""Kind -> chapter and the last number in it; chapter "" where numbers run through the whole paper."""
+COUNTED: dict[str, Numbers] = {
+    "van Hoof: ": {
+        "Eq.": {"2.": 24, "3.": 2, "4.": 1, "5.": 2, "6.": 2, "7.": 1, "A.": 10},
+        "Algorithm": {"": 3},
+        "Table": {"3.": 8, "4.": 2, "5.": 3, "6.": 3, "B.": 1},
+        "Figure": {"2.": 14, "3.": 1, "4.": 3, "5.": 10, "6.": 7, "7.": 3},
+    },
+    "van Hoof and Vanschoren": {
+        "Eq.": {"": 8},
+        "Algorithm": {"": 1},
+        "Table": {"": 3, "A.": 0},
+        "Figure": {"": 5, "A.": 1},
+    },
+    "Manolache": {"Eq.": {"": 21}, "Algorithm": {"": 2}, "Table": {"": 2}, "Figure": {"": 7}},
+    "Rakotoarison": {"Eq.": {"": 5}, "Algorithm": {"": 1}, "Table": {}, "Figure": {"": 6}},
+    "Fusi": {"Eq.": {"": 7}, "Algorithm": {}, "Table": {}, "Figure": {"": 3}},
+}
+"""Beginning of the title -> what the paper numbers, counted by hand. Hyperboost's Table A.0 counts from 0."""
+
+NAMED_UNNUMBERED = {
+    "van Hoof: ": (
+        "UCB1-tuned",
+        "epsilon-greedy",
+        "increasing effort",
+        "tree-level uncertainty",
+        "extra trees",
+        "learns from a space",
+        "kappa",
+        "KNN + LightGBM",
+        "KNN-3",
+        "OPT-3",
+        "Hyperband",
+        "every second trial at random",
+    ),
+    "van Hoof and Vanschoren": ("racing", "ROAR"),
+    "Manolache": ("TST-R", "Matern 5/2"),
+    "Rakotoarison": (
+        "progressive widening",
+        "playout",
+        "MOSAIC.Vanilla",
+        "MOSAIC.MetaLearning",
+        "MOSAIC.Ensemble",
+    ),
+    "Fusi": ("expected improvement", "auto-sklearn, fmlp", "90 %"),
+}
+"""What the papers name without a number and the project is to have."""
+
+
+def section(title: str) -> str:
+    (found,) = (text for name, text in PAPERS.items() if name.startswith(title))
+    return found
+
+
+def rows(text: str) -> list[list[str]]:
+    """The cells of each row of a section's table, without its head."""
+    lines = [line for line in text.splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines[2:]]
+
+
+def stated(kind: str, text: str) -> Iterator[str]:
+    """The numbers that the first cells of a section state: "Eq. 2.2 to 2.4" is 2.2, 2.3 and 2.4."""
+    numbers = re.compile(rf"{re.escape(kind)} (\w\.)?(\d+)(?: (?:to|and) (?:\w\.)?(\d+))?")
+    for cell, *_ in rows(text):
+        if found := numbers.fullmatch(cell):
+            chapter, first, last = found.groups()
+            yield from (f"{chapter or ''}{each}" for each in range(int(first), int(last or first) + 1))
+
+
+def expected(kind: str, numbers: Numbers) -> list[str]:
+    return [
+        f"{chapter}{number}"
+        for chapter, last in numbers[kind].items()
+        for number in range(min(last, 1), last + 1)
+    ]
+
+
+@pytest.mark.parametrize("title", COUNTED)
+@pytest.mark.parametrize("kind", ["Eq.", "Algorithm", "Table", "Figure"])
+def test_every_number_of_a_paper_has_its_row(title: str, kind: str) -> None:
+    assert sorted(stated(kind, section(title))) == sorted(expected(kind, COUNTED[title]))
+
+
+@pytest.mark.parametrize("title", COUNTED)
+def test_what_has_no_number_has_a_row_by_its_name(title: str) -> None:
+    unnumbered = "\n".join(what for number, what, *_ in rows(section(title)) if number.startswith("Section"))
+    assert [name for name in NAMED_UNNUMBERED[title] if name not in unnumbered] == []
+
+
+@pytest.mark.parametrize("title", COUNTED)
+def test_a_row_says_where_or_why_not(title: str) -> None:
+    for number, what, where, remark in rows(section(title)):
+        assert what, number
+        assert where.startswith("`") or (where == "-" and remark), number
+
+
+def named() -> set[tuple[str, str]]:
+    """File and name of each reference, such as `recommend/seeds.py: choose_delta`; a file alone has ""."""
+    found = re.findall(r"`([\w/]+\.(?:py|ipynb))(?:: ([\w., ]+))?`", TEXT)
+    return {(file, name) for file, names in found for name in names.split(", ")}
+
+
+def names_of(body: list[ast.stmt], prefix: str = "") -> Iterator[str]:
+    """What a module or class defines, and what its classes do."""
+    for node in body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            yield prefix + node.name
+        if isinstance(node, ast.ClassDef):
+            yield from names_of(node.body, f"{prefix}{node.name}.")
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        for target in targets:
+            parts = target.elts if isinstance(target, ast.Tuple) else [target]
+            yield from (prefix + part.id for part in parts if isinstance(part, ast.Name))
+
+
+@pytest.mark.parametrize(("file", "name"), sorted(named()))
+def test_what_is_named_exists(file: str, name: str) -> None:
+    path = ROOT / file
+    assert path.is_file()
+    if name:
+        assert name in set(names_of(ast.parse(path.read_text(encoding="utf-8")).body))
+
+
+def test_surrogates_strategies_starts_learners_flows_and_methods_exist() -> None:
+    kinds = (
+        r"(surrogate|strategy|strategies|start|learner|flow|method)s? ((?:`[^`]+`(?:, (?:and )?| and )?)+)"
+    )
+    for kind, quoted in re.findall(kinds, TEXT):
+        for name in re.findall(r"`([^`]+)`", quoted):
+            if kind == "surrogate":
+                assert name in SURROGATES
+            elif kind == "start":
+                assert name in (NO_START, OPTIMAL, ORACLE) or get_start(name)
+            elif kind == "learner":
+                assert name in LEARNERS
+            elif kind == "flow":
+                assert name in FLOWS
+            elif kind == "method":
+                check(name, "model")
+            else:
+                get_strategy(name)
+
+
+def test_commands_name_methods_and_benchmarks_that_exist() -> None:
+    for method in re.findall(r"--method (\S+)", TEXT):
+        check(method, "table")
+    modules = re.findall(r"python -m (\S+)", TEXT)
+    assert modules
+    assert [module for module in modules if find_spec(module) is None] == []
+
+
+@pytest.mark.parametrize("document", ["README.md", "CONTRIBUTING.md"])
+def test_the_page_is_found_from(document: str) -> None:
+    assert f"({PAGE.relative_to(ROOT)})" in (ROOT / document).read_text(encoding="utf-8")
+
+
+def test_the_page_is_linked_from_files_that_exist() -> None:
+    for link in re.findall(r"\]\(([^)#]+)\)", TEXT):
+        assert (PAGE.parent / Path(link)).exists()
