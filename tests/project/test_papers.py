@@ -168,6 +168,9 @@ def test_surrogates_strategies_starts_learners_flows_and_methods_exist() -> None
 def test_commands_name_methods_and_benchmarks_that_exist() -> None:
     for method in re.findall(r"--method (\S+)", TEXT):
         check(method, "table")
+    for methods in re.findall(r"--methods ([^#]+)", TEXT):
+        for method in methods.split():
+            check(method, "model")
     modules = re.findall(r"python -m (\S+)", TEXT)
     assert modules
     assert [module for module in modules if find_spec(module) is None] == []

@@ -38,7 +38,7 @@ HIGH = 0.9
 TRIPLE = (0.16, 0.5, 0.84)  # scikit-optimize's; of a normal distribution: mean and one deviation either way
 MANY = 20
 """Columns of U from which distances are approximate, between principal components."""
-COMPONENTS = 2  # Hyperboost, section 7.2
+COMPONENTS = 2  # Hyperboost, section 7.3
 SLACK = 0.1
 """Approximate distances are at most so much too long."""
 
