@@ -29,7 +29,7 @@ from optuna.samplers import BaseSampler, RandomSampler
 from optuna.study import StudyDirection
 from optuna.trial import FrozenTrial, TrialState
 
-from ingest.flows import get_flow
+from ingest.flows import find_flow
 from ingest.reading.datasets import Dataset
 from metalearners import DEFAULT_LEARNER
 from recommend.bo.candidates import Candidate, SpaceCandidates
@@ -38,9 +38,11 @@ from recommend.bo.scoring import Scorer
 from recommend.bo.surrogates import DEFAULT_SURROGATE, LEARNERS_OF, Ingredients, Surrogate, new_surrogate
 from recommend.domains import optuna_domain
 from recommend.export import configurations_of, named, optuna_distributions
-from recommend.ranking import recommend
+from recommend.ranking import Recommendation, recommend
 from recommend.space import Space, with_shares
 from warehouse.configurations.configuration import Configuration
+from warehouse.configurations.parameters import Value, holds
+from warehouse.configurations.searched_flow import SearchedFlow
 from warehouse.configurations.table import ALGORITHM
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput, BadOption, UnfitConfiguration
@@ -226,10 +228,12 @@ class HeadstartSampler(BaseSampler):
         joint = len(self.space.flows) > 1
         flow = self._fitted(values, ALGORITHM) if joint else next(iter(self.space.flows))
         prefix = f"{flow}:" if joint else ""
-        own = [name for name in self._domains if name.startswith(prefix)]
-        return self._candidates.of(
-            Configuration(flow, {name.removeprefix(prefix): self._fitted(values, name) for name in own})
-        )
+        fitted: dict[str, Value] = {}
+        for own in self.space.flows[flow].hyperparameters:  # parents come before their children
+            name = prefix + own.name
+            if name in self._domains and holds(own.when, fitted):
+                fitted[own.name] = self._fitted(values, name)
+        return self._candidates.of(Configuration(flow, fitted))
 
     def _fitted(self, values: Mapping[str, Any], name: str) -> Any:
         if name not in values:
@@ -264,7 +268,7 @@ def headstart_sampler(
 
     Args:
         dataset: what the objective scores configurations on.
-        flows: names of the flows to search.
+        flows: names of the flows to search, also of those that Headstart does not build.
         warehouse: what to learn from; None = the user's warehouse, else the bundled starter.
         measure: what the objective returns, or what comes closest to it.
         surrogate: a name of `recommend.bo.surrogates.SURROGATES`.
@@ -274,7 +278,6 @@ def headstart_sampler(
         BadInput: as `recommend.ranking.recommend`, or an unknown surrogate.
     """
     n_features = dataset.features.shape[1]
-    space = Space([get_flow(name) for name in flows], n_features=n_features)
     found = recommend(
         dataset,
         warehouse=warehouse,
@@ -283,11 +286,20 @@ def headstart_sampler(
         measure=measure,
         metalearner=LEARNERS_OF.get(surrogate, DEFAULT_LEARNER),
     )
+    space = Space([_flow_of(name, found) for name in flows], n_features=n_features)
     known = space.examples(seed)
     model = new_surrogate(surrogate, Ingredients(known, found.metafeatures, found.model.fitted))
     first = configurations_of(found.document())[:starts]
     in_numbers = [with_shares(configuration, n_features) for configuration in first]
     return HeadstartSampler(space, model, starts=in_numbers, seed=seed)
+
+
+def _flow_of(name: str, found: Recommendation) -> SearchedFlow:
+    flow = find_flow(name)
+    if flow is not None:
+        return flow
+    runs = found.warehouse.run_table(name, found.measure)
+    return runs.searched_flow(str(runs.configurations.algorithms.iloc[0]))
 
 
 def _value(trial: FrozenTrial, direction: StudyDirection) -> float | None:

@@ -1,6 +1,8 @@
 """Flows that Headstart does not build: from a file to a recommendation, a search and another tool."""
 
 import json
+import logging
+import math
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,7 +12,7 @@ from ingest.reading.datasets import load_dataset
 from ingest.run_files import flow_key, ingest_run_file
 from ingest.spaces import read_space
 from recommend.bo.simulation.tasks import ModelTask
-from recommend.export import export_document
+from recommend.export import export_document, suggest_configuration
 from recommend.ranking import recommend
 from tests.other_flows import SPACE, write_world
 from warehouse.configurations.declaration import declaration, read_declaration
@@ -78,6 +80,22 @@ def test_what_is_recommended_goes_to_other_tools(folder: Path, tool: str) -> Non
     found = recommend(load_dataset(folder / "my.csv"), warehouse=ingested(folder), flows=[NAME])
     exported = export_document(found.document(), tool)
     assert "booster" in json.dumps(exported)
+
+
+def test_optuna_searches_a_space_with_conditions(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Trials without the hyperparameters of another choice are learned from: no warning says otherwise."""
+    optuna = pytest.importorskip("optuna")
+    from recommend.bo.optuna_sampler import headstart_sampler
+
+    sampler = headstart_sampler(load_dataset(folder / "my.csv"), [NAME], warehouse=ingested(folder))
+    study = optuna.create_study(direction="maximize", sampler=sampler)
+    study.optimize(
+        lambda trial: -abs(math.log10(suggest_configuration(trial, sampler.space).values["eta"]) + 2),
+        n_trials=6,
+    )
+    tried = [suggest_configuration(trial, sampler.space).values for trial in study.trials]
+    assert all(("rate_drop" in values) == (values["booster"] == "dart") for values in tried)
+    assert not [record for record in caplog.records if record.levelno >= logging.WARNING]
 
 
 def narrowed(change: Callable[[dict[str, dict[str, object]]], object]) -> str:
