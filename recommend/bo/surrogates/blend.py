@@ -33,9 +33,10 @@ _OTHERS = tuple(Explanation(expects, stretch) for expects in (True, False) for s
 EXPLANATIONS = (Explanation(expects=True, stretch=None, odds=len(_OTHERS)), *_OTHERS)
 """Before the trials, the meta-learner's prior is as likely as all others together."""
 EFFECT, DOUBT = -0.2, 0.4
-"""Mean and standard deviation of the effect of a decision that no known run makes, in standard scores."""
+"""Mean and standard deviation of the effect of a decision that no known run makes, in standard scores; set by
+hand, as the next."""
 DISTANCE = 0.7
-"""Between a configuration and one that makes one more such decision, in length scales; set by hand."""
+"""Between a configuration and one that makes one more such decision, in length scales."""
 
 
 def with_departures(prior: Prior, points: Floats, departures: Floats) -> Prior:
