@@ -9,12 +9,21 @@ import pandas as pd
 
 from ingest.flows import Flow, find_flow
 from warehouse.configurations.configuration import Configuration
-from warehouse.configurations.searched_flow import OTHER
+from warehouse.configurations.searched_flow import OTHER, SearchedFlow
 from warehouse.queries import RunTable
 from warehouse.support.errors import TooFewRuns, UnfitConfiguration
 
 MOST_CANDIDATES = 1000
 """Configurations of one algorithm that are ranked; a warehouse may hold tens of thousands."""
+
+
+def flow_of(algorithm: str, runs: RunTable) -> SearchedFlow:
+    """The flow of an algorithm of the runs: ours, or with the space that was declared or that its runs show.
+
+    Raises:
+        BadInput: its runs show none.
+    """
+    return find_flow(algorithm) or runs.searched_flow(algorithm)
 
 
 def find_candidates(

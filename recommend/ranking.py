@@ -28,7 +28,7 @@ from metalearners.encoding.scores import oriented, standard_scores
 from metalearners.encoding.training_data import without_datasets
 from metalearners.model_store import StoredModel, trained_model
 from metalearners.predictions import Predictor
-from recommend.candidates import find_candidates, flows_to_install, not_built
+from recommend.candidates import find_candidates, flow_of, flows_to_install, not_built
 from recommend.cost import Choice, choose_within, fit_seconds, worthwhile
 from recommend.evidence import Outside, nearest_datasets, outside_of_known, scores_on
 from recommend.expectations import Expectation, expectations
@@ -457,7 +457,7 @@ def recommend(
                 on_dataset=on_dataset.get(candidates[position][0]),
                 fit_seconds=None if np.isnan(seconds[position]) else float(seconds[position]),
                 expectation=None if promised is None else promised[rank - 1],
-                flow=_flow_of(candidates[position][1].algorithm, known.runs),
+                flow=flow_of(candidates[position][1].algorithm, known.runs),
             )
             for rank, (position, delta) in enumerate(chosen, start=1)
         ],
@@ -478,10 +478,6 @@ def recommend(
         not_built={} if flows else not_built(known.runs, known.candidates.values()),
         race=raced,
     )
-
-
-def _flow_of(algorithm: str, runs: RunTable) -> SearchedFlow:
-    return find_flow(algorithm) or runs.searched_flow(algorithm)
 
 
 def _raced(

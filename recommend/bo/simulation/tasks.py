@@ -14,17 +14,16 @@ from typing import TYPE_CHECKING, Protocol, cast
 import numpy as np
 import pandas as pd
 
-from ingest.flows import find_flow
 from metalearners.encoding.hyperparameters import learn_encoding
 from metalearners.encoding.matrices import encode_configurations
 from metalearners.encoding.training_data import runs_on, size_of
 from metalearners.learners.lightgbm_trees import REPRODUCIBLE
 from recommend.bo.candidates import Candidate, Candidates, SpaceCandidates, TableCandidates
+from recommend.candidates import flow_of
 from recommend.space import Configurations, Space, configurations_of_table
-from warehouse.configurations.searched_flow import SearchedFlow
 from warehouse.queries import RunTable
 from warehouse.support.arrays import Floats
-from warehouse.support.errors import BadOption, TooFewRuns
+from warehouse.support.errors import TooFewRuns
 
 if TYPE_CHECKING:
     from lightgbm import Booster
@@ -116,7 +115,7 @@ class TableTask:
 
 
 class ModelTask:
-    """Boosted trees on the runs of one flow on one dataset, asked about the flow's whole space."""
+    """Boosted trees on the runs on one dataset, asked about the whole space of their flows."""
 
     fewest_runs = 2 * FEWEST
     """Below which no tree splits."""
@@ -124,20 +123,25 @@ class ModelTask:
     def __init__(
         self, runs: RunTable, metafeatures: pd.DataFrame, dataset: str, times: pd.Series | None = None
     ) -> None:
-        """A task of runs of one flow, whose space it is.
+        """A task of runs, whose flows' space it is; of several flows, those that were run often enough.
 
         Args:
             times: run -> seconds, whose logarithms are modelled as the values are.
 
         Raises:
-            BadInput: they are of several flows, too few, or show no space.
+            BadInput: they are too few, or show no space.
         """
         table, values = runs_on(runs, dataset)
         if len(values) < self.fewest_runs:
             raise TooFewRuns(f"{dataset} has {len(values)} runs; a model of them takes {self.fewest_runs}")
         self.dataset = dataset
         self.metafeatures = metafeatures.reindex([dataset]).iloc[0]
-        self.space = Space([_flow_of(runs)], joint=False, historical=True)
+        often = table.algorithms.value_counts(sort=False)
+        names = [str(name) for name in often.index[often >= FEWEST]]
+        # Runs of one flow may be OpenML's old ones; those of several are of the flows as they are today.
+        self.space = Space(
+            [flow_of(name, runs) for name in names], joint=table.joint, historical=not table.joint
+        )
         size = size_of(self.metafeatures)
         self._encoding = learn_encoding(table.hyperparameters, size, one_hot=True)
         X = self._encoding.matrix(table.hyperparameters, size)
@@ -201,11 +205,3 @@ def _seconds_of(runs: RunTable, dataset: str, times: pd.Series | None) -> Floats
 
 def _median(seconds: Floats) -> float | None:
     return None if np.isnan(seconds).all() else float(np.nanmedian(seconds))
-
-
-def _flow_of(runs: RunTable) -> SearchedFlow:
-    """The flow of the runs: ours, or with the space that was declared for it or that its runs show."""
-    if runs.flow is None:
-        raise BadOption("a model of runs takes the runs of one flow: name it")
-    algorithm = str(runs.configurations.algorithms.iloc[0])
-    return find_flow(algorithm) or runs.searched_flow(algorithm)

@@ -13,12 +13,13 @@ from ingest.flows.base import Flow
 from recommend.bo.simulation import tasks
 from recommend.bo.simulation.tasks import ModelTask, TableTask
 from recommend.space import Configurations, Space
-from tests.contracts.meta_learner import toy_metafeatures, toy_runs
+from tests.contracts.meta_learner import toy_metafeatures, toy_runs, two_algorithms
 from tests.tables import flow_table
 from warehouse.configurations.parameters import Choice, Number
+from warehouse.configurations.table import ALGORITHM
 from warehouse.queries import RunTable
 from warehouse.support.arrays import Floats
-from warehouse.support.errors import BadOption, TooFewRuns
+from warehouse.support.errors import TooFewRuns
 
 
 def never_built(*_: object) -> Any:
@@ -130,9 +131,16 @@ def test_the_best_and_worst_of_a_model_are_those_of_its_random_configurations(li
     assert line.value(line.start(line.best_of_known(500)[-1])) == line.worst < line.best
 
 
-def test_a_model_takes_the_runs_of_one_flow() -> None:
-    with pytest.raises(BadOption, match="takes the runs of one flow: name it"):
-        ModelTask(replace(runs_of_line(), flow=None), toy_metafeatures(), "toy:0")
+def test_a_model_of_several_flows_has_their_joint_space() -> None:
+    task = ModelTask(two_algorithms(), toy_metafeatures(), "toy:0")
+    assert list(task.space.flows) == two_algorithms().configurations.algorithms.unique().tolist()
+    assert ALGORITHM in task.space.names
+    best = task.known.take(task.best_of_known(1))
+    assert task.value(task.start(task.best_of_known(1)[0])) == task.best
+    assert len(best.table.algorithms) == 1
+
+
+def test_a_model_takes_flows_that_are_not_built() -> None:
     task = ModelTask(toy_runs(), toy_metafeatures(), "toy:0")  # a flow that we do not build
     assert set(task.known.table.parameters) == set(toy_runs().configurations.parameters)
 
