@@ -29,6 +29,8 @@ from warehouse.support.errors import BadOption
 
 FEWEST = 3
 """Trials before the surrogate is asked."""
+ALL_ROWS = 1.0
+"""Share of the rows of a trial that counts for the best."""
 FIRST_ANCHOR, ANCHOR_EVERY = 9, 5
 """Number of the trial that may be the first anchor, and trials from one to the next; set by hand."""
 
@@ -43,6 +45,8 @@ class Proposal:
     """Number of the trial, from 0."""
     candidate: Candidate
     origin: Origin
+    share: float = ALL_ROWS
+    """Share of the training rows of each split that it is to be fitted on."""
 
 
 def given_proposal(
@@ -60,7 +64,10 @@ class AskTell(Protocol):
     """A search by asking and telling, whichever way it chooses."""
 
     def ask(self) -> Proposal | None:
-        """Propose what to try next, which is under way from now on; None where everything was proposed."""
+        """Propose what to try next, which is under way from now on; None where there is nothing.
+
+        Then everything was proposed, or what is left waits for trials that are under way.
+        """
         ...
 
     def recall(self, proposal: Proposal) -> None:
@@ -152,24 +159,42 @@ class Optimizer:
 
     @property
     def best(self) -> Proposal | None:
-        """The first of those with the highest value; None before a trial succeeded."""
-        known = [trial for trial in self._trials if trial.value is not None]
+        """The first on all rows with the highest value; None before a trial on them succeeded."""
+        known = [
+            trial for trial in self._trials if trial.value is not None and trial.proposal.share == ALL_ROWS
+        ]
         return max(known, key=lambda trial: trial.value or 0.0).proposal if known else None
 
     def _next(self, number: int) -> Proposal | None:
         random = np.random.default_rng([self._seed, number])
         taken = {trial.proposal.candidate.key for trial in self._trials}
         given = given_proposal(number, self._starts, self._anchors, taken)
-        if given is not None:
-            return given
-        learned = self._learned()
+        return given or self._chosen(number, taken, random)
+
+    def _chosen(
+        self,
+        number: int,
+        taken: Collection[Hashable],
+        random: np.random.Generator,
+        *,
+        at_random: bool = False,
+        share: float = ALL_ROWS,
+    ) -> Proposal | None:
+        """A new configuration; None where there is none left.
+
+        Args:
+            at_random: whether it is a random one, whatever was learned.
+            share: of the rows, on which the trials that are learned from were fitted.
+        """
+        learned = self._learned(share)
         its_turn = self._random_every is not None and number % self._random_every == self._random_every - 1
-        if len(learned) < FEWEST or its_turn:
+        if at_random or its_turn or len(learned) < FEWEST:
             drawn = self._candidates.any(taken, random)
             return None if drawn is None else Proposal(number, drawn, "random")
-        tried = [trial.proposal.candidate.configuration for trial in self._trials]
+        candidates = [trial.proposal.candidate for trial in self._trials]
         scores = standard_scores(np.array(list(learned.values())))
-        self._scorer.learn([tried[place] for place in learned], scores, random)
+        self._scorer.learn([candidates[place].configuration for place in learned], scores, random)
+        tried = [*{candidate.key: candidate.configuration for candidate in candidates}.values()]
         found = self._favourite(taken, tried, number, random)
         return None if found is None else Proposal(number, found, "model")
 
@@ -183,13 +208,14 @@ class Optimizer:
         """The candidate to try next by what was learned; None where everything was proposed."""
         return self._candidates.best(self._scorer.score, taken, tried, number, random)
 
-    def _learned(self) -> dict[int, float]:
-        """What the surrogate learns from: number of the trial -> value."""
-        known = [trial.value for trial in self._trials if trial.value is not None]
+    def _learned(self, share: float = ALL_ROWS) -> dict[int, float]:
+        """What the surrogate learns from: number of the trial on this share of the rows -> value."""
+        trials = {number: trial for number, trial in enumerate(self._trials) if trial.proposal.share == share}
+        known = [trial.value for trial in trials.values() if trial.value is not None]
         if not known:
             return {}
         lie, worst = float(np.mean(known)), min(known)
         return {
             number: trial.value if trial.value is not None else worst if trial.done else lie
-            for number, trial in enumerate(self._trials)
+            for number, trial in trials.items()
         }

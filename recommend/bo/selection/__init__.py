@@ -12,6 +12,7 @@ from functools import partial
 from recommend.bo.optimizer import AskTell, Optimizer
 from recommend.bo.selection.bandits import BANDITS
 from recommend.bo.selection.base import Parts, Strategy
+from recommend.bo.selection.halving import AT_RANDOM, Halving, brackets
 from recommend.bo.selection.tree_search import TreeSearch, TreeSettings
 from warehouse.support.errors import BadOption, UnknownName
 
@@ -54,6 +55,23 @@ STRATEGIES: dict[str, Strategy] = {
     "mosaic-lean": Strategy(
         partial(_mosaic, settings=TreeSettings(initial=None)),
         "the same without them, for searches of fewer trials than that",
+    ),
+    "successive-halving": Strategy(
+        lambda parts: Halving(parts, brackets()[:1]),
+        "random configurations on a ninth of the rows, the best third of them on a third, then on all",
+        "forest",
+        shares=True,
+    ),
+    "hyperband": Strategy(
+        lambda parts: Halving(parts, brackets()),
+        "the same in turn with fewer configurations that begin on a third of the rows, and on all",
+        "forest",
+        shares=True,
+    ),
+    "bohb": Strategy(
+        lambda parts: Halving(parts, brackets(), at_random=AT_RANDOM),
+        "hyperband with two of three configurations from the surrogate",
+        shares=True,
     ),
 }
 

@@ -38,5 +38,7 @@ class Strategy:
     """What it does, in a line."""
     surrogate: str = DEFAULT_SURROGATE
     """Surrogate that it takes where none is named."""
+    shares: bool = False
+    """Whether it proposes trials on a share of the rows."""
     argued: Callable[[str], Callable[[Parts], AskTell]] | None = None
     """`new` of NAME@ARGUMENT; None where there is no argument to give."""
