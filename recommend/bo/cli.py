@@ -13,6 +13,7 @@ import typer
 from typer.core import TyperGroup
 
 from ingest.flows import get_flow, installed_flows
+from recommend.bo.optimizer import ALL_ROWS
 from recommend.bo.selection import DEFAULT_STRATEGY, STRATEGIES, get_strategy
 from recommend.bo.simulation.cli import simulate
 from recommend.bo.surrogates import SURROGATES
@@ -234,7 +235,8 @@ def search(
         print(about_measure)
     print(json.dumps(report.document(tuned), indent=2, allow_nan=False) if as_json else report.table(tuned))
     wanted = [] if model is None else [partial(_save, tuned, model)]
-    wanted += [partial(_record, tuned, warehouse)] if record and tuned.entries else []
+    if record and any(entry.share == ALL_ROWS for entry in tuned.entries):
+        wanted.append(partial(_record, tuned, warehouse))
     _keep(tuned, wanted, tell=not as_json)
     if tuned.interrupted:
         raise typer.Exit(130)

@@ -47,6 +47,10 @@ REFERENCES = {
         "J. Demšar: Statistical Comparisons of Classifiers over Multiple Data Sets."
         " Journal of Machine Learning Research 7, 2006"
     ),
+    "Falkner 2018": (
+        "S. Falkner, A. Klein, F. Hutter: BOHB: Robust and Efficient Hyperparameter Optimization at Scale."
+        " ICML 2018"
+    ),
     "Feurer 2015": (
         "M. Feurer, A. Klein, K. Eggensperger, J. T. Springenberg, M. Blum, F. Hutter: Efficient and Robust"
         " Automated Machine Learning. NeurIPS 2015"
@@ -97,6 +101,10 @@ REFERENCES = {
     "Kushner 1964": (
         "H. J. Kushner: A New Method of Locating the Maximum Point of an Arbitrary Multipeak Curve in the"
         " Presence of Noise. Journal of Basic Engineering 86, 1964"
+    ),
+    "Li 2018": (
+        "L. Li, K. Jamieson, G. DeSalvo, A. Rostamizadeh, A. Talwalkar: Hyperband: A Novel Bandit-Based"
+        " Approach to Hyperparameter Optimization. Journal of Machine Learning Research 18, 2018"
     ),
     "Lindauer 2022": (
         "M. Lindauer and others: SMAC3: A Versatile Bayesian Optimization Package for Hyperparameter"

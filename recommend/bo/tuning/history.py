@@ -21,7 +21,7 @@ import numpy as np
 from filelock import FileLock, Timeout
 
 from ingest.running.limits import Trial
-from recommend.bo.optimizer import Origin
+from recommend.bo.optimizer import ALL_ROWS, Origin
 from warehouse.configurations.configuration import Configuration
 from warehouse.support.arrays import Floats
 from warehouse.support.errors import BadOption, Failed, UnreadableInput
@@ -40,6 +40,8 @@ class Entry:
     origin: Origin
     trial: Trial | None = None
     """Outcome; None while the trial is under way."""
+    share: float = ALL_ROWS
+    """Share of the training rows of each split that it is fitted on."""
 
 
 class TrialHistory:
@@ -83,14 +85,13 @@ class TrialHistory:
 
     def begin(self, entry: Entry) -> None:
         """Remember a trial before it runs."""
-        self._journal.append(
-            {
-                "begun": entry.number,
-                "flow": entry.configuration.algorithm,
-                "hyperparameters": dict(entry.configuration.values),
-                "origin": entry.origin,
-            }
-        )
+        record = {
+            "begun": entry.number,
+            "flow": entry.configuration.algorithm,
+            "hyperparameters": dict(entry.configuration.values),
+            "origin": entry.origin,
+        }
+        self._journal.append(record if entry.share == ALL_ROWS else {**record, "share": entry.share})
         self.entries.append(entry)
 
     def end(self, number: int, trial: Trial, probabilities: Floats | None = None) -> None:
@@ -138,7 +139,10 @@ class TrialHistory:
     def _take(self, record: dict[str, Any]) -> None:
         if record.get("begun") == len(self.entries):
             configuration = Configuration(record["flow"], record["hyperparameters"])
-            self.entries.append(Entry(record["begun"], configuration, record["origin"]))
+            share = float(record.get("share", ALL_ROWS))
+            if not 0 < share <= ALL_ROWS:
+                raise ValueError(share)
+            self.entries.append(Entry(record["begun"], configuration, record["origin"], share=share))
         elif "ended" in record and record["ended"] < len(self.entries):
             number = record.pop("ended")
             trial = Trial.from_record(record)

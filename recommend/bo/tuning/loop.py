@@ -15,7 +15,7 @@ from ingest.reading.datasets import Dataset
 from ingest.running.cross_validation import evaluate_with_probabilities
 from ingest.running.limits import MEBIBYTE, Outcome, Processes, Trial, run_limited
 from recommend.bo.candidates import SpaceCandidates
-from recommend.bo.optimizer import AskTell, Proposal
+from recommend.bo.optimizer import ALL_ROWS, AskTell, Proposal
 from recommend.bo.tuning.ensembles import voting_rows
 from recommend.bo.tuning.history import Entry, TrialHistory
 from recommend.bo.tuning.result import incumbents
@@ -100,13 +100,13 @@ class Loop:
         proposal = self.optimizer.ask()
         if proposal is not None:
             configuration = self.candidates.configuration_of(proposal.candidate)
-            self.history.begin(Entry(proposal.number, configuration, proposal.origin))
+            self.history.begin(Entry(proposal.number, configuration, proposal.origin, share=proposal.share))
         return proposal
 
     def _submitted(self, proposal: Proposal) -> Future[Trial]:
         configuration = self.history.entries[proposal.number].configuration
         limit = min(self.search.trial_seconds, self._seconds_left())
-        return self.submit(configuration, self.part, self.search, limit)
+        return self.submit(configuration, self.part, self.search, limit, proposal.share)
 
     def _ended(self, number: int, trial: Trial) -> None:
         cut_off = trial.outcome is Outcome.timeout and trial.seconds < self.search.trial_seconds
@@ -144,13 +144,15 @@ def run_trial(
     part: Dataset,
     search: Search,
     seconds: float,
+    share: float = ALL_ROWS,
     processes: Processes | None = None,
 ) -> Trial:
     """One trial, in a process of its own that ends after `seconds`, or with the owner of `processes`.
 
-    Its result are the measures, and the probabilities of the rows that ensembles are chosen on, if any.
+    Its result are the measures, and the probabilities of the rows that ensembles are chosen on, if there are
+    any and it is fitted on all rows.
     """
-    splits = splits_of(part, search)
+    splits = splits_of(part, search, share=share)
     trial = run_limited(
         evaluate_with_probabilities,
         configuration.algorithm,
@@ -165,8 +167,9 @@ def run_trial(
     if trial.outcome is not Outcome.success:
         return trial
     measures, probabilities = trial.result
-    some = None if probabilities is None else probabilities[voting_rows(splits)].astype(np.float32)
-    return replace(trial, result=(measures, some))
+    if probabilities is None or share < ALL_ROWS:
+        return replace(trial, result=(measures, None))
+    return replace(trial, result=(measures, probabilities[voting_rows(splits)].astype(np.float32)))
 
 
 def taken_apart(trial: Trial) -> tuple[Trial, Floats | None]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from ingest.flows import get_flow
 from ingest.keys import digest, setup_of
 from ingest.running.rows import Run, description_tables, run_tables
+from recommend.bo.optimizer import ALL_ROWS
 from recommend.bo.tuning.result import Tuned
 from recommend.bo.tuning.setup import HELD_OUT
 from warehouse.configurations.configuration import Configuration
@@ -26,19 +27,20 @@ if TYPE_CHECKING:
 def record(tuned: Tuned, warehouse: Warehouse) -> int:
     """Write the trials to `warehouse` as runs; those that it has change nothing. Returns their number.
 
-    They are runs of a task of their own, since they saw a part of the rows only.
+    They are runs of a task of their own, since they saw a part of the rows only. Those of a search that were
+    fitted on a share of these are left out: most runs of a dataset say what its usual number of rows is.
     """
-    if not tuned.entries:
-        return 0
     dataset, search = tuned.dataset, tuned.search
     resampling = f"cv{search.folds}" if search.folds > 1 else "holdout3"
     procedure = f"{resampling} on all rows but one in {HELD_OUT}, seed {search.seed}"
     task = f"{dataset.key}/{resampling}-but-{HELD_OUT}-{search.seed}"
     results = []
     for entry in tuned.entries:
-        if entry.trial is not None:
+        if entry.trial is not None and entry.share == ALL_ROWS:
             key = f"own:{digest(task, setup_of(entry.configuration))}"
             results.append((Run(entry.configuration, task, key), entry.trial))
+    if not results:
+        return 0
     tables = run_tables(dataset, results, procedure)
     known = warehouse.sql("SELECT count(*) AS n FROM datasets WHERE dataset = ?", [dataset.key])["n"].item()
     if not known:  # else the warehouse may know more of it than we: its domain, its family

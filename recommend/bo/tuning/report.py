@@ -6,6 +6,7 @@ from collections import Counter
 from typing import Any
 
 from ingest.flows import FLOWS, get_flow
+from recommend.bo.optimizer import ALL_ROWS
 from recommend.bo.tuning.loop import Progress
 from recommend.bo.tuning.result import Tuned
 from recommend.bo.tuning.scores import value_of
@@ -16,6 +17,7 @@ from warehouse.support import console
 def document(tuned: Tuned) -> dict[str, Any]:
     """The outcome as JSON values."""
     measure = tuned.search.measure
+    shared = any(entry.share < ALL_ROWS for entry in tuned.entries)
     return {
         "dataset": {
             "name": tuned.dataset.name,
@@ -32,6 +34,7 @@ def document(tuned: Tuned) -> dict[str, Any]:
                 "algorithm": entry.configuration.algorithm,
                 "hyperparameters": dict(entry.configuration.values),
                 "origin": entry.origin,
+                **({"share": entry.share} if shared else {}),
                 "outcome": None if entry.trial is None else str(entry.trial.outcome),
                 "message": None if entry.trial is None else entry.trial.message,
                 "seconds": None if entry.trial is None else entry.trial.seconds,
@@ -63,9 +66,11 @@ def table(tuned: Tuned) -> str:
         f"{dataset.name}: {on:,} rows to tune on, {off:,} held out; {dataset.target_choice}",
         f"{len(tuned.entries)} trials ({outcomes or 'none ended'})"
         + (", interrupted" if tuned.interrupted else ""),
+        *_shares(tuned),
     ]
     if tuned.best is None:
-        return "\n".join([*lines, "No trial succeeded."])
+        on_all = " on all rows" if _shares(tuned) else ""
+        return "\n".join([*lines, f"No trial{on_all} succeeded."])
     rows = [
         (
             str(entry.number),
@@ -88,6 +93,14 @@ def table(tuned: Tuned) -> str:
         "held out: of the same configuration on rows that no trial has seen, what to expect of it.",
     ]
     return "\n".join(lines)
+
+
+def _shares(tuned: Tuned) -> list[str]:
+    """A line about trials on a share of the rows to fit on; none where there are none."""
+    counts = Counter(entry.share for entry in tuned.entries)
+    parts = [f"{counts[share]} on {share:.0%}" for share in sorted(counts) if share < ALL_ROWS]
+    on_all = f"{counts[ALL_ROWS]} on all"
+    return [f"rows that they were fitted on: {', '.join([*parts, on_all])}"] if parts else []
 
 
 def _finals(tuned: Tuned) -> list[str]:

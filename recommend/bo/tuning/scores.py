@@ -8,6 +8,7 @@ import numpy as np
 
 from ingest.running.limits import Outcome, Trial
 from metalearners.encoding.scores import oriented
+from recommend.bo.optimizer import ALL_ROWS
 from recommend.bo.tuning.history import Entry
 
 
@@ -26,5 +27,9 @@ def score_of(trial: Trial | None, measure: str) -> float | None:
 
 
 def scored(entries: Iterable[Entry], measure: str) -> list[tuple[float, Entry]]:
-    """The trials that have a score, each after it."""
-    return [(score, entry) for entry in entries if (score := score_of(entry.trial, measure)) is not None]
+    """The trials on all rows that have a score, each after it; what others score is no measure for these."""
+    return [
+        (score, entry)
+        for entry in entries
+        if entry.share == ALL_ROWS and (score := score_of(entry.trial, measure)) is not None
+    ]

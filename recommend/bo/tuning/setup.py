@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from metalearners.encoding.training_data import without_datasets
 from recommend.bo.acquisition import TIMED
 from recommend.bo.anchors import anchors
 from recommend.bo.candidates import SpaceCandidates
-from recommend.bo.optimizer import AskTell, Proposal
+from recommend.bo.optimizer import ALL_ROWS, AskTell, Proposal
 from recommend.bo.runtime import RunningTimes, warehouse_times
 from recommend.bo.scoring import Scorer
 from recommend.bo.selection import Parts, get_strategy
@@ -49,9 +50,19 @@ def split_rows(dataset: Dataset, search: Search) -> tuple[np.ndarray, np.ndarray
     return train, test
 
 
-def splits_of(part: Dataset, search: Search, repetition: int = 0) -> list[Split]:
-    """The splits of a trial; those of another repetition have other folds."""
-    return next(Resampling(search.folds).splits(class_codes(part), search.seed + repetition))
+def splits_of(part: Dataset, search: Search, repetition: int = 0, *, share: float = ALL_ROWS) -> list[Split]:
+    """The splits of a trial; those of another repetition have other folds.
+
+    Args:
+        share: of the rows to fit on, of which each class keeps its share, and two rows at least. The rows to
+            test on stay the same.
+    """
+    codes = class_codes(part)
+    resampling = Resampling(search.folds)
+    if share < ALL_ROWS:
+        rows, _ = resampling.sizes(len(codes))
+        resampling = replace(resampling, train_rows=max(round(share * rows), 2 * part.n_classes))
+    return next(resampling.splits(codes, search.seed + repetition))
 
 
 def context_of(
@@ -160,7 +171,7 @@ def recalled(
     """Tell the optimizer the trials of `history`; returns those that had begun and did not end."""
     begun = []
     for entry in history.entries:
-        proposal = Proposal(entry.number, candidates.of(entry.configuration), entry.origin)
+        proposal = Proposal(entry.number, candidates.of(entry.configuration), entry.origin, entry.share)
         optimizer.recall(proposal)
         if entry.trial is None:
             begun.append(proposal)

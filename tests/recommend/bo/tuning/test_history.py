@@ -1,5 +1,6 @@
 """The trials of a search on disk: what a kill leaves of them."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -86,6 +87,28 @@ def test_predictions_that_say_they_are_endless_are_not_read(tmp_path: Path) -> N
         file = tmp_path / "probabilities" / "0.npy"
         file.write_bytes(file.read_bytes().replace(b"(9, 2)", b"(9999999999, 2)"))
         assert history.probabilities(0) is None
+
+
+def test_the_share_of_rows_is_kept_and_is_all_where_none_is_stated(tmp_path: Path) -> None:
+    with TrialHistory(tmp_path, SEARCH) as history:
+        for number, share in enumerate((1 / 9, 1.0)):
+            history.begin(replace(entry(number), share=share))
+    assert ["share" in line for line in (tmp_path / "history.jsonl").read_text().splitlines()[2:]] == [
+        True,
+        False,
+    ]
+    with TrialHistory(tmp_path, SEARCH) as history:
+        assert [one.share for one in history.entries] == [1 / 9, 1.0]
+
+
+@pytest.mark.parametrize("share", ["0", "1.5", "-1", "NaN", '"x"', "null", "[]"])
+def test_a_share_that_is_none_says_nothing(tmp_path: Path, share: str) -> None:
+    with TrialHistory(tmp_path, SEARCH) as history:
+        history.begin(replace(entry(0), share=0.25))
+    journal = tmp_path / "history.jsonl"
+    journal.write_text(journal.read_text().replace("0.25", share))
+    with TrialHistory(tmp_path, SEARCH) as history:
+        assert history.entries == []
 
 
 def test_a_trial_that_was_run_twice_counts_once(tmp_path: Path) -> None:

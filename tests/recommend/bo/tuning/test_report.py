@@ -122,6 +122,21 @@ def test_a_search_without_a_success_says_so(tuned: Tuned) -> None:
     assert "0 trials (none ended)" in table(replace(failed, entries=[]))
 
 
+def test_shares_of_rows_are_shown_where_a_trial_had_not_all(tuned: Tuned) -> None:
+    assert "share" not in document(tuned)["trials"][0]
+    assert "fitted on" not in table(tuned)
+    shares = [1 / 9, 1 / 3, 1 / 9, 1.0]
+    entries = [replace(one, share=share) for one, share in zip(tuned.entries, shares, strict=True)]
+    shared = replace(tuned, entries=entries, incumbents=entries[3:], held_out={3: 0.5})
+    assert [trial["share"] for trial in document(shared)["trials"]] == shares
+    assert table(shared).splitlines()[2] == "rows that they were fitted on: 2 on 11%, 1 on 33%, 1 on all"
+    early = replace(shared, entries=entries[:2], incumbents=[], best=None, held_out={})
+    assert table(early).splitlines()[2:] == [
+        "rows that they were fitted on: 1 on 11%, 1 on 33%, 0 on all",
+        "No trial on all rows succeeded.",
+    ]
+
+
 @pytest.mark.parametrize(
     ("progress", "line"),
     [

@@ -56,6 +56,16 @@ def test_incumbents_are_better_than_all_before_them(measure: str, expected: list
     assert [one.number for one in incumbents([entry(*pair) for pair in enumerate(came)], measure)] == expected
 
 
+def test_a_trial_on_a_share_of_the_rows_is_no_incumbent() -> None:
+    entries = [
+        Entry(0, TREE, "model", trial(0.9), share=1 / 9),
+        entry(1, trial(0.5)),
+        Entry(2, TREE, "model", trial(0.8), share=1 / 3),
+        entry(3, trial(0.6)),
+    ]
+    assert [one.number for one in incumbents(entries, "predictive_accuracy")] == [1, 3]
+
+
 def test_without_a_success_there_is_no_incumbent() -> None:
     assert incumbents([entry(0, CRASH), entry(1, None)], "predictive_accuracy") == []
 

@@ -12,7 +12,7 @@ import pytest
 from ingest.flows import FLOWS
 from ingest.reading.datasets import Dataset
 from ingest.running.limits import Outcome
-from recommend.bo.tuning import Budget, Search, outcome, tune
+from recommend.bo.tuning import Budget, Finish, Search, outcome, tune
 from tests.recommend.bo.tuning.searches import QUICK, configurations, values
 from warehouse.configurations.configuration import Configuration
 from warehouse.store import STARTER, Warehouse
@@ -27,6 +27,30 @@ def test_a_search_that_goes_on_equals_one_that_never_stopped(
     parts = tune(dataset, QUICK, Budget(trials=9), folder=tmp_path / "parts", warehouse=world)
     assert configurations(parts) == configurations(whole)
     assert values(parts) == values(whole)
+
+
+def test_a_search_on_shares_of_the_rows_goes_on_and_keeps_what_was_on_all(
+    dataset: Dataset, world: Warehouse, tmp_path: Path
+) -> None:
+    """Nine, three and one: trial 12 is the best and the ensemble, whatever others were on fewer rows."""
+    search = replace(QUICK, strategy="hyperband", anchors=False, start="none", folds=1)
+    finish = Finish(leaders=2, ensemble=2)
+    tuned = [
+        tune(dataset, search, Budget(trials=trials), folder=tmp_path / name, warehouse=world, finish=finish)
+        for name, trials in (("whole", 14), ("parts", 10), ("parts", 14))
+    ]
+    whole, first, parts = tuned
+    assert configurations(parts) == configurations(whole)
+    assert values(parts) == values(whole)
+    shares = [entry.share for entry in whole.entries]
+    assert shares == [1 / 9] * 9 + [1 / 3] * 3 + [1, 1 / 3]
+    assert first.best is None
+    assert whole.best is not None
+    assert whole.best.number == 12
+    assert {*whole.finals.again, *whole.finals.weights} == {12}
+    copy = Warehouse.create(tmp_path / "runs")
+    assert outcome.record(first, copy) == 0
+    assert outcome.record(whole, copy) == 1
 
 
 def test_a_trial_that_was_under_way_is_run_again(dataset: Dataset, world: Warehouse, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from recommend.bo.candidates import SpaceCandidates
 from recommend.bo.optimizer import Optimizer
 from recommend.bo.tuning import Search
 from recommend.bo.tuning.history import Entry, TrialHistory
-from recommend.bo.tuning.setup import HELD_OUT, context_of, new_search, recalled, split_rows
+from recommend.bo.tuning.setup import HELD_OUT, context_of, new_search, recalled, split_rows, splits_of
 from tests.recommend.bo.tuning.searches import QUICK
 from warehouse.configurations.configuration import Configuration
 from warehouse.store import STARTER, Warehouse
@@ -66,6 +66,26 @@ def test_which_rows_are_held_out_follows_from_the_seed(dataset: Dataset) -> None
     one, again, other = (split_rows(dataset, replace(QUICK, seed=seed))[1].tolist() for seed in (0, 0, 1))
     assert one == again
     assert one != other
+
+
+@pytest.mark.parametrize("folds", [1, 2])
+def test_a_trial_on_a_share_is_fitted_on_fewer_rows_and_tested_on_the_same(
+    dataset: Dataset, folds: int
+) -> None:
+    search = replace(QUICK, folds=folds)
+    whole, ninth = splits_of(dataset, search), splits_of(dataset, search, share=1 / 9)
+    labels = dataset.target.astype(str)
+    for (train, test), (fewer, same) in zip(whole, ninth, strict=True):
+        assert test.tolist() == same.tolist()
+        assert {*fewer.tolist()} <= {*train.tolist()}
+        assert len(fewer) == round(len(train) / 9)
+        of_yes = [(labels.iloc[rows] == "yes").mean() for rows in (train, fewer)]
+        assert of_yes[0] == pytest.approx(of_yes[1], abs=0.5 / len(fewer) + 1e-9)
+
+
+def test_of_a_share_of_few_rows_two_of_each_class_are_left(dataset: Dataset) -> None:
+    for train, _ in splits_of(dataset, QUICK, share=0.01):
+        assert dataset.target.astype(str).iloc[train].value_counts().tolist() == [2, 2]
 
 
 def test_a_target_without_classes_is_left_whole() -> None:
