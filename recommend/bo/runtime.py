@@ -115,6 +115,7 @@ def timed_runs(warehouse: Warehouse, flow: str | None = None) -> RunTable:
 
 
 def seconds_of(runs: RunTable) -> pd.Series:
-    """Run -> seconds, of timed runs."""
-    seconds: pd.Series = runs.runs.set_index("run")["value"] / 1000
+    """Run -> seconds, of timed runs on any number of rows."""
+    known = pd.concat([part for part in (runs.smaller, runs.runs, runs.larger) if len(part)])
+    seconds: pd.Series = known.set_index("run")["value"] / 1000
     return seconds

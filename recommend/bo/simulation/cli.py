@@ -1,7 +1,7 @@
 """`tune simulate`: how ways to search compare on datasets whose runs are known."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Annotated, TypeVar, get_args
 
@@ -12,7 +12,7 @@ from metalearners.judging.folds import HALVES, Half, families_of, half_of
 from recommend.bo.runtime import timed_runs
 from recommend.bo.simulation.curves import UNITS, curves_of, draw, write_csv
 from recommend.bo.simulation.peers import PEERS
-from recommend.bo.simulation.runner import By, SimulationPlan
+from recommend.bo.simulation.runner import By, SimulationPlan, datasets_of
 from recommend.bo.simulation.runner import simulate as run_simulation
 from warehouse.options import MeasureOption, WarehouseOption
 from warehouse.queries import RunTable
@@ -46,11 +46,16 @@ def simulate(
         str,
         typer.Option(
             help="table: the runs are the configurations; model: boosted trees on the runs, asked about the "
-            "whole space."
+            "whole space; tiers: runs on the most rows, with those on fewer for strategies that ask for them."
         ),
     ] = "table",
     trials: Annotated[
-        int, typer.Option(min=1, help="Trials of each search, or usual ones --by seconds.")
+        int,
+        typer.Option(
+            min=1,
+            help="Trials of each search, of which one on a share of the rows is as much, or usual ones "
+            "--by seconds.",
+        ),
     ] = 50,
     by: Annotated[
         str,
@@ -127,7 +132,7 @@ def simulate(
         by=_one_of("by", by, get_args(By)),
     )
     of_half = None if half is None else _one_of("half", half, HALVES)
-    chosen = _chosen(runs, metafeatures, dataset, least_rows, of_half)
+    chosen = _chosen(runs, metafeatures, dataset, least_rows, of_half, datasets_of(tasks, runs))
     with console.progress(quiet) as show:
         searched = run_simulation(
             runs,
@@ -184,14 +189,19 @@ def _chosen(
     datasets: Sequence[str] | None,
     least_rows: int,
     half: Half | None,
+    suited: Collection[str],
 ) -> list[str] | None:
-    """Datasets to search on; None = all."""
+    """Datasets to search on; None = all.
+
+    Args:
+        suited: datasets that have a task.
+    """
     if not least_rows and half is None:
         return list(datasets) if datasets else None
     rows, families = metafeatures["NumberOfInstances"], families_of(runs)
     chosen = [
         dataset
-        for dataset in datasets or families.index
+        for dataset in datasets or filter(suited.__contains__, families.index)
         if rows.get(dataset, 0) >= least_rows and half in (None, half_of(families.get(dataset, dataset)))
     ]
     if not chosen:

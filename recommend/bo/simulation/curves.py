@@ -9,6 +9,7 @@ Notation
     regret        (M, D, S, T) (best - best_so_far) / (best - worst), smaller is better; 0 where best = worst,
                   above 1 where a model's value is below the worst that its task knows
     usual         median seconds of the runs on a dataset
+    by trials     position k is what was found in trials on as many rows as k trials on all of them have
     by seconds    position k of best_so_far, regret and rank is what was found in k usual run times of the
                   dataset, by the trials that ended in them; before the first one ended it is the worst known
                   value. Long runs cost as much as they last, so all datasets count alike.
@@ -35,7 +36,7 @@ import pandas as pd
 from metalearners.judging.comparison import Comparison, compare_evaluations
 from metalearners.judging.evaluation import Interval, interval
 from metalearners.judging.figures import save_figure
-from recommend.bo.simulation.runner import By, Searched
+from recommend.bo.simulation.runner import ROUNDED, By, Searched
 from warehouse.support.arrays import Floats
 from warehouse.support.errors import Failed, TooFewRuns
 from warehouse.support.files import write_text
@@ -45,7 +46,6 @@ SHOWN = (1, 3, 5, 10, 25, 50, 100)
 UNITS: dict[By, str] = {"trials": "trials", "seconds": "usual run times"}
 LEAST = 1e-5
 """Regret at which pictures end."""
-_ROUNDED = 1e-9  # part of a sum of seconds that rounding may add
 _DIGITS = 12  # of regrets that are compared: means of equal numbers differ in the last ones
 
 
@@ -243,7 +243,7 @@ def curves_of(searched: Sequence[Searched], by: By = "trials", usual_times: int 
     for key in keys:
         if key not in found:
             raise TooFewRuns("{} was not run on {} with seed {}, but others were".format(*key))
-    longest = usual_times if by == "seconds" else max(len(one.best_so_far) for one in searched)
+    longest = usual_times if by == "seconds" else max(map(_whole_trials, searched))
     steps = _by_seconds if by == "seconds" else _by_trials
     shape = (len(methods), len(datasets), len(seeds))
     best_so_far = np.array([steps(found[key], longest) for key in keys]).reshape(*shape, longest)
@@ -272,18 +272,33 @@ def curves_of(searched: Sequence[Searched], by: By = "trials", usual_times: int 
 
 
 def _by_trials(one: Searched, longest: int) -> Floats:
-    """(T,) best value after each trial."""
-    return np.pad(np.array(one.best_so_far), (0, longest - len(one.best_so_far)), mode="edge")
+    """(T,) best value of the trials that make one on all rows, two, and so on."""
+    return _found(one, _shares(one), 1.0, longest)
 
 
 def _by_seconds(one: Searched, longest: int) -> Floats:
     """(T,) best value of the trials that ended in one usual run time of the dataset, in two, and so on."""
     if one.trial_seconds is None or one.usual_seconds is None:
         raise TooFewRuns(f"nobody knows how long a trial on {one.dataset} took: nothing to show by seconds")
-    ends = np.cumsum(one.trial_seconds) * (1 - _ROUNDED)
-    ended = np.searchsorted(ends, one.usual_seconds * np.arange(1, longest + 1), side="right")
+    return _found(one, one.trial_seconds, one.usual_seconds, longest)
+
+
+def _found(one: Searched, costs: Sequence[float], unit: float, longest: int) -> Floats:
+    """(T,) best value of the trials that ended within one unit of the costs, two, and so on."""
+    ends = np.cumsum(costs) * (1 - ROUNDED)
+    ended = np.searchsorted(ends, unit * np.arange(1, longest + 1), side="right")
     found: Floats = np.array([one.worst, *one.best_so_far])[ended]
     return found
+
+
+def _shares(one: Searched) -> list[float]:
+    """Share of the rows of each trial."""
+    return one.shares or [1.0] * len(one.best_so_far)
+
+
+def _whole_trials(one: Searched) -> int:
+    """Trials on all rows that its trials make, one at least."""
+    return max(int(sum(_shares(one)) * (1 + ROUNDED)), 1)
 
 
 def write_csv(curves: Curves, path: Path) -> None:

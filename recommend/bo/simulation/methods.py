@@ -81,9 +81,14 @@ def check(method: str, kind: str) -> None:
     Raises:
         BadInput: it is refused.
     """
-    if method not in (*RANDOM, ORDER) and parse(method).strategy in PEERS and kind == "table":
-        name = parse(method).strategy
-        raise BadOption(f"{name} searches a whole space: it takes tasks of the kind model")
+    if method in (*RANDOM, ORDER):
+        return
+    name = parse(method).strategy
+    if name in PEERS:
+        if kind != "model":
+            raise BadOption(f"{name} searches a whole space: it takes tasks of the kind model")
+    elif get_strategy(name).shares and kind != "tiers":
+        raise BadOption(f"{name} fits on a share of the rows: it takes tasks of the kind tiers")
 
 
 def _strategy_and_surrogate(name: str) -> tuple[str, str]:

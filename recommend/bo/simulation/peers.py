@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recommend.bo.candidates import Candidate, SpaceCandidates
+from recommend.bo.optimizer import ALL_ROWS
 from recommend.domains import optuna_domain
 from recommend.export import named, optuna_distributions, suggest_configuration
 from recommend.space import Space
@@ -41,6 +42,8 @@ _ATTEMPTS = 100
 
 class _SmacSearch:
     """SMAC's facade for hyperparameters, which it minimizes the cost of: minus the value."""
+
+    share = ALL_ROWS
 
     def __init__(self, space: Space, starts: Sequence[Candidate], seed: int, trials: int) -> None:
         from ConfigSpace import Configuration
@@ -95,6 +98,8 @@ class _SmacSearch:
 
 class _OptunaSearch:
     """A study in memory, which chooses an algorithm first, and then hyperparameters of this algorithm."""
+
+    share = ALL_ROWS
 
     def __init__(self, sampler: BaseSampler, space: Space, starts: Sequence[Candidate]) -> None:
         import optuna
@@ -155,6 +160,8 @@ class _FlamlSearch:
 
     A choice is known to it by its position, as text: it makes text of choices of several types.
     """
+
+    share = ALL_ROWS
 
     def __init__(self, space: Space, starts: Sequence[Candidate], seed: int, trials: int) -> None:
         with warnings.catch_warnings():

@@ -22,6 +22,8 @@ from metalearners.judging.folds import families_of, folds_of
 from metalearners.learners.base import Model
 from metalearners.learners.neighbours import OrderedFirst
 from recommend.bo.acquisition import TIMED
+from recommend.bo.candidates import Candidate
+from recommend.bo.optimizer import ALL_ROWS
 from recommend.bo.runtime import RunningTimes, seconds_of
 from recommend.bo.scoring import Scorer
 from recommend.bo.selection import Parts, get_strategy
@@ -30,6 +32,7 @@ from recommend.bo.simulation.methods import ORDER, RANDOM, check, needs_times, p
 from recommend.bo.simulation.peers import PEERS, new_peer
 from recommend.bo.simulation.searches import OrderedSearch, OwnSearch, RandomSearch, SearchMethod
 from recommend.bo.simulation.tasks import ModelTask, TableTask, Task
+from recommend.bo.simulation.tiers import TieredTask, every_size
 from recommend.bo.surrogates import LEARNERS_OF, TRANSFERRING, Ingredients, new_surrogate
 from recommend.bo.transfer.prior_tasks import PriorTasks
 from recommend.bo.warmstart import (
@@ -45,9 +48,15 @@ from warehouse.support.errors import TooFewRuns, UnknownName
 from warehouse.support.journal import Journal
 from warehouse.support.parallel import one_thread, side_by_side
 
-TASKS: dict[str, type[TableTask] | type[ModelTask]] = {"table": TableTask, "model": ModelTask}
+TASKS: dict[str, type[TableTask] | type[ModelTask]] = {
+    "table": TableTask,
+    "model": ModelTask,
+    "tiers": TieredTask,
+}
 By = Literal["trials", "seconds"]
 """What searches have equally much of: a second counts for as much as it is of the dataset's usual run."""
+ROUNDED = 1e-9
+"""Share of a sum of shares or seconds that rounding may add."""
 MOST = 10
 """Times as many trials as asked for that a search by seconds may have."""
 
@@ -74,7 +83,8 @@ class Searched:
     method: str
     seed: int
     best_so_far: list[float]
-    """Highest value after each trial; fewer than asked for where a table has no more rows."""
+    """Highest value on all rows after each trial, the worst before the first on all rows; fewer than asked
+    for where a table has no more rows."""
     best: float
     """Highest known value of the task."""
     worst: float
@@ -84,6 +94,8 @@ class Searched:
     """That each trial took; None = nobody knows."""
     usual_seconds: float | None = None
     """Median of the dataset's runs."""
+    shares: list[float] | None = None
+    """Share of the rows that each trial was on; None = all of them."""
 
 
 def simulate(
@@ -109,26 +121,21 @@ def simulate(
     Raises:
         BadInput: an unknown method or kind of task, a dataset without runs, or fewer than two datasets.
     """
-    if plan.kind not in TASKS:
-        raise UnknownName(f"unknown kind of task {plan.kind!r}; known are {', '.join(TASKS)}")
+    suited = datasets_of(plan.kind, runs)
     for method in plan.methods:
         check(method, plan.kind)
         if times is None and method not in (*RANDOM, ORDER) and needs_times(parse(method)):
             raise TooFewRuns(f"{method} weighs running times, and no run says how long it took")
     families, fold_of = families_of(runs), folds_of(runs, plan.folds)
     known = set(families.index)
-    fewest = TASKS[plan.kind].fewest_runs
-    enough = runs.runs["dataset"].value_counts() >= fewest
-    wanted = (
-        [dataset for dataset in families.index if enough[dataset]] if datasets is None else list(datasets)
-    )
+    wanted = [dataset for dataset in families.index if dataset in suited] if datasets is None else [*datasets]
     strangers = [dataset for dataset in wanted if dataset not in known]
     if strangers:
         raise TooFewRuns(f"no run on dataset {strangers[0]!r} has {runs.measure}")
     if fold_of.nunique() < 2:
         raise TooFewRuns("to leave out what is searched takes runs on two families of datasets or more")
     if not wanted:
-        raise TooFewRuns(f"a task of the kind {plan.kind} takes {fewest} runs, and no dataset has so many")
+        raise TooFewRuns(f"no dataset has the runs that a task of the kind {plan.kind} takes")
     if plan.by == "seconds":
         _check_times(times, wanted)
     of_plan = _of_plan(plan, runs, times)
@@ -151,6 +158,17 @@ def simulate(
     return [kept[key] for dataset in wanted for key in _keys(dataset, plan)]
 
 
+def datasets_of(kind: str, runs: RunTable) -> set[str]:
+    """Datasets that have a task of this kind.
+
+    Raises:
+        BadInput: there is no such kind.
+    """
+    if kind not in TASKS:
+        raise UnknownName(f"unknown kind of task {kind!r}; known are {', '.join(TASKS)}")
+    return TASKS[kind].datasets(runs)
+
+
 _Key = tuple[str, str, int]  # dataset, method, seed
 
 
@@ -160,6 +178,8 @@ def _keys(dataset: str, plan: SimulationPlan) -> list[_Key]:
 
 def _of_plan(plan: SimulationPlan, runs: RunTable, times: RunTable | None) -> dict[str, Any]:
     """What a search depends on besides dataset, method and seed; records of earlier versions lack a part."""
+    if plan.kind == "tiers":
+        runs, times = every_size(runs), times and every_size(times)
     return {
         "kind": plan.kind,
         "trials": plan.trials,
@@ -231,11 +251,12 @@ def _searched(task: Task, others: TrainedModels, method: str, seed: int, plan: S
     search = _new_search(method, task, others, random, plan.trials)
     best_so_far: list[float] = []
     trial_seconds: list[float] = []
+    shares: list[float] = []
     choosing = 0.0
 
     def goes_on() -> bool:
         if plan.by == "trials" or task.usual_seconds is None:
-            return len(best_so_far) < plan.trials
+            return sum(shares) < plan.trials * (1 - ROUNDED)
         left = sum(trial_seconds) < plan.trials * task.usual_seconds
         return left and len(best_so_far) < MOST * plan.trials
 
@@ -245,9 +266,10 @@ def _searched(task: Task, others: TrainedModels, method: str, seed: int, plan: S
         choosing += time.perf_counter() - start
         if not asked:
             break
-        value = max(map(task.value, asked))
-        best_so_far.append(max([value, *best_so_far[-1:]]))
-        seconds = None if task.usual_seconds is None else sum(map(task.seconds, asked))
+        value, seconds, share = _came_of(asked, search.share, task)
+        counted = value if search.share == ALL_ROWS else task.worst
+        best_so_far.append(max([counted, *best_so_far[-1:]]))
+        shares.append(share)
         trial_seconds += [] if seconds is None else [seconds]
         start = time.perf_counter()
         search.tell(value, seconds)
@@ -262,7 +284,19 @@ def _searched(task: Task, others: TrainedModels, method: str, seed: int, plan: S
         seconds=choosing,
         trial_seconds=None if task.usual_seconds is None else trial_seconds,
         usual_seconds=task.usual_seconds,
+        shares=None if set(shares) <= {ALL_ROWS} else shares,
     )
+
+
+def _came_of(asked: Sequence[Candidate], share: float, task: Task) -> tuple[float, float | None, float]:
+    """Value, seconds (None where nobody knows) and share of the rows of a trial."""
+    if share < ALL_ROWS:
+        (candidate,) = asked
+        part = cast("TieredTask", task).part(share)  # `check` has seen to the kind of the task
+        known = task.usual_seconds is not None
+        return part.value(candidate), part.seconds(candidate) if known else None, part.share(candidate)
+    seconds = None if task.usual_seconds is None else sum(map(task.seconds, asked))
+    return max(map(task.value, asked)), seconds, ALL_ROWS
 
 
 class TrainedModels:

@@ -9,12 +9,15 @@ from typing import Protocol
 import numpy as np
 
 from recommend.bo.candidates import Candidate, Candidates
-from recommend.bo.optimizer import AskTell
+from recommend.bo.optimizer import ALL_ROWS, AskTell
 from recommend.bo.simulation.tasks import Task
 
 
 class SearchMethod(Protocol):
     """An optimizer as simulations see it."""
+
+    share: float
+    """Of the rows, that what was asked last is to be tried on."""
 
     def ask(self) -> Sequence[Candidate]:
         """What to try in the next trial: one configuration, or several of which the best counts."""
@@ -30,11 +33,14 @@ class OwnSearch:
 
     def __init__(self, search: AskTell) -> None:
         self._search = search
+        self.share = ALL_ROWS
 
     def ask(self) -> list[Candidate]:
         proposal = self._search.ask()
-        self._number = proposal.number if proposal else -1
-        return [proposal.candidate] if proposal else []
+        if proposal is None:
+            return []
+        self._number, self.share = proposal.number, proposal.share
+        return [proposal.candidate]
 
     def tell(self, value: float | None, seconds: float | None = None) -> None:
         self._search.tell(self._number, value, seconds)
@@ -42,6 +48,8 @@ class OwnSearch:
 
 class RandomSearch:
     """Some configurations at random for every trial."""
+
+    share = ALL_ROWS
 
     def __init__(self, candidates: Candidates, at_once: int, random: np.random.Generator) -> None:
         self._candidates = candidates
@@ -65,6 +73,8 @@ class RandomSearch:
 
 class OrderedSearch:
     """Configurations in an order that was fixed before."""
+
+    share = ALL_ROWS
 
     def __init__(self, task: Task, order: Sequence[int]) -> None:
         self._task = task

@@ -94,6 +94,11 @@ class TableTask:
         self.usual_seconds = _median(seconds)
         self._seconds = np.where(np.isnan(seconds), self.usual_seconds or np.nan, seconds)
 
+    @classmethod
+    def datasets(cls, runs: RunTable) -> set[str]:
+        """Datasets that have a task of this kind."""
+        return _with_runs(runs, cls.fewest_runs)
+
     def candidates(self, seed: int) -> TableCandidates:  # noqa: ARG002 (the rows are all there are)
         return TableCandidates(self.known)
 
@@ -155,6 +160,11 @@ class ModelTask:
         self._of_known = self._values(self.known)
         self.best, self.worst = float(self._of_known.max()), float(self._of_known.min())
 
+    @classmethod
+    def datasets(cls, runs: RunTable) -> set[str]:
+        """Datasets that have a task of this kind."""
+        return _with_runs(runs, cls.fewest_runs)
+
     def candidates(self, seed: int) -> SpaceCandidates:
         return SpaceCandidates(self.space, seed=seed)
 
@@ -184,6 +194,12 @@ class ModelTask:
         X = encode_configurations(self._encoding, configurations.table, self.metafeatures)
         values: Floats = np.asarray(booster.predict(X, num_threads=1))
         return values
+
+
+def _with_runs(runs: RunTable, fewest: int) -> set[str]:
+    """Datasets with so many runs or more."""
+    counts = runs.runs["dataset"].value_counts()
+    return {str(name) for name in counts.index[counts >= fewest]}
 
 
 def _grown(X: Floats, values: Floats) -> Booster:

@@ -1,0 +1,102 @@
+"""Simulated searches on the numbers of rows of a dataset that configurations were run on.
+
+tiers   the runs on the most rows, as in a table; a trial on a share of the rows is answered by the run of
+        the same configuration on the number of rows that is nearest to it, by ratio. That may be all of
+        them: then the trial is answered, and costs, as if it had been on all
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import cast
+
+import numpy as np
+import pandas as pd
+
+from metalearners.encoding.scores import oriented
+from recommend.bo.candidates import Candidate
+from recommend.bo.simulation.tasks import SHORTEST, TableTask
+from warehouse.queries import RunTable
+from warehouse.support.arrays import Floats
+from warehouse.support.errors import TooFewRuns
+
+
+@dataclass(frozen=True)
+class Part:
+    """The runs on a dataset that are nearest to a share of its rows."""
+
+    values: Floats
+    """(n,) larger is better."""
+    times: Floats
+    """(n,) seconds; NaN where nobody knows."""
+    shares: Floats
+    """(n,) of all rows, on which they were made."""
+
+    def value(self, candidate: Candidate) -> float:
+        return float(self.values[cast("int", candidate.key)])
+
+    def seconds(self, candidate: Candidate) -> float:
+        return float(self.times[cast("int", candidate.key)])
+
+    def share(self, candidate: Candidate) -> float:
+        """Share of all rows that answers a trial of this configuration."""
+        return float(self.shares[cast("int", candidate.key)])
+
+
+class TieredTask(TableTask):
+    """The runs on the most rows of one dataset, and those of the same configurations on fewer."""
+
+    def __init__(
+        self, runs: RunTable, metafeatures: pd.DataFrame, dataset: str, times: pd.Series | None = None
+    ) -> None:
+        """A task of the runs on this dataset.
+
+        Args:
+            times: run -> seconds; a run without takes as long as the median of those on as many rows.
+
+        Raises:
+            BadInput: all are on the same number of rows.
+        """
+        known = every_size(runs)
+        own = known.runs[(known.runs["dataset"] == dataset).to_numpy()].dropna(subset=["train_rows"])
+        tiers = [table for _, table in own.groupby("train_rows")][::-1]
+        if len(tiers) < 2:
+            raise TooFewRuns(f"all runs on {dataset} are on the same number of rows: it has no tiers")
+        super().__init__(replace(known, runs=tiers[0]), metafeatures, dataset, times)
+        rows = np.array([table["train_rows"].iloc[0] for table in tiers], dtype=np.float64)
+        setups = tiers[0]["setup"]
+        matched = [table.drop_duplicates("setup").set_index("setup").reindex(setups) for table in tiers[1:]]
+        self._rows = rows / rows[0]  # (tiers,)
+        self._values = np.vstack(
+            [self.values, *(oriented(one["value"].to_numpy(np.float64), runs.measure) for one in matched)]
+        )  # (tiers, n), NaN where a configuration was not run
+        self._times = np.vstack([self._seconds, *(self._seconds_of(one["run"], times) for one in matched)])
+
+    def _seconds_of(self, runs: pd.Series, times: pd.Series | None) -> Floats:
+        """(n,) seconds of these runs; NaN where nobody knows."""
+        if times is None:
+            return np.full(len(runs), np.nan)
+        seconds: pd.Series = times.reindex(runs).clip(lower=SHORTEST)
+        filled = seconds.fillna(seconds.median()).to_numpy(np.float64)
+        return np.where(np.isnan(filled), self.usual_seconds or np.nan, filled)
+
+    @classmethod
+    def datasets(cls, runs: RunTable) -> set[str]:
+        known = every_size(runs).runs
+        tiers = known.groupby("dataset")["train_rows"].nunique()
+        return {str(name) for name in tiers.index[tiers > 1]}
+
+    def part(self, share: float) -> Part:
+        """What a trial on this share of the rows is answered by."""
+        nearest = np.argsort(np.abs(np.log(self._rows / share)), kind="stable")
+        values = self._values[nearest]
+        tier = nearest[(~np.isnan(values)).argmax(axis=0)]  # (n,)
+        place = np.arange(len(tier))
+        return Part(self._values[tier, place], self._times[tier, place], self._rows[tier])
+
+
+def every_size(runs: RunTable) -> RunTable:
+    """The same with the runs on all numbers of rows, as far as their configurations are known."""
+    table = pd.concat([part for part in (runs.smaller, runs.runs, runs.larger) if len(part)])
+    known = table["setup"].isin(runs.configurations.setups).to_numpy()
+    return replace(runs, runs=table[known].reset_index(drop=True))
