@@ -22,7 +22,6 @@ from metalearners.judging.folds import families_of, folds_of
 from metalearners.learners.base import Model
 from metalearners.learners.neighbours import OrderedFirst
 from recommend.bo.acquisition import TIMED
-from recommend.bo.candidates import Candidate
 from recommend.bo.optimizer import ALL_ROWS
 from recommend.bo.runtime import RunningTimes, seconds_of
 from recommend.bo.scoring import Scorer
@@ -32,7 +31,7 @@ from recommend.bo.simulation.methods import ORDER, RANDOM, check, needs_times, p
 from recommend.bo.simulation.peers import PEERS, new_peer
 from recommend.bo.simulation.searches import OrderedSearch, OwnSearch, RandomSearch, SearchMethod
 from recommend.bo.simulation.tasks import ModelTask, TableTask, Task
-from recommend.bo.simulation.tiers import TieredTask, every_size
+from recommend.bo.simulation.tiers import TieredTask, came_of, every_size
 from recommend.bo.surrogates import LEARNERS_OF, TRANSFERRING, Ingredients, new_surrogate
 from recommend.bo.transfer.prior_tasks import PriorTasks
 from recommend.bo.warmstart import (
@@ -266,7 +265,7 @@ def _searched(task: Task, others: TrainedModels, method: str, seed: int, plan: S
         choosing += time.perf_counter() - start
         if not asked:
             break
-        value, seconds, share = _came_of(asked, search.share, task)
+        value, seconds, share = came_of(asked, search.share, task)
         counted = value if search.share == ALL_ROWS else task.worst
         best_so_far.append(max([counted, *best_so_far[-1:]]))
         shares.append(share)
@@ -286,17 +285,6 @@ def _searched(task: Task, others: TrainedModels, method: str, seed: int, plan: S
         usual_seconds=task.usual_seconds,
         shares=None if set(shares) <= {ALL_ROWS} else shares,
     )
-
-
-def _came_of(asked: Sequence[Candidate], share: float, task: Task) -> tuple[float, float | None, float]:
-    """Value, seconds (None where nobody knows) and share of the rows of a trial."""
-    if share < ALL_ROWS:
-        (candidate,) = asked
-        part = cast("TieredTask", task).part(share)  # `check` has seen to the kind of the task
-        known = task.usual_seconds is not None
-        return part.value(candidate), part.seconds(candidate) if known else None, part.share(candidate)
-    seconds = None if task.usual_seconds is None else sum(map(task.seconds, asked))
-    return max(map(task.value, asked)), seconds, ALL_ROWS
 
 
 class TrainedModels:

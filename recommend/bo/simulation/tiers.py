@@ -7,6 +7,7 @@ tiers   the runs on the most rows, as in a table; a trial on a share of the rows
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import cast
 
@@ -15,7 +16,8 @@ import pandas as pd
 
 from metalearners.encoding.scores import oriented
 from recommend.bo.candidates import Candidate
-from recommend.bo.simulation.tasks import SHORTEST, TableTask
+from recommend.bo.optimizer import ALL_ROWS
+from recommend.bo.simulation.tasks import SHORTEST, TableTask, Task
 from warehouse.queries import RunTable
 from warehouse.support.arrays import Floats
 from warehouse.support.errors import TooFewRuns
@@ -100,3 +102,18 @@ def every_size(runs: RunTable) -> RunTable:
     table = pd.concat([part for part in (runs.smaller, runs.runs, runs.larger) if len(part)])
     known = table["setup"].isin(runs.configurations.setups).to_numpy()
     return replace(runs, runs=table[known].reset_index(drop=True))
+
+
+def came_of(asked: Sequence[Candidate], share: float, task: Task) -> tuple[float, float | None, float]:
+    """Value, seconds (None where nobody knows) and share of the rows of a trial.
+
+    Args:
+        asked: one configuration, or several of which the best counts.
+        share: of the rows; less than 1 only of a `TieredTask`.
+    """
+    timed = task.usual_seconds is not None
+    if share == ALL_ROWS:
+        return max(map(task.value, asked)), sum(map(task.seconds, asked)) if timed else None, ALL_ROWS
+    (candidate,) = asked
+    part = cast("TieredTask", task).part(share)
+    return part.value(candidate), part.seconds(candidate) if timed else None, part.share(candidate)

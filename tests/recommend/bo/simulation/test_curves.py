@@ -184,6 +184,17 @@ def test_by_seconds_counts_what_ended_in_time() -> None:
     assert frame.loc["slow", "rank"].tolist() == [2.0, 2.0, 2.0]
 
 
+def test_a_trial_on_a_share_of_the_rows_counts_as_that_share() -> None:
+    """Three on a third, which find nothing that counts, make one; the trial on all rows is the second."""
+    thirds = Searched("one", "a", 0, [0.0, 0.0, 0.0, 0.75], 1.0, 0.0, 1.0, shares=[1 / 3] * 3 + [1.0])
+    whole = Searched("one", "b", 0, [0.5, 0.5], 1.0, 0.0, 1.0)
+    curves = curves_of([thirds, whole])
+    assert curves.trials == 2
+    frame = curves.frame().set_index("method")
+    assert frame.loc["a", "regret"].tolist() == [1.0, 0.25]
+    assert frame.loc["b", "regret"].tolist() == [0.5, 0.5]
+
+
 def test_sums_of_seconds_may_be_rounded() -> None:
     """Three trials of 0.1 s end in three usual times of 0.1 s, though 0.1 + 0.1 + 0.1 > 0.3."""
     tenths = [Searched("one", "a", 0, [0.25, 0.5, 1.0], 1.0, 0.0, 1.0, [0.1, 0.1, 0.1], 0.1)]

@@ -16,6 +16,8 @@ from warehouse.support.errors import BadInput
         ("forest~2", Method("joint", "forest", random_every=2)),
         ("joint:forest/ei-per-second~3+top", Method("joint", "forest", "ei-per-second", 3, "top")),
         ("smac+top", Method("smac", start="top")),
+        ("hyperband", Method("hyperband", "forest")),
+        ("bohb+top", Method("bohb", "blend", start="top")),
     ],
 )
 def test_a_name_says_what_a_method_is_made_of(name: str, expected: Method) -> None:
@@ -37,3 +39,13 @@ def test_a_name_says_what_a_method_is_made_of(name: str, expected: Method) -> No
 def test_what_there_is_not_is_named(name: str, complaint: str) -> None:
     with pytest.raises(BadInput, match=complaint):
         check(name, "model")
+
+
+@pytest.mark.parametrize("kind", ["table", "model"])
+def test_trials_on_a_share_of_the_rows_take_runs_on_fewer(kind: str) -> None:
+    check("hyperband+top", "tiers")
+    check("random", "tiers")
+    with pytest.raises(BadInput, match="bohb fits on a share of the rows: it takes tasks of the kind tiers"):
+        check("bohb+top", kind)
+    with pytest.raises(BadInput, match="smac searches a whole space: it takes tasks of the kind model"):
+        check("smac", "tiers")

@@ -1,0 +1,146 @@
+"""Simulated searches that may fit on fewer rows: which runs answer them, and what they cost."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from metalearners.judging.folds import families_of
+from recommend.bo.runtime import seconds_of
+from recommend.bo.simulation.runner import Searched, SimulationPlan, datasets_of, simulate
+from recommend.bo.simulation.tiers import TieredTask
+from tests.contracts.meta_learner import toy_metafeatures, toy_runs
+from warehouse.queries import RunTable
+from warehouse.support.errors import BadInput
+from warehouse.support.journal import Journal
+
+METAFEATURES = toy_metafeatures()
+TIERS = (100, 270, 900)
+
+
+def runs_on_tiers(order: int = 1) -> RunTable:
+    """The toy runs, on 100 rows; of toy:3 ten configurations on 270 and 900, too, and one on 900 alone.
+
+    Configuration k has the value k / 100 on 900 rows, (order k) / 1000 on 270 and on 100; the one that has no
+    run on 270 rows looks worst on 100.
+    """
+    runs = toy_runs()
+    table = runs.runs.assign(train_rows=100.0)
+    own = (table["dataset"] == "toy:3").to_numpy()
+    table.loc[own, "value"] = np.where(np.arange(20) == 10, -1.0, order * np.arange(20) / 1000)
+    middle = table[own].iloc[:10].assign(train_rows=270.0, value=order * np.arange(10) / 1000)
+    most = table[own].iloc[:11].assign(train_rows=900.0, value=np.arange(11) / 100)
+    larger = pd.concat([middle.assign(run="270 " + middle["run"]), most.assign(run="900 " + most["run"])])
+    return replace(runs, runs=table, larger=larger)
+
+
+def times_on_tiers() -> RunTable:
+    """A second on 100 rows, three on 270, nine on 900."""
+    runs = runs_on_tiers()
+    seconds = {100.0: 1000.0, 270.0: 3000.0, 900.0: 9000.0}
+    return replace(
+        runs,
+        measure="wall_clock_time_millis",
+        runs=runs.runs.assign(value=1000.0),
+        larger=runs.larger.assign(value=runs.larger["train_rows"].map(seconds)),
+    )
+
+
+def task(runs: RunTable | None = None) -> TieredTask:
+    return TieredTask(runs or runs_on_tiers(), METAFEATURES, "toy:3", seconds_of(times_on_tiers()))
+
+
+def test_its_configurations_are_those_that_were_run_on_the_most_rows() -> None:
+    of = task()
+    assert [of.value(of.start(row)) for row in range(11)] == (np.arange(11) / 100).tolist()
+    assert (of.best, of.worst, of.usual_seconds) == (0.1, 0.0, 9.0)
+
+
+@pytest.mark.parametrize(
+    ("share", "rows"), [(1 / 9, 100), (0.01, 100), (0.17, 100), (0.19, 270), (1 / 3, 270), (0.6, 900)]
+)
+def test_the_runs_on_the_nearest_number_of_rows_answer_by_ratio(share: float, rows: int) -> None:
+    """Between 100 and 270 lies 164, which is 0.18 of 900; between 270 and 900 lies 493, 0.55 of it."""
+    of = task()
+    part = of.part(share)
+    values = {100: 0.009, 270: 0.009, 900: 0.09}
+    seconds = {100: 1.0, 270: 3.0, 900: 9.0}
+    candidate = of.start(9)
+    assert part.value(candidate) == values[rows]
+    assert part.seconds(candidate) == seconds[rows]
+    assert part.share(candidate) == rows / 900
+
+
+def test_a_configuration_that_was_not_run_on_as_many_rows_is_answered_by_the_next_nearest() -> None:
+    """The eleventh has no run on 270 rows: 100 are nearer to 300 than 900 are, though by a hair only."""
+    of = task()
+    assert of.part(1 / 3).share(of.start(10)) == 1.0
+    assert of.part(0.33).share(of.start(10)) == 100 / 900
+    assert of.part(1 / 3).value(of.start(10)) == 0.1
+    assert of.part(1 / 3).seconds(of.start(10)) == 9.0
+
+
+def test_of_a_cost_smaller_is_better_on_all_numbers_of_rows() -> None:
+    of = task(replace(runs_on_tiers(), measure="usercpu_time_millis"))
+    assert of.value(of.start(9)) == -0.09
+    assert of.part(1 / 9).value(of.start(9)) == -0.009
+
+
+def test_a_dataset_on_one_number_of_rows_has_no_tiers() -> None:
+    assert datasets_of("tiers", runs_on_tiers()) == {"toy:3"}
+    assert datasets_of("tiers", toy_runs()) == set()
+    assert datasets_of("table", toy_runs()) == set(families_of(toy_runs()).index)
+    with pytest.raises(BadInput, match="all runs on toy:4 are on the same number of rows"):
+        TieredTask(runs_on_tiers(), METAFEATURES, "toy:4")
+
+
+def searched(method: str, trials: int, by: str = "trials", **options: object) -> Searched:
+    plan = SimulationPlan((method,), trials=trials, kind="tiers", by=by)  # type: ignore[arg-type]
+    runs = options.pop("runs", runs_on_tiers())
+    (one,) = simulate(runs, METAFEATURES, plan, times=times_on_tiers(), **options)  # type: ignore[arg-type]
+    return one
+
+
+def test_what_is_found_on_fewer_rows_does_not_count_and_costs_less() -> None:
+    """Nine on 100 rows, three on 270, one on all: of ten that look good, the best of eight or nine."""
+    one = searched("successive-halving", 3)
+    assert one.shares is not None
+    assert one.trial_seconds is not None
+    assert one.shares[:13] == [100 / 900] * 9 + [270 / 900] * 3 + [1]
+    assert one.trial_seconds[:13] == [1.0] * 9 + [3.0] * 3 + [9.0]
+    assert one.best_so_far[:12] == [0.0] * 12
+    assert one.best_so_far[12] >= 0.07
+    assert sum(one.shares) >= 3 > sum(one.shares[:-1])
+
+
+def test_a_search_of_all_configurations_ends_with_the_best_also_where_fewer_rows_mislead() -> None:
+    """On fewer rows the order is the opposite one."""
+    for method in ("successive-halving", "hyperband", "bohb:forest"):
+        one = searched(method, 50, runs=runs_on_tiers(order=-1))
+        assert one.best_so_far[-1] == 0.1
+        assert one.shares is not None
+        assert one.shares.count(1.0) >= 11
+
+
+def test_by_seconds_each_trial_has_its_own() -> None:
+    """Three usual run times are 27 seconds, in which the first bracket and a few more have ended."""
+    one = searched("hyperband", 3, "seconds")
+    assert one.trial_seconds is not None
+    assert sum(one.trial_seconds) >= 27 > sum(one.trial_seconds[:-1])
+    assert one.trial_seconds[:13] == [1.0] * 9 + [3.0] * 3 + [9.0]
+
+
+def test_methods_without_shares_search_the_runs_on_the_most_rows() -> None:
+    one = searched("random", 20)
+    assert one.shares is None
+    assert len(one.best_so_far) == 11
+    assert one.best_so_far[-1] == 0.1
+
+
+def test_other_runs_on_more_rows_make_a_journal_that_of_another_simulation(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "kept.jsonl")
+    for runs, kept in ((runs_on_tiers(), 1), (runs_on_tiers(), 1), (runs_on_tiers(order=-1), 2)):
+        searched("hyperband", 2, runs=runs, journal=journal)
+        assert len(list(journal.records())) == kept
