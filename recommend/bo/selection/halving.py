@@ -10,6 +10,9 @@ Notation
     share   of the training rows, on which the configurations of a rung are fitted; 1 in the last one
     rho     share of the new configurations that are random
 
+A rung of a whole bracket costs about as much as the one before it: a third of the configurations, on three
+times as many rows.
+
 What happens at trial number i:
     1. an anchor, when it is the turn of one, is tried on all rows, outside of the brackets
     2. else, in the first bracket where all trials of a rung have ended, the best of them that has not gone on
@@ -52,20 +55,20 @@ class Bracket:
     """Share of the rows of each rung, ascending."""
 
 
-def brackets(s_max: int = S_MAX, eta: int = ETA) -> tuple[Bracket, ...]:
+def brackets(s_max: int = S_MAX) -> tuple[Bracket, ...]:
     """The brackets of one iteration of Hyperband, that with the smallest share first.
 
     n = ceil((s_max + 1) / (s + 1) eta^s), and the shares are eta^-s, ..., 1 (Li et al. 2018, algorithm 1, in
     which R is 1 here). The default ones begin with 9, 5 and 3 configurations.
     """
     return tuple(
-        Bracket(-(-(s_max + 1) * eta**s // (s + 1)), tuple(1 / eta**left for left in range(s, -1, -1)))
+        Bracket(-(-(s_max + 1) * ETA**s // (s + 1)), tuple(1 / ETA**left for left in range(s, -1, -1)))
         for s in range(s_max, -1, -1)
     )
 
 
 Rung = list[int]
-"""Numbers of its trials."""
+"""Numbers of the trials of one bracket on one share, in order of the configurations."""
 
 
 class Halving(Optimizer):

@@ -17,7 +17,7 @@ class SearchMethod(Protocol):
     """An optimizer as simulations see it."""
 
     share: float
-    """Of the rows, that what was asked last is to be tried on."""
+    """Share of the rows that what was asked last is to be tried on."""
 
     def ask(self) -> Sequence[Candidate]:
         """What to try in the next trial: one configuration, or several of which the best counts."""

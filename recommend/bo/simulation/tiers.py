@@ -32,7 +32,7 @@ class Part:
     times: Floats
     """(n,) seconds; NaN where nobody knows."""
     shares: Floats
-    """(n,) of all rows, on which they were made."""
+    """(n,) numbers of rows that they were made on, divided by the most."""
 
     def value(self, candidate: Candidate) -> float:
         return float(self.values[cast("int", candidate.key)])
