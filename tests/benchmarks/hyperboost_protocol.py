@@ -1,7 +1,7 @@
 """Searches as Hyperboost was evaluated (van Hoof and Vanschoren 2021, section 6): Figures 2, 5a and A.1.
 
-    python -m tests.benchmarks.hyperboost_protocol FOLDER --results results.jsonl --plots PICTURES
-        [--least-rows 500] [--most-rows 50000] [--tables 31] [--targets tree svm forest]
+    LOKY_MAX_CPU_COUNT=1 python -m tests.benchmarks.hyperboost_protocol FOLDER --results results.jsonl
+        [--plots PICTURES] [--least-rows 500] [--most-rows 50000] [--tables 31] [--targets tree svm forest]
         [--methods NAME ...] [--steps 250] [--repeats 3] [--outer 3] [--jobs 2]
 
 FOLDER holds tables, and an index.csv with their names and targets; of those of a fitting size so many are
@@ -17,9 +17,10 @@ each outer fold of each repetition:
     hyperboost-pca         `hyperboost` with distances between two principal components (Figure 5a)
     smac                   SMAC3's facade for hyperparameters with its own racing
 
-All begin with the default, but for SMAC, which has a design of its own. The text of the paper does not say
-how many steps there are (--steps). Finished searches are kept in the results file: the same command goes on
-where it was killed. Pictures are drawn of the datasets that all methods finished.
+All begin with the default, but for SMAC3, which has a design of its own, and without LOKY_MAX_CPU_COUNT=1
+starts threads for every prediction. The text of the paper does not say how many steps there are (--steps).
+Finished searches are kept in the results file: the same command goes on where it was killed. Pictures are
+drawn of the datasets that all methods finished.
 """
 
 from __future__ import annotations
