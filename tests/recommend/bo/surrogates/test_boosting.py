@@ -5,6 +5,7 @@ import pytest
 
 from recommend.bo.surrogates.boosting import (
     HIGH,
+    MANY,
     SLACK,
     HyperboostSurrogate,
     QuantileSurrogate,
@@ -90,11 +91,14 @@ def test_where_everything_was_tried_only_the_quantile_is_left() -> None:
     )
 
 
-def test_in_many_columns_distances_are_those_between_two_principal_components() -> None:
+@pytest.mark.parametrize(("columns", "many"), [(25, MANY), (4, 0)])
+def test_in_many_columns_distances_are_those_between_two_principal_components(
+    columns: int, many: int
+) -> None:
     """At most a tenth too long, each."""
     random = np.random.default_rng(8)
-    known = table(**{f"x{column}": random.random(60).tolist() for column in range(25)})
-    surrogate = HyperboostSurrogate(known, METAFEATURES)
+    known = table(**{f"x{column}": random.random(60).tolist() for column in range(columns)})
+    surrogate = HyperboostSurrogate(known, METAFEATURES, many=many)
     values = random.random(15)
     added = (
         predicted(surrogate, known, values).mean
@@ -105,4 +109,4 @@ def test_in_many_columns_distances_are_those_between_two_principal_components() 
     projected = U @ components.T
     d = np.abs(projected[:, None] - projected[None, :15]).sum(axis=2).min(axis=1)
     assert added[:15] == pytest.approx(np.zeros(15))
-    np.testing.assert_allclose(added[15:], (d / 25)[15:], rtol=SLACK)
+    np.testing.assert_allclose(added[15:], (d / columns)[15:], rtol=SLACK)
