@@ -113,7 +113,7 @@ class Posterior:
     """Scores of configurations after trials on one dataset.
 
     Level and spread of the dataset are unknown: the level drops out of the contrasts between trials, and the
-    spread is one of several. Values that are all equal say nothing: then the prior stays.
+    spread is one of several. Values that are all equal do not tell it: then it is about 1, as in scores.
 
     Notation
         B, l      (t, t - 1) orthonormal contrasts, B' 1 = 0, that diagonalize the covariance C among trials:
@@ -139,7 +139,7 @@ class Posterior:
             explanations: what is thought possible.
             widths: how much wider than stated a covariance may be.
         """
-        spreads = (float(y.std()) or np.inf) * _SPREADS
+        spreads = (float(y.std()) or 1.0) * _SPREADS
         among_trials = _Covariances(of_trials, of_trials)
         explained = [
             one

@@ -16,6 +16,7 @@ from ingest.reading.datasets import Dataset, load_dataset
 from ingest.running.limits import Outcome, Trial
 from ingest.running.rows import Run, dataset_row, description_tables, run_tables
 from warehouse.configurations.configuration import Configuration
+from warehouse.configurations.parameters import Number
 from warehouse.qualities import QUALITIES
 from warehouse.store import Warehouse
 
@@ -83,15 +84,21 @@ def test_hyperparameters_read_as_json_are_the_configuration(dataset: Dataset, fl
 
 
 def test_flows_come_with_the_scales_of_their_numbers(dataset: Dataset) -> None:
-    """Each flow once, however many of its runs there are; choices have no scale."""
+    """Each flow once, however many of its runs there are, with its decisions of preprocessing; choices have no
+    scale."""
     runs = [run_of("adaboost", "one"), run_of("adaboost", "two"), run_of("naive_bayes", "three")]
     scales = run_tables(dataset, [(run, success()) for run in runs], "cv3")["scales"]
     of_boosting = scales[scales["flow"] == "headstart:adaboost"]
-    assert dict(zip(of_boosting["parameter"], of_boosting["scale"], strict=True)) == {
+    found = dict(zip(of_boosting["parameter"], of_boosting["scale"], strict=True))
+    assert {
+        name: found[name] for name in ("learning_rate", "n_estimators", "max_depth", "ica_components")
+    } == {
         "learning_rate": "log",
         "n_estimators": "linear",
         "max_depth": "linear",
+        "ica_components": "log",
     }
+    assert found.keys() == {own.name for own in get_flow("adaboost").known if isinstance(own, Number)}
     assert not scales.duplicated(["flow", "parameter"]).any()
 
 

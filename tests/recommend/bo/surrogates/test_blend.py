@@ -22,10 +22,9 @@ def blend() -> BlendSurrogate:
     return surrogate
 
 
-@pytest.mark.parametrize("values", [[0.7], [0.7, 0.7, 0.7]])
-def test_before_values_differ_the_prior_decides(values: list[float]) -> None:
+def test_after_one_trial_the_prior_decides() -> None:
     world = one_flow()
-    mean = predicted(blend(), world.known, np.array(values)).mean
+    mean = predicted(blend(), world.known, np.array([0.7])).mean
     expected = learner_of("functional-pca", False).predict(world.known.table, world.metafeatures).mean
     assert mean == pytest.approx(expected)
     assert world.kind[mean.argmax()] == "gini"  # few classes
@@ -36,6 +35,18 @@ def test_trials_that_agree_leave_what_the_prior_expects() -> None:
     before = predicted(blend(), world.known, np.array([0.7]))
     after = predicted(blend(), world.known, world.values("gini"))
     assert np.corrcoef(before.mean, after.mean)[0, 1] > 0.99
+
+
+def test_trials_that_are_all_equal_speak_against_a_prior_that_expects_them_to_differ() -> None:
+    """On a plateau, such as that of the largest class, a search does not go on where it is."""
+    world = one_flow()
+    is_gini = world.kind == "gini"
+    before, after = (predicted(blend(), world.known, np.full(t, 0.7)).mean for t in (1, 14))
+    assert len(set(world.kind[:14])) == 2
+    advantage, still = (
+        mean[14:][is_gini[14:]].mean() - mean[14:][~is_gini[14:]].mean() for mean in (before, after)
+    )
+    assert 0 <= still < advantage / 2
 
 
 def test_evidence_overrules_a_prior_that_is_wrong() -> None:
