@@ -84,7 +84,7 @@ def test_hyperparameters_read_as_json_are_the_configuration(dataset: Dataset, fl
 
 
 def test_flows_come_with_the_scales_of_their_numbers(dataset: Dataset) -> None:
-    """Each flow once, however many of its runs there are, with its decisions of preprocessing; choices have no
+    """Each flow once, however many of its runs there are, with decisions of preprocessing; choices have no
     scale."""
     runs = [run_of("adaboost", "one"), run_of("adaboost", "two"), run_of("naive_bayes", "three")]
     scales = run_tables(dataset, [(run, success()) for run in runs], "cv3")["scales"]
