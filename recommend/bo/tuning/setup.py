@@ -110,8 +110,9 @@ def new_search(
 
     def new_scorer() -> Scorer:
         surrogate = new_surrogate(search.surrogate, ingredients)
-        per_second = "ei-per-second" if times and surrogate.acquisition == "ei" else None
-        return Scorer(surrogate, acquisition=search.acquisition or per_second, times=times)
+        usual = "ei-per-second" if times and surrogate.acquisition == "ei" else surrogate.acquisition
+        acquisition = search.acquisition or usual
+        return Scorer(surrogate, acquisition=acquisition, times=times if acquisition in TIMED else None)
 
     parts = Parts(
         candidates,
