@@ -1,5 +1,6 @@
 """The notebooks run on the bundled starter, and stand in git without outputs."""
 
+import re
 from pathlib import Path
 
 import nbformat
@@ -25,4 +26,6 @@ def test_a_notebook_has_no_outputs(path: Path) -> None:
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_runs(path: Path) -> None:
     notebook = nbformat.read(path, as_version=4)
+    for cell in notebook.cells:  # fewer datasets than a reader leaves out, which take as long each
+        cell.source = re.sub(r"^LEFT_OUT = \d+$", "LEFT_OUT = 2", cell.source, flags=re.MULTILINE)
     NotebookClient(notebook, timeout=600, resources={"metadata": {"path": str(FOLDER.parent)}}).execute()
