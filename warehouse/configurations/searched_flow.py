@@ -75,9 +75,10 @@ class SearchedFlow:
         """The part of `values` whose conditions hold; names that the flow does not have stay."""
         inactive: set[str] = set()
         for own in self.known:
-            present = {name: value for name, value in values.items() if name not in inactive}
-            if own.name in present and not holds(own.when, present):
-                inactive.add(own.name)
+            if own.when and own.name in values:
+                present = {name: value for name, value in values.items() if name not in inactive}
+                if not holds(own.when, present):
+                    inactive.add(own.name)
         return {name: value for name, value in values.items() if name not in inactive}
 
     def forbids(self, values: Mapping[str, Any]) -> Mapping[str, Value] | None:
