@@ -91,7 +91,7 @@ class Recommendation:
     left_out: list[str]
     """Datasets of the warehouse with the same content and their near copies; the model has not seen them."""
     near_copies: list[str]
-    """Those of them that have another content."""
+    """Datasets of `left_out` that have another content."""
     trials: int
     """Runs on this very dataset that the model was conditioned on."""
     failed: Mapping[str, int]

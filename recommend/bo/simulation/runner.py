@@ -90,7 +90,7 @@ class Searched:
     seconds: float
     """Time that choosing all configurations took, without evaluating them."""
     trial_seconds: list[float] | None = None
-    """That each trial took; None = nobody knows."""
+    """Seconds of each trial; None = nobody knows."""
     usual_seconds: float | None = None
     """Median of the dataset's runs."""
     shares: list[float] | None = None

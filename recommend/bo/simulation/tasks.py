@@ -64,7 +64,7 @@ class Task(Protocol):
         ...
 
     def seconds(self, candidate: Candidate) -> float:
-        """That a trial takes, where `usual_seconds` are known."""
+        """Seconds of a trial, where `usual_seconds` are known."""
         ...
 
     def best_of_known(self, n: int) -> list[int]:
