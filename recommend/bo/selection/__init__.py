@@ -22,26 +22,11 @@ DEFAULT_STRATEGY = "joint"
 
 
 def _joint(parts: Parts) -> AskTell:
-    return Optimizer(
-        parts.candidates,
-        parts.new_scorer(),
-        starts=parts.starts,
-        anchors=parts.anchors,
-        random_every=parts.random_every,
-        seed=parts.seed,
-    )
+    return Optimizer(**parts.arguments())
 
 
 def _mosaic(parts: Parts, settings: TreeSettings) -> AskTell:
-    return TreeSearch(
-        parts.candidates,
-        parts.new_scorer(),
-        starts=parts.starts,
-        anchors=parts.anchors,
-        random_every=parts.random_every,
-        seed=parts.seed,
-        settings=settings,
-    )
+    return TreeSearch(**parts.arguments(), settings=settings)
 
 
 STRATEGIES: dict[str, Strategy] = {

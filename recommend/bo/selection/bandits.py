@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 from recommend.bo.optimizer import AskTell, Optimizer
@@ -42,14 +43,13 @@ def _always(parts: Parts, algorithm: str | None = None) -> AskTell:
         algorithm = algorithm_of(parts.starts[0]) if parts.starts else next(iter(arms))
     if algorithm not in arms:
         raise BadOption(f"there is no configuration of {algorithm!r}; there are some of {', '.join(arms)}")
-    return Optimizer(
-        arms[algorithm],
-        parts.new_scorer(),
+    own = replace(
+        parts,
+        candidates=arms[algorithm],
         starts=[start for start in parts.starts if algorithm_of(start) == algorithm],
         anchors=[anchor for anchor in parts.anchors if algorithm_of(anchor) == algorithm],
-        random_every=parts.random_every,
-        seed=parts.seed,
     )
+    return Optimizer(**own.arguments())
 
 
 BANDITS: dict[str, Strategy] = {

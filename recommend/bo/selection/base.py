@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from recommend.bo.candidates import Candidate, Candidates
 from recommend.bo.optimizer import AskTell
@@ -27,6 +28,17 @@ class Parts:
     trials: int | None = None
     """Trials that are planned in all; None where no number is."""
     seed: int = 0
+
+    def arguments(self) -> dict[str, Any]:
+        """What an `Optimizer` is made of, with a scorer of its own."""
+        return {
+            "candidates": self.candidates,
+            "scorer": self.new_scorer(),
+            "starts": self.starts,
+            "anchors": self.anchors,
+            "random_every": self.random_every,
+            "seed": self.seed,
+        }
 
 
 @dataclass(frozen=True)

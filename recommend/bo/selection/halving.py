@@ -85,14 +85,7 @@ class Halving(Optimizer):
             turns: brackets, one after the other and again from the first.
             at_random: rho; with 1 the surrogate is never asked.
         """
-        super().__init__(
-            parts.candidates,
-            parts.new_scorer(),
-            starts=parts.starts,
-            anchors=parts.anchors,
-            random_every=parts.random_every,
-            seed=parts.seed,
-        )
+        super().__init__(**parts.arguments())
         self._turns = turns
         self._at_random = at_random
 

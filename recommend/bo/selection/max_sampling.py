@@ -42,17 +42,9 @@ class MaxSampling(Optimizer):
         Raises:
             BadInput: the surrogate states no uncertainty.
         """
-        scorer = parts.new_scorer()
-        if not scorer.states_uncertainty:
+        super().__init__(**parts.arguments())
+        if not self._scorer.states_uncertainty:
             raise BadOption("max-sampling needs a surrogate that states its uncertainty")
-        super().__init__(
-            parts.candidates,
-            scorer,
-            starts=parts.starts,
-            anchors=parts.anchors,
-            random_every=parts.random_every,
-            seed=parts.seed,
-        )
         self._sources = sources(parts.candidates)
 
     def _favourite(
