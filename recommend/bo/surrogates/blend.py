@@ -82,9 +82,9 @@ class BlendSurrogate:
         points = prior.points
         if points is None:
             points = one_hot(configurations.vectors, configurations.categories)
-        prior = with_departures(prior, points, configurations.departures.astype(np.float64))
         # Candidates are many: single precision halves the time, and its error can't be seen here.
-        return Prior(prior.mean, prior.factor, prior.points, prior.variance).astype(np.float32)
+        departures = configurations.departures.astype(np.float64)
+        return with_departures(prior, points, departures).astype(np.float32)
 
     def fit(self, X: Prior, y: Floats, random: np.random.Generator) -> None:  # noqa: ARG002 (nothing is random)
         self._unknown = len(y) < 2  # which are never told from an unknown level

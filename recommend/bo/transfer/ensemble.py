@@ -46,7 +46,8 @@ class _Member:
 
     target: Processes
     w: Floats
-    trials: Expected
+    levels: Floats
+    """(M - 1,) mean of each base model, and of what the meta-learner expects of the trials."""
 
 
 class EnsembleSurrogate:
@@ -87,7 +88,7 @@ class EnsembleSurrogate:
         prior = None
         if self._learned is not None:
             known = self._learned.prior(configurations.table, self._metafeatures)
-            prior = Prior(known.mean, known.factor)
+            prior = Prior(known.mean, known.factor, known_variance=known.variance)
         return Expected(points, algorithm, means, variances, prior)
 
     def fit(self, X: Expected, y: Floats, random: np.random.Generator) -> None:
@@ -100,8 +101,12 @@ class EnsembleSurrogate:
             target = Processes.fitted(
                 trials.points[None], values[None], np.ones((1, len(values)), dtype=bool)
             )
-            w = self._weights(self._of(place), target, trials, values, random)
-            self._members[place] = _Member(target, w, trials)
+            bases = self._of(place)
+            w = self._weights(bases, target, trials, values, random)
+            levels = np.zeros(0) if bases is None else bases.mean
+            if trials.prior is not None:
+                levels = np.append(levels, trials.prior.mean.mean())
+            self._members[place] = _Member(target, w, levels)
 
     def predict(self, X: Expected) -> Prediction:
         mean, variance = np.zeros(len(X)), np.ones(len(X))
@@ -117,7 +122,7 @@ class EnsembleSurrogate:
                 member = self._members[place]
                 mu, s2 = member.target.predict(own.points)
                 # How trials rank says nothing of the level.
-                means = means - self._levels(bases, member.trials) + member.target.mean
+                means = means - member.levels + member.target.mean
                 means, variances = np.hstack([means, mu]), np.hstack([variances, s2])
                 w = member.w
             elif own.prior is not None:  # no trial of this algorithm: the meta-learner knows which are alike
@@ -130,11 +135,6 @@ class EnsembleSurrogate:
 
     def _of(self, place: int) -> Processes | None:
         return self._bases[place] if place >= 0 else None
-
-    def _levels(self, bases: Processes | None, trials: Expected) -> Floats:
-        """(M - 1,) mean of each base model, and of what the meta-learner expects of the trials."""
-        levels: Floats = np.zeros(0) if bases is None else bases.mean
-        return levels if trials.prior is None else np.append(levels, trials.prior.mean.mean())
 
     def _weights(
         self,
