@@ -106,12 +106,14 @@ def new_search(
     model = known.model().fitted if search.surrogate in LEARNERS_OF else None
     tasks = prior_tasks(known) if search.surrogate in TRANSFERRING else None
     ingredients = Ingredients(space.examples(search.seed), known.metafeatures(), model, tasks)
-    times = _times_of(known, search)
+    usual = new_surrogate(search.surrogate, ingredients).acquisition
+    acquisition = search.acquisition or ("ei-per-second" if usual == "ei" else usual)
+    times = _times_of(known, search) if acquisition in TIMED or _starts_quickly(search) else None
+    if times is None and acquisition in TIMED:
+        acquisition = usual
 
     def new_scorer() -> Scorer:
         surrogate = new_surrogate(search.surrogate, ingredients)
-        usual = "ei-per-second" if times and surrogate.acquisition == "ei" else surrogate.acquisition
-        acquisition = search.acquisition or usual
         return Scorer(surrogate, acquisition=acquisition, times=times if acquisition in TIMED else None)
 
     parts = Parts(
@@ -124,6 +126,11 @@ def new_search(
         seed=search.seed,
     )
     return get_strategy(search.strategy).new(parts), candidates
+
+
+def _starts_quickly(search: Search) -> bool:
+    """Whether the first choices go by running times."""
+    return search.start not in (NO_START, FROM_FILE) and get_start(search.start).choice == "quick"
 
 
 def _times_of(known: RankingContext, search: Search) -> RunningTimes | None:
@@ -160,10 +167,12 @@ def _starts(known: RankingContext, search: Search, times: RunningTimes | None) -
         setup: one for setup, one in known.candidates.items() if flows[one.algorithm].searches(one.values)
     }
     table = known.configurations.of_setups(candidates)
-    log_seconds = None if times is None else times.log_seconds(times.encode_table(table))
+    log_seconds = None
+    if times is not None and start.choice == "quick":
+        log_seconds = times.log_seconds(times.encode_table(table))
     positions = first_choices(start.choice, model, table, known.metafeatures(), start.n, log_seconds)
-    for position in positions:
-        yield list(candidates.values())[position]
+    listed = list(candidates.values())
+    yield from (listed[position] for position in positions)
 
 
 def recalled(
