@@ -139,6 +139,10 @@ class Flow(SearchedFlow):
             BadInput: an unknown hyperparameter, a value that no longer exists, or a forbidden combination;
                 the message says which.
         """
+        return self.brief(self._complete(values))
+
+    def _complete(self, values: Values) -> dict[str, Value]:
+        """`current`, with the optional hyperparameters that have their default."""
         translated = {parameter.name: parameter.default for parameter in self.known}
         for parameter, value in values.items():
             if parameter in self.fixed:
@@ -158,7 +162,7 @@ class Flow(SearchedFlow):
         active = self.active(translated)
         if combination := self.forbids(active):
             raise UnfitConfiguration(f"{self.name} can't have {listed(combination)} together")
-        return self.brief(active)
+        return active
 
     def pipeline(self, values: Values, roles: Mapping[str, Role], *, seed: int = 0) -> Pipeline:
         """An unfitted scikit-learn pipeline of this flow for a dataset's columns.
@@ -178,8 +182,7 @@ class Flow(SearchedFlow):
         from ingest.flows.features import Preprocessor
 
         self.refuse_if_not_installed()
-        defaults = {parameter.name: parameter.default for parameter in self.known}
-        complete = self.active(defaults | self.current(values))
+        complete = self._complete(values)
         imputation = complete.pop("imputation", None)
         chosen = str(complete.pop("preprocessor", "none"))
         encoding: Any = complete.pop("encoding", self.encoding)
