@@ -22,7 +22,7 @@ from recommend.domains import Domain, configspace_domain, optuna_domain
 from recommend.space import Space, with_shares
 from warehouse.configurations.configuration import Configuration
 from warehouse.configurations.declaration import read_declaration
-from warehouse.configurations.parameters import Value, holds
+from warehouse.configurations.parameters import Value
 from warehouse.configurations.searched_flow import OTHER, SearchedFlow
 from warehouse.configurations.table import ALGORITHM, joint_name
 from warehouse.support.errors import (
@@ -143,11 +143,10 @@ def suggest_configuration(trial: BaseTrial, space: Space) -> Configuration:
     name = trial.suggest_categorical(ALGORITHM, list(space.flows)) if several else next(iter(space.flows))
     flow = space.flows[str(name)]
     distributions = _distributions_of(flow, historical=space.historical)
-    values: dict[str, Value] = {}
-    for own in flow.hyperparameters:  # parents come before their children
-        if own.name in distributions and holds(own.when, values):
-            name = f"{flow.name}:{own.name}" if several else own.name
-            values[own.name] = _suggested(trial, name, distributions[own.name])
+    prefix = f"{flow.name}:" if several else ""
+    values = flow.filled(
+        lambda own: _suggested(trial, prefix + own.name, distributions[own.name]), distributions
+    )
     if flow.forbids(values):
         from optuna import TrialPruned
 

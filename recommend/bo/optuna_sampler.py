@@ -41,7 +41,6 @@ from recommend.export import configurations_of, named, optuna_distributions
 from recommend.ranking import Recommendation, recommend
 from recommend.space import Space, with_shares
 from warehouse.configurations.configuration import Configuration
-from warehouse.configurations.parameters import Value, holds
 from warehouse.configurations.searched_flow import SearchedFlow
 from warehouse.configurations.table import ALGORITHM
 from warehouse.store import Warehouse
@@ -228,11 +227,8 @@ class HeadstartSampler(BaseSampler):
         joint = len(self.space.flows) > 1
         flow = self._fitted(values, ALGORITHM) if joint else next(iter(self.space.flows))
         prefix = f"{flow}:" if joint else ""
-        fitted: dict[str, Value] = {}
-        for own in self.space.flows[flow].hyperparameters:  # parents come before their children
-            name = prefix + own.name
-            if name in self._domains and holds(own.when, fitted):
-                fitted[own.name] = self._fitted(values, name)
+        names = {name.removeprefix(prefix) for name in self._domains if name.startswith(prefix)}
+        fitted = self.space.flows[flow].filled(lambda own: self._fitted(values, prefix + own.name), names)
         return self._candidates.of(Configuration(flow, fitted))
 
     def _fitted(self, values: Mapping[str, Any], name: str) -> Any:
@@ -295,8 +291,7 @@ def headstart_sampler(
 
 
 def _flow_of(name: str, found: Recommendation) -> SearchedFlow:
-    flow = find_flow(name)
-    if flow is not None:
+    if (flow := find_flow(name)) is not None:  # then no runs are needed
         return flow
     runs = found.warehouse.run_table(name, found.measure)
     return runs.searched_flow(str(runs.configurations.algorithms.iloc[0]))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -146,12 +146,21 @@ class SearchedFlow:
             raise UnfitConfiguration(f"{listed(combination)} is a forbidden combination")
         return fitted
 
+    def filled(self, value_of: Callable[[Number | Choice], Value], names: Container[str]) -> dict[str, Value]:
+        """A value for each hyperparameter whose condition holds, asked for one after the other.
+
+        Args:
+            names: hyperparameters that may have one.
+        """
+        values: dict[str, Value] = {}
+        for own in self.hyperparameters:  # what a condition asks for comes first
+            if own.name in names and holds(own.when, values):
+                values[own.name] = value_of(own)
+        return values
+
     def _completed(self, values: dict[str, Value]) -> dict[str, Value]:
-        completed: dict[str, Value] = {}
-        for own in self.hyperparameters:
-            if holds(own.when, completed):
-                completed[own.name] = values.get(own.name, own.default)
-        return completed
+        names = {own.name for own in self.hyperparameters}
+        return self.filled(lambda own: values.get(own.name, own.default), names)
 
 
 def listed(combination: Mapping[str, Value]) -> str:
