@@ -26,6 +26,7 @@ from warehouse.options import WarehouseOption
 from warehouse.store import STARTER, Warehouse
 from warehouse.support import console
 from warehouse.support.console import QuietOption
+from warehouse.support.files import write_text
 
 if TYPE_CHECKING:
     from recommend.racing import Race
@@ -75,6 +76,10 @@ def recommend(
     seeds: Annotated[
         Path | None, typer.Option(help="Write the recommendation to this JSON file.", show_default=False)
     ] = None,
+    page: Annotated[
+        Path | None,
+        typer.Option("--report", help="Write the recommendation to this HTML page.", show_default=False),
+    ] = None,
     warehouse: WarehouseOption = None,
     quiet: QuietOption = False,
     output: Annotated[
@@ -98,7 +103,7 @@ def recommend(
 
       recommend large.csv --budget 60s
 
-      recommend my.csv --verify 60s
+      recommend my.csv --verify 60s --report report.html
 
       recommend my.csv --flow lightgbm --format optuna
     """
@@ -130,6 +135,10 @@ def recommend(
     document = result.document()
     if seeds is not None:
         write_seeds(document, seeds)
+    if page is not None:
+        from recommend.page import recommendation_page
+
+        write_text(page, recommendation_page(result))
     if output == "json":
         print(json.dumps(document, indent=2))
     elif output in TOOLS:
@@ -140,6 +149,8 @@ def recommend(
         print(_report(result, is_usual_measure=measure is None))
         if seeds is not None:
             print(f"\nSeeds written to {seeds}")
+        if page is not None:
+            print(f"\nReport written to {page}")
     if is_recorded:
         path = _record(result, warehouse)
         if output == "table":

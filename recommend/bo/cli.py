@@ -50,6 +50,8 @@ Examples:
   tune my.csv --seeds seeds.json --time 600 --ensemble 20 --model best.skops
 
   tune my.csv --flow lightgbm --surrogate gbqr --start delta --format json
+
+  tune my.csv --time 3600 --report search.html
 """
 
 
@@ -181,6 +183,14 @@ def search(
             show_default=False,
         ),
     ] = None,
+    page: Annotated[
+        Path | None,
+        typer.Option(
+            "--report",
+            help="Write the search to this HTML page, after each trial and in the end.",
+            show_default=False,
+        ),
+    ] = None,
     record: Annotated[bool, typer.Option(help="Write the trials to the warehouse.")] = True,
     warehouse: WarehouseOption = None,
     quiet: QuietOption = False,
@@ -228,6 +238,7 @@ def search(
             jobs=jobs,
             executor=executor,
             report=lambda progress: show(report.standing(progress, asked.measure)),
+            watch=None if page is None else _page_writer(page),
             finish=Finish(leaders, ensemble),
         )
     as_json = output == "json"
@@ -235,6 +246,8 @@ def search(
         print(about_measure)
     print(json.dumps(report.document(tuned), indent=2, allow_nan=False) if as_json else report.table(tuned))
     wanted = [] if model is None else [partial(_save, tuned, model)]
+    if page is not None:
+        wanted.append(partial(_report, tuned, page))
     if record and any(entry.share == ALL_ROWS for entry in tuned.entries):
         wanted.append(partial(_record, tuned, warehouse))
     _keep(tuned, wanted, tell=not as_json)
@@ -282,6 +295,21 @@ def _save(tuned: Tuned, model: Path) -> str:
         return f"{model}: the code that fits the best configuration on all rows."
     types = outcome.save_model(outcome.fitted(tuned), model)
     return f"{model}: skops.io.load(path, trusted={types})"
+
+
+def _page_writer(page: Path) -> Callable[[Tuned], None]:
+    """What writes the page about a search that goes on, so that it can be looked at meanwhile."""
+    from recommend.bo.tuning.page import tuning_page
+
+    return lambda so_far: write_text(page, tuning_page(so_far, is_over=False))
+
+
+def _report(tuned: Tuned, page: Path) -> str:
+    """Write the page about the search; returns what to say about it."""
+    from recommend.bo.tuning.page import tuning_page
+
+    write_text(page, tuning_page(tuned))
+    return f"{page}: the search as a page."
 
 
 def _record(tuned: Tuned, path: str | None) -> str:

@@ -9,7 +9,15 @@ ROOT = Path(__file__).resolve().parents[2]
 STORE = {"warehouse.support", "warehouse.configurations", "warehouse"}
 GP = {*STORE, "metalearners.codec", "metalearners.encoding", "metalearners.predictions", "metalearners.gp"}
 LEARNERS = {"metalearners.learners", "metalearners.learners.factorization"}
-RECOMMEND = {*GP, "ingest.reading", "ingest", "metalearners", "metalearners.learners", "recommend"}
+RECOMMEND = {
+    *GP,
+    "ingest.reading",
+    "ingest",
+    "metalearners",
+    "metalearners.learners",
+    "recommend.html",
+    "recommend",
+}
 MAY_IMPORT = {
     "warehouse.support": set(),
     "warehouse.configurations": {"warehouse.support"},
@@ -25,6 +33,7 @@ MAY_IMPORT = {
     "metalearners": {*GP, "metalearners.learners"},
     "metalearners.judging": {*GP, *LEARNERS, "metalearners"},
     "metalearners.cli": {*GP, *LEARNERS, "metalearners", "metalearners.judging"},
+    "recommend.html": STORE,
     "recommend": RECOMMEND - {"recommend"},
     "recommend.bo": RECOMMEND,
     "recommend.bo.tuning": {*RECOMMEND, "recommend.bo"},
@@ -32,7 +41,7 @@ MAY_IMPORT = {
     "recommend.bo.cli": {*RECOMMEND, "recommend.bo", "recommend.bo.tuning", "recommend.bo.simulation"},
 }
 """Folder or module -> folders that may be imported there; the innermost folder counts."""
-HEAVY = {"torch", "openml", "matplotlib", "smac", "lightgbm", "ConfigSpace"}
+HEAVY = {"torch", "openml", "matplotlib", "smac", "lightgbm", "ConfigSpace", "jinja2"}
 
 
 def imported_modules(path: Path) -> set[str]:

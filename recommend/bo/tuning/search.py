@@ -12,6 +12,7 @@ from collections.abc import Callable
 from concurrent.futures import Executor
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from ingest.keys import digest
@@ -38,6 +39,7 @@ def tune(
     jobs: int = 1,
     executor: Executor | None = None,
     report: Callable[[Progress], None] = lambda _: None,
+    watch: Callable[[Tuned], None] | None = None,
     finish: Finish | None = None,
 ) -> Tuned:
     """Search for the best configuration on `dataset`.
@@ -54,6 +56,7 @@ def tune(
         executor: runs the trials; None = here. A Dask client's `get_executor()` runs them on its workers, and
             again where a worker dies.
         report: told after every trial where the search stands.
+        watch: given after every trial what the search has come to so far; None = nobody asks.
         finish: what happens with the leaders once the search has ended; it takes the time of so many trials
             more. None = as `Finish` says.
 
@@ -73,9 +76,16 @@ def tune(
     folder = folder or _default_folder(dataset, search)
     data = {"content_hash": dataset.content_hash, "rows": len(dataset.features)}
     with TrialHistory(folder, {**search.description(), "data": data}) as history:
+        so_far = partial(result, dataset, search, history, (train, test), True, Finals())
+
+        def told(progress: Progress) -> None:
+            report(progress)
+            if watch is not None:
+                watch(so_far())
+
         begun = recalled(history, optimizer, candidates, search)
         with trials(executor, jobs) as submit:
-            loop = Loop(optimizer, candidates, history, part, search, budget, submit, report)
+            loop = Loop(optimizer, candidates, history, part, search, budget, submit, told)
             interrupted = loop.run(begun, jobs)
         finals = Finals()
         if not interrupted:

@@ -1,0 +1,36 @@
+"""Rendering of the templates: everything that is inserted is escaped, and invisible characters are shown."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from warehouse.support import console
+
+INVISIBLE = "\N{REPLACEMENT CHARACTER}"
+
+
+def render(template: str, **values: Any) -> str:
+    """The HTML of a template of this package."""
+    return _environment().get_template(template).render(**values)
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("recommend.html"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=lambda value: shown(value) if type(value) is str else value,
+    )
+    environment.filters |= {"short": console.short, "duration": console.duration}
+    return environment
+
+
+def shown(text: str) -> str:
+    """The text with a mark in place of what is not printed, such as marks that turn the direction around."""
+    return "".join(letter if letter.isprintable() or letter in "\n\t" else INVISIBLE for letter in text)

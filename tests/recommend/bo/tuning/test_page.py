@@ -1,0 +1,128 @@
+"""A search as a page."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from ingest.flows import get_flow
+from ingest.reading.datasets import Dataset
+from ingest.running.limits import Outcome, Trial
+from recommend.bo.tuning import Budget, Finish, Tuned, tune
+from recommend.bo.tuning.finals import Finals
+from recommend.bo.tuning.history import Entry
+from recommend.bo.tuning.page import algorithms_of, curve_of, tuning_page
+from recommend.bo.tuning.result import incumbents
+from tests.recommend.bo.tuning.searches import QUICK
+from tests.recommend.html.pages import HOSTILE, Page, assert_is_harmless
+from warehouse.configurations.configuration import Configuration
+from warehouse.store import Warehouse
+
+TREE = get_flow("decision_tree")
+
+
+def searched(dataset: Dataset, *values: float | None) -> Tuned:
+    """Trials of trees of a growing depth, which have these values; None = the trial crashed."""
+    entries = [
+        Entry(
+            number,
+            Configuration(TREE.name, TREE.default() | {"max_depth": number + 1}),
+            "model",
+            Trial(Outcome.crash, None, HOSTILE, 1.0)
+            if value is None
+            else Trial(Outcome.success, {"predictive_accuracy": value}, None, 0.5),
+        )
+        for number, value in enumerate(values)
+    ]
+    better = incumbents(entries, "predictive_accuracy")
+    return Tuned(
+        dataset=dataset,
+        search=QUICK,
+        entries=entries,
+        incumbents=better,
+        best=better[-1] if better else None,
+        finals=Finals(),
+        held_out={},
+        ensemble_held_out=None,
+        rows=(120, 40),
+        folder=Path("h"),
+        interrupted=False,
+    )
+
+
+def test_the_curve_rises_with_each_better_trial(dataset: Dataset) -> None:
+    curve = curve_of(searched(dataset, 0.5, None, 0.4, 0.75, 0.6))
+    assert curve is not None
+    assert [point.entry.number for point in curve.points if point.is_good] == [0, 3]
+    first, last = (curve.values.at(value) for value in (0.5, 0.75))
+    corners = [tuple(map(float, corner.split(","))) for corner in curve.best.split()]
+    assert [y for _, y in corners] == [first, first, last, last]
+    assert corners[0][0] == curve.trials.at(0)
+    assert corners[-1][0] == curve.trials.end
+
+
+def test_trials_that_are_far_worse_do_not_flatten_the_curve(dataset: Dataset) -> None:
+    curve = curve_of(searched(dataset, 0.8, 0.81, 0.01, 0.8, 0.81, 0.82, 0.79, 0.8))
+    assert curve is not None
+    assert (curve.too_bad, curve.values.low) == (1, 0.79)
+
+
+def test_the_best_quarter_of_the_trials_is_marked(dataset: Dataset) -> None:
+    (trees,) = algorithms_of(searched(dataset, 0.5, 0.9, 0.6, 0.7, 0.8, None, 0.4, 0.3, 0.2))
+    (depth,) = trees.slices
+    assert depth.name == "max_depth"
+    assert sorted(point.entry.number for point in depth.points if point.is_good) == [1, 4]
+    assert trees.trials == 9
+
+
+def test_few_trials_are_not_drawn(dataset: Dataset) -> None:
+    assert algorithms_of(searched(dataset, 0.5, 0.6))[0].slices == []
+
+
+def test_a_search_without_success_is_a_page_too(dataset: Dataset) -> None:
+    for tuned in (searched(dataset), searched(dataset, None)):
+        assert curve_of(tuned) is None
+        assert "No trial has succeeded" in Page(tuning_page(tuned)).text
+
+
+def test_the_page_shows_leaders_and_ensemble(dataset: Dataset) -> None:
+    tuned = searched(dataset, 0.5, 0.75, 0.625)
+    finals = Finals(again={1: 0.7, 2: 0.6}, weights={1: 0.75, 2: 0.25})
+    page = Page(tuning_page(replace(tuned, finals=finals, held_out={1: 0.6875}, ensemble_held_out=0.71875)))
+    for text in ("Trial 1: Decision tree", "0.6875", "Ensemble of 2", "0.7188", "75%", "tried again"):
+        assert text in page.text
+
+
+def test_hostile_names_and_messages_do_nothing(dataset: Dataset) -> None:
+    hostile = replace(dataset, name=HOSTILE, target_choice=HOSTILE)
+    assert_is_harmless(Page(tuning_page(searched(hostile, 0.5, None, 0.6))))
+
+
+def test_a_search_can_be_watched_as_it_goes(dataset: Dataset, world: Warehouse, tmp_path: Path) -> None:
+    seen: list[Tuned] = []
+    tuned = tune(
+        dataset,
+        QUICK,
+        Budget(3),
+        warehouse=world,
+        folder=tmp_path,
+        watch=seen.append,
+        finish=Finish(leaders=0),
+    )
+    assert [len(one.entries) for one in seen] == [1, 2, 3]
+    assert all("The search goes on" in tuning_page(one, is_over=False) for one in seen)
+    assert "The search goes on" not in tuning_page(tuned)
+    assert "interrupted" not in tuning_page(seen[0], is_over=False)
+
+
+@pytest.mark.parametrize("preprocessing", [False, True])
+def test_a_real_search_is_a_page(
+    dataset: Dataset, world: Warehouse, tmp_path: Path, preprocessing: bool
+) -> None:
+    search = replace(QUICK, start="none", preprocessing=preprocessing)
+    tuned = tune(
+        dataset, search, Budget(8), warehouse=world, folder=tmp_path, finish=Finish(leaders=2, ensemble=3)
+    )
+    page = Page(tuning_page(tuned))
+    assert page.tags.count("svg") > 1
+    assert "Ensemble of" in page.text
