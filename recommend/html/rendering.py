@@ -9,6 +9,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from warehouse.support import console
 
+NO_BREAK = "\N{NO-BREAK SPACE}"
 INVISIBLE = "\N{REPLACEMENT CHARACTER}"
 
 
@@ -27,10 +28,15 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         finalize=lambda value: shown(value) if type(value) is str else value,
     )
-    environment.filters |= {"short": console.short, "duration": console.duration}
+    environment.filters |= {"short": console.short, "duration": duration}
     return environment
+
+
+def duration(seconds: float) -> str:
+    """Seconds as a person reads them, on one line."""
+    return console.duration(seconds).replace(" ", NO_BREAK)
 
 
 def shown(text: str) -> str:
     """The text with a mark in place of what is not printed, such as marks that turn the direction around."""
-    return "".join(letter if letter.isprintable() or letter in "\n\t" else INVISIBLE for letter in text)
+    return "".join(letter if letter.isprintable() or letter in f"\n\t{NO_BREAK}" else INVISIBLE for letter in text)
