@@ -39,4 +39,6 @@ def duration(seconds: float) -> str:
 
 def shown(text: str) -> str:
     """The text with a mark in place of what is not printed, such as marks that turn the direction around."""
-    return "".join(letter if letter.isprintable() or letter in f"\n\t{NO_BREAK}" else INVISIBLE for letter in text)
+    return "".join(
+        letter if letter.isprintable() or letter in f"\n\t{NO_BREAK}" else INVISIBLE for letter in text
+    )

@@ -64,7 +64,7 @@ def test_the_map_has_the_known_datasets_and_this_one(recommendation: Recommendat
     assert (found.here.rows, found.here.features, found.here.classes) == (900, 3, 2)
 
 
-def test_columns_are_listed_with_what_is_missing(recommendation: Recommendation) -> None:
+def test_columns_are_listed_with_what_is_missing() -> None:
     frame = numbers(40).assign(gap=[None] * 10 + list("abcde") * 6, k=1)
     columns = {column.name: column for column in columns_of(load_dataset(frame, target="class"))}
     assert columns["gap"].missing == 0.25

@@ -25,7 +25,7 @@ LEAST_TRIALS = 4
 GOOD = 0.25
 """Share of an algorithm's trials that are drawn as the good ones."""
 FAR = 3
-"""Distances from the best trial to the median beyond which one is not drawn, if it is worse than the first."""
+"""Distances from the best trial to the median beyond which one that is worse than the first is not drawn."""
 SIDE = 28
 """Free space on either side of parallel coordinates."""
 

@@ -88,7 +88,8 @@ def test_labels_of_charts_stay_within_them(browser: Browser, pages: dict[str, Pa
         outside = page.evaluate(
             """[...document.querySelectorAll('svg text')].filter(text => {
                 const own = text.getBBox(), chart = text.ownerSVGElement.viewBox.baseVal
-                return own.x < -1 || own.x + own.width > chart.width + 1 || own.y + own.height > chart.height + 1
+                const right = own.x + own.width, low = own.y + own.height
+                return own.x < -1 || right > chart.width + 1 || low > chart.height + 1
             }).map(text => text.textContent)"""
         )
         assert outside == [], path.name

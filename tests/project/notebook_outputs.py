@@ -1,0 +1,85 @@
+"""Notebooks with what they print: executed anew, and kept in git without what changes from run to run.
+
+    python -m tests.project.notebook_outputs [NAME ...]
+
+executes the notebooks (all, or those of these names) and writes what they print into their files.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import nbformat
+from nbclient import NotebookClient
+from nbformat import NotebookNode
+
+FOLDER = Path(__file__).parents[2] / "notebooks"
+LEAVES_OUT = re.compile(r"^LEFT_OUT = \d+$", re.MULTILINE)
+"""How many datasets a notebook leaves out, which take long each; tests leave out fewer."""
+SECONDS = 600
+
+
+def executed(path: Path, *, quickly: bool = False) -> NotebookNode:
+    """The notebook after its execution.
+
+    Args:
+        quickly: leave out two datasets only, where a notebook says how many.
+    """
+    notebook = nbformat.read(path, as_version=4)
+    for cell in notebook.cells if quickly else ():
+        cell.source = LEAVES_OUT.sub("LEFT_OUT = 2", cell.source)
+    client = NotebookClient(notebook, timeout=SECONDS, resources={"metadata": {"path": str(FOLDER.parent)}})
+    return client.execute()
+
+
+def is_quicker_in_tests(path: Path) -> bool:
+    """Whether what it prints in tests is not what a reader sees."""
+    return any(LEAVES_OUT.search(cell.source) for cell in nbformat.read(path, as_version=4).cells)
+
+
+def lasting(notebook: NotebookNode) -> NotebookNode:
+    """The notebook without numbers of executions, times and warnings."""
+    notebook.metadata = {name: notebook.metadata[name] for name in ("kernelspec", "language_info")}
+    notebook.metadata["language_info"] = {"name": "python"}
+    for cell in notebook.cells:
+        cell.metadata = {}
+        if cell.cell_type == "code":
+            cell.execution_count = None
+            cell.outputs = [_lasting(output) for output in cell.outputs if output.get("name") != "stderr"]
+    return notebook
+
+
+def _lasting(output: NotebookNode) -> NotebookNode:
+    if "execution_count" in output:
+        output.execution_count = None
+    if "data" in output and "image/png" in output.data:
+        output.data = {"image/png": output.data["image/png"]}
+    if "data" in output and "text/plain" in output.data:  # which says the same as the HTML of a table
+        output.data = {"text/plain": output.data["text/plain"]}
+    return output
+
+
+def printed(notebook: NotebookNode) -> list[str]:
+    """What each code cell printed; a picture is only said to be one."""
+    return [
+        "\n".join(
+            output.get("text", "") or output.get("data", {}).get("text/plain", "a picture")
+            for output in cell.outputs
+        )
+        for cell in notebook.cells
+        if cell.cell_type == "code"
+    ]
+
+
+def main() -> None:
+    """Execute notebooks and write them."""
+    for path in sorted(FOLDER.glob("*.ipynb")):
+        if path.stem in sys.argv[1:] or not sys.argv[1:]:
+            sys.stdout.write(f"{path.name}\n")
+            nbformat.write(lasting(executed(path)), path)
+
+
+if __name__ == "__main__":
+    main()
