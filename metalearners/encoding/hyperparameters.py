@@ -33,13 +33,24 @@ import pandas as pd
 
 from metalearners.codec import decode, encode
 from metalearners.encoding.imputation import (
+    NO_RULE,
     UNKNOWN_SIZE,
     DatasetSize,
+    Rule,
     as_numbers,
     rule_of,
     with_todays_labels,
 )
-from metalearners.encoding.values import Kind, ParameterType, Values, detect_types, take_apart, type_of
+from metalearners.encoding.values import (
+    Kind,
+    ParameterType,
+    Values,
+    detect_types,
+    is_typed,
+    take_apart,
+    type_of,
+    values_of_categories,
+)
 from warehouse.support.arrays import Floats
 from warehouse.support.errors import BadOption, DamagedModel
 
@@ -94,16 +105,22 @@ class HyperparameterEncoding:
         m = len(configurations) if rows is None else len(rows)
         places = {name: place for place, name in enumerate(self.columns)}
         matrix = np.full((len(places), m), np.nan)
-        values = _values(configurations, self.types)
-        for name, column, one_hot in self._all_columns(values, size.for_rows(m), rows):
+        plain = self._plain(configurations)
+        numbers = configurations[plain].to_numpy(np.float64, na_value=np.nan).T
+        matrix[[places[name] for name in plain]] = numbers if rows is None else numbers[:, rows]
+        others = [parameter for parameter in self.types if parameter not in plain]
+        is_one_hot = np.zeros(len(places), dtype=bool)
+        for name, column, one_hot in self._all_columns(_values(configurations, others), size, rows):
             if name in places:
-                matrix[places[name]] = np.nan_to_num(column) if one_hot else column
+                matrix[places[name]] = column
+                is_one_hot[places[name]] = one_hot
+        matrix[is_one_hot] = np.nan_to_num(matrix[is_one_hot])
         return np.ascontiguousarray(matrix.T)
 
     def possible_columns(self) -> list[str]:
         """Every column that the types and categories give, varying or not."""
-        nothing = dict.fromkeys(self.types, take_apart([]))
-        return [name for name, _, _ in self._all_columns(nothing, UNKNOWN_SIZE.for_rows(0), None)]
+        nothing = dict.fromkeys(self.types, _Column(take_apart([])))
+        return [name for name, _, _ in self._all_columns(nothing, UNKNOWN_SIZE, None)]
 
     def parameter_of_numbers(self) -> dict[str, str]:
         """Column -> its parameter, of the columns that hold a parameter's numbers."""
@@ -114,20 +131,32 @@ class HyperparameterEncoding:
         }
 
     def _all_columns(
-        self, values_of: Mapping[str, Values], size: DatasetSize, rows: np.ndarray | None
+        self, columns: Mapping[str, _Column], size: DatasetSize, rows: np.ndarray | None
     ) -> Iterator[tuple[str, np.ndarray, bool]]:
         """(name, column (m,), whether it is one-hot) of every possible column; NaN where absent."""
-        for parameter, kind in self.types.items():
-            values = values_of[parameter]
-            of_rows = values if rows is None else values.take(rows)
+        for parameter, given in columns.items():
+            kind, column = self.types[parameter], given.at(rows)
             if kind is ParameterType.BOOLEAN:
-                yield parameter, np.where(np.isin(of_rows.number, (0, 1)), of_rows.number, np.nan), False
+                number = column.values.number
+                yield parameter, column.spread(np.where(np.isin(number, (0, 1)), number, np.nan)), False
             if kind in _WITH_NUMBERS:
-                numbers = as_numbers(of_rows, rule_of(parameter), size)
-                yield _column_of_numbers(parameter, kind), numbers, False
+                yield _column_of_numbers(parameter, kind), _numbers(column, rule_of(parameter), size), False
             if parameter in self.categories:
-                coded = self._coded(parameter, values)
-                yield from self._nominal_columns(parameter, coded if rows is None else coded[rows])
+                coded = self._coded(parameter, column.values)
+                for name, of_values, one_hot in self._nominal_columns(parameter, coded):
+                    yield name, column.spread(of_values), one_hot
+
+    def _plain(self, configurations: pd.DataFrame) -> list[str]:
+        """Parameters whose columns are numbers, and stay as they are."""
+        known = set(self.columns)
+        return [
+            name
+            for name, dtype in zip(configurations.columns.tolist(), configurations.dtypes, strict=True)
+            if self.types.get(name) is ParameterType.NUMERICAL
+            and name in known
+            and is_typed(dtype)
+            and rule_of(name) is NO_RULE
+        ]
 
     def codes(self, parameter: str) -> dict[str, int]:
         """The number of each category of a nominal parameter, `<unkn>` = 0."""
@@ -195,7 +224,8 @@ def learn_encoding(
     Raises:
         BadInput: two columns would have the same name.
     """
-    values_of = _values(configurations, configurations.columns)
+    columns_of = _values(configurations, configurations.columns)
+    values_of = {parameter: column.each() for parameter, column in columns_of.items()}
     types = {parameter: type_of(values) for parameter, values in values_of.items()}
     if objects == "drop":
         types = {parameter: kind for parameter, kind in types.items() if kind is not ParameterType.OBJECT}
@@ -209,7 +239,6 @@ def learn_encoding(
     if len(set(possible)) < len(possible):
         twice = next(name for name in possible if possible.count(name) > 1)
         raise BadOption(f"two hyperparameters would both give a column {twice!r}: rename one of them")
-    size = size.for_rows(len(configurations) if rows is None else len(rows))
     drawn = {  # columns of parameters that take numbers from a distribution
         _column_of_numbers(parameter, kind)
         for parameter, kind in types.items()
@@ -217,7 +246,9 @@ def learn_encoding(
     }
     columns = tuple(
         name
-        for name, column, _ in everything._all_columns(values_of, size, rows)
+        for name, column, _ in everything._all_columns(
+            {parameter: columns_of[parameter] for parameter in types}, size, rows
+        )
         if _varies(column) or name in drawn
     )
     return HyperparameterEncoding(types, categories, columns, one_hot)
@@ -227,16 +258,54 @@ def _column_of_numbers(parameter: str, kind: ParameterType) -> str:
     return f"{parameter}_num" if kind is ParameterType.MIXED else parameter
 
 
-def _values(configurations: pd.DataFrame, parameters: Iterable[str]) -> dict[str, Values]:
+@dataclass(frozen=True)
+class _Column:
+    """One parameter's values, (n,): what is said of them is found once for those that are equal."""
+
+    values: Values
+    """(k,)"""
+    places: np.ndarray | None = None
+    """(n,) positions of what each configuration has among `values`; None = these in their order."""
+
+    def at(self, rows: np.ndarray | None) -> _Column:
+        """The values of these configurations; None = of all."""
+        if rows is None:
+            return self
+        return _Column(self.values, rows if self.places is None else self.places[rows])
+
+    def each(self) -> Values:
+        """(n,) the values one by one."""
+        return self.values if self.places is None else self.values.take(self.places)
+
+    def spread(self, of_values: np.ndarray) -> np.ndarray:
+        """(n,) what (k,) `of_values` says of each."""
+        return of_values if self.places is None else of_values[self.places]
+
+
+def _numbers(column: _Column, rule: Rule, size: DatasetSize) -> np.ndarray:
+    """(n,) the numbers that values stand for on datasets of this size."""
+    if size.is_one:
+        return column.spread(as_numbers(column.values, rule, size.for_rows(len(column.values))))
+    values = column.each()
+    return as_numbers(values, rule, size.for_rows(len(values)))
+
+
+def _values(configurations: pd.DataFrame, parameters: Iterable[str]) -> dict[str, _Column]:
     """Each parameter's values, (n,)."""
-    columns = dict(configurations.items())
-    absent = take_apart([np.nan]).take(np.zeros(len(configurations), dtype=np.intp))
+    known = set(configurations.columns)
+    absent = _Column(take_apart([np.nan]), np.zeros(len(configurations), dtype=np.intp))
     return {
-        parameter: with_todays_labels(
-            take_apart(columns[parameter]) if parameter in columns else absent, rule_of(parameter)
-        )
+        parameter: _column(configurations[parameter], rule_of(parameter)) if parameter in known else absent
         for parameter in parameters
     }
+
+
+def _column(given: pd.Series, rule: Rule) -> _Column:
+    """The values of one parameter."""
+    if isinstance(given.array, pd.Categorical):
+        of_categories = values_of_categories(*given.array.categories)
+        return _Column(with_todays_labels(of_categories, rule), given.array.codes)
+    return _Column(with_todays_labels(take_apart(given), rule))
 
 
 def _known_labels(values: Values) -> tuple[str, ...]:

@@ -40,6 +40,11 @@ class DatasetSize:
     features: float | np.ndarray
     """Without the target."""
 
+    @property
+    def is_one(self) -> bool:
+        """Whether all rows are about datasets of one size."""
+        return np.ndim(self.rows) == 0 and np.ndim(self.features) == 0
+
     def for_rows(self, m: int) -> DatasetSize:
         """The same as arrays of length m.
 
@@ -97,16 +102,18 @@ RULES: Mapping[str, Rule] = {
     "min_samples_leaf": Rule(rescale=_count_of_rows),
     "min_samples_split": Rule(rescale=_count_of_rows),
 }
-_NO_RULE = Rule()
+NO_RULE = Rule()
 
 
 def rule_of(parameter: str) -> Rule:
     """The rule of a parameter, whatever it is nested in: `svm:gamma`, `base_estimator__max_depth`."""
-    return RULES.get(split_name(parameter)[1].rpartition("__")[2], _NO_RULE)
+    return RULES.get(split_name(parameter)[1].rpartition("__")[2], NO_RULE)
 
 
 def with_todays_labels(values: Values, rule: Rule) -> Values:
     """`values` with old names of categories replaced by today's."""
+    if not rule.synonyms:
+        return values
     label = values.label
     for old, today in rule.synonyms.items():
         label = np.where(label == old, today, label)

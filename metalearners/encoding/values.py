@@ -78,8 +78,8 @@ def frame_of_options(space: Mapping[str, Any]) -> pd.DataFrame:
 def take_apart(values: Iterable[Any]) -> Values:
     """Split values, (n,), into their kinds, numbers and labels."""
     if isinstance(values, pd.Series) and isinstance(values.array, pd.Categorical):
-        return _of_categories(*values.array.categories).take(values.array.codes)
-    if isinstance(values, pd.Series) and values.dtype in (np.float64, pd.Int64Dtype()):
+        return values_of_categories(*values.array.categories).take(values.array.codes)
+    if isinstance(values, pd.Series) and is_typed(values.dtype):
         return _of_numbers(values)
     # A column has few types and many values, so what follows from the type is looked up, not asked again.
     given = values if isinstance(values, pd.Series) else pd.Series(list(values), dtype=object)
@@ -101,9 +101,14 @@ def take_apart(values: Iterable[Any]) -> Values:
 
 
 @lru_cache(maxsize=1024, typed=True)
-def _of_categories(*categories: Any) -> Values:
+def values_of_categories(*categories: Any) -> Values:
     """The values of categories; the last one stands for what is missing, whose code is -1."""
     return take_apart([*categories, np.nan])
+
+
+def is_typed(dtype: object) -> bool:
+    """Whether a column of this type has numbers alone, and gaps."""
+    return isinstance(dtype, pd.Int64Dtype) or (isinstance(dtype, np.dtype) and dtype == np.float64)
 
 
 def _of_numbers(values: pd.Series) -> Values:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Protocol, Self
 
 import numpy as np
@@ -273,9 +274,8 @@ class SpaceCandidates:
         scores = score(drawn)
         if tried:
             scores = np.concatenate([scores, score(tried)])
-        vectors = np.concatenate([configurations.vectors for configurations in (*drawn, *tried)])
-        best = np.argsort(-scores, kind="stable")[:STARTS]
-        reached, of_reached = self._climb(vectors[best], scores[best], score, random)
+        best = np.array([*islice(_by_score([*drawn, *tried], scores), STARTS)])
+        reached, of_reached = self._climb(best, -np.sort(-scores)[:STARTS], score, random)
         groups = [self.space.configurations(reached), *drawn, *tried]
         return self.pick(groups, np.concatenate([of_reached, scores]), taken)
 
@@ -318,10 +318,10 @@ class SpaceCandidates:
         return Candidate(vector.tobytes(), self.space.configurations(vector[None]))
 
 
-def _by_score(groups: Sequence[Configurations], scores: Floats) -> Floats:
-    """(n, p) vectors, those of higher score first."""
-    vectors = np.concatenate([configurations.vectors for configurations in groups])
-    return vectors[np.argsort(-scores, kind="stable")]
+def _by_score(groups: Sequence[Configurations], scores: Floats) -> Iterator[Floats]:
+    """(n,) vectors, those of higher score first."""
+    vectors = [vector for configurations in groups for vector in configurations.vectors]
+    return (vectors[place] for place in np.argsort(-scores, kind="stable"))
 
 
 def _is_missing(value: object) -> bool:
