@@ -19,7 +19,7 @@ import numpy as np
 from metalearners.learners.factorization import gplvm
 from metalearners.learners.factorization.latent_kernel import LatentKernel
 from recommend.bo.acquisition import expected_improvement
-from tests.benchmarks.latent_search import LatentSearch, posterior
+from recommend.bo.simulation.factorization import LatentSearch, posterior
 
 LATENT, NOISE, MISSING = 20, 0.3, 0.2
 FEATURES = 4096

@@ -48,6 +48,7 @@ from metalearners.learners.factorization.model import (
 )
 from metalearners.learners.neighbours import NearestBest, NearestBestLearner, PortfolioLearner
 from recommend.bo.acquisition import XI, expected_improvement
+from recommend.bo.simulation.factorization import PAPER, LatentSearch
 from tests.benchmarks.factorization_baselines import (
     DRAWS,
     MOST,
@@ -60,7 +61,6 @@ from tests.benchmarks.factorization_baselines import (
     searched,
 )
 from tests.benchmarks.factorized_perceptron import Training
-from tests.benchmarks.latent_search import LatentSearch
 from tests.tables import runs_of_flow
 from warehouse.qualities import SHAPE
 from warehouse.queries import RunTable
@@ -71,7 +71,6 @@ FOLDS = 5
 EPOCHS = 300  # as in the paper
 TESTED = (1, 3, 10, 25, 50)
 SHOWN = (1, 2, 3, 5, 10, 15, 25, 50, 100, 200)
-PAPER = {"cold_pipelines": False, "cold_datasets": False, "scale": False}
 OURS: dict[str, dict[str, object]] = {
     "pmf": {},
     "pmf-no-encoder": {"cold_pipelines": False},

@@ -10,6 +10,7 @@ A method is written STRATEGY:SURROGATE/ACQUISITION~N+START, of which the surroga
                               surrogate
     random, random-2x         a configuration at random for every trial, or the better of two
     order                     what the meta-learner expects most of, in this order
+    pmf-paper                 matrix factorization as it was published (`simulation/factorization.py`)
 """
 
 from __future__ import annotations
@@ -25,15 +26,19 @@ from recommend.bo.warmstart import NO_START, OPTIMAL, ORACLE, get_start
 from warehouse.support.errors import BadOption, UnknownName
 
 ORDER = "order"
+PMF = "pmf-paper"
 RANDOM = {"random": 1, "random-2x": 2, "random-4x": 4}
 """Methods that draw so many configurations at random for one trial."""
+
+WHOLE = (*RANDOM, ORDER, PMF)
+"""Methods that are not made of parts."""
 
 _OWN = re.compile(r"(?P<name>[^/~]+)(/(?P<acquisition>[^/~]+))?(~(?P<every>[1-9]\d*))?")
 
 
 @dataclass(frozen=True)
 class Method:
-    """A way to search that is no order or random one."""
+    """A way to search that is made of parts."""
 
     strategy: str
     """One of `PEERS`, too."""
@@ -60,7 +65,7 @@ def parse(method: str) -> Method:
     own = _OWN.fullmatch(name)
     strategy, surrogate = _strategy_and_surrogate(own["name"] if own else name)
     if own is None or strategy.partition("@")[0] not in STRATEGIES or surrogate not in SURROGATES:
-        known = (*RANDOM, ORDER, *(f"{name}+START" for name in (*SURROGATES, *STRATEGIES, *PEERS)))
+        known = (*WHOLE, *(f"{name}+START" for name in (*SURROGATES, *STRATEGIES, *PEERS)))
         raise UnknownName(f"unknown method {method!r}; known are {', '.join(known)}")
     get_strategy(strategy)
     if own["acquisition"] is not None:
@@ -81,7 +86,9 @@ def check(method: str, kind: str) -> None:
     Raises:
         BadInput: it is refused.
     """
-    if method in (*RANDOM, ORDER):
+    if method == PMF and kind != "table":
+        raise BadOption(f"{PMF} searches configurations that were run: it takes tasks of the kind table")
+    if method in WHOLE:
         return
     name = parse(method).strategy
     if name in PEERS:

@@ -20,6 +20,7 @@ from metalearners import DEFAULT_LEARNER, new_learner
 from metalearners.encoding.training_data import runs_checksum, without_datasets
 from metalearners.judging.folds import families_of, folds_of
 from metalearners.learners.base import Model
+from metalearners.learners.factorization.model import Factorization
 from metalearners.learners.neighbours import OrderedFirst
 from recommend.bo.acquisition import TIMED
 from recommend.bo.optimizer import ALL_ROWS
@@ -27,7 +28,8 @@ from recommend.bo.runtime import RunningTimes, seconds_of
 from recommend.bo.scoring import Scorer
 from recommend.bo.selection import Parts, get_strategy
 from recommend.bo.simulation.alike import choices_of_most_correlated
-from recommend.bo.simulation.methods import ORDER, RANDOM, check, needs_times, parse
+from recommend.bo.simulation.factorization import PAPER, FactorizationSearch
+from recommend.bo.simulation.methods import ORDER, PMF, RANDOM, WHOLE, check, needs_times, parse
 from recommend.bo.simulation.peers import PEERS, new_peer
 from recommend.bo.simulation.searches import OrderedSearch, OwnSearch, RandomSearch, SearchMethod
 from recommend.bo.simulation.tasks import ModelTask, TableTask, Task
@@ -123,7 +125,7 @@ def simulate(
     suited = datasets_of(plan.kind, runs)
     for method in plan.methods:
         check(method, plan.kind)
-        if times is None and method not in (*RANDOM, ORDER) and needs_times(parse(method)):
+        if times is None and method not in WHOLE and needs_times(parse(method)):
             raise TooFewRuns(f"{method} weighs running times, and no run says how long it took")
     families, fold_of = families_of(runs), folds_of(runs, plan.folds)
     known = set(families.index)
@@ -324,6 +326,8 @@ def _new_search(
     if method == ORDER:
         expected = others.model(DEFAULT_LEARNER).predict(task.known.table, task.metafeatures).mean
         return OrderedSearch(task, np.argsort(-expected, kind="stable").tolist())
+    if method == PMF:
+        return FactorizationSearch(task, cast("Factorization", others.model("pmf", PAPER)))
     seed = int(random.integers(2**31))
     asked = parse(method)
     starts = [task.start(position) for position in _first(asked.start, task, others)]

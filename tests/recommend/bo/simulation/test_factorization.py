@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from metalearners.gp.kernels import Shape
 from metalearners.learners.factorization.latent_kernel import LatentKernel
-from tests.benchmarks.latent_search import LatentSearch, posterior
+from recommend.bo.simulation.factorization import LatentSearch, posterior
 
 
 def kernel(shape: Shape = "rbf", sigma2: float = 0.1) -> LatentKernel:
