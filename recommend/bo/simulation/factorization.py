@@ -13,7 +13,6 @@ Notation, beside that of `metalearners.learners.factorization.latent_kernel`
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from metalearners.learners.factorization.latent_kernel import LatentKernel
 from metalearners.learners.factorization.model import Factorization, MeasureLikelihood, ZeroMean
@@ -21,7 +20,7 @@ from recommend.bo.acquisition import expected_improvement
 from recommend.bo.candidates import Candidate
 from recommend.bo.optimizer import ALL_ROWS
 from recommend.bo.simulation.tasks import Task
-from warehouse.support.arrays import Floats
+from warehouse.support.arrays import Flags, Floats
 
 XI = 0.01
 """The paper's xi."""
@@ -87,7 +86,7 @@ class LatentSearch:
         self._trials += 1
         self.best = max(self.best, y)
 
-    def next(self, tried: npt.NDArray[np.bool_], xi: float = XI) -> int:
+    def next(self, tried: Flags, xi: float = XI) -> int:
         """Position of the configuration with the highest expected improvement, or mu before any trial.
 
         Args:
@@ -117,7 +116,7 @@ class FactorizationSearch:
         self._task = task
         self._likelihood = model.likelihood
         self._search = LatentSearch(model.latent.kernel, np.nan_to_num(X))
-        self._tried: npt.NDArray[np.bool_] = np.isnan(X).any(axis=1)
+        self._tried: Flags = np.asarray(np.isnan(X).any(axis=1))
         first = model.choose(table, task.metafeatures, model.mean.model.datasets or 1)
         self._first = [int(position) for position in first if not self._tried[position]]
 

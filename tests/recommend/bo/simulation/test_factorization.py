@@ -1,13 +1,20 @@
 """The paper's equation 7, and the search that is built on it."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from metalearners.encoding.training_data import without_datasets
 from metalearners.gp.kernels import Shape
 from metalearners.learners.factorization.latent_kernel import LatentKernel
-from recommend.bo.simulation.factorization import LatentSearch, posterior
+from metalearners.learners.factorization.learner import FactorizationLearner
+from recommend.bo.simulation.factorization import PAPER, FactorizationSearch, LatentSearch, posterior
+from recommend.bo.simulation.tasks import TableTask
+from tests.contracts.meta_learner import toy_metafeatures, toy_runs
+from warehouse.queries import RunTable
 
 
 def kernel(shape: Shape = "rbf", sigma2: float = 0.1) -> LatentKernel:
@@ -72,3 +79,56 @@ def test_a_search_goes_where_improvement_is_expected_and_not_where_it_was() -> N
     tried = np.zeros(9, dtype=bool)
     tried[[0, 8]] = True
     assert search.next(tried) in (6, 7)
+
+
+NEW = "toy:4"
+
+
+def tried_on_new_dataset(runs: RunTable, known: RunTable) -> list[int]:
+    """Rows that the paper's search tries, in order, with what was learned from `known`."""
+    pytest.importorskip("torch", reason="training needs the extra `pmf`")
+    metafeatures = toy_metafeatures()
+    model = FactorizationLearner(**PAPER, epochs=20).fit(
+        without_datasets(known, [NEW]), metafeatures.drop(index=NEW)
+    )
+    task = TableTask(runs, metafeatures, NEW)
+    search = FactorizationSearch(task, model)
+    tried = []
+    while asked := search.ask():
+        tried.append(int(asked[0].key))
+        search.tell(task.value(asked[0]))
+    return tried
+
+
+def test_the_search_of_the_paper_tries_every_row_once_and_the_better_half_first() -> None:
+    """Two families of datasets prefer opposite halves of the rows; trials tell which one this is."""
+    runs = toy_runs()
+    values = TableTask(runs, toy_metafeatures(), NEW).values
+    tried = tried_on_new_dataset(runs, runs)
+    assert sorted(tried) == list(range(len(values)))
+    better = set(np.argsort(-values)[:10].tolist())
+    assert better <= set(tried[:15])
+
+
+def test_what_nobody_ran_elsewhere_is_never_tried() -> None:
+    runs = toy_runs()
+    new, of_first = runs.runs["dataset"] == NEW, runs.runs["setup"] == "setup 0"
+    known = replace(runs, runs=runs.runs[~of_first | new])
+    (unknown,) = np.flatnonzero(runs.runs.loc[new, "setup"] == "setup 0")
+    assert sorted({*tried_on_new_dataset(known, known), int(unknown)}) == list(range(20))
+    assert unknown not in tried_on_new_dataset(known, known)
+
+
+def test_a_failure_teaches_nothing() -> None:
+    pytest.importorskip("torch", reason="training needs the extra `pmf`")
+    runs, metafeatures = toy_runs(), toy_metafeatures()
+    model = FactorizationLearner(**PAPER, epochs=1).fit(
+        without_datasets(runs, [NEW]), metafeatures.drop(index=NEW)
+    )
+    search = FactorizationSearch(TableTask(runs, metafeatures, NEW), model)
+    keys = []
+    for _ in range(20):
+        keys.append(search.ask()[0].key)
+        search.tell(None)
+    assert sorted(keys) == list(range(20))
+    assert search.ask() == []
