@@ -37,7 +37,7 @@ MAY_IMPORT = {
     "recommend": RECOMMEND - {"recommend"},
     "recommend.bo": RECOMMEND,
     "recommend.bo.tuning": {*RECOMMEND, "recommend.bo"},
-    "recommend.bo.simulation": {*RECOMMEND, "metalearners.judging", "recommend.bo"},
+    "recommend.bo.simulation": {*RECOMMEND, *LEARNERS, "metalearners.judging", "recommend.bo"},
     "recommend.bo.cli": {*RECOMMEND, "recommend.bo", "recommend.bo.tuning", "recommend.bo.simulation"},
 }
 """Folder or module -> folders that may be imported there; the innermost folder counts."""
