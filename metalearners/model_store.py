@@ -135,15 +135,7 @@ def trained_model(
         BadInput: an unknown learner, flow or measure, or no run to learn from.
     """
     untrained = new_learner(learner, settings)
-    origin = ModelOrigin(
-        learner=canonical_learner(learner),
-        settings=untrained.settings,
-        measure=canonical_measure(measure),
-        flow=f"openml:{flow}" if flow is not None and flow.isdecimal() else flow,
-        left_out=tuple(sorted(leave_out or ())),
-        warehouse_version=warehouse.version,
-        warehouse_fingerprint=warehouse.fingerprint,
-    )
+    origin = _origin(warehouse, learner, untrained.settings, measure, flow, leave_out)
     for place in _places(warehouse, cache_dir):
         if (place / origin.key).is_dir():
             try:
@@ -156,6 +148,37 @@ def trained_model(
     if isinstance(untrained, LongTraining):
         learn = partial(untrained.fit, watch=_watch(origin, folders[0], report))
     return _store(_train(learn, origin, warehouse), folders)
+
+
+def is_trained(
+    warehouse: Warehouse,
+    learner: str,
+    measure: str,
+    leave_out: Collection[str],
+    cache_dir: Path | None = None,
+) -> bool:
+    """Whether `trained_model` would find the model of the runs of all flows on the disk."""
+    origin = _origin(warehouse, learner, new_learner(learner).settings, measure, None, leave_out)
+    return any((place / origin.key).is_dir() for place in _places(warehouse, cache_dir))
+
+
+def _origin(
+    warehouse: Warehouse,
+    learner: str,
+    settings: Mapping[str, Any],
+    measure: str,
+    flow: str | None,
+    leave_out: Collection[str] | None,
+) -> ModelOrigin:
+    return ModelOrigin(
+        learner=canonical_learner(learner),
+        settings=settings,
+        measure=canonical_measure(measure),
+        flow=f"openml:{flow}" if flow is not None and flow.isdecimal() else flow,
+        left_out=tuple(sorted(leave_out or ())),
+        warehouse_version=warehouse.version,
+        warehouse_fingerprint=warehouse.fingerprint,
+    )
 
 
 def updated_model(

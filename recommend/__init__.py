@@ -18,11 +18,13 @@ from warehouse.support.exports import exported
 if TYPE_CHECKING:
     from ingest.reading.datasets import load_dataset
     from recommend.bo.tuning import Budget, Search, tune
+    from recommend.classifier import HeadstartClassifier
     from recommend.ranking import Recommendation, recommend
     from recommend.seeds import build_pipeline, read_seeds, write_seeds
 
 __all__ = [
     "Budget",
+    "HeadstartClassifier",
     "Recommendation",
     "Search",
     "build_pipeline",
@@ -37,6 +39,7 @@ __getattr__ = exported(
     __name__,
     {
         "Budget": "recommend.bo.tuning",
+        "HeadstartClassifier": "recommend.classifier",
         "Recommendation": "recommend.ranking",
         "Search": "recommend.bo.tuning",
         "build_pipeline": "recommend.seeds",

@@ -146,7 +146,7 @@ def recommend(
 
         print(json.dumps(export_document(document, output), indent=2))
     else:
-        print(_report(result, is_usual_measure=measure is None))
+        print(report(result, is_usual_measure=measure is None))
         if seeds is not None:
             print(f"\nSeeds written to {seeds}")
         if page is not None:
@@ -169,7 +169,7 @@ def _record(result: Recommendation, path: str | None) -> Path:
     return warehouse.path
 
 
-def _report(result: Recommendation, *, is_usual_measure: bool) -> str:
+def report(result: Recommendation, *, is_usual_measure: bool) -> str:
     """The recommendation as a person reads it."""
     dataset = result.dataset
     facts = (

@@ -19,19 +19,21 @@ import pandas as pd
 from ingest.flows import Flow, get_flow
 from ingest.keys import setup_of
 from ingest.reading.datasets import Dataset
-from ingest.running.cross_validation import class_codes, evaluate
+from ingest.running.cross_validation import class_codes, evaluate, evaluate_with_probabilities
 from ingest.running.experiments import planned_runs, task_of
 from ingest.running.limits import MEBIBYTE, Outcome, Processes, Trial, run_limited
 from ingest.running.plan import ENOUGH_MORE_ROWS, Plan, SplitRule, Tier
 from ingest.running.pool import Member
+from ingest.running.resampling import Split, tested_rows
 from ingest.running.rows import Run, description_tables, run_tables
 from metalearners.encoding.scores import oriented
 from recommend.cost import fit_seconds, worthwhile
 from recommend.own_trials import COLUMNS, OwnTrials, own_trials
 from recommend.ranking import RankingContext
 from warehouse.configurations.configuration import Configuration
+from warehouse.configurations.parameters import Value
 from warehouse.store import Warehouse
-from warehouse.support.arrays import Floats
+from warehouse.support.arrays import Floats, Positions
 from warehouse.support.console import duration
 
 HEAD = 8
@@ -84,8 +86,12 @@ class Heat:
     """1 = one split."""
     task: str
     procedure: str
+    tested: Positions
+    """(`test_rows`,) the rows that are predicted, one fold after the other."""
     results: Mapping[int, tuple[Run, Trial]] = field(default_factory=dict)
     """Place of an entrant -> what was run and what came of it."""
+    probabilities: Mapping[int, Floats] = field(default_factory=dict)
+    """Place of an entrant -> (`test_rows`, classes) what it predicted of these rows, where that is kept."""
 
 
 @dataclass(frozen=True)
@@ -183,6 +189,9 @@ def race(
     seconds: float,
     *,
     jobs: int | None = None,
+    head: int = HEAD,
+    longest_fit: float | None = None,
+    keeps_probabilities: bool = False,
     report: Callable[[RaceProgress], None] = lambda _: None,
 ) -> Race:
     """Race the head of the recommendation for `known.part`; it ends after about so many seconds.
@@ -193,13 +202,16 @@ def race(
 
     Args:
         jobs: runs at the same time; None = one for each processor.
+        head: configurations of the recommendation that enter.
+        longest_fit: seconds that one fit of these on all rows may be expected to take; None = no such limit.
+        keeps_probabilities: whether the rounds hold what was predicted, except by runs of the warehouse.
 
     Raises:
         KeyboardInterrupt: no round had ended.
     """
     began = time.monotonic()
-    entrants = _entrants(known)
-    rounds = _Rounds(known, entrants, jobs or _processors(), report)
+    entrants = _entrants(known, head, longest_fit)
+    rounds = _Rounds(known, entrants, jobs or _processors(), keeps_probabilities, report)
     heats: list[Heat] = []
     decisions: dict[int, str] = {}
     standing = list(range(len(entrants)))
@@ -257,6 +269,7 @@ class _Rounds:
         known: RankingContext,
         entrants: Sequence[Entrant],
         jobs: int,
+        keeps_probabilities: bool,
         report: Callable[[RaceProgress], None],
     ) -> None:
         n = len(known.part.features)
@@ -268,6 +281,7 @@ class _Rounds:
         self._known = known
         self._entrants = entrants
         self._jobs = jobs
+        self._keeps_probabilities = keeps_probabilities
         self._report = report
 
     def affordable(
@@ -304,6 +318,7 @@ class _Rounds:
         train_rows, test_rows = resampling.sizes(len(part.features))
         repetitions = list(resampling.splits(class_codes(part), seed))
         made = _made_before(self._known, list(of_places.values()))
+        work = _evaluate_and_keep if self._keeps_probabilities else evaluate
         done = 0
 
         def evaluated(run: Run) -> Trial:
@@ -313,7 +328,7 @@ class _Rounds:
             if left <= 0:
                 return Trial(Outcome.timeout, None, "not begun", 0.0)
             return run_limited(
-                evaluate,
+                work,
                 run.configuration.algorithm,
                 dict(run.configuration.values),
                 part,
@@ -331,8 +346,22 @@ class _Rounds:
                 done += 1
                 self._report(RaceProgress(train_rows, done, len(of_places)))
         results = {place: (run, trial) for (place, run), trial in zip(of_places.items(), trials, strict=True)}
+        probabilities: dict[int, Floats] = {}
+        for place, (run, trial) in results.items():
+            if isinstance(trial.result, tuple):
+                measured, predicted = trial.result
+                results[place] = (run, replace(trial, result=measured))
+                if predicted is not None:
+                    probabilities[place] = predicted
         return Heat(
-            train_rows, test_rows, resampling.folds, task_of(part, self._plan, tier), resampling.name, results
+            train_rows,
+            test_rows,
+            resampling.folds,
+            task_of(part, self._plan, tier),
+            resampling.name,
+            tested_rows(repetitions[0]),
+            results,
+            probabilities,
         )
 
     def _expected(self, places: Sequence[int], tier: Tier, heats: Sequence[Heat]) -> Floats:
@@ -360,13 +389,49 @@ class _Rounds:
         return np.nan_to_num(fit) * resampling.folds * resampling.repeats * PREDICTING
 
 
-def _entrants(known: RankingContext) -> list[Entrant]:
+def can_be_raced(dataset: Dataset) -> bool:
+    """Whether a class has a row for each of the folds that a race splits the rows into."""
+    folds = Plan((), (), splits=SPLITS).resampling(len(dataset.features), Tier()).folds
+    return bool(np.bincount(class_codes(dataset)).max() >= folds)
+
+
+def seconds_on_all_rows(race: Race, known: RankingContext) -> dict[int, float]:
+    """Place of an entrant -> expected seconds of one fit on all rows, by its last run that ended."""
+    expected: dict[int, float] = {}
+    n = len(race.dataset.features)
+    for heat in race.heats:
+        places = [place for place, (_, trial) in heat.results.items() if trial.outcome is not Outcome.timeout]
+        table = known.all_runs.configurations.of_setups([race.entrants[place].setup for place in places])
+        sized = [known.metafeatures().copy() for _ in range(2)]
+        sized[0]["NumberOfInstances"], sized[1]["NumberOfInstances"] = heat.train_rows, n
+        here, there = (fit_seconds(known.warehouse, table, size).seconds for size in sized)
+        took = np.array([heat.results[place][1].seconds for place in places]) / heat.folds
+        expected |= dict(zip(places, took * np.fmax(there / here, 1), strict=True))
+    return expected
+
+
+def _evaluate_and_keep(
+    flow: str,
+    values: Mapping[str, Value],
+    dataset: Dataset,
+    repetitions: Sequence[Sequence[Split]],
+    *,
+    seed: int,
+) -> tuple[dict[str, float], Floats | None]:
+    """`evaluate` for one repetition, with what it predicted."""
+    (splits,) = repetitions
+    return evaluate_with_probabilities(flow, values, dataset, splits, seed=seed)
+
+
+def _entrants(known: RankingContext, n: int, longest_fit: float | None) -> list[Entrant]:
     """The head of the recommendation and the defaults, the most important first."""
     metafeatures, configurations = known.metafeatures(), known.configurations
     predictor = known.predictor()
     seconds = fit_seconds(known.warehouse, configurations, metafeatures).seconds
     among = worthwhile(seconds, predictor.predict(configurations, metafeatures).mean)
-    best = among[predictor.choose(configurations.take(among), metafeatures, HEAD)]
+    if longest_fit is not None and not (seconds[among] > longest_fit).all():
+        among = among[~(seconds[among] > longest_fit)]
+    best = among[predictor.choose(configurations.take(among), metafeatures, n)]
     candidates = list(known.candidates.items())
     defaults = _defaults(known)
     head = [

@@ -414,6 +414,18 @@ def recommend(
             f"a race runs configurations, and Headstart does not build {', '.join(sorted(foreign))}"
         )
     raced = None if verify is None else _raced(known, verify, jobs, report)
+    return recommended(known, top, strategy=strategy, budget=budget, raced=raced)
+
+
+def recommended(
+    known: RankingContext,
+    top: int,
+    *,
+    strategy: str = "top",
+    budget: float | None = None,
+    raced: Race | None = None,
+) -> Recommendation:
+    """The recommendation for what is known of a dataset and came of a race; arguments as for `recommend`."""
     trials, failures = known.trials, known.failures
     if raced is not None:
         trials, failures = raced.trials, failures | raced.failures
@@ -445,7 +457,7 @@ def recommend(
     on_dataset = {} if trials is None else dict(trials.measured)
     names = dict(known.warehouse.sql("SELECT dataset, name FROM datasets").itertuples(index=False, name=None))
     return Recommendation(
-        dataset=dataset,
+        dataset=known.dataset,
         configurations=[
             RankedConfiguration(
                 rank=rank,
@@ -475,7 +487,7 @@ def recommend(
         candidates=len(candidates),
         not_installed=flows_to_install(known.runs, set(known.flows)),
         fit_factor=factor,
-        not_built={} if flows else not_built(known.runs, known.candidates.values()),
+        not_built={} if known.flows else not_built(known.runs, known.candidates.values()),
         race=raced,
     )
 

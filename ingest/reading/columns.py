@@ -72,15 +72,32 @@ def _tidied_words(column: pd.Series) -> pd.Series:
 
 def _tidied_distinct(words: pd.Series) -> pd.Series:
     """Distinct words as numbers or dates where all are, else without blanks around; markers are missing."""
-    words = words.str.strip()
-    lower = words.str.lower()
-    words = words.mask(lower.isin(MISSING_MARKERS))
-    without_gaps = words.mask(lower.isin(MISSING_AMONG_NUMBERS))
+    words = _without_markers(words)
+    without_gaps = _without_gaps(words)
     numbers = as_numbers(without_gaps)
     if numbers is not None:
         return _tidied_numbers(numbers)
     dates = as_dates(without_gaps)
     return words if dates is None else dates
+
+
+def _without_markers(words: pd.Series) -> pd.Series:
+    words = words.str.strip()
+    return words.mask(words.str.lower().isin(MISSING_MARKERS))
+
+
+def _without_gaps(words: pd.Series) -> pd.Series:
+    """The words where numbers or dates are expected."""
+    return words.mask(words.str.lower().isin(MISSING_AMONG_NUMBERS))
+
+
+def as_words(column: pd.Series) -> pd.Series:
+    """A column of any form as `str`, without making numbers or dates of words that look like them."""
+    if not (column.dtype == object or isinstance(column.dtype, pd.StringDtype)):
+        return labels(tidied(column))
+    codes, distinct = pd.factorize(column.where(column.isna(), column.map(label)))
+    words = _without_markers(pd.Series(distinct, dtype="str"))
+    return words.reindex(codes).set_axis(column.index)
 
 
 # ---- numbers -------------------------------------------------------------------------------------
@@ -145,9 +162,11 @@ _LOOKS_LIKE_DATE = re.compile(
     r"|\d{1,2}[-/. ](?:\d{1,2}|[A-Za-z]{3,9})[-/. ]\d{2,4}(?: .*)?"
     r"|[A-Za-z]{3,9} \d{1,2},? \d{4}"
 )
+ISO = "ISO8601"
+"""Name of the format of ISO's dates, in the terms of pandas."""
 # Where day and month cannot be told apart, the first format that fits all values is taken.
 _DATE_FORMATS = (
-    *("ISO8601", "%Y/%m/%d", "%Y.%m.%d", "%m/%d/%Y", "%d/%m/%Y", "%d.%m.%Y", "%d-%m-%Y", "%m-%d-%Y"),
+    *(ISO, "%Y/%m/%d", "%Y.%m.%d", "%m/%d/%Y", "%d/%m/%Y", "%d.%m.%Y", "%d-%m-%Y", "%m-%d-%Y"),
     *("%m/%d/%y", "%d/%m/%y", "%d.%m.%y", "%d %b %Y", "%d-%b-%Y", "%d-%b-%y", "%d %B %Y"),
     *("%b %d, %Y", "%B %d, %Y", "%m/%d/%Y %H:%M", "%d/%m/%Y %H:%M", "%d.%m.%Y %H:%M"),
     *("%m/%d/%y %H:%M", "%d/%m/%y %H:%M", "%d.%m.%y %H:%M"),
@@ -160,12 +179,31 @@ def as_dates(words: pd.Series) -> pd.Series | None:
 
     Times with a zone are brought to UTC. `1/2/2020` is read as month/day/year as long as all fit.
     """
+    found = _dates_and_format(words)
+    return None if found is None else found[0]
+
+
+def date_format(column: pd.Series) -> str | None:
+    """The format in which a column of words holds dates; None where it holds other things, or datetimes."""
+    if not (column.dtype == object or isinstance(column.dtype, pd.StringDtype)):
+        return None
+    found = _dates_and_format(_without_gaps(as_words(pd.Series(column.dropna().unique()))))
+    return None if found is None else found[1]
+
+
+def dates_of_format(words: pd.Series, date_format: str) -> pd.Series:
+    """The words as datetime64; NaT for those that are no dates of the format."""
+    is_iso = date_format == ISO
+    dates = pd.to_datetime(words, format=date_format, errors="coerce", utc=is_iso)
+    return (dates.dt.tz_localize(None) if is_iso else dates).astype("datetime64[us]")
+
+
+def _dates_and_format(words: pd.Series) -> tuple[pd.Series, str] | None:
     present = words.dropna()
     if present.empty or not all(map(_LOOKS_LIKE_DATE.fullmatch, present.iloc[:20])):
         return None
-    for date_format in _DATE_FORMATS:
-        is_iso = date_format == "ISO8601"
-        dates = pd.to_datetime(words, format=date_format, errors="coerce", utc=is_iso)
+    for name in _DATE_FORMATS:
+        dates = dates_of_format(words, name)
         if dates.notna().sum() == len(present):
-            return (dates.dt.tz_localize(None) if is_iso else dates).astype("datetime64[us]")
+            return dates, name
     return None

@@ -59,7 +59,12 @@ def read_table(source: str | Path | pd.DataFrame) -> RawTable:
         raise UnreadableInput("the table has columns but no rows")
     names = _texts(raw.frame.columns)
     repeated = frozenset(name for name, count in Counter(names).items() if count > 1)
-    return replace(raw, frame=raw.frame.set_axis(list(_unique(names)), axis=1), repeated=repeated)
+    return replace(raw, frame=raw.frame.set_axis(column_names(raw.frame.columns), axis=1), repeated=repeated)
+
+
+def column_names(names: Iterable[Hashable]) -> list[str]:
+    """Names of columns as text that occurs once; see `read_table`."""
+    return list(_unique(_texts(names)))
 
 
 def _read_file(path: Path) -> RawTable:

@@ -174,6 +174,15 @@ def _without_main() -> Iterator[None]:
             vars(main).update(kept)
 
 
+def start_server() -> None:
+    """Have the fork server import what it imports, in the background, before the first process is asked for."""
+    from multiprocessing import forkserver
+
+    _server()
+    with _without_main():
+        forkserver.ensure_running()
+
+
 def _server() -> Any:
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["ingest.running.preload"])

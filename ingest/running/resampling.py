@@ -6,7 +6,7 @@ configuration may be fitted on; the same dataset, fidelity and seed give every c
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -75,6 +75,11 @@ class Resampling:
         if self.train_rows is None or len(train) <= self.train_rows:
             return train
         return train[stratified_sample(codes[train], self.train_rows, seed)]
+
+
+def tested_rows(splits: Sequence[Split]) -> Rows:
+    """The rows that are tested, one split after the other."""
+    return np.concatenate([test for _, test in splits])
 
 
 def hold_out(codes: Rows, every: int, seed: int) -> Split:

@@ -36,6 +36,7 @@ MAY_IMPORT = {
     "recommend.html": STORE,
     "recommend": RECOMMEND - {"recommend"},
     "recommend.bo": RECOMMEND,
+    "recommend.classifier": {*RECOMMEND, "recommend.bo.tuning"},
     "recommend.bo.tuning": {*RECOMMEND, "recommend.bo"},
     "recommend.bo.simulation": {*RECOMMEND, *LEARNERS, "metalearners.judging", "recommend.bo"},
     "recommend.bo.cli": {*RECOMMEND, "recommend.bo", "recommend.bo.tuning", "recommend.bo.simulation"},

@@ -14,17 +14,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from ingest.running.cross_validation import measures_of_probabilities
-from ingest.running.resampling import Split
+from ingest.running.resampling import Split, tested_rows
 from metalearners.encoding.scores import oriented
 from warehouse.support.arrays import Floats, Positions
 
 MOST_ROWS = 10_000
 """Rows that classifiers are chosen on; ranking more of them for an area takes long."""
-
-
-def tested_rows(splits: Sequence[Split]) -> Positions:
-    """The rows that are tested, one split after the other."""
-    return np.concatenate([test for _, test in splits])
 
 
 def voting_rows(splits: Sequence[Split]) -> Positions:

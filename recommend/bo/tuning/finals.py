@@ -21,9 +21,9 @@ from ingest.running.cross_validation import (
     measures_of_probabilities,
 )
 from ingest.running.limits import MEBIBYTE, Outcome, Processes, Trial, run_limited
-from ingest.running.resampling import Split
+from ingest.running.resampling import Split, tested_rows
 from metalearners.encoding.scores import oriented
-from recommend.bo.tuning.ensembles import averaged, select_ensemble, tested_rows, voting_rows
+from recommend.bo.tuning.ensembles import averaged, select_ensemble, voting_rows
 from recommend.bo.tuning.history import Entry
 from recommend.bo.tuning.scores import scored
 from recommend.bo.tuning.setup import splits_of

@@ -1,0 +1,347 @@
+"""A scikit-learn classifier that asks for a recommendation, verifies it on the data, and fits what won.
+
+Everything happens in `fit`, within its budget: the recommendation, the race of its head beside usual defaults
+(`recommend.racing`), and the fit of the winner, or of an ensemble, on all rows.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+import warnings
+from dataclasses import dataclass, replace
+from multiprocessing import current_process
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from joblib import effective_n_jobs
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
+
+from ingest.flows import get_flow
+from ingest.reading.columns import label
+from ingest.reading.datasets import Dataset
+from ingest.reading.new_rows import Columns
+from ingest.running.cross_validation import MEASURES, TIMES, class_codes
+from ingest.running.limits import start_server
+from metalearners import DEFAULT_LEARNER
+from metalearners.model_store import is_trained
+from recommend.bo.tuning.ensembles import averaged, select_ensemble
+from recommend.racing import Race, can_be_raced, race, seconds_on_all_rows
+from recommend.racing import record as record_race
+from recommend.ranking import RankingContext, Recommendation, ranking_context, recommended
+from recommend.usual_measure import usual_measure
+from warehouse.configurations.configuration import Configuration
+from warehouse.measures import canonical_measure
+from warehouse.store import Warehouse
+from warehouse.support.arrays import Floats, Positions
+from warehouse.support.errors import BadOption, Failed
+
+RACED = tuple(name for name in MEASURES if name not in TIMES)
+"""Measures that a configuration may be chosen by."""
+RESERVED, RESERVED_FOR_ENSEMBLE = 0.25, 0.5
+"""Shares of the time after the recommendation that are kept for fits on all rows; heuristics."""
+LEAST = 3.0
+"""Seconds below which nothing is raced, and which a fit may take however small the budget; a heuristic."""
+
+
+class HeadstartClassifier(ClassifierMixin, BaseEstimator):
+    """A classifier that finds its configuration with what runs on other datasets taught.
+
+    `fit` takes a data frame with numbers, categories, booleans, dates, texts and missing values, or an array.
+    Roles of columns are told as for `recommend`; cast a column to `category` to have numbers taken as
+    categories. Infinite numbers count as missing.
+
+    Args:
+        budget: seconds that a fit may take in all. Where they suffice for nothing else, the first
+            recommendation is fitted without a race, and takes what it takes.
+        top: configurations of the recommendation that are raced, beside the defaults of LightGBM, CatBoost,
+            random forests and logistic regression.
+        ensemble: picks of an ensemble of those that were raced to the end (Caruana et al. 2004), whose
+            probabilities are averaged; 0 = the winner alone.
+        measure: what to be good at, a name or an alias of `warehouse.measures`; None = accuracy, or the area
+            under the ROC curve where one class has 90 % of the rows.
+        warehouse: directory of the warehouse to learn from; None = the user's, else the bundled starter. The
+            first use of one that has no trained model takes half a minute more.
+        record: whether the runs of the race are written to the warehouse.
+        n_jobs: runs of the race at the same time; None = 1, -1 = one a processor.
+        random_state: seed of what is fitted on all rows. The splits of the race are always the same.
+
+    Attributes:
+        classes_: (k,) labels of the classes, sorted.
+        n_features_in_: number of columns.
+        feature_names_in_: their names, where all are text.
+        recommendation_: what `recommend` would say; None of its rows are in a pickle, which leaves it out.
+        race_: what verified it; None where there was no time, or too few rows. A pickle leaves it out, too.
+        best_configuration_: the configuration that was fitted, or the first of the ensemble.
+        weights_: configuration -> its weight in the ensemble; the winner alone has 1.
+        pipelines_: fitted pipelines, in the order of `weights_`.
+
+    Example:
+        >>> from sklearn.datasets import load_iris
+        >>> X, y = load_iris(return_X_y=True, as_frame=True)
+        >>> classifier = HeadstartClassifier(budget=1, random_state=0).fit(X, y)
+        >>> bool(classifier.score(X, y) > 0.9)
+        True
+    """
+
+    def __init__(
+        self,
+        budget: float = 60.0,
+        top: int = 3,
+        *,
+        ensemble: int = 0,
+        measure: str | None = None,
+        warehouse: str | Path | None = None,
+        record: bool = False,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.budget = budget
+        self.top = top
+        self.ensemble = ensemble
+        self.measure = measure
+        self.warehouse = warehouse
+        self.record = record
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> HeadstartClassifier:
+        """Find a configuration for these rows, and fit it on all of them.
+
+        Args:
+            X: (n, columns) data frame or array.
+            y: (n,) labels of the classes.
+
+        Raises:
+            BadInput: a parameter that can't be, or no column to learn from.
+            KeyboardInterrupt: the user ended it; nothing that it began goes on.
+        """
+        end = time.monotonic() + self.budget
+        self._check_parameters()
+        # Daemons, such as workers of multiprocessing's pools, may not have children.
+        is_raced = self.budget > LEAST and not current_process().daemon
+        if is_raced:
+            start_server()  # takes seconds, beside the recommendation
+        validate_data(self, X, y, skip_check_array=True)  # which refuses to do without y
+        frame = self._frame(X, reset=True)
+        codes = self._class_codes(y, len(frame))
+        self._columns, features = Columns.read_first(frame)
+        name = str(getattr(y, "name", None) or "class")
+        known = self._known(classes_dataset(self._columns, features, codes, self.classes_, name))
+        known.metafeatures()
+        self.race_ = self._raced(known, end - time.monotonic()) if is_raced else None
+        self.recommendation_ = recommended(known, self.top, raced=self.race_)
+        left = max(end - time.monotonic(), LEAST)
+        wanted = wanted_configurations(self.recommendation_, known, self.ensemble, left)
+        self._fit_first(wanted, features, codes, end)
+        if self.record and self.race_ is not None:
+            record_race(self.race_, Warehouse.create(self.warehouse))
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """(n,) the most probable class of each row."""
+        probabilities = self.predict_proba(X)
+        predicted: np.ndarray = self.classes_[probabilities.argmax(axis=1)]
+        return predicted
+
+    def predict_proba(self, X: Any) -> Floats:
+        """(n, k) probability of each of `classes_`."""
+        check_is_fitted(self)
+        rows = self._columns.read(self._frame(X, reset=False))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of categories that the first rows did not have
+            predicted = [pipeline.predict_proba(rows) for pipeline in self.pipelines_]
+        return averaged(predicted, [*self.weights_.values()])
+
+    def explain(self) -> str:
+        """What is recommended and why, and what came of the race, as `recommend` prints it.
+
+        Raises:
+            NotFittedError: it is not fitted, or comes out of a pickle.
+        """
+        from recommend.cli import report
+
+        check_is_fitted(
+            self, "recommendation_", msg="there is no recommendation: not fitted, or from a pickle"
+        )
+        return report(self.recommendation_, is_usual_measure=self.measure is None)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = tags.input_tags.string = tags.input_tags.categorical = True
+        return tags
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What predicts; the recommendation and its race hold the rows that were learned from."""
+        state: dict[str, Any] = super().__getstate__()
+        return {name: value for name, value in state.items() if name not in ("recommendation_", "race_")}
+
+    def _check_parameters(self) -> None:
+        if not self.budget > 0:
+            raise BadOption(f"budget must be more than 0 seconds, not {self.budget}")
+        if self.top < 1:
+            raise BadOption(f"top must be 1 or more, not {self.top}")
+        if self.ensemble < 0:
+            raise BadOption(f"ensemble must be 0 or more picks, not {self.ensemble}")
+        if self.measure is not None and (measure := canonical_measure(self.measure)) not in RACED:
+            raise BadOption(f"{measure} is not what a fit is chosen by; these are: {', '.join(RACED)}")
+        if self.record:
+            Warehouse.check_writable(self.warehouse)
+
+    def _frame(self, X: Any, *, reset: bool) -> pd.DataFrame:
+        """The rows as a data frame, with as many columns and the same names as before unless `reset`."""
+        if isinstance(X, pd.DataFrame):
+            validate_data(self, X, reset=reset, skip_check_array=True)
+            return X
+        values = validate_data(self, X, reset=reset, dtype=None, ensure_all_finite=False)
+        return pd.DataFrame(values, columns=[f"x{place}" for place in range(values.shape[1])]).infer_objects()
+
+    def _class_codes(self, y: Any, n: int) -> Positions:
+        """(n,) position of each row's class among `classes_`, which this finds."""
+        y = column_or_1d(y, warn=True)
+        if pd.isna(y).any():
+            raise ValueError("Input y contains NaN: each row needs a class")
+        check_classification_targets(y)
+        check_consistent_length(range(n), y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError("y has 1 class; a classifier needs rows of two or more")
+        return np.asarray(codes, dtype=np.intp)
+
+    def _known(self, dataset: Dataset) -> RankingContext:
+        """What the warehouse knows for the dataset, without a training that the budget has no time for."""
+        warehouse = Warehouse.open(self.warehouse)
+        measure = self.measure or usual_measure(dataset, warehouse)
+        known = ranking_context(dataset, warehouse=warehouse, measure=measure, leave_out=False)
+        if known.left_out and not is_trained(warehouse, DEFAULT_LEARNER, known.measure, known.left_out):
+            # There is only a model that has seen runs on this dataset: they count as those on any other.
+            known = replace(known, same=frozenset(), left_out={})
+        return known
+
+    def _raced(self, known: RankingContext, left: float) -> Race | None:
+        """The race, if there are time and rows for one."""
+        reserved = left * (RESERVED_FOR_ENSEMBLE if self.ensemble else RESERVED)
+        if left - reserved < LEAST or not can_be_raced(known.part):
+            return None
+        raced = race(
+            known,
+            left - reserved,
+            jobs=effective_n_jobs(self.n_jobs),
+            head=self.top,
+            longest_fit=reserved,
+            keeps_probabilities=self.ensemble > 0,
+        )
+        if raced.interrupted:
+            raise KeyboardInterrupt
+        return raced
+
+    def _fit_first(self, wanted: list[Wanted], features: pd.DataFrame, codes: Positions, end: float) -> None:
+        """Fit those of `wanted` that have a weight, as long as there is time, else the first that can be."""
+        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        fitted: dict[Configuration, Any] = {}
+        weights: dict[Configuration, float] = {}
+        failure: Exception | None = None
+        for one in wanted:
+            if fitted and (one.weight == 0 or one.seconds > end - time.monotonic()):
+                continue
+            flow = get_flow(one.configuration.algorithm)
+            pipeline = flow.pipeline(one.configuration.values, self._columns.roles, seed=seed)
+            if not hasattr(pipeline, "predict_proba"):
+                pipeline = CalibratedClassifierCV(pipeline, cv=3, ensemble=False)
+            try:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")  # as in the race: not converged, rare class
+                    fitted[one.configuration] = pipeline.fit(features, codes)
+            except Exception as error:  # noqa: BLE001 (whatever a library raises, the next one may do)
+                failure = error
+            else:
+                weights[one.configuration] = one.weight or 1.0
+        if not fitted:
+            raise Failed("none of the configurations could be fitted") from failure
+        total = sum(weights.values())
+        self.weights_ = {configuration: weight / total for configuration, weight in weights.items()}
+        self.pipelines_ = list(fitted.values())
+        self.best_configuration_ = next(iter(fitted))
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A configuration that may be fitted on all rows."""
+
+    configuration: Configuration
+    seconds: float
+    """Expected of the fit; NaN = unknown."""
+    weight: float = 0.0
+    """In the ensemble, or 1 where one alone is wanted; 0 = should all others fail."""
+
+
+def wanted_configurations(
+    recommendation: Recommendation, known: RankingContext, picks: int, seconds: float
+) -> list[Wanted]:
+    """Configurations to fit in so many seconds: those with a weight, then what there is beside them.
+
+    Raced ones come before others, as the race ordered them. One that is expected to take longer comes after
+    all that are not, however good it is.
+
+    Args:
+        picks: of an ensemble; 0 = none.
+    """
+    expected = {one.configuration: one.fit_seconds or math.nan for one in recommendation.configurations}
+    order: list[Configuration] = []
+    raced = recommendation.race
+    if raced is not None:
+        timed = seconds_on_all_rows(raced, known)
+        entrants = [(place, raced.entrants[place]) for place in raced.order]
+        order = [one.configuration for _, one in entrants if one.setup not in raced.failures]
+        expected |= {one.configuration: timed[place] for place, one in entrants if place in timed}
+    ranked = [one.configuration for one in recommendation.configurations]
+    everything = [Wanted(one, expected.get(one, math.nan)) for one in dict.fromkeys([*order, *ranked])]
+    short = [one for one in everything if not one.seconds > seconds]
+    long = sorted((one for one in everything if one.seconds > seconds), key=lambda one: one.seconds)
+    first, *others = [*short, *long]
+    weights = ensemble_weights(raced, picks) if raced is not None and picks else {}
+    members = [
+        replace(one, weight=weights[one.configuration]) for one in short if one.configuration in weights
+    ]
+    if not members:
+        return [replace(first, weight=1.0), *others]
+    members.sort(key=lambda one: -one.weight)
+    return [*members, *(one for one in [first, *others] if one.configuration not in weights)]
+
+
+def ensemble_weights(raced: Race, picks: int) -> dict[Configuration, float]:
+    """Weights of those that were raced to the end, chosen by what they predicted in the last round."""
+    if not raced.standing:
+        return {}
+    last = raced.heats[-1]
+    places = [place for place in raced.standing if place in last.probabilities]
+    if not places:
+        return {}
+    actual = class_codes(raced.dataset)[last.tested]
+    chosen = select_ensemble([last.probabilities[place] for place in places], actual, raced.measure, picks)
+    return {raced.entrants[places[member]].configuration: weight for member, weight in chosen.items()}
+
+
+def classes_dataset(
+    columns: Columns, features: pd.DataFrame, codes: Positions, classes: np.ndarray, name: str
+) -> Dataset:
+    """Rows with their classes as `recommend` takes them."""
+    words = [label(one) for one in classes.tolist()]
+    if len(set(words)) < len(words):  # 1 and "1"
+        words = [str(place) for place in range(len(classes))]
+    target = pd.Categorical.from_codes(codes, categories=pd.Index(words, dtype="str"))
+    return Dataset(
+        name="frame",
+        features=features,
+        target=pd.Series(target, name=name),
+        roles=columns.roles,
+        target_choice=f"{name!r} is the target because it was given",
+        note=None,
+        source="data frame",
+    )
