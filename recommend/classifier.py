@@ -32,6 +32,7 @@ from ingest.running.limits import start_server
 from metalearners import DEFAULT_LEARNER
 from metalearners.model_store import is_trained
 from recommend.bo.tuning.ensembles import averaged, select_ensemble
+from recommend.cost import fit_seconds
 from recommend.racing import Race, can_be_raced, race, seconds_on_all_rows
 from recommend.racing import record as record_race
 from recommend.ranking import RankingContext, Recommendation, ranking_context, recommended
@@ -45,12 +46,12 @@ from warehouse.support.errors import BadOption, Failed
 RACED = tuple(name for name in MEASURES if name not in TIMES)
 """Measures that a configuration may be chosen by."""
 RESERVED, RESERVED_FOR_ENSEMBLE = 0.25, 0.5
-"""Shares of the time after the recommendation that are kept for fits on all rows; heuristics."""
+"""Shares of the time after the recommendation that are at most kept for fits on all rows; heuristics."""
 LEAST = 3.0
 """Seconds below which nothing is raced, and which a fit may take however small the budget; a heuristic."""
 
 
-class HeadstartClassifier(ClassifierMixin, BaseEstimator):
+class HeadstartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
     """A classifier that finds its configuration with what runs on other datasets taught.
 
     `fit` takes a data frame with numbers, categories, booleans, dates, texts and missing values, or an array.
@@ -226,7 +227,9 @@ class HeadstartClassifier(ClassifierMixin, BaseEstimator):
 
     def _raced(self, known: RankingContext, left: float) -> Race | None:
         """The race, if there are time and rows for one."""
-        reserved = left * (RESERVED_FOR_ENSEMBLE if self.ensemble else RESERVED)
+        seconds = fit_seconds(known.warehouse, known.configurations, known.metafeatures()).seconds
+        share, fits = (RESERVED_FOR_ENSEMBLE, self.ensemble) if self.ensemble else (RESERVED, 1)
+        reserved = min(left * share, fits * float(np.nan_to_num(seconds).max()))
         if left - reserved < LEAST or not can_be_raced(known.part):
             return None
         raced = race(

@@ -44,7 +44,7 @@ class Columns:
         return cls(roles, formats), pd.DataFrame(features, index=named.index)
 
     def read(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """Later rows with the same columns in the same order; what does not fit a column's role is missing."""
+        """Later rows of the same columns in the same order; what does not fit a column's role is missing."""
         named = frame.set_axis([*self.roles], axis=1).reset_index(drop=True)
         return pd.DataFrame(
             {name: self._in_role(named[name], name) for name in self.roles}, index=named.index

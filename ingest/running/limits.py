@@ -175,7 +175,7 @@ def _without_main() -> Iterator[None]:
 
 
 def start_server() -> None:
-    """Have the fork server import what it imports, in the background, before the first process is asked for."""
+    """Have the fork server import its modules in the background, before the first process is asked for."""
     from multiprocessing import forkserver
 
     _server()
