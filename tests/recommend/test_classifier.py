@@ -1,0 +1,389 @@
+"""The scikit-learn classifier: what it takes, what it fits, what it leaves behind."""
+
+import multiprocessing
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from time import sleep
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.utils.estimator_checks import estimator_checks_generator
+
+from ingest.flows import Flow
+from ingest.metafeatures import compute_metafeatures
+from ingest.reading.datasets import load_dataset
+from ingest.running.cross_validation import class_codes
+from ingest.running.limits import Outcome, Trial, run_limited
+from recommend import HeadstartClassifier, racing, ranking
+from recommend.classifier import ensemble_weights, wanted_configurations
+from recommend.racing import Entrant, Heat, Race, race
+from recommend.ranking import RankingContext, ranking_context, recommended
+from tests.recommend.conftest import numbers
+from warehouse.configurations.configuration import Configuration
+from warehouse.qualities import GROUPS
+from warehouse.store import Warehouse
+from warehouse.support.errors import BadInput
+
+AT_ONCE = 0.01
+"""Seconds that suffice for no race."""
+LONG = 600.0
+"""Seconds that no race here needs."""
+
+
+def of_numbers(rows: int, seed: int = 50) -> tuple[pd.DataFrame, pd.Series]:
+    frame = numbers(rows, seed)
+    return frame[["x", "z"]], frame["class"]
+
+
+@pytest.fixture
+def classifier(small_world: Path) -> HeadstartClassifier:
+    """One that races nothing."""
+    return HeadstartClassifier(AT_ONCE, warehouse=str(small_world), random_state=0)
+
+
+@pytest.fixture
+def trees_lose(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Says what comes of each run of a race, and notes the algorithms that ran."""
+    ran: list[str] = []
+
+    def run(_function: object, flow: str, *_arguments: object, **_limits: object) -> Trial:
+        ran.append(flow)
+        value = 0.9 if flow == "logistic_regression" else 0.6
+        return Trial(Outcome.success, {"predictive_accuracy": value}, None, 0.1)
+
+    monkeypatch.setattr(racing, "run_limited", run)
+    return ran
+
+
+# ---- scikit-learn --------------------------------------------------------------------------------
+
+
+def checks() -> list[Any]:
+    made = estimator_checks_generator(HeadstartClassifier(AT_ONCE))
+    return [pytest.param(check, id=getattr(check, "func", check).__name__) for _, check in made]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("check", checks())
+def test_scikit_learn_accepts_it(
+    classifier: HeadstartClassifier,
+    check: Callable[[BaseEstimator], None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Datasets are described by their sizes alone here, which takes half the time."""
+    monkeypatch.setattr(
+        ranking, "compute_metafeatures", lambda part, _: compute_metafeatures(part, GROUPS["simple"])
+    )
+    check(clone(classifier))
+
+
+def test_it_races_in_the_processes_of_a_cross_validation_at_the_end_of_a_pipeline(
+    classifier: HeadstartClassifier,
+) -> None:
+    rows, classes = of_numbers(120)
+    pipeline = make_pipeline(FunctionTransformer(), classifier.set_params(budget=6))
+    scores = cross_val_score(pipeline, rows, classes, cv=2, n_jobs=2, error_score="raise")
+    assert (scores > 0.5).all()
+
+
+def test_importing_it_imports_no_torch() -> None:
+    command = "import sys, recommend; recommend.HeadstartClassifier; print('torch' in sys.modules)"
+    result = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "False"
+
+
+# ---- what it takes -------------------------------------------------------------------------------
+
+
+def mixed(rows: int = 120) -> tuple[pd.DataFrame, np.ndarray]:
+    """A column of every kind, all with gaps; the class is told by the month of `day`."""
+    rng = np.random.default_rng(0)
+    days = pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 360, rows), unit="D")
+    words = ["late and never paid for anything", "came early and paid at once in full"]
+    frame = pd.DataFrame(
+        {
+            "amount": rng.normal(size=rows).round(2).astype(str),
+            "day": days.strftime("%d/%m/%Y"),
+            "moment": days,
+            "city": rng.choice(["01", "2", "Oslo"], rows),
+            "colour": pd.Categorical(rng.choice(["red", "blue"], rows)),
+            "paid": rng.choice([True, False], rows),
+            "remark": [f"{rng.choice(words)} {number}" for number in range(rows)],
+            "row": np.arange(rows),
+        }
+    )
+    frame["city"] = frame["city"].where(rng.random(rows) > 0.1)
+    frame["amount"] = frame["amount"].where(rng.random(rows) > 0.1, "?")
+    frame["day"] = frame["day"].where(rng.random(rows) > 0.1)
+    return frame, np.where(days.month > 6, "late", "early")
+
+
+def test_frames_with_columns_of_every_kind_are_taken(classifier: HeadstartClassifier) -> None:
+    rows, classes = mixed()
+    classifier.fit(rows, classes)
+    assert classifier.feature_names_in_.tolist() == list(rows)
+    assert classifier.recommendation_.dataset.roles == {
+        "amount": "numeric",
+        "day": "date",
+        "moment": "date",
+        "city": "categorical",
+        "colour": "categorical",
+        "paid": "boolean",
+        "remark": "text",
+        "row": "identifier",
+    }
+    assert classifier.score(rows, classes) > 0.9
+
+
+def test_a_row_alone_is_predicted_as_among_others(classifier: HeadstartClassifier) -> None:
+    """Neither `01/02/2024` nor `2` says alone whether it is a day in February, or a category."""
+    rows, classes = mixed()
+    together = classifier.fit(rows, classes).predict_proba(rows)
+    alone = [classifier.predict_proba(rows.iloc[[place]])[0] for place in range(10)]
+    np.testing.assert_allclose(alone, together[:10])
+
+
+def test_what_was_never_seen_is_no_reason_to_fail(classifier: HeadstartClassifier) -> None:
+    rows, classes = mixed()
+    strange = pd.DataFrame(
+        {
+            "amount": ["much"],
+            "day": ["soon"],
+            "moment": [pd.NaT],
+            "city": ["Rome"],
+            "colour": [None],
+            "paid": [None],
+            "remark": [None],
+            "row": ["x"],
+        }
+    )
+    probabilities = classifier.fit(rows, classes).predict_proba(strange)
+    assert probabilities.sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize("labels", [[1, 2], [True, False], ["NA", "?"], [0.5, -1.0], ["1", "1.0"]])
+def test_labels_of_any_kind_come_back_as_they_were(
+    classifier: HeadstartClassifier, labels: list[object]
+) -> None:
+    rows, classes = of_numbers(60)
+    y = np.array(labels)[(classes == "b").to_numpy(int)]
+    if y.dtype == float:
+        y = y.astype(object).astype(str)
+    predicted = classifier.fit(rows, y).predict(rows)
+    assert classifier.classes_.dtype == y.dtype
+    assert set(predicted) == set(y.tolist())
+
+
+@pytest.mark.parametrize(
+    ("parameters", "complaint"),
+    [
+        ({"budget": 0}, "budget must be more than 0 seconds, not 0"),
+        ({"top": 0}, "top must be 1 or more"),
+        ({"ensemble": -1}, "ensemble must be 0 or more picks"),
+        ({"measure": "wall_clock_time_millis"}, "is not what a fit is chosen by"),
+        ({"measure": "beauty"}, "beauty"),
+        ({"warehouse": "nowhere"}, "nowhere"),
+    ],
+)
+def test_what_can_not_be_is_refused(
+    classifier: HeadstartClassifier, parameters: dict[str, Any], complaint: str
+) -> None:
+    with pytest.raises(BadInput, match=complaint):
+        classifier.set_params(**parameters).fit(*of_numbers(60))
+
+
+def test_rows_without_a_column_to_learn_from_are_refused(classifier: HeadstartClassifier) -> None:
+    with pytest.raises(BadInput, match="no column to learn from"):
+        classifier.fit(np.ones((30, 2)), np.arange(30) % 2)
+
+
+# ---- what it fits --------------------------------------------------------------------------------
+
+
+def test_without_time_the_first_recommendation_is_fitted(classifier: HeadstartClassifier) -> None:
+    classifier.fit(*of_numbers(900))
+    assert classifier.race_ is None
+    assert len(classifier.recommendation_.configurations) == 3
+    assert classifier.best_configuration_ == classifier.recommendation_.configurations[0].configuration
+    assert classifier.best_configuration_.algorithm == "decision_tree"
+    assert classifier.weights_ == {classifier.best_configuration_: 1.0}
+
+
+def test_with_time_what_won_the_race_is_fitted(
+    classifier: HeadstartClassifier, trees_lose: list[str]
+) -> None:
+    """Trees win on all large datasets that are known, and not on this one."""
+    classifier.set_params(budget=LONG, top=4).fit(*of_numbers(900))
+    assert classifier.race_ is not None
+    assert len(classifier.race_.entrants) == 5  # one default is no head of the recommendation
+    assert {"decision_tree", "logistic_regression"} == set(trees_lose)
+    assert classifier.best_configuration_.algorithm == "logistic_regression"
+    assert classifier.pipelines_[0].named_steps["classifier"].__class__.__name__ == "LogisticRegression"
+
+
+def test_real_races_end_in_time_and_leave_nothing_running(classifier: HeadstartClassifier) -> None:
+    rows, classes = of_numbers(120)
+    before = multiprocessing.active_children()  # of joblib
+    classifier.set_params(budget=20, ensemble=3, n_jobs=2).fit(rows, classes)
+    assert classifier.race_ is not None
+    assert sum(classifier.weights_.values()) == pytest.approx(1)
+    assert len(classifier.pipelines_) == len(classifier.weights_)
+    members = [pipeline.predict_proba(rows) for pipeline in classifier.pipelines_]
+    mean = np.average(members, axis=0, weights=list(classifier.weights_.values()))
+    np.testing.assert_allclose(classifier.predict_proba(rows), mean)
+    assert set(multiprocessing.active_children()) <= {*before}
+
+
+@pytest.mark.usefixtures("trees_lose")
+def test_where_the_time_does_not_end_a_race_equal_seeds_give_equal_classifiers(
+    small_world: Path,
+) -> None:
+    rows, classes = of_numbers(300)
+    first, again = (
+        HeadstartClassifier(LONG, warehouse=small_world, random_state=3).fit(rows, classes) for _ in range(2)
+    )
+    assert first.best_configuration_ == again.best_configuration_
+    np.testing.assert_array_equal(first.predict_proba(rows), again.predict_proba(rows))
+
+
+def test_classes_with_fewer_rows_than_a_race_has_folds_are_not_raced(
+    small_world: Path, trees_lose: list[str]
+) -> None:
+    rows, classes = of_numbers(18)
+    fitted = HeadstartClassifier(LONG, warehouse=small_world).fit(rows, classes)
+    assert fitted.race_ is None
+    assert trees_lose == []
+
+
+def test_a_configuration_that_fails_is_no_end(
+    classifier: HeadstartClassifier, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows, classes = of_numbers(900)
+    first, second = (
+        one.configuration for one in classifier.fit(rows, classes).recommendation_.configurations[:2]
+    )
+    pipeline = Flow.pipeline
+
+    def failing(flow: Flow, values: Any, roles: Any, *, seed: int) -> Any:
+        if Configuration(flow.name, values) == first:
+            return make_pipeline(FunctionTransformer(lambda _: 1 / 0), pipeline(flow, values, roles))
+        return pipeline(flow, values, roles, seed=seed)
+
+    monkeypatch.setattr(Flow, "pipeline", failing)
+    assert classifier.fit(rows, classes).best_configuration_ == second
+
+
+def known_of(world: Path) -> RankingContext:
+    return ranking_context(
+        load_dataset(numbers(900, seed=50)), warehouse=Warehouse.open(world), leave_out=False
+    )
+
+
+@pytest.mark.usefixtures("trees_lose")
+def test_what_takes_too_long_comes_after_all_that_does_not(small_world: Path) -> None:
+    """Runs of a race took a tenth of a second each, for one fit and more."""
+    known = known_of(small_world)
+    raced = recommended(known, 3, raced=race(known, LONG, jobs=1, head=3))
+    in_time = wanted_configurations(raced, known, 0, LONG)
+    assert [one.weight for one in in_time] == [1.0] + [0.0] * (len(in_time) - 1)
+    assert in_time[0].configuration.algorithm == "logistic_regression"
+    too_short = wanted_configurations(raced, known, 0, 1e-9)
+    seconds = [one.seconds for one in too_short if not np.isnan(one.seconds)]
+    assert seconds == sorted(seconds)
+    assert {one.configuration for one in too_short} == {one.configuration for one in in_time}
+
+
+def test_an_ensemble_is_of_what_predicts_best_together(small_world: Path) -> None:
+    """One entrant is right on the first three of four rows, the other on the last three: together on all."""
+    known = known_of(small_world)
+    entrants = [
+        Entrant(Configuration(name, {}), name, place, False)
+        for place, name in enumerate(("decision_tree", "logistic_regression", "naive_bayes"), start=1)
+    ]
+    actual = class_codes(known.part)[:4]
+    sure, unsure = 0.9, 0.4
+    right = np.array([[sure, sure, sure, unsure], [unsure, sure, sure, sure], [unsure] * 4])
+    of_class = np.eye(2)[actual]
+    heat = Heat(
+        100,
+        4,
+        1,
+        "",
+        "",
+        np.arange(4),
+        probabilities={
+            place: np.where(of_class == 1, share[:, None], 1 - share[:, None])
+            for place, share in enumerate(right)
+        },
+    )
+    result = Race(known.part, "predictive_accuracy", entrants, [heat], {}, [0, 1, 2], 1.0, False, None)
+    assert ensemble_weights(result, 5) == {entrants[0].configuration: 0.5, entrants[1].configuration: 0.5}
+    assert ensemble_weights(replace(result, standing=[]), 5) == {}
+
+
+# ---- what is left behind -------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("trees_lose")
+def test_runs_are_written_to_the_warehouse_only_where_that_is_asked_for(
+    small_world: Path, tmp_path: Path
+) -> None:
+    world = Warehouse.open(small_world).export(tmp_path / "world")
+    fitted = HeadstartClassifier(LONG, warehouse=world.path, random_state=0).fit(*of_numbers(300))
+    assert Warehouse.open(world.path).version == world.version
+    fitted.set_params(record=True).fit(*of_numbers(300))
+    assert fitted.race_ is not None
+    written = Warehouse.open(world.path).sql("SELECT count(*) AS n FROM runs WHERE train_rows IS NOT NULL")
+    assert written["n"].item() == sum(len(heat.results) for heat in fitted.race_.heats)
+
+
+def test_a_pickle_predicts_and_holds_no_rows(classifier: HeadstartClassifier) -> None:
+    rows, classes = mixed()
+    classifier.fit(rows.assign(city="a secret place"), classes)
+    content = pickle.dumps(classifier)
+    assert b"paid at once" not in content.replace(b"a secret place", b"")
+    copy = pickle.loads(content)
+    np.testing.assert_array_equal(copy.predict(rows), classifier.predict(rows))
+    with pytest.raises(NotFittedError, match="from a pickle"):
+        copy.explain()
+
+
+def test_it_explains_what_recommend_says(classifier: HeadstartClassifier) -> None:
+    text = classifier.fit(*of_numbers(900)).explain()
+    assert text.startswith("frame: 900 rows, 2 classes")
+    assert "Decision tree" in text
+    with pytest.raises(NotFittedError):
+        clone(classifier).explain()
+
+
+def test_an_interrupt_ends_the_fit_and_its_processes(
+    classifier: HeadstartClassifier, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl-C comes when the first run of the race has begun."""
+    before = multiprocessing.active_children()
+    timers: list[threading.Timer] = []
+
+    def run(_function: object, *_arguments: object, processes: Any, **_limits: object) -> Trial:
+        timers.append(threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)))
+        timers[0].start()
+        return run_limited(sleep, LONG, seconds=LONG, memory=2**30, processes=processes)
+
+    monkeypatch.setattr(racing, "run_limited", run)
+    with pytest.raises(KeyboardInterrupt):
+        classifier.set_params(budget=LONG).fit(*of_numbers(900))
+    assert set(multiprocessing.active_children()) <= {*before}
+    assert not hasattr(classifier, "pipelines_")
