@@ -69,7 +69,8 @@ class HeadstartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             under the ROC curve where one class has 90 % of the rows.
         warehouse: directory of the warehouse to learn from; None = the user's, else the bundled starter. The
             first use of one that has no trained model takes half a minute more.
-        record: whether the runs of the race are written to the warehouse.
+        record: whether the runs of the race are written to the warehouse. The next fit learns from them,
+            which takes it half a minute more.
         n_jobs: runs of the race at the same time; None = 1, -1 = one a processor.
         random_state: seed of what is fitted on all rows. The splits of the race are always the same.
 
@@ -77,7 +78,8 @@ class HeadstartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         classes_: (k,) labels of the classes, sorted.
         n_features_in_: number of columns.
         feature_names_in_: their names, where all are text.
-        recommendation_: what `recommend` would say; None of its rows are in a pickle, which leaves it out.
+        recommendation_: what is recommended after the race (`recommend.Recommendation`). It holds the rows
+            that were learned from, so a pickle leaves it out.
         race_: what verified it; None where there was no time, or too few rows. A pickle leaves it out, too.
         best_configuration_: the configuration that was fitted, or the first of the ensemble.
         weights_: configuration -> its weight in the ensemble; the winner alone has 1.
@@ -125,18 +127,18 @@ class HeadstartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         end = time.monotonic() + self.budget
         self._check_parameters()
-        # Daemons, such as workers of multiprocessing's pools, may not have children.
-        is_raced = self.budget > LEAST and not current_process().daemon
-        if is_raced:
-            start_server()  # takes seconds, beside the recommendation
         validate_data(self, X, y, skip_check_array=True)  # which refuses to do without y
         frame = self._frame(X, reset=True)
         codes = self._class_codes(y, len(frame))
+        # Daemons, such as workers of multiprocessing's pools, may not have children.
+        may_race = self.budget > LEAST and can_be_raced(codes) and not current_process().daemon
+        if may_race:
+            start_server()  # takes seconds, beside the recommendation
         self._columns, features = Columns.read_first(frame)
         name = str(getattr(y, "name", None) or "class")
         known = self._known(classes_dataset(self._columns, features, codes, self.classes_, name))
         known.metafeatures()
-        self.race_ = self._raced(known, end - time.monotonic()) if is_raced else None
+        self.race_ = self._raced(known, end - time.monotonic()) if may_race else None
         self.recommendation_ = recommended(known, self.top, raced=self.race_)
         left = max(end - time.monotonic(), LEAST)
         wanted = wanted_configurations(self.recommendation_, known, self.ensemble, left)
@@ -226,11 +228,11 @@ class HeadstartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return known
 
     def _raced(self, known: RankingContext, left: float) -> Race | None:
-        """The race, if there are time and rows for one."""
+        """The race, if there is time for one."""
         seconds = fit_seconds(known.warehouse, known.configurations, known.metafeatures()).seconds
         share, fits = (RESERVED_FOR_ENSEMBLE, self.ensemble) if self.ensemble else (RESERVED, 1)
         reserved = min(left * share, fits * float(np.nan_to_num(seconds).max()))
-        if left - reserved < LEAST or not can_be_raced(known.part):
+        if left - reserved < LEAST:
             return None
         raced = race(
             known,

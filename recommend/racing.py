@@ -389,10 +389,10 @@ class _Rounds:
         return np.nan_to_num(fit) * resampling.folds * resampling.repeats * PREDICTING
 
 
-def can_be_raced(dataset: Dataset) -> bool:
-    """Whether a class has a row for each of the folds that a race splits the rows into."""
-    folds = Plan((), (), splits=SPLITS).resampling(len(dataset.features), Tier()).folds
-    return bool(np.bincount(class_codes(dataset)).max() >= folds)
+def can_be_raced(codes: Positions) -> bool:
+    """Whether a class has a row for each of the folds that a race splits rows with these classes into."""
+    folds = Plan((), (), splits=SPLITS).resampling(len(codes), Tier()).folds
+    return bool(np.bincount(codes).max() >= folds)
 
 
 def seconds_on_all_rows(race: Race, known: RankingContext) -> dict[int, float]:
