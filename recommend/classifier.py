@@ -28,7 +28,7 @@ from ingest.reading.columns import label
 from ingest.reading.datasets import Dataset
 from ingest.reading.new_rows import Columns
 from ingest.running.cross_validation import MEASURES, TIMES, class_codes
-from ingest.running.limits import start_server
+from ingest.running.limits import start_server, wait_for_server
 from metalearners import DEFAULT_LEARNER
 from metalearners.model_store import is_trained
 from recommend.bo.tuning.ensembles import averaged, select_ensemble
@@ -138,6 +138,8 @@ class HeadstartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         name = str(getattr(y, "name", None) or "class")
         known = self._known(classes_dataset(self._columns, features, codes, self.classes_, name))
         known.metafeatures()
+        if may_race:
+            wait_for_server()
         self.race_ = self._raced(known, end - time.monotonic()) if may_race else None
         self.recommendation_ = recommended(known, self.top, raced=self.race_)
         left = max(end - time.monotonic(), LEAST)

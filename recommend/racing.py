@@ -397,16 +397,18 @@ def can_be_raced(codes: Positions) -> bool:
 
 def seconds_on_all_rows(race: Race, known: RankingContext) -> dict[int, float]:
     """Place of an entrant -> expected seconds of one fit on all rows, by its last run that ended."""
+    table = known.all_runs.configurations.of_setups([entrant.setup for entrant in race.entrants])
+    sized = known.metafeatures().copy()
+    on_all = fit_seconds(known.warehouse, table, sized).seconds
     expected: dict[int, float] = {}
-    n = len(race.dataset.features)
     for heat in race.heats:
-        places = [place for place, (_, trial) in heat.results.items() if trial.outcome is not Outcome.timeout]
-        table = known.all_runs.configurations.of_setups([race.entrants[place].setup for place in places])
-        sized = [known.metafeatures().copy() for _ in range(2)]
-        sized[0]["NumberOfInstances"], sized[1]["NumberOfInstances"] = heat.train_rows, n
-        here, there = (fit_seconds(known.warehouse, table, size).seconds for size in sized)
-        took = np.array([heat.results[place][1].seconds for place in places]) / heat.folds
-        expected |= dict(zip(places, took * np.fmax(there / here, 1), strict=True))
+        sized["NumberOfInstances"] = heat.train_rows
+        grows = np.fmax(on_all / fit_seconds(known.warehouse, table, sized).seconds, 1)
+        expected |= {
+            place: trial.seconds / heat.folds * float(grows[place])
+            for place, (_, trial) in heat.results.items()
+            if trial.outcome is not Outcome.timeout
+        }
     return expected
 
 

@@ -183,6 +183,11 @@ def start_server() -> None:
         forkserver.ensure_running()
 
 
+def wait_for_server() -> None:
+    """Wait until the fork server can start a process at once."""
+    run_limited(os.getpid, seconds=60.0, memory=256 * MEBIBYTE)
+
+
 def _server() -> Any:
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["ingest.running.preload"])
