@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from time import sleep
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -23,18 +24,17 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-from ingest.flows import Flow
-from ingest.metafeatures import compute_metafeatures
+import recommend.classifier
+from ingest.flows import Flow, get_flow
 from ingest.reading.datasets import load_dataset
 from ingest.running.cross_validation import class_codes
 from ingest.running.limits import Outcome, Trial, run_limited
-from recommend import HeadstartClassifier, racing, ranking
+from recommend import HeadstartClassifier, racing
 from recommend.classifier import ensemble_weights, wanted_configurations
 from recommend.racing import Entrant, Heat, Race, race
 from recommend.ranking import RankingContext, ranking_context, recommended
 from tests.recommend.conftest import numbers
 from warehouse.configurations.configuration import Configuration
-from warehouse.qualities import GROUPS
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput
 
@@ -77,25 +77,39 @@ def checks() -> list[Any]:
     return [pytest.param(check, id=getattr(check, "func", check).__name__) for _, check in made]
 
 
+@pytest.fixture
+def told_recommendation(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Says what is recommended, so that a fit takes milliseconds."""
+    logistic = Configuration("logistic_regression", get_flow("logistic_regression").default())
+    recommendation = SimpleNamespace(
+        configurations=[SimpleNamespace(configuration=logistic, fit_seconds=None)], race=None
+    )
+    known = SimpleNamespace(left_out={}, metafeatures=dict)
+    monkeypatch.setattr(recommend.classifier, "ranking_context", lambda *_, **__: known)
+    monkeypatch.setattr(recommend.classifier, "recommended", lambda *_, **__: recommendation)
+
+
+@pytest.mark.usefixtures("told_recommendation")
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("check", checks())
 def test_scikit_learn_accepts_it(
-    classifier: HeadstartClassifier,
-    check: Callable[[BaseEstimator], None],
-    monkeypatch: pytest.MonkeyPatch,
+    classifier: HeadstartClassifier, check: Callable[[BaseEstimator], None]
 ) -> None:
-    """Datasets are described by their sizes alone here, which takes half the time."""
-    monkeypatch.setattr(
-        ranking, "compute_metafeatures", lambda part, _: compute_metafeatures(part, GROUPS["simple"])
-    )
     check(clone(classifier))
 
 
-def test_it_races_in_the_processes_of_a_cross_validation_at_the_end_of_a_pipeline(
+@pytest.mark.parametrize("classes", ["aabb", "aabbc", "abababababab"])
+def test_few_rows_are_enough(classifier: HeadstartClassifier, classes: str) -> None:
+    rows = np.arange(len(classes)).reshape(-1, 1)
+    predicted = classifier.fit(rows, [*classes]).predict(rows)
+    assert set(predicted) <= set(classes)
+
+
+def test_it_is_cross_validated_in_processes_at_the_end_of_a_pipeline(
     classifier: HeadstartClassifier,
 ) -> None:
     rows, classes = of_numbers(120)
-    pipeline = make_pipeline(FunctionTransformer(), classifier.set_params(budget=6))
+    pipeline = make_pipeline(FunctionTransformer(), classifier)
     scores = cross_val_score(pipeline, rows, classes, cv=2, n_jobs=2, error_score="raise")
     assert (scores > 0.5).all()
 
