@@ -88,18 +88,21 @@ def main() -> None:
 def chosen_tables(folder: Path, warehouse: Warehouse, n: int) -> tuple[list[Dataset], dict[str, str]]:
     """The tables, and key -> name of the datasets of their families in the warehouse."""
     families = families_of(warehouse.run_table(None, ACCURACY, related=False))
-    index = pd.read_csv(folder / "index.csv", index_col="name")
-    usable = []
-    for file in find_datasets(folder):
-        if LEAST <= index.loc[file.path.stem, "rows"] <= MOST:
-            dataset = load_dataset(file.path, target=file.target, rare_classes="drop")
-            known = ranking_context(dataset, warehouse=warehouse)
-            if known.left_out and half_of(families[next(iter(known.left_out))]) == "reporting":
-                usable.append((dataset, known.left_out))
-    usable.sort(key=lambda pair: len(pair[0].features))
+    keys = warehouse.sql("SELECT name, dataset FROM datasets").set_index("name")["dataset"]
+    rows = pd.read_csv(folder / "index.csv", index_col="name")["rows"]
+    usable = [
+        file
+        for file in find_datasets(folder)
+        if LEAST <= rows[file.path.stem] <= MOST
+        and half_of(families.get(keys.get(file.path.stem), "")) == "reporting"
+    ]
+    usable.sort(key=lambda file: rows[file.path.stem])
     chosen = [usable[place] for place in np.linspace(0, len(usable) - 1, n).round().astype(int)]
-    without = {key: name for _, left_out in chosen for key, name in left_out.items()}
-    return [dataset for dataset, _ in chosen], without
+    tables = [load_dataset(file.path, target=file.target, rare_classes="drop") for file in chosen]
+    without: dict[str, str] = {}
+    for dataset in tables:
+        without |= ranking_context(dataset, warehouse=warehouse).left_out
+    return tables, without
 
 
 def judged(dataset: Dataset, without: Mapping[str, str], budget: float) -> dict[str, Any]:
