@@ -170,12 +170,12 @@ class HeadstartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Raises:
             NotFittedError: it is not fitted, or comes out of a pickle.
         """
-        from recommend.cli import report
+        from recommend.printing import in_words
 
         check_is_fitted(
             self, "recommendation_", msg="there is no recommendation: not fitted, or from a pickle"
         )
-        return report(self.recommendation_, is_usual_measure=self.measure is None)
+        return in_words(self.recommendation_, is_usual_measure=self.measure is None, details=False)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

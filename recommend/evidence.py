@@ -1,35 +1,121 @@
-"""Evidence of a recommendation: the most similar datasets, what was good there, and what is not known."""
+"""Evidence of a recommendation: the datasets that count, what was good there, and what is not known.
+
+Notation
+    d         datasets that the model has learned from
+    weights   (d,) how much each counts for the new one (`Contributions.weights`)
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
-from warehouse.qualities import SHAPE
+from metalearners.encoding.scores import oriented
+from metalearners.learners.base import Model
+from warehouse.configurations.table import ConfigurationTable
+from warehouse.queries import RunTable
+from warehouse.support.arrays import Flags
 
-NEAREST = 3
-"""How many similar datasets a recommendation names."""
+if TYPE_CHECKING:
+    from metalearners.learners.contributions import Contributions
+
+SUPPORTERS = 2
+"""How many datasets that speak for a configuration a recommendation names."""
+NAMED = 3
+"""How many of the datasets that count most a recommendation names."""
 
 
-def nearest_datasets(known: pd.DataFrame, metafeatures: pd.Series) -> pd.Series:
-    """The most similar datasets with their distance, the nearest first; empty if none can be compared.
+@dataclass(frozen=True)
+class Place:
+    """Where a configuration came on a dataset, among all that ran there."""
 
-    The distance is the root mean square over the meta-features of the dataset's shape, each on a log scale
-    and divided by its standard deviation over the known datasets. What is missing on either side does not
-    count.
+    dataset: str
+    """Key."""
+    place: int
+    """1 = nothing was better."""
+    of: int
+    value: float
+    """Of the measure."""
 
-    Args:
-        known: (datasets, qualities)
-        metafeatures: quality -> value of the new dataset.
-    """
-    mine = np.log1p(metafeatures.reindex(SHAPE))
-    others = np.log1p(known.reindex(columns=SHAPE))
-    spread = others.std(ddof=0).replace(0.0, np.nan)
-    squares = ((others - mine) / spread) ** 2
-    distances: pd.Series = squares.mean(axis="columns").pow(0.5).dropna()
-    return distances.nsmallest(NEAREST)
+
+@dataclass(frozen=True)
+class Evidence:
+    """What the default learner goes by: a weight for each dataset that it has learned from."""
+
+    contributions: Contributions
+    keys: Sequence[str]
+    """(d,) the datasets, in the order of the model."""
+    runs: RunTable
+    """What the model has learned from."""
+
+    @cached_property
+    def weights(self) -> pd.Series:
+        """Key -> weight, the heaviest first."""
+        return pd.Series(self.contributions.weights, index=list(self.keys)).sort_values(
+            ascending=False, kind="stable"
+        )
+
+    @cached_property
+    def distances(self) -> pd.Series:
+        """Key -> what all meta-features together take from the logarithm of the kernel."""
+        return pd.Series(self.contributions.trait_distances().sum(axis=1), index=list(self.keys))
+
+    def supporters(self, configurations: ConfigurationTable, complements: Flags) -> list[list[Place]]:
+        """Of each configuration, where it came on the datasets that speak for it most and on which it ran.
+
+        Args:
+            configurations: n of them.
+            complements: (n,) which of them complement the first: of these only datasets count that speak
+                for it rather than for the first, and where it was better than that.
+        """
+        added = self.contributions.of_datasets(configurations)[1]
+        setups = [str(setup) for setup in configurations.setups]
+        values_of = self._values(setups)
+        first = values_of[setups[0]]
+        found = []
+        for setup, own, is_complement in zip(setups, added, complements, strict=True):
+            values = values_of[setup]
+            if is_complement:
+                own = own - added[0]
+                ahead = values.reindex(first.index) - first
+                values = values[ahead.index[oriented(ahead.to_numpy(), self.runs.measure) > 0]]
+            order = np.argsort(-own, kind="stable")
+            keys = [self.keys[place] for place in order if own[place] > 0]
+            found.append([self._place(key, values[key]) for key in keys if key in values.index][:SUPPORTERS])
+        return found
+
+    def _values(self, setups: Sequence[str]) -> dict[str, pd.Series]:
+        """Setup -> dataset -> value of the measure that it had there."""
+        table = self.runs.runs
+        own = table[table["setup"].isin(list(setups)).to_numpy()].drop_duplicates(["setup", "dataset"])
+        of_setup = own["setup"].to_numpy()
+        return {setup: own[of_setup == setup].set_index("dataset")["value"].astype(float) for setup in setups}
+
+    def _place(self, dataset: str, value: float) -> Place:
+        there = self.runs.runs["value"].to_numpy()[(self.runs.runs["dataset"] == dataset).to_numpy()]
+        better = oriented(there, self.runs.measure) > oriented(np.array([value]), self.runs.measure)
+        return Place(dataset, 1 + int(better.sum()), len(there), float(value))
+
+
+def evidence_for(model: Model, runs: RunTable, metafeatures: pd.Series) -> Evidence | None:
+    """What `model`, which has learned from `runs`, goes by; None where it is no `FunctionalPCA`."""
+    from metalearners.learners.contributions import Contributions
+    from metalearners.learners.functional_pca import FunctionalPCA
+
+    if not isinstance(model, FunctionalPCA):
+        return None
+    keys = pd.unique(runs.runs["dataset"])
+    if len(keys) > len(model.coefficients):  # it learns nothing where all runs are equal
+        values = runs.runs.groupby("dataset", sort=False)["value"]
+        keys = (values.max() > values.min()).loc[lambda varies: varies].index.to_numpy()
+    if len(keys) != len(model.coefficients) or not len(keys):
+        return None
+    return Evidence(Contributions(model, metafeatures), [str(key) for key in keys], runs)
 
 
 SIZES = ("NumberOfInstances", "NumberOfFeatures", "NumberOfClasses")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -26,11 +26,13 @@ from ingest.reading.targets import alternatives
 from metalearners import DEFAULT_LEARNER
 from metalearners.encoding.scores import oriented, standard_scores
 from metalearners.encoding.training_data import without_datasets
+from metalearners.gp.conditioned import Conditioned
 from metalearners.model_store import StoredModel, trained_model
-from metalearners.predictions import Predictor
+from metalearners.predictions import InOwnUnit, Predictor
 from recommend.candidates import find_candidates, flow_of, flows_to_install, not_built
+from recommend.cautions import Caution, cautions
 from recommend.cost import Choice, choose_within, fit_seconds, worthwhile
-from recommend.evidence import Outside, nearest_datasets, outside_of_known, scores_on
+from recommend.evidence import NAMED, Outside, Place, evidence_for, outside_of_known, scores_on
 from recommend.expectations import Expectation, expectations
 from recommend.own_trials import OwnTrials, failures_on, own_trials, runs_on
 from recommend.seeds import SCHEMA, STRATEGIES, choose_delta
@@ -43,11 +45,12 @@ from warehouse.measures import canonical_measure
 from warehouse.qualities import GROUPS
 from warehouse.queries import RunTable
 from warehouse.store import Warehouse
-from warehouse.support.arrays import Positions
+from warehouse.support.arrays import Flags, Floats, Positions
 from warehouse.support.errors import BadOption, TooFewRuns, UnknownName, UnusableDataset
 from warehouse.support.parallel import one_thread
 
 if TYPE_CHECKING:
+    from recommend.explanation import Explanation
     from recommend.racing import Race, RaceProgress
 
 
@@ -62,7 +65,7 @@ class RankedConfiguration:
     std: float | None
     """Standard deviation of the score around `predicted`, where the learner states one."""
     on_nearest: float | None
-    """Mean standard score that it had on the most similar datasets; None if it was not run there."""
+    """Mean standard score that it had on the datasets that count most; None if it was not run there."""
     delta: float | None
     """The delta that chose it (eq. 6.2), None where it was chosen for its prediction alone."""
     on_dataset: float | None
@@ -73,6 +76,11 @@ class RankedConfiguration:
     """What a run is expected to give in the unit of the measure; None where only scores are known."""
     flow: SearchedFlow
     """The algorithm: a `Flow` where Headstart builds it."""
+    beats_first: float | None = None
+    """Probability of beating the first one, where it was chosen to complement that rather than for its own
+    expectation."""
+    places: Sequence[Place] = ()
+    """Where it came on the datasets that speak for it most."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +93,7 @@ class Recommendation:
     measure: str
     metafeatures: pd.Series
     nearest: list[tuple[str, float]]
-    """Names of the most similar datasets of the warehouse, with their distance."""
+    """Names of the datasets that count most, with their distance; empty where the learner weighs none."""
     outside: list[Outside]
     """Sizes of the dataset beyond those that are known."""
     left_out: list[str]
@@ -107,6 +115,9 @@ class Recommendation:
     """Key -> title of flows of the warehouse that were left out, since Headstart does not build them."""
     race: Race | None = None
     """What verified it; None = nothing did."""
+    cautions: Sequence[Caution] = ()
+    explanation: Explanation | None = None
+    """Why these; None = nobody asked."""
 
     @property
     def of_others(self) -> list[SearchedFlow]:
@@ -151,11 +162,15 @@ class Recommendation:
                     "on_dataset": item.on_dataset,
                     "fit_seconds": item.fit_seconds,
                     "expectation": None if item.expectation is None else asdict(item.expectation),
+                    "beats_first": item.beats_first,
+                    "places": [asdict(place) for place in item.places],
                 }
                 for item in self.configurations
             ],
             "nearest": [{"dataset": name, "distance": distance} for name, distance in self.nearest],
             "outside": [asdict(size) for size in self.outside],
+            "cautions": [asdict(caution) for caution in self.cautions],
+            "explanation": None if self.explanation is None else self.explanation.document(),
             "warehouse": {
                 "version": self.warehouse.version,
                 "fingerprint": self.warehouse.fingerprint,
@@ -229,7 +244,12 @@ class RankingContext:
     @cached_property
     def runs(self) -> RunTable:
         """Runs of all flows, without those on the dataset itself, unless they count."""
-        return without_datasets(self.all_runs, self.left_out.keys()) if self.trials is None else self.all_runs
+        return self.learned_from if self.trials is None else self.all_runs
+
+    @cached_property
+    def learned_from(self) -> RunTable:
+        """Runs of all flows on other datasets: what the model has learned from."""
+        return without_datasets(self.all_runs, self.left_out.keys())
 
     @cached_property
     def own_runs(self) -> pd.DataFrame:
@@ -367,6 +387,7 @@ def recommend(
     verify: float | None = None,
     jobs: int | None = None,
     report: Callable[[RaceProgress], None] = lambda _: None,
+    explain: bool = False,
 ) -> Recommendation:
     """Rank the warehouse's configurations for a dataset and choose the first ones to try.
 
@@ -388,6 +409,7 @@ def recommend(
             begin with (`recommend.racing`), before the choice is made; None = they are not.
         jobs: runs of the race at the same time; None = one for each processor.
         report: told where the race stands.
+        explain: whether to say why (`Recommendation.explanation`).
 
     Raises:
         BadInput: a numeric target, no feature, an unknown flow, measure or strategy, nothing in the
@@ -414,7 +436,7 @@ def recommend(
             f"a race runs configurations, and Headstart does not build {', '.join(sorted(foreign))}"
         )
     raced = None if verify is None else _raced(known, verify, jobs, report)
-    return recommended(known, top, strategy=strategy, budget=budget, raced=raced)
+    return recommended(known, top, strategy=strategy, budget=budget, raced=raced, explain=explain)
 
 
 def recommended(
@@ -424,6 +446,7 @@ def recommended(
     strategy: str = "top",
     budget: float | None = None,
     raced: Race | None = None,
+    explain: bool = False,
 ) -> Recommendation:
     """The recommendation for what is known of a dataset and came of a race; arguments as for `recommend`."""
     trials, failures = known.trials, known.failures
@@ -449,14 +472,30 @@ def recommended(
             if budget is None
             else choose_within(budget, seconds, choose)
         )
+        chosen, promised = _by_expectation(chosen, predicted.mean, known, predictor, configurations)
         first = configurations.take([position for position, _ in chosen])
-        promised = expectations(predictor, first, known.runs.configurations, metafeatures, known.measure)
+        beats_first = np.full(len(chosen), np.nan)
+        if isinstance(predictor, InOwnUnit) and len(chosen) > 1:
+            beats_first[1:] = predictor.beats(
+                first.take(np.arange(1, len(first))), first.take([0]), metafeatures
+            )
+        complements = np.zeros(len(chosen), dtype=bool)
+        if strategy == "top":
+            longest = np.max(seconds[[position for position, _ in chosen]])
+            within = (
+                worthwhile(seconds, predicted.mean) if budget is None else np.flatnonzero(seconds <= longest)
+            )
+            complements = _passed_over([position for position, _ in chosen], predicted.mean, within)
+            complements &= ~np.isnan(beats_first)
+        evidence = evidence_for(known.model().fitted, known.learned_from, metafeatures)
+        places = [[]] * len(chosen) if evidence is None else evidence.supporters(first, complements)
     others = known.warehouse.metafeatures().drop(index=list(known.left_out), errors="ignore")
-    nearest = nearest_datasets(others, metafeatures)
-    on_nearest = scores_on(known.runs.runs, known.scores, nearest.index)
+    heaviest = pd.Series(dtype=float) if evidence is None else evidence.weights.iloc[:NAMED]
+    on_nearest = scores_on(known.runs.runs, known.scores, heaviest.index)
     on_dataset = {} if trials is None else dict(trials.measured)
     names = dict(known.warehouse.sql("SELECT dataset, name FROM datasets").itertuples(index=False, name=None))
-    return Recommendation(
+    outside = outside_of_known(others, metafeatures)
+    result = Recommendation(
         dataset=known.dataset,
         configurations=[
             RankedConfiguration(
@@ -470,14 +509,23 @@ def recommended(
                 fit_seconds=None if np.isnan(seconds[position]) else float(seconds[position]),
                 expectation=None if promised is None else promised[rank - 1],
                 flow=flow_of(candidates[position][1].algorithm, known.runs),
+                beats_first=float(beats_first[rank - 1]) if complements[rank - 1] else None,
+                places=[
+                    replace(place, dataset=str(names.get(place.dataset, place.dataset)))
+                    for place in places[rank - 1]
+                ],
             )
             for rank, (position, delta) in enumerate(chosen, start=1)
         ],
         strategy=strategy,
         measure=known.measure,
         metafeatures=metafeatures,
-        nearest=[(str(names.get(key, key)), float(distance)) for key, distance in nearest.items()],
-        outside=outside_of_known(others, metafeatures),
+        nearest=[
+            (str(names.get(key, key)), float(evidence.distances[key]))
+            for key in heaviest.index
+            if evidence is not None
+        ],
+        outside=outside,
         left_out=list(known.left_out.values()),
         near_copies=[name for key, name in known.left_out.items() if key not in known.same],
         trials=0 if trials is None else len(trials),
@@ -489,7 +537,45 @@ def recommended(
         fit_factor=factor,
         not_built={} if known.flows else not_built(known.runs, known.candidates.values()),
         race=raced,
+        cautions=cautions(known.dataset, outside),
     )
+    if not explain:
+        return result
+    from recommend.explanation import explanation
+
+    return replace(result, explanation=explanation(result, first, evidence, others, names))
+
+
+def _by_expectation(
+    chosen: Choice,
+    predicted: Floats,
+    known: RankingContext,
+    predictor: Predictor,
+    configurations: ConfigurationTable,
+) -> tuple[Choice, list[Expectation] | None]:
+    """What was chosen with what is expected of it, the best first."""
+    promised = expectations(
+        predictor,
+        configurations.take([position for position, _ in chosen]),
+        known.runs.configurations,
+        known.metafeatures(),
+        known.measure,
+    )
+    if promised is not None:
+        values = oriented(np.array([promise.value for promise in promised]), known.measure)
+    elif isinstance(predictor, Conditioned):
+        return chosen, None  # what was tried goes by what came of it, which scores are not
+    else:
+        values = predicted[[position for position, _ in chosen]]
+    order = np.argsort(-values, kind="stable").tolist()
+    return [chosen[place] for place in order], promised and [promised[place] for place in order]
+
+
+def _passed_over(chosen: Sequence[int], predicted: Floats, considered: Positions) -> Flags:
+    """Whether more is expected of one of those that were considered and not chosen, for each of `chosen`."""
+    others = predicted[np.setdiff1d(considered, chosen)]
+    best = others.max(initial=-np.inf)
+    return np.array([predicted[position] < best for position in chosen], dtype=bool)
 
 
 def _raced(

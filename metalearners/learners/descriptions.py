@@ -126,6 +126,18 @@ class Descriptions:
         u: Floats = _normal_scores(features[:, self.used], self.sorted_values)[0]
         return u
 
+    def features(self, metafeatures: pd.DataFrame) -> pd.DataFrame:
+        """(d, q) values of the features of datasets before they are mapped to normal scores, by name.
+
+        Args:
+            metafeatures: (d, qualities)
+        """
+        values, _ = _features(metafeatures, self.groups)
+        nothing = np.empty(0)
+        names = [name for group in self.groups for name in FEATURE_GROUPS[group](lambda _: nothing)]
+        kept = [name for name, used in zip(names, self.used, strict=True) if used]
+        return pd.DataFrame(values[:, self.used], index=metafeatures.index, columns=kept)
+
     def distances(self, u: Floats) -> Floats:
         """(groups, d) D between `u`, (all q,), and the training datasets."""
         squared = (self.points - u) ** 2

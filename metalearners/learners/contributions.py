@@ -1,0 +1,248 @@
+"""What a prediction of `FunctionalPCA` is made of: parts of datasets, meta-features and hyperparameters.
+
+The expected coordinates of a new dataset are weighted sums of those of the training datasets. So a
+prediction is what is expected of any dataset plus a part of each training dataset: its weight times how much
+better or worse than usual the configuration does there. Parts of meta-features and hyperparameters are
+Shapley values: what each changes, averaged over all orders in which they can be changed. The parts of each
+kind add up to the prediction.
+
+Notation
+    d, K, b   training datasets, components, blocks of components
+    Phi       (n, G) features of configurations
+    S, V      (d, K) coordinates of the training datasets, (K, G) the components
+    kappa     (b, d) kernel between the new dataset and the training datasets
+    h         (b, d) weights of the training datasets: S of the new dataset is h S, block by block
+    v         value of a coalition of players, whose parts are sought
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from math import factorial
+
+import numpy as np
+import pandas as pd
+
+from metalearners.gp.kernels import squared_distances
+from metalearners.learners.descriptions import Descriptions
+from metalearners.learners.functional_pca import FunctionalPCA
+from warehouse.configurations.table import ConfigurationTable, split_name
+from warehouse.support.arrays import Floats
+
+MOST_PLAYERS = 14
+"""Players whose 2^players coalitions are looked at; of more, all but the most important act together."""
+
+
+@dataclass(frozen=True)
+class Parts:
+    """A number as a sum."""
+
+    base: float
+    """What it is before any part is added."""
+    parts: dict[str, float]
+
+    @property
+    def total(self) -> float:
+        """The number itself."""
+        return self.base + sum(self.parts.values())
+
+
+@dataclass(frozen=True)
+class Contributions:
+    """The parts of predictions for one dataset, before any trial on it."""
+
+    model: FunctionalPCA
+    metafeatures: pd.Series
+
+    @cached_property
+    def block_weights(self) -> Floats:
+        """h: kappa (K + ridge I)^-1, where K is the kernel between the training datasets."""
+        return self._of_blocks[0]
+
+    @cached_property
+    def weights(self) -> Floats:
+        """(d,) h, averaged over the blocks by how much of the datasets' differences each of them tells."""
+        weights: Floats = self._importance @ self.block_weights
+        return weights
+
+    def of_datasets(self, configurations: ConfigurationTable) -> tuple[Floats, Floats]:
+        """(n,) what is expected on any dataset, and (n, d) what each training dataset adds to it."""
+        phi = self.model.kernel.features(configurations, self.metafeatures)
+        return phi @ self.model.mean, self._of_datasets(phi)
+
+    def on_datasets(self, configurations: ConfigurationTable) -> Floats:
+        """(n, d) how much better than usual each configuration does on each training dataset, in scores."""
+        return (
+            self.model.kernel.features(configurations, self.metafeatures)
+            @ self.model.V.T
+            @ self._coordinates.T
+        )
+
+    def of_groups(self, configurations: ConfigurationTable) -> list[Parts]:
+        """What each group of meta-features adds to what is expected on a dataset with usual ones.
+
+        A usual meta-feature is the median of the training datasets. Sizes that hyperparameters refer to
+        stay those of the dataset.
+        """
+        phi = self.model.kernel.features(configurations, self.metafeatures)
+        descriptions = self.model.descriptions
+        here = descriptions.place(self.metafeatures)
+
+        def value(coalition: frozenset[int]) -> Floats:
+            known = np.isin(descriptions.group_of, list(coalition))
+            return phi @ self._weights_at(np.where(known, here, 0.0))
+
+        parts = shapley_values(value, len(descriptions.groups))
+        base = value(frozenset())
+        return [
+            Parts(float(base[place]), dict(zip(descriptions.groups, own.tolist(), strict=True)))
+            for place, own in enumerate(parts.T)
+        ]
+
+    def of_hyperparameters(self, configuration: ConfigurationTable, start: ConfigurationTable) -> Parts:
+        """What each hyperparameter adds to the prediction for `start` that differs from it.
+
+        Args:
+            configuration: one.
+            start: one of the same algorithm, such as its default.
+        """
+        kernel = self.model.kernel
+        points = kernel.points(start.followed_by(configuration), self.metafeatures)
+        owner = np.array(_parameters_of(self.model))
+        differ = np.abs(points[1] - points[0]) > 0
+        names = sorted(set(owner[differ].tolist()))
+        w = self._weights_at(self.model.descriptions.place(self.metafeatures))
+        if len(names) > MOST_PLAYERS:
+            names = self._most_important(points, owner, names, w)
+        players = [np.flatnonzero(owner == name) for name in names[:MOST_PLAYERS]]
+        others = np.flatnonzero(differ & ~np.isin(owner, names[:MOST_PLAYERS]))
+        if len(others):
+            players[-1] = np.concatenate([players[-1], others])
+            names = [*names[: MOST_PLAYERS - 1], "others"]
+        changed = _coalitions(len(players))
+        x = np.repeat(points[:1], len(changed), axis=0)
+        for number, columns in enumerate(players):
+            rows = np.flatnonzero([number in coalition for coalition in changed])
+            x[np.ix_(rows, columns)] = points[1, columns]
+        values = dict(zip(changed, kernel.features_at(x) @ w, strict=True))
+        parts = shapley_values(lambda coalition: np.array([values[coalition]]), len(players))
+        shown = [split_name(name)[1] if configuration.joint else name for name in names]
+        return Parts(float(values[frozenset()]), dict(zip(shown, parts[:, 0].tolist(), strict=True)))
+
+    def _most_important(self, points: Floats, owner: np.ndarray, names: list[str], w: Floats) -> list[str]:
+        """The names of hyperparameters, those first whose change alone changes the prediction most."""
+        x = np.array([np.where(owner == name, points[1], points[0]) for name in names])
+        change = np.abs(self.model.kernel.features_at(np.vstack([points[:1], x])) @ w)
+        change = np.abs(change[1:] - change[0])
+        return [names[place] for place in np.argsort(-change, kind="stable")]
+
+    def trait_distances(self) -> Floats:
+        """(d, q) what each meta-feature takes from the logarithm of kappa, averaged over blocks as `weights`.
+
+        kappa is exp(-sum over meta-features of weight of their group times squared difference / their
+        number in the group), so these are its exact parts.
+        """
+        descriptions = self.model.descriptions
+        apart = (descriptions.points - descriptions.place(self.metafeatures)) ** 2
+        distances: Floats = apart * self.trait_weights
+        return distances
+
+    @cached_property
+    def trait_weights(self) -> Floats:
+        """(q,) how much a squared difference in each meta-feature counts, averaged over blocks."""
+        return _weights_of_features(self.model.descriptions, self._importance @ self.model.block_weights)
+
+    @cached_property
+    def _importance(self) -> Floats:
+        """(b,) share of the squares of S in each block."""
+        squares = np.array([(self._coordinates[:, start:end] ** 2).sum() for start, end in self.model.blocks])
+        shares: Floats = squares / max(squares.sum(), 1e-300)
+        return shares
+
+    @property
+    def _coordinates(self) -> Floats:
+        return self._of_blocks[1]
+
+    @cached_property
+    def _of_blocks(self) -> tuple[Floats, Floats]:
+        """h and S. A model keeps (K + ridge I)^-1 S; that S is 0 on average tells what the ridge was."""
+        model = self.model
+        new = model.descriptions.distances(model.descriptions.place(self.metafeatures))
+        h = np.zeros((len(model.blocks), len(model.coefficients)))
+        S = np.zeros_like(model.coefficients)
+        for b, (weights, (start, end)) in enumerate(zip(model.block_weights, model.blocks, strict=True)):
+            C = model.coefficients[:, start:end]
+            if not C.any():
+                continue
+            scaled = model.descriptions.points * np.sqrt(_weights_of_features(model.descriptions, weights))
+            A = np.exp(-squared_distances(scaled, scaled))
+            sums = C.sum(axis=0)
+            ridge = -float(sums @ (A.sum(axis=0) @ C)) / max(float(sums @ sums), 1e-300)
+            A[np.diag_indices_from(A)] += max(ridge, _LEAST_RIDGE)
+            S[:, start:end] = A @ C
+            h[b] = np.linalg.solve(A, np.exp(-weights @ new))
+        return h, S
+
+    def _of_datasets(self, phi: Floats) -> Floats:
+        model = self.model
+        added = np.zeros((len(phi), len(model.coefficients)))
+        for h, (start, end) in zip(self.block_weights, model.blocks, strict=True):
+            added += (phi @ model.V[start:end].T) @ self._coordinates[:, start:end].T * h
+        return added
+
+    def _weights_at(self, u: Floats) -> Floats:
+        """(G,) expected weights of the function of a dataset that is described by `u`."""
+        model = self.model
+        D = model.descriptions.distances(u)
+        s = np.zeros(model.coefficients.shape[1])
+        for weights, (start, end) in zip(model.block_weights, model.blocks, strict=True):
+            s[start:end] = np.exp(-weights @ D) @ model.coefficients[:, start:end]
+        w: Floats = model.mean + s @ model.V
+        return w
+
+
+_LEAST_RIDGE = 1e-3
+"""Below what any regression adds (`metalearners.learners.kernel_regression`)."""
+
+
+def shapley_values(value: Callable[[frozenset[int]], Floats], players: int) -> Floats:
+    """(players, any) what each player adds to `value`, averaged over all orders in which they may come.
+
+    Shapley (1953), equation 13: the sum over coalitions s without i of
+    |s|! (p - |s| - 1)! / p! (v(s + i) - v(s)).
+    """
+    values = {coalition: value(coalition) for coalition in _coalitions(players)}
+    added = np.zeros((players, *np.shape(values[frozenset()])))
+    for coalition, before in values.items():
+        for player in set(range(players)) - coalition:
+            share = factorial(len(coalition)) * factorial(players - len(coalition) - 1) / factorial(players)
+            added[player] += share * (values[coalition | {player}] - before)
+    return added
+
+
+def _coalitions(players: int) -> list[frozenset[int]]:
+    return [
+        frozenset(members) for size in range(players + 1) for members in combinations(range(players), size)
+    ]
+
+
+def _weights_of_features(descriptions: Descriptions, of_groups: Floats) -> Floats:
+    """(q,) weight of each meta-feature's squared difference, from those of the groups' mean differences."""
+    sizes = np.bincount(descriptions.group_of, minlength=len(descriptions.groups))
+    weights: Floats = (of_groups / np.maximum(sizes, 1))[descriptions.group_of]
+    return weights
+
+
+def _parameters_of(model: FunctionalPCA) -> list[str]:
+    """The hyperparameter of each column of the model's encoding."""
+    encoding = model.kernel.encoding
+    owners = encoding.parameter_of_numbers()
+    for parameter in encoding.types:
+        owners.setdefault(parameter, parameter)
+        for label in encoding.categories.get(parameter, ()):
+            owners.setdefault(f"{parameter}_{label}", parameter)
+            owners.setdefault(f"{parameter}_nom_{label}", parameter)
+    return [owners[column] for column in encoding.columns]

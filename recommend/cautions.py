@@ -1,0 +1,171 @@
+"""What to check in a dataset before a recommendation for it is trusted, found in milliseconds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+
+from ingest.reading.datasets import Dataset
+from ingest.reading.roles import NOT_LEARNED_FROM, Role
+from recommend.evidence import Outside
+from recommend.usual_measure import IMBALANCED
+
+Kind = Literal["outside", "imbalance", "few_rows", "leakage", "identifier"]
+
+FEW_ROWS = 500
+"""Rows below which chance is worth a word; set by hand."""
+RARE = 10
+"""Rows of a class below which it can hardly be learned: not one in each of ten folds."""
+LEAKED = 0.05
+"""Share of the errors of always saying the largest class that a suspicious column leaves; set by hand."""
+_ROWS_LOOKED_AT = 2000
+_FEWEST_ERRORS = 10  # of the largest class on the rows looked at, so that few are not a matter of chance
+_MANY_VALUES = 0.5  # share of the rows with a category of their own, from which on it rather names the row
+
+
+@dataclass(frozen=True)
+class Caution:
+    """Something to check."""
+
+    kind: Kind
+    text: str
+    """One sentence, without its full stop."""
+
+
+def cautions(dataset: Dataset, outside: Sequence[Outside]) -> list[Caution]:
+    """What to check in a dataset with classes, the most serious first.
+
+    Args:
+        outside: its sizes beyond those that are known.
+    """
+    return [
+        *_leaks(dataset),
+        *_names(dataset),
+        *_imbalance(dataset),
+        *_few_rows(dataset),
+        *map(_beyond, outside),
+    ]
+
+
+def share_left(column: pd.Series, target: pd.Series) -> float:
+    """Share of the errors of always saying the largest class that are left where one column is known.
+
+    Every second row says what to answer for the value that is nearest to that of a row (or, of categories,
+    the same): the class that is most frequent there. The other rows are asked. 1 where the column says
+    nothing, or too few errors are made to tell.
+
+    Args:
+        column: (n,) a feature, numbers or dates or categories.
+        target: (n,) classes.
+    """
+    classes = target.cat.codes.to_numpy()
+    is_ordered = pd.api.types.is_numeric_dtype(column.dtype) or pd.api.types.is_datetime64_dtype(column.dtype)
+    if is_ordered:
+        x = column.astype("int64" if pd.api.types.is_datetime64_dtype(column.dtype) else float).to_numpy()
+        x = np.nan_to_num(x.astype(float), nan=-np.inf)
+    else:
+        x = pd.factorize(column)[0].astype(float)
+    values, place = np.unique(x[::2], return_inverse=True)
+    votes = np.zeros((len(values), int(classes.max()) + 1))
+    np.add.at(votes, (place, classes[::2]), 1)
+    usual = int(votes.sum(axis=0).argmax())
+    asked, truth = x[1::2], classes[1::2]
+    errors = int((truth != usual).sum())
+    if errors < _FEWEST_ERRORS:
+        return 1.0
+    right = np.minimum(np.searchsorted(values, asked), len(values) - 1)
+    left = np.maximum(right - 1, 0)
+    with np.errstate(invalid="ignore"):
+        nearer = np.where(np.abs(asked - values[left]) <= np.abs(values[right] - asked), left, right)
+    nearest = np.where(values[right] == asked, right, nearer)
+    answers = votes.argmax(axis=1)[nearest]
+    if not is_ordered:
+        answers = np.where(values[nearest] == asked, answers, usual)
+    return float((answers != truth).sum()) / errors
+
+
+def _leaks(dataset: Dataset) -> Iterator[Caution]:
+    random = np.random.default_rng(0)
+    rows = random.permutation(len(dataset.features))[:_ROWS_LOOKED_AT]
+    target = dataset.target.iloc[rows]
+    for name in dataset.features.columns:
+        if dataset.roles[str(name)] in (*NOT_LEARNED_FROM, Role.text):
+            continue
+        left = share_left(dataset.features[name].iloc[rows], target)
+        if left <= LEAKED:
+            yield Caution(
+                "leakage",
+                f"{str(name)!r} alone tells nearly every class ({1 - left:.0%} of what always saying "
+                f"{dataset.majority[0]!r} gets wrong): drop it unless it is known when you predict",
+            )
+
+
+def _names(dataset: Dataset) -> Iterator[Caution]:
+    """Columns that name rows, ignored or, where they look like that, not."""
+    ignored = [name for name, role in dataset.roles.items() if role is Role.identifier]
+    if ignored:
+        yield Caution("identifier", f"ignored, since they name rows: {', '.join(map(repr, ignored[:5]))}")
+    for name in dataset.features.columns:
+        column = dataset.features[name]
+        if dataset.roles[str(name)] is Role.categorical and len(column):
+            share = column.nunique() / len(column)
+            if share > _MANY_VALUES:
+                yield Caution(
+                    "identifier",
+                    f"{str(name)!r} has {column.nunique():,} categories on {len(column):,} rows: if it names "
+                    f"rows, say --role {name}=identifier",
+                )
+        elif pd.api.types.is_integer_dtype(column.dtype) and len(column) > _ROWS_LOOKED_AT // 100:
+            steps = np.diff(column.to_numpy())
+            if dataset.roles[str(name)] is Role.numeric and ((steps > 0).all() or (steps < 0).all()):
+                yield Caution(
+                    "identifier",
+                    f"{str(name)!r} only rises or falls from row to row: if it numbers them, say "
+                    f"--role {name}=identifier",
+                )
+
+
+def _imbalance(dataset: Dataset) -> Iterator[Caution]:
+    label, share = dataset.majority
+    if share >= IMBALANCED:
+        yield Caution(
+            "imbalance",
+            f"{share:.1%} of the rows are of class {label!r}: always saying so is as accurate as that, "
+            "so look at AUC or at the recall of rare classes, too",
+        )
+
+
+def _few_rows(dataset: Dataset) -> Iterator[Caution]:
+    counts = dataset.target.value_counts()
+    rare = counts[counts < RARE]
+    if len(rare):
+        named = ", ".join(f"{str(label)!r} ({count})" for label, count in rare.iloc[:3].items())
+        more = f" and {len(rare) - 3} more" if len(rare) > 3 else ""
+        yield Caution("few_rows", f"classes with hardly a row to learn from: {named}{more}")
+    rows = len(dataset.target)
+    if rows < FEW_ROWS:
+        # Half of the width of an 80 % interval of a share of n rows: 1.28 sqrt(p (1 - p) / n), at p = 0.8.
+        yield Caution(
+            "few_rows",
+            f"{rows:,} rows: chance alone moves a measured accuracy of 0.80 by "
+            f"{1.28 * (0.16 / rows) ** 0.5:.3f} up or down, so small differences mean nothing",
+        )
+
+
+_SIZES = {"NumberOfInstances": "rows", "NumberOfFeatures": "features", "NumberOfClasses": "classes"}
+
+
+def _beyond(size: Outside) -> Caution:
+    """A size beyond those that are known, and by how much; the target is no feature here."""
+    target = 1 if size.quality == "NumberOfFeatures" else 0
+    value, least, most = (number - target for number in (size.value, size.least, size.most))
+    far = f"{value / most:.1f} times the most" if value > most else f"{least / max(value, 1):.1f} times fewer"
+    return Caution(
+        "outside",
+        f"{value:,.0f} {_SIZES[size.quality]} are outside of what is known ({least:,.0f} to {most:,.0f}; "
+        f"{far}), so this is less sure than it looks",
+    )

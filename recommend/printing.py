@@ -1,0 +1,262 @@
+"""A recommendation as a person reads it, in as many columns as the terminal has."""
+
+from __future__ import annotations
+
+import shutil
+import textwrap
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ingest.reading.roles import roles_in_words
+from recommend.evidence import Place
+from recommend.expectations import REFERENCE
+from recommend.ranking import RankedConfiguration, Recommendation
+from recommend.usual_measure import remark
+from warehouse.store import STARTER
+from warehouse.support import console
+
+if TYPE_CHECKING:
+    from recommend.racing import Race
+
+_LONGEST_TITLE = 30
+_INDENT = " " * 5
+
+
+def in_words(result: Recommendation, *, is_usual_measure: bool, details: bool) -> str:
+    """The whole recommendation.
+
+    Args:
+        is_usual_measure: whether the user named none.
+        details: whether to print standard scores, too.
+    """
+    lines = [
+        *_facts(result, is_usual_measure=is_usual_measure),
+        *([] if result.race is None else ["", *_race(result.race)]),
+        "",
+        *_table(result, details=details),
+        "",
+        *_wrapped(_legend(result, details=details)),
+    ]
+    if result.explanation is not None:
+        from recommend.explanation import sentences
+
+        lines += ["", *_wrapped(sentences(result), "  ")]
+    return "\n".join(lines)
+
+
+def _facts(result: Recommendation, *, is_usual_measure: bool) -> list[str]:
+    """What was read, what was learned from, and what to check."""
+    dataset = result.dataset
+    lines = [
+        f"{dataset.name}: {len(dataset.features):,} rows, {dataset.n_classes} classes, "
+        f"the largest with {dataset.majority[1]:.1%} of the rows; {dataset.target_choice}",
+        f"{dataset.features.shape[1]:,} features: {roles_in_words(dataset.roles)}",
+    ]
+    lines += [f"Note: {dataset.note}."] if dataset.note else []
+    about_measure = remark(dataset, result.measure) if is_usual_measure else None
+    lines += [about_measure] if about_measure else []
+    where = "the bundled starter" if result.warehouse.path == STARTER else str(result.warehouse.path)
+    lines.append(
+        f"Learned from {result.model.runs:,} runs on {result.model.datasets:,} datasets of {where}; "
+        f"{result.candidates:,} configurations ranked."
+    )
+    lines += _known_already(result)
+    if result.not_installed:
+        titles = ", ".join(flow.title for flow in result.not_installed)
+        lines.append(f"Not installed, so not recommended: {titles} (pip install 'headstart[boosting]').")
+    if result.not_built:
+        titles = ", ".join(result.not_built.values())
+        lines.append(f"Not built by Headstart, so only recommended where --flow names them: {titles}.")
+    if result.of_others:
+        titles = ", ".join(flow.title for flow in result.of_others)
+        lines.append(f"Headstart does not build {titles}: the values are for your own program.")
+    if result.nearest:
+        lines.append("Counts most: " + ", ".join(name for name, _ in result.nearest) + ".")
+    lines += [
+        f"Check: {caution.text}."
+        for caution in result.cautions
+        if not (caution.kind == "imbalance" and about_measure)
+    ]
+    return lines
+
+
+def _known_already(result: Recommendation) -> list[str]:
+    """What the warehouse has of the dataset and its near copies, and what counts of it."""
+    lines = []
+    if result.trials:
+        ignoring = "--leave-out ignores them" if result.race is None else "those of the race are among them"
+        lines.append(f"{result.trials:,} runs on this dataset count most; {ignoring}.")
+    elif len(result.left_out) > len(result.near_copies):
+        lines.append("This dataset is in the warehouse; the model has not learned from its runs.")
+    if result.failed:
+        reasons = ", ".join(f"{count:,} {outcome}" for outcome, count in result.failed.items())
+        lines.append(f"Not recommended, since they failed on this dataset: {reasons}.")
+    if result.near_copies:
+        copies = ", ".join(result.near_copies)
+        lines.append(f"Near copies of it are in the warehouse, and not learned from: {copies}.")
+    return lines
+
+
+def _table(result: Recommendation, *, details: bool) -> list[str]:
+    """A line of numbers for each configuration, and below it why, and with which values."""
+    has_units = result.configurations[0].expectation is not None
+    worth = ("expected", "80 % range", "gain", "likely") if has_units else ()
+    scores = ("score", "similar") if details or not has_units else ()
+    header = ("#", "try", *worth, *scores, "fit")
+    rows = [
+        (
+            str(item.rank),
+            textwrap.shorten(item.flow.title, _LONGEST_TITLE, placeholder="..."),
+            *(_worth(item) if has_units else ()),
+            *(_scores(item) if scores else ()),
+            "" if item.fit_seconds is None else console.duration(max(item.fit_seconds, 0.1)),
+        )
+        for item in result.configurations
+    ]
+    head, *numbers = _aligned([header, *rows])
+    lines = [head]
+    for line, item in zip(numbers, result.configurations, strict=True):
+        values = [f"{name}={console.short(value)}" for name, value in item.configuration.values.items()]
+        lines.append(line)
+        lines += textwrap.wrap(
+            f"why: {why(item, result)}", _width(), initial_indent=_INDENT, subsequent_indent=_INDENT
+        )
+        lines += textwrap.wrap(
+            ", ".join(values),
+            _width(),
+            initial_indent=_INDENT,
+            subsequent_indent=_INDENT,
+            break_on_hyphens=False,
+        )
+    return lines
+
+
+def why(item: RankedConfiguration, result: Recommendation) -> str:
+    """In a few words, why a configuration is recommended at its place."""
+    if item.on_dataset is not None:
+        return f"came to {item.on_dataset:.4f} here"
+    places = " and ".join(map(_came, item.places))
+    if item.beats_first is not None:
+        like = f"; better than that on {places}" if places else ""
+        return f"beside 1, which it beats with {item.beats_first:.0%}{like}"
+    if item.delta:
+        reason = f"spread from the best downwards (delta {item.delta:g})"
+    elif item.rank == 1:
+        reason = f"most is expected of it, of {result.candidates:,}"
+    else:
+        reason = "most is expected of it after those above"
+    return f"{reason}; {places}" if places else reason
+
+
+def _came(place: Place) -> str:
+    teens = place.place % 100 in (11, 12, 13)
+    ending = "th" if teens else {1: "st", 2: "nd", 3: "rd"}.get(place.place % 10, "th")
+    return f"{place.dataset} ({place.place}{ending} of {place.of})"
+
+
+def _worth(item: RankedConfiguration) -> tuple[str, ...]:
+    """What is expected in the measure's unit."""
+    promise = item.expectation
+    if promise is None:
+        return ("", "", "", "")
+    return (
+        f"{promise.value:.3f}",
+        f"{promise.low:.3f}-{promise.high:.3f}",
+        "" if promise.gain is None else f"{promise.gain:+.3f}",
+        "" if promise.beats_default is None else f"{promise.beats_default:.0%}",
+    )
+
+
+def _scores(item: RankedConfiguration) -> tuple[str, ...]:
+    return (
+        f"{item.predicted:+.2f}" + ("" if item.std is None else f" ± {item.std:.2f}"),
+        "" if item.on_nearest is None else f"{item.on_nearest:+.2f}",
+    )
+
+
+def _race(race: Race) -> list[str]:
+    """A line per entrant of the race, the best first."""
+    header = (
+        "raced",
+        "recommended",
+        *(f"{heat.train_rows:,} rows" for heat in race.heats),
+        "took",
+        "what came of it",
+    )
+    rows = []
+    for place in race.order:
+        entrant = race.entrants[place]
+        values = [race.value(place, heat) for heat in race.heats]
+        rows.append(
+            (
+                entrant.flow.title + (" (default)" if entrant.is_default else ""),
+                "" if entrant.recommended is None else str(entrant.recommended),
+                *("" if value is None else f"{value:.4f}" for value in values),
+                console.duration(race.seconds_of(place)),
+                race.decision(place),
+            )
+        )
+    lines = console.wrapped_table(header, rows, "<" + ">" * (len(header) - 2))
+    return [
+        *lines,
+        "",
+        f"Raced for {console.duration(race.seconds)}{', then interrupted' if race.interrupted else ''}: "
+        f"{race.measure} after fits on so many rows; the better half of each round went on.",
+    ]
+
+
+def _legend(result: Recommendation, *, details: bool) -> list[str]:
+    """What the columns of the table say."""
+    from ingest.flows import get_flow
+
+    has_units = result.configurations[0].expectation is not None
+    ordered = "expected" if has_units else "score"
+    by_trials = result.trials and not has_units
+    lines = [
+        f"#: the order to try them in, by {'what came of trials, then by score' if by_trials else ordered};"
+    ]
+    if has_units:
+        default = get_flow(REFERENCE).title
+        lines += [
+            f"expected: {result.measure} on rows not seen in training; 80 % of runs are in the range;",
+            f"gain, likely: how much better than {default} as it comes, and how likely better at all;",
+        ]
+    if details or not has_units:
+        lines += [
+            "score: predicted standard score within the dataset, 0 = an average configuration, "
+            "± standard deviation;",
+            "similar: its mean standard score on the datasets that count most;",
+        ]
+    within = "" if result.fit_factor is None else f" (80 % within a factor of {result.fit_factor:.1f})"
+    lines.append(f"fit: expected processor time of one fit on all rows, on this machine{within};")
+    if any(item.beats_first is not None for item in result.configurations):
+        lines.append(
+            "beside 1: not the next best by itself, but likely to be good where 1 is not, so that the best "
+            "of them all is as good as can be;"
+        )
+    return [*lines[:-1], lines[-1][:-1] + "."]
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Lines of a table; numbers to the right, names (the second column) to the left."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(
+            f"{cell:{'<' if place == 1 else '>'}{width}}"
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]
+
+
+def _wrapped(lines: Sequence[str], indent: str = "") -> list[str]:
+    """Lines that are broken where the terminal ends."""
+    return [
+        part
+        for line in lines
+        for part in textwrap.wrap(line, _width(), subsequent_indent=indent, break_on_hyphens=False)
+    ]
+
+
+def _width() -> int:
+    return max(shutil.get_terminal_size((80, 24)).columns, 60)

@@ -1,0 +1,83 @@
+"""Meta-features in the words of a person, and their values in units that one can check."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from warehouse.qualities import LANDMARKER_LEARNERS, RELATIVE_PAIRS
+
+_GROUPS = {
+    "sizes": "its size",
+    "balance": "rows for each class and column",
+    "errors": "how well simple models do",
+    "contrasts": "which simple models do better",
+    "relative": "what simple models gain from flexibility",
+}
+_SHARES = {
+    "numeric": "share of numeric columns",
+    "largest class": "share of the largest class",
+    "rows with gaps": "share of rows with gaps",
+}
+_COUNTS = {
+    "rows": "rows",
+    "attributes": "columns",
+    "classes": "classes",
+    "rows of the smallest class": "rows of the smallest class",
+    "rows per attribute": "rows per column",
+    "rows per class": "rows per class",
+}
+
+
+def in_words(group: str) -> str:
+    """A group of meta-features (`metalearners.learners.descriptions`) as a person would call it."""
+    return _GROUPS.get(group, group)
+
+
+def title(name: str) -> str:
+    """A feature of datasets as a person would call it."""
+    if name in _SHARES or name in _COUNTS:
+        return {**_SHARES, **_COUNTS}[name]
+    if name in RELATIVE_PAIRS:
+        return f"gain of {RELATIVE_PAIRS[name]}"
+    if name.endswith("ErrRate"):
+        return f"errors of {_learner(name.removesuffix('ErrRate'))}"
+    first, is_contrast, second = name.partition(" less ")
+    return f"errors of {_learner(first)} less those of {_learner(second)}" if is_contrast else name
+
+
+def shown(name: str, value: float) -> str:
+    """A feature's value, as `metalearners.learners.descriptions` has it, in a unit that one can check.
+
+    Errors are in per cent of those of always saying the largest class.
+    """
+    if name in _COUNTS:
+        count = np.expm1(value) if name == "rows of the smallest class" else np.exp(value)
+        count -= name == "attributes"  # the target is counted among them
+        return f"{count:,.0f}" if count >= 10 else f"{count:.2g}"
+    if name == "largest class":
+        return f"{value:.0f} %"
+    if name in _SHARES:
+        return f"{100 * value:.0f} %"
+    if name in RELATIVE_PAIRS:
+        return f"{value:+.3f}"
+    return f"{100 * value:+.0f} %" if " less " in name else f"{100 * value:.0f} %"
+
+
+def _learner(name: str) -> str:
+    words = LANDMARKER_LEARNERS.get(name, name)
+    for short in ("DecisionStump", "NaiveBayes", "kNN1N"):  # which definitions refer to
+        if words.startswith(f"{short} on"):
+            return words.replace(short, _SHORT[short], 1).replace(
+                "that CFS selects", "that are correlated with the class"
+            )
+    return _SHORT.get(name, words)
+
+
+_SHORT = {
+    "DecisionStump": "a tree of one split",
+    "NaiveBayes": "naive Bayes",
+    "kNN1N": "the nearest neighbour",
+    "J48.00001.": "a strongly pruned tree",
+    "J48.0001.": "a pruned tree",
+    "J48.001.": "a lightly pruned tree",
+}
