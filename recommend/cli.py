@@ -11,6 +11,7 @@ from recommend.cost import parse_duration
 from recommend.options import (
     DATASET_HELP,
     ChosenMeasureOption,
+    CodeOption,
     DatasetOption,
     FlowOption,
     RoleOption,
@@ -75,6 +76,7 @@ def recommend(
         Path | None,
         typer.Option("--report", help="Write the recommendation to this HTML page.", show_default=False),
     ] = None,
+    code: CodeOption = None,
     warehouse: WarehouseOption = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="Say why: datasets, traits and hyperparameters that count.")
@@ -107,6 +109,8 @@ def recommend(
       recommend my.csv --explain
 
       recommend my.csv --flow lightgbm --format optuna
+
+      recommend my.csv --code first.py
     """
     from ingest.reading.datasets import load_dataset
     from recommend.seeds import write_seeds
@@ -157,6 +161,10 @@ def recommend(
         path = _record(result, warehouse)
         if output == "table":
             print(f"The next recommendation learns from the race: its runs are in {path}.")
+    if code is not None:
+        write_text(code, result.code())
+        if output == "table":
+            print(f"\n{code}: the first configuration as a script that needs nothing of Headstart.")
 
 
 def _record(result: Recommendation, path: str | None) -> Path:

@@ -1,5 +1,6 @@
 """Options that `recommend` and `tune` share."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -11,6 +12,24 @@ from warehouse.options import MEASURE_HELP
 from warehouse.support.errors import BadOption
 
 DATASET_HELP = "CSV, TSV, Parquet or ARFF file (may be gzipped), or openml:ID."
+
+
+def _python_file(path: Path | None) -> Path | None:
+    if path is not None and path.suffix != ".py":
+        raise BadOption(f"{path}: code is written to a .py file")
+    return path
+
+
+CodeOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--code",
+        metavar="FILE.py",
+        callback=_python_file,
+        help="Write the best as a script that needs pandas, scikit-learn and its booster alone.",
+        show_default=False,
+    ),
+]
 
 DatasetOption = Annotated[
     str | None, typer.Option("--dataset", help="FILE, by name instead of by place.", show_default=False)

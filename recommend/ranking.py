@@ -125,6 +125,37 @@ class Recommendation:
         flows = {item.flow.name: item.flow for item in self.configurations}
         return [flow for flow in flows.values() if not isinstance(flow, Flow)]
 
+    def code(self, rank: int = 1) -> str:
+        """Python source that cross-validates, fits, saves and predicts with the configuration of this rank.
+
+        It needs pandas, scikit-learn and the library of the algorithm, none of our packages, and reads a file
+        as the dataset's was read: see `recommend.code`.
+
+        Raises:
+            BadInput: there is no such rank, Headstart doesn't build the algorithm, or pandas alone can't read
+                the dataset as it was read.
+        """
+        from recommend.code import Origin, script
+
+        item = next((item for item in self.configurations if item.rank == rank), None)
+        if item is None:
+            raise BadOption(
+                f"there is no configuration of rank {rank}: {len(self.configurations)} are ranked"
+            )
+        if not isinstance(item.flow, Flow):
+            raise BadOption(f"Headstart does not build {item.flow.title}, so there is no code of it")
+        promise = item.expectation
+        origin = Origin(
+            choice=f"Recommended by Headstart, as number {rank} to try, after {self.model.runs:,} runs on "
+            f"{self.model.datasets:,} datasets.",
+            expected=f"Expected: {item.predicted:+.2f} standard deviations from an average configuration."
+            if promise is None
+            else f"Expected {self.measure}: {promise.value:.3f} (80 % interval: {promise.low:.3f} to "
+            f"{promise.high:.3f}).",
+            measure=self.measure,
+        )
+        return script(item.configuration, self.dataset, origin)
+
     def document(self) -> dict[str, Any]:
         """The recommendation as the JSON document that `seeds.schema.json` describes."""
         return {

@@ -48,7 +48,7 @@ class Preprocessor(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sc
         """Fit on the rows of `X`, (n, p), and their classes `y`, (n,)."""
         self.step_ = None
         if X.shape[1] > 1 and np.ptp(X, axis=0).any():
-            self.step_ = _MAKERS[self.name](self.values, X, self.seed).fit(X, y)
+            self.step_ = MAKERS[self.name](self.values, X, self.seed).fit(X, y)
             if hasattr(self.step_, "get_support") and not self.step_.get_support().any():
                 self.step_ = _best_column().fit(X, y)
         return self
@@ -177,7 +177,7 @@ def _trees_embedding(values: Values, X: Floats, seed: int) -> Any:  # noqa: ARG0
     )
 
 
-_MAKERS: dict[str, Callable[[Values, Floats, int], Any]] = {
+MAKERS: dict[str, Callable[[Values, Floats, int], Any]] = {
     "pca": _pca,
     "ica": _ica,
     "svd": _svd,

@@ -190,4 +190,5 @@ def date_parts(frame: pd.DataFrame) -> np.ndarray:  # (n, columns) -> (n, 4 * co
             moments = moments.dt.tz_convert(None)
         days = (moments - pd.Timestamp(0)) / pd.Timedelta(days=1)
         parts += [days, moments.dt.month, moments.dt.day_of_week, moments.dt.hour]
-    return np.column_stack([part.to_numpy(dtype=np.float64, na_value=np.nan) for part in parts])
+    # Column after column, as in a frame of numbers: sums, in another order, would round otherwise.
+    return np.array([part.to_numpy(dtype=np.float64, na_value=np.nan) for part in parts]).T

@@ -165,7 +165,7 @@ _LOOKS_LIKE_DATE = re.compile(
 ISO = "ISO8601"
 """Name of the format of ISO's dates, in the terms of pandas."""
 # Where day and month cannot be told apart, the first format that fits all values is taken.
-_DATE_FORMATS = (
+DATE_FORMATS = (
     *(ISO, "%Y/%m/%d", "%Y.%m.%d", "%m/%d/%Y", "%d/%m/%Y", "%d.%m.%Y", "%d-%m-%Y", "%m-%d-%Y"),
     *("%m/%d/%y", "%d/%m/%y", "%d.%m.%y", "%d %b %Y", "%d-%b-%Y", "%d-%b-%y", "%d %B %Y"),
     *("%b %d, %Y", "%B %d, %Y", "%m/%d/%Y %H:%M", "%d/%m/%Y %H:%M", "%d.%m.%Y %H:%M"),
@@ -202,7 +202,7 @@ def _dates_and_format(words: pd.Series) -> tuple[pd.Series, str] | None:
     present = words.dropna()
     if present.empty or not all(map(_LOOKS_LIKE_DATE.fullmatch, present.iloc[:20])):
         return None
-    for name in _DATE_FORMATS:
+    for name in DATE_FORMATS:
         dates = dates_of_format(words, name)
         if dates.notna().sum() == len(present):
             return dates, name

@@ -23,6 +23,7 @@ from recommend.bo.warmstart import DEFAULT_START, FROM_FILE, NO_START, STARTS
 from recommend.options import (
     DATASET_HELP,
     ChosenMeasureOption,
+    CodeOption,
     FlowOption,
     RoleOption,
     TargetOption,
@@ -48,6 +49,8 @@ Examples:
   tune my.csv --trials 50 --jobs 2
 
   tune my.csv --seeds seeds.json --time 600 --ensemble 20 --model best.skops
+
+  tune my.csv --time 60 --code best.py
 
   tune my.csv --flow lightgbm --surrogate gbqr --start delta --format json
 
@@ -178,8 +181,8 @@ def search(
     model: Annotated[
         Path | None,
         typer.Option(
-            help="Write the best pipeline, fitted on all rows, to this .skops file, or the code that fits "
-            "it to this .py file.",
+            help="Write the best pipeline, fitted on all rows, to this .skops file. It needs Headstart to "
+            "predict, since steps of ours read its columns; the script of --code does not.",
             show_default=False,
         ),
     ] = None,
@@ -191,6 +194,7 @@ def search(
             show_default=False,
         ),
     ] = None,
+    code: CodeOption = None,
     record: Annotated[bool, typer.Option(help="Write the trials to the warehouse.")] = True,
     warehouse: WarehouseOption = None,
     quiet: QuietOption = False,
@@ -204,8 +208,8 @@ def search(
     from recommend.seeds import read_seeds
 
     console.check_format(output)
-    if model is not None and model.suffix not in (".skops", ".py"):
-        raise BadOption(f"{model}: a model is written as .skops, or its code as .py")
+    if model is not None and model.suffix != ".skops":
+        raise BadOption(f"{model}: a model is written as .skops; --code writes a script that fits it")
     if record:
         Warehouse.check_writable(warehouse)
     roles = dict(map(console.assignment, role or []))
@@ -248,6 +252,8 @@ def search(
     wanted = [] if model is None else [partial(_save, tuned, model)]
     if page is not None:
         wanted.append(partial(_report, tuned, page))
+    if code is not None:
+        wanted.append(partial(_write_code, tuned, code))
     if record and any(entry.share == ALL_ROWS for entry in tuned.entries):
         wanted.append(partial(_record, tuned, warehouse))
     _keep(tuned, wanted, tell=not as_json)
@@ -289,10 +295,7 @@ def _workers(address: str | None) -> Iterator[Executor | None]:
 
 
 def _save(tuned: Tuned, model: Path) -> str:
-    """Write the best configuration, as a fitted model or as code; returns what to say about it."""
-    if model.suffix == ".py":
-        write_text(model, outcome.script(tuned))
-        return f"{model}: the code that fits the best configuration on all rows."
+    """Write the fitted model; returns what to say about it."""
     types = outcome.save_model(outcome.fitted(tuned), model)
     return f"{model}: skops.io.load(path, trusted={types})"
 
@@ -310,6 +313,13 @@ def _report(tuned: Tuned, page: Path) -> str:
 
     write_text(page, tuning_page(tuned))
     return f"{page}: the search as a page."
+
+
+def _write_code(tuned: Tuned, path: Path) -> str:
+    """Write the best configuration as a script; returns what to say about it."""
+    write_text(path, outcome.code(tuned))
+    what = "the best configuration" + (", not the ensemble," if tuned.finals.weights else "")
+    return f"{path}: {what} as a script that needs nothing of Headstart."
 
 
 def _record(tuned: Tuned, path: str | None) -> str:

@@ -13,6 +13,7 @@ import pytest
 
 from recommend.cli import main
 from recommend.seeds import read_seeds
+from tests.recommend.code.scripts import run_scripts
 from tests.recommend.conftest import numbers
 from warehouse.store import STARTER, Warehouse
 
@@ -50,6 +51,21 @@ def test_the_dataset_is_named_by_place_or_by_option(run: Run, csv: Path) -> None
         code, out, err = run(*arguments)
         assert (code, out) == (2, "")
         assert complaint in err
+
+
+def test_the_first_configuration_is_written_as_a_script(run: Run, csv: Path, tmp_path: Path) -> None:
+    code, out, err = run(csv, "--code", tmp_path / "first.py")
+    assert (code, err) == (0, "")
+    assert "first.py: the first configuration as a script" in out
+    predicted = tmp_path / "predicted.csv"
+    run_scripts([(tmp_path / "first.py", csv, "--predict", csv, "--output", predicted)], tmp_path)
+    assert len(pd.read_csv(predicted)) == 900
+
+
+def test_code_goes_to_python_files(run: Run, csv: Path, tmp_path: Path) -> None:
+    code, out, err = run(csv, "--code", tmp_path / "first.txt")
+    assert (code, out) == (2, "")
+    assert "code is written to a .py file" in err
 
 
 def test_json_names_what_programs_need(run: Run, csv: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,10 +12,10 @@ from ingest.running.rows import Run, description_tables, run_tables
 from recommend.bo.optimizer import ALL_ROWS
 from recommend.bo.tuning.result import Tuned
 from recommend.bo.tuning.setup import HELD_OUT
+from recommend.code import Origin, script
 from warehouse.configurations.configuration import Configuration
-from warehouse.configurations.parameters import Value
 from warehouse.store import Warehouse
-from warehouse.support.errors import Failed, TooFewRuns, UnusableDataset
+from warehouse.support.errors import Failed, TooFewRuns
 from warehouse.support.files import write_bytes
 
 if TYPE_CHECKING:
@@ -84,79 +83,26 @@ def _configuration(tuned: Tuned, number: int) -> Configuration:
     return next(entry.configuration for entry in tuned.entries if entry.number == number)
 
 
-def script(tuned: Tuned) -> str:
-    """Python code that fits the best configuration's pipeline on all rows, as `fitted` does.
+def code(tuned: Tuned) -> str:
+    """Python source that cross-validates, fits, saves and predicts with the best configuration.
+
+    It needs none of our packages (`recommend.code`).
 
     Raises:
-        BadInput: no trial succeeded, or the data came from no file or server that could be read again.
+        BadInput: no trial succeeded, or pandas alone can't read the dataset as it was read here.
     """
-    if tuned.best is None:
-        raise TooFewRuns("no trial succeeded: there is no model to fit")
-    dataset = tuned.dataset
-    if not (dataset.source.startswith("openml:") or Path(dataset.source).is_file()):
-        raise UnusableDataset(f"{dataset.source} can't be read again by a script")
-    target = str(dataset.target.name)
-    roles = {target: "categorical", **{name: str(role) for name, role in dataset.roles.items()}}
-    common = {"source": dataset.source, "target": target, "roles": _lines(roles), "seed": tuned.search.seed}
-    weights = tuned.finals.weights
-    if weights:
-        members = [_member(_configuration(tuned, number), weight) for number, weight in weights.items()]
-        return _SCRIPT_OF_ENSEMBLE.format(members="".join(members), **common)
-    best = tuned.best.configuration
-    return _SCRIPT.format(
-        trial=f"trial {tuned.best.number}: {tuned.search.measure} {tuned.value(tuned.best):.4f}",
-        flow=best.algorithm,
-        hyperparameters=_lines(best.values),
-        **common,
+    best, measure = tuned.best, tuned.search.measure
+    if best is None:
+        raise TooFewRuns("no trial succeeded: there is no configuration to write as code")
+    scores = [f"{tuned.value(best):.4f} in cross-validation"]
+    if best.number in tuned.held_out:
+        scores.append(f"{tuned.held_out[best.number]:.4f} on {tuned.rows[1]:,} rows held out")
+    origin = Origin(
+        choice=f"Found by Headstart's `tune`: trial {best.number}, the best of {len(tuned.entries):,}.",
+        expected=f"Its {measure}: {', '.join(scores)}.",
+        measure=measure,
     )
-
-
-def _member(configuration: Configuration, weight: float) -> str:
-    """A member of an ensemble as an entry of a list."""
-    return f"    ({weight!r}, {configuration.algorithm!r}, {dict(configuration.values)!r}),\n"
-
-
-def _lines(values: Mapping[str, Value]) -> str:
-    """A dictionary as code, an entry a line."""
-    return "".join(["{\n", *(f"    {name!r}: {value!r},\n" for name, value in values.items()), "}"])
-
-
-_SCRIPT = '''"""The best configuration that `tune` found ({trial} in the trials)."""
-
-from ingest.reading.datasets import load_dataset
-from ingest.flows import get_flow
-
-ROLES = {roles}
-
-HYPERPARAMETERS = {hyperparameters}
-
-dataset = load_dataset({source!r}, target={target!r}, roles=ROLES)
-model = get_flow({flow!r}).pipeline(HYPERPARAMETERS, dataset.roles, seed={seed})
-model.fit(dataset.features, dataset.target.astype(str).to_numpy())
-'''
-
-
-_SCRIPT_OF_ENSEMBLE = '''"""The ensemble that `tune` chose among its trials."""
-
-from sklearn.ensemble import VotingClassifier
-
-from ingest.reading.datasets import load_dataset
-from ingest.flows import get_flow
-
-ROLES = {roles}
-
-# weight, algorithm, hyperparameters
-MEMBERS = [
-{members}]
-
-dataset = load_dataset({source!r}, target={target!r}, roles=ROLES)
-pipelines = [
-    (f"member {{number}}", get_flow(flow).pipeline(hyperparameters, dataset.roles, seed={seed}))
-    for number, (_, flow, hyperparameters) in enumerate(MEMBERS)
-]
-model = VotingClassifier(pipelines, voting="soft", weights=[weight for weight, _, _ in MEMBERS])
-model.fit(dataset.features, dataset.target.astype(str).to_numpy())
-'''
+    return script(best.configuration, tuned.dataset, origin, seed=tuned.search.seed)
 
 
 def save_model(pipeline: Pipeline | VotingClassifier, path: Path) -> list[str]:

@@ -85,9 +85,9 @@ def test_what_a_search_found_is_printed_and_saved_although_its_runs_cannot_be_wr
     options = ["--dataset", csv, "--history", tmp_path / "history", "--trials", "2", "--warehouse", world]
     options += ["--flow", "decision_tree", "--folds", "2", "--surrogate", "gbqr", "--start", "none"]
     with pytest.raises(Failed, match="no space left"):
-        app([*map(str, options), "--model", str(tmp_path / "best.py")], standalone_mode=False)
+        app([*map(str, options), "--code", str(tmp_path / "best.py")], standalone_mode=False)
     assert "2 trials (2 success)" in capsys.readouterr().out
-    assert "decision_tree" in (tmp_path / "best.py").read_text()
+    assert "DecisionTreeClassifier(" in (tmp_path / "best.py").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
@@ -141,7 +141,8 @@ def test_ways_to_search_are_compared(world: Path, tmp_path: Path) -> None:
         (["--dataset", "CSV", "--trials", "-1"], "trials must be more than 0"),
         (["--dataset", "CSV", "--time", "-1"], "time must be more than 0"),
         (["--dataset", "CSV", "--seeds", "nowhere.json"], "nowhere.json"),
-        (["--dataset", "CSV", "--model", "best.pkl"], "a model is written as .skops, or its code as .py"),
+        (["--dataset", "CSV", "--model", "best.pkl"], "a model is written as .skops; --code writes a script"),
+        (["--dataset", "CSV", "--code", "best.txt"], "code is written to a .py file"),
         (["simulate", "--method", "luck"], "unknown method 'luck'"),
         (["simulate", "--tasks", "dream"], "unknown kind of task 'dream'"),
     ],

@@ -1,0 +1,5 @@
+"""Configurations as plain Python: scripts that need pandas, scikit-learn and a booster's library alone."""
+
+from recommend.code.script import Origin, script
+
+__all__ = ["Origin", "script"]

@@ -1,0 +1,305 @@
+"""The function `fit` of a script: the pipeline of a configuration without a class of ours in it.
+
+A pipeline that scikit-learn can hold as it is becomes one expression. What ours does in classes
+(`Booster`, `Balanced`, `Preprocessor`) becomes lines that fit one step after the other, and a pipeline of the
+fitted steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from math import comb
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import OrdinalEncoder
+
+from ingest.flows import get_flow
+from ingest.flows.balancing import Balanced
+from ingest.flows.boosters import PATIENCE, Booster
+from ingest.flows.features import MAKERS, MOST, MOST_PRODUCTS, Preprocessor
+from ingest.flows.margins import in_single_precision
+from ingest.flows.preprocessing import category_columns
+from ingest.reading.datasets import Dataset
+from ingest.reading.roles import Role
+from recommend.code.estimators import SEED, Imports
+from recommend.code.snippets import hold_out
+from recommend.code.syntax import Call, Raw, written
+from warehouse.configurations.configuration import Configuration
+
+_BALANCED = {"oversampling": "oversampled", "undersampling": "undersampled"}
+"""Strategy -> function of a script that chooses rows so."""
+_TAKE_NUMBERS = ("xgboost", "catboost")
+"""Libraries that are given classes as numbers."""
+
+
+@dataclass
+class Fitting:
+    """The body of `fit`, of features `X` and labels `y`, and what it rests on."""
+
+    dataset: Dataset
+    imports: Imports = field(default_factory=Imports)
+    lines: list[str] = field(default_factory=list)
+    steps: list[tuple[str, Raw]] = field(default_factory=list)
+    """Name of a step in the fitted pipeline, and its variable."""
+    arguments: dict[str, object] = field(default_factory=dict)
+    """Further arguments of the classifier's `fit`."""
+    few: list[str] = field(default_factory=list)
+    many: list[str] = field(default_factory=list)
+    """Categorical columns by how they are encoded, where some become indicators and some do not."""
+    classes_as_numbers: bool = False
+    gives_probabilities: bool = True
+    in_part: bool = False
+    """Whether the classifier is fitted on a part of the rows."""
+    of_frame: bool = False
+    """Whether the matrix is a data frame, whose first columns are whole numbers."""
+
+    def add(self, node: object, *, before: str = "") -> None:
+        """Add a statement."""
+        self.lines.append("    " + written(node, before=before, indent="    "))
+
+    def say(self, *lines: str) -> None:
+        """Add lines as they stand."""
+        self.lines += [f"    {line}" for line in lines]
+
+    def taken(self, rows: str) -> Raw:
+        """Some rows of the matrix."""
+        return Raw(f"matrix.iloc[{rows}]" if self.of_frame else f"matrix[{rows}]")
+
+
+def find_fitting(configuration: Configuration, dataset: Dataset, *, seed: int) -> Fitting:
+    """Write the body of `fit` for a configuration and a dataset's columns."""
+    flow = get_flow(configuration.algorithm)
+    pipeline = flow.pipeline(configuration.values, dataset.roles, seed=seed)
+    steps = dict(pipeline.steps)
+    classifier, balancing = steps["classifier"], None
+    if isinstance(classifier, Balanced):
+        classifier, balancing = classifier.classifier, classifier.strategy
+    library = classifier.library if isinstance(classifier, Booster) else None
+    fitting = Fitting(
+        dataset,
+        classes_as_numbers=library in _TAKE_NUMBERS,
+        gives_probabilities=hasattr(pipeline, "predict_proba"),
+        of_frame=library == "catboost" and classifier.n_categorical > 0,
+    )
+    fitting.imports["Pipeline"] = "sklearn.pipeline"
+    columns = _columns(fitting, steps["preprocessing"])
+    if len(steps) == 2 and balancing is None and library is None:
+        parts = [("columns", columns), ("classifier", _classifier(fitting, classifier))]
+        fitting.add(Call("Pipeline", [parts]), before="model = ")
+        fitting.say("return model.fit(X, y)")
+        return fitting
+    fitting.add(columns, before="columns = ")
+    fitting.say("matrix = columns.fit_transform(X, y)")
+    fitting.steps.append(("columns", Raw("columns")))
+    if fitting.of_frame:
+        _add_frame(fitting)
+    if "features" in steps:
+        matrix = steps["preprocessing"].fit_transform(dataset.features, dataset.target.astype(str).to_numpy())
+        _add_features(fitting, steps["features"], matrix)
+    if balancing == "weights":
+        fitting.arguments["sample_weight"] = _weights(fitting)
+    elif balancing is not None:
+        fitting.say(f"rows = {_BALANCED[balancing]}(y, SEED)")
+        fitting.say(f"matrix, y = {fitting.taken('rows').source}, y[rows]")
+    made = _booster(fitting, classifier) if library is not None else _classifier(fitting, classifier)
+    fitting.add(made, before="classifier = ")
+    rows = [fitting.taken("train"), Raw("y[train]")] if fitting.in_part else [Raw("matrix"), Raw("y")]
+    fitting.add(Call("classifier.fit", rows, fitting.arguments))
+    fitting.steps.append(("classifier", Raw("classifier")))
+    fitting.add(Call("Pipeline", [fitting.steps]), before="return ")
+    return fitting
+
+
+# ---- columns -------------------------------------------------------------------------------------
+
+
+def _columns(fitting: Fitting, preprocessing: Any) -> Call:
+    """The call that makes the column transformer, for what `features` of the script returns."""
+    dataset, parts = fitting.dataset, []
+    text = False
+    for name, transformer, columns in preprocessing.transformers:
+        # The first step of each brings cells to one form; the script's `features` has done that.
+        steps = [step for _, step in transformer.steps[1:]]
+        where: object = Raw({"numeric": "NUMERIC", "date": "DATE_PARTS"}.get(name, "CATEGORICAL"))
+        if isinstance(columns, partial):  # which columns are encoded so depends on the rows
+            found = columns(dataset.features)
+            if not found:
+                continue
+            if found != category_columns(dataset.roles):
+                few = columns.keywords["few"]
+                where = Raw("FEW_CATEGORIES" if few else "MANY_CATEGORIES")
+                fitting.few, fitting.many = (found, fitting.many) if few else (fitting.few, found)
+        if dataset.roles.get(str(columns)) == Role.text and name.startswith("text_"):
+            where, text = columns, True
+        parts.append((name, _chained(fitting, steps), where))
+    fitting.imports["ColumnTransformer"] = "sklearn.compose"
+    dense = {"sparse_threshold": 0.0} if text else {}
+    return Call("ColumnTransformer", [parts], dense)
+
+
+def _chained(fitting: Fitting, steps: list[Any]) -> object:
+    """The steps of a group of columns as one node."""
+    calls = []
+    for step in steps:
+        # CatBoost takes categories as whole numbers, without missing ones.
+        codes = fitting.of_frame and isinstance(step, OrdinalEncoder)
+        calls.append(fitting.imports.call(step, **({"unknown_value": -1} if codes else {})))
+    if not calls:
+        return "passthrough"
+    if len(calls) == 1:
+        return calls[0]
+    fitting.imports["make_pipeline"] = "sklearn.pipeline"
+    return Call("make_pipeline", calls)
+
+
+def _add_frame(fitting: Fitting) -> None:
+    """Make a frame of the matrix, in which categories are whole numbers."""
+    fitting.imports |= {"FunctionTransformer": "sklearn.preprocessing", "methodcaller": "operator"}
+    fitting.imports["make_pipeline"] = "sklearn.pipeline"
+    fitting.say('kinds = dict.fromkeys(range(len(CATEGORICAL)), "int32")')
+    whole = Call("methodcaller", ["astype", Raw("kinds")])
+    steps = [Call("FunctionTransformer", [step]) for step in (Raw("pd.DataFrame"), whole)]
+    fitting.add(Call("make_pipeline", steps), before="framed = ")
+    fitting.say("matrix = framed.transform(matrix)")
+    fitting.steps.append(("framed", Raw("framed")))
+
+
+# ---- features ------------------------------------------------------------------------------------
+
+_CAPPED: dict[str, Callable[[Any], dict[str, object]]] = {
+    "ica": lambda values: {
+        "n_components": Raw(
+            f"min({values['components']}, np.linalg.matrix_rank(matrix - matrix.mean(axis=0)))"
+        )
+    },
+    "svd": lambda values: {"n_components": Raw(f"min({values['components']}, *matrix.shape)")},
+    "nystroem": lambda values: {"n_components": Raw(f"min({values['components']}, len(matrix))")},
+    "agglomeration": lambda values: {"n_clusters": Raw(f"min({values['clusters']}, matrix.shape[1])")},
+}
+"""Preprocessor -> its arguments that are cut to the matrix that it is fitted on."""
+
+
+def _add_features(fitting: Fitting, preprocessor: Preprocessor, matrix: np.ndarray) -> None:
+    name, values, imports = preprocessor.name, preprocessor.values, fitting.imports
+    if matrix.shape[1] > 1 and np.ptp(matrix, axis=0).any():
+        step = MAKERS[name](values, matrix, preprocessor.seed)
+        if name == "polynomial":
+            degree = values["degree"]
+            most = max(k for k in range(1, MOST_PRODUCTS) if comb(k + degree, degree) - 1 <= MOST_PRODUCTS)
+            best, products = (one for _, one in step.steps)
+            imports["make_pipeline"] = "sklearn.pipeline"
+            first = imports.call(best, k=Raw(f"min({most}, matrix.shape[1])"))
+            made = Call("make_pipeline", [first, imports.call(products)])
+        else:
+            made = imports.call(step, **_CAPPED.get(name, lambda _: {})(values))
+        fitting.add(made, before="extraction = ")
+        fitting.say("extraction.fit(matrix, y)")
+        if hasattr(step, "get_support"):
+            imports["SelectKBest"] = "sklearn.feature_selection"
+            fitting.say(
+                "if not extraction.get_support().any():  # the best column, if none is good enough",
+                "    extraction = SelectKBest(k=1).fit(matrix, y)",
+            )
+        fitting.say("matrix = extraction.transform(matrix)")
+        fitting.steps.append(("features", Raw("extraction")))
+    imports |= {"FunctionTransformer": "sklearn.preprocessing", "make_pipeline": "sklearn.pipeline"}
+    finite = {"posinf": MOST, "neginf": -MOST}
+    limits = {"a_min": -MOST, "a_max": MOST}
+    bounded = [
+        Call("FunctionTransformer", [Raw("np.nan_to_num")], {"kw_args": finite}),
+        Call("FunctionTransformer", [Raw("np.clip")], {"kw_args": limits}),
+    ]
+    fitting.add(Call("make_pipeline", bounded), before="bounded = ")
+    fitting.say("matrix = bounded.transform(matrix)")
+    fitting.steps.append(("bounded", Raw("bounded")))
+
+
+# ---- classifiers ---------------------------------------------------------------------------------
+
+
+def _classifier(fitting: Fitting, classifier: Any) -> Call:
+    if isinstance(classifier, Pipeline) and classifier.steps[0][1].func is in_single_precision:
+        fitting.imports |= {
+            "FunctionTransformer": "sklearn.preprocessing",
+            "make_pipeline": "sklearn.pipeline",
+        }
+        halved = Call("FunctionTransformer", [Raw("np.asarray")], {"kw_args": {"dtype": "float32"}})
+        return Call("make_pipeline", [halved, fitting.imports.call(classifier.steps[1][1])])
+    return fitting.imports.call(classifier)
+
+
+def _weights(fitting: Fitting) -> Raw:
+    fitting.imports["compute_sample_weight"] = "sklearn.utils.class_weight"
+    fitting.say('weights = compute_sample_weight("balanced", y)')
+    return Raw("weights")
+
+
+def _booster(fitting: Fitting, booster: Booster) -> Call:
+    """The call that makes a booster of another library; adds the lines before it."""
+    if booster.balanced:
+        fitting.arguments["sample_weight"] = _weights(fitting)
+    labels = fitting.dataset.target.to_numpy()
+    # Of classes with fewer rows than that none is held out.
+    if booster.early_stopping and len(hold_out(labels, 5, booster.seed)[1]):
+        every = "round(min(max(5, len(y) / 500), 20))"
+        fitting.say(f"train, valid = hold_out(y, {every}, SEED)")
+        fitting.in_part = True
+        fitting.classes_as_numbers = True  # LightGBM takes labels as they are, but not those of `eval_y`
+        if booster.balanced:
+            fitting.arguments["sample_weight"] = Raw("weights[train]")
+    return _BOOSTERS[booster.library](fitting, booster)
+
+
+_CATEGORICAL = Raw("list(range(len(CATEGORICAL)))")
+"""Places of the categories: the first columns."""
+
+
+def _lightgbm(fitting: Fitting, booster: Booster) -> Call:
+    fitting.imports["LGBMClassifier"] = "lightgbm"
+    if booster.n_categorical:
+        fitting.arguments["categorical_feature"] = _CATEGORICAL
+    if fitting.in_part:
+        fitting.imports["early_stopping"] = "lightgbm"
+        stop = Call("early_stopping", [PATIENCE], {"first_metric_only": True, "verbose": False})
+        valid = {"eval_X": fitting.taken("valid"), "eval_y": Raw("y[valid]"), "callbacks": [stop]}
+        fitting.arguments |= valid
+    return Call("LGBMClassifier", [], {**booster.settings, "n_jobs": 1, "random_state": SEED, "verbose": -1})
+
+
+def _xgboost(fitting: Fitting, booster: Booster) -> Call:
+    fitting.imports["XGBClassifier"] = "xgboost"
+    fitting.arguments["verbose"] = False
+    more: dict[str, object] = {}
+    if booster.n_categorical:
+        fitting.say('kinds = ["c"] * len(CATEGORICAL)')
+        fitting.say('kinds += ["q"] * (matrix.shape[1] - len(kinds))')
+        more |= {"enable_categorical": True, "feature_types": Raw("kinds")}
+    if fitting.in_part:
+        fitting.arguments["eval_set"] = [(fitting.taken("valid"), Raw("y[valid]"))]
+        more["early_stopping_rounds"] = PATIENCE
+    metric = "logloss" if fitting.dataset.n_classes == 2 else "mlogloss"
+    more |= {"eval_metric": metric, "tree_method": "hist", "n_jobs": 1, "random_state": SEED}
+    return Call("XGBClassifier", [], {**booster.settings, **more})
+
+
+def _catboost(fitting: Fitting, booster: Booster) -> Call:
+    fitting.imports["CatBoostClassifier"] = "catboost"
+    more: dict[str, object] = {}
+    if booster.n_categorical:
+        more["cat_features"] = _CATEGORICAL
+    if fitting.in_part:
+        fitting.arguments["eval_set"] = (fitting.taken("valid"), Raw("y[valid]"))
+        fitting.arguments["early_stopping_rounds"] = PATIENCE
+    more |= {"allow_writing_files": False, "thread_count": 1, "random_seed": SEED, "verbose": False}
+    return Call("CatBoostClassifier", [], {**booster.settings, **more})
+
+
+_BOOSTERS: dict[str, Callable[[Fitting, Booster], Call]] = {
+    "lightgbm": _lightgbm,
+    "xgboost": _xgboost,
+    "catboost": _catboost,
+}

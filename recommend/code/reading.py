@@ -1,0 +1,299 @@
+"""How a script reads a dataset's file with pandas, so that each column comes out as it was read here.
+
+Nothing is taken on trust: the file is read once more, with the very call and functions that the script will
+have (`recommend.code.snippets`), and each column has to equal the dataset's.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ingest.reading.arff import is_arff, read_arff
+from ingest.reading.columns import DATE_FORMATS
+from ingest.reading.datasets import Dataset
+from ingest.reading.encoding import quoted, read_bytes, to_utf8
+from ingest.reading.layout import Layout, find_layout
+from ingest.reading.roles import NOT_LEARNED_FROM, Role
+from recommend.code import snippets
+from recommend.code.syntax import Call, Raw
+from warehouse.support.errors import UnusableDataset
+
+_GZIP = b"\x1f\x8b"
+_MISSING = (snippets.MISSING, ["", "?"])
+"""What may mean a missing value: usually, and where a file declares its categories."""
+_AS_TEXT: dict[str, Any] = {"dtype": str, "keep_default_na": False}
+
+
+@dataclass(frozen=True)
+class Table:
+    """A file as pandas reads it, each cell as text."""
+
+    cells: pd.DataFrame
+    call: Call
+    """The same call as source, of a file named `path`."""
+    then: str = ""
+    """What is done to the table after it, as source."""
+    decimal_comma: bool = False
+    remark: str = ""
+    """What the script's user has to know about the file."""
+
+
+@dataclass
+class Reading:
+    """How the columns of a table become what a pipeline takes."""
+
+    table: Table
+    missing: list[str]
+    target: str
+    """`words` or `number_words`: what makes labels of the target's cells."""
+    numeric: list[str] = field(default_factory=list)
+    decorated: list[str] = field(default_factory=list)
+    """Numbers with a currency, a unit, or commas between thousands."""
+    categorical: list[str] = field(default_factory=list)
+    coded: list[str] = field(default_factory=list)
+    """Categories that are written as numbers, not always the same way."""
+    dates: dict[str, str] = field(default_factory=dict)
+    """Column -> format."""
+    text: list[str] = field(default_factory=list)
+
+
+def find_reading(dataset: Dataset) -> Reading:
+    """How a script reads the dataset.
+
+    Raises:
+        BadInput: pandas alone can't read the file as it was read here; the message says which column differs.
+    """
+    reason = "it is no table to pandas"
+    for read in _ways(dataset):
+        try:
+            table = read()
+        except (ValueError, KeyError, LookupError, OSError) as error:
+            reason = " ".join(str(error).split())[:200]
+            continue
+        for missing in _MISSING:
+            try:
+                return _planned(table, dataset, missing)
+            except _Differs as difference:
+                reason = str(difference)
+    raise UnusableDataset(f"no code can be written that reads {dataset.source} with pandas alone: {reason}")
+
+
+class _Differs(Exception):  # noqa: N818 (said in raise statements alone)
+    """A column does not come out as it was read here."""
+
+
+def _ways(dataset: Dataset) -> Iterator[Callable[[], Table]]:
+    """Calls of pandas that may read the dataset, the plainest first."""
+    path = Path(dataset.source)
+    if not path.is_file():
+        yield partial(_of_memory, dataset)
+        return
+    content = read_bytes(path)
+    if content.startswith(b"PAR1"):
+        yield partial(_parquet, content)
+        return
+    text = to_utf8(content)
+    if is_arff(text):
+        names = [attribute.name.strip() for attribute in read_arff(path).attributes]
+        for quote in ("'", '"'):
+            yield partial(_arff, path, names, quote, _encoding(content))
+        return
+    stripped = text.strip(b"\r\n")
+    layout = find_layout(stripped if b"\n" in stripped else stripped.replace(b"\r", b"\n"))
+    options = _options(layout, text, content) | _packing(path)
+    decimal_comma = layout.decimal_sign == ","
+    for ragged in (False, True):
+        for named in (False, True) if layout.header_lines else (True,):
+            yield partial(_delimited, content, layout, options, decimal_comma, named=named, ragged=ragged)
+
+
+def _of_memory(dataset: Dataset) -> Table:
+    """A table that came from no file, as a CSV file of it would be."""
+    frame = dataset.features.assign(**{str(dataset.target.name): dataset.target})
+    cells = pd.read_csv(io.StringIO(frame.to_csv(index=False)), **_AS_TEXT)
+    remark = f"The data came from {dataset.source}: give it a CSV file of the same table."
+    return Table(cells, _read_csv(_AS_TEXT), remark=remark)
+
+
+def _parquet(content: bytes) -> Table:
+    cells = snippets.as_text(pd.read_parquet(io.BytesIO(content)))
+    call = Call("as_text", [Call("pd.read_parquet", [Raw("path")])])
+    return Table(cells, call, remark="pandas reads Parquet files with the package pyarrow.")
+
+
+def _arff(path: Path, names: list[str], quote: str, encoding: str) -> Table:
+    options = {
+        "names": names,
+        "header": None,
+        "quotechar": quote,
+        "escapechar": "\\",
+        "skipinitialspace": True,
+        **_AS_TEXT,
+    }
+    cells = pd.read_csv(snippets.arff_rows(str(path), encoding), **options)
+    return Table(cells, _read_csv(options, Call("arff_rows", [Raw("path"), encoding])))
+
+
+def _delimited(
+    content: bytes,
+    layout: Layout,
+    options: Mapping[str, Any],
+    decimal_comma: bool,
+    *,
+    named: bool,
+    ragged: bool,
+) -> Table:
+    """A delimited text.
+
+    Args:
+        named: whether the names of the columns are in the script, and not read from the file.
+        ragged: whether rows that are longer than the others are left out.
+    """
+    more: dict[str, Any] = {}
+    if named:
+        names = [name or f"Unnamed: {position}" for position, name in enumerate(layout.names)]
+        more = {"names": names, "header": None}
+        more |= {"skiprows": layout.header_lines} if layout.header_lines else {}
+    if ragged:
+        more["on_bad_lines"] = "skip"
+    options = {**options, **more}
+    cells = pd.read_csv(io.BytesIO(content), **(options | {"compression": None}))
+    then = ""
+    if any(name != name.strip() for name in map(str, cells.columns)):
+        cells, then = cells.rename(columns=str.strip), ".rename(columns=str.strip)"
+    return Table(cells, _read_csv(options), then, decimal_comma)
+
+
+def _read_csv(options: Mapping[str, Any], file: object = Raw("path")) -> Call:
+    constants = {"dtype": Raw("str"), "quoting": Raw("csv.QUOTE_NONE")}
+    return Call("pd.read_csv", [file], {name: constants.get(name, value) for name, value in options.items()})
+
+
+def _encoding(content: bytes) -> str:
+    if content.startswith(codecs.BOM_UTF8):
+        return "utf-8-sig"
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    for encoding in ("utf-8", "cp1252"):
+        try:
+            content.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+        return encoding
+    return "latin-1"
+
+
+def _options(layout: Layout, text: bytes, content: bytes) -> dict[str, Any]:
+    """Arguments of `pandas.read_csv` for a layout."""
+    options: dict[str, Any] = {}
+    if layout.delimiter != ",":
+        options["sep"] = r"\s+" if layout.delimiter == " " else layout.delimiter
+    if layout.quote is None:
+        if b'"' in text:
+            options["quoting"] = csv.QUOTE_NONE
+    else:
+        if layout.quote != '"':
+            options["quotechar"] = layout.quote
+        if f"{layout.delimiter} {layout.quote}".encode() in text:
+            options["skipinitialspace"] = True
+    if (encoding := _encoding(content)) != "utf-8":
+        options["encoding"] = encoding
+    return options | _AS_TEXT
+
+
+def _packing(path: Path) -> dict[str, Any]:
+    """How a file is packed, where its name does not say so."""
+    with path.open("rb") as file:
+        packed = file.read(2) == _GZIP
+    if packed:
+        return {} if path.name.endswith(".gz") else {"compression": "gzip"}
+    packed_names = (".gz", ".bz2", ".zip", ".xz", ".zst", ".tar")
+    return {"compression": None} if path.name.endswith(packed_names) else {}
+
+
+# ---- columns -------------------------------------------------------------------------------------
+
+
+def _planned(table: Table, dataset: Dataset, missing: list[str]) -> Reading:
+    target, labels = _labels(table, dataset, missing)
+    rows = table.cells[labels.notna().to_numpy()].reset_index(drop=True)
+    reading = Reading(table, missing, target)
+    for name, role in dataset.roles.items():
+        if role in NOT_LEARNED_FROM:
+            continue
+        if name not in rows or not isinstance(rows[name], pd.Series):
+            raise _Differs(f"there is no single column {quoted(name)}")
+        try:
+            _add(reading, name, role, rows[name], dataset.features[name])
+        except (ValueError, TypeError, AttributeError, OverflowError):
+            raise _Differs(f"column {quoted(name)} comes out differently") from None
+    for name in reading.dates:
+        if any(f"{name}: {part}" in dataset.roles for part in snippets.PARTS):
+            raise _Differs(f"another column is named as a part of the date {quoted(name)}")
+    return reading
+
+
+def _labels(table: Table, dataset: Dataset, missing: list[str]) -> tuple[str, pd.Series]:
+    """The function that makes labels of the target's cells, and what it makes of all of them."""
+    name = str(dataset.target.name)
+    cells = table.cells.get(name)
+    if isinstance(cells, pd.Series):
+        wanted = dataset.target.astype(str).tolist()
+        if (labels := snippets.words(cells, missing)).dropna().tolist() == wanted:
+            return "words", labels
+        try:
+            if (labels := snippets.number_words(cells)).dropna().tolist() == wanted:
+                return "number_words", labels
+        except ValueError:
+            pass
+    raise _Differs(f"the target {quoted(name)} comes out differently")
+
+
+def _add(reading: Reading, name: str, role: Role, cells: pd.Series, wanted: pd.Series) -> None:
+    """Note how a column is read.
+
+    Raises:
+        _Differs: no way gives what is wanted; ValueError where a cell can't be taken so.
+    """
+    if role == Role.numeric:
+        if reading.table.decimal_comma:
+            cells = cells.str.replace(",", ".")
+        numbers = wanted.to_numpy(dtype=float, na_value=np.nan)
+        for kind, change in ((reading.numeric, None), (reading.decorated, snippets.undecorated)):
+            try:
+                found = snippets.numbers(cells if change is None else change(cells))
+            except ValueError:
+                continue
+            if np.array_equal(found.to_numpy(dtype=float), numbers, equal_nan=True):
+                kind.append(name)
+                return
+    elif role == Role.date:
+        for form in DATE_FORMATS:
+            try:
+                found = snippets.dates(cells, form)
+            except ValueError:
+                continue
+            if np.array_equal(found.to_numpy("M8[us]"), wanted.to_numpy("M8[us]"), equal_nan=True):
+                reading.dates[name] = form
+                return
+    else:
+        labels = wanted.astype(object).where(wanted.notna(), None).tolist()
+        texts = snippets.words(cells, reading.missing)
+        if texts.astype(object).where(texts.notna(), None).tolist() == labels:
+            (reading.text if role == Role.text else reading.categorical).append(name)
+            return
+        texts = snippets.number_words(cells)
+        if role != Role.text and texts.astype(object).where(texts.notna(), None).tolist() == labels:
+            reading.coded.append(name)
+            return
+    raise _Differs(f"column {quoted(name)} comes out differently")

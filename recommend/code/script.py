@@ -1,0 +1,354 @@
+"""A script that cross-validates, fits, saves and predicts with one configuration, without our packages."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+from dataclasses import dataclass
+from pathlib import Path
+
+from ingest.flows import get_flow
+from ingest.flows.preprocessing import category_columns
+from ingest.reading.datasets import Dataset
+from recommend.code import snippets
+from recommend.code.fitting import Fitting, find_fitting
+from recommend.code.reading import Reading, find_reading
+from recommend.code.syntax import WIDTH, Raw, assigned, plain, written
+from warehouse.configurations.configuration import Configuration
+
+MOST_FOLDS = 5
+_SCORERS = {
+    "balanced_accuracy": "balanced_accuracy",
+    "area_under_roc_curve": "roc_auc_ovr_weighted",
+    "log_loss": "neg_log_loss",
+    "f_measure": "f1_weighted",
+    "f1_macro": "f1_macro",
+}
+"""Measure -> scikit-learn's scorer of it; accuracy stands for the others."""
+_MODULES = {
+    "argparse": "import argparse",
+    "csv": "import csv",
+    "gzip": "import gzip",
+    "io": "import io",
+    "joblib": "import joblib",
+    "np": "import numpy as np",
+    "pd": "import pandas as pd",
+}
+_CLASSES = {
+    "Collection": "collections.abc",
+    "Path": "pathlib",
+    "StratifiedKFold": "sklearn.model_selection",
+    "get_scorer": "sklearn.metrics",
+}
+"""Names that scripts may use -> where they come from."""
+_STANDARD_LIBRARY = ("argparse", "collections", "csv", "functools", "gzip", "io", "operator", "pathlib")
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What the head of a script says of where its configuration comes from."""
+
+    choice: str
+    """How it was chosen, a sentence."""
+    expected: str
+    """What it is expected to give, a sentence."""
+    measure: str
+    """What cross-validation is to tell."""
+
+
+def script(configuration: Configuration, dataset: Dataset, origin: Origin, *, seed: int = 0) -> str:
+    """Python source for a configuration of a flow that Headstart builds, on a dataset's columns.
+
+    It needs pandas, scikit-learn and the library of the flow. Fitted on the dataset's file it predicts what
+    the flow's own pipeline predicts, with the same seed.
+
+    Raises:
+        BadInput: pandas alone can't read the file as it was read here, or Headstart doesn't build the flow.
+    """
+    reading = find_reading(dataset)
+    fitting = find_fitting(configuration, dataset, seed=seed)
+    own = "\n\n".join(
+        [
+            _read(reading),
+            _features(reading),
+            _fit(fitting),
+            _cross_validate(),
+            _predict(fitting),
+            _main(reading, fitting),
+            'if __name__ == "__main__":\n    main()\n',
+        ]
+    )
+    helpers = _helpers(own)
+    constants = _constants(reading, fitting, dataset, origin, seed, _names(own + "".join(helpers)))
+    body = "\n\n".join([constants, *helpers, own])
+    return f"{_head(configuration, dataset, reading, fitting, origin)}\n{_imports(body, fitting)}\n{body}"
+
+
+# ---- head ----------------------------------------------------------------------------------------
+
+
+def _head(
+    configuration: Configuration, dataset: Dataset, reading: Reading, fitting: Fitting, origin: Origin
+) -> str:
+    flow = get_flow(configuration.algorithm)
+    target = plain(str(dataset.target.name))
+    file = plain(Path(dataset.source).name) or plain(dataset.name)
+    packages = ["pandas", "scikit-learn", *_libraries(flow.name)]
+    title = f"{flow.title}, to predict {target!r} of {plain(dataset.name)!r}."
+    facts = (
+        f"{file}: {len(dataset.features):,} rows, {dataset.features.shape[1]:,} features, "
+        f"{dataset.n_classes} classes. {plain(reading.table.remark)}"
+    )
+    needs = f"Needs {', '.join(packages[:-1])} and {packages[-1]}; nothing else."
+    usage = textwrap.dedent(
+        """
+        Cross-validate; fit on all rows and save; fit on all rows and predict others:
+
+            python SCRIPT.py DATA
+            python SCRIPT.py DATA --save model.joblib
+            python SCRIPT.py DATA --predict NEW --output predictions.csv
+        """
+    )
+    saved = "A saved model (joblib.load) takes what features(read(FILE)) returns"
+    saved += ", and answers with places in CLASSES." if fitting.classes_as_numbers else "."
+    paragraphs = [
+        _wrapped(title),
+        "\n".join(map(_wrapped, (facts, plain(origin.choice), plain(origin.expected)))),
+        _wrapped(needs) + "\n" + usage.rstrip(),
+        _wrapped(saved),
+    ]
+    return '"""' + "\n\n".join(paragraphs) + '\n"""\n'
+
+
+def _libraries(flow: str) -> list[str]:
+    return [flow] if flow in ("lightgbm", "xgboost", "catboost") else []
+
+
+def _wrapped(text: str) -> str:
+    return textwrap.fill(text, WIDTH, break_long_words=False, break_on_hyphens=False)
+
+
+def _names(source: str) -> set[str]:
+    return {node.id for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name)}
+
+
+def _helpers(own: str) -> list[str]:
+    """Source of the functions of `snippets` that `own` needs, in their order there."""
+    sources = {
+        name: inspect.getsource(function)
+        for name, function in vars(snippets).items()
+        if inspect.isfunction(function) and function.__module__ == snippets.__name__
+    }
+    needed: set[str] = set()
+    found = _names(own) & sources.keys()
+    while found - needed:
+        needed |= found
+        found = {name for one in needed for name in _names(sources[one])} & sources.keys()
+    return [source for name, source in sources.items() if name in needed]
+
+
+def _imports(body: str, fitting: Fitting) -> str:
+    names = _names(body)
+    plain_imports = {name: line for name, line in _MODULES.items() if name in names}
+    by_module: dict[str, list[str]] = {}
+    for name, module in sorted((_CLASSES | fitting.imports).items()):
+        if name in names:
+            by_module.setdefault(module, []).append(name)
+    sections = []
+    for is_standard in (True, False):
+        lines = [
+            line for line in plain_imports.values() if (line.split()[1] in _STANDARD_LIBRARY) == is_standard
+        ]
+        lines += [
+            _import(module, own)
+            for module, own in sorted(by_module.items())
+            if (module.partition(".")[0] in _STANDARD_LIBRARY) == is_standard
+        ]
+        sections.append("\n".join(lines))
+    return "\n\n".join(sections) + "\n"
+
+
+def _import(module: str, names: list[str]) -> str:
+    line = f"from {module} import {', '.join(names)}"
+    if len(line) <= WIDTH:
+        return line
+    return f"from {module} import (\n" + "".join(f"    {name},\n" for name in names) + ")"
+
+
+# ---- constants -----------------------------------------------------------------------------------
+
+
+def _constants(
+    reading: Reading, fitting: Fitting, dataset: Dataset, origin: Origin, seed: int, names: set[str]
+) -> str:
+    """The constants among these names, each on lines of its own."""
+    usual = reading.missing == snippets.MISSING
+    more = [mark for mark in snippets.NO_NUMBER if not usual or mark not in snippets.MISSING]
+    few = min(dataset.target.value_counts())
+    categorical: object = category_columns(dataset.roles)
+    if fitting.few and fitting.many:
+        categorical = Raw("FEW_CATEGORIES + MANY_CATEGORIES")
+    numeric = {*reading.numeric, *reading.decorated}
+    values: dict[str, object] = {
+        "TARGET": str(dataset.target.name),
+        "CLASSES": [str(label) for label in dataset.target.cat.categories],
+        "NUMERIC": [name for name in dataset.roles if name in numeric],
+        "DECORATED": reading.decorated,
+        "FEW_CATEGORIES": fitting.few,
+        "MANY_CATEGORIES": fitting.many,
+        "CATEGORICAL": categorical,
+        "CODED": reading.coded,
+        "TEXT": reading.text,
+        "DATES": reading.dates,
+        "PARTS": snippets.PARTS,
+        "DATE_PARTS": Raw('[f"{name}: {part}" for name in DATES for part in PARTS]'),
+        "MISSING": reading.missing,
+        "NO_NUMBER": [Raw("*MISSING"), *more] if usual else more,
+        "SCORER": _scorer(origin.measure, fitting, few),
+        "FOLDS": int(min(max(few, 2), MOST_FOLDS)),
+        "SEED": seed,
+    }
+    if "CATEGORICAL" in names and isinstance(categorical, Raw):
+        names = names | {"FEW_CATEGORIES", "MANY_CATEGORIES"}
+    if "NO_NUMBER" in names and usual:
+        names = names | {"MISSING"}
+    return "".join(
+        _REMARKS.get(name, "") + assigned(name, value) for name, value in values.items() if name in names
+    )
+
+
+_REMARKS = {
+    "DECORATED": "# Numbers with a currency, a unit, or commas between thousands.\n",
+    "FEW_CATEGORIES": "# A column of zeros and ones for each category.\n",
+    "MANY_CATEGORIES": "# The mean of each class in place of a category.\n",
+    "CODED": "# Categories that are written as numbers.\n",
+    "MISSING": "# Cells without a value, in any case of letters.\n",
+    "SCORER": "# See sklearn.metrics.get_scorer_names().\n",
+}
+"""Constant -> the comment above it."""
+
+
+def _scorer(measure: str, fitting: Fitting, fewest: int) -> str:
+    """Scikit-learn's name of the measure, or accuracy where it has none that can be told here."""
+    scorer = _SCORERS.get(measure, "accuracy")
+    if scorer == "roc_auc_ovr_weighted" and fitting.dataset.n_classes == 2:
+        return "roc_auc"
+    needs_probabilities = scorer in ("roc_auc_ovr_weighted", "neg_log_loss")
+    if needs_probabilities and (fewest < 2 or not fitting.gives_probabilities):
+        return "accuracy"
+    return scorer
+
+
+# ---- functions -----------------------------------------------------------------------------------
+
+
+def _read(reading: Reading) -> str:
+    table = reading.table
+    call = written(table.call, before="return ", after=table.then, indent="    ")
+    return (
+        "def read(path: str) -> pd.DataFrame:\n"
+        '    """The table in a file, every cell as text."""\n'
+        f"    {call}\n"
+    )
+
+
+def _features(reading: Reading) -> str:
+    lines = []
+    if reading.numeric or reading.decorated:
+        cells = 'table[name].str.replace(",", ".")' if reading.table.decimal_comma else "table[name]"
+        lines.append("for name in NUMERIC:")
+        if reading.decorated:
+            lines.append(f"    cells = {cells}")
+            cells = "undecorated(cells) if name in DECORATED else cells"
+        lines.append(f"    columns[name] = numbers({cells})")
+    if reading.categorical or reading.coded:
+        lines.append("for name in CATEGORICAL:")
+        labels = "words"
+        if reading.coded:
+            lines.append("    labels = number_words if name in CODED else words")
+            labels = "labels"
+        lines.append(f'    columns[name] = {labels}(table[name]).fillna("missing").astype(object)')
+    if reading.text:
+        lines.append("for name in TEXT:")
+        lines.append('    columns[name] = words(table[name]).fillna("missing")')
+    if reading.dates:
+        lines.append("for name, form in DATES.items():")
+        lines.append("    columns |= date_parts(name, dates(table[name], form))")
+    return (
+        "def features(table: pd.DataFrame) -> pd.DataFrame:\n"
+        '    """The columns that the model learns from; all others are left out."""\n'
+        "    columns = {}\n"
+        + "".join(f"    {line}\n" for line in lines)
+        + "    return pd.DataFrame(columns)\n"
+    )
+
+
+def _fit(fitting: Fitting) -> str:
+    return (
+        "def fit(X: pd.DataFrame, y: np.ndarray) -> Pipeline:\n"
+        '    """The pipeline, fitted on these rows."""\n' + "\n".join(fitting.lines) + "\n"
+    )
+
+
+def _cross_validate() -> str:
+    return '''def cross_validate(X: pd.DataFrame, y: np.ndarray) -> list[float]:
+    """The score on each fold of a cross-validation."""
+    score = get_scorer(SCORER)
+    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=SEED).split(X, y)
+    return [score(fit(X.iloc[i], y[i]), X.iloc[j], y[j]) for i, j in folds]
+'''
+
+
+def _predict(fitting: Fitting) -> str:
+    labels = "model.predict(X)"
+    if fitting.classes_as_numbers:
+        labels = "pd.Index(CLASSES)[model.predict(X).ravel()]"
+    names = "CLASSES" if fitting.classes_as_numbers else "model.classes_"
+    lines = [f'table = pd.DataFrame({{"prediction": {labels}}})']
+    if fitting.gives_probabilities:
+        lines += [
+            f'names = [f"probability of {{label}}" for label in {names}]',
+            "table[names] = model.predict_proba(X)",
+        ]
+    says = "and the probability of each class" if fitting.gives_probabilities else "by row"
+    return (
+        "def predict(model: Pipeline, X: pd.DataFrame) -> pd.DataFrame:\n"
+        f'    """The predicted classes, {says}."""\n'
+        + "".join(f"    {line}\n" for line in lines)
+        + "    return table\n"
+    )
+
+
+def _main(reading: Reading, fitting: Fitting) -> str:
+    y = "labels[known].to_numpy(dtype=object)"
+    if fitting.classes_as_numbers:
+        y = "pd.Index(CLASSES).get_indexer(labels[known])"
+    return f"""def main() -> None:
+    parser = argparse.ArgumentParser()
+    add = parser.add_argument
+    add("data", help="file to learn from")
+    add("--save", metavar="MODEL", help="write the fitted model to this file")
+    add("--predict", metavar="NEW", help="predict the rows of this file")
+    add("--output", default="predictions.csv", help="where to write them")
+    options = parser.parse_args()
+
+    table = read(options.data)
+    labels = {reading.target}(table[TARGET])
+    known = labels.notna()
+    X, y = features(table[known]), {y}
+    if not (options.save or options.predict):
+        scores = cross_validate(X, y)
+        spread = f"± {{np.std(scores):.4f}} over {{FOLDS}} folds"
+        print(f"{{SCORER}}: {{np.mean(scores):.4f}} {{spread}}")
+        return
+    model = fit(X, y)
+    if options.save:
+        # Loading such a file runs code: load none that others may have changed.
+        joblib.dump(model, options.save)
+        print(f"{{options.save}}: the model, for joblib.load")
+    if options.predict:
+        predictions = predict(model, features(read(options.predict)))
+        predictions.to_csv(options.output, index=False)
+        print(f"{{options.output}}: {{len(predictions):,}} predictions")
+"""

@@ -1,0 +1,105 @@
+"""Functions that scripts hold, copied into them as they stand here.
+
+They use pandas, NumPy and the standard library alone, and lines of 88 characters. Scripts have the constants,
+too, with what fits their files.
+"""
+
+import gzip
+import io
+from collections.abc import Collection
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+MISSING = ["", "?", "na", "n/a", "#n/a", "nan", "null", "<na>"]
+NO_NUMBER = [*MISSING, "none", "-", "--", "."]
+PARTS = ["days", "month", "weekday", "hour"]
+
+
+def words(cells: pd.Series, missing: Collection[str] = MISSING) -> pd.Series:
+    """The cells as text without blanks around it, or NaN where they say `missing`."""
+    cells = cells.str.strip()
+    return cells.mask(cells.str.lower().isin(missing))
+
+
+def numbers(cells: pd.Series) -> pd.Series:
+    """The cells as numbers; infinite ones are missing."""
+    values = words(cells, NO_NUMBER).astype(float)
+    return values.where(np.isfinite(values))
+
+
+def undecorated(cells: pd.Series) -> pd.Series:
+    """Cells such as "$1,234.50", "12 %" or "3 kg" without what is no number."""
+    return cells.str.replace(r"[^0-9.-]", "", regex=True)
+
+
+def number_words(cells: pd.Series) -> pd.Series:
+    """Numbers that stand for categories as text, whole ones without a decimal point."""
+    values = numbers(cells)
+    whole = values.notna() & (values % 1 == 0) & (values.abs() < 1e15)
+    texts = values.astype(object).map(str)
+    return texts.where(~whole, values.map("{:.0f}".format)).where(values.notna())
+
+
+def dates(cells: pd.Series, form: str) -> pd.Series:
+    """The cells as moments; times with a zone are brought to UTC."""
+    moments = pd.to_datetime(words(cells, NO_NUMBER), format=form, utc=True)
+    return moments.dt.tz_localize(None)
+
+
+def date_parts(name: str, moments: pd.Series) -> dict[str, pd.Series]:
+    """Days since 1970, month, weekday and hour."""
+    days = (moments - pd.Timestamp(0)) / pd.Timedelta(days=1)
+    parts = [days, moments.dt.month, moments.dt.day_of_week, moments.dt.hour]
+    names = [f"{name}: {part}" for part in PARTS]
+    return dict(zip(names, [part.astype(float) for part in parts], strict=True))
+
+
+def as_text(table: pd.DataFrame) -> pd.DataFrame:
+    """Every cell as text, a missing one as empty text."""
+    return table.astype(object).where(table.notna(), "").map(str)
+
+
+def arff_rows(path: str, encoding: str) -> io.StringIO:
+    """The lines behind @data, without comments."""
+    content = Path(path).read_bytes()
+    if content.startswith(b"\x1f\x8b"):
+        content = gzip.decompress(content)
+    lines = content.decode(encoding).splitlines(keepends=True)
+    first = 1 + [line.strip().lower()[:5] for line in lines].index("@data")
+    return io.StringIO("".join(line for line in lines[first:] if line[:1] != "%"))
+
+
+def hold_out(y: np.ndarray, every: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Rows to fit on, and one in `every` of each class, drawn at random."""
+    codes = np.unique(y, return_inverse=True)[1]
+    shuffled = np.random.default_rng(seed).permutation(len(codes))
+    by_class = shuffled[np.argsort(codes[shuffled], kind="stable")]
+    sizes = np.bincount(codes)
+    place = np.arange(len(codes)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    held_out = place % every == every - 1
+    return np.sort(by_class[~held_out]), np.sort(by_class[held_out])
+
+
+def oversampled(y: np.ndarray, seed: int) -> np.ndarray:
+    """Rows to fit on: those of smaller classes several times, drawn at random."""
+    random = np.random.default_rng(seed)
+    _, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
+    chosen = []
+    for code, count in enumerate(counts):
+        rows = np.flatnonzero(codes == code)
+        chosen += [rows, random.choice(rows, counts.max() - count)]
+    return np.sort(np.concatenate(chosen))
+
+
+def undersampled(y: np.ndarray, seed: int) -> np.ndarray:
+    """Rows to fit on: of larger classes as many as of the smallest, but 20 at least."""
+    random = np.random.default_rng(seed)
+    _, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
+    chosen = []
+    for code, count in enumerate(counts):
+        rows = np.flatnonzero(codes == code)
+        size = min(max(counts.min(), 20), count)
+        chosen.append(random.choice(rows, size, replace=False))
+    return np.sort(np.concatenate(chosen))
