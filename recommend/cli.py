@@ -28,7 +28,7 @@ from warehouse.support.console import QuietOption
 from warehouse.support.files import write_text
 
 app = console.new_app("")
-TOOLS = ("optuna", "smac", "flaml", "ray")
+TOOLS = ("optuna", "smac", "flaml", "ray", "sklearn", "configspace")
 """What seeds are exported to (`recommend.export`, whose imports would cost half a second)."""
 
 
@@ -77,6 +77,12 @@ def recommend(
         typer.Option("--report", help="Write the recommendation to this HTML page.", show_default=False),
     ] = None,
     code: CodeOption = None,
+    ranges: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write where good values of the hyperparameters lie to this JSON file.", show_default=False
+        ),
+    ] = None,
     warehouse: WarehouseOption = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="Say why: datasets, traits and hyperparameters that count.")
@@ -111,6 +117,8 @@ def recommend(
       recommend my.csv --flow lightgbm --format optuna
 
       recommend my.csv --code first.py
+
+      recommend my.csv --flow lightgbm --ranges ranges.json
     """
     from ingest.reading.datasets import load_dataset
     from recommend.seeds import write_seeds
@@ -145,6 +153,10 @@ def recommend(
         from recommend.page import recommendation_page
 
         write_text(page, recommendation_page(result))
+    if ranges is not None:
+        from recommend.ranges import ranges_document
+
+        write_seeds(ranges_document(result), ranges)
     if output == "json":
         print(json.dumps(document, indent=2))
     elif output in TOOLS:
@@ -157,6 +169,8 @@ def recommend(
             print(f"\nSeeds written to {seeds}")
         if page is not None:
             print(f"\nReport written to {page}")
+        if ranges is not None:
+            print(f"\nRanges written to {ranges}")
     if is_recorded:
         path = _record(result, warehouse)
         if output == "table":

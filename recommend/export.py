@@ -1,9 +1,10 @@
-"""Seeds for other tuners: Optuna, SMAC3, FLAML and Ray Tune.
+"""Seeds for other tuners: Optuna, SMAC3, FLAML, Ray Tune and scikit-learn, and their space in ConfigSpace.
 
 In a space of one flow hyperparameters are called as in the seeds (`max_features`). In one of several flows
 there is `algorithm`, and they are called ALGORITHM:HYPERPARAMETER (`random_forest:max_features`), as in the
-joint spaces of `recommend.space.Space`. FLAML and Ray have a dot in place of the colon
-(`random_forest.max_features`), after which FLAML expects a number.
+joint spaces of `recommend.space.Space`. Ray and FLAML's `tune.run` have a dot in place of the colon
+(`random_forest.max_features`), after which FLAML expects a number. FLAML's `AutoML` and scikit-learn have
+names of their own (`recommend.flaml_points`, `recommend.sklearn_grids`).
 
 Seeds are checked against the space that they go to: a tuner may use a value that is out of its range (Optuna
 does), ignore a name that it does not know, or take True for 1. Here that is an error which says what came and
@@ -15,10 +16,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
-from ingest.flows import Flow, get_flow, native_values, with_preprocessing
+from ingest.flows import Flow, find_flow, get_flow, native_values, with_preprocessing
 from recommend.domains import Domain, configspace_domain, optuna_domain
+from recommend.flaml_points import flaml_point
+from recommend.sklearn_grids import sklearn_grid
 from recommend.space import Space, with_shares
 from warehouse.configurations.configuration import Configuration
 from warehouse.configurations.declaration import read_declaration
@@ -37,6 +40,7 @@ from warehouse.support.errors import (
 if TYPE_CHECKING:
     import ConfigSpace
     from ConfigSpace import ConfigurationSpace
+    from ConfigSpace.hyperparameters import Hyperparameter
     from optuna import Study
     from optuna.distributions import BaseDistribution
     from optuna.trial import BaseTrial
@@ -205,10 +209,16 @@ def export_document(seeds: Seeds, to: str) -> dict[str, Any]:
                  `distributions`: name -> text for `optuna.distributions.json_to_distribution`
     smac         `configurations`: values of ConfigSpace's `Configuration`;
                  `configspace`: for `ConfigurationSpace.from_serialized_dict`
-    flaml, ray   `points_to_evaluate`
+    flaml        `starting_points` and `estimator_list`, arguments of `AutoML.fit`;
+                 `notes`: sentences about what these can't say
+    ray          `points_to_evaluate` of searchers and of FLAML's `tune.run`;
+                 `param_space`: name -> a function of `ray.tune` and its arguments
+    sklearn      `grids`: for each flow what `recommend.sklearn_grids.sklearn_grid` returns
+    configspace  the space alone, as `ConfigurationSpace.from_json` reads it
 
     Raises:
-        BadInput: there is no such tool, there is no seed, or a seed does not fit the space of its flow.
+        BadInput: there is no such tool, there is no seed, or a seed does not fit the space of its flow; FLAML
+            or scikit-learn has nothing for any of the seeds.
         Failed: the tool's library is needed and not installed.
     """
     if to not in EXPORTS:
@@ -234,15 +244,68 @@ def _for_smac(seeds: Seeds, space: Space) -> dict[str, Any]:
     }
 
 
-def _as_points(seeds: Seeds, space: Space) -> dict[str, Any]:
-    return {"points_to_evaluate": points_to_evaluate(seeds, space)}
+def _for_flaml(seeds: Seeds, space: Space) -> dict[str, Any]:
+    points_to_evaluate(seeds, space)  # which refuses what is out of the space
+    starting_points: dict[str, list[dict[str, Value]]] = {}
+    notes = []
+    for seed in _read(seeds):
+        point = flaml_point(seed.configuration, seed.n_rows, seed.n_features)
+        if point is None:
+            notes.append(f"{seed.label}: FLAML has nothing like it")
+            continue
+        known = starting_points.setdefault(point.estimator, [])
+        if point.values not in known:
+            known.append(point.values)
+        if point.left_out:
+            notes.append(f"{seed.label}: {point.estimator} leaves out {', '.join(point.left_out)}")
+        if point.moved:
+            notes.append(f"{seed.label}: brought into FLAML's range: {', '.join(point.moved)}")
+    if not starting_points:
+        raise BadOption("FLAML has nothing like the flows of these seeds")
+    return {"starting_points": starting_points, "estimator_list": [*starting_points], "notes": notes}
+
+
+def _for_ray(seeds: Seeds, space: Space) -> dict[str, Any]:
+    distributions = {
+        name.replace(":", "."): _ray_distribution(own) for name, own in space.config_space.items()
+    }
+    return {"points_to_evaluate": points_to_evaluate(seeds, space), "param_space": distributions}
+
+
+def _ray_distribution(parameter: Hyperparameter[Any, Any]) -> list[Any]:
+    """A function of `ray.tune` and its arguments; ranges of whole numbers end before their upper end."""
+    domain, known = configspace_domain(parameter), cast("Any", parameter)
+    if domain.choices is not None:
+        return ["choice", list(domain.choices)]
+    low, high = (int(domain.low), int(domain.high) + 1) if domain.whole else (domain.low, domain.high)
+    return [f"{'log' if known.log else ''}{'randint' if domain.whole else 'uniform'}", low, high]
+
+
+def _for_sklearn(seeds: Seeds, space: Space) -> dict[str, Any]:
+    points_to_evaluate(seeds, space)  # which refuses what is out of the space
+    values: dict[str, list[Mapping[str, Value]]] = {}
+    for seed in _read(seeds):
+        if find_flow(seed.configuration.algorithm) is not None:
+            values.setdefault(seed.configuration.algorithm, []).append(seed.in_numbers.values)
+    if not values:
+        raise BadOption(
+            "Headstart does not build the flows of these seeds, so their estimators are not known"
+        )
+    return {"grids": [sklearn_grid(get_flow(name), own) for name, own in values.items()]}
+
+
+def _for_configspace(_: Seeds, space: Space) -> dict[str, Any]:
+    document: dict[str, Any] = space.config_space.to_serialized_dict()
+    return document
 
 
 EXPORTS: dict[str, Callable[[Seeds, Space], dict[str, Any]]] = {
     "optuna": _for_optuna,
     "smac": _for_smac,
-    "flaml": _as_points,
-    "ray": _as_points,
+    "flaml": _for_flaml,
+    "ray": _for_ray,
+    "sklearn": _for_sklearn,
+    "configspace": _for_configspace,
 }
 """Tool -> maker of its document."""
 
@@ -253,19 +316,26 @@ class _Seed:
     """What an error calls it."""
     configuration: Configuration
     provenance: dict[str, Any]
+    n_rows: int | None
+    """Rows of the dataset that the seeds are for; None where they are unknown."""
     n_features: int | None
-    """Features of the dataset that the seeds are for; None where it is unknown."""
+    """Features of it; None where they are unknown."""
     left_out: Configuration
     """The same algorithm with the optional hyperparameters that the seed leaves at their default."""
+
+    @property
+    def in_numbers(self) -> Configuration:
+        """The configuration with shares of the features for words, where the number of these is known."""
+        if self.n_features is None:
+            return self.configuration
+        return with_shares(self.configuration, self.n_features)
 
     def values(self, domains: Mapping[str, Domain]) -> dict[str, Value]:
         """Name -> value as the space with these domains has it."""
         joint = any(":" in name for name in domains)
         as_it_is = named(self.configuration, joint=joint)
-        in_numbers = as_it_is
+        in_numbers = named(self.in_numbers, joint=joint)
         left_out = named(self.left_out, joint=joint)
-        if self.n_features is not None:
-            in_numbers = named(with_shares(self.configuration, self.n_features), joint=joint)
         fitted = {name: value for name, value in left_out.items() if name in domains}
         for name in as_it_is:
             if name not in domains:
@@ -297,7 +367,9 @@ def _read(seeds: Seeds) -> list[_Seed]:
     if not isinstance(entries, Sequence):
         raise UnreadableInput("seeds are a document with a list `configurations`, or that list")
     dataset = seeds.get("dataset") if isinstance(seeds, Mapping) else None
-    n_features = dataset.get("features") if isinstance(dataset, Mapping) else None
+    n_rows, n_features = (
+        dataset.get(size) if isinstance(dataset, Mapping) else None for size in ("rows", "features")
+    )
     declared = _declared(seeds)
     read = []
     for place, entry in enumerate(entries, start=1):
@@ -311,7 +383,7 @@ def _read(seeds: Seeds) -> list[_Seed]:
         except (UnknownName, UnfitConfiguration) as error:
             raise UnfitConfiguration(f"seed {place}: {error}") from None
         label = f"seed {place} ({flow.name})"
-        read.append(_Seed(label, configuration, provenance, n_features, left_out))
+        read.append(_Seed(label, configuration, provenance, n_rows, n_features, left_out))
     return read
 
 

@@ -1,5 +1,6 @@
 """The examples of docstrings and documents run, and give what they say."""
 
+import ast
 import doctest
 from importlib import import_module
 from pathlib import Path
@@ -15,11 +16,13 @@ MODULES = sorted(
     for path in (ROOT / package).rglob("*.py")
     if "\n    >>> " in path.read_text(encoding="utf-8")
 )
-DOCUMENTS = [
-    path.relative_to(ROOT).as_posix()
+BLOCKS = [
+    (path.relative_to(ROOT).as_posix(), block.split("```")[0])
     for path in documents()
-    if "```python" in path.read_text(encoding="utf-8")
+    for block in path.read_text(encoding="utf-8").split("```python\n")[1:]
 ]
+OPTIONAL = {"flaml", "optuna", "ray", "smac"}
+"""Packages that an installation need not have: what shows them is skipped without them."""
 
 
 @pytest.fixture(autouse=True)
@@ -41,8 +44,16 @@ def test_the_examples_of_a_docstring_give_what_they_say(name: str) -> None:
     assert not result.failed
 
 
-@pytest.mark.parametrize("document", DOCUMENTS)
-def test_the_python_of_a_document_runs(document: str) -> None:
-    text = (ROOT / document).read_text(encoding="utf-8")
-    for block in text.split("```python\n")[1:]:
-        exec(compile(block.split("```")[0], document, "exec"), {})
+@pytest.mark.parametrize(("document", "code"), BLOCKS, ids=[document for document, _ in BLOCKS])
+def test_the_python_of_a_document_runs(document: str, code: str) -> None:
+    for package in sorted(imported(code) & OPTIONAL):
+        pytest.importorskip(package)
+    exec(compile(code, document, "exec"), {})
+
+
+def imported(code: str) -> set[str]:
+    """Packages that the code imports."""
+    nodes = list(ast.walk(ast.parse(code)))
+    named = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+    named += [str(node.module) for node in nodes if isinstance(node, ast.ImportFrom)]
+    return {name.split(".")[0] for name in named}

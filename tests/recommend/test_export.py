@@ -231,7 +231,7 @@ def test_seeds_that_do_not_fit_are_refused_and_none_is_enqueued(
     [("C", True), ("C", "2"), ("C", float("nan")), ("C", 1e6), ("shrinking", 1), ("shrinking", 0.0)],
 )
 def test_every_tool_refuses_a_seed_out_of_its_space(optuna: Any, name: str, value: Any) -> None:  # noqa: ARG001
-    for tool in EXPORTS:
+    for tool in set(EXPORTS) - {"configspace"}:  # which has no seeds
         with pytest.raises(BadInput, match=rf"^seed 1 \(svm\): {name} is"):
             export_document([seed("svm", SVM_VALUES | {name: value})], tool)
 
@@ -255,7 +255,9 @@ def of_words(features: int, word: str = "sqrt") -> dict[str, Any]:
 )
 def test_every_tool_gets_a_number_for_a_word(optuna: Any, features: int, word: str, share: float) -> None:  # noqa: ARG001
     """What it can run; beyond the range, the end of the range."""
-    of_numbers = [seed(FOREST, FOREST_VALUES | {"max_features": share})]
+    of_numbers = of_words(features) | {
+        "configurations": [seed(FOREST, FOREST_VALUES | {"max_features": share})]
+    }
     for tool in EXPORTS:
         assert export_document(of_words(features, word), tool) == export_document(of_numbers, tool)
 
@@ -383,6 +385,8 @@ def test_points_take_the_names_of_the_space_that_is_searched() -> None:
 @pytest.mark.parametrize("joint", [False, True])
 def test_documents_are_json_and_say_what_to_run(optuna: Any, tool: str, joint: bool) -> None:
     seeds, values = (OF_TWO, JOINT) if joint else (OF_SVM[:1], [SVM_VALUES])
+    if tool == "flaml":  # which has no such machine
+        seeds = OF_TWO
     document = export_document({"configurations": seeds}, tool)
     assert json.loads(json.dumps(document, allow_nan=False)) == document
     if tool == "optuna":
@@ -399,12 +403,46 @@ def test_documents_are_json_and_say_what_to_run(optuna: Any, tool: str, joint: b
         space = ConfigurationSpace.from_serialized_dict(document["configspace"])
         ran = [dict(Configuration(space, values=one)) for one in document["configurations"]]
         assert ran == document["configurations"] == values
-    else:
-        assert document == {"points_to_evaluate": POINTS if joint else values}
+    elif tool == "ray":
+        assert document["points_to_evaluate"] == (POINTS if joint else values)
+        assert document["param_space"].keys() == {name.replace(":", ".") for name in space_of(seeds).names}
+    elif tool == "sklearn":
+        assert [grid["estimator"] for grid in document["grids"]] == [
+            "sklearn.svm.SVC",
+            *(["sklearn.ensemble.RandomForestClassifier"] if joint else []),
+        ]
+    elif tool == "configspace":
+        assert document == space_of(seeds).config_space.to_serialized_dict()
+
+
+def test_flaml_gets_points_of_its_estimators_and_is_told_what_they_lack() -> None:
+    assert export_document({"dataset": {"rows": 1000, "features": 4}, "configurations": OF_TWO}, "flaml") == {
+        "starting_points": {
+            "rf": [{"n_estimators": 100, "max_features": 0.5, "max_leaves": 300, "criterion": "entropy"}]
+        },
+        "estimator_list": ["rf"],
+        "notes": [
+            "seed 1 (svm): FLAML has nothing like it",
+            "seed 2 (random_forest): rf leaves out min_samples_leaf=3",
+        ],
+    }
+    with pytest.raises(BadInput, match="FLAML has nothing like the flows of these seeds"):
+        export_document(OF_SVM, "flaml")
+
+
+def test_the_space_for_ray_is_one_of_flaml_too() -> None:
+    """FLAML's `tune` is a fork of Ray's: functions and their arguments are the same."""
+    tune = pytest.importorskip("flaml.tune")
+    document = export_document(OF_TWO, "ray")
+    domains = {name: getattr(tune, kind)(*own) for name, (kind, *own) in document["param_space"].items()}
+    for point in document["points_to_evaluate"]:
+        assert all(domains[name].is_valid(value) for name, value in point.items())
+    assert document["param_space"]["svm.C"] == ["loguniform", 2**-5, 2.0**15]
+    assert document["param_space"]["random_forest.min_samples_leaf"] == ["randint", 1, 21]
 
 
 def test_unknown_tools_and_empty_documents_are_refused() -> None:
-    with pytest.raises(BadInput, match="known are optuna, smac, flaml, ray"):
+    with pytest.raises(BadInput, match="known are optuna, smac, flaml, ray, sklearn, configspace"):
         export_document(OF_SVM, "hyperopt")
     with pytest.raises(BadInput, match="no seed"):
         export_document({"configurations": []}, "ray")
@@ -414,7 +452,7 @@ def test_without_optuna_one_line_names_the_package(monkeypatch: pytest.MonkeyPat
     monkeypatch.setitem(sys.modules, "optuna.distributions", None)
     with pytest.raises(Failed, match=r"needs the package optuna: pip install optuna$"):
         export_document(OF_SVM, "optuna")
-    assert export_document(OF_SVM, "flaml")["points_to_evaluate"]
+    assert export_document(OF_SVM, "ray")["points_to_evaluate"]
 
 
 def test_exporting_imports_no_tuner_until_it_is_asked_for() -> None:

@@ -89,6 +89,8 @@ class Choice:
     """Hyperparameter of the same flow -> values; a configuration has this one where all of them hold."""
     optional: bool = False
     """Whether a configuration leaves it out where it has its default."""
+    weights: tuple[float, ...] | None = None
+    """How likely a random configuration has each of the choices, in their order; None = all alike."""
 
     def __str__(self) -> str:
         return f"{self.name}: {', '.join(map(str, self.choices))}{_in_words(self.when)}"
@@ -107,10 +109,10 @@ class Choice:
         )
 
     def hyperparameter(self, *more: Value) -> Hyperparameter[Any, Any]:
-        """The same in ConfigSpace, with `more` choices at the end."""
+        """The same in ConfigSpace, with `more` choices at the end; those with weights have no more."""
         from ConfigSpace import Categorical
 
-        return Categorical(self.name, (*self.choices, *more), default=self.default)
+        return Categorical(self.name, (*self.choices, *more), default=self.default, weights=self.weights)
 
 
 def _in_words(condition: Condition) -> str:

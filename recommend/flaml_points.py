@@ -1,0 +1,316 @@
+"""Configurations in the terms of FLAML's estimators, for `AutoML.fit(starting_points=...)`.
+
+FLAML searches fewer hyperparameters than the flows here have, under names and in ranges of its own, which
+depend on the number of rows that it fits on. A point names all that the estimator searches: what the flow
+does not vary is written out as the flow has it. What a point can't say, and what is brought into FLAML's
+range, is told beside it.
+
+Estimators and ranges: `search_space` of the estimators of FLAML 2.5 to 2.7, whose tests are ours, too.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from recommend.space import with_shares
+from warehouse.configurations.configuration import Configuration
+from warehouse.configurations.parameters import Value, same
+
+FIT_SHARE = 0.9
+"""Share of the rows that FLAML fits on where it holds rows out, its default of `split_ratio`."""
+MOST = 32768
+"""Most trees and leaves that FLAML tries, however many rows there are."""
+ROUNDS = 8192
+"""Rounds of CatBoost, which FLAML does not vary."""
+PATIENCE = 20
+"""Rounds without progress after which boosters here stop early."""
+_BINS = {"log_max_bin": 8}  # 255 bins, which is what boosters have by themselves
+_PENALTY = 2**-10  # the least that FLAML knows; it stands for none
+_PREPARED: dict[str, Value] = {"imputation": "median"}  # what FLAML does to all data
+
+Range = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class FlamlPoint:
+    """One configuration as FLAML may start from it."""
+
+    estimator: str
+    """FLAML's name, e.g. `lgbm`."""
+    values: dict[str, Value]
+    """Under FLAML's names, within its ranges."""
+    left_out: tuple[str, ...]
+    """Hyperparameters of the configuration, as it has them, that FLAML's estimator has otherwise."""
+    moved: tuple[str, ...]
+    """Hyperparameters of FLAML whose value was out of its range, and is now the end of it."""
+
+
+@dataclass(frozen=True)
+class _Meant:
+    """What a configuration means to an estimator, before its ranges are looked at."""
+
+    estimator: str
+    values: dict[str, Value]
+    said: tuple[str, ...]
+    """Our hyperparameters that `values` hold."""
+    implied: dict[str, Value]
+    """Ours -> the value that the estimator has without being told."""
+    ranges: Mapping[str, Range]
+
+
+def flaml_point(configuration: Configuration, rows: int | None, n_features: int | None) -> FlamlPoint | None:
+    """The configuration as a starting point; None where FLAML has no such estimator.
+
+    Args:
+        configuration: complete, of a flow of ours.
+        rows: given to FLAML's `fit`; None = unknown, so many that they limit nothing.
+        n_features: of the dataset; None = unknown.
+    """
+    translate = _ESTIMATORS.get(configuration.algorithm)
+    if translate is None:
+        return None
+    size = _Size(MOST if rows is None else max(int(FIT_SHARE * rows), 1), n_features)
+    values = with_shares(configuration, n_features).values if n_features else configuration.values
+    meant = translate(dict(values), size)
+    if meant is None:
+        return None
+    implied = _PREPARED | meant.implied
+    within = {name: _within(value, meant.ranges.get(name)) for name, value in meant.values.items()}
+    return FlamlPoint(
+        meant.estimator,
+        within,
+        tuple(
+            f"{name}={value!r}"
+            for name, value in configuration.values.items()
+            if name not in meant.said and not (name in implied and same(implied[name], value))
+        ),
+        tuple(name for name, value in within.items() if value != meant.values[name]),
+    )
+
+
+@dataclass(frozen=True)
+class _Size:
+    """The data that FLAML fits on."""
+
+    rows: int
+    n_features: int | None
+
+    @property
+    def trees(self) -> Range:
+        return (4, max(5, min(MOST, self.rows)) - 1)
+
+
+def _within(value: Value, known: Range | None) -> Value:
+    if known is None or isinstance(value, bool) or not isinstance(value, int | float):
+        return value
+    return type(value)(min(max(value, known[0]), known[1]))
+
+
+def _lightgbm(values: dict[str, Any], size: _Size) -> _Meant:
+    names = (
+        "n_estimators",
+        "num_leaves",
+        "min_child_samples",
+        "learning_rate",
+        "colsample_bytree",
+        "reg_alpha",
+        "reg_lambda",
+    )
+    return _Meant(
+        "lgbm",
+        {name: values[name] for name in names} | _BINS,
+        names,
+        {
+            "subsample": 1.0,
+            "extra_trees": False,
+            "cat_smooth": 10.0,
+            "class_weight": "none",
+            "early_stopping": False,
+        },
+        _BOOSTING | {"n_estimators": size.trees, "num_leaves": size.trees, "min_child_samples": (2, 128)},
+    )
+
+
+def _xgboost(values: dict[str, Any], size: _Size) -> _Meant:
+    """`xgboost` limits a tree's leaves, `xgb_limitdepth` its depth: the one whose limit is the narrower."""
+    by_leaves = values["max_leaves"] < 2 ** values["max_depth"]
+    limit = "max_leaves" if by_leaves else "max_depth"
+    names = (
+        "n_estimators",
+        limit,
+        "min_child_weight",
+        "learning_rate",
+        "subsample",
+        "colsample_bytree",
+        "reg_alpha",
+        "reg_lambda",
+    )
+    deepest = min(max(6, int(math.log2(max(size.rows, 2)))), 16) - 1
+    return _Meant(
+        "xgboost" if by_leaves else "xgb_limitdepth",
+        {name: values[name] for name in names} | {"colsample_bylevel": 1.0},
+        names if by_leaves else (*names, "max_leaves"),  # which leaves that deep can't exceed
+        {
+            "grow_policy": "lossguide" if by_leaves else "depthwise",
+            "colsample_bynode": 1.0,
+            "class_weight": "none",
+            "early_stopping": False,
+        },
+        _BOOSTING
+        | {
+            "n_estimators": size.trees,
+            "max_leaves": size.trees,
+            "max_depth": (1, deepest),
+            "min_child_weight": (0.001, 128.0),
+        },
+    )
+
+
+def _catboost(values: dict[str, Any], size: _Size) -> _Meant:
+    longest = max(min(round(1_500_000 / size.rows), 150), 12) - 1
+    derives = values["automatic_learning_rate"]  # FLAML's own start is a rate of 0.1
+    return _Meant(
+        "catboost",
+        {
+            "early_stopping_rounds": PATIENCE if values["early_stopping"] else longest,
+            "learning_rate": 0.1 if derives else values["learning_rate"],
+            "n_estimators": ROUNDS,
+        },
+        ("early_stopping", "learning_rate")
+        if derives
+        else ("early_stopping", "learning_rate", "automatic_learning_rate"),
+        {
+            "depth": 6,
+            "grow_policy": "SymmetricTree",
+            "l2_leaf_reg": 3.0,
+            "rsm": 1.0,
+            "max_ctr_complexity": 4,
+            "one_hot_max_size": 2,
+            "class_weight": "none",
+        },
+        {"early_stopping_rounds": (10, longest), "learning_rate": (0.005, 0.2)},
+    )
+
+
+def _forest(estimator: str, *, bootstrap: bool) -> Callable[[dict[str, Any], _Size], _Meant]:
+    def translate(values: dict[str, Any], size: _Size) -> _Meant:
+        share = 0.1 if size.n_features is None else min(0.1, size.n_features**-0.5)
+        return _Meant(
+            estimator,
+            {
+                "n_estimators": 100,
+                "max_features": values["max_features"],
+                # A tree whose leaves have so many rows has no more of them than this.
+                "max_leaves": size.rows // values["min_samples_leaf"],
+                "criterion": values["criterion"],
+            },
+            ("max_features", "criterion"),
+            {
+                "bootstrap": bootstrap,
+                "min_samples_leaf": 1,
+                "min_samples_split": 2,
+                "class_weight": "none",
+            },
+            {
+                "n_estimators": (4, max(5, min(2048, size.rows)) - 1),
+                "max_features": (share, 1.0),
+                "max_leaves": (4, max(5, min(MOST, size.rows >> 1)) - 1),
+            },
+        )
+
+    return translate
+
+
+def _hist_gradient_boosting(values: dict[str, Any], size: _Size) -> _Meant:
+    return _Meant(
+        "histgb",
+        {
+            "n_estimators": values["max_iter"],
+            "max_leaves": values["max_leaf_nodes"],
+            "min_samples_leaf": values["min_samples_leaf"],
+            "learning_rate": values["learning_rate"],
+            "l2_regularization": values["l2_regularization"],
+        }
+        | _BINS,
+        ("max_iter", "max_leaf_nodes", "min_samples_leaf", "learning_rate", "l2_regularization"),
+        {
+            "max_features": 1.0,
+            "class_weight": "none",
+            "early_stopping": size.rows > 10_000,  # as scikit-learn decides by itself
+        },
+        {
+            "n_estimators": size.trees,
+            "max_leaves": size.trees,
+            "min_samples_leaf": (2, 128),
+            "learning_rate": (_PENALTY, 1.0),
+            "l2_regularization": (_PENALTY, 1024.0),
+        },
+    )
+
+
+def _logistic_regression(values: dict[str, Any], _: _Size) -> _Meant | None:
+    """Ridge and lasso; FLAML has nothing between them."""
+    estimator = {0.0: "lrl2", 1.0: "lrl1"}.get(values["l1_ratio"])
+    if estimator is None:
+        return None
+    return _Meant(
+        estimator,
+        {"C": values["C"]},
+        ("C", "l1_ratio"),
+        {"tol": 1e-4, "class_weight": "none"},
+        {"C": (0.03125, 32768.0)},
+    )
+
+
+def _k_nearest_neighbors(values: dict[str, Any], size: _Size) -> _Meant:
+    return _Meant(
+        "kneighbor",
+        {"n_neighbors": values["n_neighbors"]},
+        ("n_neighbors",),
+        {"weights": "distance", "metric": "euclidean"},
+        {"n_neighbors": (1, max(2, min(512, size.rows // 2)) - 1)},
+    )
+
+
+def _sgd(values: dict[str, Any], _: _Size) -> _Meant:
+    ratio = values["l1_ratio"]
+    return _Meant(
+        "sgd",
+        {
+            "loss": values["loss"],
+            "penalty": {0.0: "l2", 1.0: "l1"}.get(ratio, "elasticnet"),
+            "alpha": values["alpha"],
+            "l1_ratio": ratio if 0 < ratio < 1 else 0.15,
+            "epsilon": 0.1,
+            "learning_rate": "optimal",
+            "eta0": 0.01,
+            "power_t": 0.5,
+            "average": values["average"],
+        },
+        ("loss", "alpha", "l1_ratio", "average"),
+        {"tol": 1e-4, "class_weight": "none"},
+        {"alpha": (1e-7, 0.1)},
+    )
+
+
+_BOOSTING: dict[str, Range] = {
+    "learning_rate": (_PENALTY, 1.0),
+    "colsample_bytree": (0.01, 1.0),
+    "subsample": (0.1, 1.0),
+    "reg_alpha": (_PENALTY, 1024.0),
+    "reg_lambda": (_PENALTY, 1024.0),
+}
+_ESTIMATORS: dict[str, Callable[[dict[str, Any], _Size], _Meant | None]] = {
+    "lightgbm": _lightgbm,
+    "xgboost": _xgboost,
+    "catboost": _catboost,
+    "hist_gradient_boosting": _hist_gradient_boosting,
+    "random_forest": _forest("rf", bootstrap=True),
+    "extra_trees": _forest("extra_tree", bootstrap=False),
+    "logistic_regression": _logistic_regression,
+    "k_nearest_neighbors": _k_nearest_neighbors,
+    "sgd": _sgd,
+}

@@ -1,0 +1,280 @@
+"""Learned ranges: where the good configurations of a flow lie, for one dataset.
+
+Configurations are drawn all over the flow's space; the tenth of them that the meta-learner expects most of on
+the dataset is good. The range of a number is the shortest one, on the scale on which it is searched, that
+holds nine tenths of the good ones; a choice keeps the likeliest values that hold as much. A hyperparameter
+that matters little keeps most of its range.
+
+Each range is learned by itself, from the configurations that have the hyperparameter: what two of them do
+together is not in it. Conditions and forbidden combinations stay, as far as their values do. Shares were
+chosen on one half of the families (`tests.benchmarks.learned_ranges`); to count each configuration by its
+probability of being among the best tenth, rather than by whether it is expected to be, gave wider ranges, in
+which random search was slower.
+
+Notation
+    n       configurations drawn
+    w       (n,) weights: 1 where a configuration is good, else 0
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from metalearners.predictions import Predictor
+from recommend.space import Space
+from warehouse.configurations.declaration import declaration
+from warehouse.configurations.parameters import Choice, Number, Value, same
+from warehouse.configurations.searched_flow import SearchedFlow
+from warehouse.configurations.table import joint_name
+from warehouse.support.arrays import Floats
+from warehouse.support.errors import UnfitConfiguration
+from warehouse.support.parallel import one_thread
+
+if TYPE_CHECKING:
+    from ConfigSpace import ConfigurationSpace
+    from optuna.distributions import BaseDistribution
+
+    from recommend.ranking import Recommendation
+
+SCHEMA = "headstart-ranges/1"
+"""Name and version of the format of a file of ranges."""
+
+DRAWN = 2000
+"""Configurations of a flow."""
+SHARE = 0.1
+"""Of the configurations drawn, the share that counts as good."""
+HELD = 0.9
+"""Share of the good ones that the range of a hyperparameter holds."""
+
+
+@dataclass(frozen=True)
+class FlowRanges:
+    """Where good configurations of one flow lie."""
+
+    full: SearchedFlow
+    """The flow with all that it may be."""
+    flow: SearchedFlow
+    """The same with the learned ranges; defaults are in the middle of what is good."""
+    chances: Mapping[str, tuple[float, ...]]
+    """Choice -> probability that a good configuration has each of the choices of `full`, in their order."""
+
+    @cached_property
+    def space(self) -> Space:
+        """The learned ranges as a space to search, whose random configurations follow the probabilities."""
+        return Space([self.flow], joint=False)
+
+    def configspace(self) -> ConfigurationSpace:
+        """The learned ranges in ConfigSpace: conditions kept, probabilities as weights of choices."""
+        return self.space.config_space
+
+    def optuna(self) -> dict[str, BaseDistribution]:
+        """Hyperparameter -> distribution of Optuna, which knows neither conditions nor probabilities.
+
+        Raises:
+            Failed: Optuna is not installed.
+        """
+        from recommend.export import optuna_distributions
+
+        return optuna_distributions(self.space)
+
+    def sklearn(self) -> dict[str, Any]:
+        """Parameter of the estimator -> distribution of SciPy or values, for `RandomizedSearchCV`.
+
+        Raises:
+            UnfitConfiguration: Headstart does not build the flow, so that nobody knows the estimator.
+        """
+        from recommend.sklearn_grids import frozen, sklearn_distributions
+
+        found = sklearn_distributions(self.flow)
+        if found is None:
+            raise UnfitConfiguration(f"the estimator of {self.flow.title} is not known")
+        return {name: frozen(own) for name, own in found["param_distributions"].items()}
+
+    def document(self) -> dict[str, Any]:
+        """JSON values: what was learned, and the same for each of the tools.
+
+        hyperparameters  name -> range or choices with their probabilities, default, condition; `of` is what
+                         it may be at all
+        configspace      for `ConfigurationSpace.from_serialized_dict`
+        optuna           name -> text for `json_to_distribution`; null where Optuna is not installed
+        sklearn          see `recommend.sklearn_grids`; null where Headstart does not build the flow
+        """
+        from recommend.sklearn_grids import sklearn_distributions
+
+        may_be = declaration(self.full)["hyperparameters"]
+        learned = declaration(self.flow)["hyperparameters"]
+        for name, own in learned.items():
+            if name in self.chances:
+                own["probabilities"] = list(self.chances[name])
+            own["of"] = {key: may_be[name][key] for key in ("low", "high", "choices") if key in may_be[name]}
+        distributions = None
+        if find_spec("optuna") is not None:
+            from optuna.distributions import distribution_to_json
+
+            distributions = {name: distribution_to_json(own) for name, own in self.optuna().items()}
+        return {
+            "hyperparameters": learned,
+            "configspace": self.configspace().to_serialized_dict(),
+            "optuna": distributions,
+            "sklearn": sklearn_distributions(self.flow),
+        }
+
+
+def learn_ranges(
+    flow: SearchedFlow,
+    predictor: Predictor,
+    metafeatures: pd.Series,
+    *,
+    share: float = SHARE,
+    held: float = HELD,
+    seed: int = 0,
+) -> FlowRanges:
+    """Learn where good configurations of `flow` lie on the dataset with these meta-features.
+
+    Args:
+        share: of the configurations drawn, those that count as good; above 0, below 1.
+        held: share of the good ones that each range holds; above 0, at most 1.
+        seed: of the configurations drawn.
+    """
+    space = Space([flow])
+    drawn = space.configurations(space.sample(DRAWN, np.random.default_rng(seed)))
+    with one_thread():
+        weights = best_of(predictor.predict(drawn.table, metafeatures).mean, share)
+    narrowed: dict[str, Number | Choice] = {}
+    chances: dict[str, tuple[float, ...]] = {}
+    for own in flow.hyperparameters:
+        values = drawn.table.parameters[joint_name(flow.name, own.name)]
+        present = values.notna().to_numpy()
+        if not _may_hold(own, narrowed):
+            continue
+        if isinstance(own, Choice):
+            chances[own.name] = _chances(own, values[present].tolist(), weights[present])
+            narrowed[own.name] = _narrower_choice(own, chances[own.name], held)
+        else:
+            numbers = values[present].to_numpy(np.float64)
+            narrowed[own.name] = _narrower_number(own, numbers, weights[present], held)
+    within = replace(
+        flow,
+        hyperparameters=tuple(_with_conditions_within(own, narrowed) for own in narrowed.values()),
+        forbidden=tuple(one for one in flow.forbidden if _is_possible(one, narrowed)),
+    )
+    return FlowRanges(flow, within, chances)
+
+
+def best_of(scores: Floats, share: float) -> Floats:
+    """(n,) 1 for the best `share` of n scores, one at least, and 0 for all others."""
+    good: Floats = (scores >= np.quantile(scores, 1 - share)).astype(np.float64)
+    return good
+
+
+def shortest_range(places: Floats, weights: Floats, held: float) -> tuple[int, int]:
+    """Positions of the first and last of `places` in the shortest range that holds `held` of the weight.
+
+    Args:
+        places: (n,) in rising order.
+        weights: (n,) 0 or more, not all of them 0.
+    """
+    upto = np.concatenate([[0.0], np.cumsum(weights)])
+    wanted = held * upto[-1] * (1 - 1e-12)
+    last = np.searchsorted(upto, upto[:-1] + wanted) - 1  # (n,) of the range that begins at each place
+    possible = np.flatnonzero(last < len(places))
+    first = possible[np.argmin(places[last[possible]] - places[possible])]
+    return int(first), int(last[first])
+
+
+def _narrower_number(own: Number, numbers: Floats, weights: Floats, held: float) -> Number:
+    order = np.argsort(numbers, kind="stable")
+    numbers, weights = numbers[order], weights[order]
+    places = np.log(numbers) if own.log else numbers
+    if not weights.sum() > 0:
+        return own
+    first, last = shortest_range(places, weights, held)
+    # Draws do not reach the ends of a space: a range that begins at the lowest one begins at the end.
+    low = own.low if first == 0 else numbers[first]
+    high = own.high if last == len(numbers) - 1 else numbers[last]
+    middle = numbers[np.searchsorted(np.cumsum(weights), weights.sum() / 2)]
+    if own.is_whole:
+        low, high, middle = int(low), int(high), int(middle)
+    if not low < high:  # a range has two ends
+        return own
+    return replace(own, low=_plain(low), high=_plain(high), default=_plain(min(max(middle, low), high)))
+
+
+def _plain(number: Any) -> float:
+    """The number as Python has it, to six significant digits where it is not whole."""
+    return int(number) if isinstance(number, int) else float(f"{number:.6g}")
+
+
+def _chances(own: Choice, values: list[Value], weights: Floats) -> tuple[float, ...]:
+    totals = np.array(
+        [
+            sum(
+                (weight for value, weight in zip(values, weights, strict=True) if same(choice, value)),
+                start=0.0,
+            )
+            for choice in own.choices
+        ]
+    )
+    if not totals.sum() > 0:
+        return (1 / len(own.choices),) * len(own.choices)
+    return tuple(float(chance) for chance in totals / totals.sum())
+
+
+def _narrower_choice(own: Choice, chances: tuple[float, ...], held: float) -> Choice:
+    order = np.argsort(-np.array(chances), kind="stable")
+    needed = int(np.searchsorted(np.cumsum(np.array(chances)[order]), held * (1 - 1e-12))) + 1
+    kept = sorted(order[:needed])
+    total = sum(chances[place] for place in kept)
+    return replace(
+        own,
+        choices=tuple(own.choices[place] for place in kept),
+        default=own.choices[order[0]],
+        optional=False,  # what is left out means another default
+        weights=tuple(chances[place] / total for place in kept),
+    )
+
+
+def _may_hold(own: Number | Choice, narrowed: Mapping[str, Number | Choice]) -> bool:
+    """Whether its condition may hold within what is left of the hyperparameters that it asks for."""
+    return all(_left(parent, values, narrowed) for parent, values in own.when.items())
+
+
+def _left(
+    parent: str, values: tuple[Value, ...], narrowed: Mapping[str, Number | Choice]
+) -> tuple[Value, ...]:
+    """Those of `values` that the hyperparameter may still have."""
+    known = narrowed.get(parent)
+    if isinstance(known, Choice):
+        return tuple(value for value in values if any(same(value, choice) for choice in known.choices))
+    if isinstance(known, Number):
+        return tuple(
+            value for value in values if isinstance(value, int | float) and known.low <= value <= known.high
+        )
+    return ()
+
+
+def _with_conditions_within(own: Number | Choice, narrowed: Mapping[str, Number | Choice]) -> Number | Choice:
+    return replace(own, when={parent: _left(parent, values, narrowed) for parent, values in own.when.items()})
+
+
+def _is_possible(combination: Mapping[str, Value], narrowed: Mapping[str, Number | Choice]) -> bool:
+    return all(_left(name, (value,), narrowed) for name, value in combination.items())
+
+
+def ranges_document(recommendation: Recommendation) -> dict[str, Any]:
+    """The learned ranges of the recommended flows as the JSON document that `--ranges` writes."""
+    return {
+        "schema": SCHEMA,
+        "dataset": recommendation.dataset.name,
+        "measure": recommendation.measure,
+        "share": SHARE,
+        "held": HELD,
+        "flows": {name: own.document() for name, own in recommendation.ranges().items()},
+    }

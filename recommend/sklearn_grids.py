@@ -1,0 +1,147 @@
+"""Configurations and ranges in the terms of scikit-learn's searches, for estimators without our packages.
+
+An estimator is named by the path that it is imported by, and its parameters are its own: they are read off
+the estimator that the flow builds. Imputation, encoding and scaling are not among them, since in
+scikit-learn they are steps before it; what else it can't be told is said.
+
+Values are JSON values. A distribution is a list `[name, argument, ...]`, which `frozen` makes of SciPy; a
+range of whole numbers on a logarithmic scale, which SciPy does not have, is an object `{"values": [...]}`,
+and so are choices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ingest.flows import Flow
+from ingest.flows.base import Make
+from warehouse.configurations.parameters import Choice, Number, Value
+from warehouse.configurations.searched_flow import SearchedFlow
+
+_CLASSES = {
+    "lightgbm": "lightgbm.LGBMClassifier",
+    "xgboost": "xgboost.XGBClassifier",
+    "catboost": "catboost.CatBoostClassifier",
+}
+_BALANCED = {"lightgbm": {"class_weight": "balanced"}, "catboost": {"auto_class_weights": "Balanced"}}
+"""Library -> what weights its classes; XGBoost has nothing of the kind for several classes."""
+_NOT_TUNED = {"random_state", "categorical_features", "estimator"}
+_STEPS = 12
+"""Whole numbers that stand for a range on a logarithmic scale, at most."""
+
+
+def sklearn_grid(flow: Flow, configurations: Sequence[Mapping[str, Value]]) -> dict[str, Any]:
+    """The configurations of one flow, one or more, for `GridSearchCV`.
+
+    estimator    path of the class
+    param_grid   a grid of one point for each configuration, in their order
+    left_out     hyperparameters that these parameters don't say
+    """
+    read = [_parameters(flow, values) for values in configurations]
+    return {
+        "estimator": read[0][0],
+        "param_grid": [{name: [value] for name, value in own.items()} for _, own, _ in read],
+        "left_out": sorted({name for _, _, left_out in read for name in left_out}),
+    }
+
+
+def sklearn_distributions(flow: SearchedFlow) -> dict[str, Any] | None:
+    """The space of a flow, for `RandomizedSearchCV`; None where Headstart does not build it.
+
+    estimator            path of the class
+    param_distributions  parameter -> distribution or values
+    left_out             hyperparameters that these parameters don't say
+    """
+    if not isinstance(flow, Flow):
+        return None
+    path, default, _ = _parameters(flow, {own.name: own.default for own in flow.hyperparameters}, full=True)
+    distributions: dict[str, Any] = {
+        own.name: _distribution(own) for own in flow.hyperparameters if own.name in default
+    }
+    said = set(distributions)
+    numbers = {own.name: own for own in flow.hyperparameters if isinstance(own, Number)}
+    if "hidden_layer_sizes" in default:
+        layers, units = numbers["hidden_layers"], numbers["hidden_units"]
+        distributions["hidden_layer_sizes"] = {
+            "values": [
+                [size] * depth
+                for depth in range(int(layers.low), int(layers.high) + 1)
+                for size in _steps(units)
+            ]
+        }
+        said |= {"hidden_layers", "hidden_units"}
+    left_out = sorted(own.name for own in flow.hyperparameters if own.name not in said)
+    return {"estimator": path, "param_distributions": distributions, "left_out": left_out}
+
+
+def frozen(distribution: Any) -> Any:
+    """The distribution of SciPy, or the list of values, that a value of `param_distributions` describes."""
+    import scipy.stats
+
+    if isinstance(distribution, Mapping):
+        return distribution["values"]
+    kind, *arguments = distribution
+    return getattr(scipy.stats, kind)(*arguments)
+
+
+def _distribution(own: Number | Choice) -> Any:
+    if isinstance(own, Choice):
+        is_weight = own.name == "class_weight"
+        return {"values": [None if is_weight and choice == "none" else choice for choice in own.choices]}
+    if own.is_whole:
+        return {"values": _steps(own)} if own.log else ["randint", own.low, own.high + 1]
+    return ["loguniform", own.low, own.high] if own.log else ["uniform", own.low, own.high - own.low]
+
+
+def _steps(own: Number) -> list[int]:
+    """Whole numbers at equal distances on the scale, both ends included."""
+    space = np.geomspace if own.log else np.linspace
+    return sorted({round(number) for number in space(own.low, own.high, _STEPS)})
+
+
+def _parameters(
+    flow: Flow, values: Mapping[str, Value], *, full: bool = False
+) -> tuple[str, dict[str, Any], list[str]]:
+    """Path of the class, its parameters, and the hyperparameters that these don't say.
+
+    Args:
+        full: also parameters that have the default of the class.
+    """
+    from sklearn.pipeline import Pipeline
+
+    from ingest.flows.boosters import Booster
+
+    complete = flow.current(values)
+    prepared = {"imputation", "scaling", *(own.name for own in flow.further)}
+    tuned = {name: value for name, value in complete.items() if name not in prepared}
+    estimator: Any = flow.estimator(Make(tuned, seed=0, n_categorical=0))
+    if isinstance(estimator, Pipeline):  # which only prepares numbers before it
+        estimator = estimator[-1]
+    if isinstance(estimator, Booster):
+        path, found = _CLASSES[estimator.library], dict(estimator.settings)
+        weights = _BALANCED.get(estimator.library, {})
+        said = {*found, "class_weight"} if weights or not estimator.balanced else {*found}
+        found |= weights if estimator.balanced else {}
+        if not estimator.early_stopping:
+            said.add("early_stopping")
+    else:
+        path = _path(type(estimator))
+        usual = type(estimator)().get_params(deep=False)
+        found = {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in estimator.get_params(deep=False).items()
+            if name not in _NOT_TUNED and (full or value != usual[name])
+        }
+        said = {*usual} - _NOT_TUNED
+        said |= {"hidden_layers", "hidden_units"} if "hidden_layer_sizes" in usual else set()
+    return path, found, [name for name in complete if name not in said]
+
+
+def _path(kind: type) -> str:
+    """Path that a class of scikit-learn is imported by: without the modules that are private."""
+    parts = kind.__module__.split(".")
+    public = next((place for place, part in enumerate(parts) if part.startswith("_")), len(parts))
+    return ".".join([*parts[:public], kind.__name__])

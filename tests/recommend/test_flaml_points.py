@@ -1,0 +1,106 @@
+"""Starting points for FLAML's AutoML: its names, its ranges, and what they can't say."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ingest.flows import get_flow
+from recommend.flaml_points import FIT_SHARE, flaml_point
+from recommend.space import Space
+from warehouse.configurations.configuration import Configuration
+
+
+def default(flow: str, **values: Any) -> Configuration:
+    return Configuration(flow, get_flow(flow).current(values))
+
+
+def test_lightgbm_keeps_its_names_and_says_what_it_loses() -> None:
+    point = flaml_point(default("lightgbm", num_leaves=40, subsample=0.7), rows=1000, n_features=5)
+    assert point is not None
+    assert point.estimator == "lgbm"
+    assert point.values == {
+        "n_estimators": 100,
+        "num_leaves": 40,
+        "min_child_samples": 20,
+        "learning_rate": 0.1,
+        "colsample_bytree": 1.0,
+        "reg_alpha": 0.001,
+        "reg_lambda": 0.001,
+        "log_max_bin": 8,
+    }
+    assert point.left_out == ("subsample=0.7",)
+    assert point.moved == ()
+
+
+@pytest.mark.parametrize(
+    ("leaves", "depth", "estimator", "limit"),
+    [(30, 5, "xgboost", "max_leaves"), (32, 5, "xgb_limitdepth", "max_depth")],
+)
+def test_xgboost_goes_where_its_narrower_limit_is_searched(
+    leaves: int, depth: int, estimator: str, limit: str
+) -> None:
+    point = flaml_point(default("xgboost", max_leaves=leaves, max_depth=depth), rows=10_000, n_features=5)
+    assert point is not None
+    assert point.estimator == estimator
+    assert point.values.keys() & {"max_leaves", "max_depth"} == {limit}
+
+
+@pytest.mark.parametrize(("ratio", "estimator"), [(0.0, "lrl2"), (1.0, "lrl1"), (0.5, None)])
+def test_logistic_regression_is_ridge_or_lasso(ratio: float, estimator: str | None) -> None:
+    point = flaml_point(default("logistic_regression", l1_ratio=ratio), rows=100, n_features=5)
+    assert (None if point is None else point.estimator) == estimator
+
+
+def test_what_is_out_of_a_range_is_brought_to_its_end_and_told() -> None:
+    point = flaml_point(default("lightgbm", n_estimators=2000), rows=100, n_features=5)
+    assert point is not None
+    assert point.values["n_estimators"] == 100 * FIT_SHARE - 1
+    assert point.moved == ("n_estimators",)
+
+
+def test_a_forest_gets_the_share_that_a_word_means() -> None:
+    point = flaml_point(
+        Configuration("random_forest", get_flow("random_forest").default() | {"max_features": "sqrt"}),
+        1000,
+        16,
+    )
+    assert point is not None
+    assert point.values["max_features"] == 0.25
+
+
+def test_there_is_no_point_where_flaml_has_no_such_estimator() -> None:
+    assert flaml_point(default("svm"), rows=100, n_features=5) is None
+
+
+FLOWS = (
+    "lightgbm",
+    "xgboost",
+    "catboost",
+    "hist_gradient_boosting",
+    "random_forest",
+    "extra_trees",
+    "logistic_regression",
+    "k_nearest_neighbors",
+    "sgd",
+)
+
+
+@pytest.mark.parametrize("flow", FLOWS)
+@pytest.mark.parametrize(("rows", "features"), [(3, 1), (40, 2), (1000, 300), (100_000, 20)])
+def test_flaml_starts_from_every_point(flow: str, rows: int, features: int) -> None:
+    """FLAML itself finds nothing that it would have to leave out of a point, or to add to it."""
+    state = pytest.importorskip("flaml.automl.state")
+    task = pytest.importorskip("flaml.automl.task.factory").task_factory("binary")
+    space = Space([get_flow(flow)])
+    for configuration in space.decoded(space.sample(20, np.random.default_rng(0))):
+        point = flaml_point(configuration, rows, features)
+        if point is None:
+            continue
+        estimator = task.estimators[point.estimator]
+        fitted_on = np.zeros((max(int(FIT_SHARE * rows), 1), features))
+        known = state.SearchState(
+            estimator, fitted_on, task, starting_point=[point.values], max_iter=10, budget=10
+        )
+        assert known.init_config == [point.values]
+        assert estimator.search_space(data_size=fitted_on.shape, task=task).keys() == point.values.keys()

@@ -1,0 +1,161 @@
+"""Learned ranges: they hold what is likely to be good, and nothing else is lost."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ingest.flows import FLOWS, get_flow
+from ingest.reading.datasets import load_dataset
+from metalearners.predictions import Prediction
+from recommend.ranges import SHARE, FlowRanges, best_of, learn_ranges, shortest_range
+from recommend.ranking import recommend as rank
+from recommend.sklearn_grids import frozen
+from tests.recommend.conftest import numbers
+from warehouse.configurations.parameters import Choice, Number
+from warehouse.configurations.searched_flow import SearchedFlow
+from warehouse.configurations.table import ConfigurationTable
+from warehouse.store import Warehouse
+
+FLOW = SearchedFlow(
+    "toy",
+    "Toy",
+    (
+        Number("rate", 1e-4, 1.0, log=True, default=0.1),
+        Number("depth", 1, 20, default=3),
+        Choice("kind", ("tree", "line", "none"), default="line"),
+        Number("leaves", 2, 64, log=True, default=8, when={"kind": ("tree", "none")}),
+        Number("slope", 0.0, 1.0, default=0.5, when={"kind": ("line",)}),
+    ),
+    forbidden=({"kind": "line", "depth": 1}, {"kind": "tree", "depth": 9}),
+)
+
+
+@dataclass
+class Believes:
+    """A predictor that is sure that rates near 0.01 are best, and trees."""
+
+    trees: float = 5.0
+    """How much more trees are worth."""
+
+    def predict(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Prediction:  # noqa: ARG002
+        table = configurations.parameters
+        far = np.abs(np.log10(table["toy:rate"].to_numpy(float)) + 2)
+        scores = -far + self.trees * (table["toy:kind"] == "tree").to_numpy(float)
+        return Prediction(scores)
+
+
+def learned(trees: float = 5.0) -> FlowRanges:
+    return learn_ranges(FLOW, Believes(trees), pd.Series(dtype=float))  # type: ignore[arg-type]
+
+
+def by_name(flow: SearchedFlow) -> dict[str, Any]:
+    return {own.name: own for own in flow.hyperparameters}
+
+
+def test_the_range_of_a_number_is_where_the_best_are_on_its_scale() -> None:
+    rate = by_name(learned().flow)["rate"]
+    assert rate.log
+    # Of the trees, a third, the best tenth of all lie within 0.3 * 2 decades around 0.01.
+    assert 10**-2.7 < rate.low < 10**-2.3
+    assert 10**-1.7 < rate.high < 10**-1.3
+    assert rate.low < rate.default < rate.high
+
+
+def test_what_does_not_matter_keeps_nine_tenths_of_its_range_or_more() -> None:
+    depth = by_name(learned().flow)["depth"]
+    assert isinstance(depth.low, int)
+    assert depth.high - depth.low >= 0.8 * 19
+
+
+def test_choices_keep_the_likeliest_and_conditions_those_that_may_hold() -> None:
+    ranges = learned()
+    own = by_name(ranges.flow)
+    assert own["kind"].choices == ("tree",)
+    assert ranges.chances["kind"] == (1.0, 0.0, 0.0)
+    assert own["leaves"].when == {"kind": ("tree",)}
+    assert "slope" not in own
+    assert ranges.flow.forbidden == ({"kind": "tree", "depth": 9},)
+    assert ranges.full is FLOW
+
+
+def test_random_configurations_of_the_ranges_are_configurations_of_the_flow() -> None:
+    ranges = learned(0.0)
+    for one in ranges.space.decoded(ranges.space.sample(100, np.random.default_rng(0))):
+        assert FLOW.fit(one.values) == one.values
+
+
+def test_ranges_are_the_same_every_time() -> None:
+    assert learned(0.0).document() == learned(0.0).document()
+
+
+def test_the_best_tenth_is_good() -> None:
+    assert best_of(np.arange(20.0), SHARE).tolist() == [0.0] * 18 + [1.0] * 2
+
+
+@given(st.lists(st.floats(-5, 5), min_size=1, max_size=30), st.floats(0.05, 0.9))
+def test_something_is_always_good(scores: list[float], share: float) -> None:
+    assert best_of(np.array(scores), share)[np.argmax(scores)] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("weights", "held", "expected"),
+    [
+        ([1, 1, 1, 1], 1.0, (0, 3)),
+        ([1, 1, 1, 1], 0.5, (1, 2)),  # 2 and 3 are the closest
+        ([9, 1, 1, 9], 0.9, (0, 3)),
+        ([0, 9, 0, 1], 0.9, (1, 1)),
+    ],
+)
+def test_the_shortest_range_that_holds_so_much(
+    weights: list[float], held: float, expected: tuple[int, int]
+) -> None:
+    assert shortest_range(np.array([0.0, 2.0, 3.0, 7.0]), np.array(weights, float), held) == expected
+
+
+def test_a_recommendation_has_ranges_of_its_flows_for_each_tool(small_world: Path) -> None:
+    result = rank(load_dataset(numbers(900, seed=50)), warehouse=Warehouse.open(small_world), top=1)
+    ranges = result.ranges()
+    assert list(ranges) == ["decision_tree"]
+    own = ranges["decision_tree"]
+    assert set(own.configspace()) == {one.name for one in get_flow("decision_tree").hyperparameters}
+    assert own.sklearn().keys() == set(own.configspace()) - {"imputation"}
+    document = json.loads(json.dumps(own.document(), allow_nan=False))
+    from ConfigSpace import ConfigurationSpace
+
+    assert ConfigurationSpace.from_serialized_dict(document["configspace"]) == own.configspace()
+
+
+def test_optuna_reads_the_distributions_of_the_document() -> None:
+    distributions = pytest.importorskip("optuna.distributions")
+    ranges = learned(0.0)
+    document = ranges.document()
+    read = {name: distributions.json_to_distribution(text) for name, text in document["optuna"].items()}
+    assert read == ranges.optuna()
+    assert read["rate"].log
+
+
+@pytest.mark.parametrize("name", FLOWS)
+def test_scikit_learns_random_search_takes_the_ranges_of_every_flow(name: str) -> None:
+    from importlib import import_module
+
+    from sklearn.model_selection import ParameterSampler
+
+    from recommend.sklearn_grids import sklearn_distributions
+
+    flow = get_flow(name)
+    if not flow.installed:
+        pytest.skip(f"{flow.requires} is not installed")
+    found = sklearn_distributions(flow)
+    assert found is not None
+    module, kind = found["estimator"].rsplit(".", 1)
+    estimator = getattr(import_module(module), kind)
+    distributions = {own: frozen(values) for own, values in found["param_distributions"].items()}
+    for drawn in ParameterSampler(distributions, 5, random_state=0):
+        estimator().set_params(**drawn)
