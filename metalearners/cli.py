@@ -281,16 +281,29 @@ def list_learners(output: JsonOption = "table") -> None:
 
 
 @app.command()
-def models(warehouse: WarehouseOption = None, output: JsonOption = "table") -> None:
+def models(
+    warehouse: WarehouseOption = None,
+    prune: Annotated[
+        bool, typer.Option("--prune", help="Remove those that nothing finds any more, and say which and why.")
+    ] = False,
+    output: JsonOption = "table",
+) -> None:
     """The trained models beside the warehouse and in your cache, and what they were trained from.
 
-    Example: metalearners models --warehouse DIR --format json
+    Examples:
+
+      metalearners models --warehouse DIR --format json
+
+      metalearners models --prune
     """
     from metalearners.model_store import stored_models
     from warehouse.store import Warehouse
 
     console.check_format(output)
     opened = Warehouse.open(warehouse)
+    if prune:
+        _prune(opened, output)
+        return
     stored = stored_models(opened)
     if output == "json":
         extras = [{"figures": model.figures, "path": str(model.path)} for model in stored]
@@ -303,6 +316,22 @@ def models(warehouse: WarehouseOption = None, output: JsonOption = "table") -> N
         print(f"{model.summary()}, {of}, {model.origin.measure}{fits}\n{_figures(model)}  {model.path}")
     if not stored:
         print("No model yet: `metalearners train` makes one.")
+
+
+def _prune(warehouse: Warehouse, output: str) -> None:
+    """Remove what can go, and print it."""
+    from metalearners.model_pruning import prune, superfluous_models
+
+    gone = superfluous_models(warehouse)
+    prune(gone)
+    if output == "json":
+        rows = [{"path": str(one.path), "reason": one.reason, "bytes": one.size} for one in gone]
+        print(json.dumps(rows, indent=2))
+        return
+    for one in gone:
+        print(f"removed {one.path}: {one.reason}")
+    size = sum(one.size for one in gone) / 1e6
+    print(f"{len(gone)} removed, {size:.1f} MB" if gone else "Nothing to remove.")
 
 
 def _figures(model: StoredModel) -> str:

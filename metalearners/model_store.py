@@ -11,7 +11,10 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-from collections.abc import Callable, Collection, Mapping
+import shutil
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -25,13 +28,13 @@ from metalearners import DEFAULT_LEARNER, canonical_learner, new_learner
 from metalearners.codec import decode, encode
 from metalearners.encoding.training_data import without_datasets
 from metalearners.fit_times import FitTimes, learn_fit_times
-from metalearners.learners.base import LongTraining, Model, Round, Watch
+from metalearners.learners.base import LeavesOut, LongTraining, Model, Round, Watch
 from metalearners.model_files import read_arrays, read_content, write_files
 from metalearners.predictions import Prediction
 from warehouse.configurations.table import ConfigurationTable
 from warehouse.measures import canonical_measure, larger_is_better
 from warehouse.queries import RunTable
-from warehouse.store import Warehouse
+from warehouse.store import STARTER, Warehouse
 from warehouse.support.errors import BadInput, BadOption, DamagedModel, UnreadableInput
 from warehouse.support.paths import cache_directory
 
@@ -40,7 +43,7 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 FORMAT = "headstart.model"
-VERSION = 4
+VERSION = 5
 """Goes up when the files change, or when the same runs and settings come to give another model."""
 
 FIT_TIMES_FORMAT = "headstart.fit-times"
@@ -49,6 +52,9 @@ FIT_TIMES_VERSION = 1
 
 FIGURES = ("protocol", "datasets", "tau", "regret", "coverage", "shots")
 """What a model keeps of an evaluation as `metalearners evaluate` writes it."""
+
+_LONG = 1.0
+"""Expected seconds from which on a training is announced."""
 
 _LIBRARIES = ("lightgbm", "numpy", "pandas")
 
@@ -84,16 +90,26 @@ class StoredModel:
 
     origin: ModelOrigin
     fitted: Model
-    runs: int
-    """Number of runs it was trained on."""
-    datasets: int
-    """Number of datasets it was trained on."""
+    runs_on: Mapping[str, int]
+    """Dataset -> number of its runs that it was trained on."""
     path: Path | None = None
     """Where it is stored; None if it is not."""
     figures: Mapping[str, Any] | None = None
     """How good its kind was on datasets left out of the same runs (`FIGURES`); None if nobody measured."""
     updated_from: str | None = None
     """Name of the model that its training went on from; None = it was trained from the start."""
+    seconds: float | None = None
+    """Processor time of its training; None if nobody measured."""
+
+    @property
+    def runs(self) -> int:
+        """Number of runs it was trained on."""
+        return sum(self.runs_on.values())
+
+    @property
+    def datasets(self) -> int:
+        """Number of datasets it was trained on."""
+        return len(self.runs_on)
 
     def predict(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Prediction:
         """Predict scores, as `Model.predict` does."""
@@ -124,9 +140,12 @@ def trained_model(
 ) -> StoredModel:
     """The model of these runs: from the disk if it was trained before, else trained and stored now.
 
+    Where a model can do without some datasets (`LeavesOut`), that of all datasets is found or trained, and
+    they are taken out of it, in a fraction of a second; then nothing is stored.
+
     Args:
         measure: a name or an alias of `warehouse.measures`.
-        leave_out: datasets whose runs the model must not see.
+        leave_out: datasets whose runs, and those on their near copies, the model must not see.
         cache_dir: used in place of the user's cache directory.
         settings: of the learner; those left out have their default.
         report: told where a long training stands. One that was interrupted goes on where it was.
@@ -142,24 +161,20 @@ def trained_model(
                 return load_model(place / origin.key)
             except DamagedModel as error:
                 logger.warning("%s; training it again", error)
-    logger.info("training %s on the runs of %s", learner, flow or "all flows")
+    if origin.left_out and issubclass(untrained.model, LeavesOut):
+        of_all = trained_model(
+            warehouse, learner, measure, flow, cache_dir=cache_dir, settings=settings, report=report
+        )
+        if (without := _without(of_all, origin, warehouse)) is not None:
+            return without
     folders = _folders(warehouse, cache_dir)
     learn = untrained.fit
     if isinstance(untrained, LongTraining):
         learn = partial(untrained.fit, watch=_watch(origin, folders[0], report))
-    return _store(_train(learn, origin, warehouse), folders)
-
-
-def is_trained(
-    warehouse: Warehouse,
-    learner: str,
-    measure: str,
-    leave_out: Collection[str],
-    cache_dir: Path | None = None,
-) -> bool:
-    """Whether `trained_model` would find the model of the runs of all flows on the disk."""
-    origin = _origin(warehouse, learner, new_learner(learner).settings, measure, None, leave_out)
-    return any((place / origin.key).is_dir() for place in _places(warehouse, cache_dir))
+    pace = _seconds_per_run(origin.learner, [*_places(warehouse, cache_dir), STARTER / "models"])
+    trained = _store(_train(learn, origin, warehouse, pace), folders)
+    _forget_earlier(trained, warehouse)
+    return trained
 
 
 def _origin(
@@ -295,12 +310,12 @@ def save_model(model: StoredModel, folder: Path) -> StoredModel:
         "format": FORMAT,
         "version": VERSION,
         "origin": encode(model.origin)[0],
-        "runs": model.runs,
-        "datasets": model.datasets,
+        "runs": dict(model.runs_on),
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "libraries": {name: version(name) for name in _LIBRARIES},
         "figures": model.figures,
         "updated_from": model.updated_from,
+        "seconds": model.seconds,
         "state": state,
     }
     write_files(target, content, arrays)
@@ -323,23 +338,77 @@ def load_model(path: str | Path) -> StoredModel:
         return StoredModel(
             origin,
             fitted,
-            int(content["runs"]),
-            int(content["datasets"]),
+            {str(dataset): int(runs) for dataset, runs in content["runs"].items()},
             path,
             figures and dict(figures),
             content.get("updated_from"),
+            content.get("seconds"),
         )
-    except (KeyError, TypeError, ValueError, BadInput) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, BadInput) as error:
         raise DamagedModel(f"the model {path} can't be used: {error}; train it again") from error
 
 
 def _train(
-    learn: Callable[[RunTable, pd.DataFrame], Model], origin: ModelOrigin, warehouse: Warehouse
+    learn: Callable[[RunTable, pd.DataFrame], Model],
+    origin: ModelOrigin,
+    warehouse: Warehouse,
+    pace: float | None = None,
 ) -> StoredModel:
-    """What `learn` makes of the runs that `origin` names."""
+    """What `learn` makes of the runs that `origin` names, announced if it takes long.
+
+    Args:
+        pace: expected seconds for each run; None = unknown.
+    """
     runs = without_datasets(warehouse.run_table(origin.flow, origin.measure), origin.left_out)
     known = warehouse.metafeatures().drop(index=list(origin.left_out), errors="ignore")
-    return StoredModel(origin, learn(runs, known), len(runs.runs), runs.runs["dataset"].nunique())
+    runs_on = runs.runs["dataset"].value_counts(sort=False).to_dict()
+    seconds = None if pace is None else pace * len(runs.runs)
+    if seconds is None or seconds >= _LONG:
+        expected = "" if seconds is None else f", about {seconds:.0f} s"
+        logger.info(
+            "training %s on %s runs on %d datasets%s",
+            origin.learner,
+            f"{len(runs.runs):,}",
+            len(runs_on),
+            expected,
+        )
+    began = time.process_time()
+    fitted = learn(runs, known)
+    return StoredModel(
+        origin,
+        fitted,
+        runs_on={str(dataset): int(count) for dataset, count in runs_on.items()},
+        seconds=round(time.process_time() - began, 2),
+    )
+
+
+def _without(model: StoredModel, origin: ModelOrigin, warehouse: Warehouse) -> StoredModel | None:
+    """The model of all runs without what `origin` leaves out; None where that takes a training."""
+    families = warehouse.sql(_FAMILIES, {"datasets": list(origin.left_out)})["dataset"]
+    left_out = {*origin.left_out, *families}
+    fitted = model.fitted.without(left_out) if isinstance(model.fitted, LeavesOut) else None
+    if fitted is None:
+        return None
+    rest = {dataset: runs for dataset, runs in model.runs_on.items() if dataset not in left_out}
+    return StoredModel(origin, fitted, rest)
+
+
+_FAMILIES = """
+SELECT dataset FROM datasets
+WHERE family IN (SELECT family FROM datasets WHERE list_contains($datasets, dataset))
+"""
+
+
+def _seconds_per_run(learner: str, places: Sequence[Path]) -> float | None:
+    """How long a training takes by the first stored model of this learner that says so; None: none does."""
+    for place in places:
+        for path in sorted(place.glob(f"{learner}-*")):
+            with suppress(DamagedModel):
+                content = read_content(path, FORMAT, VERSION)
+                seconds, runs = content.get("seconds"), content.get("runs")
+                if content["origin"]["learner"] == learner and seconds and runs:
+                    return float(seconds / sum(runs.values()))
+    return None
 
 
 def _watch(origin: ModelOrigin, folder: Path, report: Callable[[Round], None] | None) -> Watch:
@@ -361,6 +430,21 @@ def _folders(warehouse: Warehouse, cache_dir: Path | None) -> list[Path]:
 def _store(model: StoredModel, folders: list[Path]) -> StoredModel:
     """Save in the first of `folders` that can be written; a model that can't be saved is still a model."""
     return _in_first_writable(lambda folder: save_model(model, folder), folders) or model
+
+
+def _forget_earlier(model: StoredModel, warehouse: Warehouse) -> None:
+    """Remove models in the warehouse's folder that are as a new one, of an earlier version."""
+    if model.path is None or model.path.parent != warehouse.path / "models":
+        return
+    for path in sorted(model.path.parent.glob(f"{model.origin.learner}-*")):
+        with suppress(DamagedModel, KeyError, TypeError):
+            origin = decode(ModelOrigin, read_content(path, FORMAT, VERSION)["origin"], {})
+            version, fingerprint = model.origin.warehouse_version, model.origin.warehouse_fingerprint
+            is_same = model.origin == replace(
+                origin, warehouse_version=version, warehouse_fingerprint=fingerprint
+            )
+            if path != model.path and is_same and origin.warehouse_version < version:
+                shutil.rmtree(path, ignore_errors=True)
 
 
 def _in_first_writable(write: Callable[[Path], T], folders: list[Path]) -> T | None:

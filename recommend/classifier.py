@@ -29,8 +29,6 @@ from ingest.reading.datasets import Dataset
 from ingest.reading.new_rows import Columns
 from ingest.running.cross_validation import MEASURES, TIMES, class_codes
 from ingest.running.limits import start_server, wait_for_server
-from metalearners import DEFAULT_LEARNER
-from metalearners.model_store import is_trained
 from recommend.bo.tuning.ensembles import averaged, select_ensemble
 from recommend.cost import fit_seconds
 from recommend.racing import Race, can_be_raced, race, seconds_on_all_rows
@@ -220,14 +218,10 @@ class HeadstartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.asarray(codes, dtype=np.intp)
 
     def _known(self, dataset: Dataset) -> RankingContext:
-        """What the warehouse knows for the dataset, without a training that the budget has no time for."""
+        """What the warehouse knows for the dataset."""
         warehouse = Warehouse.open(self.warehouse)
         measure = self.measure or usual_measure(dataset, warehouse)
-        known = ranking_context(dataset, warehouse=warehouse, measure=measure, leave_out=False)
-        if known.left_out and not is_trained(warehouse, DEFAULT_LEARNER, known.measure, known.left_out):
-            # There is only a model that has seen runs on this dataset: they count as those on any other.
-            known = replace(known, same=frozenset(), left_out={})
-        return known
+        return ranking_context(dataset, warehouse=warehouse, measure=measure, leave_out=False)
 
     def _raced(self, known: RankingContext, left: float) -> Race | None:
         """The race, if there is time for one."""

@@ -130,7 +130,7 @@ def recommend(
     if is_recorded:
         Warehouse.check_writable(warehouse)
     data = load_dataset(source, target=target, roles=dict(map(console.assignment, role or [])))
-    with console.progress(quiet or seconds is None) as show:
+    with console.progress(quiet) as show:
         result = rank(
             data,
             warehouse=Warehouse.open(warehouse),
@@ -172,7 +172,8 @@ def recommend(
         if ranges is not None:
             print(f"\nRanges written to {ranges}")
     if is_recorded:
-        path = _record(result, warehouse)
+        with console.progress(quiet):
+            path = _record(result, warehouse)
         if output == "table":
             print(f"The next recommendation learns from the race: its runs are in {path}.")
     if code is not None:
@@ -189,7 +190,7 @@ def _record(result: Recommendation, path: str | None) -> Path:
     warehouse = Warehouse.create(path)
     if result.race is not None:
         record(result.race, warehouse)
-        learn(result.dataset, result.measure, Warehouse.open(warehouse.path))
+        learn(result.measure, Warehouse.open(warehouse.path))
     return warehouse.path
 
 

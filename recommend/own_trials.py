@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from ingest.reading.datasets import Dataset
 from metalearners import DEFAULT_LEARNER
 from metalearners.encoding.scores import oriented
 from metalearners.model_store import trained_model
@@ -105,14 +104,10 @@ ORDER BY r.setup
 """
 
 
-def learn(dataset: Dataset, measure: str, warehouse: Warehouse) -> None:
-    """Train the default meta-learner on all runs of `warehouse`, so that the next recommendation need not.
-
-    On all others, too: the next recommendation may be for the same dataset, and its runs count as trials.
-    """
+def learn(measure: str, warehouse: Warehouse) -> None:
+    """Train the default meta-learner on all runs of `warehouse`, so that the next recommendation need not."""
     with suppress(BadInput):  # there are too few runs to learn from
-        for left_out in ((), (dataset.key,)):
-            trained_model(warehouse, DEFAULT_LEARNER, measure, leave_out=left_out)
+        trained_model(warehouse, DEFAULT_LEARNER, measure)
 
 
 def _weight(runs: pd.DataFrame) -> tuple[float, int]:

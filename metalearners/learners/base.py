@@ -5,10 +5,10 @@ A learner is its settings, a model is what it learned; both are frozen dataclass
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, TypeVar, runtime_checkable
+from typing import Any, ClassVar, Protocol, Self, TypeVar, runtime_checkable
 
 import pandas as pd
 
@@ -71,6 +71,18 @@ class MetaLearner(Protocol):
 
         Raises:
             BadInput: there is nothing to learn from.
+        """
+        ...
+
+
+@runtime_checkable
+class LeavesOut(Protocol):
+    """A model that can do without some of the datasets that it was learned from, without a training."""
+
+    def without(self, datasets: Collection[str]) -> Self | None:
+        """The model that has not seen the runs on these datasets; None where that takes a training.
+
+        Hyperparameters, which all datasets decide together, may stay; no number of a dataset left out does.
         """
         ...
 

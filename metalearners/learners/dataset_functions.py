@@ -64,6 +64,8 @@ class DatasetFunctions:
     V: Floats
     scales: Sequence[Scale]
     """(d,)"""
+    W: Floats
+    """Weights of each dataset's own function."""
 
 
 def learn_functions(
@@ -89,7 +91,13 @@ def learn_functions(
         W = np.array([w for w, _ in learned]) / unit
         scales = [Scale(scale.spread / unit, scale.level / unit) for _, scale in learned]
         mean, S, V = _decompose(W, grid, components)
-    return DatasetFunctions(mean, S, V, scales)
+    return DatasetFunctions(mean, S, V, scales, W)
+
+
+def centred(W: Floats, S: Floats) -> tuple[Floats, Floats, Floats]:
+    """Mean, S and V of some of the datasets, whose coordinates `S` are relative to another mean."""
+    mean, S = W.mean(axis=0), S - S.mean(axis=0)
+    return mean, S, np.linalg.pinv(S) @ (W - mean)
 
 
 def _decompose(W: Floats, grid: Floats, most: int) -> tuple[Floats, Floats, Floats]:

@@ -20,7 +20,7 @@ Notation
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 import numpy as np
@@ -28,7 +28,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from warehouse.qualities import GROUPS
-from warehouse.support.arrays import Floats, Positions
+from warehouse.support.arrays import Flags, Floats, Positions
 
 _ERRORS = tuple(name for name in GROUPS["landmarkers"] if name.endswith("ErrRate"))
 _CONTRASTS = (
@@ -105,8 +105,8 @@ class Descriptions:
 
     groups: Annotated[tuple[str, ...], "groups"]
     """Groups of meta-features that say something about the training datasets."""
-    sorted_values: Annotated[Floats, "q d"]
-    """Each feature's values on the training datasets, sorted, NaN last."""
+    sorted_values: Annotated[Floats, "q known"]
+    """Each feature's values on the datasets that ranks are among, sorted, NaN last."""
     used: Annotated[npt.NDArray[np.bool_], "features"]
     """Which of those of `groups` vary."""
     group_of: Annotated[Positions, "q"]
@@ -143,6 +143,10 @@ class Descriptions:
         squared = (self.points - u) ** 2
         by_group = [squared[:, self.group_of == group].mean(axis=1) for group in range(len(self.groups))]
         return np.array(by_group).reshape(len(self.groups), len(self.points))
+
+    def of(self, datasets: Flags) -> Descriptions:
+        """Only these of the training datasets, (d,); ranks are still among all whose features are known."""
+        return replace(self, points=self.points[datasets])
 
     def own_distances(self) -> Floats:
         """(groups, d, d) D between the training datasets."""

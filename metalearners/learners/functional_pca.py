@@ -19,11 +19,13 @@ Notation
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Annotated, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from metalearners.encoding.scores import Z80, standard_scores
@@ -33,9 +35,9 @@ from metalearners.gp.conditioned import Conditioned
 from metalearners.gp.posterior import Prior
 from metalearners.learners.base import WithSettings
 from metalearners.learners.configuration_kernel import ConfigurationKernel, learn_kernel
-from metalearners.learners.dataset_functions import Runs, learn_functions
+from metalearners.learners.dataset_functions import Runs, centred, learn_functions
 from metalearners.learners.descriptions import FEATURE_GROUPS, QUALITIES, Descriptions, describe
-from metalearners.learners.kernel_regression import regress
+from metalearners.learners.kernel_regression import KernelRegression, regress, regress_as
 from metalearners.learners.own_unit import QUALITIES as LEVEL_QUALITIES
 from metalearners.learners.own_unit import OwnUnit, learn_own_unit
 from metalearners.predictions import Expected, Observations, Prediction
@@ -56,6 +58,9 @@ _MOST_BEHIND = 0.5
 """Scores that a choice may be expected to be behind the best: long shots come in less often than expected."""
 _LOG_FACTORS = (-3.0, 3.0)
 """Where the factor of gains is looked for, in logarithms; where nothing contradicts, it is least."""
+_MOST_LEFT_OUT = 0.1
+"""Share of the training datasets up to which a model can do without some; beyond that, what is kept would be
+learned from too many of them."""
 _LEVEL_VARIANCE = 100.0  # of a dataset's level, which no meta-feature tells: as good as unknown
 
 
@@ -80,6 +85,12 @@ class FunctionalPCA:
 
     kernel: ConfigurationKernel
     descriptions: Descriptions
+    datasets: Annotated[tuple[str, ...], "d"]
+    """Keys of the training datasets."""
+    families: Annotated[Positions, "d"]
+    """Equal for near copies."""
+    W: Annotated[npt.NDArray[np.float32], "d G"]
+    S: Annotated[Floats, "d K"]
     mean: Annotated[Floats, "G"]
     """Weights of the mean function."""
     V: Annotated[Floats, "K G"]
@@ -89,9 +100,10 @@ class FunctionalPCA:
     """Of the groups' distances, for each block."""
     coefficients: Annotated[Floats, "d K"]
     """S of a new dataset is kappa coefficients."""
-    factor: Annotated[Floats, "d G"]
-    """What the predicted weights miss on each training dataset, within the components, over sqrt(d); so
-    factor' factor is its covariance."""
+    ridges: Annotated[Floats, "blocks"]
+    """Added to the diagonal of kappa, for each block."""
+    missed: Annotated[Floats, "d K"]
+    """R"""
     rest: float
     """Variance of a weight around the components."""
     noise: float
@@ -173,6 +185,47 @@ class FunctionalPCA:
     def targets_of(self, values: Floats) -> Floats:
         """Targets of values (`metalearners.gp.posterior.HasPrior.targets_of`); few values are not clipped."""
         return (1 - self.normal) * standard_scores(values) + self.normal * _normal_scores(values)
+
+    def without(self, datasets: Collection[str]) -> FunctionalPCA | None:
+        """The model given what is known of all other datasets; see `LeavesOut`.
+
+        Mean, components, their coefficients, what those miss, and level and spread in the measure's own unit
+        are those of the other datasets. What is kept was learned with the ones left out: the kernel of
+        configurations and the features that it is built on, by which coordinates functions are compared, how
+        much each group of meta-features and each ridge counts, three variances and factors of all runs; and
+        the other datasets' functions, which were smoothed towards those of all.
+        """
+        kept = np.array([name not in datasets for name in self.datasets], dtype=bool)
+        if (~kept).sum() > _MOST_LEFT_OUT * len(kept):
+            return None
+        if kept.all():
+            return self
+        mean, S, V = centred(self.W[kept].astype(np.float64), self.S[kept])
+        descriptions, families = self.descriptions.of(kept), self.families[kept]
+        before = KernelRegression(
+            self.blocks, self.block_weights, self.coefficients, self.missed, self.ridges
+        )
+        with one_thread():
+            regression = regress_as(before, descriptions.own_distances(), S, families)
+        return replace(
+            self,
+            descriptions=descriptions,
+            datasets=tuple(name for name in self.datasets if name not in datasets),
+            families=families,
+            W=self.W[kept],
+            S=S,
+            mean=mean,
+            V=V,
+            coefficients=regression.coefficients,
+            missed=regression.missed,
+            own_unit=None if self.own_unit is None else self.own_unit.without(datasets),
+        )
+
+    @cached_property
+    def factor(self) -> Floats:
+        """(d, G) what the predicted weights miss on each training dataset, within the components, over
+        sqrt(d); so factor' factor is its covariance."""
+        return _factor(self.missed, self.V)
 
     @cached_property
     def _root(self) -> Floats:
@@ -271,7 +324,7 @@ class FunctionalPCALearner(WithSettings):
         descriptions = describe(data.metafeatures[varied], self.groups)
         regression = regress(descriptions.own_distances(), S, data.families[varied])
         expected = mean + (S - regression.missed) @ V  # (d, G), each without its family's runs
-        factor = regression.missed @ V / np.sqrt(max(len(S), 1))
+        factor = _factor(regression.missed, V)
         of_datasets = [
             (phi[own], scale.apply(targets[own]), scale.apply(data.scores[own]))
             for own, scale in zip(rows, functions.scales, strict=True)
@@ -284,12 +337,17 @@ class FunctionalPCALearner(WithSettings):
         model = FunctionalPCA(
             kernel=kernel,
             descriptions=descriptions,
+            datasets=tuple(data.metafeatures.index[varied]),
+            families=data.families[varied],
+            W=functions.W.astype(np.float32),
+            S=S,
             mean=mean,
             V=V,
             blocks=regression.blocks,
             block_weights=regression.block_weights,
             coefficients=regression.coefficients,
-            factor=factor,
+            ridges=regression.ridges,
+            missed=regression.missed,
             rest=uncertainty.rest,
             noise=uncertainty.noise,
             calibration=uncertainty.calibration,
@@ -378,6 +436,12 @@ def _calibration_of_gains(gains: list[Floats], better: list[Floats]) -> float:
         return -float(won @ log_ndtr(z) + (1 - won) @ log_ndtr(-z))
 
     return float(np.exp(minimize_scalar(unlikeliness, bounds=_LOG_FACTORS, method="bounded").x))
+
+
+def _factor(missed: Floats, V: Floats) -> Floats:
+    """(d, G) `FunctionalPCA.factor`."""
+    factor: Floats = missed @ V / np.sqrt(max(len(missed), 1))
+    return factor
 
 
 def _variance(phi: Floats, factor: Floats, rest: float) -> Floats:

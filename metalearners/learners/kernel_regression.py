@@ -11,7 +11,7 @@ Notation
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -38,6 +38,8 @@ class KernelRegression:
     """(d, K): S of a new dataset is kappa coefficients."""
     missed: Floats
     """R"""
+    ridges: Floats
+    """(blocks,) added to the kernel's diagonal."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,7 @@ class _Fit:
     """Share of the squares of S that is missed."""
     coefficients: Floats
     missed: Floats
+    ridge: float
 
 
 def regress(D: Floats, S: Floats, families: Positions) -> KernelRegression:
@@ -58,14 +61,27 @@ def regress(D: Floats, S: Floats, families: Positions) -> KernelRegression:
     """
     ends = np.minimum(np.cumsum([*_BLOCKS, S.shape[1]]), S.shape[1])
     blocks = np.column_stack([np.concatenate([[0], ends[:-1]]), ends])
-    block_weights = np.zeros((len(ends), len(D)))
+    block_weights, ridges = np.zeros((len(ends), len(D))), np.ones(len(ends))
     coefficients, missed = np.zeros_like(S), S.copy()
     together = _by_size(families)
     for block, (start, end) in enumerate(blocks):
         if start < end and len(D):
             block_weights[block], fit = _best_weights(D, S[:, start:end], together)
             coefficients[:, start:end], missed[:, start:end] = fit.coefficients, fit.missed
-    return KernelRegression(blocks, block_weights, coefficients, missed)
+            ridges[block] = fit.ridge
+    return KernelRegression(blocks, block_weights, coefficients, missed, ridges)
+
+
+def regress_as(before: KernelRegression, D: Floats, S: Floats, families: Positions) -> KernelRegression:
+    """Learn coefficients of these datasets, with the weights and ridges of `before`."""
+    coefficients, missed = np.zeros_like(S), S.copy()
+    together = _by_size(families)
+    learned = zip(before.blocks, before.block_weights, before.ridges, strict=True)
+    for (start, end), weights, ridge in learned:
+        if start < end and len(D):
+            fit = _fit(np.tensordot(weights, D, 1), S[:, start:end], together, (float(ridge),))
+            coefficients[:, start:end], missed[:, start:end] = fit.coefficients, fit.missed
+    return replace(before, coefficients=coefficients, missed=missed)
 
 
 def missed_without_families(A: Floats, y: Floats, families: Positions) -> tuple[Floats, Floats]:
@@ -110,8 +126,8 @@ def _best_weights(D: Floats, S: Floats, together: Sequence[Positions]) -> tuple[
     return weights, best
 
 
-def _fit(D: Floats, S: Floats, together: Sequence[Positions]) -> _Fit:
-    """Kernel ridge regression with the ridge that misses least where families are left out.
+def _fit(D: Floats, S: Floats, together: Sequence[Positions], ridges: Sequence[float] = _RIDGES) -> _Fit:
+    """Kernel ridge regression with the one of `ridges` that misses least where families are left out.
 
     What is missed of a family f that is left out is (A^-1)_ff^-1 (A^-1 S)_f, where A is the kernel with the
     ridge: the formula for one row, for several.
@@ -119,8 +135,8 @@ def _fit(D: Floats, S: Floats, together: Sequence[Positions]) -> _Fit:
     w, Q = symmetric_eigen(np.exp(-D))
     projected = Q.T @ S
     total = max(float((S**2).sum()), 1e-300)
-    best = _Fit(np.inf, np.zeros_like(S), S)
-    for ridge in _RIDGES:
+    best = _Fit(np.inf, np.zeros_like(S), S, ridges[0])
+    for ridge in ridges:
         inverse = 1 / (np.maximum(w, 0) + ridge)
         c = Q @ (inverse[:, None] * projected)
         missed = np.empty_like(S)
@@ -130,5 +146,5 @@ def _fit(D: Floats, S: Floats, together: Sequence[Positions]) -> _Fit:
             missed[members] = np.linalg.solve(own, c[members])
         loss = float((missed**2).sum()) / total
         if loss < best.loss:
-            best = _Fit(loss, c, missed)
+            best = _Fit(loss, c, missed, ridge)
     return best

@@ -16,8 +16,8 @@ Notation
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Annotated
 
@@ -59,6 +59,8 @@ class NumberOfDataset:
     Its kernel is amplitude^2 exp(-|x - x'|^2 / (2 length^2)) + slope^2 (1 + x x').
     """
 
+    datasets: Annotated[tuple[str, ...], "known"]
+    """Keys of the training datasets."""
     points: Annotated[Floats, "known q"]
     coefficients: Annotated[Floats, "known"]
     amplitude: float
@@ -76,17 +78,35 @@ class NumberOfDataset:
         variance = float(self._kernel(x[None], x[None])[0, 0] + self.noise - explained @ explained)
         return self.mean + self.unit * float(k @ self.coefficients), self.unit * np.sqrt(variance)
 
+    def without(self, datasets: Collection[str]) -> NumberOfDataset:
+        """The process given the numbers of all other datasets, with the same kernel and noise."""
+        kept = np.array([name not in datasets for name in self.datasets], dtype=bool)
+        y = self.mean + self.unit * (self._covariance @ self.coefficients)
+        mean = float(y[kept].mean())
+        return replace(
+            self,
+            datasets=tuple(name for name in self.datasets if name not in datasets),
+            points=self.points[kept],
+            coefficients=np.linalg.solve(self._covariance[np.ix_(kept, kept)], (y[kept] - mean) / self.unit),
+            mean=mean,
+        )
+
     def _kernel(self, a: Floats, b: Floats) -> Floats:
         squared = ((a[:, None] - b) ** 2).sum(axis=2)
         near = self.amplitude**2 * np.exp(-squared / (2 * self.length**2))
         kernel: Floats = near + self.slope**2 * (1 + a @ b.T)
         return kernel
 
+    @property
+    def _covariance(self) -> Floats:
+        """(known, known) of the training datasets' numbers."""
+        covariance: Floats = self._kernel(self.points, self.points) + self.noise * np.eye(len(self.points))
+        return covariance
+
     @cached_property
     def _root(self) -> Floats:
-        """(d, d) Cholesky factor of the covariance of the training datasets' numbers."""
-        K = self._kernel(self.points, self.points) + self.noise * np.eye(len(self.points))
-        return np.asarray(np.linalg.cholesky(K), np.float64)
+        """(known, known) Cholesky factor of that covariance."""
+        return np.asarray(np.linalg.cholesky(self._covariance), np.float64)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,11 +128,35 @@ class OwnUnit:
     """Most rows that the runs were fitted on that level and slope are of."""
     most_rows: float
     """Most rows that runs were repeated on."""
+    judged: Annotated[tuple[str, ...], "judged"]
+    """Keys of training datasets, one for each number of rows that its runs were fitted on."""
     log_rows: Annotated[Floats, "judged"]
-    """Rows that runs of a training dataset were fitted on."""
+    """Those numbers of rows."""
     missed: Annotated[Floats, "judged"]
     """By how much the best of these runs is missed without the dataset's family, in standard deviations of
     the level."""
+
+    def without(self, datasets: Collection[str]) -> OwnUnit | None:
+        """What is known without the values of these datasets; None where too few others are.
+
+        Kernels, links and scales of features stay, and how far predictions were off on the others.
+        """
+        kept = np.array([name not in datasets for name in self.judged], dtype=bool)
+        level = self.level.without(datasets)
+        if len(level.datasets) < _FEWEST_DATASETS:
+            return None
+        more = self.log_gain
+        if more is not None and len(set(more.datasets) - set(datasets)) < _FEWEST_DATASETS:
+            more = None
+        return replace(
+            self,
+            level=level,
+            log_slope=self.log_slope.without(datasets),
+            log_gain=None if more is None else more.without(datasets),
+            judged=tuple(name for name in self.judged if name not in datasets),
+            log_rows=self.log_rows[kept],
+            missed=self.missed[kept],
+        )
 
     def expect(self, scores: Floats, metafeatures: pd.Series, rows: float | None = None) -> Expected:
         """Values of configurations whose expected scores are (n,) `scores`, fitted on `rows` (None: all)."""
@@ -159,8 +203,9 @@ def learn_own_unit(data: TrainingData, rows: Positions, scores: Floats, expected
     centre, scale = centre_and_spread(filled)
     X = standardized(filled, centre, scale)
     families = data.families[lines.index]
-    level, missed_level, std = _learn_number(X, lines["level"].to_numpy(), families)
-    log_slope, missed_slope, _ = _learn_number(X, lines["log_slope"].to_numpy(), families)
+    names = data.metafeatures.index[lines.index]
+    level, missed_level, std = _learn_number(names, X, lines["level"].to_numpy(), families)
+    log_slope, missed_slope, _ = _learn_number(names, X, lines["log_slope"].to_numpy(), families)
     lines = lines.assign(
         level=lines["level"] - missed_level, log_slope=lines["log_slope"] - missed_slope, std=std
     )
@@ -168,9 +213,11 @@ def learn_own_unit(data: TrainingData, rows: Positions, scores: Floats, expected
     log_gain = None
     if len(more) >= _FEWEST_DATASETS:
         place = lines.index.get_indexer(pd.Index(more["dataset"]))
-        log_gain, missed_gain, _ = _learn_number(X[place], more["log_gain"].to_numpy(), families[place])
+        log_gain, missed_gain, _ = _learn_number(
+            names[place], X[place], more["log_gain"].to_numpy(), families[place]
+        )
         more["level"] += np.exp(more["log_gain"] - missed_gain) * more["log_ratio"]
-    judged = pd.concat([lines, more if log_gain is not None else more.iloc[:0]])
+    judged = pd.concat([lines.assign(dataset=lines.index), more if log_gain is not None else more.iloc[:0]])
     without = judged["level"] + np.exp(judged["log_slope"]) * (judged["best"] - _ANCHOR)
     return OwnUnit(
         link=link,
@@ -183,6 +230,7 @@ def learn_own_unit(data: TrainingData, rows: Positions, scores: Floats, expected
         log_gain=log_gain,
         usual_rows=float(lines["rows"].max()),
         most_rows=float(judged["rows"].max()),
+        judged=tuple(data.metafeatures.index[judged["dataset"].to_numpy(np.intp)]),
         log_rows=np.log(judged["rows"].to_numpy(np.float64)),
         missed=(np.abs(judged["reached"] - without) / judged["std"]).to_numpy(np.float64),
     )
@@ -263,7 +311,9 @@ def _features(metafeatures: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(features, index=known.index).replace([np.inf, -np.inf], np.nan)
 
 
-def _learn_number(X: Floats, y: Floats, families: Positions) -> tuple[NumberOfDataset, Floats, Floats]:
+def _learn_number(
+    datasets: pd.Index, X: Floats, y: Floats, families: Positions
+) -> tuple[NumberOfDataset, Floats, Floats]:
     """The process; what is missed on each dataset without its family, and its standard deviation, (d,)."""
     import warnings
 
@@ -282,6 +332,7 @@ def _learn_number(X: Floats, y: Floats, families: Positions) -> tuple[NumberOfDa
         learned = GaussianProcessRegressor(kernel, random_state=0).fit(X, (y - mean) / unit).kernel_
     near, linear = learned.k1.k1, learned.k1.k2
     number = NumberOfDataset(
+        datasets=tuple(datasets),
         points=X,
         coefficients=np.linalg.solve(learned(X), (y - mean) / unit),
         amplitude=float(np.sqrt(near.k1.constant_value)),

@@ -1,6 +1,7 @@
 """`tune`: search on from where a recommendation ends, and compare ways to do so."""
 
 import json
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
@@ -71,6 +72,8 @@ class _FileFirst(TyperGroup):
 
 app = console.new_app(HELP, _FileFirst)
 app.command(no_args_is_help=False)(simulate)
+logger = logging.getLogger(__name__)
+
 TRIALS = 50
 """Where neither a number of trials nor a time is given."""
 
@@ -105,7 +108,11 @@ def search(
         typer.Option(help=f"Trials in all. Default: {TRIALS}, or no limit with --time.", show_default=False),
     ] = None,
     time: Annotated[
-        float | None, typer.Option(help="Seconds that this call may take.", show_default=False)
+        float | None,
+        typer.Option(
+            help="Seconds for trials, the leaders' second try and the scores on rows held out.",
+            show_default=False,
+        ),
     ] = None,
     jobs: Annotated[int, typer.Option(min=1, help="Trials at the same time.")] = 1,
     flow: FlowOption = None,
@@ -255,21 +262,22 @@ def search(
     if code is not None:
         wanted.append(partial(_write_code, tuned, code))
     if record and any(entry.share == ALL_ROWS for entry in tuned.entries):
-        wanted.append(partial(_record, tuned, warehouse))
-    _keep(tuned, wanted, tell=not as_json)
+        wanted.append(partial(_record, tuned, warehouse, learns=time is None))
+    _keep(tuned, wanted, tell=not as_json, quiet=quiet)
     if tuned.interrupted:
         raise typer.Exit(130)
 
 
-def _keep(tuned: Tuned, wanted: Sequence[Callable[[], str]], *, tell: bool) -> None:
+def _keep(tuned: Tuned, wanted: Sequence[Callable[[], str]], *, tell: bool, quiet: bool) -> None:
     """Keep what is wanted of a search, each in its way, and print what there is to say about it."""
     notes = [f"The trials are in {tuned.folder}; the same command with more --trials goes on from them."]
     failures: list[HeadstartError] = []
-    for keep in wanted:
-        try:
-            notes.append(keep())
-        except HeadstartError as error:  # the other one is kept, and what is printed stands
-            failures.append(error)
+    with console.progress(quiet):
+        for keep in wanted:
+            try:
+                notes.append(keep())
+            except HeadstartError as error:  # the other one is kept, and what is printed stands
+                failures.append(error)
     if tell:
         print("\n".join(notes))
     if failures:
@@ -296,6 +304,7 @@ def _workers(address: str | None) -> Iterator[Executor | None]:
 
 def _save(tuned: Tuned, model: Path) -> str:
     """Write the fitted model; returns what to say about it."""
+    logger.info("fitting %s on all rows", "the ensemble" if tuned.finals.weights else "the best")
     types = outcome.save_model(outcome.fitted(tuned), model)
     return f"{model}: skops.io.load(path, trusted={types})"
 
@@ -322,12 +331,16 @@ def _write_code(tuned: Tuned, path: Path) -> str:
     return f"{path}: {what} as a script that needs nothing of Headstart."
 
 
-def _record(tuned: Tuned, path: str | None) -> str:
-    """Write the trials to the warehouse, and learn from them; returns what to say about it."""
+def _record(tuned: Tuned, path: str | None, *, learns: bool) -> str:
+    """Write the trials to the warehouse; returns what to say about it.
+
+    Args:
+        learns: whether to learn from them now; else the next recommendation does, which may wait for it.
+    """
     warehouse = Warehouse.create(path)
     outcome.record(tuned, warehouse)
-    if not tuned.interrupted:
-        learn(tuned.dataset, tuned.search.measure, Warehouse.open(warehouse.path))
+    if learns and not tuned.interrupted:
+        learn(tuned.search.measure, Warehouse.open(warehouse.path))
     return f"The next recommendation learns from them: their runs are in {warehouse.path}."
 
 

@@ -49,9 +49,10 @@ from recommend.bo.simulation.peers import PEERS, new_peer
 from recommend.bo.simulation.runner import Searched
 from recommend.bo.simulation.searches import RandomSearch, SearchMethod
 from recommend.bo.tuning import Budget, Finish, Search, tune
-from recommend.bo.tuning.finals import judge
-from recommend.bo.tuning.loop import run_trial, taken_apart
-from recommend.bo.tuning.scores import score_of
+from recommend.bo.tuning.finals import judge_trials
+from recommend.bo.tuning.history import Entry
+from recommend.bo.tuning.loop import run_trial
+from recommend.bo.tuning.scores import score_of, taken_apart
 from recommend.bo.tuning.setup import context_of, searched_flows, split_rows
 from recommend.space import Space
 from warehouse.configurations.configuration import Configuration
@@ -149,7 +150,9 @@ def with_peer(
             if value is not None and value > best:
                 best, incumbent = value, configuration
         optimizer.tell(max((value for value in values if value is not None), default=None))
-    judged = None if incumbent is None else judge([incumbent], dataset, [rows], search)[0]
+    judged = None
+    if incumbent is not None:
+        judged = judge_trials("held-out", [Entry(0, incumbent, "start")], dataset, [rows], search).get(0)
     return run, {"": np.nan if judged is None else judged.value}
 
 

@@ -194,7 +194,7 @@ def test_a_journal_of_another_evaluation_is_not_mixed_in(metalearners: Any, tmp_
     assert "belongs to another evaluation" in err
 
 
-QUICK = ("--set", "steps=100")
+QUICK = ("--set", "steps=100", "--quiet")
 
 
 def test_a_factorization_is_updated_with_new_runs(
@@ -207,7 +207,7 @@ def test_a_factorization_is_updated_with_new_runs(
     before = out.splitlines()[-1]
     evaluations = toy_tables["evaluations"].assign(value=1 - toy_tables["evaluations"]["value"])
     toy_warehouse.write({"evaluations": evaluations}, source="corrected")
-    code, out, err = metalearners("update", before)
+    code, out, err = metalearners("update", before, "--quiet")
     assert (code, err) == (0, "")
     updated = out.splitlines()[-1]
     assert updated != before

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -209,7 +210,7 @@ def test_models_that_cannot_be_used_are_refused_in_one_line(folder: Path) -> Non
     (folder / "model.json").write_text("[]")
     refused("lacks the format 'headstart.model'")
     damaged_json(folder, version=99)
-    refused("this Headstart reads 4")
+    refused("this Headstart reads 5")
     damaged_json(folder, origin={"learner": "lightgbm"})
     refused("damaged")
     damaged_json(folder, state={})
@@ -239,3 +240,64 @@ def test_the_bundled_starter_brings_its_models_along(
 ) -> None:
     monkeypatch.setattr(Warehouse, "run_table", lambda *_: pytest.fail("trained again"))
     assert trained_model(Warehouse.open(STARTER), measure=measure, cache_dir=tmp_path).datasets > 200
+
+
+def with_families(warehouse: Warehouse) -> Warehouse:
+    """The toy warehouse, where toy:1 is a near copy of toy:3."""
+    datasets = warehouse.sql("SELECT * FROM datasets")
+    family = datasets["dataset"].where(datasets["dataset"] != "toy:1", "toy:3")
+    warehouse.write({"datasets": datasets.assign(family=family)}, source="families")
+    return warehouse
+
+
+def test_datasets_are_taken_out_of_a_stored_model_without_a_training(
+    toy_warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    warehouse = with_families(toy_warehouse)
+    of_all = trained_model(warehouse, "functional-pca")
+    monkeypatch.setattr(Warehouse, "run_table", lambda *_: pytest.fail("trained again"))
+    without = trained_model(warehouse, "functional-pca", leave_out={"toy:5"})
+    assert (of_all.datasets, without.datasets, without.runs) == (12, 11, 220)
+    assert without.description()["left_out"] == ["toy:5"]
+    assert without.path is None
+
+
+def test_near_copies_are_taken_out_together(toy_warehouse: Warehouse) -> None:
+    """Two of twelve datasets are too many to be taken out, so a model is trained without them."""
+    without = trained_model(with_families(toy_warehouse), "functional-pca", leave_out={"toy:1"})
+    assert not {"toy:1", "toy:3"} & without.runs_on.keys()
+    assert without.datasets == 10
+    assert without.path is not None
+
+
+def test_a_training_is_announced_with_its_expected_time_unless_it_is_short(
+    toy_warehouse: Warehouse, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The starter's models say how long a run takes; of the toy's 240 runs that is a moment."""
+    caplog.set_level("INFO")
+    short = trained_model(toy_warehouse, "functional-pca")
+    train(toy_warehouse)
+    assert [record.getMessage() for record in caplog.records] == [
+        "training lightgbm on 240 runs on 12 datasets"
+    ]
+    caplog.clear()
+    save_model(replace(short, seconds=1000.0 * short.runs), toy_warehouse.path / "models")
+    trained_model(toy_warehouse, "functional-pca", flow="toy")
+    assert caplog.records[-1].getMessage().endswith("on 240 runs on 12 datasets, about 240000 s")
+
+
+def test_a_new_model_takes_the_place_of_that_of_an_earlier_version(
+    toy_warehouse: Warehouse, folder: Path
+) -> None:
+    kept = train(toy_warehouse, settings={"trees": 11})
+    evaluations = toy_warehouse.sql("SELECT run FROM runs ORDER BY run LIMIT 1")
+    toy_warehouse.write(
+        {"evaluations": evaluations.assign(measure="predictive_accuracy", value=0.0, flow="toy")},
+        source="correction",
+    )
+    newer = train(toy_warehouse)
+    assert newer.path is not None
+    assert newer.path.is_dir()
+    assert not folder.exists()
+    assert kept.path is not None
+    assert kept.path.is_dir(), "other settings are another model"

@@ -4,15 +4,17 @@ Typer parses; this module decides how a failure looks to the user: one line on s
 wrong, exit code 2 for bad input and 1 for failed work, a traceback only with `--debug`.
 """
 
+import logging
 import os
 import shutil
 import signal
 import sys
 import textwrap
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.metadata import version
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 import typer
 from typer.core import TyperGroup
@@ -20,6 +22,9 @@ from typer.core import TyperGroup
 from warehouse.support.errors import BadOption, HeadstartError, UnknownName, one_line
 
 JsonOption = Annotated[str, typer.Option("--format", metavar="table|json", help="How to print the result.")]
+_PACKAGES = ("ingest", "metalearners", "recommend", "warehouse")
+"""Whose steps `progress` shows."""
+_SECONDS_BETWEEN_LINES = 60.0
 QuietOption = Annotated[bool, typer.Option("--quiet", help="No progress on stderr.")]
 
 
@@ -55,18 +60,93 @@ def assignment(text: str) -> tuple[str, str]:
 
 
 @contextmanager
-def progress(quiet: bool) -> Iterator[Callable[[str], None]]:
-    """A function that shows one line of progress on stderr in place of the line before.
+def progress(quiet: bool, clock: Callable[[], float] = time.monotonic) -> Iterator[Callable[[str], None]]:
+    """A function that shows a line of progress on stderr; steps that our packages log are shown as well.
 
-    It shows nothing where nobody watches: with `--quiet`, or when stderr is no terminal.
+    At a terminal each line takes the place of the one before. Elsewhere, as in the log of a batch job, each
+    step is a line that stays, and so is what is shown once a minute. With `--quiet` there is nothing.
     """
-    if quiet or not sys.stderr.isatty():
+    if quiet:
         yield lambda _: None
         return
-    from rich.console import Console
+    shown: _AtTerminal | _InLog = _AtTerminal() if sys.stderr.isatty() else _InLog(clock)
+    with shown, _steps(shown.step):
+        yield shown.show
 
-    with Console(stderr=True).status("starting") as status:
-        yield status.update
+
+class _AtTerminal:
+    """One line that changes; nothing is imported before there is one."""
+
+    def __init__(self) -> None:
+        self._status: Any = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._status is not None:
+            self._status.stop()
+
+    def show(self, text: str) -> None:
+        if self._status is None:
+            from rich.console import Console
+
+            self._status = Console(stderr=True).status("")
+            self._status.start()
+        self._status.update(text)
+
+    step = show
+
+
+class _InLog:
+    """Lines that stay: each step, and progress once a minute."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock, self._last = clock, clock()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Leave the lines."""
+
+    def show(self, text: str) -> None:
+        if self._clock() - self._last >= _SECONDS_BETWEEN_LINES:
+            self.step(text)
+
+    def step(self, text: str) -> None:
+        self._last = self._clock()
+        print(text, file=sys.stderr, flush=True)
+
+
+class _Steps(logging.Handler):
+    """Passes the steps that are logged on; warnings go where they always go."""
+
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        super().__init__()
+        self._tell = tell
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if record.levelno == logging.INFO:
+            self._tell(record.getMessage())
+        elif record.levelno >= logging.WARNING and logging.lastResort is not None:
+            logging.lastResort.handle(record)
+
+
+@contextmanager
+def _steps(tell: Callable[[str], None]) -> Iterator[None]:
+    """Have `tell` know of the steps that our packages log within the block."""
+    handler = _Steps(tell)
+    before = [(logger, logger.level) for logger in map(logging.getLogger, _PACKAGES)]
+    for logger, _ in before:
+        logger.addHandler(handler)
+        logger.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        for logger, level in before:
+            logger.removeHandler(handler)
+            logger.setLevel(level)
 
 
 def rows_written(added: Mapping[str, int], changed: Mapping[str, int]) -> str:

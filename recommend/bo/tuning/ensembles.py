@@ -9,7 +9,7 @@ Notation
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -28,7 +28,11 @@ def voting_rows(splits: Sequence[Split]) -> Positions:
 
 
 def select_ensemble(
-    probabilities: Sequence[Floats], actual: Positions, measure: str, picks: int
+    probabilities: Sequence[Floats],
+    actual: Positions,
+    measure: str,
+    picks: int,
+    left: Callable[[], float] = lambda: np.inf,
 ) -> dict[int, float]:
     """Weights, whose sum is 1, of those of m classifiers whose average is best.
 
@@ -40,12 +44,15 @@ def select_ensemble(
         actual: (n,) true classes.
         measure: that says what is best, of `measures_of_probabilities`.
         picks: how many, at most.
+        left: seconds that are left; once there are none, no more are picked.
     """
     p = probabilities
     picked: list[int] = []
     total = np.zeros_like(p[0], dtype=np.float64)
     best_score, best = -np.inf, 1
     for size in range(1, picks + 1):
+        if picked and left() <= 0:
+            break
         scores = [_score((total + one) / size, actual, measure) for one in p]
         place = int(np.argmax(scores))
         picked.append(place)

@@ -7,7 +7,9 @@ of rows that it was not fitted on, averaged over both where it was a leader.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import json
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
@@ -24,12 +26,19 @@ from ingest.running.limits import MEBIBYTE, Outcome, Processes, Trial, run_limit
 from ingest.running.resampling import Split, tested_rows
 from metalearners.encoding.scores import oriented
 from recommend.bo.tuning.ensembles import averaged, select_ensemble, voting_rows
-from recommend.bo.tuning.history import Entry
-from recommend.bo.tuning.scores import scored
+from recommend.bo.tuning.history import Entry, TrialHistory, Where
+from recommend.bo.tuning.scores import scored, taken_apart
 from recommend.bo.tuning.setup import splits_of
 from recommend.bo.tuning.specification import Finish, Search
 from warehouse.configurations.configuration import Configuration
 from warehouse.support.arrays import Floats, Positions
+
+logger = logging.getLogger(__name__)
+
+_STEPS: Mapping[Where, str] = {
+    "again": "trying the leaders again on other folds",
+    "held-out": "scoring on the rows held out",
+}
 
 
 @dataclass(frozen=True)
@@ -59,17 +68,21 @@ def run_finals(
     finish: Finish,
     jobs: int,
     predicted: Callable[[int], Floats | None] = lambda _: None,
+    history: TrialHistory | None = None,
+    left: Callable[[], float] = lambda: np.inf,
 ) -> Finals:
     """Evaluate the leaders among `entries` again, on the same rows as the trials.
 
     Args:
         predicted: probabilities of the voting rows (`recommend.bo.tuning.ensembles`) by number of a trial.
+        history: keeps what comes of it, and has what was kept; None = nothing is.
+        left: seconds that are left; leaders for which there are none are not evaluated.
     """
     ranked = [entry for _, entry in sorted(scored(entries, search.measure), key=lambda pair: -pair[0])]
     leaders = ranked[: finish.leaders] if finish.leaders > 1 else []
     splits = splits_of(part, search, repetition=1)
-    judged = judge([entry.configuration for entry in leaders], part, splits, search, jobs)
-    again = {entry.number: one for entry, one in zip(leaders, judged, strict=True) if one is not None}
+    judged = judge_trials("again", leaders, part, splits, search, jobs, history, left)
+    again = {number: one for number, one in judged.items() if one is not None}
     weights: dict[int, float] = {}
     if finish.ensemble:
         first = splits_of(part, search)
@@ -79,11 +92,17 @@ def run_finals(
             for entry in ranked
             if (once := predicted(entry.number)) is not None and len(once) == len(rows)
         }
-        if probabilities:
+        question = json.dumps([finish.ensemble, sorted(probabilities), sorted(again)])
+        kept = None if history is None else history.ensemble(question)
+        if kept is not None:
+            weights = kept
+        elif probabilities:
             actual = class_codes(part)[rows]
-            chosen = select_ensemble([*probabilities.values()], actual, search.measure, finish.ensemble)
+            chosen = select_ensemble([*probabilities.values()], actual, search.measure, finish.ensemble, left)
             numbers = [*probabilities]
             weights = {numbers[place]: weight for place, weight in chosen.items()}
+            if history is not None and left() > 0:
+                history.keep_ensemble(question, weights)
     return Finals({number: one.value for number, one in again.items()}, weights)
 
 
@@ -103,28 +122,69 @@ def winner(entries: Sequence[Entry], finals: Finals, measure: str) -> Entry | No
     return max(both or once, key=lambda pair: pair[0], default=(0.0, None))[1]
 
 
-def judge(
-    configurations: Sequence[Configuration],
+def judge_trials(
+    where: Where,
+    entries: Sequence[Entry],
     dataset: Dataset,
     splits: Sequence[Split],
     search: Search,
     jobs: int = 1,
-) -> list[Judged | None]:
-    """What came of each configuration, fitted and tested on each split; None where that failed."""
+    history: TrialHistory | None = None,
+    left: Callable[[], float] = lambda: np.inf,
+) -> dict[int, Judged | None]:
+    """Number of a trial -> what came of its configuration, fitted and tested on each split; None: it failed.
+
+    Args:
+        where: what the splits are to the search.
+        history: keeps what comes of it, and has what was kept; None = nothing is.
+        left: seconds that are left; those for which there are too few are not among what is returned.
+    """
+    judged = {}
+    for entry in entries:
+        kept = None if history is None else history.judged(where, entry.number)
+        if kept is not None:
+            judged[entry.number] = _judged(*kept, search.measure)
+    missing = [entry for entry in entries if entry.number not in judged]
+    if missing:
+        logger.info("%s: %d configurations", _STEPS[where], len(missing))
+    configurations = [entry.configuration for entry in missing]
+    for entry, trial in zip(
+        missing, _trials(configurations, dataset, splits, search, jobs, left), strict=True
+    ):
+        if trial is not None:
+            trial, probabilities = taken_apart(trial)
+            if probabilities is not None:
+                probabilities = probabilities.astype(np.float32)
+            if history is not None:
+                history.keep_judged(where, entry.number, trial, probabilities)
+            judged[entry.number] = _judged(trial, probabilities, search.measure)
+    return judged
+
+
+def _trials(
+    configurations: Sequence[Configuration],
+    dataset: Dataset,
+    splits: Sequence[Split],
+    search: Search,
+    jobs: int,
+    left: Callable[[], float],
+) -> Iterator[Trial | None]:
+    """What each fit and test came to, in order; None where the time was up."""
     with (
         ThreadPoolExecutor(jobs) as pool,
         Processes() as processes,
     ):  # which end first, so that no thread waits
-        work = partial(_fitted_and_tested, dataset=dataset, splits=splits, search=search, processes=processes)
-        trials = list(pool.map(work, configurations))
-    return [_judged(trial, search.measure) for trial in trials]
+        work = partial(
+            _fitted_and_tested, dataset=dataset, splits=splits, search=search, processes=processes, left=left
+        )
+        yield from pool.map(work, configurations)
 
 
 def ensemble_value(
     judged: Mapping[int, Judged | None], weights: Mapping[int, float], actual: Positions, measure: str
 ) -> float | None:
     """The value of the ensemble of these trials; None where there is none, or a member failed."""
-    members = {number: judged[number] for number in weights}
+    members = {number: judged.get(number) for number in weights}
     probabilities = [
         one.probabilities for one in members.values() if one is not None and one.probabilities is not None
     ]
@@ -140,23 +200,28 @@ def _fitted_and_tested(
     splits: Sequence[Split],
     search: Search,
     processes: Processes,
-) -> Trial:
-    return run_limited(
+    left: Callable[[], float],
+) -> Trial | None:
+    seconds = min(search.trial_seconds, left())
+    if seconds <= 0:
+        return None
+    trial = run_limited(
         evaluate_with_probabilities,
         configuration.algorithm,
         dict(configuration.values),
         dataset,
         splits,
         seed=search.seed,
-        seconds=search.trial_seconds,
+        seconds=seconds,
         memory=search.trial_memory * MEBIBYTE,
         processes=processes,
     )
+    cut_off = trial.outcome is Outcome.timeout and seconds < search.trial_seconds
+    return None if cut_off else trial
 
 
-def _judged(trial: Trial, measure: str) -> Judged | None:
+def _judged(trial: Trial, probabilities: Floats | None, measure: str) -> Judged | None:
     if trial.outcome is not Outcome.success:
         return None
-    measured, probabilities = trial.result
-    value = float(measured[measure])
+    value = float(trial.result[measure])
     return Judged(value, probabilities) if np.isfinite(value) else None

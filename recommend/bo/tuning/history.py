@@ -4,6 +4,8 @@ A folder holds `history.jsonl`: first what is searched and how, then a record wh
 it ends. A search that was killed goes on from it: trials that ended are told to the optimizer again, those
 that had begun are run again, and which come next follows from (seed, number). `probabilities` has what each
 trial predicted of rows that it was not fitted on, which ensembles are chosen by; a search can do without.
+What came of the leaders on other folds and on the rows held out is kept as well: a search that is over is not
+judged twice.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from filelock import FileLock, Timeout
@@ -29,6 +31,9 @@ from warehouse.support.files import write_bytes
 from warehouse.support.journal import Journal
 
 FORMAT = "headstart-history/1"
+
+Where = Literal["again", "held-out"]
+"""Rows that a configuration was tested on beside those of its trial: other folds, the rows held out."""
 
 
 @dataclass
@@ -59,6 +64,8 @@ class TrialHistory:
         """
         self.folder = folder
         self.entries: list[Entry] = []
+        self._judged: dict[tuple[Where, int], tuple[Trial, bool]] = {}
+        self._ensembles: dict[str, dict[int, float]] = {}
         self._search = json.loads(json.dumps(dict(search)))
         self._journal = Journal(folder / "history.jsonl")
         self._lock = FileLock(folder / ".lock")
@@ -97,24 +104,55 @@ class TrialHistory:
     def end(self, number: int, trial: Trial, probabilities: Floats | None = None) -> None:
         """Remember what came of a trial, and what it predicted, (rows, classes)."""
         if probabilities is not None:
-            content = io.BytesIO()
-            np.save(content, probabilities, allow_pickle=False)
-            path = self._probabilities(number)
-            path.parent.mkdir(exist_ok=True)
-            write_bytes(path, content.getvalue())
+            self._keep_array(str(number), probabilities)
         self._journal.append({"ended": number, **asdict(trial)})
         self.entries[number].trial = trial
 
     def probabilities(self, number: int) -> Floats | None:
         """What a trial predicted; None where that was not kept, or is damaged."""
+        return self._array(str(number))
+
+    def keep_judged(self, where: Where, number: int, trial: Trial, probabilities: Floats | None) -> None:
+        """Remember what came of a trial's configuration elsewhere, and what it predicted there."""
+        if probabilities is not None:
+            self._keep_array(f"{number}-{where}", probabilities)
+        predicts = probabilities is not None
+        self._journal.append({"judged": number, "where": where, "predicts": predicts, **asdict(trial)})
+        self._judged[where, number] = trial, predicts
+
+    def judged(self, where: Where, number: int) -> tuple[Trial, Floats | None] | None:
+        """What was kept of it; None where nothing was, or what it predicted is damaged."""
+        trial, predicts = self._judged.get((where, number), (None, False))
+        if trial is None:
+            return None
+        probabilities = self._array(f"{number}-{where}") if predicts else None
+        return None if predicts and probabilities is None else (trial, probabilities)
+
+    def keep_ensemble(self, question: str, weights: Mapping[int, float]) -> None:
+        """Remember the weights of trials in an ensemble; `question` names all that it rests on."""
+        self._journal.append({"ensemble": question, "weights": list(weights.items())})
+        self._ensembles[question] = dict(weights)
+
+    def ensemble(self, question: str) -> dict[int, float] | None:
+        """The weights that were kept; None where none were."""
+        return self._ensembles.get(question)
+
+    def _keep_array(self, name: str, array: Floats) -> None:
+        content = io.BytesIO()
+        np.save(content, array, allow_pickle=False)
+        path = self._path_of_array(name)
+        path.parent.mkdir(exist_ok=True)
+        write_bytes(path, content.getvalue())
+
+    def _array(self, name: str) -> Floats | None:
         try:
             # Mapped, since an array that says it is larger than its file is refused then.
-            return np.array(np.load(self._probabilities(number), mmap_mode="r", allow_pickle=False))
+            return np.array(np.load(self._path_of_array(name), mmap_mode="r", allow_pickle=False))
         except (OSError, ValueError, EOFError):
             return None
 
-    def _probabilities(self, number: int) -> Path:
-        return self.folder / "probabilities" / f"{number}.npy"
+    def _path_of_array(self, name: str) -> Path:
+        return self.folder / "probabilities" / f"{name}.npy"
 
     def _read(self) -> None:
         records = list(self._journal.records())
@@ -148,6 +186,13 @@ class TrialHistory:
             trial = Trial.from_record(record)
             if self.entries[number].trial is None:  # what was run twice counts once
                 self.entries[number].trial = trial
+        elif "judged" in record:
+            number, where = int(record.pop("judged")), record.pop("where")
+            predicts = bool(record.pop("predicts"))
+            self._judged[where, number] = Trial.from_record(record), predicts
+        elif "ensemble" in record:
+            weights = {int(number): float(weight) for number, weight in record["weights"]}
+            self._ensembles[str(record["ensemble"])] = weights
 
 
 def _differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -16,14 +15,14 @@ from ingest.running.cross_validation import evaluate_with_probabilities
 from ingest.running.limits import MEBIBYTE, Outcome, Processes, Trial, run_limited
 from recommend.bo.candidates import SpaceCandidates
 from recommend.bo.optimizer import ALL_ROWS, AskTell, Proposal
+from recommend.bo.tuning.deadline import Deadline
 from recommend.bo.tuning.ensembles import voting_rows
 from recommend.bo.tuning.history import Entry, TrialHistory
 from recommend.bo.tuning.result import incumbents
-from recommend.bo.tuning.scores import value_of
+from recommend.bo.tuning.scores import taken_apart, value_of
 from recommend.bo.tuning.setup import splits_of, tell
 from recommend.bo.tuning.specification import Budget, Search
 from warehouse.configurations.configuration import Configuration
-from warehouse.support.arrays import Floats
 from warehouse.support.interrupts import noted_interrupts
 
 Submit = Callable[..., Future[Trial]]
@@ -72,7 +71,9 @@ class Loop:
     budget: Budget
     submit: Submit
     report: Callable[[Progress], None]
-    began: float = field(default_factory=time.monotonic)
+    deadline: Deadline
+    reserve: Callable[[Sequence[Entry]], float] = lambda _: 0.0
+    """Seconds to keep for what comes after these trials."""
 
     def run(self, begun: list[Proposal], jobs: int) -> bool:
         """Whether the user interrupted it."""
@@ -120,23 +121,20 @@ class Loop:
     def _report(self) -> None:
         ended = [entry for entry in self.history.entries if entry.trial is not None]
         best = incumbents(ended, self.search.measure)[-1:]
-        spent = time.monotonic() - self.began
-        left = None if self.budget.seconds is None else max(self.budget.seconds - spent, 0.0)
         self.report(
             Progress(
                 done=len(ended),
                 failed=sum(value_of(entry.trial, self.search.measure) is None for entry in ended),
                 of=self.budget.trials,
-                seconds_left=left,
+                seconds_left=None if self.deadline.seconds is None else self._seconds_left(),
                 best=value_of(best[0].trial, self.search.measure) if best else None,
                 best_flow=best[0].configuration.algorithm if best else None,
             )
         )
 
     def _seconds_left(self) -> float:
-        if self.budget.seconds is None:
-            return np.inf
-        return self.budget.seconds - (time.monotonic() - self.began)
+        kept = self.deadline.share(self.reserve(self.history.entries))
+        return max(self.deadline.left() - kept, 0.0)
 
 
 def run_trial(
@@ -170,11 +168,3 @@ def run_trial(
     if probabilities is None or share < ALL_ROWS:
         return replace(trial, result=(measures, None))
     return replace(trial, result=(measures, probabilities[voting_rows(splits)].astype(np.float32)))
-
-
-def taken_apart(trial: Trial) -> tuple[Trial, Floats | None]:
-    """What `run_trial` returned: the trial with its measures alone, and its probabilities."""
-    if trial.outcome is not Outcome.success:
-        return trial, None
-    measures, probabilities = trial.result
-    return replace(trial, result=measures), probabilities

@@ -87,6 +87,8 @@ def table(tuned: Tuned) -> str:
     header = ("trial", measure, "held out", "chosen by", "configuration")
     lines += ["", *console.wrapped_table(header, rows, ">>><")]
     lines += ["", "Each line is better than those above it.", *_finals(tuned)]
+    if off and tuned.best.number not in tuned.held_out and not tuned.interrupted:
+        lines.append("The best has no score on the rows held out: it failed there, or the time was up.")
     lines += [
         "",
         f"{measure}: of the trial's {_resampling(tuned.search)};",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from ingest.reading.datasets import Dataset
 from ingest.running.cross_validation import class_codes
-from recommend.bo.tuning.finals import Finals, ensemble_value, judge, winner
+from recommend.bo.tuning.finals import Finals, ensemble_value, judge_trials, winner
 from recommend.bo.tuning.history import Entry, TrialHistory
 from recommend.bo.tuning.scores import scored, value_of
 from recommend.bo.tuning.specification import Search
@@ -62,17 +62,24 @@ def result(
     rows: tuple[np.ndarray, np.ndarray],
     interrupted: bool,
     finals: Finals,
+    jobs: int = 1,
+    left: Callable[[], float] = lambda: np.inf,
 ) -> Tuned:
-    """Results of the search in `history`, and values on the rows held out unless it was interrupted."""
+    """Results of the search in `history`, and values on the rows held out unless it was interrupted.
+
+    Args:
+        jobs: fits at the same time.
+        left: seconds that are left for these values; what there is no time for has none.
+    """
     ended = [entry for entry in history.entries if entry.trial is not None]
     better = incumbents(ended, search.measure)
     best = winner(ended, finals, search.measure)
     held_out: dict[int, float] = {}
     of_ensemble = None
     if len(rows[1]) and not interrupted and best is not None:
-        numbers = list(dict.fromkeys([better[0].number, best.number, *finals.weights]))
-        configurations = [history.entries[number].configuration for number in numbers]
-        judged = dict(zip(numbers, judge(configurations, dataset, [rows], search), strict=True))
+        numbers = dict.fromkeys([best.number, better[0].number, *finals.weights])
+        entries = [history.entries[number] for number in numbers]
+        judged = judge_trials("held-out", entries, dataset, [rows], search, jobs, history, left)
         held_out = {number: one.value for number, one in judged.items() if one is not None}
         of_ensemble = ensemble_value(judged, finals.weights, class_codes(dataset)[rows[1]], search.measure)
     return Tuned(

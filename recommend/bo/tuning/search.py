@@ -8,6 +8,7 @@ fitted on the rows that were tuned on and scored on the ones held out (as in "Hy
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from concurrent.futures import Executor
 from contextlib import suppress
@@ -17,6 +18,7 @@ from pathlib import Path
 
 from ingest.keys import digest
 from ingest.reading.datasets import Dataset
+from recommend.bo.tuning.deadline import Deadline, finals_seconds, held_out_seconds
 from recommend.bo.tuning.finals import Finals, run_finals
 from recommend.bo.tuning.history import TrialHistory
 from recommend.bo.tuning.loop import Loop, Progress, trials
@@ -27,6 +29,8 @@ from recommend.usual_measure import usual_measure
 from warehouse.measures import canonical_measure
 from warehouse.store import Warehouse
 from warehouse.support.paths import cache_directory
+
+logger = logging.getLogger(__name__)
 
 
 def tune(
@@ -57,12 +61,13 @@ def tune(
             again where a worker dies.
         report: told after every trial where the search stands.
         watch: given after every trial what the search has come to so far; None = nobody asks.
-        finish: what happens with the leaders once the search has ended; it takes the time of so many trials
-            more. None = as `Finish` says.
+        finish: what happens with the leaders once the search has ended, within the budget's time if it has
+            one, else in that of so many trials more. None = as `Finish` says.
 
     Raises:
         BadInput: a dataset, search, budget or history that can't be used; one line says why.
     """
+    deadline = Deadline(None if budget is None else budget.seconds)
     warehouse = warehouse if warehouse is not None else Warehouse.open(None)
     search = search or Search(measure=usual_measure(dataset, warehouse))
     budget = budget or Budget(trials=50)
@@ -72,8 +77,8 @@ def tune(
     train, test = split_rows(dataset, search)
     part = dataset.take(train)
     known = context_of(dataset, part, search, warehouse)
-    optimizer, candidates = new_search(known, search, budget.trials)
     folder = folder or _default_folder(dataset, search)
+
     data = {"content_hash": dataset.content_hash, "rows": len(dataset.features)}
     with TrialHistory(folder, {**search.description(), "data": data}) as history:
         so_far = partial(result, dataset, search, history, (train, test), True, Finals())
@@ -83,16 +88,53 @@ def tune(
             if watch is not None:
                 watch(so_far())
 
-        begun = recalled(history, optimizer, candidates, search)
-        with trials(executor, jobs) as submit:
-            loop = Loop(optimizer, candidates, history, part, search, budget, submit, told)
-            interrupted = loop.run(begun, jobs)
         finals = Finals()
-        if not interrupted:
-            with suppress(KeyboardInterrupt):
-                finals = run_finals(history.entries, part, search, finish, jobs, history.probabilities)
-                return result(dataset, search, history, (train, test), False, finals)
+        with suppress(KeyboardInterrupt):
+            if not _over(history, budget):
+                optimizer, candidates = new_search(known, search, budget.trials)
+                begun = recalled(history, optimizer, candidates, search)
+                logger.info("searching on %s rows%s", f"{len(train):,}", _limits(budget))
+                reserve = partial(finals_seconds, search=search, finish=finish, jobs=jobs)
+                with trials(executor, jobs) as submit:
+                    loop = Loop(
+                        optimizer,
+                        candidates,
+                        history,
+                        part,
+                        search,
+                        budget,
+                        submit,
+                        told,
+                        deadline,
+                        reserve,
+                    )
+                    if loop.run(begun, jobs):
+                        return result(dataset, search, history, (train, test), True, finals)
+            after = deadline.share(held_out_seconds(history.entries, search, finish, jobs))
+            finals = run_finals(
+                history.entries,
+                part,
+                search,
+                finish,
+                jobs,
+                history.probabilities,
+                history,
+                left=lambda: deadline.left() - after,
+            )
+            return result(dataset, search, history, (train, test), False, finals, jobs, deadline.left)
         return result(dataset, search, history, (train, test), True, finals)
+
+
+def _limits(budget: Budget) -> str:
+    """When a search ends at the latest, in words."""
+    trials = "" if budget.trials is None else f", {budget.trials} trials in all"
+    return trials + ("" if budget.seconds is None else f", within {budget.seconds:g} s")
+
+
+def _over(history: TrialHistory, budget: Budget) -> bool:
+    """Whether the trials are all there, and have ended."""
+    full = budget.trials is not None and len(history.entries) >= budget.trials
+    return full and all(entry.trial is not None for entry in history.entries)
 
 
 def _default_folder(dataset: Dataset, search: Search) -> Path:

@@ -62,7 +62,7 @@ class Budget:
     trials: int | None = None
     """Trials in all, with those of the history that the search goes on from."""
     seconds: float | None = None
-    """Time from now on."""
+    """Time from now on, in which the leaders are tried again and scored on the rows held out, too."""
 
 
 @dataclass(frozen=True)

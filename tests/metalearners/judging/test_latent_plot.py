@@ -29,7 +29,7 @@ pytest.importorskip("matplotlib", reason="drawing needs the extra `compare`")
 def stored(fitted: Any, learner: str = "pmf") -> StoredModel:
     """A model as if it had been trained on the toy runs."""
     origin = ModelOrigin(learner, {}, "predictive_accuracy", "toy", (), 1, "")
-    return StoredModel(origin, fitted, runs=240, datasets=12)
+    return StoredModel(origin, fitted, runs_on=dict.fromkeys(map(str, range(12)), 20))
 
 
 def factorization(latent: FreePositions | None) -> StoredModel:

@@ -10,6 +10,7 @@ import pytest
 from metalearners.encoding.training_data import runs_on, without_datasets
 from metalearners.judging.evaluation import evaluate
 from metalearners.learners.functional_pca import FunctionalPCALearner
+from metalearners.learners.own_unit import NumberOfDataset
 from tests.contracts.meta_learner import (
     MetaLearnerContract,
     NewLearner,
@@ -130,3 +131,85 @@ def test_runs_are_learned_from_where_no_meta_feature_is_known() -> None:
     predicted = model.predict(toy_runs().configurations, nameless.iloc[0])
     assert np.ptp(predicted.mean) > 0
     assert model.expect(toy_runs().configurations, nameless.iloc[0]) is None
+
+
+def many_datasets() -> tuple[RunTable, pd.DataFrame]:
+    """Forty datasets of the toy world, one of them flat, and two near copies."""
+    runs, metafeatures = toy_runs(40), toy_metafeatures(40)
+    table = runs.runs
+    flat = (table["dataset"] == "toy:7").to_numpy()
+    table = table.assign(
+        value=table["value"].where(~flat, 0.5), family=table["family"].replace({"toy:11": "toy:9"})
+    )
+    return replace(runs, runs=table), metafeatures
+
+
+def test_a_dataset_is_taken_out_as_if_its_runs_had_been_nothing() -> None:
+    """Whatever its runs were, no number of the model without it changes, given the same hyperparameters."""
+    runs, metafeatures = many_datasets()
+    model = FunctionalPCALearner().fit(runs, metafeatures)
+    other = np.random.default_rng(0).normal(size=model.W.shape[1])
+    place = model.datasets.index("toy:3")
+    changed = replace(
+        model,
+        W=np.where(np.arange(len(model.W))[:, None] == place, other, model.W).astype(np.float32),
+        S=np.where(np.arange(len(model.S))[:, None] == place, 9.0, model.S),
+    )
+    first, second = model.without({"toy:3"}), changed.without({"toy:3"})
+    assert first is not None
+    assert second is not None
+    assert "toy:3" not in first.datasets
+    assert first.own_unit is not None
+    assert "toy:3" not in {*first.own_unit.level.datasets, *first.own_unit.judged}
+    for new in (metafeatures.iloc[3], metafeatures.iloc[8]):
+        expected = [one.predict(runs.configurations, new) for one in (first, second)]
+        np.testing.assert_allclose(expected[0].mean, expected[1].mean, atol=1e-9)
+        assert expected[0].std == pytest.approx(expected[1].std, abs=1e-9)
+
+
+def test_what_is_left_predicts_nearly_as_a_model_that_was_trained_without() -> None:
+    runs, metafeatures = many_datasets()
+    taken_out = FunctionalPCALearner().fit(runs, metafeatures).without({"toy:9", "toy:11"})
+    trained = FunctionalPCALearner().fit(without_datasets(runs, ["toy:9"]), metafeatures)
+    assert taken_out is not None
+    assert taken_out.datasets == trained.datasets
+    new = metafeatures.loc["toy:9"]
+    expected = [one.predict(runs.configurations, new).mean for one in (taken_out, trained)]
+    assert np.corrcoef(*expected)[0, 1] > 0.99
+
+
+def test_taking_out_nothing_changes_nothing_and_too_much_takes_a_training() -> None:
+    runs, metafeatures = many_datasets()
+    model = FunctionalPCALearner().fit(runs, metafeatures)
+    assert model.without({"toy:7", "unknown"}) is model  # its runs are all equal: nothing was learned of it
+    assert model.without({f"toy:{number}" for number in range(10)}) is None
+
+
+def test_levels_without_a_dataset_are_those_of_a_process_that_never_knew_it() -> None:
+    """A Gaussian process is conditioned on the rest: as one that is made from it with the same kernel."""
+    random = np.random.default_rng(0)
+    points, y = random.normal(size=(6, 2)), random.normal(size=6)
+    names = tuple("abcdef")
+
+    def process(kept: list[int]) -> NumberOfDataset:
+        made = NumberOfDataset(
+            datasets=tuple(names[place] for place in kept),
+            points=points[kept],
+            coefficients=np.zeros(len(kept)),
+            amplitude=1.0,
+            length=1.5,
+            slope=0.3,
+            noise=0.2,
+            mean=float(y[kept].mean()),
+            unit=2.0,
+        )
+        squared = ((points[kept][:, None] - points[kept]) ** 2).sum(axis=2)
+        kernel = np.exp(-squared / (2 * 1.5**2)) + 0.3**2 * (1 + points[kept] @ points[kept].T)
+        covariance = kernel + 0.2 * np.eye(len(kept))
+        return replace(made, coefficients=np.linalg.solve(covariance, (y[kept] - made.mean) / 2.0))
+
+    left = process([0, 1, 2, 3, 4, 5]).without({"b", "e"})
+    expected = process([0, 2, 3, 5])
+    new = np.array([0.3, -0.4])
+    assert left.datasets == expected.datasets
+    assert left.predict(new) == pytest.approx(expected.predict(new))

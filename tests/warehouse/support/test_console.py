@@ -1,5 +1,6 @@
 """What all command lines share."""
 
+import logging
 import sys
 from importlib.metadata import version
 
@@ -10,6 +11,7 @@ from metalearners.cli import main as metalearners
 from recommend.bo.cli import main as tune
 from recommend.cli import main as recommend
 from warehouse.cli import main as warehouse
+from warehouse.support import console
 
 
 @pytest.mark.parametrize("main", [ingest, metalearners, recommend, tune, warehouse])
@@ -21,3 +23,36 @@ def test_every_command_says_its_version(
         main()  # type: ignore[operator]
     assert end.value.code == 0
     assert capsys.readouterr().out == f"headstart {version('headstart')}\n"
+
+
+def test_without_a_terminal_each_step_is_a_line_and_progress_one_a_minute(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    now = 0.0
+    with console.progress(False, clock=lambda: now) as show:
+        logging.getLogger("recommend.somewhere").info("training on %d runs", 3)
+        show("1 of 9")
+        now = 59.0
+        show("2 of 9")
+        now = 60.0
+        show("3 of 9")
+        now = 61.0
+        show("4 of 9")
+    logging.getLogger("recommend.somewhere").info("afterwards")
+    captured = capsys.readouterr()
+    assert captured.err.splitlines() == ["training on 3 runs", "3 of 9"]
+    assert captured.out == ""
+
+
+def test_quiet_shows_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    with console.progress(True) as show:
+        logging.getLogger("recommend.somewhere").info("training")
+        show("1 of 9")
+    assert capsys.readouterr().err == ""
+
+
+def test_only_steps_of_our_packages_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    with console.progress(False):
+        logging.getLogger("warehouse.somewhere").debug("nothing of interest")
+        logging.getLogger("another.package").info("nothing of ours")
+    assert capsys.readouterr().err == ""

@@ -1,6 +1,7 @@
 """The leaders of a search, tried again on other folds."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,9 +11,10 @@ from ingest.reading.datasets import Dataset
 from ingest.running.cross_validation import class_codes, evaluate_splits
 from ingest.running.limits import Outcome, Trial
 from recommend.bo.tuning.ensembles import voting_rows
-from recommend.bo.tuning.finals import Finals, Judged, both_times, run_finals, winner
-from recommend.bo.tuning.history import Entry
-from recommend.bo.tuning.loop import run_trial, taken_apart
+from recommend.bo.tuning.finals import Finals, Judged, both_times, judge_trials, run_finals, winner
+from recommend.bo.tuning.history import Entry, TrialHistory
+from recommend.bo.tuning.loop import run_trial
+from recommend.bo.tuning.scores import taken_apart
 from recommend.bo.tuning.setup import splits_of
 from recommend.bo.tuning.specification import Finish
 from tests.recommend.bo.tuning.searches import QUICK
@@ -119,3 +121,55 @@ def test_the_winner_is_best_on_average_over_both(again: dict[int, float], measur
 
 def test_without_a_success_nobody_wins() -> None:
     assert winner([entry(0, None)], Finals(), "predictive_accuracy") is None
+
+
+def history_of(dataset: Dataset, folder: Path) -> TrialHistory:
+    """A history of two trials of trees, with what they predicted."""
+    history = TrialHistory(folder, {})
+    with history:
+        for number, depth in enumerate((1, 3)):
+            begun = Entry(number, tree(depth), "model")
+            history.begin(begun)
+            trial, probabilities = taken_apart(run_trial(begun.configuration, dataset, QUICK, 60.0))
+            history.end(number, trial, probabilities)
+    return history
+
+
+def test_what_was_judged_is_not_run_again(
+    dataset: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor is an ensemble chosen twice; another process finds both in the history."""
+    history_of(dataset, tmp_path)
+    finish = Finish(leaders=2, ensemble=3)
+
+    def finals() -> Finals:
+        with TrialHistory(tmp_path, {}) as history:
+            return run_finals(history.entries, dataset, QUICK, finish, 1, history.probabilities, history)
+
+    first = finals()
+    assert set(first.again) == {0, 1}
+    for name in ("run_limited", "select_ensemble"):
+        monkeypatch.setattr(f"recommend.bo.tuning.finals.{name}", lambda *_, **__: pytest.fail("again"))
+    assert finals() == first
+
+
+def test_what_predicted_and_was_lost_is_judged_again(dataset: Dataset, tmp_path: Path) -> None:
+    history_of(dataset, tmp_path)
+    splits = splits_of(dataset, QUICK, repetition=1)
+    for _ in range(2):
+        with TrialHistory(tmp_path, {}) as history:
+            judged = judge_trials("again", history.entries, dataset, splits, QUICK, history=history)
+            assert all(one is not None and one.probabilities is not None for one in judged.values())
+        (tmp_path / "probabilities" / "1-again.npy").write_bytes(b"damaged")
+
+
+@pytest.mark.parametrize("left", [0.0, 0.001], ids=["not begun", "cut off"])
+def test_leaders_for_which_no_time_is_left_are_not_judged_and_nothing_is_kept_of_them(
+    dataset: Dataset, tmp_path: Path, left: float
+) -> None:
+    history_of(dataset, tmp_path)
+    splits = splits_of(dataset, QUICK, repetition=1)
+    with TrialHistory(tmp_path, {}) as history:
+        found = judge_trials("again", history.entries, dataset, splits, QUICK, 1, history, lambda: left)
+        assert found == {}
+        assert history.judged("again", 0) is None

@@ -15,6 +15,7 @@ from recommend.bo.candidates import SpaceCandidates
 from recommend.bo.optimizer import Optimizer
 from recommend.bo.scoring import Scorer
 from recommend.bo.tuning import Budget, Progress, Search, tune
+from recommend.bo.tuning.deadline import Deadline
 from recommend.bo.tuning.history import TrialHistory
 from recommend.bo.tuning.loop import Loop, trials
 from recommend.space import Space
@@ -77,6 +78,10 @@ class Bench:
     limits: list[float] = field(default_factory=list)
     """Seconds that each trial was given."""
     progress: list[Progress] = field(default_factory=list)
+    deadline: Deadline | None = None
+    """None = that of the budget."""
+    reserve: float = 0.0
+    """Seconds to keep for what comes after the trials."""
 
     def submit(self, *given: Any) -> Future[Trial]:
         future: Future[Trial] = Future()
@@ -90,7 +95,16 @@ class Bench:
         search = Search(flows=("plane",), trial_seconds=10.0)
         with TrialHistory(self.folder, {}) as history:
             loop = Loop(
-                optimizer, candidates, history, dataset, search, budget, self.submit, self.progress.append
+                optimizer,
+                candidates,
+                history,
+                dataset,
+                search,
+                budget,
+                self.submit,
+                self.progress.append,
+                self.deadline or Deadline(budget.seconds),
+                lambda _: self.reserve,
             )
             assert not loop.run([], jobs)
         return history
@@ -155,3 +169,19 @@ def test_an_executor_is_given_the_arguments_of_a_trial(dataset: Dataset) -> None
     with trials(executor, 1) as submit:  # type: ignore[arg-type]
         submit(configuration, dataset, QUICK, 3.0)
     assert executor.given == (configuration, dataset, QUICK, 3.0)
+
+
+def test_trials_end_early_enough_for_what_comes_after_them(dataset: Dataset, tmp_path: Path) -> None:
+    """Of 40 s, a trial takes 10; 15 are kept: the third may take 5, and is the last."""
+    now = 0.0
+
+    def ten_seconds(_: int, seconds: float) -> Trial:
+        nonlocal now
+        now += min(seconds, 10.0)
+        return accuracy(0.5) if seconds >= 10 else Trial(Outcome.timeout, None, "stopped", seconds)
+
+    bench = Bench(tmp_path, ten_seconds, deadline=Deadline(40.0, lambda: now), reserve=15.0)
+    history = bench.run(dataset, Budget(seconds=40.0))
+    assert bench.limits == [10.0, 10.0, 5.0]
+    assert now == 25
+    assert [one.trial is None for one in history.entries] == [False, False, True]

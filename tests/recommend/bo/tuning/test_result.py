@@ -9,7 +9,7 @@ from ingest.flows import FLOWS
 from ingest.reading.datasets import Dataset
 from ingest.running.limits import Outcome, Trial
 from recommend.bo.tuning import Search
-from recommend.bo.tuning.finals import Finals, judge
+from recommend.bo.tuning.finals import Finals, judge_trials
 from recommend.bo.tuning.history import Entry, TrialHistory
 from recommend.bo.tuning.result import incumbents, result
 from recommend.bo.tuning.scores import score_of, value_of
@@ -83,7 +83,7 @@ def test_the_value_on_rows_held_out_is_that_of_a_model_of_the_others(dataset: Da
     model = FLOWS["decision_tree"].pipeline(TREE.values, dataset.roles)
     model.fit(dataset.features.iloc[learned], label[learned])
     expected = (model.predict(dataset.features.iloc[held_out]) == label[held_out]).mean()
-    (judged,) = judge([TREE], dataset, [(learned, held_out)], QUICK)
+    judged = judge_trials("held-out", [entry(0, None)], dataset, [(learned, held_out)], QUICK)[0]
     assert judged is not None
     assert judged.value == pytest.approx(expected)
     assert judged.probabilities is not None
@@ -92,7 +92,8 @@ def test_the_value_on_rows_held_out_is_that_of_a_model_of_the_others(dataset: Da
 
 def test_a_configuration_that_cannot_be_fitted_has_no_value_on_rows_held_out(dataset: Dataset) -> None:
     many = Configuration("k_nearest_neighbors", FLOWS["k_nearest_neighbors"].default() | {"n_neighbors": 500})
-    assert judge([many, TREE], dataset, [split(dataset)], QUICK)[0] is None
+    entries = [entry(0, None, many), entry(1, None)]
+    assert judge_trials("held-out", entries, dataset, [split(dataset)], QUICK)[0] is None
 
 
 @pytest.mark.parametrize(

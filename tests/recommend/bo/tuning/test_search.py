@@ -94,11 +94,11 @@ def test_rows_are_held_out_of_every_trial(dataset: Dataset, world: Warehouse, tm
     assert len(seen[0].features) == tuned.rows[0] == pytest.approx(120, abs=2)
 
 
-@pytest.mark.parametrize("step", ["search.run_finals", "result.judge"])
+@pytest.mark.parametrize("step", ["search.run_finals", "result.judge_trials"])
 def test_an_interrupt_after_the_trials_keeps_them(
     dataset: Dataset, world: Warehouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
-    def interrupt(*_: object) -> None:
+    def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(f"recommend.bo.tuning.{step}", interrupt)
@@ -106,8 +106,35 @@ def test_an_interrupt_after_the_trials_keeps_them(
     assert tuned.interrupted
     assert len(tuned.entries) == 2
     assert tuned.best is not None
-    assert bool(tuned.finals.again) == (step == "result.judge")
+    assert bool(tuned.finals.again) == (step == "result.judge_trials")
     assert not tuned.held_out
+
+
+def test_an_interrupt_before_the_trials_keeps_those_of_the_history(
+    dataset: Dataset, world: Warehouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    tune(dataset, QUICK, Budget(trials=2), folder=tmp_path, warehouse=world)
+    monkeypatch.setattr("recommend.bo.tuning.search.new_search", interrupt)
+    tuned = tune(dataset, QUICK, Budget(trials=4), folder=tmp_path, warehouse=world)
+    assert tuned.interrupted
+    assert len(tuned.entries) == 2
+    assert tuned.best is not None
+
+
+def test_a_search_that_is_over_answers_from_its_history(
+    dataset: Dataset, world: Warehouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    finish = Finish(ensemble=3)
+    first = tune(dataset, QUICK, Budget(trials=3), folder=tmp_path, warehouse=world, finish=finish)
+    for work in ("search.new_search", "finals.run_limited", "finals.select_ensemble"):
+        monkeypatch.setattr(f"recommend.bo.tuning.{work}", lambda *_, **__: pytest.fail("done again"))
+    again = tune(dataset, QUICK, Budget(trials=3), folder=tmp_path, warehouse=world, finish=finish)
+    assert again.finals == first.finals
+    assert again.held_out == first.held_out
+    assert again.ensemble_held_out == first.ensemble_held_out
 
 
 def test_a_cost_is_made_small(dataset: Dataset, tmp_path: Path) -> None:

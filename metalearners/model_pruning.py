@@ -1,0 +1,91 @@
+"""Stored models that nothing finds any more, and why.
+
+A model is found by what it was trained from, so one of an earlier version of a warehouse lies there unused.
+Those of other warehouses in the user's cache may still be wanted, unless they are old.
+"""
+
+from __future__ import annotations
+
+import shutil
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from metalearners import new_learner
+from metalearners.learners.base import LeavesOut
+from metalearners.model_store import StoredModel, load_model, user_cache
+from warehouse.store import Warehouse
+from warehouse.support.errors import DamagedModel
+
+OLD_DAYS = 30
+"""Days after which a model of another warehouse, or a training that was interrupted, is not waited for."""
+
+
+@dataclass(frozen=True)
+class Superfluous:
+    """A model, or what is left of a training, that can go."""
+
+    path: Path
+    reason: str
+    size: int
+    """In bytes."""
+
+
+def superfluous_models(
+    warehouse: Warehouse, cache_dir: Path | None = None, now: float | None = None
+) -> list[Superfluous]:
+    """What can go from the folder of `warehouse`, unless it is read-only, and from the user's cache.
+
+    Args:
+        cache_dir: used in place of the user's cache directory.
+        now: seconds since 1970; None = the present.
+    """
+    own, cache = warehouse.path / "models", cache_dir or user_cache()
+    oldest = (time.time() if now is None else now) - OLD_DAYS * 86_400
+    found = []
+    for folder in [cache] if warehouse.read_only else [own, cache]:
+        for path in sorted([*folder.glob("[!.]*-*"), *folder.glob(".*.training.npz")]):
+            reason = _reason(path, warehouse, is_old=path.stat().st_mtime < oldest, is_own=folder == own)
+            if reason is not None:
+                found.append(Superfluous(path, reason, _size(path)))
+    return found
+
+
+def prune(models: list[Superfluous]) -> None:
+    """Remove these from the disk.
+
+    Raises:
+        OSError: one can't be removed.
+    """
+    for model in models:
+        if model.path.is_dir():
+            shutil.rmtree(model.path)
+        else:
+            model.path.unlink()
+
+
+def _reason(path: Path, warehouse: Warehouse, *, is_old: bool, is_own: bool) -> str | None:
+    """Why it can go; None where it is to stay."""
+    if path.is_file():
+        return "a training that was interrupted long ago" if is_old else None
+    try:
+        model = load_model(path)
+    except DamagedModel:
+        return "damaged, or of another version of Headstart"
+    if _needs_no_training(model):
+        return "without some datasets, which the model of all gives in a moment"
+    if model.origin.warehouse_fingerprint == warehouse.fingerprint:
+        return None
+    if is_own:
+        return "of an earlier version of the warehouse"
+    return "of another warehouse, and old" if is_old else None
+
+
+def _needs_no_training(model: StoredModel) -> bool:
+    learner = new_learner(model.origin.learner, model.origin.settings)
+    return bool(model.origin.left_out) and issubclass(learner.model, LeavesOut)
+
+
+def _size(path: Path) -> int:
+    files = path.rglob("*") if path.is_dir() else [path]
+    return sum(file.stat().st_size for file in files)

@@ -1,0 +1,83 @@
+"""Stored models that can go: nothing that is still found is among them."""
+
+from pathlib import Path
+
+import pytest
+
+from metalearners.model_pruning import OLD_DAYS, prune, superfluous_models
+from metalearners.model_store import StoredModel, trained_model, user_cache
+from warehouse.store import Warehouse
+
+
+def train(warehouse: Warehouse) -> StoredModel:
+    return trained_model(warehouse, "average-rank")
+
+
+def correct(warehouse: Warehouse) -> None:
+    """Another version of the warehouse."""
+    runs = warehouse.sql("SELECT run FROM runs ORDER BY run LIMIT 1")
+    corrected = runs.assign(measure="predictive_accuracy", value=0.0, flow="toy")
+    warehouse.write({"evaluations": corrected}, source="correction")
+
+
+def names(warehouse: Warehouse, now: float | None = None) -> dict[str, str]:
+    return {one.path.name: one.reason for one in superfluous_models(warehouse, now=now)}
+
+
+def test_what_is_found_stays(toy_warehouse: Warehouse) -> None:
+    train(toy_warehouse)
+    assert superfluous_models(toy_warehouse) == []
+
+
+def test_a_model_of_an_earlier_version_goes(toy_warehouse: Warehouse) -> None:
+    model = train(toy_warehouse)
+    correct(toy_warehouse)
+    (one,) = superfluous_models(toy_warehouse)
+    assert (one.path, one.reason) == (model.path, "of an earlier version of the warehouse")
+    assert one.size > 0
+    prune([one])
+    assert not one.path.exists()
+    assert superfluous_models(toy_warehouse) == []
+
+
+def test_what_cannot_be_read_goes(toy_warehouse: Warehouse) -> None:
+    model = train(toy_warehouse)
+    assert model.path is not None
+    (model.path / "arrays.npz").write_bytes(b"")
+    assert names(toy_warehouse) == {model.path.name: "damaged, or of another version of Headstart"}
+
+
+def test_models_of_other_warehouses_and_trainings_wait_for_a_while(toy_warehouse: Warehouse) -> None:
+    older = Warehouse.open(toy_warehouse.path, version=toy_warehouse.version)
+    model = train(older)  # which is in the cache
+    assert model.path is not None
+    (user_cache() / ".pmf-0.training.npz").write_bytes(b"state")
+    correct(toy_warehouse)
+    written = model.path.stat().st_mtime
+    assert names(toy_warehouse, now=written + 3600) == {}
+    assert names(toy_warehouse, now=written + (OLD_DAYS + 1) * 86_400) == {
+        model.path.name: "of another warehouse, and old",
+        ".pmf-0.training.npz": "a training that was interrupted long ago",
+    }
+
+
+def test_the_command_says_what_goes(
+    toy_warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from metalearners.cli import main
+
+    model = train(toy_warehouse)
+    correct(toy_warehouse)
+
+    def command() -> list[str]:
+        arguments = ["metalearners", "models", "--prune", "--warehouse", str(toy_warehouse.path)]
+        monkeypatch.setattr("sys.argv", arguments)
+        with pytest.raises(SystemExit):
+            main()
+        return capsys.readouterr().out.splitlines()
+
+    said = command()
+    assert said[0] == f"removed {model.path}: of an earlier version of the warehouse"
+    assert said[1].startswith("1 removed, ")
+    assert not Path(str(model.path)).exists()
+    assert command() == ["Nothing to remove."]
