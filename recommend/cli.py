@@ -1,6 +1,7 @@
 """`recommend`: which configurations to try first on a dataset."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -143,16 +144,18 @@ def recommend(
             budget=None if budget is None else parse_duration(budget),
             verify=seconds,
             jobs=jobs,
-            explain=explain,
+            explain=explain or page is not None,
             report=lambda race: show(f"on {race.train_rows:,} rows: {race.done} of {race.of} done"),
         )
-    document = result.document()
-    if seeds is not None:
-        write_seeds(document, seeds)
     if page is not None:
         from recommend.page import recommendation_page
 
         write_text(page, recommendation_page(result))
+    if not explain:  # a page always says why
+        result = replace(result, explanation=None)
+    document = result.document()
+    if seeds is not None:
+        write_seeds(document, seeds)
     if ranges is not None:
         from recommend.ranges import ranges_document
 

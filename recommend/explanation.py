@@ -268,7 +268,7 @@ def sentences(result: Recommendation) -> list[str]:
         unlike = ", ".join(_compared(trait) for trait in known.unlike)
         lines.append(
             f"- {known.dataset}{openml}, weight {known.weight:.3f}: {known.runs:,} runs, the best with "
-            f"{_flow_title(known.flow)} ({known.value:.3f}). Alike: {alike}. Unlike: {unlike}."
+            f"{flow_title(known.flow)} ({known.value:.3f}). Alike: {alike}. Unlike: {unlike}."
         )
     for item, reasons in zip(result.configurations, why.configurations, strict=bool(why.configurations)):
         lines.append(_of_configuration(item, reasons, why.names))
@@ -285,7 +285,8 @@ def _compared(trait: Trait) -> str:
     return f"{trait.title} ({here} here, {there} there)" if here != there else f"{trait.title} ({here})"
 
 
-def _flow_title(algorithm: str) -> str:
+def flow_title(algorithm: str) -> str:
+    """The title of an algorithm: its own name where Headstart does not build it."""
     flow = find_flow(algorithm)
     return algorithm if flow is None else flow.title
 

@@ -9,8 +9,10 @@ import pandas as pd
 
 from ingest.reading.datasets import Dataset
 from ingest.reading.roles import NOT_LEARNED_FROM, Role
+from recommend.explanation import flow_title
 from recommend.html.axes import Axis
 from recommend.html.rendering import render
+from recommend.printing import why
 from recommend.ranking import RankedConfiguration, Recommendation
 from warehouse.measures import larger_is_better
 from warehouse.store import Warehouse
@@ -87,6 +89,8 @@ def recommendation_page(recommendation: Recommendation) -> str:
         intervals=intervals_of(recommendation.configurations, recommendation.measure),
         map=map_of(recommendation),
         most_columns=MOST_COLUMNS,
+        why=why,
+        flow_title=flow_title,
         width=WIDTH,
         height=HEIGHT,
     )

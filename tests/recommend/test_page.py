@@ -39,6 +39,17 @@ def test_the_page_says_what_to_try_and_on_what_grounds(recommendation: Recommend
     assert page.tags.count("svg") == 2  # intervals and the map
 
 
+def test_the_page_says_why(small_world: Path) -> None:
+    dataset = load_dataset(numbers(900, seed=99), target="class", name="mine")
+    explained = recommend(dataset, warehouse=Warehouse.open(small_world), top=2, explain=True)
+    assert explained.explanation is not None
+    page = Page(recommendation_page(explained))
+    assert "Why: most is expected of it" in page.text
+    for known in explained.explanation.known:
+        assert known.dataset in page.text
+        assert f"{known.weight:.3f}" in page.text
+
+
 def test_without_expected_values_there_are_standard_scores(recommendation: Recommendation) -> None:
     page = Page(recommendation_page(recommendation))
     assert "Standard score" in page.text
