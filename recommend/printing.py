@@ -135,8 +135,8 @@ def why(item: RankedConfiguration, result: Recommendation) -> str:
     """In a few words, why a configuration is recommended at its place."""
     if item.on_dataset is not None:
         return f"came to {item.on_dataset:.4f} here"
-    places = " and ".join(map(_came, item.places))
     if item.beats_first is not None:
+        places = " and ".join(f"{place.dataset} ({_place(place)})" for place in item.places)
         like = f"; better than that on {places}" if places else ""
         return f"beside 1, which it beats with {item.beats_first:.0%}{like}"
     if item.delta:
@@ -145,13 +145,14 @@ def why(item: RankedConfiguration, result: Recommendation) -> str:
         reason = f"most is expected of it, of {result.candidates:,}"
     else:
         reason = "most is expected of it after those above"
-    return f"{reason}; {places}" if places else reason
+    places = " and ".join(f"{_place(place)} on {place.dataset}" for place in item.places)
+    return f"{reason}; it came {places}" if places else reason
 
 
-def _came(place: Place) -> str:
+def _place(place: Place) -> str:
     teens = place.place % 100 in (11, 12, 13)
     ending = "th" if teens else {1: "st", 2: "nd", 3: "rd"}.get(place.place % 10, "th")
-    return f"{place.dataset} ({place.place}{ending} of {place.of})"
+    return f"{place.place}{ending} of {place.of}"
 
 
 def _worth(item: RankedConfiguration) -> tuple[str, ...]:
