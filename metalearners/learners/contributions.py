@@ -211,7 +211,7 @@ _LEAST_RIDGE = 1e-3
 def shapley_values(value: Callable[[frozenset[int]], Floats], players: int) -> Floats:
     """(players, any) what each player adds to `value`, averaged over all orders in which they may come.
 
-    Shapley (1953), equation 13: the sum over coalitions s without i of
+    Shapley (1953): the sum over coalitions s without i of
     |s|! (p - |s| - 1)! / p! (v(s + i) - v(s)).
     """
     values = {coalition: value(coalition) for coalition in _coalitions(players)}

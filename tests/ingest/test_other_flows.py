@@ -75,11 +75,17 @@ def test_a_model_of_the_runs_keeps_the_conditions(folder: Path, space: str | Non
     assert (table["rate_drop"].notna() == (table["booster"] == "dart")).all()
 
 
-@pytest.mark.parametrize("tool", ["optuna", "smac", "flaml"])
+@pytest.mark.parametrize("tool", ["optuna", "smac"])
 def test_what_is_recommended_goes_to_other_tools(folder: Path, tool: str) -> None:
     found = recommend(load_dataset(folder / "my.csv"), warehouse=ingested(folder), flows=[NAME])
     exported = export_document(found.document(), tool)
     assert "booster" in json.dumps(exported)
+
+
+def test_a_tool_with_algorithms_of_its_own_has_nothing_like_them(folder: Path) -> None:
+    found = recommend(load_dataset(folder / "my.csv"), warehouse=ingested(folder), flows=[NAME])
+    with pytest.raises(BadInput, match="FLAML has nothing like"):
+        export_document(found.document(), "flaml")
 
 
 def test_optuna_searches_a_space_with_conditions(folder: Path, caplog: pytest.LogCaptureFixture) -> None:

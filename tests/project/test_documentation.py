@@ -28,7 +28,8 @@ PROGRAMS = {
 def commands() -> Iterator[str]:
     """Every line that calls one of the programs, of the code blocks of documents and the examples of help."""
     for path in documents():
-        yield from filter(is_command, code_lines(path))
+        for line in filter(is_command, code_lines(path)):
+            yield line.partition(" > ")[0]
     for program in PROGRAMS:
         for path in (ROOT / program).rglob("cli.py"):
             yield from filter(is_command, map(str.strip, path.read_text(encoding="utf-8").splitlines()))

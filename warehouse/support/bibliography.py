@@ -144,6 +144,10 @@ REFERENCES = {
         "D. Salinas, N. Erickson: TabRepo: A Large Scale Repository of Tabular Model Evaluations and its"
         " AutoML Applications. arXiv:2311.02971, 2023"
     ),
+    "Shapley 1953": (
+        "L. S. Shapley: A Value for n-Person Games. Contributions to the Theory of Games II, Princeton"
+        " University Press, 1953"
+    ),
     "Snoek 2012": (
         "J. Snoek, H. Larochelle, R. P. Adams: Practical Bayesian Optimization of Machine Learning"
         " Algorithms. NeurIPS 2012"

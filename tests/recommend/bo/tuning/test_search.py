@@ -1,6 +1,5 @@
 """Searching on a dataset: budgets, failures, interruptions, and what comes of it."""
 
-import json
 from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
@@ -57,8 +56,8 @@ def test_a_trial_that_was_under_way_is_run_again(dataset: Dataset, world: Wareho
     whole = tune(dataset, QUICK, Budget(trials=6), folder=tmp_path, warehouse=world)
     journal = tmp_path / "history.jsonl"
     lines = journal.read_bytes().splitlines(keepends=True)
-    assert "ended" in json.loads(lines[-1])
-    journal.write_bytes(b"".join(lines[:-1]))
+    last = max(place for place, line in enumerate(lines) if line.startswith(b'{"ended"'))
+    journal.write_bytes(b"".join(lines[:last]))
     again = tune(dataset, QUICK, Budget(trials=6), folder=tmp_path, warehouse=world)
     assert configurations(again) == configurations(whole)
     assert values(again) == values(whole)
