@@ -28,7 +28,7 @@ class Superfluous:
     path: Path
     reason: str
     size: int
-    """In bytes."""
+    """Bytes on the disk."""
 
 
 def superfluous_models(

@@ -113,7 +113,8 @@ def _table(result: Recommendation, *, details: bool) -> list[str]:
         )
         for item in result.configurations
     ]
-    head, *numbers = _aligned([header, *rows])
+    align = "><" + ">" * (len(header) - 2)
+    head, *numbers = (line.rstrip() for line in console.aligned([header, *rows], align))
     lines = [head]
     for line, item in zip(numbers, result.configurations, strict=True):
         values = [f"{name}={console.short(value)}" for name, value in item.configuration.values.items()]
@@ -236,18 +237,6 @@ def _legend(result: Recommendation, *, details: bool) -> list[str]:
             "of them all is as good as can be;"
         )
     return [*lines[:-1], lines[-1][:-1] + "."]
-
-
-def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Lines of a table; numbers to the right, names (the second column) to the left."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [
-        "  ".join(
-            f"{cell:{'<' if place == 1 else '>'}{width}}"
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    ]
 
 
 def _wrapped(lines: Sequence[str], indent: str = "") -> list[str]:

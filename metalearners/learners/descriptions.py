@@ -108,7 +108,7 @@ class Descriptions:
     sorted_values: Annotated[Floats, "q known"]
     """Each feature's values on the datasets that ranks are among, sorted, NaN last."""
     used: Annotated[npt.NDArray[np.bool_], "features"]
-    """Which of those of `groups` vary."""
+    """Whether each meta-feature of `groups` varies over the training datasets."""
     group_of: Annotated[Positions, "q"]
     """Position of each feature's group in `groups`."""
     points: Annotated[Floats, "d q"]

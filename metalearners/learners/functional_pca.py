@@ -97,7 +97,7 @@ class FunctionalPCA:
     blocks: Annotated[Positions, "blocks 2"]
     """First component of each block, and the one after its last."""
     block_weights: Annotated[Floats, "blocks groups"]
-    """Of the groups' distances, for each block."""
+    """Weights of the groups' distances, for each block."""
     coefficients: Annotated[Floats, "d K"]
     """S of a new dataset is kappa coefficients."""
     ridges: Annotated[Floats, "blocks"]
@@ -278,7 +278,7 @@ class FunctionalPCALearner(WithSettings):
     size: int = 256
     """Most configurations that the kernel's features are built on."""
     seed: int = 0
-    """Of the choice of runs that kernel, components and uncertainty are learned from."""
+    """Seed of the choice of runs that kernel, components and uncertainty are learned from."""
 
     def __post_init__(self) -> None:
         unknown = [group for group in self.groups if group not in FEATURE_GROUPS]

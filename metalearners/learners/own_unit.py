@@ -131,10 +131,10 @@ class OwnUnit:
     judged: Annotated[tuple[str, ...], "judged"]
     """Keys of training datasets, one for each number of rows that its runs were fitted on."""
     log_rows: Annotated[Floats, "judged"]
-    """Those numbers of rows."""
+    """Logarithm of the number of rows of each."""
     missed: Annotated[Floats, "judged"]
-    """By how much the best of these runs is missed without the dataset's family, in standard deviations of
-    the level."""
+    """Standard deviations of the level by which the best of these runs is missed without the dataset's
+    family."""
 
     def without(self, datasets: Collection[str]) -> OwnUnit | None:
         """What is known without the values of these datasets; None where too few others are.

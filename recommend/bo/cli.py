@@ -249,7 +249,7 @@ def search(
             jobs=jobs,
             executor=executor,
             report=lambda progress: show(report.standing(progress, asked.measure)),
-            watch=None if page is None else _page_writer(page),
+            watch=None if page is None else partial(_write_page, page, is_over=False),
             finish=Finish(leaders, ensemble),
         )
     as_json = output == "json"
@@ -258,7 +258,7 @@ def search(
     print(json.dumps(report.document(tuned), indent=2, allow_nan=False) if as_json else report.table(tuned))
     wanted = [] if model is None else [partial(_save, tuned, model)]
     if page is not None:
-        wanted.append(partial(_report, tuned, page))
+        wanted.append(partial(_write_page, page, tuned, is_over=True))
     if code is not None:
         wanted.append(partial(_write_code, tuned, code))
     if record and any(entry.share == ALL_ROWS for entry in tuned.entries):
@@ -276,7 +276,7 @@ def _keep(tuned: Tuned, wanted: Sequence[Callable[[], str]], *, tell: bool, quie
         for keep in wanted:
             try:
                 notes.append(keep())
-            except HeadstartError as error:  # the other one is kept, and what is printed stands
+            except HeadstartError as error:  # the others are kept, and what is printed stands
                 failures.append(error)
     if tell:
         print("\n".join(notes))
@@ -309,18 +309,11 @@ def _save(tuned: Tuned, model: Path) -> str:
     return f"{model}: skops.io.load(path, trusted={types})"
 
 
-def _page_writer(page: Path) -> Callable[[Tuned], None]:
-    """What writes the page about a search that goes on, so that it can be looked at meanwhile."""
+def _write_page(page: Path, tuned: Tuned, *, is_over: bool) -> str:
+    """Write the page about the search, which may go on; returns what to say about it."""
     from recommend.bo.tuning.page import tuning_page
 
-    return lambda so_far: write_text(page, tuning_page(so_far, is_over=False))
-
-
-def _report(tuned: Tuned, page: Path) -> str:
-    """Write the page about the search; returns what to say about it."""
-    from recommend.bo.tuning.page import tuning_page
-
-    write_text(page, tuning_page(tuned))
+    write_text(page, tuning_page(tuned, is_over=is_over))
     return f"{page}: the search as a page."
 
 

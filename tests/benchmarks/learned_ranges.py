@@ -113,9 +113,9 @@ def of_models(
         if often[flow.name] < FEWEST or not flow.hyperparameters:
             continue
         whole = drawn(flow)
-        known = task._values(whole)
+        known = task.values_of(whole)
         learned = [variant.ranges(flow, predictor, task.metafeatures) for variant in variants]
-        values = [task._values(drawn(own.flow, seed=1)) for own in learned]
+        values = [task.values_of(drawn(own.flow, seed=1)) for own in learned]
         best = max(known.max(), *(own.max() for own in values))
         worst = known.min()
         if best == worst:

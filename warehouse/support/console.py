@@ -180,16 +180,29 @@ def wrapped_table(header: Sequence[str], rows: Sequence[Sequence[str]], align: s
     Args:
         align: `<` or `>` for each column but the last.
     """
-    widths = [max(len(row[column]) for row in [header, *rows]) for column in range(len(align))]
-    indent = " " * (sum(widths) + 2 * len(widths))
+    starts = aligned([row[:-1] for row in [header, *rows]], align)
+    indent = " " * (len(starts[0]) + 2)
     width = max(shutil.get_terminal_size((110, 24)).columns, len(indent) + 40)
-    lines = []
-    for *cells, last in [header, *rows]:
-        start = "".join(
-            f"{cell:{side}{size}}  " for cell, side, size in zip(cells, align, widths, strict=True)
+    return [
+        line
+        for start, row in zip(starts, [header, *rows], strict=True)
+        for line in textwrap.wrap(
+            f"{start}  {row[-1]}", width, subsequent_indent=indent, break_on_hyphens=False
         )
-        lines += textwrap.wrap(start + last, width, subsequent_indent=indent, break_on_hyphens=False)
-    return lines
+    ]
+
+
+def aligned(rows: Sequence[Sequence[str]], align: str) -> list[str]:
+    """Lines of a table, of equal lengths.
+
+    Args:
+        align: `<` or `>` for each column.
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(f"{cell:{side}{width}}" for cell, side, width in zip(row, align, widths, strict=True))
+        for row in rows
+    ]
 
 
 def main(app: typer.Typer) -> None:

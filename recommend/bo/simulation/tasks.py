@@ -157,7 +157,7 @@ class ModelTask:
         self._booster_of_times = _grown(X[timed], np.log(seconds[timed])) if timed.any() else None
         random = np.random.default_rng(0)
         self.known = self.space.configurations(self.space.sample(RANDOM, random))
-        self._of_known = self._values(self.known)
+        self._of_known = self.values_of(self.known)
         self.best, self.worst = float(self._of_known.max()), float(self._of_known.min())
 
     @classmethod
@@ -173,7 +173,7 @@ class ModelTask:
         return Candidate(vector.tobytes(), self.known.take([position]))
 
     def value(self, candidate: Candidate) -> float:
-        return float(self._values(candidate.configuration)[0])
+        return float(self.values_of(candidate.configuration)[0])
 
     def seconds(self, candidate: Candidate) -> float:
         if self._booster_of_times is None:
@@ -187,7 +187,7 @@ class ModelTask:
     def values_of_known(self) -> Floats:
         return self._of_known
 
-    def _values(self, configurations: Configurations) -> Floats:
+    def values_of(self, configurations: Configurations) -> Floats:
         return self._predicted(self._booster, configurations)
 
     def _predicted(self, booster: Booster, configurations: Configurations) -> Floats:

@@ -43,7 +43,7 @@ def tune(
     jobs: int = 1,
     executor: Executor | None = None,
     report: Callable[[Progress], None] = lambda _: None,
-    watch: Callable[[Tuned], None] | None = None,
+    watch: Callable[[Tuned], object] | None = None,
     finish: Finish | None = None,
 ) -> Tuned:
     """Search for the best configuration on `dataset`.

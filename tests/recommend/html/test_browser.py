@@ -18,6 +18,7 @@ from tests.recommend.html.pages import HOSTILE
 from warehouse.store import Warehouse
 
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
+OPEN_ALL = "document.querySelectorAll('details').forEach(one => one.open = true)"
 EXAMPLE = Path(__file__).parents[3] / "recommend" / "examples" / "subscribers.csv"
 
 
@@ -72,7 +73,7 @@ def test_pages_fit_the_screen_without_errors(
     page.on("dialog", lambda dialog: complaints.append(dialog.message))
     page.on("request", lambda request: requested.append(request.url))
     page.goto(pages[name].as_uri())
-    page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+    page.evaluate(OPEN_ALL)
     sizes = page.evaluate("[document.documentElement.scrollWidth, document.documentElement.clientWidth]")
     assert sizes[0] <= sizes[1]
     assert complaints == []
@@ -84,7 +85,7 @@ def test_labels_of_charts_stay_within_them(browser: Browser, pages: dict[str, Pa
     page = browser.new_page(viewport={"width": 390, "height": 900})
     for path in pages.values():
         page.goto(path.as_uri())
-        page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+        page.evaluate(OPEN_ALL)
         outside = page.evaluate(
             """[...document.querySelectorAll('svg text')].filter(text => {
                 const own = text.getBBox(), chart = text.ownerSVGElement.viewBox.baseVal
