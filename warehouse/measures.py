@@ -7,6 +7,7 @@ nobody knows which way they are better.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
+from math import inf, isfinite
 
 from warehouse.support.errors import BadInput
 
@@ -26,6 +27,18 @@ class Measure:
     definition: str
     aliases: tuple[str, ...] = ()
     """Other names, in lower case with underscores."""
+    low: float = 0.0
+    high: float = 1.0
+    """The values that it can have; infinite where there is no limit."""
+
+    @property
+    def range(self) -> str:
+        """The values that it can have, in words."""
+        if isfinite(self.low) and isfinite(self.high):
+            return f"{self.low:g} to {self.high:g}"
+        if isfinite(self.low):
+            return f"{self.low:g} and more"
+        return f"up to {self.high:g}" if isfinite(self.high) else "any number"
 
 
 COMMON = (
@@ -54,6 +67,7 @@ COMMON = (
         False,
         "mean negative natural logarithm of the probability predicted for the true class",
         ("cross_entropy", "logloss", "neg_log_loss"),
+        high=inf,
     ),
     Measure(
         "brier_score",
@@ -61,44 +75,51 @@ COMMON = (
         "squared differences between probabilities and outcomes, summed over classes, mean over rows:"
         " 0 to 2 (Brier 1950)",
         ("brier", "brier_loss", "brier_score_loss", "neg_brier_score"),
+        high=2.0,
     ),
     Measure(
         "kappa",
         True,
         "agreement with the classes beyond chance (Cohen 1960)",
         ("cohen_kappa", "cohens_kappa", "cohen_kappa_score"),
+        low=-1.0,
     ),
     Measure(
         "matthews_correlation_coefficient",
         True,
         "correlation of predicted and true classes",
         ("matthews_corrcoef", "mcc"),
+        low=-1.0,
     ),
     Measure(
         NORMALIZED,
         True,
         "(accuracy - chance) / (1 - chance): 0 = guessing by the class distribution, 1 = perfect",
+        low=-inf,
     ),
     Measure("precision", True, "precisions of the classes, averaged by class size", ("precision_weighted",)),
     Measure("recall", True, "recalls of the classes, averaged by class size", ("recall_weighted",)),
-    Measure("fit_seconds", False, "mean seconds of a fit", ("fit_time",)),
+    Measure("fit_seconds", False, "mean seconds of a fit", ("fit_time",), high=inf),
     Measure(
         "predict_seconds_per_1000_rows",
         False,
         "seconds of predicting 1,000 rows",
         ("inference_time", "predict_time"),
+        high=inf,
     ),
     Measure(
         "wall_clock_time_millis",
         False,
         "milliseconds of training and testing on all folds",
         ("time", "wall_clock_time", "wall_time"),
+        high=inf,
     ),
     Measure(
         "usercpu_time_millis",
         False,
         "milliseconds of CPU time for training and testing on all folds",
         ("cpu_time", "usercpu_time"),
+        high=inf,
     ),
 )
 """Measures that people ask for."""
@@ -113,41 +134,70 @@ OTHERS = (
     Measure("mean_weighted_recall", True, "recalls of the classes, averaged by class size"),
     Measure("unweighted_recall", True, "recalls of the classes, each class counting the same"),
     Measure("weighted_recall", True, "recalls of the classes, averaged by class size"),
-    Measure("unclassified_instance_count", False, "number of rows for which no class is predicted"),
-    Measure("average_cost", False, "mean cost of a prediction by the task's cost matrix"),
-    Measure("total_cost", False, "cost of all predictions by the task's cost matrix"),
+    Measure("unclassified_instance_count", False, "number of rows for which no class is predicted", high=inf),
+    Measure("average_cost", False, "mean cost of a prediction by the task's cost matrix", low=-inf, high=inf),
+    Measure("total_cost", False, "cost of all predictions by the task's cost matrix", low=-inf, high=inf),
     # Areas and correlations
     Measure("mean_area_under_roc_curve", True, "areas of the classes, each class counting the same"),
     Measure("mean_weighted_area_under_roc_curve", True, "areas of the classes, averaged by class size"),
     Measure("single_point_area_under_roc_curve", True, "area under the curve through the predicted classes"),
     Measure("c_index", True, "share of the pairs that are predicted in the right order"),
-    Measure("correlation_coefficient", True, "correlation of predicted and true numbers"),
+    Measure("correlation_coefficient", True, "correlation of predicted and true numbers", low=-1.0),
     # Errors of predicted probabilities (of numbers, where the target is one)
-    Measure("mean_absolute_error", False, "mean absolute difference to the truth", ("mae",)),
-    Measure("root_mean_squared_error", False, "root of the mean squared difference to the truth", ("rmse",)),
+    Measure("mean_absolute_error", False, "mean absolute difference to the truth", ("mae",), high=inf),
     Measure(
-        "relative_absolute_error", False, "mean absolute error over that of the class distribution", ("rae",)
+        "root_mean_squared_error",
+        False,
+        "root of the mean squared difference to the truth",
+        ("rmse",),
+        high=inf,
+    ),
+    Measure(
+        "relative_absolute_error",
+        False,
+        "mean absolute error over that of the class distribution",
+        ("rae",),
+        high=inf,
     ),
     Measure(
         "root_relative_squared_error",
         False,
         "root mean squared error over that of the class distribution",
         ("rrse",),
+        high=inf,
     ),
     # Information in predicted probabilities, in bits
-    Measure("kononenko_bratko_information_score", True, "information in all predictions"),
-    Measure("mean_kononenko_bratko_information_score", True, "information in a prediction"),
-    Measure("kb_relative_information_score", True, "information in the predictions over that of the classes"),
-    Measure("class_complexity", False, "bits that the true classes still need, given the predictions"),
-    Measure("class_complexity_gain", True, "bits that the predictions save"),
-    Measure("mean_class_complexity", False, "bits that a row's class still needs, given its prediction"),
-    Measure("mean_class_complexity_gain", True, "bits that the predictions save in a row"),
+    Measure("kononenko_bratko_information_score", True, "information in all predictions", low=-inf, high=inf),
+    Measure(
+        "mean_kononenko_bratko_information_score", True, "information in a prediction", low=-inf, high=inf
+    ),
+    Measure(
+        "kb_relative_information_score",
+        True,
+        "information in the predictions over that of the classes",
+        low=-inf,
+        high=inf,
+    ),
+    Measure(
+        "class_complexity", False, "bits that the true classes still need, given the predictions", high=inf
+    ),
+    Measure("class_complexity_gain", True, "bits that the predictions save", low=-inf, high=inf),
+    Measure(
+        "mean_class_complexity", False, "bits that a row's class still needs, given its prediction", high=inf
+    ),
+    Measure(
+        "mean_class_complexity_gain", True, "bits that the predictions save in a row", low=-inf, high=inf
+    ),
     # What predicting the class distribution comes to: the same for every configuration
-    Measure("mean_prior_absolute_error", False, "mean absolute error of the class distribution"),
-    Measure("root_mean_prior_squared_error", False, "root mean squared error of the class distribution"),
-    Measure("prior_entropy", False, "bits of a row's class, given the class distribution"),
-    Measure("prior_class_complexity", False, "bits of all classes, given the class distribution"),
-    Measure("mean_prior_class_complexity", False, "bits of a row's class, given the class distribution"),
+    Measure("mean_prior_absolute_error", False, "mean absolute error of the class distribution", high=inf),
+    Measure(
+        "root_mean_prior_squared_error", False, "root mean squared error of the class distribution", high=inf
+    ),
+    Measure("prior_entropy", False, "bits of a row's class, given the class distribution", high=inf),
+    Measure("prior_class_complexity", False, "bits of all classes, given the class distribution", high=inf),
+    Measure(
+        "mean_prior_class_complexity", False, "bits of a row's class, given the class distribution", high=inf
+    ),
     # Parts of the error: Kohavi and Wolpert 1996, Webb 2000
     Measure("kohavi_wolpert_error", False, "expected error"),
     Measure("kohavi_wolpert_bias_squared", False, "the error's squared bias"),
@@ -157,17 +207,21 @@ OTHERS = (
     Measure("webb_bias", False, "the error's bias"),
     Measure("webb_variance", False, "the error's variance"),
     # Costs of computing
-    Measure("wall_clock_time_millis_training", False, "milliseconds of training on all folds"),
-    Measure("wall_clock_time_millis_testing", False, "milliseconds of testing on all folds"),
-    Measure("usercpu_time_millis_training", False, "milliseconds of CPU time for training on all folds"),
-    Measure("usercpu_time_millis_testing", False, "milliseconds of CPU time for testing on all folds"),
-    Measure("build_cpu_time", False, "seconds of CPU time for a model of all rows"),
-    Measure("build_memory", False, "bytes of a model of all rows"),
-    Measure("run_cpu_time", False, "seconds of CPU time of the run"),
-    Measure("run_memory", False, "bytes that the run took"),
-    Measure("run_virtual_memory", False, "bytes of virtual memory that the run took"),
-    Measure("ram_hours", False, "gigabytes of memory times hours"),
-    Measure("scimark_benchmark", True, "speed of the machine, whatever ran on it"),
+    Measure("wall_clock_time_millis_training", False, "milliseconds of training on all folds", high=inf),
+    Measure("wall_clock_time_millis_testing", False, "milliseconds of testing on all folds", high=inf),
+    Measure(
+        "usercpu_time_millis_training", False, "milliseconds of CPU time for training on all folds", high=inf
+    ),
+    Measure(
+        "usercpu_time_millis_testing", False, "milliseconds of CPU time for testing on all folds", high=inf
+    ),
+    Measure("build_cpu_time", False, "seconds of CPU time for a model of all rows", high=inf),
+    Measure("build_memory", False, "bytes of a model of all rows", high=inf),
+    Measure("run_cpu_time", False, "seconds of CPU time of the run", high=inf),
+    Measure("run_memory", False, "bytes that the run took", high=inf),
+    Measure("run_virtual_memory", False, "bytes of virtual memory that the run took", high=inf),
+    Measure("ram_hours", False, "gigabytes of memory times hours", high=inf),
+    Measure("scimark_benchmark", True, "speed of the machine, whatever ran on it", high=inf),
 )
 """The other measures of OpenML that count something and have a better side."""
 

@@ -23,7 +23,7 @@ class Table:
     """One table of the warehouse.
 
     `key` names the columns that identify a row, `checks` maps what must hold for every row (in words) to
-    the SQL condition that says so; a condition that is NULL holds.
+    the SQL condition that says so; a condition that is NULL holds. `meaning` says what a row is.
     """
 
     name: str
@@ -31,6 +31,7 @@ class Table:
     key: tuple[str, ...]
     partition_by: tuple[str, ...] = ()
     checks: Mapping[str, str] = field(default_factory=dict)
+    meaning: str = ""
 
     @property
     def payload(self) -> tuple[str, ...]:
@@ -74,6 +75,7 @@ _DATASETS = _table(
     _optional("status", _TEXT, "at OpenML: active, deactivated or in_preparation"),
     _optional("domain", _TEXT, "field that the data comes from: medicine, finance, ..."),
     _optional("family", _TEXT, "equal for near copies and datasets from one source; null: of its own"),
+    meaning="One dataset, whether its data was ever seen or it is only known from its runs.",
     key=("dataset",),
 )
 _TASKS = _table(
@@ -82,6 +84,7 @@ _TASKS = _table(
     _required("dataset", _TEXT, "the task's dataset; openml-task:<id> where only the task is known"),
     _required("task_type", _TEXT, "what is to be learned, for example supervised_classification"),
     _optional("estimation_procedure", _TEXT, "how a value is estimated, for example cv10; null if unknown"),
+    meaning="A dataset with what is to be learned from it, and how well that is estimated.",
     key=("task",),
 )
 _FLOWS = _table(
@@ -93,6 +96,7 @@ _FLOWS = _table(
     _optional("external_version", _TEXT, "versions of the libraries that it was made with"),
     _optional("structure", _TEXT, "its components without version numbers: equal for versions of one flow"),
     _optional("uploader", _TEXT, "number of the OpenML user who uploaded it"),
+    meaning="One algorithm or pipeline, without values of hyperparameters.",
     key=("flow",),
 )
 _COMPONENTS = _table(
@@ -104,6 +108,7 @@ _COMPONENTS = _table(
     _required("component_flow", _TEXT, "the flow that this component is"),
     _required("name", _TEXT, "its name as its source gives it"),
     _optional("component_version", _COUNT, "its version number"),
+    meaning="A part of a flow: a step of a pipeline, or what a step is made of.",
     key=("flow", "component"),
 )
 _PARAMETERS = _table(
@@ -115,6 +120,7 @@ _PARAMETERS = _table(
     _required("tunable", _FLAG, "whether its value is part of what a configuration is"),
     _optional("data_type", _TEXT, "as its source gives it"),
     _optional("default_value", _TEXT, "as its source gives it"),
+    meaning="A parameter that a flow, or a component of it, has.",
     key=("flow", "component", "name"),
 )
 _SCALES = _table(
@@ -122,6 +128,7 @@ _SCALES = _table(
     _required("flow", _TEXT, "the flow that has the parameter"),
     _required("parameter", _TEXT, "name that the table hyperparameters has for it"),
     _required("scale", _TEXT, "linear or log: how its numbers compare, as declared for the flow"),
+    meaning="The scale on which the numbers of a hyperparameter are drawn and compared.",
     key=("flow", "parameter"),
     checks={"scale is linear or log": f"scale IN {get_args(Scale)}"},
 )
@@ -129,6 +136,7 @@ _SPACES = _table(
     "spaces",
     _required("flow", _TEXT, "the flow that is searched"),
     _required("space", _TEXT, "its space as it was declared, a JSON object (configurations/declaration.py)"),
+    meaning="The search space of a flow that Headstart does not build, as it was declared.",
     key=("flow",),
     checks={"space is a JSON object": "space[1] = '{' AND json_valid(space)"},
 )
@@ -137,6 +145,7 @@ _SETUPS = _table(
     _required("setup", _TEXT, "id of the flow with these hyperparameter values"),
     _required("flow", _TEXT, "the flow that is set up"),
     _optional("configuration", _TEXT, "equal for setups of one algorithm whose tunable values are equal"),
+    meaning="A flow with values of its hyperparameters.",
     key=("setup",),
 )
 # DuckDB's json_valid alone lets `nan` and `inf` pass.
@@ -153,6 +162,7 @@ _HYPERPARAMETERS = _table(
     _optional("component", _TEXT, "path of the component that has the parameter (see components)"),
     _optional("is_default", _FLAG, "the setup left it out, and this is the flow's default"),
     _optional("tunable", _FLAG, "false: no part of the configuration, like a random state; null means true"),
+    meaning="The value of one hyperparameter in a setup.",
     key=("setup", "parameter"),
     checks={"value is JSON text": _IS_JSON},
 )
@@ -168,6 +178,7 @@ _RUNS = _table(
     _optional("train_rows", _COUNT, "rows that each fit was fitted on; null: all that the task has"),
     _optional("test_rows", _COUNT, "rows that were predicted in all; null: all that the task has"),
     _optional("uploaded", _TEXT, "when, in the source's own words (no time zone): 2014-04-06 23:30:40"),
+    meaning="A setup that was executed on a task, whatever came of it.",
     key=("run",),
     checks={f"outcome is one of {', '.join(OUTCOMES)}": f"outcome IN {OUTCOMES}"},
 )
@@ -182,6 +193,7 @@ _EVALUATIONS = _table(
     ),
     _optional("array_data", _TEXT, "values per class, or other details, as the source gives them"),
     _required("flow", _TEXT, "the run's flow, repeated here because the table is partitioned by it"),
+    meaning="The value of a run on a measure.",
     key=("run", "measure"),
     partition_by=("flow",),
 )
@@ -192,6 +204,7 @@ _QUALITIES = _table(
     _optional("value", _NUMBER, "null where the quality does not exist; OpenML's values as published"),
     _required("source", _TEXT, "openml (published there) or computed (by our extractor)"),
     _required("extractor", _TEXT, "name and version of what computed it"),
+    meaning="The value of a meta-feature of a dataset.",
     key=("dataset", "quality", "source"),
     checks={"source is openml or computed": "source IN ('openml', 'computed')"},
 )
@@ -206,6 +219,7 @@ _INGESTS = _table(
     _required("added", _TEXT, "JSON object: table -> number of rows that are new"),
     _required("changed", _TEXT, "JSON object: table -> number of rows whose content was replaced"),
     _optional("tables", _TEXT, "JSON object: table -> Delta version; null where an export left them behind"),
+    meaning="A commit: what was written at once, and which version of every table belongs to it.",
     key=("ingest",),
 )
 

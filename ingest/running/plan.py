@@ -34,8 +34,11 @@ class Source:
 
     file: DatasetFile
     numeric_target: NumericTarget = "binarize"
+    """What becomes of a target of numbers: `binarize` parts it at its mean, `keep` leaves it as it is."""
     least_rows: int = 0
+    """Rows below which the dataset is left out."""
     domain: str | None = None
+    """Field that the data comes from."""
     family: str | None = None
     """Datasets of one family are near copies, or come from one source."""
 
@@ -45,10 +48,11 @@ class SplitRule:
     """How datasets of up to `rows` rows are split."""
 
     rows: int | None = None
-    """None = any number."""
+    """Most rows of a dataset that is split so; None = any number."""
     folds: int = 3
-    """1 = one split."""
+    """Folds of the stratified cross-validation; 1 = one split."""
     repeats: int = 1
+    """Cross-validations, each with a shuffle of its own."""
     test_rows: int | None = None
     """Most rows to test on, for one split; None = a third of the rows."""
 

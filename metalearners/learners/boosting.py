@@ -112,15 +112,20 @@ class _BoostedTreesLearner(WithSettings):
     model: ClassVar[type[BoostedTrees]] = BoostedTrees
 
     trees: int = 500
+    """Number of boosted trees."""
     learning_rate: float = 0.05
+    """Share of each tree's prediction that is added."""
     leaves: int = 16
+    """Most leaves of a tree, 2 to 64."""
     min_child_samples: int = 1
+    """Fewest runs in a leaf."""
     inputs: Inputs = "both"
-    """What the trees may look at."""
+    """What the trees may look at: hyperparameters, meta-features, or both."""
     metafeatures: tuple[str, ...] | None = DEFAULT
     """The qualities to use; None = all that `fit` is given. One that no dataset has is missing everywhere,
     and then of no influence."""
     seed: int = 0
+    """Seed of what training draws at random."""
 
     def __post_init__(self) -> None:
         if self.inputs not in get_args(Inputs):

@@ -272,9 +272,9 @@ class _NeighboursLearner(WithSettings):
     metafeatures: tuple[str, ...] = SHAPE
     """What datasets are compared by, each divided by its standard deviation."""
     distance: Distance = "L2"
-    """Between datasets."""
+    """Distance between datasets: L1 or L2."""
     comparison: Comparison = "logarithms"
-    """How: "logarithms" = on a logarithmic scale, what is missing does not count; "medians" = as they are,
+    """How meta-features are compared: "logarithms" = on a logarithmic scale, what is missing does not count; "medians" = as they are,
     with the median in place of what is missing (thesis, section 6.3.4)."""
 
     def __post_init__(self) -> None:

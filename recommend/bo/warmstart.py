@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -34,31 +34,50 @@ class Start:
     settings: Mapping[str, Any] = field(default_factory=dict)
     n: int = SEEDS
     """How many it chooses."""
+    summary: str = field(default="", compare=False)
+    """What it chooses, in a line."""
 
 
 STARTS: dict[str, Start] = {
-    "top": Start("choose"),
-    "quick": Start("quick"),
-    "top-25": Start("choose", n=25),
-    "worst": Start("worst"),
-    "delta": Start("delta"),
+    "top": Start("choose", summary="those of which the best is expected to score most"),
+    "quick": Start(
+        "quick",
+        summary="the same, and the one that most is expected of among the quicker half: four at most",
+    ),
+    "top-25": Start("choose", n=25, summary="25 chosen as `top` chooses them: MOSAIC's meta-learning"),
+    "worst": Start("worst", summary="those that least is expected of, for studies"),
+    "delta": Start("delta", summary="spread from the best prediction downwards (thesis, equation 6.2)"),
     "knn-3": Start(
         "choose",
         "nearest-25",
         {"datasets": 3, "distance": "L2", "comparison": "medians", "metafeatures": list(THESIS)},
+        summary="the best on each of the three nearest datasets by the thesis's KNN (section 6.5)",
     ),
-    "nearest-3": Start("choose", "nearest-25", {"datasets": 3}),
-    "nearest-25": Start("choose", "nearest-25", {"datasets": 25}, n=25),
-    "portfolio": Start("choose", "portfolio"),
+    "nearest-3": Start(
+        "choose", "nearest-25", {"datasets": 3}, summary="the best on each of the three nearest datasets"
+    ),
+    "nearest-25": Start(
+        "choose",
+        "nearest-25",
+        {"datasets": 25},
+        n=25,
+        summary="the best on each of the 25 nearest datasets: auto-sklearn's start",
+    ),
+    "portfolio": Start("choose", "portfolio", summary="a greedy portfolio over all datasets"),
 }
 """Starts that learn from runs on other datasets."""
 DEFAULT_START = "quick"
 
 NO_START, FROM_FILE = "none", "file"
-"""Random configurations; a seeds file (`tune` only)."""
 OPTIMAL, ORACLE = "opt-3", "oracle"
-"""The best on each of the three datasets on which configurations truly rank most alike (thesis, section 6.5);
-the best on the dataset itself. Both know what only simulations do."""
+UNLEARNED_STARTS = {
+    NO_START: "random configurations",
+    FROM_FILE: "the configurations of a seeds file (`tune --seeds`)",
+    OPTIMAL: "the best on each of the three datasets on which configurations truly rank most alike (thesis,"
+    " section 6.5); in simulations only",
+    ORACLE: "the best on the dataset itself; in simulations only",
+}
+"""Starts that no meta-learner chooses, and what they are."""
 
 
 def get_start(name: str) -> Start:
@@ -71,7 +90,7 @@ def get_start(name: str) -> Start:
     if plain not in STARTS:
         raise UnknownName(f"unknown start {plain!r}; known are {', '.join((NO_START, *STARTS))}")
     start = STARTS[plain]
-    return Start(start.choice, canonical_learner(learner), n=start.n) if learner else start
+    return replace(start, learner=canonical_learner(learner), settings={}) if learner else start
 
 
 def first_choices(

@@ -69,21 +69,23 @@ class FactorizationLearner(WithSettings):
     """Dimensions of the latent space; None = 20, or 5 (without `cold_pipelines`) where nine of ten entries of
     the matrix are missing."""
     kernel: Shape = "rbf"
-    """`matern` has nu = 5/2."""
+    """Kernel over the latent space: `rbf`, or `matern` with nu = 5/2."""
     cold_pipelines: bool = True
-    """See the module, like the next two."""
+    """Whether positions come from the hyperparameters, so that configurations that nobody ran have one."""
     cold_datasets: bool = True
+    """Whether what is expected before the first trial comes from the meta-features."""
     scale: bool = True
+    """Whether scores count within their dataset, whose level and spread are inferred from the trials."""
     metafeatures: tuple[str, ...] = SHAPE
     """By which the nearest datasets are found, without `cold_datasets`."""
     epochs: int = 300
-    """Of free positions: rounds over all datasets."""
+    """Rounds over all datasets in which free positions are trained."""
     steps: int = 1000
-    """Of the encoder."""
+    """Steps in which the encoder is trained."""
     seed: int = 0
-    """Of the order in which runs are learned from."""
+    """Seed of the order in which runs are learned from."""
     device: str = "cpu"
-    """Of torch: `cpu`, `cuda`, or `auto`, which is a GPU where there is one."""
+    """Where torch trains: `cpu`, `cuda`, or `auto`, which is a GPU where there is one."""
 
     def __post_init__(self) -> None:
         if self.kernel not in get_args(Shape):

@@ -6,6 +6,17 @@ that had begun are run again, and which come next follows from (seed, number). `
 trial predicted of rows that it was not fitted on, which ensembles are chosen by; a search can do without.
 What came of the leaders on other folds and on the rows held out is kept as well: a search that is over is not
 judged twice.
+
+Records are JSON objects, one a line, told apart by their first key:
+
+    format    name and version of the format; `search` has the settings, which must be those of the next search
+    begun     number of the trial; `flow`, `hyperparameters`, `origin` (start, anchor, random or model), and
+              `share` of the training rows where that is not all of them
+    ended     number of the trial; `outcome` (success, timeout, memout or crash), `message`, `seconds`, and
+              `result` with its values by measure
+    judged    number of the trial; `where` (again: other folds; held-out: the rows held out), `predicts`, and
+              what `ended` has
+    ensemble  what the choice rests on; `weights` has pairs of trial and weight
 """
 
 from __future__ import annotations

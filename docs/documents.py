@@ -1,0 +1,134 @@
+"""Markdown files of the repository as pages of the site, and links between them all.
+
+Files link to one another as they lie in the repository, so that links work there, too. On the site a link to a
+file that is no page, such as a module, is plain text.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path, PurePosixPath
+
+import yaml
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = PurePosixPath("docs/pages")
+
+DOCUMENTS: Mapping[str, str] = {
+    "recommend/interop.md": "how-to/other-tools.md",
+    "ingest/openml/README.md": "how-to/openml.md",
+    "recommend/bo/README.md": "explanation/search.md",
+    "metalearners/README.md": "explanation/meta-learners.md",
+    "ingest/metafeatures/README.md": "explanation/metafeatures.md",
+    "ingest/plans/README.md": "explanation/starter.md",
+    "recommend/papers.md": "explanation/papers.md",
+    "README.md": "project/readme.md",
+    "CONTRIBUTING.md": "project/contributing.md",
+    "CHANGELOG.md": "project/changelog.md",
+}
+"""File of the repository -> its page on the site."""
+
+_LINK = r"(?P<image>!?)\[(?P<text>(?:[^\[\]]|\[[^\]]*\])*)\]\((?P<target>[^)\s]+)\)"
+_CODE = r"^(?P<fence>```|~~~).*?^(?P=fence)[ \t]*$|(?P<ticks>`+)(?!`).*?(?P=ticks)"
+_LINK_OR_CODE = re.compile(f"{_CODE}|{_LINK}", re.MULTILINE | re.DOTALL)
+_FRONT_MATTER = re.compile(r"\A---\n(.*?)\n---\n", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Link:
+    """A link of a Markdown text."""
+
+    text: str
+    target: str
+    """Path from the file that has the link; empty where the link is to a place in the same file."""
+    anchor: str
+    """What follows `#`; empty where nothing does."""
+    is_image: bool
+    whole: str
+
+    @property
+    def is_external(self) -> bool:
+        """Whether it leads out of the repository."""
+        return ":" in self.target
+
+
+def links(markdown: str) -> Iterator[Link]:
+    """The links of a text, without what stands in code."""
+    for match in _LINK_OR_CODE.finditer(markdown):
+        if match["target"] is not None:
+            yield _link(match)
+
+
+@cache
+def pictures() -> dict[str, str]:
+    """Picture that one of `DOCUMENTS` shows -> its place on the site."""
+    shown = {
+        _joined(source, link.target)
+        for source in DOCUMENTS
+        for link in links((ROOT / source).read_text(encoding="utf-8"))
+        if link.is_image and not link.is_external
+    }
+    return {picture: f"pictures/{picture}" for picture in sorted(shown)}
+
+
+def with_links_of_site(markdown: str, page: str) -> str:
+    """The Markdown of a page with its links as the site needs them.
+
+    Args:
+        page: its path on the site.
+    """
+    source = _sources().get(page, f"{PAGES}/{page}")
+
+    def of_site(match: re.Match[str]) -> str:
+        if match["target"] is None:
+            return match[0]
+        link = _link(match)
+        if not link.target or link.is_external:
+            return link.whole
+        there = _page_of(_joined(source, link.target))
+        if there is None:
+            return link.text
+        path = os.path.relpath(there, PurePosixPath(page).parent)
+        return f"{'!' * link.is_image}[{link.text}]({path}{'#' * bool(link.anchor)}{link.anchor})"
+
+    return _LINK_OR_CODE.sub(of_site, markdown)
+
+
+def summary(markdown: str) -> tuple[str, str]:
+    """Title of a page, and what it is about: its `description`, else its first sentence."""
+    front = _FRONT_MATTER.match(markdown)
+    described = str(yaml.safe_load(front[1]).get("description", "")) if front else ""
+    body = markdown[front.end() :] if front else markdown
+    heading, _, rest = body.lstrip().partition("\n")
+    first, _, _ = rest.lstrip().partition("\n\n")
+    sentence = re.split(r"(?<=[.:])\s", " ".join(first.split()), maxsplit=1)[0]
+    is_prose = sentence[:1].isalpha() and sentence.endswith((".", ":"))
+    plain = _LINK_OR_CODE.sub(lambda match: match["text"] or match[0], sentence).rstrip(":")
+    return heading.lstrip("# ").strip(), described or (plain if is_prose else "")
+
+
+def _link(match: re.Match[str]) -> Link:
+    target, _, anchor = match["target"].partition("#")
+    return Link(match["text"], target, anchor, bool(match["image"]), match[0])
+
+
+@cache
+def _sources() -> dict[str, str]:
+    """Place on the site -> file of the repository, where it is not below `PAGES`."""
+    return {page: source for source, page in {**DOCUMENTS, **pictures()}.items()}
+
+
+def _joined(source: str, target: str) -> str:
+    """Path in the repository of what a file links to."""
+    return os.path.normpath(PurePosixPath(source).parent / target)
+
+
+def _page_of(path: str) -> str | None:
+    """The place on the site of a file of the repository; None where it has none."""
+    if PurePosixPath(path).is_relative_to(PAGES):
+        return str(PurePosixPath(path).relative_to(PAGES))
+    return {**DOCUMENTS, **pictures()}.get(path)

@@ -1,0 +1,51 @@
+"""What mkdocs calls while it builds the site.
+
+Three things are added to the pages of `docs/pages`: Markdown files of the packages become pages where they
+are (`docs.documents`), lines `{{ part }}` give way to what the code says (`docs.parts`), and the first page of
+a section ends with a list of its pages.
+"""
+
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+from typing import Any
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.nav import Section
+from mkdocs.structure.pages import Page
+
+from docs.documents import DOCUMENTS, ROOT, pictures, summary, with_links_of_site
+from docs.parts import expanded
+
+SECTIONS = ("tutorials", "how-to", "reference", "explanation", "project")
+"""Folders whose first page lists the others."""
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the Markdown files that stand elsewhere in the repository, and their pictures."""
+    for source, page in {**DOCUMENTS, **pictures()}.items():
+        files.append(File.generated(config, page, abs_src_path=str(ROOT / source)))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
+    """Complete a page's Markdown before it becomes HTML."""
+    text = with_links_of_site(expanded(markdown), page.file.src_uri)
+    place = PurePosixPath(page.file.src_uri)
+    if place.name == "index.md" and str(place.parent) in SECTIONS and page.parent is not None:
+        text = f"{text.rstrip()}\n\n{_list_of_pages(page.parent, place.parent)}\n"
+    return text
+
+
+def _list_of_pages(section: Section, folder: PurePosixPath) -> str:
+    """An item for each page of a section: its title, and what it is about."""
+    items = []
+    for child in section.children:
+        if isinstance(child, Section):
+            items.append(_list_of_pages(child, folder))
+        elif isinstance(child, Page) and child.file.src_uri != f"{folder}/index.md":
+            title, about = summary(child.file.content_string)
+            link = PurePosixPath(child.file.src_uri).relative_to(folder)
+            items.append(f"- [{title}]({link})" + (f": {about}" if about else ""))
+    return "\n".join(items)

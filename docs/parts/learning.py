@@ -1,0 +1,35 @@
+"""Meta-learners with their settings."""
+
+from __future__ import annotations
+
+from dataclasses import MISSING
+from importlib import import_module
+from typing import Any
+
+from docs.parts.markdown import code, codes, fields_of, gist, plain, table, value
+from metalearners import ALIASES, DEFAULT_LEARNER, LEARNERS
+
+
+def learners() -> str:
+    """Every meta-learner: what it does, and its settings with their defaults."""
+    return "\n\n".join(_learner(name, _class_of(address)) for name, address in LEARNERS.items())
+
+
+def _class_of(address: str) -> type[Any]:
+    module, _, name = address.partition(":")
+    cls: type[Any] = getattr(import_module(module), name)
+    return cls
+
+
+def _learner(name: str, cls: type[Any]) -> str:
+    facts = [f"{gist(cls.__doc__)}."]
+    if name == DEFAULT_LEARNER:
+        facts.append("This is the default.")
+    aliases = [alias for alias, meant in ALIASES.items() if meant == name]
+    if aliases:
+        facts.append(f"Earlier versions called it {codes(aliases)}.")
+    rows = [
+        (code(own.name), "" if own.default is MISSING else value(own.default), plain(own.meaning))
+        for own in fields_of(cls)
+    ]
+    return f"## {name}\n\n{' '.join(facts)}\n\n{table(['setting', 'default', 'meaning'], rows)}"

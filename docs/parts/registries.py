@@ -1,0 +1,150 @@
+"""Tables of what there is: the warehouse's tables, measures, meta-features, flows, preprocessing, references."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import pyarrow as pa
+
+from docs.parts.markdown import code, codes, plain, table, value
+from ingest.flows import FLOWS
+from ingest.flows.pipelines import PREPROCESSORS, UNFIT, further_decisions
+from warehouse.configurations.parameters import Choice, Number
+from warehouse.measures import COMMON, OTHERS, Measure
+from warehouse.qualities import DEFAULT, GROUPS, QUALITIES, SELECTIONS
+from warehouse.schema import TABLES, Table
+from warehouse.support.bibliography import REFERENCES
+
+_KINDS = {"string": "text", "int64": "whole number", "double": "number", "bool": "true or false"}
+
+
+def tables() -> str:
+    """Every column of the warehouse's tables."""
+    return "\n\n".join(f"## {own.name}\n\n{_about(own)}\n\n{_columns(own)}" for own in TABLES.values())
+
+
+def _about(own: Table) -> str:
+    lines = [f"{plain(own.meaning)} Key: {codes(own.key)}."]
+    if own.partition_by:
+        lines.append(f"Partitioned by {codes(own.partition_by)}.")
+    return " ".join(lines)
+
+
+def _columns(own: Table) -> str:
+    rows = [
+        (
+            code(column.name),
+            _kind(column.type) + ("" if column.nullable else ", never null"),
+            plain(column.metadata[b"meaning"].decode()),
+        )
+        for column in own.schema
+    ]
+    return table(["column", "type", "meaning"], rows)
+
+
+def _kind(kind: pa.DataType) -> str:
+    return "time (UTC)" if pa.types.is_timestamp(kind) else _KINDS[str(kind)]
+
+
+def measures() -> str:
+    """Every measure that something is known of."""
+    common = table(
+        ["measure", "short names", "better", "range", "definition"], map(_measure, COMMON)
+    )
+    others = table(
+        ["measure", "short names", "better", "range", "definition"], map(_measure, OTHERS)
+    )
+    return f"## The usual ones\n\n{common}\n\n## The others of OpenML\n\n{others}"
+
+
+def _measure(own: Measure) -> tuple[str, ...]:
+    better = "larger" if own.larger_is_better else "smaller"
+    return code(own.name), codes(own.aliases), better, own.range, plain(own.definition)
+
+
+def metafeatures() -> str:
+    """Every meta-feature, by group."""
+    parts = []
+    for group, names in GROUPS.items():
+        rows = [
+            (
+                code(own.name) + (" (default)" if own.name in DEFAULT else ""),
+                plain(own.definition) + ("; depends on the order of the rows" if own.depends_on_order else ""),
+                own.cost,
+                plain(own.source),
+            )
+            for own in QUALITIES
+            if own.name in names
+        ]
+        parts.append(f"## {group}\n\n{table(['meta-feature', 'definition', 'cost', 'source'], rows)}")
+    return "\n\n".join(parts)
+
+
+def selections() -> str:
+    """The names that stand for several meta-features."""
+    rows = [(code(name), str(len(names)), codes(names[:3]) + ", ...") for name, names in SELECTIONS.items()]
+    return table(["name", "meta-features", "such as"], rows)
+
+
+def flows() -> str:
+    """Every flow that is built here, with its hyperparameters."""
+    parts = []
+    for own in FLOWS.values():
+        facts = [f"Name: {code(own.name)}. Key in the warehouse: {code(own.id)}."]
+        if own.openml:
+            facts.append(f"Runs of OpenML's flows {codes(own.openml)} are runs of it.")
+        if own.requires:
+            facts.append(f"It needs the package {code(own.requires)}.")
+        if own.most_rows:
+            facts.append(f"Recommended unasked for up to {own.most_rows:,} rows.")
+        facts += [f"It can't have {_together(one)} together." for one in own.forbidden]
+        own_part = _hyperparameters(own.hyperparameters) if own.hyperparameters else "It has none."
+        parts.append(f"## {own.title}\n\n{' '.join(facts)}\n\n{own_part}")
+    return "\n\n".join(parts)
+
+
+def preprocessors() -> str:
+    """The preprocessors of features, with their hyperparameters."""
+    rows = []
+    for name, hyperparameters in PREPROCESSORS.items():
+        unfit = [flow for flow, left_out in UNFIT.items() if name in left_out]
+        rows.append((code(name), codes(own.name for own in hyperparameters), codes(unfit)))
+    overview = table(["preprocessor", "hyperparameters", "not before"], rows)
+    every = _hyperparameters(own for values in PREPROCESSORS.values() for own in values)
+    return f"{overview}\n\n### Their hyperparameters\n\n{every}"
+
+
+def decisions() -> str:
+    """The decisions that each flow allows beside the preprocessor."""
+    rows = []
+    for flow in FLOWS.values():
+        for own in further_decisions(flow):
+            if isinstance(own, Choice) and own.name in ("imputation", "encoding", "scaling", "balancing"):
+                rows.append((code(flow.name), code(own.name), codes(own.choices), value(own.default), _condition(own)))
+    return table(["flow", "decision", "values", "default", "where"], rows)
+
+
+def bibliography() -> str:
+    """Every publication that the code cites, by first author and year."""
+    return "\n".join(f"- **{short}**: {plain(full)}." for short, full in sorted(REFERENCES.items()))
+
+
+def _hyperparameters(owns: Iterable[Number | Choice]) -> str:
+    rows = [(code(own.name), *_range(own), value(own.default), _condition(own)) for own in owns]
+    return table(["hyperparameter", "values", "scale", "default", "where"], rows)
+
+
+def _range(own: Number | Choice) -> tuple[str, str]:
+    if isinstance(own, Choice):
+        return ", ".join(map(value, own.choices)), ""
+    whole = ", whole" if own.is_whole else ""
+    return f"{own.low:.6g} to {own.high:.6g}{whole}", own.scale
+
+
+def _condition(own: Number | Choice) -> str:
+    parts = [f"{code(parent)} is {' or '.join(map(value, values))}" for parent, values in own.when.items()]
+    return " and ".join(parts) if len(own.when) and len(parts[0]) < 120 else ("a preprocessor comes first" if parts else "")
+
+
+def _together(combination: Mapping[str, object]) -> str:
+    return " and ".join(code(f"{name}={own}") for name, own in combination.items())
