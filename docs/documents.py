@@ -18,19 +18,46 @@ import yaml
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = PurePosixPath("docs/pages")
 
-DOCUMENTS: Mapping[str, str] = {
-    "recommend/interop.md": "how-to/other-tools.md",
-    "ingest/openml/README.md": "how-to/openml.md",
-    "recommend/bo/README.md": "explanation/search.md",
-    "metalearners/README.md": "explanation/meta-learners.md",
-    "ingest/metafeatures/README.md": "explanation/metafeatures.md",
-    "ingest/plans/README.md": "explanation/starter.md",
-    "recommend/papers.md": "explanation/papers.md",
-    "README.md": "project/readme.md",
-    "CONTRIBUTING.md": "project/contributing.md",
-    "CHANGELOG.md": "project/changelog.md",
+
+@dataclass(frozen=True)
+class Document:
+    """A Markdown file that is shown on the site."""
+
+    page: str
+    """Its place there."""
+    about: str
+    """What it is about, a sentence."""
+
+
+DOCUMENTS: Mapping[str, Document] = {
+    "recommend/interop.md": Document(
+        "how-to/other-tools.md", "Code to copy for Optuna, SMAC3, FLAML, Ray Tune and scikit-learn."
+    ),
+    "ingest/openml/README.md": Document(
+        "how-to/openml.md", "Bring runs of other people into your warehouse, over days if need be."
+    ),
+    "recommend/bo/README.md": Document(
+        "explanation/search.md", "What `tune` does, what it is made of, and which way to search wins when."
+    ),
+    "metalearners/README.md": Document(
+        "explanation/meta-learners.md", "Models without some datasets, matrix factorization, and the thesis."
+    ),
+    "ingest/metafeatures/README.md": Document(
+        "explanation/metafeatures.md", "Rules, agreement with OpenML, what each group brings and costs."
+    ),
+    "ingest/plans/README.md": Document(
+        "explanation/starter.md", "Datasets, configurations, rows and families of the bundled starter."
+    ),
+    "recommend/papers.md": Document(
+        "explanation/papers.md", "Each equation, algorithm, table and figure of five papers in the code."
+    ),
+    "README.md": Document("project/readme.md", "Headstart on one page, with its figures."),
+    "CONTRIBUTING.md": Document(
+        "project/contributing.md", "Architecture, words, guarantees, and how to add a part."
+    ),
+    "CHANGELOG.md": Document("project/changelog.md", "What changed, and what it brought."),
 }
-"""File of the repository -> its page on the site."""
+"""File of the repository -> how it is shown."""
 
 _LINK = r"(?P<image>!?)\[(?P<text>(?:[^\[\]]|\[[^\]]*\])*)\]\((?P<target>[^)\s]+)\)"
 _CODE = r"^(?P<fence>```|~~~).*?^(?P=fence)[ \t]*$|(?P<ticks>`+)(?!`).*?(?P=ticks)"
@@ -98,17 +125,20 @@ def with_links_of_site(markdown: str, page: str) -> str:
     return _LINK_OR_CODE.sub(of_site, markdown)
 
 
-def summary(markdown: str) -> tuple[str, str]:
-    """Title of a page, and what it is about: its `description`, else its first sentence."""
+def summary(markdown: str, page: str) -> tuple[str, str]:
+    """Title of a page, and what it is about: its `description`, or that of its document; may be empty."""
     front = _FRONT_MATTER.match(markdown)
-    described = str(yaml.safe_load(front[1]).get("description", "")) if front else ""
-    body = markdown[front.end() :] if front else markdown
-    heading, _, rest = body.lstrip().partition("\n")
-    first, _, _ = rest.lstrip().partition("\n\n")
-    sentence = re.split(r"(?<=[.:])\s", " ".join(first.split()), maxsplit=1)[0]
-    is_prose = sentence[:1].isalpha() and sentence.endswith((".", ":"))
-    plain = _LINK_OR_CODE.sub(lambda match: match["text"] or match[0], sentence).rstrip(":")
-    return heading.lstrip("# ").strip(), described or (plain if is_prose else "")
+    heading, _, _ = markdown[front.end() if front else 0 :].lstrip().partition("\n")
+    if front:
+        about = str(yaml.safe_load(front[1]).get("description", ""))
+    else:
+        about = next((one.about for one in DOCUMENTS.values() if one.page == page), "")
+    return heading.lstrip("# ").strip(), about
+
+
+def added() -> dict[str, str]:
+    """File of the repository -> its place on the site, for all that is not below `PAGES`."""
+    return {**{source: one.page for source, one in DOCUMENTS.items()}, **pictures()}
 
 
 def _link(match: re.Match[str]) -> Link:
@@ -119,7 +149,7 @@ def _link(match: re.Match[str]) -> Link:
 @cache
 def _sources() -> dict[str, str]:
     """Place on the site -> file of the repository, where it is not below `PAGES`."""
-    return {page: source for source, page in {**DOCUMENTS, **pictures()}.items()}
+    return {page: source for source, page in added().items()}
 
 
 def _joined(source: str, target: str) -> str:
@@ -131,4 +161,4 @@ def _page_of(path: str) -> str | None:
     """The place on the site of a file of the repository; None where it has none."""
     if PurePosixPath(path).is_relative_to(PAGES):
         return str(PurePosixPath(path).relative_to(PAGES))
-    return {**DOCUMENTS, **pictures()}.get(path)
+    return added().get(path)

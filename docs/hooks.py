@@ -15,7 +15,7 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.nav import Section
 from mkdocs.structure.pages import Page
 
-from docs.documents import DOCUMENTS, ROOT, pictures, summary, with_links_of_site
+from docs.documents import ROOT, added, summary, with_links_of_site
 from docs.parts import expanded
 
 SECTIONS = ("tutorials", "how-to", "reference", "explanation", "project")
@@ -24,7 +24,7 @@ SECTIONS = ("tutorials", "how-to", "reference", "explanation", "project")
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the Markdown files that stand elsewhere in the repository, and their pictures."""
-    for source, page in {**DOCUMENTS, **pictures()}.items():
+    for source, page in added().items():
         files.append(File.generated(config, page, abs_src_path=str(ROOT / source)))
     return files
 
@@ -45,7 +45,7 @@ def _list_of_pages(section: Section, folder: PurePosixPath) -> str:
         if isinstance(child, Section):
             items.append(_list_of_pages(child, folder))
         elif isinstance(child, Page) and child.file.src_uri != f"{folder}/index.md":
-            title, about = summary(child.file.content_string)
+            title, about = summary(child.file.content_string, child.file.src_uri)
             link = PurePosixPath(child.file.src_uri).relative_to(folder)
             items.append(f"- [{title}]({link})" + (f": {about}" if about else ""))
     return "\n".join(items)

@@ -10,7 +10,7 @@ from typing import Any
 
 from typer.main import get_command
 
-from docs.parts.markdown import code, plain, preformatted, table
+from docs.parts.markdown import code, codes, plain, preformatted, table
 from warehouse.support import errors
 
 PROGRAMS: Mapping[str, str] = {
@@ -24,6 +24,8 @@ PROGRAMS: Mapping[str, str] = {
 
 _EXAMPLE = re.compile(r"^(?:Examples?:\s*)?(?P<line>(?:recommend|tune|ingest|warehouse|metalearners) .*)$")
 _EXTRA = re.compile(r"  \[(?P<extra>[^\]]*)\]$")
+_TYPE = re.compile(r"<(?:list\[)?(\w+)(?:\]| range)?>")
+_TYPES = {"str": "text", "int": "whole number", "float": "number", "path": "path", "Path": "path"}
 _HELP_ITSELF = "--help"
 
 
@@ -74,7 +76,7 @@ def _described(own: Any, path: str, level: int = 2) -> Iterator[str]:
     yield prose
     if examples:
         yield preformatted("\n".join(examples))
-    rows = [(code(names), default, plain(meaning)) for names, default, meaning in options_of(own, path)]
+    rows = [(_shown(names), default, plain(meaning)) for names, default, meaning in options_of(own, path)]
     if rows:
         yield table(["option", "default", "meaning"], rows)
     for name, subcommand in subcommands.items():
@@ -92,6 +94,13 @@ def _prose_and_examples(text: str) -> tuple[str, list[str]]:
         elif paragraph.strip() not in ("Examples:", "Example:", ""):
             prose.append(plain(" ".join(lines)))
     return "\n\n".join(prose), examples
+
+
+def _shown(names: str) -> str:
+    """`--failed-runs / --no-failed-runs` or `--top <int range>` as a cell of a table."""
+    kind = _TYPE.search(names)
+    own = codes(_TYPE.sub("", names).strip().split(" / "))
+    return f"{own} {_TYPES[kind[1]]}" if kind else own
 
 
 def _default_and_limits(extra: str) -> tuple[str, str]:

@@ -41,10 +41,10 @@ def keys_of(schema: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, st
 def fields(address: str) -> str:
     """The fields of a dataclass, `module:Class`, with their defaults."""
     rows = [
-        (code(own.name), plain(own.kind), _default(own.default), plain(own.meaning))
+        (code(own.name), _default(own.default), plain(own.meaning.replace("None =", "absent =")))
         for own in fields_of(_named(address))
     ]
-    return table(["key", "type", "default", "meaning"], rows)
+    return table(["key", "default", "meaning"], rows)
 
 
 def docstring(address: str) -> str:
@@ -60,10 +60,8 @@ def _named(address: str) -> Any:
 def _default(own: object) -> str:
     if own is MISSING:
         return "required"
-    try:
-        return value(own)
-    except TypeError:
-        return ""
+    is_plain = isinstance(own, str | int | float)
+    return value(own) if is_plain else ""
 
 
 def _kind(own: Mapping[str, Any]) -> str:

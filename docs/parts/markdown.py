@@ -11,6 +11,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import MISSING, dataclass, fields
 from typing import Any
 
+_SECTION = re.compile(r"(Args|Returns|Raises|Example|Notation)\b.*:?\n")
+_ENTRY = re.compile(r"(?P<name>\S+(?: \S+)*?) {2,}(?P<meaning>\S.*)")
+
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A table; cells are Markdown of one line."""
@@ -58,12 +61,28 @@ def preformatted(text: str, language: str = "") -> str:
 
 
 def text_of(docstring: str | None) -> str:
-    """A docstring as Markdown: its paragraphs, and its indented parts as blocks of code."""
-    parts: list[str] = []
-    for paragraph in inspect.cleandoc(docstring or "").split("\n\n"):
-        is_code = all(line.startswith("  ") for line in paragraph.splitlines())
-        parts.append(preformatted(paragraph) if is_code else paragraph)
-    return "\n\n".join(parts)
+    """A docstring as Markdown: paragraphs, lists of names with what they are as tables, and code.
+
+    What it says of arguments, results and errors is left out.
+    """
+    paragraphs = inspect.cleandoc(docstring or "").split("\n\n")
+    return "\n\n".join(_paragraph(each) for each in paragraphs if not _SECTION.match(each))
+
+
+def _paragraph(text: str) -> str:
+    lines = textwrap.dedent(text).splitlines()
+    entries: list[list[str]] = []
+    for line in lines:
+        if entry := _ENTRY.match(line):
+            entries.append([code(entry["name"]), plain(entry["meaning"])])
+        elif entries and line.startswith("  "):
+            entries[-1][1] += f" {plain(line.strip())}"
+        else:
+            entries.clear()
+            break
+    if entries:
+        return table(["name", "what it is"], entries)
+    return preformatted(text) if text.startswith("  ") else plain(text)
 
 
 @dataclass(frozen=True)

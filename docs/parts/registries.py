@@ -15,6 +15,7 @@ from warehouse.qualities import DEFAULT, GROUPS, QUALITIES, SELECTIONS
 from warehouse.schema import TABLES, Table
 from warehouse.support.bibliography import REFERENCES
 
+_DECISIONS = ("imputation", "encoding", "scaling", "balancing")
 _KINDS = {"string": "text", "int64": "whole number", "double": "number", "bool": "true or false"}
 
 
@@ -97,7 +98,8 @@ def flows() -> str:
             facts.append(f"It needs the package {code(own.requires)}.")
         if own.most_rows:
             facts.append(f"Recommended unasked for up to {own.most_rows:,} rows.")
-        facts += [f"It can't have {_together(one)} together." for one in own.forbidden]
+        names = {parameter.name for parameter in own.hyperparameters}
+        facts += [f"It can't have {_together(one)} together." for one in own.forbidden if {*one} <= names]
         own_part = _hyperparameters(own.hyperparameters) if own.hyperparameters else "It has none."
         parts.append(f"## {own.title}\n\n{' '.join(facts)}\n\n{own_part}")
     return "\n\n".join(parts)
@@ -115,13 +117,16 @@ def preprocessors() -> str:
 
 
 def decisions() -> str:
-    """The decisions that each flow allows beside the preprocessor."""
-    rows = []
+    """What flows allow beside the preprocessor."""
+    flows_of: dict[tuple[str, ...], list[str]] = {}
     for flow in FLOWS.values():
         for own in further_decisions(flow):
-            if isinstance(own, Choice) and own.name in ("imputation", "encoding", "scaling", "balancing"):
-                rows.append((code(flow.name), code(own.name), codes(own.choices), value(own.default), _condition(own)))
-    return table(["flow", "decision", "values", "default", "where"], rows)
+            if isinstance(own, Choice) and own.name in _DECISIONS:
+                where = "a preprocessor comes first" if own.when else ""
+                row = code(own.name), codes(own.choices), code(own.default), where
+                flows_of.setdefault(row, []).append(flow.name)
+    rows = [(*row, codes(names)) for row, names in sorted(flows_of.items())]
+    return table(["decision", "values", "default", "where", "flows"], rows)
 
 
 def bibliography() -> str:
@@ -143,7 +148,7 @@ def _range(own: Number | Choice) -> tuple[str, str]:
 
 def _condition(own: Number | Choice) -> str:
     parts = [f"{code(parent)} is {' or '.join(map(value, values))}" for parent, values in own.when.items()]
-    return " and ".join(parts) if len(own.when) and len(parts[0]) < 120 else ("a preprocessor comes first" if parts else "")
+    return " and ".join(parts)
 
 
 def _together(combination: Mapping[str, object]) -> str:

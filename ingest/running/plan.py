@@ -33,6 +33,7 @@ class Source:
     """A dataset to run on, before it is loaded."""
 
     file: DatasetFile
+    """Where it is; a plan's file names folders (`path`) or single datasets (`names`)."""
     numeric_target: NumericTarget = "binarize"
     """What becomes of a target of numbers: `binarize` parts it at its mean, `keep` leaves it as it is."""
     least_rows: int = 0
@@ -76,9 +77,13 @@ class Plan:
     """What to run, in order of priority: the tiers one after the other, in blocks of the pool."""
 
     datasets: Sequence[Source]
+    """Datasets to run on, the first ones first."""
     pool: Sequence[Member]
+    """Configurations to run; a plan's file names the file that has them."""
     tiers: Sequence[Tier] = (Tier(),)
+    """Numbers of rows to fit on, one after the other."""
     splits: Sequence[SplitRule] = (SplitRule(),)
+    """Ways to split; the first that has at least the dataset's rows is taken."""
     seed: int = 0
     """Seed of splits and estimators."""
     block: int | None = None

@@ -17,17 +17,17 @@ from warehouse.support import console
 def document(tuned: Tuned) -> dict[str, Any]:
     """The outcome as JSON values.
 
-        dataset      its name, content_hash, and rows: those that were tuned on, and those held out
-        search       the settings of the search
-        measure      what it was to be good at
-        best         number of the best trial; null where none succeeded
-        trials       of each: number, flow, algorithm, hyperparameters, origin (start, anchor, random or
-                     model), share of the training rows where some trial was on fewer, outcome, message,
-                     seconds, value of the measure, again (on other folds), held_out; null where there is none
-        incumbents   numbers of the trials that were better than all before them
-        ensemble     weights of its trials, and its value on the rows held out
-        history      folder of the trials
-        interrupted  whether the search was ended before its time
+    dataset      its name, content_hash, and rows: those that were tuned on, and those held out
+    search       the settings of the search
+    measure      what it was to be good at
+    best         number of the best trial; null where none succeeded
+    trials       of each: number, flow, algorithm, hyperparameters, origin (start, anchor, random or model),
+                 share of the training rows where some trial was on fewer, outcome, message, seconds, value
+                 of the measure, again (its value on other folds) and held_out; null where there is none
+    incumbents   numbers of the trials that were better than all before them
+    ensemble     weights of its trials, and its value on the rows held out
+    history      folder of the trials
+    interrupted  whether the search was ended before its time
     """
     measure = tuned.search.measure
     shared = any(entry.share < ALL_ROWS for entry in tuned.entries)
