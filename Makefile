@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 DATASET ?= recommend/examples/subscribers.csv
 
-.PHONY: recommend test check install clean
+.PHONY: recommend test check docs install clean
 
 recommend: .venv/installed
 	$(BIN)/recommend --dataset $(DATASET) --top 3
@@ -15,6 +15,9 @@ check: .venv/installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+docs: .venv/installed-dev
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --config-file docs/mkdocs.yml
 
 install: .venv/installed
 

@@ -1,7 +1,7 @@
 """Markdown files of the repository as pages of the site, and links between them all.
 
-Files link to one another as they lie in the repository, so that links work there, too. On the site a link to a
-file that is no page, such as a module, is plain text.
+Files link to one another as they lie in the repository, so that links work there, too. On the site a link to
+a file that is no page, such as a module, is plain text.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path, PurePosixPath
 
-import yaml
+from mkdocs.utils.meta import get_data
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = PurePosixPath("docs/pages")
@@ -62,7 +62,6 @@ DOCUMENTS: Mapping[str, Document] = {
 _LINK = r"(?P<image>!?)\[(?P<text>(?:[^\[\]]|\[[^\]]*\])*)\]\((?P<target>[^)\s]+)\)"
 _CODE = r"^(?P<fence>```|~~~).*?^(?P=fence)[ \t]*$|(?P<ticks>`+)(?!`).*?(?P=ticks)"
 _LINK_OR_CODE = re.compile(f"{_CODE}|{_LINK}", re.MULTILINE | re.DOTALL)
-_FRONT_MATTER = re.compile(r"\A---\n(.*?)\n---\n", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -127,12 +126,10 @@ def with_links_of_site(markdown: str, page: str) -> str:
 
 def summary(markdown: str, page: str) -> tuple[str, str]:
     """Title of a page, and what it is about: its `description`, or that of its document; may be empty."""
-    front = _FRONT_MATTER.match(markdown)
-    heading, _, _ = markdown[front.end() if front else 0 :].lstrip().partition("\n")
-    if front:
-        about = str(yaml.safe_load(front[1]).get("description", ""))
-    else:
-        about = next((one.about for one in DOCUMENTS.values() if one.page == page), "")
+    body, facts = get_data(markdown)
+    heading, _, _ = body.lstrip().partition("\n")
+    of_document = next((one.about for one in DOCUMENTS.values() if one.page == page), "")
+    about = str(facts.get("description", of_document))
     return heading.lstrip("# ").strip(), about
 
 

@@ -1,8 +1,8 @@
 """What mkdocs calls while it builds the site.
 
 Three things are added to the pages of `docs/pages`: Markdown files of the packages become pages where they
-are (`docs.documents`), lines `{{ part }}` give way to what the code says (`docs.parts`), and the first page of
-a section ends with a list of its pages.
+are (`docs.documents`), lines `{{ part }}` give way to what the code says (`docs.parts`), and the first page
+of a section ends with a list of its pages.
 """
 
 from __future__ import annotations

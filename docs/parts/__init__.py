@@ -1,7 +1,7 @@
 """What the pages of the reference say that is made of the code.
 
-A line `{{ NAME }}` or `{{ NAME ARGUMENT }}` of a page gives way to the Markdown that the function of this name
-returns. A new part is a function and an entry of `PARTS`.
+A line `{{ NAME }}` or `{{ NAME ARGUMENT }}` of a page gives way to the Markdown that the function of this
+name returns. A new part is a function and an entry of `PARTS`.
 """
 
 from __future__ import annotations

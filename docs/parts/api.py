@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from importlib import import_module
 
-
 PACKAGES = ("recommend", "ingest", "warehouse", "metalearners")
 """Packages in the order in which they are shown; a name that two of them have stands under the first."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import MISSING
 from importlib import import_module
 from typing import Any
 
@@ -29,7 +28,7 @@ def _learner(name: str, cls: type[Any]) -> str:
     if aliases:
         facts.append(f"Earlier versions called it {codes(aliases)}.")
     rows = [
-        (code(own.name), "" if own.default is MISSING else value(own.default), plain(own.meaning.replace("None =", "null =")))
+        (code(own.name), value(own.default), plain(own.meaning.replace("None =", "null =")))
         for own in fields_of(cls)
     ]
     return f"## {name}\n\n{' '.join(facts)}\n\n{table(['setting', 'default', 'meaning'], rows)}"

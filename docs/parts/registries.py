@@ -1,4 +1,4 @@
-"""Tables of what there is: the warehouse's tables, measures, meta-features, flows, preprocessing, references."""
+"""Tables of what there is: columns of the warehouse, measures, meta-features, flows, preprocessing."""
 
 from __future__ import annotations
 
@@ -49,12 +49,8 @@ def _kind(kind: pa.DataType) -> str:
 
 def measures() -> str:
     """Every measure that something is known of."""
-    common = table(
-        ["measure", "short names", "better", "range", "definition"], map(_measure, COMMON)
-    )
-    others = table(
-        ["measure", "short names", "better", "range", "definition"], map(_measure, OTHERS)
-    )
+    common = table(["measure", "short names", "better", "range", "definition"], map(_measure, COMMON))
+    others = table(["measure", "short names", "better", "range", "definition"], map(_measure, OTHERS))
     return f"## The usual ones\n\n{common}\n\n## The others of OpenML\n\n{others}"
 
 
@@ -70,7 +66,8 @@ def metafeatures() -> str:
         rows = [
             (
                 code(own.name) + (" (default)" if own.name in DEFAULT else ""),
-                plain(own.definition) + ("; depends on the order of the rows" if own.depends_on_order else ""),
+                plain(own.definition)
+                + ("; depends on the order of the rows" if own.depends_on_order else ""),
                 own.cost,
                 plain(own.source),
             )

@@ -49,7 +49,9 @@ def strategies() -> str:
         )
         for name, own in STRATEGIES.items()
     ]
-    return table(["strategy", "the algorithm of the next trial", "surrogate", "fits on a share of the rows"], rows)
+    return table(
+        ["strategy", "the algorithm of the next trial", "surrogate", "fits on a share of the rows"], rows
+    )
 
 
 def starts() -> str:

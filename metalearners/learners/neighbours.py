@@ -274,8 +274,8 @@ class _NeighboursLearner(WithSettings):
     distance: Distance = "L2"
     """Distance between datasets: L1 or L2."""
     comparison: Comparison = "logarithms"
-    """How meta-features are compared: "logarithms" = on a logarithmic scale, what is missing does not count; "medians" = as they are,
-    with the median in place of what is missing (thesis, section 6.3.4)."""
+    """How meta-features are compared: "logarithms" = on a logarithmic scale, what is missing does not count;
+    "medians" = as they are, with the median in place of what is missing (thesis, section 6.3.4)."""
 
     def __post_init__(self) -> None:
         if self.datasets is not None and self.datasets < 1:

@@ -9,7 +9,8 @@ judged twice.
 
 Records are JSON objects, one a line, told apart by their first key:
 
-    format    name and version of the format; `search` has the settings, which must be those of the next search
+    format    name and version of the format; `search` has the settings, which those of the next search must
+              equal
     begun     number of the trial; `flow`, `hyperparameters`, `origin` (start, anchor, random or model), and
               `share` of the training rows where that is not all of them
     ended     number of the trial; `outcome` (success, timeout, memout or crash), `message`, `seconds`, and
