@@ -59,6 +59,7 @@ DOCUMENTS: Mapping[str, Document] = {
 }
 """File of the repository -> how it is shown."""
 
+_PICTURES = frozenset({".png", ".svg", ".jpg"})
 _LINK = r"(?P<image>!?)\[(?P<text>(?:[^\[\]]|\[[^\]]*\])*)\]\((?P<target>[^)\s]+)\)"
 _CODE = r"^(?P<fence>```|~~~).*?^(?P=fence)[ \t]*$|(?P<ticks>`+)(?!`).*?(?P=ticks)"
 _LINK_OR_CODE = re.compile(f"{_CODE}|{_LINK}", re.MULTILINE | re.DOTALL)
@@ -91,12 +92,12 @@ def links(markdown: str) -> Iterator[Link]:
 
 @cache
 def pictures() -> dict[str, str]:
-    """Picture that one of `DOCUMENTS` shows -> its place on the site."""
+    """Picture that one of `DOCUMENTS` shows or links to -> its place on the site."""
     shown = {
         _joined(source, link.target)
         for source in DOCUMENTS
         for link in links((ROOT / source).read_text(encoding="utf-8"))
-        if link.is_image and not link.is_external
+        if PurePosixPath(link.target).suffix in _PICTURES and not link.is_external
     }
     return {picture: f"pictures/{picture}" for picture in sorted(shown)}
 

@@ -99,8 +99,10 @@ def _prose_and_examples(text: str) -> tuple[str, list[str]]:
 def _shown(names: str) -> str:
     """`--failed-runs / --no-failed-runs` or `--top <int range>` as a cell of a table."""
     kind = _TYPE.search(names)
-    own = codes(_TYPE.sub("", names).strip().split(" / "))
-    return f"{own} {_TYPES[kind[1]]}" if kind else own
+    first, *rest = (word for word in _TYPE.sub("", names).split() if word != "/")
+    options = [first, *(word for word in rest if word.startswith("-"))]
+    metavars = [plain(word) for word in rest if word not in options]
+    return " ".join([codes(options), *metavars, *([_TYPES[kind[1]]] if kind else [])])
 
 
 def _default_and_limits(extra: str) -> tuple[str, str]:

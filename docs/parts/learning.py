@@ -11,13 +11,13 @@ from metalearners import ALIASES, DEFAULT_LEARNER, LEARNERS
 
 def learners() -> str:
     """Every meta-learner: what it does, and its settings with their defaults."""
-    return "\n\n".join(_learner(name, _class_of(address)) for name, address in LEARNERS.items())
+    return "\n\n".join(_learner(name, cls) for name, cls in learner_classes().items())
 
 
-def _class_of(address: str) -> type[Any]:
-    module, _, name = address.partition(":")
-    cls: type[Any] = getattr(import_module(module), name)
-    return cls
+def learner_classes() -> dict[str, type[Any]]:
+    """The class of each meta-learner."""
+    places = {name: address.partition(":") for name, address in LEARNERS.items()}
+    return {name: getattr(import_module(module), cls) for name, (module, _, cls) in places.items()}
 
 
 def _learner(name: str, cls: type[Any]) -> str:

@@ -9,6 +9,7 @@ import re
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import MISSING, dataclass, fields
+from html import escape
 from typing import Any
 
 _SECTION = re.compile(r"(Args|Returns|Raises|Example|Notation)\b.*:?\n")
@@ -34,7 +35,7 @@ def codes(names: Iterable[object]) -> str:
 def plain(text: object) -> str:
     """`text` with nothing in it that Markdown or HTML would read, except code."""
     parts = str(text).split("`")
-    parts[::2] = [re.sub(r"([<*_\[\]])", r"\\\1", part) for part in parts[::2]]
+    parts[::2] = [re.sub(r"([*_\[\]])", r"\\\1", escape(part, quote=False)) for part in parts[::2]]
     return "`".join(parts)
 
 
@@ -100,7 +101,10 @@ class Field:
 
 def fields_of(cls: type[Any]) -> list[Field]:
     """The public fields of a dataclass, those of its bases first."""
-    written = {name: found for base in reversed(cls.__mro__) for name, found in _annotated(base)}
+    written: dict[str, tuple[str, str]] = {}
+    for base in reversed(cls.__mro__):
+        for name, (kind, meaning) in _annotated(base):
+            written[name] = kind, meaning or written.get(name, ("", ""))[1]
     found = []
     for own in fields(cls):
         kind, meaning = written[own.name]

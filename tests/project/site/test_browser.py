@@ -1,0 +1,75 @@
+"""The site in a real browser, as `make docs` built it: it fits, and fetches nothing from elsewhere."""
+
+import json
+import shutil
+import threading
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.request import urlopen
+
+import pytest
+from playwright.sync_api import Browser, sync_playwright
+
+from tests.project.documents import ROOT
+
+SITE = ROOT / "build" / "site"
+CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
+WIDEST = ("index", "reference/commands/tune", "reference/api", "explanation/papers")
+
+
+class _Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    """Where the site is served."""
+    if not (SITE / "index.html").exists():
+        pytest.skip("no site is built here: make docs")
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(SITE))) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    if CHROMIUM is None:
+        pytest.skip("no Chromium is installed here")
+    options = ["--no-sandbox", "--disable-background-networking", "--disable-sync"]
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=options)
+        yield browser
+        browser.close()
+
+
+def test_pages_fit_the_screen_and_fetch_nothing_elsewhere(address: str, browser: Browser) -> None:
+    page = browser.new_page()
+    complaints: list[str] = []
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("request", lambda request: request.url.startswith(address) or complaints.append(request.url))
+    schemes: list[tuple[int, Any]] = [(1280, "light"), (390, "dark")]
+    for name in WIDEST:
+        page.goto(f"{address}{name}.html")
+        for width, scheme in schemes:
+            page.set_viewport_size({"width": width, "height": 900})
+            page.emulate_media(color_scheme=scheme)
+            root = "document.documentElement"
+            scrolled, shown = page.evaluate(f"[{root}.scrollWidth, {root}.clientWidth]")
+            assert scrolled <= shown, f"{name} at {width}"
+        assert complaints == [], name
+    page.close()
+
+
+def test_what_is_searched_has_words_of_pages_and_of_what_is_made_of_the_code(address: str) -> None:
+    with urlopen(f"{address}search/search_index.json") as answer:
+        places = {entry["location"] for entry in json.load(answer)["docs"]}
+    assert {
+        "glossary.html#landmarker",
+        "reference/flows.html#random-forest",
+        "explanation/papers.html",
+    } <= places
