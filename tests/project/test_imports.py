@@ -39,6 +39,7 @@ MAY_IMPORT = {
     "recommend.classifier": {*RECOMMEND, "recommend.bo.tuning"},
     "recommend.bo.tuning": {*RECOMMEND, "recommend.bo"},
     "recommend.bo.simulation": {*RECOMMEND, *LEARNERS, "metalearners.judging", "recommend.bo"},
+    "docs": {*RECOMMEND, "recommend.bo"},
     "recommend.bo.cli": {*RECOMMEND, "recommend.bo", "recommend.bo.tuning", "recommend.bo.simulation"},
 }
 """Folder or module -> folders that may be imported there; the innermost folder counts."""

@@ -2,6 +2,7 @@
 
 import pytest
 
+from warehouse import Warehouse
 from warehouse.measures import MEASURES, canonical_measure, known_name, larger_is_better, related_measures
 from warehouse.support.errors import BadInput
 
@@ -80,3 +81,26 @@ def test_an_unknown_name_is_answered_with_the_known_ones_in_one_line(typed: str,
 def test_a_stored_name_that_is_an_alias_has_no_direction() -> None:
     with pytest.raises(BadInput, match="unknown measure 'neg_log_loss', perhaps log_loss"):
         larger_is_better("neg_log_loss")
+
+
+def test_values_of_the_starter_are_in_the_range_of_their_measure() -> None:
+    extremes = Warehouse.open(None).sql(
+        "SELECT measure, min(value) AS low, max(value) AS high FROM evaluations GROUP BY measure"
+    )
+    assert len(extremes) >= 10
+    for measure, low, high in extremes.itertuples(index=False):
+        assert MEASURES[measure].low <= low <= high <= MEASURES[measure].high
+
+
+@pytest.mark.parametrize(
+    ("measure", "words"),
+    [
+        ("predictive_accuracy", "0 to 1"),
+        ("kappa", "-1 to 1"),
+        ("log_loss", "0 and more"),
+        ("normalized_accuracy", "up to 1"),
+        ("total_cost", "any number"),
+    ],
+)
+def test_a_range_is_said_in_words(measure: str, words: str) -> None:
+    assert MEASURES[measure].range == words
