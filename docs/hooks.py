@@ -47,5 +47,5 @@ def _list_of_pages(section: Section, folder: PurePosixPath) -> str:
         elif isinstance(child, Page) and child.file.src_uri != f"{folder}/index.md":
             title, about = summary(child.file.content_string, child.file.src_uri)
             link = PurePosixPath(child.file.src_uri).relative_to(folder)
-            items.append(f"- [{title}]({link})" + (f": {about}" if about else ""))
+            items.append(f"- [{child.title or title}]({link})" + (f": {about}" if about else ""))
     return "\n".join(items)

@@ -90,7 +90,9 @@ def flows() -> str:
     for own in FLOWS.values():
         facts = [f"Name: {code(own.name)}. Key in the warehouse: {code(own.id)}."]
         if own.openml:
-            facts.append(f"Runs of OpenML's flows {codes(own.openml)} are runs of it.")
+            facts.append(
+                f"Runs of OpenML's flow{'s' * (len(own.openml) > 1)} {codes(own.openml)} are runs of it."
+            )
         if own.requires:
             facts.append(f"It needs the package {code(own.requires)}.")
         if own.most_rows:
