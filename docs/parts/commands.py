@@ -10,7 +10,7 @@ from typing import Any
 
 from typer.main import get_command
 
-from docs.parts.markdown import code, codes, plain, preformatted, table
+from docs.parts.markdown import code, codes, first_paragraph, plain, preformatted, table
 from warehouse.support import errors
 
 PROGRAMS: Mapping[str, str] = {
@@ -65,13 +65,13 @@ def exit_codes() -> str:
 
 
 def _meaning(error: type[errors.HeadstartError]) -> str:
-    return plain(re.sub(r" \(exit code \d\)", "", inspect.getdoc(error) or "").split("\n\n")[0])
+    return plain(re.sub(r" \(exit code \d\)", "", first_paragraph(error.__doc__)))
 
 
-def _described(own: Any, path: str, level: int = 2) -> Iterator[str]:
+def _described(own: Any, path: str) -> Iterator[str]:
     subcommands: Mapping[str, Any] = getattr(own, "commands", {})
     if " " in path:
-        yield f"{'#' * level} {path}"
+        yield f"## {path}"
     prose, examples = _prose_and_examples(own.help or "")
     yield prose
     if examples:

@@ -49,14 +49,14 @@ def _kind(kind: pa.DataType) -> str:
 
 def measures() -> str:
     """Every measure that something is known of."""
-    common = table(["measure", "short names", "better", "range", "definition"], map(_measure, COMMON))
-    others = table(["measure", "short names", "better", "range", "definition"], map(_measure, OTHERS))
-    return f"## The usual ones\n\n{common}\n\n## The others of OpenML\n\n{others}"
+    header = ["measure", "definition", "better", "range", "short names"]
+    usual, others = (table(header, map(_measure, own)) for own in (COMMON, OTHERS))
+    return f"## The usual ones\n\n{usual}\n\n## The others of OpenML\n\n{others}"
 
 
 def _measure(own: Measure) -> tuple[str, ...]:
     better = "larger" if own.larger_is_better else "smaller"
-    return code(own.name), codes(own.aliases), better, own.range, plain(own.definition)
+    return code(own.name), plain(own.definition), better, own.range, codes(own.aliases)
 
 
 def metafeatures() -> str:
