@@ -40,7 +40,9 @@ def _commands() -> None:
 
 @app.command()
 def file(
-    path: Annotated[Path, typer.Argument(help="Run table: ARFF, CSV, TSV or Parquet.", show_default=False)],
+    path: Annotated[
+        Path, typer.Argument(metavar="FILE", help="Run table: ARFF, CSV, TSV or Parquet.", show_default=False)
+    ],
     flow: Annotated[
         str,
         typer.Option(
@@ -107,7 +109,10 @@ def _about_space(warehouse: "Warehouse", flow: str, *, is_declared: bool) -> Ite
 @app.command()
 def space(
     path: Annotated[
-        Path, typer.Argument(help="Search space: JSON, TOML, or the JSON of ConfigSpace.", show_default=False)
+        Path,
+        typer.Argument(
+            metavar="FILE", help="Search space: JSON, TOML, or the JSON of ConfigSpace.", show_default=False
+        ),
     ],
     flow: Annotated[
         str, typer.Option(help="Flow of the warehouse, e.g. 8353 or openml:8353.", show_default=False)
@@ -253,7 +258,9 @@ app.command()(status)
 
 @app.command()
 def metafeatures(
-    path: Annotated[str, typer.Argument(help="Dataset: a file, or openml:ID.", show_default=False)],
+    path: Annotated[
+        str, typer.Argument(metavar="FILE", help="Dataset: a file, or openml:ID.", show_default=False)
+    ],
     target: Annotated[str | None, typer.Option(help="Column to predict.", show_default=False)] = None,
     groups: Annotated[
         str | None,

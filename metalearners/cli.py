@@ -127,7 +127,8 @@ def evaluate(
 @app.command()
 def compare(
     files: Annotated[
-        list[Path], typer.Argument(help="Files that `evaluate --output` wrote, one per learner.")
+        list[Path],
+        typer.Argument(metavar="FILES", help="Files that `evaluate --output` wrote, one per learner."),
     ],
     by: Annotated[
         str,
@@ -197,7 +198,9 @@ def train(
 
 @app.command()
 def update(
-    model: Annotated[Path, typer.Argument(help="A model's folder; see `metalearners models`.")],
+    model: Annotated[
+        Path, typer.Argument(metavar="MODEL", help="A model's folder; see `metalearners models`.")
+    ],
     warehouse: WarehouseOption = None,
     quiet: QuietOption = False,
 ) -> None:
@@ -219,7 +222,7 @@ def update(
 
 @app.command(name="plot-latent")
 def plot_latent(
-    file: Annotated[Path, typer.Argument(help="The picture: PNG, SVG or PDF.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The picture: PNG, SVG or PDF.")],
     dataset: Annotated[
         str | None,
         typer.Option(

@@ -128,7 +128,12 @@ def query(
 @app.command()
 def export(
     destination: Annotated[
-        Path, typer.Argument(help="New directory; with --table a .csv or .parquet file.", show_default=False)
+        Path,
+        typer.Argument(
+            metavar="DESTINATION",
+            help="New directory; with --table a .csv or .parquet file.",
+            show_default=False,
+        ),
     ],
     table: Annotated[
         str | None, typer.Option(metavar="NAME", help="Only this table, into a file.", show_default=False)
