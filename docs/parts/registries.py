@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
 
 from docs.parts.markdown import code, codes, plain, table, value
 from ingest.flows import FLOWS
-from ingest.flows.pipelines import PREPROCESSORS, UNFIT, further_decisions
+from ingest.flows.pipelines import PREPROCESSOR_SUMMARIES, PREPROCESSORS, UNFIT, further_decisions
 from warehouse.configurations.parameters import Choice, Number
 from warehouse.measures import COMMON, OTHERS, Measure
 from warehouse.qualities import DEFAULT, GROUPS, QUALITIES, SELECTIONS
@@ -107,11 +107,11 @@ def flows() -> str:
 def preprocessors() -> str:
     """The preprocessors of features, with their hyperparameters."""
     rows = []
-    for name, hyperparameters in PREPROCESSORS.items():
+    for name, summary in PREPROCESSOR_SUMMARIES.items():
         unfit = [flow for flow, left_out in UNFIT.items() if name in left_out]
-        rows.append((code(name), codes(own.name for own in hyperparameters), codes(unfit)))
-    overview = table(["preprocessor", "hyperparameters", "not before"], rows)
-    every = _hyperparameters(own for values in PREPROCESSORS.values() for own in values)
+        rows.append((code(name), plain(summary), codes(unfit)))
+    overview = table(["preprocessor", "what it makes of the features", "never before"], rows)
+    every = _hyperparameters([own for values in PREPROCESSORS.values() for own in values])
     return f"{overview}\n\n### Their hyperparameters\n\n{every}"
 
 
@@ -133,9 +133,13 @@ def bibliography() -> str:
     return "\n".join(f"- **{short}**: {plain(full)}." for short, full in sorted(REFERENCES.items()))
 
 
-def _hyperparameters(owns: Iterable[Number | Choice]) -> str:
-    rows = [(code(own.name), *_range(own), value(own.default), _condition(own)) for own in owns]
-    return table(["hyperparameter", "values", "scale", "default", "where"], rows)
+def _hyperparameters(owns: Sequence[Number | Choice]) -> str:
+    header = ["hyperparameter", "values", "scale", "default"]
+    rows = [[code(own.name), *_range(own), value(own.default)] for own in owns]
+    if any(own.when for own in owns):
+        header.append("where")
+        rows = [[*row, _condition(own)] for row, own in zip(rows, owns, strict=True)]
+    return table(header, rows)
 
 
 def _range(own: Number | Choice) -> tuple[str, str]:

@@ -111,6 +111,23 @@ PREPROCESSORS: dict[str, tuple[Number | Choice, ...]] = {
 }
 """Preprocessor -> its hyperparameters, named PREPROCESSOR_NAME."""
 
+PREPROCESSOR_SUMMARIES = {
+    NO_PREPROCESSOR: "the features as they are",
+    "pca": "principal components that explain a share of the variance",
+    "ica": "independent components (FastICA)",
+    "svd": "singular vectors, without centring",
+    "nystroem": "features whose products approximate a kernel, from some of the rows",
+    "kitchen_sinks": "random features whose products approximate the RBF kernel (Rahimi and Recht 2007)",
+    "polynomial": "products of columns",
+    "percentile": "the columns that tell most of the class, a share of them",
+    "rates": "the columns that pass a test at a rate of errors",
+    "trees_selection": "the columns that extremely randomized trees use most",
+    "l1_selection": "the columns that a sparse linear model uses",
+    "agglomeration": "groups of columns that are alike, each as one",
+    "trees_embedding": "the leaves of random trees that a row falls into",
+}
+"""Preprocessor -> what it makes of the features."""
+
 _LEARNED_FEATURES = ("nystroem", "kitchen_sinks")
 """Expansions that stand for a kernel; auto-sklearn refuses them to what is not linear."""
 _EXPANSIONS = (*_LEARNED_FEATURES, "polynomial")

@@ -44,7 +44,7 @@ Acquisition = Callable[[Prediction, Situation], Floats]
 
 
 def improvement(predicted: Prediction, situation: Situation) -> Floats:
-    """`expected_improvement` over the score to beat."""
+    """Expected improvement over the score to beat (Jones, Schonlau and Welch 1998)."""
     return expected_improvement(predicted.mean, _std(predicted), situation.best, situation.xi)
 
 
@@ -64,8 +64,8 @@ def expected_improvement(mean: Floats, std: Floats, best: float, xi: float = XI)
 
 
 def improvement_per_second(predicted: Prediction, situation: Situation) -> Floats:
-    """Expected improvement over log(1 + t), as SMAC's EIPS weighs time: ten times as long is not ten times
-    worse."""
+    """Expected improvement over log(1 + t), t the predicted seconds of a trial: ten times as long is not ten
+    times worse (SMAC's EIPS)."""
     per_second: Floats = improvement(predicted, situation) / _log_time(situation)
     return per_second
 
@@ -82,18 +82,21 @@ def probability_of_improvement(predicted: Prediction, situation: Situation) -> F
 
 
 def upper_confidence_bound(predicted: Prediction, situation: Situation) -> Floats:  # noqa: ARG001
-    """m + kappa s (Srinivas and others 2010)."""
+    """Mean plus kappa standard deviations, m + kappa s (Srinivas and others 2010)."""
     bound: Floats = predicted.mean + KAPPA * _std(predicted)
     return bound
 
 
 def value(predicted: Prediction, situation: Situation) -> Floats:  # noqa: ARG001
-    """v, the prediction itself: the criterion where a high quantile is predicted (thesis, section 5.3)."""
+    """The prediction itself, v: the criterion where a high quantile is predicted (thesis, section 5.3)."""
     return predicted.mean
 
 
 def value_per_second(predicted: Prediction, situation: Situation) -> Floats:
-    """(v - c) / log t (thesis, equation 5.2), with log(1 + t), positive below a second, too."""
+    """Prediction above that of a usual candidate over log time, (v - c) / log(1 + t) (thesis, equation 5.2).
+
+    The thesis has log t, which is negative below a second.
+    """
     usual = np.median(predicted.mean) if situation.usual is None else situation.usual
     per_second: Floats = (predicted.mean - usual) / _log_time(situation)
     return per_second

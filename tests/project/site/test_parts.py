@@ -14,7 +14,7 @@ from docs.parts.commands import PROGRAMS, options_of, program
 from docs.parts.learning import learner_classes
 from docs.parts.markdown import fields_of
 from ingest.flows import FLOWS
-from ingest.flows.pipelines import PREPROCESSORS
+from ingest.flows.pipelines import PREPROCESSOR_SUMMARIES, PREPROCESSORS
 from metalearners import LEARNERS
 from recommend.bo.acquisition import ACQUISITIONS
 from recommend.bo.selection import STRATEGIES
@@ -86,6 +86,7 @@ def test_every_flow_is_there_with_its_hyperparameters() -> None:
 def test_every_decision_of_preprocessing_is_there() -> None:
     names = [own.name for hyperparameters in PREPROCESSORS.values() for own in hyperparameters]
     assert missing([*PREPROCESSORS, *names], "reference/preprocessing.md") == []
+    assert set(PREPROCESSOR_SUMMARIES) == set(PREPROCESSORS)
 
 
 @pytest.mark.parametrize("name", LEARNERS)
