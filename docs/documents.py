@@ -51,7 +51,7 @@ DOCUMENTS: Mapping[str, Document] = {
     "recommend/papers.md": Document(
         "explanation/papers.md", "Each equation, algorithm, table and figure of five papers in the code."
     ),
-    "README.md": Document("project/readme.md", "Headstart on one page, with its figures."),
+    "README.md": Document("project/readme.md", "What Headstart does, what comes out, and how good it is."),
     "CONTRIBUTING.md": Document(
         "project/contributing.md", "Architecture, words, guarantees, and how to add a part."
     ),
