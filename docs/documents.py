@@ -61,7 +61,7 @@ DOCUMENTS: Mapping[str, Document] = {
 
 _PICTURES = frozenset({".png", ".svg", ".jpg"})
 _LINK = r"(?P<image>!?)\[(?P<text>(?:[^\[\]]|\[[^\]]*\])*)\]\((?P<target>[^)\s]+)\)"
-_CODE = r"^(?P<fence>```|~~~).*?^(?P=fence)[ \t]*$|(?P<ticks>`+)(?!`).*?(?P=ticks)"
+_CODE = r"^(?P<fence>```|~~~).*?^(?P=fence)[ \t]*$|(?P<ticks>`+)(?!`)(?:(?!\n\n).)*?(?P=ticks)"
 _LINK_OR_CODE = re.compile(f"{_CODE}|{_LINK}", re.MULTILINE | re.DOTALL)
 
 
@@ -92,14 +92,16 @@ def links(markdown: str) -> Iterator[Link]:
 
 @cache
 def pictures() -> dict[str, str]:
-    """Picture that one of `DOCUMENTS` shows or links to -> its place on the site."""
+    """Picture outside of `PAGES` that a page shows or links to -> its place on the site."""
+    written = (path.relative_to(ROOT).as_posix() for path in (ROOT / PAGES).rglob("*.md"))
     shown = {
         _joined(source, link.target)
-        for source in DOCUMENTS
+        for source in (*DOCUMENTS, *written)
         for link in links((ROOT / source).read_text(encoding="utf-8"))
         if PurePosixPath(link.target).suffix in _PICTURES and not link.is_external
     }
-    return {picture: f"pictures/{picture}" for picture in sorted(shown)}
+    outside = {picture for picture in shown if not PurePosixPath(picture).is_relative_to(PAGES)}
+    return {picture: f"pictures/{picture}" for picture in sorted(outside)}
 
 
 def with_links_of_site(markdown: str, page: str) -> str:

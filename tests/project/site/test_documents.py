@@ -54,6 +54,7 @@ def test_documents_that_are_shown_exist_and_have_places_of_their_own() -> None:
             "![a](../pictures/metalearners/pictures/starter.png)",
         ),
         ("`[a](ranges.py)`", "how-to/other-tools.md", "`[a](ranges.py)`"),
+        ("a ` tick\n\n[a](ranges.py) `", "how-to/other-tools.md", "a ` tick\n\na `"),
         ("```\n[a](ranges.py)\n```", "how-to/other-tools.md", "```\n[a](ranges.py)\n```"),
         ("``` python\nx[0](y)\n```\n[a](ranges.py)", "how-to/other-tools.md", "``` python\nx[0](y)\n```\na"),
     ],
