@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -14,14 +14,16 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 import typer
 
+from warehouse import verification
 from warehouse.options import WarehouseOption
 from warehouse.schema import TABLES
 from warehouse.store import Warehouse
 from warehouse.support import console
 from warehouse.support.console import JsonOption
 from warehouse.support.errors import BadOption, Failed, UnknownName
+from warehouse.verification import Finding
 
-app = console.new_app("Look into a warehouse of runs, copy it, and merge another into it.")
+app = console.new_app("Look into a warehouse of runs, copy and check it, and merge another into it.")
 
 VersionOption = Annotated[
     int | None,
@@ -188,6 +190,85 @@ def merge(
         return
     print(f"{other}: {console.rows_written(commit.added, commit.changed)}")
     print(f"warehouse version {commit.version}")
+
+
+@app.command()
+def verify(
+    warehouse: WarehouseOption = None,
+    deep: Annotated[bool, typer.Option("--deep", help="Read every byte and compare checksums.")] = False,
+    output: JsonOption = "table",
+) -> None:
+    """Look for damage: lost, foreign and altered files, gaps in logs, commits that were taken away.
+
+    The exit code is 1 if there is any. Jobs that write need not be stopped.
+
+    Example: warehouse verify --deep
+    """
+    console.check_format(output)
+    found = Warehouse.verify(warehouse, deep=deep)
+    if output == "json":
+        print(verification.to_json(found))
+    else:
+        _print_findings(found.findings)
+        print(
+            f"version {found.version}: {found.files:,} files with {found.bytes / 1e6:,.1f} MB "
+            f"{'read' if deep else 'looked at'} in {found.seconds:.1f} s, "
+            + (f"{len(found.damage)} damaged" if found.damage else "no damage")
+        )
+    if found.damage:
+        raise typer.Exit(1)
+
+
+@app.command()
+def repair(warehouse: WarehouseOption = None) -> None:
+    """Mend what `verify --deep` finds, as far as what was committed is still there in some form.
+
+    Logs and the record of commits are written again. Rows of a damaged file come from older files that had
+    them; the file is moved to the folder `damaged`, and what is missing is named.
+
+    Example: warehouse repair --warehouse runs/
+    """
+    done = Warehouse.repair(warehouse)
+    for path in done.mended:
+        print(f"mended   {path}")
+    for one in done.damaged:
+        commit = "" if one.version is None else f", of version {one.version}"
+        print(f"damaged  {one.path}: {one.rows:,} rows of {one.table}{commit}")
+    for table, rows in done.recovered.items():
+        held = sum(one.rows for one in done.damaged if one.table == table)
+        print(f"{table}: {rows:,} of these {held:,} rows came from older files; ingest again what is missing")
+    left = [finding for finding in done.findings if finding.is_damage]
+    _print_findings(left)
+    if not (done.mended or done.damaged or left):
+        print("nothing was damaged")
+    print(f"warehouse version {done.version}")
+    if left:
+        raise typer.Exit(1)
+
+
+@app.command()
+def restore(
+    version: Annotated[int, typer.Option("--version", metavar="N", help="The version to go back to.")],
+    warehouse: WarehouseOption = None,
+) -> None:
+    """Make an older version's content the newest, as one more commit; what came after stays in the history.
+
+    Example: warehouse restore --version 12 --warehouse runs/
+    """
+    store = Warehouse.open(warehouse)
+    store.restore(version)
+    print(f"warehouse version {store.version}, with the content of version {version}")
+
+
+def _print_findings(findings: Sequence[Finding]) -> None:
+    """Print what was found a line each, the first of each kind with what to do."""
+    advised = set()
+    for one in findings:
+        commit = "" if one.version is None else f" (version {one.version})"
+        advice = "" if one.advice in advised else f"; {one.advice}"
+        advised.add(one.advice)
+        word = "damage" if one.is_damage else "note  "
+        print(f"{word}  {one.path}{commit}: {one.message}{advice}")
 
 
 def _print_info(summary: dict[str, Any]) -> None:

@@ -6,14 +6,16 @@ log's first v + 1 entries leave (https://github.com/delta-io/delta/blob/master/P
 
 import json
 import re
-from pathlib import Path
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
 from urllib.parse import unquote
 
 import pyarrow as pa
 from deltalake import DeltaTable, Schema, WriterProperties, write_deltalake
 
 from warehouse.schema import Table
-from warehouse.support.errors import UnusableWarehouse
+from warehouse.support.errors import UnusableWarehouse, one_line
 from warehouse.support.files import write_text
 
 # A model may ask for the version it was trained on years later: no log entry and no file ever expires.
@@ -30,6 +32,8 @@ _SMALL_FILES = 64
 
 # deltalake 1.6 turns paths into URLs and decodes some twice: with these in a path it panics or goes astray.
 _UNUSABLE_IN_PATH = re.compile(r"[\[\]|^\\\x00-\x1f]|%[0-9A-Fa-f]{2}")
+
+_LOG_ENTRY = re.compile(r"\d{20}\.json")
 
 
 def check_path(path: Path) -> None:
@@ -73,7 +77,88 @@ def files(folder: Path, table: DeltaTable) -> list[str]:
     The log's paths are URL-encoded; `DeltaTable.file_uris` encodes the folder as well, beyond recognition.
     """
     paths = pa.table(table.get_add_actions(flatten=True))["path"].to_pylist()
-    return [str(folder / unquote(path)) for path in paths]
+    return [str(folder / plain_path(path)) for path in paths]
+
+
+@dataclass(frozen=True)
+class LogEntry:
+    """One entry of a table's log: what made one Delta version of the one before it."""
+
+    version: int
+    path: Path
+    added: tuple[str, ...]  # paths of Parquet files, from the table's folder
+    removed: tuple[str, ...]
+    restores: bool  # whether it took the table back to an earlier version
+
+
+def log_entry_path(folder: Path, version: int) -> Path:
+    """Where the log of the table in `folder` holds what made Delta version `version`."""
+    return folder / "_delta_log" / f"{version:020}.json"
+
+
+def log_versions(folder: Path) -> list[int]:
+    """Delta versions whose entries are in the log, in order; none where there is no log."""
+    log = folder / "_delta_log"
+    names = [path.name for path in log.iterdir()] if log.is_dir() else []
+    return sorted(int(name.removesuffix(".json")) for name in names if is_log_entry(name))
+
+
+def is_log_entry(name: str) -> bool:
+    """Whether a file of a log with this name is an entry."""
+    return _LOG_ENTRY.fullmatch(name) is not None
+
+
+def active_files(folder: Path, version: int) -> set[str]:
+    """Parquet files, from the table's folder, that make up a Delta version; read from the log alone.
+
+    Raises as `log_entries`.
+    """
+    active: set[str] = set()
+    for entry in log_entries(folder, -1, version):
+        active = (active - set(entry.removed)) | set(entry.added)
+    return active
+
+
+def log_entries(folder: Path, after: int, until: int) -> Iterator[LogEntry]:
+    """The entries of the log that made the Delta versions after `after` up to `until`, oldest first.
+
+    Raises:
+        OSError: an entry is missing.
+        ValueError: an entry is damaged, as one is that a power cut left empty.
+    """
+    for version in range(after + 1, until + 1):
+        path = log_entry_path(folder, version)
+        try:
+            actions = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+            added, removed = (
+                tuple(plain_path(action[kind]["path"]) for action in actions if kind in action)
+                for kind in ("add", "remove")
+            )
+            restores = any(action.get("commitInfo", {}).get("operation") == "RESTORE" for action in actions)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"{path} is damaged ({one_line(error)}); `warehouse repair` may help") from error
+        if not actions:
+            raise ValueError(f"{path} is empty; `warehouse repair` may help")
+        yield LogEntry(version, path, added, removed, restores)
+
+
+def checkpoint_files(folder: Path, version: int) -> list[Path]:
+    """Files with the state of the table at a Delta version, which make the log before it quicker to read."""
+    log = folder / "_delta_log"
+    found = sorted(log.glob(f"{version:020}.checkpoint*.parquet"))
+    return [*found, log / "_last_checkpoint"] if found else []
+
+
+def plain_path(path: str) -> str:
+    """A path of a log as it is on disk, from the table's folder.
+
+    Raises:
+        ValueError: it leads out of the folder.
+    """
+    plain = unquote(path)
+    if PurePosixPath(plain).is_absolute() or ".." in PurePosixPath(plain).parts or "://" in plain:
+        raise ValueError(f"its log names a file outside of its folder: {plain!r}")
+    return plain
 
 
 def columns(table: DeltaTable) -> pa.Schema:

@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Self
 
@@ -27,12 +28,20 @@ class CommitHistory:
 
     @classmethod
     def read(cls, path: Path) -> Self:
-        """All commits so far; the newest Delta version of `ingests` is the truth."""
+        """All commits so far; the newest Delta version of `ingests` is the truth.
+
+        Raises:
+            DeltaError, OSError, ValueError: the record is damaged.
+        """
         folder = path / "ingests"
         files = delta.files(folder, delta.open_version(folder))
         schema = TABLES["ingests"].schema
         parts = [pq.read_table(file, partitioning=None).cast(schema) for file in files]
-        return cls(path, pa.concat_tables([schema.empty_table(), *parts]).sort_by("version"))
+        ingests = pa.concat_tables([schema.empty_table(), *parts]).sort_by("version")
+        # An entry of the log that is empty is nothing to deltalake, and its commit would not be missed.
+        if ingests["version"].to_pylist() != list(range(1, len(ingests) + 1)):
+            raise ValueError("the record of commits has a gap; `warehouse repair` may help")
+        return cls(path, ingests)
 
     @property
     def version(self) -> int:
@@ -60,6 +69,28 @@ class CommitHistory:
                 f"{self.path} is an export that has no content of version {self.version} any more"
             )
         return {str(name): int(version) for name, version in json.loads(recorded).items()}
+
+    def all_delta_versions(self, table: str) -> set[int]:
+        """Delta versions that a data table has had in the versions recorded here."""
+        recorded = (json.loads(tables) for tables in self.ingests["tables"].to_pylist() if tables is not None)
+        return {int(tables[table]) for tables in recorded if table in tables}
+
+    def next_record(self, source: str, delta_versions: Mapping[str, int], *, about: list[str]) -> pa.Table:
+        """The record of a commit after these that brings no rows from outside, `about` what makes its id."""
+        now = datetime.now(UTC)
+        digest = hashlib.sha256(json.dumps([self.fingerprint, source, about]).encode())
+        record = {
+            "ingest": digest.hexdigest()[:16],
+            "version": self.version + 1,
+            "source": source,
+            "location": ", ".join(about),
+            "started": now,
+            "finished": now,
+            "added": "{}",
+            "changed": "{}",
+            "tables": json.dumps(dict(delta_versions)),
+        }
+        return pa.Table.from_pylist([record], schema=TABLES["ingests"].schema)
 
     def with_only_newest_content(self, delta_versions: Mapping[str, int]) -> pa.Table:
         """The record for a copy that holds the newest version alone, at `delta_versions`."""

@@ -18,14 +18,17 @@ import pyarrow as pa
 from deltalake.exceptions import DeltaError
 from filelock import FileLock, Timeout
 
-from warehouse import delta, merging, queries
+from warehouse import delta, manifests, merging, queries, restoring, verification
+from warehouse import repair as repairing
 from warehouse.history import CommitHistory
 from warehouse.queries import RunTable
+from warehouse.repair import Repair
 from warehouse.rows import conform
 from warehouse.schema import TABLES
 from warehouse.snapshot import Parameters, Snapshot
 from warehouse.support.errors import Failed, UnusableWarehouse, one_line
 from warehouse.support.paths import data_directory
+from warehouse.verification import Verification
 from warehouse.writing import Commit, append_ingests, commit
 
 STARTER = Path(__file__).resolve().parent / "starter"
@@ -188,6 +191,26 @@ class Warehouse:
         self._move_to(done.version)
         return done
 
+    @classmethod
+    def verify(cls, path: str | Path | None = None, *, deep: bool = False) -> Verification:
+        """Damage to a warehouse, also to one that can't be opened; see `warehouse.verification.verify`."""
+        return verification.verify(_folder(path) or user_directory(), deep=deep)
+
+    @classmethod
+    def repair(cls, path: str | Path | None = None) -> Repair:
+        """Mend a damaged warehouse, also one that can't be opened; see `warehouse.repair.repair`."""
+        folder = _folder(path) or user_directory()
+        verification.verify(folder)  # refuses what is no warehouse before anything is made in it
+        with _failing(f"cannot repair {folder}"), _locked(folder):
+            return repairing.repair(folder)
+
+    def restore(self, version: int) -> None:
+        """Make an older version's content the newest; see `warehouse.restoring.restore`."""
+        self._refuse_if_read_only()
+        with _failing(f"cannot write to {self.path}"), _locked(self.path):
+            restoring.restore(self.path, version)
+        self._move_to(None)
+
     def export(self, destination: str | Path) -> Self:
         """A copy of this version in as few and small files as possible; returns the copy.
 
@@ -201,13 +224,17 @@ class Warehouse:
             target.parent.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryDirectory(dir=target.parent, prefix=".export-") as scratch:
                 copy = Path(scratch) / target.name
-                _make(copy)
                 self._copy_content(copy)
-                (copy / _LOCK).unlink(missing_ok=True)
                 copy.rename(target)  # onto an empty directory at most: what another process wrote there stays
         return self.open(target)
 
     def _copy_content(self, copy: Path) -> None:
+        if not self.version:
+            _make(copy)
+            (copy / _LOCK).unlink(missing_ok=True)
+            return
+        copy.mkdir()
+        _make_tables(copy)
         versions = {}
         for name in self._snapshot.versions:
             table = delta.open_version(copy / name)
@@ -215,11 +242,17 @@ class Warehouse:
             if rows.num_rows:
                 delta.append(table, rows)
             versions[name] = table.version()
-        if self.version:
-            append_ingests(copy, self._history.with_only_newest_content(versions))
+        append_ingests(copy, self._history.with_only_newest_content(versions))
 
     def _move_to(self, version: int | None) -> None:
+        # Read first: a commit that another process makes meanwhile has its record before its manifest.
+        promised = max(manifests.versions(self.path), default=0)
         history = CommitHistory.read(self.path)
+        if history.version < promised:
+            raise UnusableWarehouse(
+                f"the warehouse at {self.path} has lost the record of version {promised};"
+                " `warehouse repair` brings it back"
+            )
         self._history = history if version is None else history.until(version)
         self._snapshot = Snapshot(self.path, self._history.delta_versions(), self._history.ingests)
 
@@ -269,16 +302,27 @@ def _make(folder: Path) -> None:
     delta.check_path(folder)
     if folder.exists() and not folder.is_dir():
         raise UnusableWarehouse(f"a warehouse is a directory, and {folder} is a file; choose another path")
-    if folder.is_dir() and not {entry.name for entry in folder.iterdir()} <= {*TABLES, _LOCK}:
+    if folder.is_dir() and not {entry.name for entry in folder.iterdir()} <= {
+        *TABLES,
+        _LOCK,
+        manifests.FOLDER,
+    }:
         raise UnusableWarehouse(
             f"{folder} holds other files; choose a new or empty directory for a warehouse"
         )
     with _failing(f"cannot make a warehouse at {folder}"):
         folder.mkdir(parents=True, exist_ok=True)
         with _locked(folder):
-            # `ingests` comes last in TABLES: its presence is what makes the directory a warehouse.
-            for name, table in TABLES.items():
-                delta.create(folder / name, table)
+            _make_tables(folder)
+            if manifests.newest(folder) is None:
+                parts = [manifests.written(folder, name, -1, 0) for name in TABLES]
+                manifests.manifest(0, "", None, parts).write(folder)
+
+
+def _make_tables(folder: Path) -> None:
+    # `ingests` comes last in TABLES: its presence is what makes the directory a warehouse.
+    for name, table in TABLES.items():
+        delta.create(folder / name, table)
 
 
 @contextmanager
@@ -295,7 +339,7 @@ def _locked(folder: Path) -> Iterator[None]:
 def _failing(what: str) -> Iterator[None]:
     try:
         yield
-    except (DeltaError, OSError) as error:
+    except (DeltaError, OSError, ValueError) as error:
         raise Failed(f"{what}: {one_line(error)}") from error
 
 

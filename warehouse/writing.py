@@ -1,6 +1,7 @@
 """One commit: all of its rows become visible at once, or none do."""
 
 import json
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -9,10 +10,13 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 
-from warehouse import delta
+from warehouse import delta, manifests
 from warehouse.history import CommitHistory, ingest_id
 from warehouse.rows import Difference, compare
 from warehouse.schema import PROVENANCE, TABLES
+from warehouse.support.errors import Failed
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -66,11 +70,30 @@ def commit(
 
 
 def append_ingests(path: Path, ingests: pa.Table) -> None:
-    """Record commits: the moment from which readers see them."""
+    """Record commits: the moment from which readers see them.
+
+    What they wrote is on disk before that, so that a power cut can't leave a record without its rows; the
+    record and its manifest are on disk when this returns.
+
+    Raises:
+        OSError, DeltaError: the disk refuses; nothing is committed.
+    """
+    newest = ingests.slice(len(ingests) - 1).to_pylist()[0]
+    previous = manifests.newest(path)
+    parts = [
+        manifests.written(path, name, manifests.covered(previous, name), version)
+        for name, version in json.loads(newest["tables"]).items()
+    ]
     table = delta.open_version(path / "ingests")
     # Before, not after: once the record is written, nothing may fail any more.
     delta.compact_if_scattered(table)
     delta.append(table, ingests)
+    try:
+        covered = manifests.covered(previous, "ingests")
+        parts.append(manifests.written(path, "ingests", covered, table.version()))
+        manifests.manifest(newest["version"], newest["ingest"], previous, parts).write(path)
+    except (Failed, OSError, ValueError) as error:
+        logger.warning("version %d is written, but its checksums are not: %s", newest["version"], error)
 
 
 def _apply(

@@ -4,6 +4,7 @@ Typer parses; this module decides how a failure looks to the user: one line on s
 wrong, exit code 2 for bad input and 1 for failed work, a traceback only with `--debug`.
 """
 
+import io
 import logging
 import os
 import shutil
@@ -20,6 +21,7 @@ import typer
 from typer.core import TyperGroup
 
 from warehouse.support.errors import BadOption, HeadstartError, UnknownName, one_line
+from warehouse.support.text import printable
 
 JsonOption = Annotated[str, typer.Option("--format", metavar="table|json", help="How to print the result.")]
 _PACKAGES = ("ingest", "metalearners", "recommend", "warehouse")
@@ -215,6 +217,9 @@ def main(app: typer.Typer) -> None:
         if signal.getsignal(number) is signal.SIG_DFL:  # else somebody, such as nohup, wants otherwise
             signal.signal(number, signal.default_int_handler)
     arguments = sys.argv[1:]
+    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.isatty():
+        encoding = sys.stdout.encoding
+        sys.stdout = _Terminal(sys.stdout.detach(), encoding=encoding, line_buffering=True)
     debug = "--debug" in arguments
     arguments = [argument for argument in arguments if argument != "--debug"]
     if arguments == ["--version"]:
@@ -240,6 +245,13 @@ def main(app: typer.Typer) -> None:
         sys.exit(result if isinstance(result, int) else 0)
 
 
+class _Terminal(io.TextIOWrapper):
+    """Standard output that people look at: names from outside can't act on the terminal."""
+
+    def write(self, text: str) -> int:
+        return super().write(printable(text))
+
+
 def _message(error: Exception) -> str:
     text = _formatted(error)
     if not isinstance(error, HeadstartError) and not hasattr(error, "format_message"):
@@ -253,5 +265,5 @@ def _formatted(error: Exception) -> str:
 
 
 def _fail(message: str, code: int) -> None:
-    print(f"error: {message}", file=sys.stderr)
+    print(f"error: {printable(message)}", file=sys.stderr)
     sys.exit(code)

@@ -3,8 +3,8 @@
 import contextlib
 import json
 import os
-import shutil
-import threading
+import secrets
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -33,24 +33,51 @@ def write_text(path: str | Path, text: str) -> None:
 def write_bytes(path: str | Path, content: bytes) -> None:
     """Write `content` to `path`; if that fails, what was there before is still there.
 
-    A symbolic link is followed, and a file that is replaced keeps its permissions.
+    The content is on disk when this returns. A symbolic link is followed, and a file that is replaced keeps
+    its permissions.
 
     Raises:
         Failed: the file can't be written.
     """
     target = Path(os.path.realpath(path))
-    # A pipe or a device is written to, not replaced.
-    replaces = target.is_file() or not target.exists()
-    # The name does not depend on the file's, which may be as long as names can be.
-    written = target.with_name(f".{os.getpid()}.{threading.get_ident()}") if replaces else target
     try:
-        written.write_bytes(content)
-        if replaces:
-            if target.exists():
-                shutil.copymode(target, written)
-            written.replace(target)
+        if target.exists() and not target.is_file():
+            target.write_bytes(content)  # a pipe or a device is written to, not replaced
+        else:
+            _replace(target, content)
     except OSError as error:
-        if replaces:
-            with contextlib.suppress(OSError):
-                written.unlink(missing_ok=True)
         raise Failed(f"{path} can't be written: {error.strerror or error}") from error
+
+
+def _replace(target: Path, content: bytes) -> None:
+    mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
+    # Nobody can guess the name and put a link there. It does not depend on the file's, which may be as long
+    # as names can be.
+    written = target.with_name(f".{secrets.token_hex(8)}")
+    handle = os.open(written, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666 if mode is None else mode)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            if mode is not None:
+                os.fchmod(file.fileno(), mode)  # whatever the umask takes away
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        written.replace(target)
+    except OSError:
+        with contextlib.suppress(OSError):
+            written.unlink(missing_ok=True)
+        raise
+    sync_directory(target.parent)
+
+
+def sync_directory(folder: Path) -> None:
+    """Bring to the disk which files a directory has; what was renamed stays renamed after a power cut.
+
+    Raises:
+        OSError: the disk refuses.
+    """
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,164 @@
+"""After a repair everything is back that was committed and still there; what is not is named."""
+
+import shutil
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from tests.warehouse.worlds import runs
+from warehouse import delta, manifests
+from warehouse.store import Warehouse
+from warehouse.support.errors import Failed, UnusableWarehouse
+
+
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Four commits; the third changes what the first one wrote."""
+    warehouse = Warehouse.create(tmp_path_factory.mktemp("repair") / "warehouse")
+    warehouse.write(runs(name="a"), source="test")
+    warehouse.write(runs(name="b"), source="test")
+    warehouse.write(runs(name="a", accuracies={"openml:1": 0.8}), source="test")
+    warehouse.write(runs(name="c"), source="test")
+    return warehouse.path
+
+
+@pytest.fixture
+def warehouse(template: Path, tmp_path: Path) -> Warehouse:
+    """One of its own for each test."""
+    return Warehouse.open(shutil.copytree(template, tmp_path / "warehouse"))
+
+
+def values(path: Path) -> dict[str, float]:
+    rows = Warehouse.open(path).sql("SELECT setup, value FROM evaluations JOIN runs USING (run)")
+    return dict(zip(rows["setup"].str[-1], rows["value"], strict=True))
+
+
+def file_of(warehouse: Warehouse, table: str, version: int) -> Path:
+    """The file that the Delta version of a table added."""
+    (entry,) = delta.log_entries(warehouse.path / table, version - 1, version)
+    (file,) = entry.added
+    return warehouse.path / table / file
+
+
+def test_a_warehouse_without_damage_stays_as_it_is(warehouse: Warehouse) -> None:
+    done = Warehouse.repair(warehouse.path)
+    assert (done.version, done.mended, done.damaged, done.findings) == (4, [], [], [])
+    assert Warehouse.open(warehouse.path).fingerprint == warehouse.fingerprint
+
+
+def test_logs_and_the_record_of_commits_come_back_byte_by_byte(warehouse: Warehouse) -> None:
+    wanted = {path: path.read_bytes() for path in warehouse.path.rglob("_delta_log/*.json")}
+    wanted |= {path: path.read_bytes() for path in (warehouse.path / "ingests").glob("*.parquet")}
+    for place, path in enumerate(wanted):
+        path.write_bytes(b"") if place % 2 else path.unlink()
+    done = Warehouse.repair(warehouse.path)
+    assert sorted(done.mended) == sorted(str(path.relative_to(warehouse.path)) for path in wanted)
+    assert {path: path.read_bytes() for path in wanted} == wanted
+    assert (done.version, done.damaged, done.findings) == (4, [], [])
+
+
+def test_a_lost_record_of_the_newest_commit_comes_back(warehouse: Warehouse) -> None:
+    delta.log_entry_path(warehouse.path / "ingests", 4).unlink()
+    assert Warehouse.repair(warehouse.path).version == 4
+    assert Warehouse.open(warehouse.path).fingerprint == warehouse.fingerprint
+
+
+def test_rows_of_all_commits_but_the_damaged_one_come_back(warehouse: Warehouse) -> None:
+    damaged = file_of(warehouse, "evaluations", 2)
+    damaged.write_bytes(damaged.read_bytes()[:-1] + b"x")
+    done = Warehouse.repair(warehouse.path)
+    assert [(one.table, one.rows, one.version) for one in done.damaged] == [("evaluations", 1, 2)]
+    assert not [one for one in done.findings if one.is_damage]
+    assert [one.kind for one in done.findings] == ["lost"]
+    assert values(warehouse.path) == {"a": 0.8, "c": 0.9}
+    assert (warehouse.path / "damaged" / damaged.relative_to(warehouse.path)).exists()
+
+
+def test_a_row_whose_change_is_lost_is_again_what_it_was_before(warehouse: Warehouse) -> None:
+    file_of(warehouse, "evaluations", 3).unlink()
+    done = Warehouse.repair(warehouse.path)
+    assert done.recovered == {"evaluations": 1}
+    assert values(warehouse.path) == {"a": 0.9, "b": 0.9, "c": 0.9}
+
+
+def test_rows_of_a_lost_compacted_file_come_from_the_files_that_it_was_made_of(
+    warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(delta, "_SMALL_FILES", 2)
+        warehouse.write(runs(name="d"), source="test")
+    whole = warehouse.sql("SELECT * FROM runs ORDER BY run")
+    version = delta.open_version(warehouse.path / "runs").version()
+    (compacted,) = delta.active_files(warehouse.path / "runs", version)
+    (warehouse.path / "runs" / compacted).write_bytes(b"")
+    assert Warehouse.repair(warehouse.path).recovered == {"runs": 4}
+    pd.testing.assert_frame_equal(
+        Warehouse.open(warehouse.path).sql("SELECT * FROM runs ORDER BY run"), whole
+    )
+
+
+def test_what_was_lost_can_be_written_again(warehouse: Warehouse) -> None:
+    file_of(warehouse, "runs", 2).unlink()
+    Warehouse.repair(warehouse.path)
+    again = Warehouse.open(warehouse.path)
+    assert again.write(runs(name="b"), source="test").added["runs"] == 1
+    assert Warehouse.verify(warehouse.path, deep=True).damage == []
+
+
+def test_what_a_power_cut_left_of_an_unfinished_commit_goes(warehouse: Warehouse) -> None:
+    """The newest log entries may be empty where the disk had not got their content yet."""
+    for table in ("runs", "ingests"):
+        folder = warehouse.path / table
+        delta.log_entry_path(folder, delta.open_version(folder).version() + 1).write_bytes(b"")
+    done = Warehouse.repair(warehouse.path)
+    assert (done.version, len(done.mended), done.findings) == (4, 2, [])
+    assert Warehouse.open(warehouse.path).write(runs(name="d"), source="test").version == 5
+
+
+def test_a_write_to_a_damaged_log_is_refused_and_names_the_repair(warehouse: Warehouse) -> None:
+    folder = warehouse.path / "runs"
+    delta.log_entry_path(folder, delta.open_version(folder).version() + 1).write_bytes(b"")
+    with pytest.raises(Failed, match=r"json is empty; `warehouse repair` may help"):
+        warehouse.write(runs(name="d"), source="test")
+    assert Warehouse.repair(warehouse.path).version == 4
+    assert warehouse.write(runs(name="d"), source="test").version == 5
+
+
+def test_damaged_manifests_are_written_anew(warehouse: Warehouse) -> None:
+    manifests.path_of(warehouse.path, 2).write_bytes(b"{}")
+    assert Warehouse.repair(warehouse.path).findings == []
+    assert manifests.versions(warehouse.path) == [4]
+    warehouse.write(runs(name="d"), source="test")
+    assert Warehouse.verify(warehouse.path, deep=True).findings == []
+
+
+def test_a_warehouse_without_manifests_gets_them(warehouse: Warehouse) -> None:
+    shutil.rmtree(warehouse.path / manifests.FOLDER)
+    assert [one.kind for one in Warehouse.verify(warehouse.path).findings] == ["unprotected"]
+    assert Warehouse.repair(warehouse.path).findings == []
+
+
+def test_a_record_of_commits_without_any_copy_is_not_guessed(warehouse: Warehouse) -> None:
+    shutil.rmtree(warehouse.path / manifests.FOLDER)
+    delta.log_entry_path(warehouse.path / "ingests", 2).write_bytes(b"")
+    with pytest.raises(Failed, match=r"the record of commits of .* can't be mended"):
+        Warehouse.repair(warehouse.path)
+
+
+def test_an_older_version_becomes_the_newest_and_the_history_stays(warehouse: Warehouse) -> None:
+    warehouse.restore(2)
+    assert warehouse.version == 5
+    assert values(warehouse.path) == {"a": 0.9, "b": 0.9}
+    assert Warehouse.open(warehouse.path, version=4).version == 4
+    assert Warehouse.verify(warehouse.path, deep=True).findings == []
+    warehouse.restore(4)
+    assert values(warehouse.path) == {"a": 0.8, "b": 0.9, "c": 0.9}
+
+
+def test_a_version_that_needs_a_damaged_file_is_not_restored(warehouse: Warehouse) -> None:
+    file_of(warehouse, "runs", 1).write_bytes(b"")
+    with pytest.raises(UnusableWarehouse, match=r"version 2 of .* needs runs/.*, which is damaged"):
+        warehouse.restore(2)
+    with pytest.raises(UnusableWarehouse, match="has no version 9; it has 0 to 4"):
+        warehouse.restore(9)

@@ -1,0 +1,168 @@
+"""Damage is found wherever it is, and nothing else is called damage."""
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.warehouse.worlds import runs
+from warehouse import delta, manifests
+from warehouse.store import STARTER, Warehouse
+from warehouse.support.errors import UnusableWarehouse
+from warehouse.verification import Finding
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A warehouse of three commits, the last of which replaces a row."""
+    path = tmp_path_factory.mktemp("damage") / "warehouse"
+    warehouse = Warehouse.create(path)
+    warehouse.write(runs(name="a"), source="test")
+    warehouse.write(runs(name="b"), source="test")
+    warehouse.write(runs(name="a", accuracies={"openml:1": 0.8}), source="test")
+    return path
+
+
+def committed_files(folder: Path) -> list[Path]:
+    return [path for path in sorted(folder.rglob("*")) if path.is_file() and path.name != ".lock"]
+
+
+def found(folder: Path, *, deep: bool = True) -> list[Finding]:
+    return Warehouse.verify(folder, deep=deep).damage
+
+
+def test_a_warehouse_as_it_was_written_has_no_findings(folder: Path) -> None:
+    result = Warehouse.verify(folder, deep=True)
+    assert result.findings == []
+    assert result.version == 3
+    assert result.files == len(committed_files(folder)) - 4  # but for the manifests of versions 0 to 3
+
+
+def test_the_bundled_starter_is_as_it_was_written() -> None:
+    assert Warehouse.verify(STARTER, deep=True).findings == []
+
+
+def test_an_export_is_verified_by_its_own_manifest(folder: Path, tmp_path: Path) -> None:
+    Warehouse.open(folder).export(tmp_path / "copy")
+    assert Warehouse.verify(tmp_path / "copy", deep=True).findings == []
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_every_flipped_bit_is_found(folder: Path, data: st.DataObject) -> None:
+    path = data.draw(st.sampled_from(committed_files(folder)))
+    content = path.read_bytes()
+    bit = data.draw(st.integers(0, 8 * len(content) - 1))
+    damaged = bytearray(content)
+    damaged[bit // 8] ^= 1 << bit % 8
+    path.write_bytes(damaged)
+    try:
+        assert found(folder)
+    finally:
+        path.write_bytes(content)
+
+
+@pytest.mark.parametrize("deep", [True, False])
+def test_every_lost_or_cut_file_is_found_also_without_reading_it(folder: Path, deep: bool) -> None:
+    newest = manifests.path_of(folder, 3)
+    for path in random.Random(0).sample(committed_files(folder), 20):
+        content = path.read_bytes()
+        path.unlink()
+        # The newest manifest may be one that was never written; then its commit has no checksums.
+        assert found(folder, deep=deep) or path == newest, path
+        path.write_bytes(content[:-1])
+        assert found(folder, deep=deep), path
+        path.write_bytes(content)
+
+
+def test_a_commit_whose_record_was_taken_away_is_missed_when_the_warehouse_is_opened(folder: Path) -> None:
+    newest = delta.log_entry_path(folder / "ingests", 3)
+    content = newest.read_text()
+    newest.unlink()
+    try:
+        with pytest.raises(UnusableWarehouse, match="has lost the record of version 3; `warehouse repair`"):
+            Warehouse.open(folder)
+        assert {one.kind for one in found(folder)} == {"missing", "record"}
+    finally:
+        newest.write_text(content)
+
+
+def test_commits_without_manifests_are_named_and_are_no_damage(tmp_path: Path) -> None:
+    """An older Headstart writes none, and a writer may be killed before it does."""
+    warehouse = Warehouse.create(tmp_path / "w")
+    warehouse.write(runs(name="a"), source="test")
+    manifests.path_of(warehouse.path, 1).unlink()
+    result = Warehouse.verify(warehouse.path, deep=True)
+    assert [(one.kind, one.message) for one in result.findings] == [
+        ("unprotected", "versions 1 to 1 have no checksums")
+    ]
+    warehouse.write(runs(name="b"), source="test")
+    assert Warehouse.verify(warehouse.path, deep=True).findings == []
+
+
+def test_a_file_that_no_commit_wrote_is_named_and_is_no_damage(folder: Path) -> None:
+    foreign = folder / "runs" / "foreign.parquet"
+    foreign.write_bytes(b"x")
+    try:
+        (finding,) = Warehouse.verify(folder).findings
+    finally:
+        foreign.unlink()
+    assert (finding.kind, finding.path, finding.is_damage) == ("unlisted", "runs/foreign.parquet", False)
+    assert "may be deleted" in finding.advice
+
+
+def test_what_a_killed_writer_left_is_no_damage(tmp_path: Path) -> None:
+    warehouse = Warehouse.create(tmp_path / "w")
+    warehouse.write(runs(name="a"), source="test")
+    table = delta.open_version(warehouse.path / "flows")
+    delta.append(table, warehouse.arrow("SELECT * FROM flows"))  # and no record of it
+    assert Warehouse.verify(warehouse.path, deep=True).damage == []
+    warehouse.write(runs(name="b"), source="test")
+    assert Warehouse.verify(warehouse.path, deep=True).damage == []
+
+
+def test_checkpoints_of_the_logs_are_verified_and_may_be_missing(tmp_path: Path) -> None:
+    warehouse = Warehouse.create(tmp_path / "w")
+    rows = runs(name="a")
+    warehouse.write(rows, source="test")
+    flows = warehouse.arrow("SELECT * FROM flows")
+    table = delta.open_version(warehouse.path / "flows")
+    for _ in range(100):  # a checkpoint is made at the hundredth entry of a log
+        delta.append(table, flows)
+    warehouse.write(runs(name="b", flow="openml:2"), source="test")
+    checkpoints = [*warehouse.path.rglob("*.checkpoint.parquet"), *warehouse.path.rglob("_last_checkpoint")]
+    assert len(checkpoints) == 2
+    assert Warehouse.verify(warehouse.path, deep=True).findings == []
+    for path in checkpoints:
+        content = path.read_bytes()
+        path.write_bytes(content[:-1])
+        assert found(warehouse.path), path
+        path.write_bytes(content)
+    for path in checkpoints:
+        path.unlink()
+    assert Warehouse.verify(warehouse.path, deep=True).findings == []
+    assert Warehouse.open(warehouse.path).version == 2
+
+
+def log_with(path: str) -> str:
+    return json.dumps({"add": {"path": path, "partitionValues": {}, "size": 1, "modificationTime": 0}}) + "\n"
+
+
+@pytest.mark.parametrize("path", ["../../other.parquet", "/etc/passwd", "file:///etc/passwd", "%2E%2E/x"])
+def test_a_log_that_names_a_file_elsewhere_is_refused(tmp_path: Path, path: str) -> None:
+    warehouse = Warehouse.create(tmp_path / "w")
+    warehouse.write(runs(name="a"), source="test")
+    entry = delta.log_entry_path(warehouse.path / "runs", 1)
+    metadata = [line for line in entry.read_text().splitlines() if '"add"' not in line]
+    entry.write_text("\n".join(metadata) + "\n" + log_with(path))
+    with pytest.raises(UnusableWarehouse, match="damaged"):
+        Warehouse.open(warehouse.path).sql("SELECT * FROM runs")
+    assert found(warehouse.path)
+
+
+def test_what_is_no_warehouse_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UnusableWarehouse, match="there is no warehouse at"):
+        Warehouse.verify(tmp_path)

@@ -1,0 +1,223 @@
+"""Manifests: for every commit, which files it wrote, with their checksums.
+
+The manifest of version v is `commits/<v>.json` in the warehouse. It is written after the commit's record in
+`ingests`, so that a manifest without a record shows that the record was lost. A record without a manifest
+was written by an older Headstart, or by a writer that was killed between the two; the next manifest covers
+what it wrote, too. Manifests are chained by their checksums, and hold copies of the files without which a
+warehouse can't be opened: log entries, and the rows of `ingests`.
+"""
+
+import base64
+import hashlib
+import json
+import os
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+from warehouse import delta
+from warehouse.support.files import sync_directory, write_bytes
+
+FOLDER = "commits"
+_CHUNK = 2**20  # bytes
+_BEFORE_THE_FIRST = -1
+
+
+@dataclass(frozen=True)
+class FileSum:
+    """What a file has to be."""
+
+    size: int  # bytes
+    sha256: str  # hexadecimal
+
+    @classmethod
+    def of(cls, content: bytes) -> Self:
+        """The sum of a file with this content."""
+        return cls(len(content), hashlib.sha256(content).hexdigest())
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What one commit wrote."""
+
+    version: int
+    """Of the warehouse."""
+    ingest: str
+    """Id of the commit; the empty string for version 0."""
+    parent: str
+    """Checksum of the manifest before this one; the empty string where there is none."""
+    tables: Mapping[str, int]
+    """Table, `ingests` too, to the Delta version up to which this and earlier manifests list its files."""
+    files: Mapping[str, FileSum]
+    """Path in the warehouse to what the file has to be; a later manifest's word on the same path holds."""
+    copies: Mapping[str, bytes] = field(default_factory=dict)
+    """Path in the warehouse to the content of a small file that can't be done without."""
+    lost: tuple[str, ...] = ()
+    """Paths of files whose damage a repair found, and which no version later than this one needs."""
+
+    @property
+    def checksum(self) -> str:
+        """Hash of all that the manifest says."""
+        return hashlib.sha256(json.dumps(self._record(), sort_keys=True).encode()).hexdigest()
+
+    def write(self, warehouse: Path) -> None:
+        """Put it among the manifests of the warehouse; it is on disk when this returns.
+
+        Raises:
+            Failed: the file can't be written.
+        """
+        (warehouse / FOLDER).mkdir(exist_ok=True)
+        write_bytes(path_of(warehouse, self.version), self._content())
+        sync_directory(warehouse)
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """The manifest in the file.
+
+        Raises:
+            OSError: there is no such file.
+            ValueError: it is damaged.
+        """
+        content = path.read_bytes()
+        record = json.loads(content)
+        try:
+            del record["checksum"]
+            manifest = cls(
+                **{
+                    **record,
+                    "files": {name: FileSum(**of_file) for name, of_file in record["files"].items()},
+                    "copies": {
+                        name: zlib.decompress(base64.b64decode(copy))
+                        for name, copy in record["copies"].items()
+                    },
+                    "lost": tuple(record["lost"]),
+                }
+            )
+        except (AttributeError, KeyError, TypeError, zlib.error) as error:
+            raise ValueError(f"{path} is no manifest") from error
+        if manifest._content() != content:
+            raise ValueError(f"{path} does not have its own checksum")
+        return manifest
+
+    def _content(self) -> bytes:
+        return (json.dumps({**self._record(), "checksum": self.checksum}, indent=1) + "\n").encode()
+
+    def _record(self) -> dict[str, Any]:
+        copies = {name: base64.b64encode(zlib.compress(copy)).decode() for name, copy in self.copies.items()}
+        return {**asdict(self), "copies": copies, "lost": list(self.lost)}
+
+
+def path_of(warehouse: Path, version: int) -> Path:
+    """Where the manifest of a version of the warehouse lies, or would."""
+    return warehouse / FOLDER / f"{version:020}.json"
+
+
+def versions(warehouse: Path) -> list[int]:
+    """Versions of the warehouse that have a manifest, in order."""
+    folder = warehouse / FOLDER
+    paths = folder.glob("*.json") if folder.is_dir() else ()
+    return sorted(int(path.stem) for path in paths if path.stem.isdecimal())
+
+
+def newest(warehouse: Path) -> Manifest | None:
+    """The last manifest that can be read; later ones are lost, and what they list is listed again."""
+    for version in reversed(versions(warehouse)):
+        try:
+            return Manifest.read(path_of(warehouse, version))
+        except (OSError, ValueError):
+            continue
+    return None
+
+
+@dataclass(frozen=True)
+class Written:
+    """Files of one table that no manifest lists yet."""
+
+    table: str
+    version: int
+    """Delta version that they make."""
+    sums: dict[str, FileSum]
+    copies: dict[str, bytes]
+
+
+def written(warehouse: Path, table: str, after: int, until: int) -> Written:
+    """Bring to the disk what made the Delta versions of a table after `after` up to `until`.
+
+    Raises:
+        OSError: a file is missing, or the disk refuses.
+        ValueError: the table's log is damaged.
+    """
+    folder = warehouse / table
+    paths: list[Path] = []
+    for entry in delta.log_entries(folder, after, until):
+        paths += [entry.path, *delta.checkpoint_files(folder, entry.version)]
+        paths += [folder / data for data in entry.added]
+    # A writer that was killed may have named a file in the log that it had not written.
+    sums = {path: synced(path) for path in paths if path.is_file()}
+    for directory in {folder, *(path.parent for path in sums)}:
+        sync_directory(directory)
+    return Written(
+        table,
+        until,
+        {_name(warehouse, path): one for path, one in sums.items()},
+        {_name(warehouse, path): path.read_bytes() for path in sums if _is_indispensable(table, path)},
+    )
+
+
+def _name(warehouse: Path, path: Path) -> str:
+    return path.relative_to(warehouse).as_posix()
+
+
+def _is_indispensable(table: str, path: Path) -> bool:
+    """Whether a warehouse can't be opened without the file. Checkpoints are made of the log's entries."""
+    if path.parent.name == "_delta_log":
+        return path.suffix == ".json"
+    return table == "ingests"
+
+
+def synced(path: Path) -> FileSum:
+    """The checksum of a file, which is on disk when this returns."""
+    with path.open("rb") as file:
+        os.fsync(file.fileno())
+        return _sum(iter(lambda: file.read(_CHUNK), b""))
+
+
+def sum_of(path: Path) -> FileSum:
+    """The checksum of a file as it is."""
+    with path.open("rb") as file:
+        return _sum(iter(lambda: file.read(_CHUNK), b""))
+
+
+def _sum(chunks: Iterator[bytes]) -> FileSum:
+    size, digest = 0, hashlib.sha256()
+    for chunk in chunks:
+        size += len(chunk)
+        digest.update(chunk)
+    return FileSum(size, digest.hexdigest())
+
+
+def manifest(
+    version: int,
+    ingest: str,
+    previous: Manifest | None,
+    parts: Iterable[Written],
+    lost: Iterable[str] = (),
+) -> Manifest:
+    """The manifest of a commit that wrote `parts`, after the newest manifest `previous`."""
+    parts = list(parts)
+    return Manifest(
+        version=version,
+        ingest=ingest,
+        parent=previous.checksum if previous else "",
+        tables={part.table: part.version for part in parts},
+        files={path: one for part in parts for path, one in part.sums.items()},
+        copies={path: copy for part in parts for path, copy in part.copies.items()},
+        lost=tuple(lost),
+    )
+
+
+def covered(previous: Manifest | None, table: str) -> int:
+    """The Delta version of a table up to which manifests list its files."""
+    return _BEFORE_THE_FIRST if previous is None else previous.tables.get(table, _BEFORE_THE_FIRST)

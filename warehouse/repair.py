@@ -1,0 +1,244 @@
+"""Repair of a damaged warehouse: everything that was committed and is still there somewhere comes back.
+
+Log entries and the record of commits are written again from their copies in the manifests. Rows of a
+damaged or lost file are taken from the older files that held them before compaction or a change; no row is
+ever deleted from a warehouse, so that a row of an older version belongs to the newest one, unless a later
+file has its key. What is then still missing was in the damaged file alone.
+"""
+
+import json
+import shutil
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+from deltalake.exceptions import DeltaError
+
+from warehouse import delta, manifests
+from warehouse.history import CommitHistory
+from warehouse.manifests import Manifest
+from warehouse.schema import TABLES, Table
+from warehouse.snapshot import create_view
+from warehouse.support.errors import Failed, one_line
+from warehouse.support.files import write_bytes
+from warehouse.verification import QUARANTINE, Finding, expected, verify
+from warehouse.writing import append_ingests
+
+
+@dataclass(frozen=True)
+class LostRows:
+    """A file with rows that is damaged beyond repair."""
+
+    table: str
+    path: str
+    """In the warehouse."""
+    rows: int
+    """That the file held, by its table's log."""
+    version: int | None
+    """The commit that wrote the file."""
+
+
+@dataclass(frozen=True)
+class Repair:
+    """What `repair` did."""
+
+    version: int
+    """Newest version of the warehouse afterwards."""
+    mended: list[str] = field(default_factory=list)
+    """Paths of files that are again what they were."""
+    damaged: list[LostRows] = field(default_factory=list)
+    """Files with rows that can't be mended."""
+    recovered: Mapping[str, int] = field(default_factory=dict)
+    """Table to the number of rows of these files that older files had."""
+    findings: list[Finding] = field(default_factory=list)
+    """What `verify` finds afterwards."""
+
+
+def repair(warehouse: Path) -> Repair:
+    """Mend what `verify --deep` finds; the caller holds the warehouse's lock.
+
+    Files with rows that are damaged are moved to the folder `damaged`. If the newest version needs one, the
+    rows that older files have are written in its place, which is a commit of its own (source `repair`).
+    Older versions that need a damaged file can't be opened any more.
+
+    Raises:
+        Failed: the record of commits is damaged beyond its copies, or the disk refuses.
+    """
+    damage = verify(warehouse, deep=True).damage
+    chain = _readable(warehouse)
+    mended = _write_copies(warehouse, damage, chain)
+    if chain:  # else an entry that can't be read may be one that was committed
+        mended += _cut_log(warehouse, "ingests", chain[-1].tables["ingests"])
+    try:
+        history = CommitHistory.read(warehouse)
+    except (DeltaError, OSError, ValueError, pa.ArrowException) as error:
+        raise Failed(f"the record of commits of {warehouse} can't be mended: {one_line(error)}") from error
+    tables = history.delta_versions()
+    versions = expected(chain)[1]
+    lost: list[LostRows] = []
+    recovered: dict[str, int] = {}
+    for name, committed in list(tables.items()):
+        mended += _cut_log(warehouse, name, committed)
+        broken = _broken(damage, name) - set(mended)
+        rows_of = _rows_by_file(warehouse / name, committed) if broken else {}
+        lost += [LostRows(name, path, rows_of.get(path, 0), versions.get(path)) for path in sorted(broken)]
+        if broken:
+            recovered[name], tables[name] = _rebuild(warehouse, TABLES[name], broken, history)
+    paths = [one.path for one in lost]
+    if tables != history.delta_versions():
+        append_ingests(warehouse, history.next_record("repair", tables, about=paths))
+        history = CommitHistory.read(warehouse)
+    _begin_chain(warehouse, history, sorted({*paths, *(path for one in chain for path in one.lost)}))
+    return Repair(history.version, mended, lost, recovered, verify(warehouse, deep=True).findings)
+
+
+def _readable(warehouse: Path) -> list[Manifest]:
+    chain = []
+    for version in manifests.versions(warehouse):
+        try:
+            manifest = Manifest.read(manifests.path_of(warehouse, version))
+        except (OSError, ValueError):
+            continue
+        chain += [manifest] if manifest.version == version else []
+    return chain
+
+
+def _write_copies(warehouse: Path, damage: Collection[Finding], chain: list[Manifest]) -> list[str]:
+    """Write again what manifests have a copy of, and remove damaged checkpoints, which are made anew."""
+    copies = {path: copy for manifest in chain for path, copy in manifest.copies.items()}
+    mended = []
+    for path in sorted({one.path for one in damage}):
+        file = warehouse / path
+        if path in copies:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            write_bytes(file, copies[path])
+            mended.append(path)
+        elif "/_delta_log/" in path and file.suffix != ".json":
+            for one in (file, file.parent / "_last_checkpoint"):
+                one.unlink(missing_ok=True)
+            mended.append(path)
+    return mended
+
+
+def _cut_log(warehouse: Path, table: str, committed: int) -> list[str]:
+    """Remove what a killed writer left after the last commit from the first entry on that can't be read."""
+    folder = warehouse / table
+    later = [version for version in delta.log_versions(folder) if version > committed]
+    for version in range(committed + 1, max(later, default=committed) + 1):
+        try:
+            list(delta.log_entries(folder, version - 1, version))
+        except (OSError, ValueError):
+            cut = [delta.log_entry_path(folder, entry) for entry in later if entry >= version]
+            for path in cut:
+                path.unlink()
+            return [path.relative_to(warehouse).as_posix() for path in cut]
+    return []
+
+
+def _broken(damage: Collection[Finding], table: str) -> set[str]:
+    """Damaged files with rows of a table."""
+    return {
+        one.path
+        for one in damage
+        if one.path.startswith(f"{table}/")
+        and one.path.endswith(".parquet")
+        and "/_delta_log/" not in one.path
+    }
+
+
+def _rebuild(
+    warehouse: Path, table: Table, broken: Collection[str], history: CommitHistory
+) -> tuple[int, int]:
+    """Take broken files out of a table; returns the rows that older files had, and its Delta version."""
+    folder = warehouse / table.name
+    newest = history.delta_versions()[table.name]
+    for path in broken:
+        _set_aside(warehouse, path)
+    gone = {path.removeprefix(f"{table.name}/") for path in broken}
+    active = delta.active_files(folder, newest)
+    if not active & gone:
+        return 0, newest
+    delta_table = delta.open_version(folder)
+    if delta_table.version() != newest:
+        delta_table.restore(newest, ignore_missing_files=True)
+    delta_table.repair()
+    older = _committed(folder, history.all_delta_versions(table.name)) - active - gone
+    rows = _older_rows(folder, table, active - gone, older)
+    if rows.num_rows:
+        delta.append(delta_table, rows)
+    return rows.num_rows, delta_table.version()
+
+
+def _older_rows(folder: Path, table: Table, kept: set[str], older: set[str]) -> pa.Table:
+    """Rows of `older` files whose key no kept file has; of several with one key that written last."""
+    order = {file: place for place, file in enumerate(_in_order(folder)) if file in older}
+    keys = ", ".join(f'"{column}"' for column in table.key)
+    with duckdb.connect() as connection:
+        create_view(connection, table, [str(folder / file) for file in sorted(kept)])
+        connection.execute(f'CREATE TABLE known AS SELECT {keys} FROM "{table.name}"')
+        parts = [table.schema.empty_table()]
+        for file in sorted(order, key=lambda name: -order[name]):
+            with duckdb.connect() as reader:
+                create_view(reader, table, [str(folder / file)])
+                found = reader.sql(f'SELECT * FROM "{table.name}"').to_arrow_table()
+            connection.register("found", found)
+            new = connection.sql(f"SELECT * FROM found ANTI JOIN known USING ({keys})").to_arrow_table()
+            connection.register("new", new)
+            connection.execute(f"INSERT INTO known SELECT {keys} FROM new")
+            parts.append(new.cast(table.schema))
+    return pa.concat_tables(parts)
+
+
+def _in_order(folder: Path) -> Iterator[str]:
+    """Files of a table in the order in which its log names them."""
+    for entry in delta.log_entries(folder, -1, max(delta.log_versions(folder))):
+        yield from entry.added
+
+
+def _committed(folder: Path, versions: Collection[int]) -> set[str]:
+    """Files that commits wrote which ended at these Delta versions; those of killed writers are not."""
+    committed: set[str] = set()
+    pending: set[str] = set()
+    for entry in delta.log_entries(folder, -1, max(versions, default=0)):
+        # A commit begins by taking back what a killed writer left.
+        pending = set() if entry.restores else pending | set(entry.added)
+        if entry.version in versions:
+            committed |= pending
+            pending = set()
+    return committed
+
+
+def _rows_by_file(folder: Path, version: int) -> dict[str, int]:
+    """Path in the warehouse of each file of a table to its number of rows, by the log."""
+    rows = {}
+    for entry in delta.log_entries(folder, -1, version):
+        for line in entry.path.read_text(encoding="utf-8").splitlines():
+            add = json.loads(line).get("add")
+            if add and add.get("stats"):
+                rows[f"{folder.name}/{delta.plain_path(add['path'])}"] = int(
+                    json.loads(add["stats"]).get("numRecords", 0)
+                )
+    return rows
+
+
+def _set_aside(warehouse: Path, path: str) -> None:
+    if (warehouse / path).exists():
+        target = warehouse / QUARANTINE / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.move(warehouse / path, target)
+
+
+def _begin_chain(warehouse: Path, history: CommitHistory, lost: list[str]) -> None:
+    """Replace all manifests by one that lists everything as it is now."""
+    tables = {
+        **history.delta_versions(),
+        "ingests": delta.open_version(warehouse / "ingests").version(),
+    }
+    parts = [manifests.written(warehouse, name, -1, version) for name, version in tables.items()]
+    older = [version for version in manifests.versions(warehouse) if version != history.version]
+    ingest = history.fingerprint if history.version else ""
+    manifests.manifest(history.version, ingest, None, parts, lost).write(warehouse)
+    for version in older:
+        manifests.path_of(warehouse, version).unlink()

@@ -1,0 +1,265 @@
+"""Damage to a warehouse: flipped bits, lost and foreign files, gaps in logs, records that were taken away."""
+
+import json
+import os
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from deltalake.exceptions import DeltaError
+
+from warehouse import delta, manifests
+from warehouse.history import CommitHistory
+from warehouse.manifests import FileSum, Manifest
+from warehouse.schema import TABLES
+from warehouse.support.errors import UnusableWarehouse, one_line
+
+MODELS = "models"
+"""Folder of trained models, which the starter has; each has its own checksum (`metalearners.model_files`)."""
+QUARANTINE = "damaged"
+"""Folder into which a repair puts data that it could not mend."""
+
+Kind = Literal[
+    "missing", "changed", "unreadable", "gap", "record", "manifest", "unlisted", "unprotected", "lost"
+]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something in the warehouse that is not as it was committed, or that can't be told."""
+
+    kind: Kind
+    path: str
+    """In the warehouse."""
+    message: str
+    version: int | None = None
+    """The commit that it belongs to."""
+
+    @property
+    def is_damage(self) -> bool:
+        """Whether something committed is not there, or may not be what it was."""
+        return self.kind not in ("unlisted", "unprotected", "lost")
+
+    @property
+    def advice(self) -> str:
+        """What to do about it."""
+        if self.is_damage:
+            return "run `warehouse repair`"
+        if self.kind == "unprotected":
+            return "the next commit adds checksums, or `warehouse repair` does"
+        if self.kind == "unlisted":
+            return "no version has it: it may be deleted if no job is running"
+        return "ingest what was in it again"
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What `verify` found."""
+
+    version: int
+    """Newest version that has a manifest or, without one, a record."""
+    findings: list[Finding] = field(default_factory=list)
+    files: int = 0
+    """Number of files that were compared with their manifest."""
+    bytes: int = 0
+    """Their size together."""
+    seconds: float = 0.0
+
+    @property
+    def damage(self) -> list[Finding]:
+        """The findings that a repair is needed for."""
+        return [finding for finding in self.findings if finding.is_damage]
+
+
+def verify(warehouse: Path, *, deep: bool = False) -> Verification:
+    """Compare a warehouse with its manifests; nothing is written, and writers need not wait.
+
+    Without `deep`, files have to be there with their sizes, and records, manifests and logs have to be
+    complete and agree. With it every byte is read: files have to have their checksums.
+
+    Raises:
+        BadInput: there is no warehouse.
+    """
+    begun = time.perf_counter()
+    if not ((warehouse / "ingests").is_dir() or (warehouse / manifests.FOLDER).is_dir()):
+        raise UnusableWarehouse(f"there is no warehouse at {warehouse}; check the path")
+    findings: list[Finding] = []
+    chain = list(_chain(warehouse, findings))
+    listed, versions = expected(chain)
+    size = 0
+    lost = sorted({path for manifest in chain for path in manifest.lost})
+    for path, wanted in listed.items():
+        problem = _compare(warehouse / path, wanted, deep)
+        size += wanted.size
+        if _is_checkpoint(path) and (problem == "missing" or _is_replaced(warehouse / path, listed)):
+            continue  # made of log entries, and made again when it is needed
+        if problem:
+            message = (
+                "the file is not there" if problem == "missing" else "its content is not what was written"
+            )
+            findings.append(Finding(problem, path, message, versions[path]))
+    findings += [Finding("lost", path, "a repair found it damaged, and could not mend it") for path in lost]
+    findings += _records(warehouse, chain)
+    findings += _logs(warehouse, chain)
+    findings += _unlisted(warehouse, set(listed), deep)
+    version = chain[-1].version if chain else 0
+    return Verification(version, findings, len(listed), size, time.perf_counter() - begun)
+
+
+def expected(chain: list[Manifest]) -> tuple[dict[str, FileSum], dict[str, int]]:
+    """What the files that manifests list have to be, and the version whose manifest said so last."""
+    listed: dict[str, FileSum] = {}
+    versions: dict[str, int] = {}
+    for manifest in chain:
+        listed.update(manifest.files)
+        versions.update(dict.fromkeys(manifest.files, manifest.version))
+    return listed, versions
+
+
+def _chain(warehouse: Path, findings: list[Finding]) -> Iterator[Manifest]:
+    """The manifests that can be read, oldest first."""
+    parent: str | None = None
+    for version in manifests.versions(warehouse):
+        path = manifests.path_of(warehouse, version)
+        name = path.relative_to(warehouse).as_posix()
+        try:
+            manifest = Manifest.read(path)
+        except (OSError, ValueError):
+            findings.append(Finding("manifest", name, "the manifest is damaged", version))
+            continue
+        if manifest.version != version:
+            findings.append(Finding("manifest", name, "it is the manifest of another version", version))
+            continue
+        if manifest.parent != (parent or ""):
+            findings.append(Finding("manifest", name, "the manifest before it is not there", version))
+        parent = manifest.checksum
+        yield manifest
+
+
+def _compare(path: Path, wanted: FileSum, deep: bool) -> Literal["missing", "changed", None]:
+    try:
+        if deep:
+            return None if manifests.sum_of(path) == wanted else "changed"
+        return None if path.stat().st_size == wanted.size else "changed"
+    except FileNotFoundError:
+        return "missing"
+    except OSError:
+        return "changed"
+
+
+def _records(warehouse: Path, chain: list[Manifest]) -> Iterator[Finding]:
+    """Whether the record of commits and the manifests tell of the same commits."""
+    try:
+        history = CommitHistory.read(warehouse)
+    except (DeltaError, OSError, ValueError, pa.ArrowException) as error:
+        yield Finding("unreadable", "ingests", f"the record of commits can't be read: {one_line(error)}")
+        return
+    ids = ["", *history.ingests["ingest"].to_pylist()]
+    for manifest in chain:
+        if manifest.version > history.version:
+            yield Finding("record", "ingests", "the record of the commit is not there", manifest.version)
+        elif manifest.ingest != ids[manifest.version]:
+            yield Finding("record", "ingests", "the record names another commit", manifest.version)
+    newest = chain[-1].version if chain else -1
+    if newest < history.version:
+        message = f"versions {newest + 1} to {history.version} have no checksums"
+        yield Finding("unprotected", manifests.FOLDER, message, history.version)
+
+
+def _logs(warehouse: Path, chain: list[Manifest]) -> Iterator[Finding]:
+    """Gaps in the logs, and entries that no manifest lists and nothing can read."""
+    for table in TABLES:
+        folder = warehouse / table
+        present = delta.log_versions(folder)
+        listed = chain[-1].tables.get(table, -1) if chain else -1
+        for version in range(max([listed, *present], default=-1) + 1):
+            path = delta.log_entry_path(folder, version)
+            name = path.relative_to(warehouse).as_posix()
+            if version not in present and version > listed:
+                yield Finding("gap", name, "the log has later entries, and not this one")
+            elif version > listed:
+                try:
+                    list(delta.log_entries(folder, version - 1, version))
+                except (OSError, ValueError):
+                    yield Finding("unreadable", name, "the entry of the log can't be read")
+
+
+def _unlisted(warehouse: Path, listed: set[str], deep: bool) -> Iterator[Finding]:
+    """Files that no manifest knows; those that a log names belong to commits without a manifest."""
+    known = {".lock", *_named_by_logs(warehouse)}
+    for folder, folders, names in os.walk(warehouse):
+        place = Path(folder)
+        if place == warehouse:
+            folders[:] = sorted(set(folders) - {MODELS, QUARANTINE, manifests.FOLDER})
+        for file in sorted(names):
+            path = (place / file).relative_to(warehouse).as_posix()
+            if path in listed or file == "_last_checkpoint" or _is_checkpoint(path):
+                continue
+            if path not in known:
+                if not (place.name == "_delta_log" and delta.is_log_entry(file)):
+                    yield Finding("unlisted", path, "no commit wrote this file")
+            elif deep and path.endswith(".parquet") and not _is_readable(place / file):
+                yield Finding("unreadable", path, "it can't be read, and has no checksum")
+
+
+def _named_by_logs(warehouse: Path) -> Iterator[str]:
+    for table in TABLES:
+        folder = warehouse / table
+        for version in delta.log_versions(folder):
+            try:
+                entries = list(delta.log_entries(folder, version - 1, version))
+            except (OSError, ValueError):
+                continue
+            yield from (f"{table}/{path}" for entry in entries for path in entry.added)
+
+
+def _is_checkpoint(path: str) -> bool:
+    name = path.rpartition("/")[2]
+    return name == "_last_checkpoint" or ".checkpoint" in name
+
+
+def _is_replaced(path: Path, listed: Mapping[str, FileSum]) -> bool:
+    """Whether the pointer to the newest checkpoint is that of a killed writer, which no manifest lists."""
+    if path.name != "_last_checkpoint":
+        return False
+    folder = path.parent.parent
+    files = [
+        file for version in delta.log_versions(folder) for file in delta.checkpoint_files(folder, version)
+    ]
+    return any(f"{folder.name}/_delta_log/{file.name}" not in listed for file in files)
+
+
+def _is_readable(path: Path) -> bool:
+    try:
+        pq.read_table(path, partitioning=None)
+    except (OSError, ValueError, pa.ArrowException):
+        return False
+    return True
+
+
+def to_json(found: Verification) -> str:
+    """A verification as a JSON object, findings with their advice."""
+    findings = [
+        {
+            "kind": one.kind,
+            "damage": one.is_damage,
+            "path": one.path,
+            "version": one.version,
+            "message": one.message,
+            "advice": one.advice,
+        }
+        for one in found.findings
+    ]
+    record = {
+        "version": found.version,
+        "damaged": bool(found.damage),
+        "files": found.files,
+        "bytes": found.bytes,
+        "seconds": round(found.seconds, 3),
+        "findings": findings,
+    }
+    return json.dumps(record, indent=1)
