@@ -103,11 +103,13 @@ def read_run_file(
 
 
 def write_run_file(warehouse: Warehouse, read: RunFile) -> Commit:
-    """Write what was read; tasks and flows that the warehouse knows already stay as they are."""
-    datasets = _datasets_of_tasks(warehouse, read.tasks)
-    tables = {**read.tables, **_new_tasks(warehouse, datasets), **_new_flow(warehouse, read.flow)}
-    if read.qualities:
-        tables["qualities"] = _quality_rows(read.qualities, datasets)
+    """Write what was read; tasks and flows that the warehouse knows by then stay as they are."""
+
+    def tables(now: Warehouse) -> dict[str, pa.Table | pd.DataFrame]:
+        datasets = _datasets_of_tasks(now, read.tasks)
+        qualities = {"qualities": _quality_rows(read.qualities, datasets)} if read.qualities else {}
+        return {**read.tables, **_new_tasks(now, datasets), **_new_flow(now, read.flow), **qualities}
+
     return warehouse.write(tables, source="run file", location=str(read.path))
 
 

@@ -25,7 +25,7 @@ from ingest.running.limits import MEBIBYTE, Outcome, Processes, Trial, run_limit
 from ingest.running.plan import ENOUGH_MORE_ROWS, Plan, SplitRule, Tier
 from ingest.running.pool import Member
 from ingest.running.resampling import Split, tested_rows
-from ingest.running.rows import Run, description_tables, run_tables
+from ingest.running.rows import Run, write_runs
 from metalearners.encoding.scores import oriented
 from recommend.cost import fit_seconds, worthwhile
 from recommend.own_trials import COLUMNS, OwnTrials, own_trials
@@ -250,15 +250,10 @@ def record(race: Race, warehouse: Warehouse) -> None:
     Runs that were stopped are left out: the race ended, which says nothing of them.
     """
     dataset = race.dataset
-    known = warehouse.sql("SELECT count(*) AS n FROM datasets WHERE dataset = ?", [dataset.key])["n"].item()
     for heat in race.heats:
         ended = [(run, trial) for run, trial in heat.results.values() if trial.outcome is not Outcome.timeout]
-        if not ended:
-            continue
-        tables = run_tables(dataset, ended, heat.procedure)
-        if not known:
-            tables |= description_tables(dataset)
-        warehouse.write(tables, source="verify", location=dataset.source)
+        if ended:
+            write_runs(warehouse, dataset, ended, heat.procedure, source="verify")
 
 
 class _Rounds:

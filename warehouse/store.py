@@ -7,7 +7,7 @@ leaves nothing to see; the next writer takes back what it left.
 
 import os
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Self
@@ -32,6 +32,9 @@ from warehouse.verification import Verification
 from warehouse.writing import Commit, append_ingests, commit
 
 STARTER = Path(__file__).resolve().parent / "starter"
+Rows = Mapping[str, pa.Table] | Mapping[str, pd.DataFrame] | Mapping[str, pa.Table | pd.DataFrame]
+"""Table to the rows that are to be in it."""
+
 _LOCK = ".lock"
 _LOCK_TIMEOUT = 600.0  # seconds; a commit takes one or two
 
@@ -147,19 +150,25 @@ class Warehouse:
         return queries.metafeatures(self.arrow)
 
     def write(
-        self, tables: Mapping[str, pa.Table | pd.DataFrame], *, source: str, location: str | None = None
+        self, tables: Rows | Callable[["Warehouse"], Rows], *, source: str, location: str | None = None
     ) -> Commit:
         """Add rows, and replace the rows whose key exists with other content: all of it or nothing.
 
         Rows that are there already are left alone; if all are, no version is made. Several processes may
         write at once; each waits for its turn. Raises `BadInput` for rows that do not fit the schema or
         contradict each other and for a read-only warehouse, `Failed` if the disk refuses.
+
+        Args:
+            tables: rows by table. Rows that depend on what is in the warehouse are made by a function of
+                the warehouse as it is when the turn has come, so that nobody writes in between.
         """
         self._refuse_if_read_only()
         with duckdb.connect() as connection:
-            incoming = {name: conform(connection, name, rows) for name, rows in tables.items()}
+            made = None if callable(tables) else _conformed(connection, tables)  # before others wait for it
             with _failing(f"cannot write to {self.path}"), _locked(self.path):
-                done = commit(connection, self.path, incoming, source=source, location=location)
+                if callable(tables):
+                    made = _conformed(connection, tables(Warehouse.open(self.path)))
+                done = commit(connection, self.path, made or {}, source=source, location=location)
         self._move_to(done.version)
         return done
 
@@ -269,6 +278,10 @@ class Warehouse:
         if not os.access(self.path, os.W_OK):
             return f"{self.path} is read-only for you"
         return None
+
+
+def _conformed(connection: duckdb.DuckDBPyConnection, tables: Rows) -> dict[str, pa.Table]:
+    return {name: conform(connection, name, rows) for name, rows in tables.items()}
 
 
 def user_directory() -> Path:

@@ -16,6 +16,7 @@ from ingest.reading.datasets import Dataset
 from ingest.running.limits import Trial
 from ingest.spaces import scale_rows
 from warehouse.configurations.configuration import Configuration
+from warehouse.store import Warehouse
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,37 @@ class Run:
     def setup(self) -> str:
         """Key of the configuration in the warehouse."""
         return setup_of(self.configuration)
+
+
+def write_runs(
+    warehouse: Warehouse,
+    dataset: Dataset,
+    results: Sequence[tuple[Run, Trial]],
+    procedure: str,
+    *,
+    source: str,
+) -> None:
+    """Write runs on a dataset, all of one task; and facts of the dataset where the warehouse has none.
+
+    Else it may know more of the dataset than we, such as its domain and its family.
+
+    Args:
+        procedure: how they were evaluated, e.g. `cv3`.
+
+    Raises:
+        BadInput, Failed: as `Warehouse.write`.
+    """
+    tables = run_tables(dataset, results, procedure)
+    description = {} if _is_known(warehouse, dataset) else description_tables(dataset)
+
+    def rows(now: Warehouse) -> dict[str, pd.DataFrame]:
+        return tables if _is_known(now, dataset) else tables | description
+
+    warehouse.write(rows, source=source, location=dataset.source)
+
+
+def _is_known(warehouse: Warehouse, dataset: Dataset) -> bool:
+    return not warehouse.sql("SELECT 1 FROM datasets WHERE dataset = ?", [dataset.key]).empty
 
 
 def run_tables(

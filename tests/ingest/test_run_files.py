@@ -230,6 +230,20 @@ def test_known_tasks_and_flows_are_not_overwritten(warehouse: Warehouse, tmp_pat
     assert warehouse.metafeatures().loc["openml:31", "NumberOfClasses"] == 2
 
 
+def test_tasks_that_another_writer_brought_in_meanwhile_are_not_overwritten(
+    warehouse: Warehouse, tmp_path: Path
+) -> None:
+    """The warehouse was opened before the other one wrote."""
+    opened = Warehouse.open(warehouse.path)
+    true = {"task": ["openml:3"], "dataset": ["openml:44"], "task_type": ["supervised_classification"]}
+    warehouse.write({"tasks": pd.DataFrame(true)}, source="test")
+    assert opened.version < warehouse.version
+    ingest_run_file(opened, write(tmp_path, CSV), "6969")
+    assert opened.sql("SELECT dataset FROM tasks WHERE task = 'openml:3'")["dataset"].tolist() == [
+        "openml:44"
+    ]
+
+
 def test_scales_of_a_flow_of_ours_are_known(warehouse: Warehouse, tmp_path: Path) -> None:
     """Of the hyperparameters that the file has: a forest's share of features, and no choice."""
     ingest_run_file(warehouse, write(tmp_path, CSV), "6969")

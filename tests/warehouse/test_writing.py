@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import pandas as pd
 import pyarrow as pa
 import pytest
 from deltalake import DeltaTable
@@ -12,7 +13,7 @@ from tests.warehouse.worlds import qualities, runs, values
 from warehouse import delta
 from warehouse.schema import TABLES
 from warehouse.store import Warehouse
-from warehouse.support.errors import Failed
+from warehouse.support.errors import Failed, UnreadableInput
 
 TABLES_IN_A_WRITE = len(runs()) + 1
 
@@ -142,3 +143,26 @@ def test_disk_error_is_one_line_and_leaves_nothing_to_see(
     assert "No space left on device" in str(caught.value)
     assert "\n" not in str(caught.value)
     assert Warehouse.open(one_run.path).version == 1
+
+
+def test_rows_may_be_made_of_what_the_warehouse_holds_when_it_is_the_writers_turn(one_run: Warehouse) -> None:
+    opened = Warehouse.open(one_run.path)
+    one_run.write(runs(name="second"), source="test")
+
+    def the_number_of_runs(now: Warehouse) -> dict[str, pd.DataFrame]:
+        count = int(now.sql("SELECT count(*) AS n FROM runs")["n"][0])
+        return {"flows": pd.DataFrame({"flow": ["other:count"], "name": str(count)})}
+
+    opened.write(the_number_of_runs, source="test")
+    named = opened.sql("SELECT name FROM flows WHERE flow = 'other:count'")["name"]
+    assert named.tolist() == ["2"]
+
+
+def test_an_error_while_rows_are_made_leaves_the_warehouse_as_it_was(one_run: Warehouse) -> None:
+    def refuses(_: Warehouse) -> dict[str, pd.DataFrame]:
+        raise UnreadableInput("not these")
+
+    with pytest.raises(UnreadableInput, match="not these"):
+        one_run.write(refuses, source="test")
+    assert Warehouse.open(one_run.path).version == 1
+    assert one_run.write(runs(name="second"), source="test").version == 2

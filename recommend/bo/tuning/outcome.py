@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ingest.flows import get_flow
 from ingest.keys import digest, setup_of
-from ingest.running.rows import Run, description_tables, run_tables
+from ingest.running.rows import Run, write_runs
 from recommend.bo.optimizer import ALL_ROWS
 from recommend.bo.tuning.result import Tuned
 from recommend.bo.tuning.setup import HELD_OUT
@@ -40,11 +40,7 @@ def record(tuned: Tuned, warehouse: Warehouse) -> int:
             results.append((Run(entry.configuration, task, key), entry.trial))
     if not results:
         return 0
-    tables = run_tables(dataset, results, procedure)
-    known = warehouse.sql("SELECT count(*) AS n FROM datasets WHERE dataset = ?", [dataset.key])["n"].item()
-    if not known:  # else the warehouse may know more of it than we: its domain, its family
-        tables |= description_tables(dataset)
-    warehouse.write(tables, source="tune", location=dataset.source)
+    write_runs(warehouse, dataset, results, procedure, source="tune")
     return len(results)
 
 
