@@ -1,11 +1,13 @@
 """What was learned, as a directory: JSON and arrays, written whole or not at all, read without running code.
 
 The directory has `model.json` and `arrays.npz`: what `metalearners.codec.encode` makes of it, and what else
-is to be known of it.
+is to be known of it. `model.json` holds the checksums of both.
 """
 
 from __future__ import annotations
 
+import hashlib
+import io
 import json
 import os
 import shutil
@@ -18,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from warehouse.support.errors import DamagedModel
+from warehouse.support.files import write_bytes, write_text
 
 Arrays = Mapping[str, np.ndarray]
 
@@ -29,14 +32,17 @@ def write_files(target: Path, content: Mapping[str, Any], arrays: Arrays) -> Non
         content: JSON values; `format` and `version` say what they are.
 
     Raises:
-        OSError: it can't be written.
+        OSError, Failed: it can't be written.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
     unfinished = target.parent / f".{target.name}.{os.getpid()}"
+    packed = io.BytesIO()
+    np.savez_compressed(packed, allow_pickle=False, **arrays)
+    checksum = {"model.json": _content_sum(content), "arrays.npz": _sum(packed.getvalue())}
     try:
         unfinished.mkdir()
-        np.savez_compressed(unfinished / "arrays.npz", allow_pickle=False, **arrays)
-        (unfinished / "model.json").write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+        write_bytes(unfinished / "arrays.npz", packed.getvalue())
+        write_text(unfinished / "model.json", json.dumps({**content, "checksum": checksum}, indent=1) + "\n")
         shutil.rmtree(target, ignore_errors=True)
         unfinished.rename(target)
     finally:
@@ -66,18 +72,42 @@ def read_content(path: Path, name: str, version: int) -> dict[str, Any]:
             f"{file} has format version {content.get('version')!r}, this Headstart reads {version}: update"
             " Headstart, or train the model again"
         )
+    if _stated_sum(content, "model.json") != _content_sum(content):
+        raise DamagedModel(f"{file} does not have its checksum; train the model again")
     return content
 
 
-def read_arrays(path: Path) -> dict[str, np.ndarray]:
+def read_arrays(path: Path, content: Mapping[str, Any]) -> dict[str, np.ndarray]:
     """The arrays in the directory `path`.
+
+    Args:
+        content: of the same directory, as `read_content` returns it.
 
     Raises:
         DamagedModel: they are missing or damaged.
     """
     file = path / "arrays.npz"
     try:
-        with np.load(file, allow_pickle=False) as arrays:
+        packed = file.read_bytes()
+        if _stated_sum(content, "arrays.npz") != _sum(packed):
+            raise DamagedModel(f"{file.name} does not have its checksum")
+        with np.load(io.BytesIO(packed), allow_pickle=False) as arrays:
             return {name: arrays[name] for name in arrays.files}
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error, AttributeError) as error:
+    except (
+        OSError, ValueError, EOFError, MemoryError, zipfile.BadZipFile, zlib.error, AttributeError
+    ) as error:  # fmt: skip
         raise DamagedModel(f"{file.name} is missing, cut off or no array file ({error})") from error
+
+
+def _stated_sum(content: Mapping[str, Any], file: str) -> object:
+    stated = content.get("checksum")
+    return stated.get(file) if isinstance(stated, dict) else None
+
+
+def _content_sum(content: Mapping[str, Any]) -> str:
+    rest = {name: value for name, value in content.items() if name != "checksum"}
+    return _sum(json.dumps(rest, sort_keys=True).encode())
+
+
+def _sum(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()

@@ -35,7 +35,7 @@ from warehouse.configurations.table import ConfigurationTable
 from warehouse.measures import canonical_measure, larger_is_better
 from warehouse.queries import RunTable
 from warehouse.store import STARTER, Warehouse
-from warehouse.support.errors import BadInput, BadOption, DamagedModel, UnreadableInput
+from warehouse.support.errors import BadInput, BadOption, DamagedModel, Failed, UnreadableInput
 from warehouse.support.paths import cache_directory
 
 logger = logging.getLogger(__name__)
@@ -158,7 +158,10 @@ def trained_model(
     for place in _places(warehouse, cache_dir):
         if (place / origin.key).is_dir():
             try:
-                return load_model(place / origin.key)
+                stored = load_model(place / origin.key)
+                if stored.origin.key == origin.key:
+                    return stored
+                logger.warning("%s is the model of other runs or settings; training it again", stored.path)
             except DamagedModel as error:
                 logger.warning("%s; training it again", error)
     if origin.left_out and issubclass(untrained.model, LeavesOut):
@@ -282,7 +285,7 @@ def trained_fit_times(warehouse: Warehouse, cache_dir: Path | None = None) -> Fi
         if (place / name).is_dir():
             try:
                 content = read_content(place / name, FIT_TIMES_FORMAT, FIT_TIMES_VERSION)
-                return decode(FitTimes, content["state"], read_arrays(place / name))
+                return decode(FitTimes, content["state"], read_arrays(place / name, content))
             except (KeyError, TypeError, DamagedModel) as error:
                 logger.warning("%s: %s; learning it again", place / name, error)
     times = learn_fit_times(warehouse.fit_times(), warehouse.metafeatures())
@@ -333,7 +336,7 @@ def load_model(path: str | Path) -> StoredModel:
     try:
         origin = decode(ModelOrigin, content["origin"], {})
         learner = new_learner(origin.learner, origin.settings)
-        fitted = decode(learner.model, content["state"], read_arrays(path))
+        fitted = decode(learner.model, content["state"], read_arrays(path, content))
         figures = content.get("figures")
         return StoredModel(
             origin,
@@ -452,8 +455,9 @@ def _in_first_writable(write: Callable[[Path], T], folders: list[Path]) -> T | N
     for folder in folders:
         try:
             return write(folder)
-        except OSError as error:
-            logger.warning("the model can't be stored in %s: %s", folder, error.strerror or error)
+        except (Failed, OSError) as error:
+            reason = getattr(error, "strerror", None) or error
+            logger.warning("the model can't be stored in %s: %s", folder, reason)
     return None
 
 

@@ -1,16 +1,28 @@
 """Trained models: found again by what they were trained from, never half-written, never unpickled."""
 
+import hashlib
+import io
 import json
+import shutil
+import struct
 import subprocess
 import sys
+import zipfile
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
+from metalearners.codec import encode
+from metalearners.model_files import read_arrays, read_content, write_files
 from metalearners.model_store import (
     FIGURES,
+    FORMAT,
+    VERSION,
     StoredModel,
     load_model,
     save_model,
@@ -20,7 +32,7 @@ from metalearners.model_store import (
 )
 from tests.contracts.meta_learner import FEW, MANY, best
 from warehouse.store import STARTER, Warehouse
-from warehouse.support.errors import BadInput
+from warehouse.support.errors import BadInput, DamagedModel
 
 SETTINGS = {"trees": 10, "leaves": 4}
 FIGURED = {name: {"mean": 0.5} for name in FIGURES}
@@ -181,44 +193,103 @@ def test_a_damaged_model_is_trained_again(toy_warehouse: Warehouse, folder: Path
     assert load_model(folder).runs == 240
 
 
-def damaged_json(folder: Path, **changes: object) -> None:
-    content = json.loads((folder / "model.json").read_text())
-    (folder / "model.json").write_text(json.dumps({**content, **changes}))
+def forged(folder: Path, arrays: Mapping[str, np.ndarray] | None = None, **changes: object) -> None:
+    """Write other content with checksums that fit: damage that is no accident."""
+    content = read_content(folder, FORMAT, VERSION)
+    write_files(folder, {**content, **changes}, read_arrays(folder, content) if arrays is None else arrays)
 
 
-def test_models_that_cannot_be_used_are_refused_in_one_line(folder: Path) -> None:
-    arrays, text = (folder / "arrays.npz").read_bytes(), (folder / "model.json").read_text()
+def test_models_that_cannot_be_used_are_refused_in_one_line(folder: Path, tmp_path: Path) -> None:
+    shutil.copytree(folder, tmp_path / "whole")
+    text = (folder / "model.json").read_text()
 
     def refused(message: str) -> None:
         with pytest.raises(BadInput, match=message) as caught:
             load_model(folder)
         assert "\n" not in str(caught.value)
-        (folder / "arrays.npz").write_bytes(arrays)
-        (folder / "model.json").write_text(text)
+        shutil.copytree(tmp_path / "whole", folder, dirs_exist_ok=True)
 
-    for damaged in (b"", arrays[: len(arrays) // 2], b"\x80\x04pickled", b"PK\x03\x04 no archive"):
-        (folder / "arrays.npz").write_bytes(damaged)
-        refused("arrays.npz is missing, cut off or no array file")
-    np.savez(folder / "arrays.npz", feature=np.array([object()]))
-    refused("arrays.npz is missing, cut off or no array file")
-    np.savez(folder / "arrays.npz", feature=np.zeros(3))
-    refused("it is damaged: it lacks centre")
     (folder / "arrays.npz").unlink()
     refused("arrays.npz is missing")
     (folder / "model.json").write_text(text[:200])
     refused("cut off or no model")
     (folder / "model.json").write_text("[]")
     refused("lacks the format 'headstart.model'")
-    damaged_json(folder, version=99)
+    forged(folder, version=99)
     refused("this Headstart reads 5")
-    damaged_json(folder, origin={"learner": "lightgbm"})
+    forged(folder, origin={"learner": "lightgbm"})
     refused("damaged")
-    damaged_json(folder, state={})
+    forged(folder, state={})
     refused("it is damaged: it lacks encoding")
-    damaged_json(folder, origin=json.loads(text)["origin"] | {"learner": "oracle"})
+    forged(folder, arrays={"feature": np.zeros(3)})
+    refused("it is damaged: it lacks centre")
+    forged(folder, origin=json.loads(text)["origin"] | {"learner": "oracle"})
     refused("unknown learner 'oracle'")
     (folder / "model.json").unlink()
     refused("there is no model")
+
+
+def packed(header: bytes) -> bytes:
+    """An archive of one array that has this header."""
+    with io.BytesIO() as file:
+        with zipfile.ZipFile(file, "w") as archive:
+            archive.writestr("a.npy", b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header)
+        return file.getvalue()
+
+
+def objects() -> bytes:
+    with io.BytesIO() as file:
+        np.savez(file, feature=np.array([object()]))
+        return file.getvalue()
+
+
+@pytest.mark.parametrize(
+    "arrays",
+    [
+        pytest.param(b"", id="empty"),
+        pytest.param(b"\x80\x04pickled", id="a pickle"),
+        pytest.param(b"PK\x03\x04 no archive", id="no archive"),
+        pytest.param(objects(), id="pickled objects"),
+        pytest.param(
+            packed(b"{'descr': '<f8', 'fortran_order': False, 'shape': (1099511627776,), }\n"), id="8 TB"
+        ),
+    ],
+)
+def test_arrays_that_are_none_are_refused_also_with_their_checksum(folder: Path, arrays: bytes) -> None:
+    (folder / "arrays.npz").write_bytes(arrays)
+    with pytest.raises(DamagedModel, match=r"arrays.npz does not have its checksum"):
+        load_model(folder)
+    content = json.loads((folder / "model.json").read_text())
+    content["checksum"]["arrays.npz"] = hashlib.sha256(arrays).hexdigest()
+    (folder / "model.json").write_text(json.dumps(content))
+    with pytest.raises(DamagedModel, match=r"arrays.npz is missing, cut off or no array file"):
+        load_model(folder)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(place=st.floats(0, 1, exclude_max=True), bit=st.integers(0, 7))
+def test_every_flipped_bit_is_found(folder: Path, place: float, bit: int) -> None:
+    """But for those that change nothing: JSON has blanks, and two forms of some numbers and letters."""
+    before = load_model(folder)
+    for file in ("model.json", "arrays.npz"):
+        content = (folder / file).read_bytes()
+        damaged = bytearray(content)
+        damaged[int(place * len(content))] ^= 1 << bit
+        (folder / file).write_bytes(damaged)
+        try:
+            assert load_model(folder).description() == before.description()
+        except DamagedModel:
+            continue
+        finally:
+            (folder / file).write_bytes(content)
+        assert file == "model.json"
+
+
+def test_a_model_in_the_place_of_another_is_not_used(toy_warehouse: Warehouse, folder: Path) -> None:
+    other = load_model(folder)
+    forged(folder, origin=encode(replace(other.origin, warehouse_fingerprint="0123456789abcdef"))[0])
+    train(toy_warehouse)
+    assert load_model(folder).origin == other.origin
 
 
 def test_loading_a_model_imports_nothing_heavy(folder: Path) -> None:
