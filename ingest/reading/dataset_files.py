@@ -72,6 +72,8 @@ def _read_index(path: Path) -> pd.DataFrame:
 
 
 def _beside(index: Path, name: str) -> Path:
+    if Path(name).is_absolute() or ".." in Path(name).parts:
+        raise UnreadableInput(f"{index}: lists {name!r}, which leads out of its folder")
     candidates = [index.parent / name, *(index.parent / f"{name}{suffix}" for suffix in DATASET_SUFFIXES)]
     found = next((path for path in candidates if path.is_file()), None)
     if found is None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ingest.reading.dataset_files import DatasetFile, find_datasets
-from warehouse.support.errors import BadInput
+from warehouse.support.errors import BadInput, UnreadableInput
 
 
 @pytest.fixture
@@ -79,3 +79,12 @@ def test_a_directory_is_no_dataset_whatever_it_is_called(tmp_path: Path) -> None
     (tmp_path / "x.csv").mkdir()
     (tmp_path / "x.csv" / "y.csv").write_text("x,y\n1,2\n")
     assert [file.path.name for file in find_datasets(tmp_path)] == ["y.csv"]
+
+
+@pytest.mark.parametrize("name", ["../secret.csv", "/etc/passwd", "below/../../secret"])
+def test_an_index_cannot_name_a_file_elsewhere(tmp_path: Path, name: str) -> None:
+    (tmp_path / "secret.csv").write_text("a,b\n1,2\n")
+    (tmp_path / "below").mkdir()
+    (tmp_path / "below" / "index.csv").write_text(f"name\n{name}\n")
+    with pytest.raises(UnreadableInput, match="which leads out of its folder"):
+        find_datasets(tmp_path / "below")
