@@ -108,6 +108,7 @@ class Connection:
         self._lock = threading.Lock()
         self._sessions = threading.local()
         self._next_start = 0.0
+        self._rests = 0
         self._failures = 0
         self._given_up = 0
 
@@ -210,12 +211,15 @@ class Connection:
         return session
 
     def _wait_for_turn(self) -> None:
-        with self._lock:
-            now = time.monotonic()
-            start = max(now, self._next_start)
-            self._next_start = start + self._interval
-        if start > now:
-            self._sleep(start - now)
+        rests = None
+        while rests != self._rests:  # else the server has asked another thread for a rest while we waited
+            with self._lock:
+                rests = self._rests
+                now = time.monotonic()
+                start = max(now, self._next_start)
+                self._next_start = start + self._interval
+            if start > now:
+                self._sleep(start - now)
         if self._stopped.is_set():
             raise Failed("the connection was stopped")
 
@@ -233,6 +237,7 @@ class Connection:
         logger.info("%s: %s; trying again in %.1f s", path[:80], error, wait)
         with self._lock:
             # The other threads leave the server alone as well.
+            self._rests += 1
             self._next_start = max(self._next_start, time.monotonic() + wait)
         self._sleep(wait)
 

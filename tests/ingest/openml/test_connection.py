@@ -7,7 +7,7 @@ import pytest
 from ingest.openml.connection import ApiError, Connection
 from ingest.openml.documents import UnreadableError, read_evaluations, rows_in
 from tests.ingest.openml.listings import EMPTY, PATH, Open
-from tests.openml_server import OpenMLServer, generated_world
+from tests.openml_server import Faults, OpenMLServer, generated_world
 from warehouse.support.errors import BadInput, Failed
 
 
@@ -55,6 +55,24 @@ def test_requests_keep_the_rate() -> None:
         for _ in range(3):
             connection.get(PATH, read_evaluations)
     assert [round(wait) for wait in waits] == [2, 4]  # nobody slept, so the second is behind by both
+
+
+def test_a_thread_that_waits_for_its_turn_rests_when_the_server_asks_another_one_to() -> None:
+    waits: list[float] = []
+
+    def while_it_waits(seconds: float) -> None:
+        waits.append(seconds)
+        if len(waits) == 1:  # another request is on its way, and its answer asks for a rest
+            connection.get(PATH, read_evaluations)
+
+    faults = Faults(rate=0, planned=(None, "too_many"), slow_seconds=0, retry_after=100)
+    with OpenMLServer(generated_world(), faults=faults) as server:
+        connection = Connection(server.url, rate=0.5, sleep=while_it_waits)
+        connection.get(PATH, read_evaluations)
+        connection.get(PATH, read_evaluations)
+        assert len(server.requests) == 4
+    assert round(waits[0]) == 2
+    assert waits[-1] > 100
 
 
 def test_a_thread_that_waits_for_its_turn_can_be_stopped() -> None:
