@@ -112,13 +112,17 @@ def query(
     output: Annotated[
         str, typer.Option("--format", metavar="table|json|csv", help="How to print the rows.")
     ] = "table",
+    time: Annotated[
+        float | None,
+        typer.Option(min=0.001, metavar="SECONDS", help="Stop it after so long.", show_default=False),
+    ] = None,
 ) -> None:
     """Answer a question in SQL (DuckDB's) over the tables that `warehouse info` lists.
 
     Example: warehouse query "SELECT measure, count(*) AS n, avg(value) FROM evaluations GROUP BY measure"
     """
     console.check_format(output, ("table", "json", "csv"))
-    rows = Warehouse.open(warehouse, version=version).arrow(sql)
+    rows = Warehouse.open(warehouse, version=version).arrow(sql, seconds=time)
     if output == "json":
         print(_to_json(_records(rows)))
     elif output == "csv":

@@ -5,7 +5,9 @@ and does not notice a writer at work.
 """
 
 import glob
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -39,19 +41,23 @@ class Snapshot:
         self.versions = dict(versions)
         self._ingests = ingests
 
-    def query(self, sql: str, parameters: Parameters = None) -> pa.Table:
+    def query(self, sql: str, parameters: Parameters = None, seconds: float | None = None) -> pa.Table:
         """Rows of one SELECT statement; `parameters` fill its placeholders.
 
-        Raises `BadInput` for anything but one valid SELECT: also an EXPLAIN ANALYZE or a PIVOT without IN
-        could carry a COPY, which may overwrite the very files that the connection is allowed to read.
+        Raises `Failed` where it takes longer than `seconds`, and `BadInput` for anything but one valid
+        SELECT: also an EXPLAIN ANALYZE or a PIVOT without IN could carry a COPY, which may overwrite the
+        very files that the connection is allowed to read.
         """
         try:
             statements = duckdb.extract_statements(sql)
             if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
                 raise BadOption("the query must be one SELECT statement (PIVOT needs its IN list)")
             # A cursor of its own per query: the connection may be used by several threads.
-            result = self._connection.cursor().sql(sql, params=parameters or None)
-            return result.to_arrow_table()
+            cursor = self._connection.cursor()
+            with _interrupted(cursor, seconds):
+                return cursor.sql(sql, params=parameters or None).to_arrow_table()
+        except duckdb.InterruptException as error:
+            raise Failed(f"the query was stopped after {seconds:g} s") from error
         except duckdb.IOException as error:
             raise Failed(f"{self.path} has lost a file: {_summary(error)}") from error
         except duckdb.Error as error:
@@ -87,6 +93,20 @@ class Snapshot:
                 allowed += files + create_view(connection, table, files)
         _lock_down(connection, allowed)
         return connection
+
+
+@contextmanager
+def _interrupted(cursor: duckdb.DuckDBPyConnection, seconds: float | None) -> Iterator[None]:
+    """Interrupt what the cursor does when the block has taken so long."""
+    if seconds is None:
+        yield
+        return
+    timer = threading.Timer(seconds, cursor.interrupt)
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def create_view(connection: duckdb.DuckDBPyConnection, table: Table, files: list[str]) -> list[str]:

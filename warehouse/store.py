@@ -128,10 +128,13 @@ class Warehouse:
         frame: pd.DataFrame = self.arrow(query, parameters).to_pandas()
         return frame
 
-    def arrow(self, query: str, parameters: Parameters = None) -> pa.Table:
-        """Like `sql`, with exact types: integers stay integers, and null is not NaN."""
+    def arrow(self, query: str, parameters: Parameters = None, *, seconds: float | None = None) -> pa.Table:
+        """Like `sql`, with exact types: integers stay integers, and null is not NaN.
+
+        Raises `Failed` where the query takes longer than `seconds`.
+        """
         with _unreadable_is_bad_input(self.path):
-            return self._snapshot.query(query, parameters)
+            return self._snapshot.query(query, parameters, seconds)
 
     def run_table(self, flow: str | None, measure: str, *, related: bool = True) -> RunTable:
         """Successful runs and their configurations; see `warehouse.queries.run_table`."""

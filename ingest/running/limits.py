@@ -1,8 +1,9 @@
 """Running a function in a process of its own, with limits on time and memory that really end it.
 
 A fork server imports scikit-learn once; each call is a fork of it, which costs milliseconds. Limits are
-enforced from outside (SIGKILL to the child's process group after `seconds`) and by the kernel
-(`RLIMIT_AS`), so that compiled code that never returns to Python ends as well.
+enforced from outside (SIGKILL to the child and all that it started, after `seconds` or when together they
+take too much memory) and by the kernel (`RLIMIT_AS` of each process), so that compiled code that never
+returns to Python ends as well.
 """
 
 from __future__ import annotations
@@ -25,9 +26,12 @@ from typing import Any, Self
 
 import psutil
 
+from ingest.running.process_tree import ProcessTree, adopt_orphans, end_descendants
 from warehouse.support.errors import one_line
 
 MEBIBYTE = 2**20  # bytes, by definition
+
+_BETWEEN_LOOKS = 1.0  # seconds; a look at all processes of a machine takes some milliseconds
 
 _starting = threading.Lock()
 
@@ -67,7 +71,7 @@ class Processes:
     """
 
     def __init__(self) -> None:
-        self._running: set[int] = set()
+        self._running: set[ProcessTree] = set()
         self._ended = False
         self._lock = threading.Lock()
 
@@ -87,22 +91,22 @@ class Processes:
         with self._lock:
             self._ended = True
             running = tuple(self._running)
-        for pid in running:
-            _kill(pid)
+        for tree in running:
+            tree.kill()
 
     @contextmanager
-    def holding(self, pid: int) -> Iterator[None]:
-        """Count this process as one of them until the block ends, and kill it then."""
+    def holding(self, tree: ProcessTree) -> Iterator[None]:
+        """Count these processes as one of them until the block ends, and kill them then."""
         with self._lock:
-            self._running.add(pid)
+            self._running.add(tree)
             if self._ended:
-                _kill(pid)
+                tree.kill()
         try:
             yield
         finally:
-            _kill(pid)
+            tree.kill()
             with self._lock:
-                self._running.discard(pid)
+                self._running.discard(tree)
 
 
 def run_limited(
@@ -119,7 +123,8 @@ def run_limited(
     Args:
         function: importable by name; it, its arguments and its result travel between processes.
         seconds: wall-clock limit; the call returns within milliseconds of it.
-        memory: bytes that the call may take beyond what a fresh process has.
+        memory: bytes that the call may take beyond what a fresh process has; the kernel limits each process,
+            and those that the call starts are added up every second.
         cpu_seconds: processor time that the call may use, whole seconds or more; None = no limit of its own.
         processes: of the owner who may end the call; None = nobody.
 
@@ -137,11 +142,11 @@ def run_limited(
     sender.close()
     processes = processes or Processes()
     try:
-        with processes.holding(process.pid):
-            if not receiver.poll(seconds):
-                return Trial(
-                    Outcome.timeout, None, f"stopped after {seconds:g} s", time.perf_counter() - start
-                )
+        tree = ProcessTree(process.pid)
+        with processes.holding(tree):
+            exceeded = _watch(receiver, seconds, tree, memory)
+            if exceeded is not None:
+                return Trial(exceeded[0], None, exceeded[1], time.perf_counter() - start)
             try:
                 outcome, result, message = receiver.recv()
             except EOFError:
@@ -153,6 +158,20 @@ def run_limited(
     finally:
         process.join()
         receiver.close()
+
+
+def _watch(
+    receiver: Connection, seconds: float, tree: ProcessTree, memory: int
+) -> tuple[Outcome, str] | None:
+    """Wait for an answer; returns the limit that was exceeded before there was one, and what to say of it."""
+    end = time.monotonic() + seconds
+    while not receiver.poll(min(_BETWEEN_LOOKS, max(0.0, end - time.monotonic()))):
+        if time.monotonic() >= end:
+            return Outcome.timeout, f"stopped after {seconds:g} s"
+        tree.look()
+        if tree.memory() > memory:
+            return Outcome.memout, f"its processes needed more than {memory // MEBIBYTE} MiB together"
+    return None
 
 
 @contextmanager
@@ -204,6 +223,7 @@ def _child(
     keywords: dict[str, Any],
 ) -> None:
     os.setsid()  # one group with whatever the function starts, so that all of it can be ended
+    adopt_orphans()
     threading.Thread(target=_end_with_parent, daemon=True).start()
     _limit(resource.RLIMIT_AS, psutil.Process().memory_info().vms + memory)
     _limit(resource.RLIMIT_CORE, 0)
@@ -219,6 +239,7 @@ def _child(
         else:
             answer = (Outcome.crash, None, one_line(f"{type(error).__name__}: {error}")[:300])
     _limit(resource.RLIMIT_AS, resource.RLIM_INFINITY)  # the answer itself needs some memory
+    end_descendants()
     with suppress(BrokenPipeError):  # our parent has ended
         sender.send(answer)
 
@@ -228,6 +249,7 @@ def _end_with_parent() -> None:
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()
+        end_descendants()
         os.killpg(0, signal.SIGKILL)
 
 
@@ -246,13 +268,3 @@ def _death(exitcode: int | None, cpu_seconds: float | None) -> tuple[Outcome, No
             return Outcome.memout, None, "killed by the system, most likely for memory"
         return Outcome.crash, None, f"ended by {name}"
     return Outcome.crash, None, f"ended with exit code {exitcode}"
-
-
-def _kill(pid: int | None) -> None:
-    if pid is None:
-        return
-    for kill in (os.killpg, os.kill):  # the child may not have its own group yet
-        try:
-            kill(pid, signal.SIGKILL)
-        except (ProcessLookupError, PermissionError):
-            continue

@@ -6,7 +6,7 @@ import pytest
 
 from tests.warehouse.worlds import runs
 from warehouse.store import Warehouse
-from warehouse.support.errors import BadInput
+from warehouse.support.errors import BadInput, Failed
 
 
 @pytest.fixture(scope="module")
@@ -104,3 +104,10 @@ def test_no_query_writes_or_reads_anything_but_the_warehouse(warehouse: Warehous
     assert [entry.name for entry in tmp_path.iterdir()] == ["outside.csv"]
     assert outside.read_text() == "secret\n1\n"
     assert len(warehouse.sql("SELECT * FROM runs")) == 2
+
+
+def test_a_query_that_takes_too_long_is_stopped(warehouse: Warehouse) -> None:
+    endless = "SELECT count(*) FROM range(10000000) a, range(10000000) b WHERE a.range + b.range = 7"
+    with pytest.raises(Failed, match=r"the query was stopped after 0.2 s"):
+        warehouse.arrow(endless, seconds=0.2)
+    assert warehouse.arrow("SELECT 1 AS one", seconds=60)["one"].to_pylist() == [1]

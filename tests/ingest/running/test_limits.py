@@ -98,6 +98,39 @@ def test_whatever_a_call_started_ends_with_it() -> None:
     assert "sleep 987654" not in listing
 
 
+def start_a_daemon(path: str) -> None:
+    """A process of a session of its own, whose parent ends at once: nobody's child, in nobody's group."""
+    script = f"setsid sleep 987654 & echo $! > {path}"
+    subprocess.run(["sh", "-c", script], check=True)
+
+
+def start_a_daemon_and_wait(path: str) -> None:
+    start_a_daemon(path)
+    spin()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="orphans are adopted on Linux")
+@pytest.mark.parametrize("function", [start_a_daemon, start_a_daemon_and_wait])
+def test_a_process_that_left_the_group_ends_with_the_call(
+    function: Callable[[str], None], tmp_path: Path
+) -> None:
+    run_limited(function, str(tmp_path / "pid"), seconds=1.5, memory=ROOM)
+    with suppress(psutil.NoSuchProcess):
+        psutil.Process(int((tmp_path / "pid").read_text())).wait(30)
+
+
+def four_children_of_200_mebibytes() -> None:
+    script = "import time; block = b'x' * 200 * 2**20; time.sleep(600)"
+    for child in [subprocess.Popen([sys.executable, "-c", script]) for _ in range(4)]:
+        child.wait()
+
+
+def test_processes_that_take_too_much_together_are_a_memout() -> None:
+    trial = run_limited(four_children_of_200_mebibytes, seconds=60, memory=500 * MEBIBYTE)
+    assert trial.outcome is Outcome.memout
+    assert trial.message == "its processes needed more than 500 MiB together"
+
+
 def test_allocating_beyond_the_limit_is_a_memout() -> None:
     trial = run_limited(allocate_without_end, seconds=30, memory=300 * MEBIBYTE)
     assert trial.outcome is Outcome.memout
