@@ -18,6 +18,10 @@ from dataclasses import dataclass, field
 from html.entities import html5
 from typing import Self
 
+_IS_UTF8_MARKUP = re.compile(rb"(?:\xef\xbb\xbf)?\s*+<(?!\x00)")
+_DOCTYPE = re.compile(
+    rb"(?:\xef\xbb\xbf)?(?:\s++|<\?(?:[^?]|\?(?!>))*+\?>|<!--(?:[^-]|-(?!->))*+-->)*+<!DOCTYPE", re.IGNORECASE
+)
 _NAMESPACE = re.compile(r"\{[^}]*\}")
 _ENTITY = re.compile(r"&([A-Za-z][A-Za-z0-9]*;)")
 _OF_XML = frozenset({"amp;", "lt;", "gt;", "quot;", "apos;"})
@@ -93,8 +97,11 @@ def parse(body: bytes, root: str) -> ET.Element:
     """The root element of a document, whose name must be `root`; names have no namespace.
 
     Raises:
-        UnreadableError: it is cut off, or something else.
+        UnreadableError: it is cut off, or something else, such as a document that declares entities of its
+            own, which could grow without end or name files.
     """
+    if not _IS_UTF8_MARKUP.match(body) or _DOCTYPE.match(body):
+        raise UnreadableError("it is no XML in UTF-8, or declares a document type")
     try:
         element = ET.fromstring(body)
     except ET.ParseError:

@@ -110,6 +110,24 @@ def test_what_is_no_listing_is_worth_another_try(body: bytes) -> None:
     assert not refused.value.complete
 
 
+LAUGHS = "".join(f"<!ENTITY l{n} '{f'&l{n - 1};' * 10 if n else 'lol'}'>" for n in range(30))
+
+
+@pytest.mark.parametrize(
+    "declaration",
+    [
+        f"<!DOCTYPE runs [{LAUGHS}]>",
+        "<!DOCTYPE runs [<!ENTITY l29 SYSTEM 'file:///etc/passwd'>]>",
+        "<!-- a comment --> <?pi ?> <!doctype runs [<!ENTITY l29 'x'>]>",
+    ],
+)
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_a_document_that_declares_entities_is_not_read(declaration: str, encoding: str) -> None:
+    body = f"<?xml version='1.0'?>{declaration}<runs>&l29;</runs>".encode(encoding)
+    with pytest.raises(UnreadableError, match="declares a document type"):
+        parse(body, "runs")
+
+
 def test_a_row_that_spoils_a_whole_document_is_told_from_a_cut() -> None:
     with pytest.raises(UnreadableError) as refused:
         parse(f"{HEAD.format('runs')}1 < 2</oml:runs>".encode(), "runs")
