@@ -1,9 +1,12 @@
-"""Pipelines that `real_tables` trains; a module of its own, so that other processes can import it."""
+"""Fits of `real_tables` and `left_out_tables`; a module of its own, so that other processes can import it."""
 
 from __future__ import annotations
 
+import time
+import warnings
 from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -13,7 +16,7 @@ from sklearn.pipeline import Pipeline
 from ingest.flows import get_flow
 from ingest.flows.preprocessing import preprocessor
 from ingest.reading.datasets import Dataset
-from ingest.running.cross_validation import class_codes, evaluate_pipelines
+from ingest.running.cross_validation import class_codes, evaluate, evaluate_pipelines
 from ingest.running.resampling import Split
 from metalearners.encoding.scores import oriented
 from warehouse.configurations.configuration import Configuration
@@ -35,6 +38,25 @@ def both_values(dataset: Dataset, splits: Sequence[Split], measure: str, candida
         for train, test in splits
     ]
     return [float(value) for value in oriented(np.array(values), measure)]
+
+
+def measures_and_time(
+    dataset: Dataset,
+    repetitions: Sequence[Sequence[Split]],
+    rows: Positions,
+    configuration: Configuration,
+) -> dict[str, Any]:
+    """The measures of a configuration, and seconds of processor time of one fit on `rows`."""
+    flow = get_flow(configuration.algorithm)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        pipeline = flow.pipeline(configuration.values, dataset.roles, seed=0)
+        features, codes = dataset.features.iloc[rows], class_codes(dataset)[rows]
+        began = time.process_time()
+        pipeline.fit(features, codes)
+        took = time.process_time() - began
+        values = evaluate(configuration.algorithm, configuration.values, dataset, repetitions)
+    return {"measures": values, "seconds": took}
 
 
 def new_pipeline(dataset: Dataset, train: Positions, candidate: Candidate) -> BaseEstimator:
