@@ -5,11 +5,11 @@ import pandas as pd
 import pytest
 
 from ingest.reading.datasets import Dataset, load_dataset
-from recommend.cautions import cautions, share_left
+from recommend.cautions import cautions, class_of_gaps, share_left
 from recommend.evidence import Outside
 
 
-def dataset(rows: int = 1000, **columns: object) -> Dataset:
+def dataset(rows: int = 1000, /, **columns: object) -> Dataset:
     """Noise, a class that half of the rows have, and further columns."""
     random = np.random.default_rng(0)
     frame = pd.DataFrame({"noise": random.normal(size=rows), "class": random.choice(["a", "b"], rows)})
@@ -40,6 +40,39 @@ def test_a_column_that_tells_the_class_is_suspected(leak: str) -> None:
     assert "'after' alone tells nearly every class" in caution.text
 
 
+@pytest.mark.parametrize(("share", "is_found"), [(0.02, True), (0.3, False)])
+def test_a_noisy_copy_of_the_class_is_suspected(share: float, is_found: bool) -> None:
+    """So many of the rows have the other class in the copy: on balanced classes twice that is left."""
+    label = dataset(2000).target.astype(str)
+    flipped = np.random.default_rng(2).random(2000) < share
+    copy = label.where(~flipped, label.map({"a": "b", "b": "a"}))
+    assert kinds(dataset(2000, copy=copy)) == (["leakage"] if is_found else [])
+
+
+@pytest.mark.parametrize(("where", "words"), [("there", "a value"), ("missing", "gaps")])
+def test_a_column_whose_gaps_tell_a_class_is_suspected(where: str, words: str) -> None:
+    """A date of cancellation is there for those who cancelled, whatever it says."""
+    random = np.random.default_rng(3)
+    label = random.choice(["cancelled", "new", "old"], 1000)
+    is_there = (label == "cancelled") == (where == "there")
+    after = np.where(is_there, random.normal(size=1000), np.nan)
+    (caution,) = cautions(dataset(after=after, **{"class": label}), [])
+    assert caution.kind == "leakage"
+    assert f"'after' has {words} nearly only in rows of class 'cancelled'" in caution.text
+
+
+def test_gaps_at_random_are_no_leak() -> None:
+    after = np.where(np.random.default_rng(4).random(1000) < 0.5, 1.5, np.nan)
+    assert kinds(dataset(after=after)) == []
+
+
+def test_gaps_of_a_class_with_hardly_a_row_may_be_chance() -> None:
+    label = np.repeat(["a", "b", "rare"], [500, 495, 5])
+    told = class_of_gaps(label == "rare", pd.Series(label, dtype="category"))
+    assert told is not None
+    assert told[2] > 0.9  # five gaps tell neither of the larger classes
+
+
 def test_half_of_the_errors_left_is_no_leak() -> None:
     """A column that knows every second answer leaves about half of the errors of always saying 'a'."""
     data = dataset(4000)
@@ -63,7 +96,16 @@ def test_a_number_that_only_rises_is_pointed_out() -> None:
 
 def test_ignored_identifiers_are_named() -> None:
     (caution,) = cautions(dataset(row_id=np.arange(1, 1001)), [])
-    assert caution.text == "ignored, since they name rows: 'row_id'"
+    assert caution.text == (
+        "ignored, since hardly a value comes twice: 'row_id'; to learn from one all the same, say "
+        "--role row_id=categorical"
+    )
+
+
+def test_the_option_for_a_column_can_be_copied_into_a_shell() -> None:
+    """A name may have blanks."""
+    (caution,) = cautions(dataset(**{"sent at": np.arange(1000) * 7 + 100}), [])
+    assert "say --role 'sent at=identifier'" in caution.text
 
 
 def test_rare_classes_and_few_rows_are_named() -> None:
