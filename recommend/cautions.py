@@ -14,7 +14,7 @@ from ingest.reading.datasets import Dataset
 from ingest.reading.roles import NOT_LEARNED_FROM, Role
 from recommend.evidence import Outside
 from recommend.usual_measure import IMBALANCED
-from warehouse.support.arrays import Flags
+from warehouse.support.arrays import Flags, Positions
 
 Kind = Literal["outside", "imbalance", "few_rows", "leakage", "identifier"]
 
@@ -53,6 +53,11 @@ def cautions(dataset: Dataset, outside: Sequence[Outside]) -> list[Caution]:
         *_few_rows(dataset),
         *map(_beyond, outside),
     ]
+
+
+def rows_looked_at(n: int) -> Positions:
+    """The rows of `n` in which leaks are looked for: some of them, drawn at random, the same every time."""
+    return np.random.default_rng(0).permutation(n)[:_ROWS_LOOKED_AT]
 
 
 def share_left(column: pd.Series, target: pd.Series) -> float:
@@ -120,8 +125,7 @@ def class_of_gaps(gaps: Flags, target: pd.Series) -> tuple[str, bool, float] | N
 
 
 def _leaks(dataset: Dataset) -> Iterator[Caution]:
-    random = np.random.default_rng(0)
-    rows = random.permutation(len(dataset.features))[:_ROWS_LOOKED_AT]
+    rows = rows_looked_at(len(dataset.target))
     target = dataset.target.iloc[rows]
     for name in dataset.features.columns:
         role = dataset.roles[str(name)]
