@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
 
 SUPPORTERS = 2
 """How many datasets that speak for a configuration a recommendation names."""
+GOOD = 0.25
+"""Best share of the runs on a dataset that a configuration has to be among for the dataset to be named: where
+it came in the middle is no reason that convinces, even if it does better there than elsewhere."""
+_LOOKED_AT = 10  # datasets that speak for a configuration most, among which those are looked for
 NAMED = 3
 """How many of the datasets that count most a recommendation names."""
 
@@ -66,7 +71,7 @@ class Evidence:
         return pd.Series(self.contributions.trait_distances().sum(axis=1), index=list(self.keys))
 
     def supporters(self, configurations: ConfigurationTable, complements: Flags) -> list[list[Place]]:
-        """Of each configuration, where it came on the datasets that speak for it most and on which it ran.
+        """Of each configuration, where it was good, of the datasets that speak for it most.
 
         Args:
             configurations: n of them.
@@ -86,7 +91,10 @@ class Evidence:
                 values = values[ahead.index[oriented(ahead.to_numpy(), self.runs.measure) > 0]]
             order = np.argsort(-own, kind="stable")
             keys = [self.keys[place] for place in order if own[place] > 0]
-            found.append([self._place(key, values[key]) for key in keys if key in values.index][:SUPPORTERS])
+            ran = [key for key in keys if key in values.index][:_LOOKED_AT]
+            places = (self._place(key, values[key]) for key in ran)
+            good = (place for place in places if place.place <= max(GOOD * place.of, 1))
+            found.append([*islice(good, SUPPORTERS)])
         return found
 
     def _values(self, setups: Sequence[str]) -> dict[str, pd.Series]:

@@ -14,7 +14,7 @@ from ingest.keys import setup_of
 from metalearners.encoding.scores import oriented
 from metalearners.learners.contributions import Parts
 from recommend.evidence import Evidence
-from recommend.traits import in_words, shown, title
+from recommend.traits import in_words, shown, title, without_target
 from warehouse.configurations.configuration import Configuration
 from warehouse.configurations.table import ConfigurationTable
 from warehouse.support.console import short
@@ -24,6 +24,12 @@ if TYPE_CHECKING:
 
 NAMED_DATASETS = 5
 NAMED_TRAITS = 3
+NAMED_VALUES = 4
+SMALLEST = 0.005
+"""Standard scores that a part of a sum has to have to be named: less is printed as 0."""
+ALIKE = 0.05
+"""Two datasets are alike in a trait that takes at most this part of what it usually takes from the kernel."""
+ROUNDING = 1e-9
 FAR = 0.5
 """Sum of the weights of all datasets below which a prediction is rather what is expected on any dataset."""
 
@@ -55,9 +61,9 @@ class KnownDataset:
     value: float
     """Of the measure."""
     alike: Sequence[Trait]
-    """What makes it more like this dataset than most are, the most telling first."""
+    """What is nearly the same on both, the most telling first."""
     unlike: Sequence[Trait]
-    """What sets it apart from this dataset, most first."""
+    """What sets it apart from this dataset more than it does most, the most telling first."""
 
 
 @dataclass(frozen=True)
@@ -135,24 +141,30 @@ def explanation(
         return Explanation(
             result.model.runs, result.model.datasets, result.trials, [], [], {}, 0.0, fallbacks
         )
+    descriptions = evidence.contributions.model.descriptions
+    here = without_target(descriptions.features(result.metafeatures.to_frame().T)).iloc[0]
+    there = without_target(descriptions.features(metafeatures.reindex(list(evidence.keys))))
     return Explanation(
         result.model.runs,
         result.model.datasets,
         result.trials,
-        _known_datasets(result, evidence, metafeatures, names),
+        _known_datasets(evidence, here, there, names),
         _reasons(result.configurations, chosen, evidence, has_trials=result.trials > 0),
         {key: str(names.get(key, key)) for key in evidence.keys},
         float(evidence.weights.sum()),
-        _fallbacks(result, evidence),
+        _fallbacks(result, evidence, here, there),
     )
 
 
 def _known_datasets(
-    result: Recommendation, evidence: Evidence, metafeatures: pd.DataFrame, names: Mapping[str, str]
+    evidence: Evidence, here: pd.Series, there: pd.DataFrame, names: Mapping[str, str]
 ) -> list[KnownDataset]:
-    descriptions = evidence.contributions.model.descriptions
-    here = descriptions.features(result.metafeatures.to_frame().T).iloc[0]
-    there = descriptions.features(metafeatures.reindex(list(evidence.keys)))
+    """The datasets that count most.
+
+    Args:
+        here: feature -> value, of the dataset.
+        there: (d, features) of the datasets that were learned from.
+    """
     distances = evidence.contributions.trait_distances()
     usual = 2 * evidence.contributions.trait_weights  # between two datasets taken at random: u has variance 1
     runs = evidence.runs
@@ -177,15 +189,16 @@ def _known_datasets(
                 configuration.algorithm,
                 dict(configuration.values),
                 float(best["value"]),
-                _traits(pairs.loc[(pairs["distance"] - pairs["usual"]).sort_values(kind="stable").index]),
-                _traits(pairs.sort_values("distance", ascending=False, kind="stable")),
+                _traits(pairs[pairs["distance"] <= ALIKE * pairs["usual"]], "usual"),
+                _traits(pairs[pairs["distance"] > pairs["usual"]], "distance"),
             )
         )
     return found
 
 
-def _traits(pairs: pd.DataFrame) -> list[Trait]:
-    """The first of the meta-features that both datasets have, with `here`, `there` and `share`."""
+def _traits(pairs: pd.DataFrame, by: str) -> list[Trait]:
+    """Those meta-features with the most of column `by`, with `here`, `there` and `share`."""
+    pairs = pairs.sort_values(by, ascending=False, kind="stable")
     return [
         Trait(name, title(name), float(here), float(there), float(share))
         for name, here, there, share in zip(
@@ -221,10 +234,8 @@ def _default(item: RankedConfiguration, evidence: Evidence) -> ConfigurationTabl
     return known.of_setups([setup]) if setup in known.setups else None
 
 
-def _fallbacks(result: Recommendation, evidence: Evidence) -> list[str]:
+def _fallbacks(result: Recommendation, evidence: Evidence, here: pd.Series, there: pd.DataFrame) -> list[str]:
     found = []
-    descriptions = evidence.contributions.model.descriptions
-    here = descriptions.features(result.metafeatures.to_frame().T).iloc[0]
     missing = [title(str(name)) for name in here.index[here.isna()]]
     if missing:
         more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
@@ -237,10 +248,9 @@ def _fallbacks(result: Recommendation, evidence: Evidence) -> list[str]:
         )
     if all(item.expectation is None for item in result.configurations):
         found.append("too few datasets are known to say what to expect in the measure's own unit")
-    known = descriptions.sorted_values
-    for at, (name, value) in enumerate(here.items()):
-        least, most = float(np.nanmin(known[at])), float(np.nanmax(known[at]))
-        if value < least or value > most:
+    for name, value in here.items():
+        least, most = float(there[name].min()), float(there[name].max())
+        if value < least - ROUNDING or value > most + ROUNDING:
             found.append(
                 f"{title(str(name))}: {shown(str(name), float(value))}, outside of what is known "
                 f"({shown(str(name), least)} to {shown(str(name), most)})"
@@ -259,16 +269,24 @@ def sentences(result: Recommendation) -> list[str]:
     lines += [_capital(text) + "." for text in why.fallbacks]
     if why.known:
         lines.append(
-            "A prediction is a weighted sum over them. Those that count most for this dataset (all weights "
-            f"sum to {why.total_weight:.2f}):"
+            "A prediction is a weighted sum over them. Those that count most for this dataset, with the best "
+            f"{result.measure} of their runs (all weights sum to {why.total_weight:.2f}):"
         )
     for known in why.known:
         openml = "" if known.openml is None else f" (OpenML {known.openml})"
-        alike = ", ".join(_compared(trait) for trait in known.alike)
-        unlike = ", ".join(_compared(trait) for trait in known.unlike)
         lines.append(
             f"- {known.dataset}{openml}, weight {known.weight:.3f}: {known.runs:,} runs, the best with "
-            f"{flow_title(known.flow)} ({known.value:.3f}). Alike: {alike}. Unlike: {unlike}."
+            f"{flow_title(known.flow)} ({known.value:.3f})."
+            + "".join(
+                f" {title}: {', '.join(_compared(trait) for trait in traits)}."
+                for title, traits in (("Alike", known.alike), ("Unlike", known.unlike))
+                if traits
+            )
+        )
+    if why.known:
+        lines.append(
+            "Errors are in per cent of those of always saying the largest class; a gain is the difference of "
+            "two accuracies. Both are of quick models, fitted to describe a dataset."
         )
     for item, reasons in zip(result.configurations, why.configurations, strict=bool(why.configurations)):
         lines.append(_of_configuration(item, reasons, why.names))
@@ -306,18 +324,21 @@ def _of_configuration(item: RankedConfiguration, reasons: Reasons, names: Mappin
     text += "For it: " + ", ".join(f"{names[key]} {part:+.3f}" for key, part in ordered[:3])
     text += "; against it: " + ", ".join(f"{names[key]} {part:+.3f}" for key, part in ordered[:-3:-1]) + ". "
     traits = sorted(reasons.traits.parts.items(), key=lambda part: -abs(part[1]))
+    told = [f"{in_words(group)} {part:+.2f}" for group, part in traits if abs(part) >= SMALLEST]
     text += f"By traits, from {reasons.traits.base:+.2f} on a dataset with usual ones: "
-    text += ", ".join(f"{in_words(group)} {part:+.2f}" for group, part in traits) + ". "
+    text += (", ".join(told) or "hardly any difference") + ". "
     if reasons.hyperparameters is not None:
         if not reasons.hyperparameters.parts:
             return text + "It is the algorithm as it comes."
         largest = sorted(reasons.hyperparameters.parts.items(), key=lambda part: -abs(part[1]))
+        named = [part for part in largest[:NAMED_VALUES] if abs(part[1]) >= SMALLEST]
+        rest = sum(part for _, part in largest[len(named) :])
         values = item.configuration.values
-        text += f"By hyperparameters, from {reasons.hyperparameters.base:+.2f} as the algorithm comes: "
-        text += ", ".join(
+        told = [
             f"{name}={short(values[name])} {part:+.2f}" if name in values else f"{name} {part:+.2f}"
-            for name, part in largest[:4]
-        )
-        rest = sum(part for _, part in largest[4:])
-        text += f", the others {rest:+.2f}." if len(largest) > 4 else "."
+            for name, part in named
+        ]
+        told += [f"the others {rest:+.2f}"] if abs(rest) >= SMALLEST and named else []
+        text += f"By hyperparameters, from {reasons.hyperparameters.base:+.2f} as the algorithm comes: "
+        text += (", ".join(told) or "hardly any difference") + "."
     return text

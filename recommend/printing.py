@@ -93,7 +93,7 @@ def _known_already(result: Recommendation) -> list[str]:
         lines.append(f"Not recommended, since they failed on this dataset: {reasons}.")
     if result.near_copies:
         copies = ", ".join(result.near_copies)
-        lines.append(f"Near copies of it are in the warehouse, and not learned from: {copies}.")
+        lines.append(f"Near copies or tables of the same source, which are not learned from: {copies}.")
     return lines
 
 
@@ -139,7 +139,7 @@ def why(item: RankedConfiguration, result: Recommendation) -> str:
     if item.beats_first is not None:
         places = " and ".join(f"{place.dataset} ({_place(place)})" for place in item.places)
         like = f"; better than that on {places}" if places else ""
-        return f"beside 1, which it beats with {item.beats_first:.0%}{like}"
+        return f"beside 1, which it is {item.beats_first:.0%} likely to beat{like}"
     if item.delta:
         reason = f"spread from the best downwards (delta {item.delta:g})"
     elif item.rank == 1:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 
 from warehouse.qualities import LANDMARKER_LEARNERS, RELATIVE_PAIRS
 
@@ -33,6 +34,24 @@ def in_words(group: str) -> str:
     return _GROUPS.get(group, group)
 
 
+def without_target(features: pd.DataFrame) -> pd.DataFrame:
+    """Features of datasets as a person counts columns: the target, which OpenML counts, is none.
+
+    Args:
+        features: (d, features) as `metalearners.learners.descriptions` has them.
+    """
+    if "attributes" not in features:
+        return features
+    columns = np.exp(features["attributes"])
+    others = np.maximum(columns - 1, 1)
+    changed = {"attributes": np.log(others)}
+    if "numeric" in features:
+        changed["numeric"] = np.minimum(features["numeric"] * columns / others, 1)
+    if "rows per attribute" in features:
+        changed["rows per attribute"] = features["rows per attribute"] + np.log(columns / others)
+    return features.assign(**changed)
+
+
 def title(name: str) -> str:
     """A feature of datasets as a person would call it."""
     if name in _SHARES or name in _COUNTS:
@@ -46,13 +65,12 @@ def title(name: str) -> str:
 
 
 def shown(name: str, value: float) -> str:
-    """A feature's value, as `metalearners.learners.descriptions` has it, in a unit that one can check.
+    """A feature's value, as `without_target` has it, in a unit that one can check.
 
     Errors are in per cent of those of always saying the largest class.
     """
     if name in _COUNTS:
         count = np.expm1(value) if name == "rows of the smallest class" else np.exp(value)
-        count -= name == "attributes"  # the target is counted among them
         return f"{count:,.0f}" if count >= 10 else f"{count:.2g}"
     if name == "largest class":
         return f"{value:.0f} %"
@@ -60,7 +78,7 @@ def shown(name: str, value: float) -> str:
         return f"{100 * value:.0f} %"
     if name in RELATIVE_PAIRS:
         return f"{value:+.3f}"
-    return f"{100 * value:+.0f} %" if " less " in name else f"{100 * value:.0f} %"
+    return f"{round(100 * value) + 0:+d} %" if " less " in name else f"{100 * value:.0f} %"
 
 
 def _learner(name: str) -> str:

@@ -15,7 +15,7 @@ from metalearners.learners.contributions import shapley_values
 from recommend.evidence import evidence_for
 from recommend.explanation import sentences
 from recommend.ranking import Recommendation, ranking_context, recommend
-from recommend.traits import shown, title
+from recommend.traits import shown, title, without_target
 from tests.recommend.conftest import numbers
 from warehouse.store import STARTER, Warehouse
 
@@ -86,6 +86,38 @@ def test_the_sentences_name_what_counts(explained: Recommendation) -> None:
     assert "nan" not in text
 
 
+def test_no_trait_makes_datasets_both_alike_and_unlike(explained: Recommendation) -> None:
+    assert explained.explanation is not None
+    assert any(known.alike for known in explained.explanation.known)
+    for known in explained.explanation.known:
+        assert not {trait.name for trait in known.alike} & {trait.name for trait in known.unlike}
+        shares = [trait.share for trait in known.alike]
+        assert all(share <= min(trait.share for trait in known.unlike) for share in shares)
+
+
+def test_the_target_is_no_column_of_the_traits() -> None:
+    """9 of 10 columns are features, 6 of them numeric, and there are 1,000 rows."""
+    counted = pd.DataFrame(
+        {"attributes": [np.log(10)], "numeric": [0.6], "rows per attribute": [np.log(100)], "classes": [0.7]}
+    )
+    row = without_target(counted).iloc[0]
+    assert shown("attributes", row["attributes"]) == "9"
+    assert row["numeric"] == pytest.approx(6 / 9)
+    assert np.exp(row["rows per attribute"]) == pytest.approx(1000 / 9)
+    assert row["classes"] == 0.7
+
+
+def test_parts_that_are_printed_as_nothing_are_not_named(explained: Recommendation) -> None:
+    text = " ".join(sentences(explained))
+    parts = text.split("By traits")[1:]
+    assert parts
+    assert not any("+0.00" in part or "-0.00" in part for part in parts)
+
+
+def test_a_value_is_named_with_its_measure(explained: Recommendation) -> None:
+    assert f"the best {explained.measure} of their runs" in "\n".join(sentences(explained))
+
+
 def test_a_learner_without_weights_says_so(small_world: Path, csv: Path) -> None:
     result = recommend(
         load_dataset(str(csv)),
@@ -119,7 +151,7 @@ def test_shapley_values_add_up(values: list[float]) -> None:
     ("name", "value", "words", "text"),
     [
         ("rows", np.log(1000), "rows", "1,000"),
-        ("attributes", np.log(10), "columns", "9"),
+        ("attributes", np.log(9), "columns", "9"),
         ("rows of the smallest class", np.log1p(3), "rows of the smallest class", "3"),
         ("largest class", 66.4, "share of the largest class", "66 %"),
         ("numeric", 0.5, "share of numeric columns", "50 %"),
@@ -129,6 +161,12 @@ def test_shapley_values_add_up(values: list[float]) -> None:
             -0.05,
             "errors of the nearest neighbour less those of a pruned tree",
             "-5 %",
+        ),
+        (
+            "kNN1N less J48.0001.",
+            -0.001,
+            "errors of the nearest neighbour less those of a pruned tree",
+            "+0 %",
         ),
     ],
 )
@@ -155,3 +193,4 @@ def test_what_complements_the_first_was_better_than_that_where_it_is_said_to_be(
             there = table[table["dataset"] == names[place.dataset]]["value"]
             assert len(there) == place.of
             assert (there > place.value).sum() == place.place - 1
+            assert place.place <= place.of / 4
