@@ -110,3 +110,7 @@ def leaks(dataset: Dataset) -> dict[str, pd.Series]:
         share = np.bincount(of_id, is_largest) / np.bincount(of_id)
         found[f"encoded id of {size}"] = pd.Series(share[of_id])
     return found
+
+
+if __name__ == "__main__":
+    main()
