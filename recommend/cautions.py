@@ -126,12 +126,12 @@ def class_of_gaps(gaps: Flags, target: pd.Series) -> tuple[str, bool, float] | N
 
 def _leaks(dataset: Dataset) -> Iterator[Caution]:
     rows = rows_looked_at(len(dataset.target))
-    target = dataset.target.iloc[rows]
-    for name in dataset.features.columns:
+    features, target = dataset.features.iloc[rows], dataset.target.iloc[rows]
+    for name in features.columns:
         role = dataset.roles[str(name)]
         if role in NOT_LEARNED_FROM:
             continue
-        column = dataset.features[name].iloc[rows]
+        column = features[name]
         left = 1.0 if role is Role.text else share_left(column, target)
         if left <= LEAKED:
             yield Caution(

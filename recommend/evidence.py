@@ -100,9 +100,11 @@ class Evidence:
     def _values(self, setups: Sequence[str]) -> dict[str, pd.Series]:
         """Setup -> dataset -> value of the measure that it had there."""
         table = self.runs.runs
-        own = table[table["setup"].isin(list(setups)).to_numpy()].drop_duplicates(["setup", "dataset"])
-        of_setup = own["setup"].to_numpy()
-        return {setup: own[of_setup == setup].set_index("dataset")["value"].astype(float) for setup in setups}
+        found = {}
+        for setup in setups:
+            own = table[(table["setup"] == setup).to_numpy()].drop_duplicates("dataset")
+            found[setup] = own.set_index("dataset")["value"].astype(float)
+        return found
 
     def _place(self, dataset: str, value: float) -> Place:
         there = self.runs.runs["value"].to_numpy()[(self.runs.runs["dataset"] == dataset).to_numpy()]

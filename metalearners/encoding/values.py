@@ -85,6 +85,8 @@ def take_apart(values: Iterable[Any]) -> Values:
     given = values if isinstance(values, pd.Series) else pd.Series(list(values), dtype=object)
     listed = given.to_numpy(dtype=object)
     types = [type(value) for value in listed]
+    if set(types) == {float} and np.isnan(listed.astype(np.float64)).all():
+        return _absent(len(listed))  # as are most parameters of all algorithms, where few configurations are
     kind_of = {of_type: _kind(of_type) for of_type in set(types)}
     kind = np.array([kind_of[of_type] for of_type in types], dtype=np.int8)
     is_integer = {of_type: issubclass(of_type, int | np.integer) for of_type in kind_of}
@@ -104,6 +106,15 @@ def take_apart(values: Iterable[Any]) -> Values:
 def values_of_categories(*categories: Any) -> Values:
     """The values of categories; the last one stands for what is missing, whose code is -1."""
     return take_apart([*categories, np.nan])
+
+
+def _absent(n: int) -> Values:
+    return Values(
+        kind=np.full(n, Kind.ABSENT, dtype=np.int8),
+        number=np.full(n, np.nan),
+        integer=np.zeros(n, dtype=bool),
+        label=np.full(n, NOT_NOMINAL, dtype=object),
+    )
 
 
 def is_typed(dtype: object) -> bool:
