@@ -55,6 +55,8 @@ def main() -> None:
             by_stated = of_rank.groupby(pd.cut(of_rank["stated"], PROBABILITIES), observed=True)
             print(f"{title}: {of_rank['stated'].mean():.3f} stated, {of_rank['true'].mean():.3f} true\n")
             print(summary(by_stated, ["stated", "true"], {}), end="\n\n")
+            by_rows = of_rank.groupby(pd.cut(of_rank["rows"], ROWS), observed=True)
+            print(summary(by_rows, ["stated", "true"], {}), end="\n\n")
 
 
 def promises(
