@@ -23,8 +23,10 @@ FEW_ROWS = 500
 RARE = 10
 """Rows of a class below which it can hardly be learned: not one in each of ten folds."""
 LEAKED = 0.1
-"""Share of the errors of always saying the largest class that a suspicious column leaves at most. Chosen so
-that nine of ten copies of the class with 5 % of noise are found (`python -m tests.benchmarks.leaks`)."""
+"""Share of the errors of always saying the largest class that a suspicious column leaves at most.
+
+The smallest limit tried that finds most copies of the class with 5 % of noise (`tests/benchmarks/leaks.py`).
+"""
 _ROWS_LOOKED_AT = 2000
 _FEWEST_ERRORS = 10  # of the largest class on the rows looked at, so that few are not a matter of chance
 _FEWEST_NUMBERED = 20  # rows; fewer numbers may rise by chance
