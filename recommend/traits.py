@@ -15,7 +15,7 @@ _GROUPS = {
     "relative": "what simple models gain from flexibility",
 }
 _SHARES = {
-    "numeric": "share of numeric and date columns",
+    "numeric": "share of numeric columns",
     "largest class": "share of the largest class",
     "rows with gaps": "share of rows with gaps",
 }

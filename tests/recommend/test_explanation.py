@@ -154,7 +154,7 @@ def test_shapley_values_add_up(values: list[float]) -> None:
         ("attributes", np.log(9), "columns", "9"),
         ("rows of the smallest class", np.log1p(3), "rows of the smallest class", "3"),
         ("largest class", 66.4, "share of the largest class", "66 %"),
-        ("numeric", 0.5, "share of numeric and date columns", "50 %"),
+        ("numeric", 0.5, "share of numeric columns", "50 %"),
         ("NaiveBayesErrRate", 0.42, "errors of naive Bayes", "42 %"),
         (
             "kNN1N less J48.0001.",
