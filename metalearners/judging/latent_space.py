@@ -1,0 +1,150 @@
+"""A trained latent space of configurations as a small file, and what it says of one dataset.
+
+The model is the paper's (Fusi, Sheth and Elibol 2018): a dataset's values are a Gaussian process over latent
+positions of the configurations, and trials on it leave the posterior of equation 7.
+
+Notation
+    N, Q    configurations, dimensions of the latent space
+    X       (N, Q) positions
+    y       values of the measure, less their mean over all runs, in standard deviations of all runs
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+
+from metalearners.gp.kernels import Shape
+from metalearners.gp.posterior import Prior
+from metalearners.learners.factorization.latent_kernel import LatentKernel
+from metalearners.learners.factorization.model import (
+    Factorization,
+    FreePositions,
+    MeasureLikelihood,
+    posterior_on_measure,
+    row_names,
+)
+from metalearners.predictions import Prediction
+from warehouse.configurations.table import ConfigurationTable
+from warehouse.support.arrays import Floats, Positions
+from warehouse.support.errors import BadOption
+from warehouse.support.files import write_text
+
+_DIGITS = 4  # of positions in a file: distances between them stay, to one in a thousand
+
+
+@dataclass(frozen=True)
+class LatentSpace:
+    """Positions of configurations, and the kernel between them."""
+
+    kernel: LatentKernel
+    setups: tuple[str, ...]
+    """(N,) the configurations."""
+    X: Floats
+    level: float
+    """Mean of all runs that it was learned from."""
+    spread: float
+    """Standard deviation of these runs."""
+    left_out: tuple[str, ...]
+    """Datasets that it has not seen."""
+
+    @classmethod
+    def of_model(
+        cls, model: Factorization, configurations: ConfigurationTable, left_out: Sequence[str]
+    ) -> Self:
+        """The latent space of a `pmf` that was trained as in the paper, with all three switches off.
+
+        Args:
+            configurations: those that the model was trained on.
+            left_out: datasets that it was not trained on.
+
+        Raises:
+            BadInput: the model's positions come from hyperparameters, or it counts scores.
+        """
+        latent, likelihood = model.latent, model.likelihood
+        if not isinstance(latent, FreePositions) or not isinstance(likelihood, MeasureLikelihood):
+            raise BadOption("only a pmf without cold_pipelines and without scale has free positions")
+        places = pd.Index(latent.names).get_indexer(pd.Index(row_names(configurations.hyperparameters)))
+        setups = tuple(map(str, configurations.setups))
+        return cls(
+            latent.kernel, setups, latent.X[places], likelihood.level, likelihood.spread, tuple(left_out)
+        )
+
+    def write(self, path: Path) -> None:
+        """Write it as JSON, with positions rounded to four digits."""
+        content = {
+            **asdict(replace(self, X=np.empty(0))),
+            "kernel": {**asdict(self.kernel), "gamma": self.kernel.gamma.round(_DIGITS).tolist()},
+            "X": self.X.round(_DIGITS).tolist(),
+        }
+        lines = [f'"{name}": {_text(value)}' for name, value in content.items()]
+        write_text(path, "{\n" + ",\n".join(lines) + "\n}\n")
+
+    @classmethod
+    def read(cls, path: str | Path) -> Self:
+        """Read what `write` wrote."""
+        content = json.loads(Path(path).read_text(encoding="utf-8"))
+        kernel = content["kernel"]
+        shape: Shape = kernel["shape"]
+        return cls(
+            LatentKernel(shape, kernel["alpha"], np.array(kernel["gamma"]), kernel["sigma2"]),
+            tuple(content["setups"]),
+            np.array(content["X"]),
+            content["level"],
+            content["spread"],
+            tuple(content["left_out"]),
+        )
+
+    def map(self) -> tuple[Floats, Floats]:
+        """(N, 2) positions along the two widest directions, and (2,) their shares of the spread in all.
+
+        Dimensions count as they do in the kernel, by the square root of gamma.
+        """
+        scaled = self.X * np.sqrt(self.kernel.gamma)
+        centred = scaled - scaled.mean(axis=0)
+        _, widths, directions = np.linalg.svd(centred, full_matrices=False)
+        return centred @ directions[:2].T, widths[:2] ** 2 / (widths**2).sum()
+
+    def places(self, setups: Sequence[str]) -> Positions:
+        """Rows of X of these configurations.
+
+        Raises:
+            KeyError: one has no position.
+        """
+        found = pd.Index(self.setups).get_indexer(pd.Index(setups))
+        if (found < 0).any():
+            raise KeyError(setups[int(np.argmin(found))])
+        return found
+
+    def posterior(self, tried: Sequence[str], values: Floats) -> Prediction:
+        """What is expected of every configuration after trials, in the unit of the measure (equation 7).
+
+        Args:
+            tried: (t,) configurations.
+            values: (t,) of the measure.
+
+        Returns:
+            Mean and standard deviation of the dataset's function, without the noise of a run, both (N,).
+        """
+        covariance = self.kernel.covariance(self.X, self.X)
+        factor = np.linalg.cholesky(covariance + 1e-6 * self.kernel.alpha * np.eye(len(self.X)))
+        prior = Prior(np.zeros(len(self.X)), factor)
+        rows = self.places(tried)
+        of_trials = Prior(np.zeros(len(rows)), factor[rows])
+        y = (np.asarray(values) - self.level) / self.spread
+        known = posterior_on_measure(prior, of_trials, y, self.kernel.sigma2, of_runs=False)
+        std = None if known.std is None else self.spread * known.std
+        return Prediction(self.level + self.spread * known.mean, std)
+
+
+def _text(value: Any) -> str:
+    """JSON with one row of a matrix, or one name, per line."""
+    if isinstance(value, list | tuple):
+        return "[\n" + ",\n".join(json.dumps(item) for item in value) + "\n]"
+    return json.dumps(value)
