@@ -116,9 +116,11 @@ def of_starter(flows: list[str]) -> Iterator[tuple[str, dict[str, Any]]]:
     for name in flows:
         flow = get_flow(name)
         runs = warehouse.run_table(name, MEASURE)
-        yield name, _described(flow.title, runs, metafeatures) | {
-            "anova": anova(everything, metafeatures, model, flow)
-        }
+        yield (
+            name,
+            _described(flow.title, runs, metafeatures)
+            | {"anova": anova(everything, metafeatures, model, flow)},
+        )
 
 
 def of_others(warehouse: Warehouse, flows: list[str]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -147,8 +149,9 @@ def of_grid(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     parameters = values.assign(setup=setups).drop_duplicates("setup").set_index("setup")
     runs = pd.DataFrame({"dataset": grid["dataset"], "setup": setups, "value": grid["accuracy"]})
     metafeatures = grid.groupby("dataset")[list(grid.columns[8:])].first()
-    yield "svm-grid", _by_own_model(
-        "Support vector machine", runs_of_flow(runs, parameters, "svm"), metafeatures
+    yield (
+        "svm-grid",
+        _by_own_model("Support vector machine", runs_of_flow(runs, parameters, "svm"), metafeatures),
     )
 
 
