@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-"""Colours of Okabe and Ito (2008), which colour-blind readers tell apart; their yellow is too light for lines."""
+"""Colours of Okabe and Ito (2008), which colour-blind readers tell apart; yellow is too light for lines."""
 
 
 def save_figure(figure: Figure, path: Path) -> None:

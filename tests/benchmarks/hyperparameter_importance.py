@@ -1,14 +1,15 @@
 """What matters: the figures of the notebook `feature_importance`, for every flow of the bundled starter.
 
-    python -m tests.benchmarks.hyperparameter_importance [--flow NAME ...] [--output notebooks/results/importance.json]
+    python -m tests.benchmarks.hyperparameter_importance [--flow NAME ...]
     python -m tests.benchmarks.hyperparameter_importance --warehouse runs/ --flow 6969 --flow 6970 \\
-        --svm-grid ../shared/data/svm-grid/svm_grid.csv.gz --output notebooks/results/importance_published.json
+        --svm-grid ../shared/data/svm-grid/svm_grid.csv.gz \\
+        --output notebooks/results/importance_published.json
 
 Of each flow: importances of the inputs of LightGBM's meta-learner (`metalearners.judging.importance`, on the
 meta-features of van Hoof's thesis), and a functional analysis of variance on each dataset
 (`metalearners.judging.functional_anova`), by what the default meta-learner predicts after the dataset's own
 runs. The second command is for hundreds of runs a dataset, which tell hyperparameters apart that a pool of
-eight configurations can't: runs of OpenML's random forest and AdaBoost, and a grid of support vector machines.
+eight configurations can't: OpenML's random forests and AdaBoost, and a grid of support vector machines.
 """
 
 from __future__ import annotations
@@ -29,12 +30,11 @@ from metalearners.encoding.training_data import runs_on
 from metalearners.judging.functional_anova import Design
 from metalearners.judging.importance import importances
 from metalearners.learners.base import Model
-from metalearners.predictions import Observations
 from metalearners.model_store import trained_model
+from metalearners.predictions import Observations
 from recommend.space import Space
 from tests.benchmarks.latent_space import RESULTS
 from tests.tables import runs_of_flow
-from warehouse.configurations.parameters import Choice
 from warehouse.configurations.searched_flow import SearchedFlow
 from warehouse.configurations.table import ALGORITHM, split_name
 from warehouse.qualities import THESIS
@@ -100,9 +100,9 @@ def _plain(value: Any) -> Any:
 def inputs(runs: RunTable, metafeatures: pd.DataFrame) -> list[dict[str, Any]]:
     """Importance of all hyperparameters and the foremost meta-features."""
     table = importances(runs, metafeatures, trees=TREES).rename_axis("name").reset_index()
-    parts = {kind: rows for kind, rows in table.groupby("kind")}
-    traits = parts.pop("meta-feature")
-    kept = pd.concat([*parts.values(), traits.nlargest(TRAITS, "gain")])
+    is_trait = table["kind"] == "meta-feature"
+    traits = table[is_trait]
+    kept = pd.concat([table[~is_trait], traits.nlargest(TRAITS, "gain")])
     share = {"of_traits": round(float(traits["gain"].sum()), 4)}
     return [*kept.round(4).to_dict("records"), share]
 
@@ -133,7 +133,7 @@ def of_others(warehouse: Warehouse, flows: list[str]) -> Iterator[tuple[str, dic
 
 
 def of_grid(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """What matters in the grid of support vector machines, each of whose kernels has its own hyperparameters."""
+    """What matters in the grid of support vector machines; each kernel has its own hyperparameters."""
     grid = pd.read_csv(path)
     kernels = grid[["c1", "c2", "c3"]].to_numpy().argmax(axis=1)
     kernel = pd.Series(np.array(KERNELS)[kernels], index=grid.index)

@@ -1,6 +1,6 @@
 """Train the latent space that the notebook `latent_space` shows: the paper's model on the bundled starter.
 
-    python -m tests.benchmarks.latent_space [--epochs 100] [--latent 20] [--output notebooks/results/latent_space.json]
+    python -m tests.benchmarks.latent_space [--epochs 60] [--latent 20]
 
 Every tenth family of datasets is left out, so that the notebook can show what trials on a dataset tell that
 the model has not seen. It takes some ten minutes.
@@ -26,7 +26,7 @@ FOLDS = 10
 def main() -> None:
     """Train, and write positions and kernel."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--epochs", type=int, default=100, help="rounds over all datasets (the paper: 300)")
+    parser.add_argument("--epochs", type=int, default=60, help="rounds over all datasets (the paper: 300)")
     parser.add_argument("--latent", type=int, default=20, help="dimensions (the paper: 20)")
     parser.add_argument("--output", type=Path, default=RESULTS / "latent_space.json")
     arguments = parser.parse_args()

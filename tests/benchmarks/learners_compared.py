@@ -1,6 +1,6 @@
 """Learners on the starter's random forests: what the notebook `metalearners_compared` draws.
 
-    python -m tests.benchmarks.learners_compared [--flow random_forest] [--output notebooks/results/learners.json]
+    python -m tests.benchmarks.learners_compared [--flow random_forest]
 
 Families of datasets are dealt into five folds, and a fold is judged by models of the others: Kendall's tau,
 regret of the first choices, and tau of the rest after random trials. Datasets on which all configurations of

@@ -1,10 +1,11 @@
 """Starts of a search compared as in van Hoof's thesis (Figures 6.5 to 6.7): what the notebook draws.
 
-    tune simulate --warehouse runs/ --flow 6969 --trials 30 --folds 5 --history build/starts.jsonl --csv curves.csv \\
-        --method gbqr+none --method gbqr+top@lightgbm --method gbqr+worst@lightgbm --method gbqr+delta@lightgbm \\
-        --method forest~2+none --method forest~2+top@lightgbm --method forest~2+worst@lightgbm --method order \\
-        --method gbqr+opt-3 --method gbqr+knn-3 --method gbqr+top --method gbqr+delta --method blend+top
-    python -m tests.benchmarks.warm_starts curves.csv [--output notebooks/results/warm_starts.json]
+    tune simulate --warehouse runs/ --flow 6969 --trials 30 --folds 5 --csv curves.csv \\
+        --method gbqr+none --method gbqr+top@lightgbm --method gbqr+worst@lightgbm \\
+        --method gbqr+delta@lightgbm --method gbqr+opt-3 --method gbqr+knn-3 --method forest~2+none \\
+        --method forest~2+top@lightgbm --method forest~2+worst@lightgbm --method order \\
+        --method gbqr+top --method gbqr+delta --method blend+top
+    python -m tests.benchmarks.warm_starts curves.csv
 
 Writes, of the methods of each figure, mean regret with its 95 % interval and mean rank among them after each
 trial, and two-sided tests of the thesis's findings over datasets (Wilcoxon's signed-rank test on the mean

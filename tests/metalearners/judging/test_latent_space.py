@@ -34,7 +34,7 @@ def test_a_file_gives_the_same_space(space: LatentSpace, tmp_path: Path) -> None
     space.write(tmp_path / "space.json")
     read = LatentSpace.read(tmp_path / "space.json")
     assert (read.setups, read.left_out, read.level, read.spread) == (SETUPS, ("left",), 0.7, 0.2)
-    assert read.X == pytest.approx(space.X)
+    assert pytest.approx(space.X) == read.X
     assert read.posterior(["a"], np.array([0.9])).mean == pytest.approx(
         space.posterior(["a"], np.array([0.9])).mean
     )
