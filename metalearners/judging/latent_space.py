@@ -133,7 +133,7 @@ class LatentSpace:
             Mean and standard deviation of the dataset's function, without the noise of a run, both (N,).
         """
         covariance = self.kernel.covariance(self.X, self.X)
-        factor = np.linalg.cholesky(covariance + 1e-6 * self.kernel.alpha * np.eye(len(self.X)))
+        factor: Floats = np.linalg.cholesky(covariance + 1e-6 * self.kernel.alpha * np.eye(len(self.X)))
         prior = Prior(np.zeros(len(self.X)), factor)
         rows = self.places(tried)
         of_trials = Prior(np.zeros(len(rows)), factor[rows])

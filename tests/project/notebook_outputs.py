@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import base64
 import io
-import re
 import sys
 from pathlib import Path
 
@@ -19,29 +18,16 @@ from nbformat import NotebookNode
 from PIL import Image
 
 FOLDER = Path(__file__).parents[2] / "notebooks"
-LEAVES_OUT = re.compile(r"^LEFT_OUT = \d+$", re.MULTILINE)
-"""How many datasets a notebook leaves out, which take long each; tests leave out fewer."""
 SECONDS = 600
 COLOURS = 128
 """Of a picture."""
 
 
-def executed(path: Path, *, quickly: bool = False) -> NotebookNode:
-    """The notebook after its execution.
-
-    Args:
-        quickly: leave out two datasets only, where a notebook says how many.
-    """
+def executed(path: Path) -> NotebookNode:
+    """The notebook after its execution."""
     notebook = nbformat.read(path, as_version=4)
-    for cell in notebook.cells if quickly else ():
-        cell.source = LEAVES_OUT.sub("LEFT_OUT = 2", cell.source)
     client = NotebookClient(notebook, timeout=SECONDS, resources={"metadata": {"path": str(FOLDER.parent)}})
     return client.execute()
-
-
-def is_quicker_in_tests(path: Path) -> bool:
-    """Whether what it prints in tests is not what a reader sees."""
-    return any(LEAVES_OUT.search(cell.source) for cell in nbformat.read(path, as_version=4).cells)
 
 
 def lasting(notebook: NotebookNode) -> NotebookNode:
@@ -74,6 +60,13 @@ def _few_colours(png: str) -> str:
     file = io.BytesIO()
     picture.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE).save(file, "PNG", optimize=True)
     return base64.b64encode(file.getvalue()).decode()
+
+
+def pictures(notebook: NotebookNode) -> list[bytes]:
+    """The pictures in it, as PNG files."""
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", ())]
+    shown = [output.data["image/png"] for output in outputs if "image/png" in output.get("data", {})]
+    return [base64.b64decode(png) for png in shown]
 
 
 def printed(notebook: NotebookNode) -> list[str]:

@@ -6,15 +6,23 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from tests.project.notebook_outputs import FOLDER, executed, is_quicker_in_tests, lasting, printed
+from tests.project.notebook_outputs import FOLDER, executed, lasting, pictures, printed
 
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 NUMBER = re.compile(r"-?\d+(?:[,.]\d+)*(?:e-?\d+)?")
 MOST_BYTES = 300_000
+MOST_BYTES_OF_A_PICTURE = 60_000
 
 
 def test_there_are_notebooks() -> None:
-    names = {"feature_importance", "metalearners_compared", "size_of_the_data", "warehouse_tour"}
+    names = {
+        "feature_importance",
+        "latent_space",
+        "metalearners_compared",
+        "recommend_and_tune",
+        "size_of_the_data",
+        "warehouse_tour",
+    }
     assert {path.stem for path in NOTEBOOKS} >= names
 
 
@@ -22,14 +30,13 @@ def test_there_are_notebooks() -> None:
 def test_a_notebook_is_small_and_has_nothing_that_changes_from_run_to_run(path: Path) -> None:
     assert path.stat().st_size <= MOST_BYTES
     notebook = nbformat.read(path, as_version=4)
+    assert max(map(len, pictures(notebook))) <= MOST_BYTES_OF_A_PICTURE
     assert notebook == lasting(nbformat.read(path, as_version=4))
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_runs_and_prints_what_stands_in_it(path: Path) -> None:
-    found = lasting(executed(path, quickly=True))
-    if is_quicker_in_tests(path):
-        return
+    found = lasting(executed(path))
     for here, there in zip(printed(found), printed(nbformat.read(path, as_version=4)), strict=True):
         assert NUMBER.sub("#", here) == NUMBER.sub("#", there)
         assert numbers(here) == pytest.approx(numbers(there), rel=0.02, abs=0.02)
