@@ -18,7 +18,7 @@ def curves(regret: dict[str, float], datasets: int = 8) -> pd.DataFrame:
     for d in range(datasets):
         for method in METHODS:
             for trial in (1, 2, 3):
-                left = (regret[method] + d / 1000) / 2**trial
+                left = regret[method] * (1 + d / 100) / 2**trial
                 rows.append((f"d{d}", method, 0, trial, 1 - left, left))
     return pd.DataFrame(rows, columns=["dataset", "method", "seed", "trial", "best_so_far", "regret"])
 
@@ -28,7 +28,7 @@ def test_ranks_are_among_the_methods_of_a_figure() -> None:
     found = figure(curves(regret), (METHODS[4], METHODS[1]))
     assert found[METHODS[1]]["rank"] == [1, 1, 1]
     assert found[METHODS[4]]["rank"] == [2, 2, 2]
-    assert found[METHODS[1]]["regret"] == pytest.approx([0.1018, 0.0509, 0.0254], abs=1e-4)
+    assert found[METHODS[1]]["regret"] == pytest.approx([0.1035, 0.05175, 0.0259], abs=1e-4)
 
 
 def test_findings_count_datasets() -> None:
