@@ -37,6 +37,9 @@ def test_a_notebook_is_small_and_has_nothing_that_changes_from_run_to_run(path: 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_runs_and_prints_what_stands_in_it(path: Path) -> None:
     found = lasting(executed(path))
+    assert not [
+        output for cell in found.cells for output in cell.get("outputs", ()) if output.output_type == "error"
+    ]
     for here, there in zip(printed(found), printed(nbformat.read(path, as_version=4)), strict=True):
         assert NUMBER.sub("#", here) == NUMBER.sub("#", there)
         assert numbers(here) == pytest.approx(numbers(there), rel=0.02, abs=0.02)
