@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
@@ -35,7 +36,9 @@ from warehouse.configurations.table import ConfigurationTable
 from warehouse.support.arrays import Floats, Positions
 from warehouse.support.errors import BadOption
 from warehouse.support.files import write_text
+from warehouse.support.parallel import one_thread
 
+_JITTER = 1e-6  # keeps the Cholesky factor from failing by rounding
 _DIGITS = 4  # of positions in a file: distances between them stay, to one in a thousand
 
 
@@ -122,6 +125,13 @@ class LatentSpace:
             raise KeyError(setups[int(np.argmin(found))])
         return found
 
+    @cached_property
+    def _factor(self) -> Floats:
+        """(N, N) whose product with its transpose is the kernel between the configurations."""
+        covariance = self.kernel.covariance(self.X, self.X)
+        factor: Floats = np.linalg.cholesky(covariance + _JITTER * self.kernel.alpha * np.eye(len(self.X)))
+        return factor
+
     def posterior(self, tried: Sequence[str], values: Floats) -> Prediction:
         """What is expected of every configuration after trials, in the unit of the measure (equation 7).
 
@@ -132,13 +142,12 @@ class LatentSpace:
         Returns:
             Mean and standard deviation of the dataset's function, without the noise of a run, both (N,).
         """
-        covariance = self.kernel.covariance(self.X, self.X)
-        factor: Floats = np.linalg.cholesky(covariance + 1e-6 * self.kernel.alpha * np.eye(len(self.X)))
-        prior = Prior(np.zeros(len(self.X)), factor)
+        prior = Prior(np.zeros(len(self.X)), self._factor)
         rows = self.places(tried)
-        of_trials = Prior(np.zeros(len(rows)), factor[rows])
+        of_trials = Prior(np.zeros(len(rows)), self._factor[rows])
         y = (np.asarray(values) - self.level) / self.spread
-        known = posterior_on_measure(prior, of_trials, y, self.kernel.sigma2, of_runs=False)
+        with one_thread():
+            known = posterior_on_measure(prior, of_trials, y, self.kernel.sigma2, of_runs=False)
         std = None if known.std is None else self.spread * known.std
         return Prediction(self.level + self.spread * known.mean, std)
 

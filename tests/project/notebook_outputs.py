@@ -19,7 +19,7 @@ from PIL import Image
 
 FOLDER = Path(__file__).parents[2] / "notebooks"
 SECONDS = 600
-COLOURS = 128
+COLOURS = 64
 """Of a picture."""
 
 

@@ -10,7 +10,7 @@ from tests.project.notebook_outputs import FOLDER, executed, lasting, pictures, 
 
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 NUMBER = re.compile(r"-?\d+(?:[,.]\d+)*(?:e-?\d+)?")
-MOST_BYTES = 300_000
+MOST_BYTES = 320_000
 MOST_BYTES_OF_A_PICTURE = 60_000
 
 
