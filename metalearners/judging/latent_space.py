@@ -129,8 +129,8 @@ class LatentSpace:
     def _factor(self) -> Floats:
         """(N, N) whose product with its transpose is the kernel between the configurations."""
         covariance = self.kernel.covariance(self.X, self.X)
-        factor: Floats = np.linalg.cholesky(covariance + _JITTER * self.kernel.alpha * np.eye(len(self.X)))
-        return factor
+        jitter = _JITTER * self.kernel.alpha * np.eye(len(self.X))
+        return np.linalg.cholesky(covariance + jitter).astype(np.float64, copy=False)
 
     def posterior(self, tried: Sequence[str], values: Floats) -> Prediction:
         """What is expected of every configuration after trials, in the unit of the measure (equation 7).
