@@ -39,7 +39,7 @@ def test_a_marginal_is_the_mean_over_all_else() -> None:
 
 
 def test_choices_are_equally_likely() -> None:
-    Z = np.column_stack([np.arange(600) % 3, uniform(600, 1)[:, 0]])
+    Z = np.column_stack([np.arange(600) % 3, np.random.default_rng(0).random(600)])
     design = Design.around(Z, [3, 0])
     worth = np.array([0.0, 0.0, 3.0])
     effects = design.effects(worth[design.vectors[:, 0].astype(int)])
