@@ -35,7 +35,7 @@ def in_words(result: Recommendation, *, is_usual_measure: bool, details: bool) -
         "",
         *_table(result, details=details),
         "",
-        *_wrapped(_legend(result, details=details)),
+        *_legend(result, details=details),
     ]
     if result.explanation is not None:
         from recommend.explanation import sentences
@@ -93,7 +93,7 @@ def _known_already(result: Recommendation) -> list[str]:
         lines.append(f"Not recommended, since they failed on this dataset: {reasons}.")
     if result.near_copies:
         copies = ", ".join(result.near_copies)
-        lines.append(f"Near copies or tables of the same source, which are not learned from: {copies}.")
+        lines.append(f"Near copies of it are in the warehouse, and not learned from: {copies}.")
     return lines
 
 
@@ -106,7 +106,7 @@ def _table(result: Recommendation, *, details: bool) -> list[str]:
     rows = [
         (
             str(item.rank),
-            textwrap.shorten(item.flow.title, _LONGEST_TITLE, placeholder="..."),
+            _shortened(item.flow.title),
             *(_worth(item) if has_units else ()),
             *(_scores(item) if scores else ()),
             "" if item.fit_seconds is None else console.duration(max(item.fit_seconds, 0.1)),
@@ -132,20 +132,28 @@ def _table(result: Recommendation, *, details: bool) -> list[str]:
     return lines
 
 
+def _shortened(title: str) -> str:
+    """A flow's title, cut where it is too long for the table; OpenML's names end with what tells them apart."""
+    if len(title) <= _LONGEST_TITLE:
+        return title
+    head, tail = _LONGEST_TITLE // 3, _LONGEST_TITLE - _LONGEST_TITLE // 3 - 3
+    return f"{title[:head]}...{title[-tail:]}"
+
+
 def why(item: RankedConfiguration, result: Recommendation) -> str:
     """In a few words, why a configuration is recommended at its place."""
     if item.on_dataset is not None:
-        return f"came to {item.on_dataset:.4f} here"
+        return f"it came to {item.on_dataset:.4f} on this dataset"
     if item.beats_first is not None:
         places = " and ".join(f"{place.dataset} ({_place(place)})" for place in item.places)
-        like = f"; better than that on {places}" if places else ""
-        return f"beside 1, which it is {item.beats_first:.0%} likely to beat{like}"
+        like = f"; it was better on {places}" if places else ""
+        return f"beside 1, better than it with a probability of {item.beats_first:.0%}{like}"
     if item.delta:
         reason = f"spread from the best downwards (delta {item.delta:g})"
     elif item.rank == 1:
-        reason = f"most is expected of it, of {result.candidates:,}"
+        reason = f"the best expected value of {result.candidates:,} configurations"
     else:
-        reason = "most is expected of it after those above"
+        reason = "the best expected value after those above"
     places = " and ".join(f"{_place(place)} on {place.dataset}" for place in item.places)
     return f"{reason}; it came {places}" if places else reason
 
@@ -208,35 +216,45 @@ def _race(race: Race) -> list[str]:
 
 
 def _legend(result: Recommendation, *, details: bool) -> list[str]:
-    """What the columns of the table say."""
+    """What the columns of the table say, a column a line, wrapped where the terminal ends."""
     from ingest.flows import get_flow
 
     has_units = result.configurations[0].expectation is not None
-    ordered = "expected" if has_units else "score"
-    by_trials = result.trials and not has_units
-    lines = [
-        f"#: the order to try them in, by {'what came of trials, then by score' if by_trials else ordered};"
-    ]
+    order = "the order to try them in: by what is expected"
+    if not has_units:
+        order = "the order to try them in: by " + (
+            "what trials came to, then by score" if result.trials else "score"
+        )
+    meanings = {"#": order}
     if has_units:
         default = get_flow(REFERENCE).title
-        lines += [
-            f"expected: {result.measure} on rows not seen in training; 80 % of runs are in the range;",
-            f"gain, likely: how much better than {default} as it comes, and how likely better at all;",
-        ]
+        meanings |= {
+            "expected": f"{result.measure} on rows that training has not seen",
+            "80 % range": "where the value falls in 80 % of the cases",
+            "gain": f"how much better that is than {default} with its default settings",
+            "likely": "the probability that it is better at all",
+        }
     if details or not has_units:
-        lines += [
-            "score: predicted standard score within the dataset, 0 = an average configuration, "
-            "± standard deviation;",
-            "similar: its mean standard score on the datasets that count most;",
-        ]
-    within = "" if result.fit_factor is None else f" (80 % within a factor of {result.fit_factor:.1f})"
-    lines.append(f"fit: expected processor time of one fit on all rows, on this machine{within};")
+        meanings |= {
+            "score": "predicted standard score: 0 is an average configuration of the dataset, 1 is one "
+            "standard deviation better",
+            "similar": "its mean standard score on the datasets that count most",
+        }
+    if any(item.fit_seconds is not None for item in result.configurations):
+        within = "" if result.fit_factor is None else f"; 80 % take within a factor of {result.fit_factor:.1f}"
+        meanings["fit"] = f"processor time of one fit on all rows, on this machine{within}"
     if any(item.beats_first is not None for item in result.configurations):
-        lines.append(
-            "beside 1: not the next best by itself, but likely to be good where 1 is not, so that the best "
-            "of them all is as good as can be;"
+        meanings["beside 1"] = (
+            "chosen to complement 1: not the next best by itself, but likely to do well where 1 does not"
         )
-    return [*lines[:-1], lines[-1][:-1] + "."]
+    width = max(map(len, meanings))
+    return [
+        line
+        for column, meaning in meanings.items()
+        for line in textwrap.wrap(
+            f"{column:{width}}  {meaning}", _width(), subsequent_indent=" " * (width + 2)
+        )
+    ]
 
 
 def _wrapped(lines: Sequence[str], indent: str = "") -> list[str]:

@@ -118,7 +118,7 @@ def test_runs_on_a_known_dataset_count_and_the_output_says_so(run: Run, tmp_path
     numbers(800, seed=6).to_csv(path, sep=";", index=False)
     _, out, _ = run("--dataset", path)
     assert "16 runs on this dataset count most; --leave-out ignores them." in out
-    assert "why: came to 0.9000 here\n" in out
+    assert "why: it came to 0.9000 on this dataset\n" in out
     document = json.loads(run("--dataset", path, "--format", "json")[1])
     assert document["warehouse"]["trials"] == 16
     assert document["configurations"][0]["on_dataset"] == 0.9
@@ -129,7 +129,7 @@ def test_runs_on_a_known_dataset_can_be_left_out(run: Run, tmp_path: Path) -> No
     numbers(800, seed=6).to_csv(path, sep=";", index=False)
     _, out, _ = run("--dataset", path, "--leave-out")
     assert "This dataset is in the warehouse; the model has not learned from its runs." in out
-    assert "came to" not in out
+    assert "it came to" not in out
 
 
 def test_role_can_be_overridden(run: Run, csv: Path) -> None:

@@ -1,0 +1,225 @@
+"""Draws the pictures of README and the documentation as SVG files that suit light and dark pages.
+
+    python docs/pictures.py
+
+Figures come from the tables of `pages/explanation/how-good-it-is.md`, so that page and picture say the same.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+
+PAGES = Path(__file__).parent / "pages"
+TABLES = 30
+"""On which all contenders were trained."""
+STYLE = """\
+  <style>
+    svg {
+      --ink: #1f2328; --quiet: #59636e; --page: #ffffff; --line: #d1d9e0; --card: #f6f8fa; --on: #ffffff;
+      --blue: #0072b2; --grey: #b0b8c0; --orange: #e69f00;
+      font: 14px system-ui, -apple-system, "Segoe UI", Helvetica, Arial, sans-serif;
+    }
+    @media (prefers-color-scheme: dark) {
+      svg {
+        --ink: #f0f6fc; --quiet: #9198a1; --page: #0d1117; --line: #3d444d; --card: #151b23; --on: #0d1117;
+        --blue: #56b4e9; --grey: #8b949e;
+      }
+    }
+    text { fill: var(--ink) }
+    .quiet { fill: var(--quiet) } .on { fill: var(--on) } .dark { fill: #1f2328 } .tip { fill: var(--quiet) }
+    .small { font-size: 12px } .strong { font-weight: 600 } .end { text-anchor: end }
+    .middle { text-anchor: middle } .mono { font-family: ui-monospace, Menlo, monospace }
+    .page { fill: var(--page) } .card { fill: var(--card); stroke: var(--line) }
+    .line { stroke: var(--quiet); fill: none; stroke-width: 1.5 }
+    .better { fill: var(--blue) } .same { fill: var(--grey) } .worse { fill: var(--orange) }
+  </style>"""
+
+
+def main() -> None:
+    """Write all pictures."""
+    for name, picture in pictures().items():
+        (PAGES / "images" / name).write_text(picture, encoding="utf-8")
+
+
+def pictures() -> dict[str, str]:
+    """File name -> SVG."""
+    page = (PAGES / "explanation" / "how-good-it-is.md").read_text(encoding="utf-8")
+    return {"overview.svg": overview(), "gains.svg": gains(contenders(page))}
+
+
+@dataclass(frozen=True)
+class Contender:
+    """What was compared with the first recommendation, or with the best of the first three."""
+
+    name: str
+    better: int
+    """Tables on which the recommendation was better."""
+    worse: int
+    p: str
+
+
+def contenders(page: str) -> list[tuple[str, list[Contender]]]:
+    """The two tables of whole tables: heading, and a row for each contender, in the order of the page."""
+    section = page.split("## On whole tables")[1].split("\n## ")[0]
+    found: list[tuple[str, list[Contender]]] = []
+    for line in section.splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if len(cells) == 5 and cells[1] == "mean":
+            found.append((cells[0], []))
+        elif len(cells) == 5 and (won := re.match(r"(\d+) - (\d+)", cells[3])):
+            found[-1][1].append(Contender(cells[0], int(won[1]), int(won[2]), cells[4]))
+    return found
+
+
+def gains(groups: Sequence[tuple[str, Sequence[Contender]]]) -> str:
+    """A bar for each contender: the tables on which Headstart was better, as good, and worse."""
+    left, width, height = 330, 330, 24
+    scale = width / TABLES
+    parts, y = [], 84
+    for heading, rows in groups:
+        parts.append(text(12, y, heading, "strong"))
+        y += 14
+        for row in rows:
+            same = TABLES - row.better - row.worse
+            parts.append(text(left - 10, y + 16, row.name, "end"))
+            start = float(left)
+            for count, kind, ink in (
+                (row.better, "better", "on"),
+                (same, "same", "dark"),
+                (row.worse, "worse", "dark"),
+            ):
+                if count:
+                    span = count * scale
+                    size = f'width="{span - 1:.1f}" height="{height - 4}"'
+                    parts.append(f'<rect class="{kind}" x="{start:.1f}" y="{y}" {size}/>')
+                    parts.append(text(start + span / 2, y + 15, str(count), f"middle small {ink}"))
+                    start += span
+            parts.append(text(left + width + 12, y + 15, f"p = {row.p}", "quiet small"))
+            y += height
+        y += 28
+    head = [
+        text(12, 24, f"On how many of {TABLES} held-out tables Headstart's recommendation was:", "strong"),
+        *legend(12, 38),
+    ]
+    foot = text(
+        12,
+        y - 8,
+        "Accuracy on rows held out; no run on the table or its near copies was known. "
+        "p: Wilcoxon, two-sided, Holm over all rows.",
+        "quiet small",
+    )
+    label = (
+        f"Bars: on most of {TABLES} held-out tables Headstart's recommendation is better than each contender."
+    )
+    return svg(760, y + 8, label, [*head, *parts, foot])
+
+
+def legend(x: float, y: float) -> list[str]:
+    """Three colours and what they mean."""
+    parts = []
+    for kind, words, wide in (
+        ("better", "better than", 110),
+        ("same", "exactly as good as", 166),
+        ("worse", "worse than", 100),
+    ):
+        parts.append(f'<rect class="{kind}" x="{x}" y="{y}" width="14" height="14"/>')
+        parts.append(text(x + 20, y + 12, words))
+        x += wide
+    return parts
+
+
+def overview() -> str:
+    """From a table, through what is known of others, to three ranked configurations."""
+    table = [
+        card(12, 14, 190, 150),
+        text(28, 38, "your table", "strong"),
+        *(
+            text(28, 64 + 20 * row, line, "mono small")
+            for row, line in enumerate(
+                ("plan    hours  quit", "basic   18.5   no", "plus     2.1   yes", "family  40.0   no")
+            )
+        ),
+        text(28, 150, "CSV, Parquet, ARFF ...", "quiet small"),
+    ]
+    known = [
+        card(272, 14, 216, 150),
+        text(288, 38, "what worked elsewhere", "strong"),
+        *dots(290, 56),
+        text(288, 132, "48,000 runs of 16 algorithms", "quiet small"),
+        text(288, 150, "on 267 other datasets", "quiet small"),
+    ]
+    first = [
+        card(558, 14, 190, 150),
+        text(574, 38, "what to try first", "strong"),
+        *(
+            part
+            for rank, (name, low, high) in enumerate(
+                (("CatBoost", 100, 152), ("logistic regr.", 92, 146), ("LightGBM", 90, 144))
+            )
+            for part in ranked(574, 58 + 30 * rank, rank + 1, name, low, high)
+        ),
+        text(574, 150, "what to expect, and why", "quiet small"),
+    ]
+    arrows = [arrow(206, 264, "compare"), arrow(492, 550, "rank")]
+    label = (
+        "A table is compared with 267 datasets whose runs are known; out come three ranked configurations."
+    )
+    return svg(760, 178, label, [*table, *known, *first, *arrows])
+
+
+def dots(x: float, y: float) -> list[str]:
+    """Datasets by configurations; the darker, the better a run was."""
+    return [
+        f'<rect class="better" opacity="{0.15 + 0.85 * ((3 * row + 5 * column + row * column) % 8) / 7:.2f}" '
+        f'x="{x + 17 * column}" y="{y + 15 * row}" width="13" height="11" rx="2"/>'
+        for row in range(4)
+        for column in range(11)
+    ]
+
+
+def ranked(x: float, y: float, rank: int, name: str, low: float, high: float) -> list[str]:
+    """A configuration with the range of what to expect."""
+    return [
+        text(x, y + 8, f"{rank}  {name}", "small"),
+        f'<path class="line" d="M{x + low} {y + 4}h{high - low}"/>',
+        f'<circle class="better" cx="{x + (low + high) / 2}" cy="{y + 4}" r="4.5"/>',
+    ]
+
+
+def arrow(start: float, end: float, words: str) -> str:
+    """An arrow between two cards, with a word above it."""
+    return (
+        text((start + end) / 2, 80, words, "middle quiet small")
+        + f'<path class="line" d="M{start} 90H{end - 6}"/><path class="tip" d="M{end} 90l-9 -5v10z"/>'
+    )
+
+
+def card(x: float, y: float, width: float, height: float) -> str:
+    """A box with round corners."""
+    return f'<rect class="card" x="{x}" y="{y}" width="{width}" height="{height}" rx="8"/>'
+
+
+def text(x: float, y: float, words: str, kind: str = "") -> str:
+    """A line of text whose baseline is at (x, y)."""
+    of_kind = f' class="{kind}"' if kind else ""
+    return f'<text{of_kind} x="{x:g}" y="{y:g}" xml:space="preserve">{escape(words)}</text>'
+
+
+def svg(width: int, height: int, label: str, parts: Sequence[str]) -> str:
+    """A whole picture, with a label for those who can't see it."""
+    size = f'viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-label="{escape(label)}">',
+        STYLE,
+    ]
+    # A page of its own: a reader's page may be dark where the system is light, and the other way round.
+    page = f'  <rect class="page" width="{width}" height="{height}" rx="8"/>'
+    return "\n".join([*lines, page, *(f"  {part}" for part in parts), "</svg>", ""])
+
+
+if __name__ == "__main__":
+    main()
