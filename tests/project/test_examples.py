@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.project.blocks import blocks
 from tests.project.documents import ROOT, documents
 
 PACKAGES = ("warehouse", "ingest", "metalearners", "recommend")
@@ -16,10 +17,14 @@ MODULES = sorted(
     for path in (ROOT / package).rglob("*.py")
     if "\n    >>> " in path.read_text(encoding="utf-8")
 )
+TUTORIALS = ROOT / "docs" / "pages" / "tutorials"
+"""Whose blocks go on from one another, and are run with their commands (`test_transcripts`)."""
 BLOCKS = [
-    (path.relative_to(ROOT).as_posix(), block.split("```")[0])
+    (path.relative_to(ROOT).as_posix(), block.text)
     for path in documents()
-    for block in path.read_text(encoding="utf-8").split("```python\n")[1:]
+    if not path.is_relative_to(TUTORIALS)
+    for block in blocks(path)
+    if block.language == "python" and block.not_run is None
 ]
 OPTIONAL = {"flaml", "optuna", "ray", "smac"}
 """Packages that an installation need not have: what shows them is skipped without them."""

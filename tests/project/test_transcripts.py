@@ -1,0 +1,162 @@
+"""The commands of the documentation run, in their order, and print what it shows."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+import ingest.cli
+import metalearners.cli
+import recommend.bo.cli
+import recommend.cli
+import warehouse.cli
+from tests.openml_server.generated import generated_world
+from tests.openml_server.server import OpenMLServer
+from tests.project.blocks import Block, assert_shown, blocks, steps
+from tests.project.documents import ROOT, documents
+
+PROGRAMS: dict[str, Callable[[], None]] = {
+    "ingest": ingest.cli.main,
+    "metalearners": metalearners.cli.main,
+    "recommend": recommend.cli.main,
+    "tune": recommend.bo.cli.main,
+    "warehouse": warehouse.cli.main,
+}
+"""Called in this process, since starting one a command would take most of the time."""
+COMMANDS = ("sh", "console")
+TUTORIALS = ROOT / "docs" / "pages" / "tutorials"
+"""Whose blocks of Python go on from one another and from commands; others stand alone (`test_examples`)."""
+SERVER = "http://127.0.0.1:8123"
+"""Where a document has the server of `tests.openml_server`; a test serves at a free port in its place."""
+EXAMPLE = ROOT / "recommend" / "examples" / "subscribers.csv"
+
+
+def is_run(block: Block, document: Path) -> bool:
+    is_python = block.language == "python" and document.is_relative_to(TUTORIALS)
+    return block.not_run is None and (block.language in COMMANDS or is_python)
+
+
+PAGES = [path for path in documents() if any(is_run(block, path) for block in blocks(path))]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where a newcomer works: the example, a table `my.csv` and `large.csv`, and no warehouse yet."""
+    work = tmp_path / "work"
+    (work / "recommend" / "examples").mkdir(parents=True)
+    shutil.copy(EXAMPLE, work / "recommend" / "examples")
+    for name in ("my.csv", "large.csv"):
+        shutil.copy(EXAMPLE, work / name)
+    monkeypatch.chdir(work)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]))
+    return work
+
+
+@pytest.fixture
+def server() -> Iterator[str]:
+    """The address of a server with a small world of runs."""
+    with OpenMLServer(generated_world()) as serving:
+        yield serving.url.partition("/api")[0]
+
+
+@pytest.mark.parametrize("document", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_page_does_what_it_says(
+    document: Path,
+    folder: Path,
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    names: dict[str, object] = {"__name__": "__main__"}
+    server = request.getfixturevalue("server") if SERVER in document.read_text(encoding="utf-8") else SERVER
+    for block in blocks(document):
+        where = f"{document.relative_to(ROOT)}, line {block.line}"
+        if block.file is not None:
+            (folder / block.file).write_text(block.text, encoding="utf-8")
+        if not is_run(block, document):
+            continue
+        if block.language == "python":
+            exec(compile(block.text, where, "exec"), names)
+            continue
+        with without(block.without, monkeypatch):
+            for step in steps(block):
+                printed = outcome(step.command.replace(SERVER, server), monkeypatch, capsys)
+                if step.printed is not None:
+                    assert_shown(step.printed, printed)
+
+
+def outcome(line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> str:
+    """What a command prints; it has to end well."""
+    command, _, into = line.partition(" > ")
+    program, *arguments = shlex.split(command)
+    if program == "python":
+        ended = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, timeout=120)
+        assert ended.returncode == 0, ended.stderr
+        return ended.stdout
+    assert program in PROGRAMS, f"{program!r} is none of ours: mark the block as not run, and say why"
+    monkeypatch.setattr(sys, "argv", [program, *arguments])
+    capsys.readouterr()
+    with pytest.raises(SystemExit) as end:
+        PROGRAMS[program]()
+    captured = capsys.readouterr()
+    assert not end.value.code, f"{line}\n{captured.err}"
+    if into:
+        Path(into.strip()).write_text(captured.out, encoding="utf-8")
+    return captured.out
+
+
+@contextmanager
+def without(packages: Collection[str], monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """As if these packages were not installed."""
+    find = importlib.util.find_spec
+    with monkeypatch.context() as patch:
+        patch.setattr(
+            "ingest.flows.base.find_spec",
+            lambda name, package=None: None if name in packages else find(name, package),
+        )
+        yield
+
+
+@pytest.mark.parametrize("document", documents(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_block_of_commands_says_that_it_is_one(document: Path) -> None:
+    """What has no language is neither run nor looked at, so no command of ours may stand there."""
+    for block in blocks(document):
+        if block.language in ("", "text"):
+            begins = {line.removeprefix("$ ").split(" ")[0] for line in block.text.splitlines() if line}
+            assert not begins & {*PROGRAMS, "python", "pip", "make"}, f"line {block.line}: say sh or console"
+
+
+@pytest.mark.parametrize(
+    ("shown", "printed", "are_alike"),
+    [
+        (["fit 0.1 s, 0.753"], "fit   0.3 s,  0.754\n", True),
+        (["0.753"], "0.793\n", False),
+        (["Logistic regression"], "LightGBM\n", False),
+        (["first", "...", "last"], "first\nsecond\nlast\n", True),
+        (["first"], "first\nsecond\n", False),
+        (["first", "second"], "first\n", False),
+        (["in /home/me/runs"], "in /tmp/x/runs\n", True),
+        (["1,000 rows"], "1,500 rows\n", False),
+    ],
+)
+def test_what_is_shown_is_compared_with_what_is_printed(
+    shown: list[str], printed: str, are_alike: bool
+) -> None:
+    if are_alike:
+        assert_shown(shown, printed)
+        return
+    with pytest.raises(pytest.fail.Exception):
+        assert_shown(shown, printed)
