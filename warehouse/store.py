@@ -6,6 +6,7 @@ leaves nothing to see; the next writer takes back what it left.
 """
 
 import os
+import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -312,6 +313,8 @@ def _begin_with_starter(folder: Path) -> None:
         with _locked(folder.parent):
             if not _is_warehouse(folder):
                 Warehouse.open(STARTER).export(folder)
+                # What was learned from the same runs: without it the next recommendation would train anew.
+                shutil.copytree(STARTER / "models", folder / "models", dirs_exist_ok=True)
 
 
 def _make(folder: Path) -> None:
