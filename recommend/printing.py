@@ -133,7 +133,7 @@ def _table(result: Recommendation, *, details: bool) -> list[str]:
 
 
 def _shortened(title: str) -> str:
-    """A flow's title, cut where it is too long for the table; OpenML's names end with what tells them apart."""
+    """A flow's title, cut in the middle where it is too long: OpenML's names end with what tells them apart."""
     if len(title) <= _LONGEST_TITLE:
         return title
     head, tail = _LONGEST_TITLE // 3, _LONGEST_TITLE - _LONGEST_TITLE // 3 - 3
@@ -241,8 +241,9 @@ def _legend(result: Recommendation, *, details: bool) -> list[str]:
             "similar": "its mean standard score on the datasets that count most",
         }
     if any(item.fit_seconds is not None for item in result.configurations):
-        within = "" if result.fit_factor is None else f"; 80 % take within a factor of {result.fit_factor:.1f}"
-        meanings["fit"] = f"processor time of one fit on all rows, on this machine{within}"
+        meanings["fit"] = "processor time of one fit on all rows, on this machine"
+        if result.fit_factor is not None:
+            meanings["fit"] += f"; 80 % take within a factor of {result.fit_factor:.1f}"
     if any(item.beats_first is not None for item in result.configurations):
         meanings["beside 1"] = (
             "chosen to complement 1: not the next best by itself, but likely to do well where 1 does not"

@@ -313,8 +313,8 @@ def _begin_with_starter(folder: Path) -> None:
         with _locked(folder.parent):
             if not _is_warehouse(folder):
                 Warehouse.open(STARTER).export(folder)
-                # What was learned from the same runs: without it the next recommendation would train anew.
-                shutil.copytree(STARTER / "models", folder / "models", dirs_exist_ok=True)
+                if (STARTER / "models").is_dir():  # learned from the same runs: none has to be trained
+                    shutil.copytree(STARTER / "models", folder / "models", dirs_exist_ok=True)
 
 
 def _make(folder: Path) -> None:

@@ -122,6 +122,16 @@ def test_without_a_path_the_users_own_begins_as_a_copy_of_the_starter(
     assert values(own) == [0.9, 0.9]
 
 
+def test_the_models_of_the_starter_come_along(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    starter = Warehouse.create(tmp_path / "starter")
+    (starter.path / "models" / "one").mkdir(parents=True)
+    (starter.path / "models" / "one" / "model.json").write_text("{}")
+    monkeypatch.setattr(store, "STARTER", starter.path)
+    monkeypatch.delenv("HEADSTART_WAREHOUSE", raising=False)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "share"))
+    assert (Warehouse.create().path / "models" / "one" / "model.json").read_text() == "{}"
+
+
 def test_first_writes_at_the_same_time_are_all_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     starter = Warehouse.create(tmp_path / "starter")
     starter.write(runs(name="starter"), source="test")
