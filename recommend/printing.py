@@ -133,7 +133,7 @@ def _table(result: Recommendation, *, details: bool) -> list[str]:
 
 
 def _shortened(title: str) -> str:
-    """A flow's title, cut in the middle where it is too long: OpenML's names end with what tells them apart."""
+    """A flow's title, cut in the middle where it is too long: OpenML's end with what tells them apart."""
     if len(title) <= _LONGEST_TITLE:
         return title
     head, tail = _LONGEST_TITLE // 3, _LONGEST_TITLE - _LONGEST_TITLE // 3 - 3
