@@ -146,8 +146,8 @@ def why(item: RankedConfiguration, result: Recommendation) -> str:
         return f"it came to {item.on_dataset:.4f} on this dataset"
     if item.beats_first is not None:
         places = " and ".join(f"{place.dataset} ({_place(place)})" for place in item.places)
-        like = f"; it was better on {places}" if places else ""
-        return f"beside 1, better than it with a probability of {item.beats_first:.0%}{like}"
+        like = f"; better than that on {places}" if places else ""
+        return f"beside 1, which it is {item.beats_first:.0%} likely to beat{like}"
     if item.delta:
         reason = f"spread from the best downwards (delta {item.delta:g})"
     elif item.rank == 1:
