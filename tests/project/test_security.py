@@ -10,7 +10,16 @@ from tests.project.documents import ROOT
 PACKAGES = ("warehouse", "ingest", "metalearners", "recommend", "docs")
 MODULES = [path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
 
-MODULES_THAT_RUN_CODE = {"pickle", "cPickle", "cloudpickle", "dill", "marshal", "shelve", "yaml", "jsonpickle"}
+MODULES_THAT_RUN_CODE = {
+    "pickle",
+    "cPickle",
+    "cloudpickle",
+    "dill",
+    "marshal",
+    "shelve",
+    "yaml",
+    "jsonpickle",
+}
 CALLS_THAT_RUN_CODE = {
     "eval",
     "exec",
