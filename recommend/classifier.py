@@ -30,6 +30,7 @@ from ingest.reading.new_rows import Columns
 from ingest.running.cross_validation import MEASURES, TIMES, class_codes
 from ingest.running.limits import start_server, wait_for_server
 from recommend.bo.tuning.ensembles import averaged, select_ensemble
+from recommend.code.fitting import CALIBRATION
 from recommend.cost import fit_seconds
 from recommend.racing import Race, can_be_raced, race, seconds_on_all_rows
 from recommend.racing import record as record_race
@@ -175,6 +176,36 @@ class HeadstartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         )
         return in_words(self.recommendation_, is_usual_measure=self.measure is None, details=False)
 
+    def code(self) -> str:
+        """Python source that cross-validates, fits, saves and predicts with what was fitted here.
+
+        It needs pandas, scikit-learn and the libraries of the algorithms, none of our packages, and reads a
+        CSV file of the same columns and the classes: see `recommend.code`.
+
+        Raises:
+            NotFittedError: it is not fitted, or comes out of a pickle.
+            BadInput: pandas alone can't read a CSV file of the rows as they were taken here, or a classifier
+                that gives no probabilities is fitted on balanced classes.
+        """
+        check_is_fitted(
+            self, "recommendation_", msg="there is no recommendation: not fitted, or from a pickle"
+        )
+        from recommend.code import Origin, ensemble_script, script
+
+        found, one = self.recommendation_, self.best_configuration_
+        verb = "Recommended" if self.race_ is None else "Recommended, raced on the data"
+        origin = Origin(
+            choice=f"{verb} and fitted by Headstart's HeadstartClassifier, after {found.model.runs:,} runs "
+            f"on {found.model.datasets:,} datasets.",
+            expected=f"Weights of the members: {', '.join(f'{w:.2f}' for w in self.weights_.values())}."
+            if len(self.weights_) > 1
+            else found.expected_of(one),
+            measure=found.measure,
+        )
+        if len(self.weights_) > 1:
+            return ensemble_script(self.weights_, found.dataset, origin, seed=self._seed)
+        return script(one, found.dataset, origin, seed=self._seed, calibrated=True)
+
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = tags.input_tags.string = tags.input_tags.categorical = True
@@ -244,7 +275,7 @@ class HeadstartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _fit_first(self, wanted: list[Wanted], features: pd.DataFrame, codes: Positions, end: float) -> None:
         """Fit those of `wanted` that have a weight, as long as there is time, else the first that can be."""
-        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         fitted: dict[Configuration, Any] = {}
         weights: dict[Configuration, float] = {}
         failure: Exception | None = None
@@ -254,7 +285,7 @@ class HeadstartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             flow = get_flow(one.configuration.algorithm)
             pipeline = flow.pipeline(one.configuration.values, self._columns.roles, seed=seed)
             if not hasattr(pipeline, "predict_proba"):
-                pipeline = CalibratedClassifierCV(pipeline, cv=3, ensemble=False)
+                pipeline = CalibratedClassifierCV(pipeline, **CALIBRATION)
             try:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")  # as in the race: not converged, rare class
@@ -265,6 +296,7 @@ class HeadstartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 weights[one.configuration] = one.weight or 1.0
         if not fitted:
             raise Failed("none of the configurations could be fitted") from failure
+        self._seed = seed
         total = sum(weights.values())
         self.weights_ = {configuration: weight / total for configuration, weight in weights.items()}
         self.pipelines_ = list(fitted.values())

@@ -26,7 +26,7 @@ from warehouse.options import WarehouseOption
 from warehouse.store import Warehouse
 from warehouse.support import console
 from warehouse.support.console import QuietOption
-from warehouse.support.files import write_text
+from warehouse.support.files import write_json, write_text
 
 app = console.new_app("")
 TOOLS = ("optuna", "smac", "flaml", "ray", "sklearn", "configspace")
@@ -159,7 +159,7 @@ def recommend(
     if ranges is not None:
         from recommend.ranges import ranges_document
 
-        write_seeds(ranges_document(result), ranges)
+        write_json(ranges, ranges_document(result))
     if output == "json":
         print(json.dumps(document, indent=2))
     elif output in TOOLS:

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from recommend.ranking import Recommendation
 
 SCHEMA = "headstart-ranges/1"
-"""Name and version of the format of a file of ranges."""
+"""Name and version of the format of a file of ranges; `ranges.schema.json` describes it."""
 
 DRAWN = 2000
 """Configurations of a flow."""

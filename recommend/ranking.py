@@ -147,17 +147,24 @@ class Recommendation:
             )
         if not isinstance(item.flow, Flow):
             raise BadOption(f"Headstart does not build {item.flow.title}, so there is no code of it")
-        promise = item.expectation
         origin = Origin(
             choice=f"Recommended by Headstart, as number {rank} to try, after {self.model.runs:,} runs on "
             f"{self.model.datasets:,} datasets.",
-            expected=f"Expected: {item.predicted:+.2f} standard deviations from an average configuration."
-            if promise is None
-            else f"Expected {self.measure}: {promise.value:.3f} (80 % interval: {promise.low:.3f} to "
-            f"{promise.high:.3f}).",
+            expected=self.expected_of(item.configuration),
             measure=self.measure,
         )
         return script(item.configuration, self.dataset, origin)
+
+    def expected_of(self, configuration: Configuration) -> str:
+        """A sentence that says what a configuration is expected to give, whether or not it was chosen."""
+        item = next((item for item in self.configurations if item.configuration == configuration), None)
+        if item is None:
+            return "It is none of those that are recommended after the race: nothing is expected of it."
+        promise = item.expectation
+        if promise is None:
+            return f"Expected: {item.predicted:+.2f} standard deviations from an average configuration."
+        interval = f"80 % interval: {promise.low:.3f} to {promise.high:.3f}"
+        return f"Expected {self.measure}: {promise.value:.3f} ({interval})."
 
     def ranges(self) -> dict[str, FlowRanges]:
         """Flow -> where its good configurations lie for the dataset, of the flows of `configurations`.

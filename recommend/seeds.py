@@ -5,7 +5,6 @@ Notation: p (n,) predicted standard scores scaled to [0, 1], higher is better; d
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +13,7 @@ import numpy as np
 
 from ingest.flows import get_flow
 from warehouse.support.errors import UnfitConfiguration, UnreadableInput
-from warehouse.support.files import read_json, write_text
+from warehouse.support.files import read_json, write_json
 
 if TYPE_CHECKING:
     from sklearn.pipeline import Pipeline
@@ -53,7 +52,7 @@ def write_seeds(document: Mapping[str, Any], path: str | Path) -> None:
     Raises:
         Failed: the file can't be written.
     """
-    write_text(path, json.dumps(document, indent=2, allow_nan=False) + "\n")
+    write_json(path, document)
 
 
 def read_seeds(path: str | Path) -> dict[str, Any]:

@@ -170,7 +170,8 @@ def search(
         int,
         typer.Option(
             min=0,
-            help="Average the best together of all trials, in this many picks; --model writes the average.",
+            help="Average the best together of all trials, in this many picks; --model and --code write "
+            "the average.",
         ),
     ] = 0,
     seed: Annotated[int, typer.Option(min=0, help="Seed of samples, folds and estimators.")] = 0,
@@ -188,8 +189,8 @@ def search(
     model: Annotated[
         Path | None,
         typer.Option(
-            help="Write the best pipeline, fitted on all rows, to this .skops file. It needs Headstart to "
-            "predict, since steps of ours read its columns; the script of --code does not.",
+            help="Write the best pipeline, fitted on all rows, to this .skops file. To predict it needs "
+            "scikit-learn and its booster alone. It takes dates in parts, as --code's script makes them.",
             show_default=False,
         ),
     ] = None,
@@ -318,9 +319,9 @@ def _write_page(page: Path, tuned: Tuned, *, is_over: bool) -> str:
 
 
 def _write_code(tuned: Tuned, path: Path) -> str:
-    """Write the best configuration as a script; returns what to say about it."""
+    """Write the best configuration, or the ensemble, as a script; returns what to say about it."""
     write_text(path, outcome.code(tuned))
-    what = "the best configuration" + (", not the ensemble," if tuned.finals.weights else "")
+    what = "the ensemble" if tuned.finals.weights else "the best configuration"
     return f"{path}: {what} as a script that needs nothing of Headstart."
 
 

@@ -2,34 +2,38 @@
 
 A pipeline that scikit-learn can hold as it is becomes one expression. What ours does in classes
 (`Booster`, `Balanced`, `Preprocessor`) becomes lines that fit one step after the other, and a pipeline of the
-fitted steps.
+fitted steps. An ensemble has a function for each of its members, and averages what these return.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from math import comb
+from operator import methodcaller
 from typing import Any
 
 import numpy as np
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import OrdinalEncoder
+from sklearn.preprocessing import FunctionTransformer, OrdinalEncoder
 
 from ingest.flows import get_flow
 from ingest.flows.balancing import Balanced
 from ingest.flows.boosters import PATIENCE, Booster
 from ingest.flows.features import MAKERS, MOST, MOST_PRODUCTS, Preprocessor
 from ingest.flows.margins import in_single_precision
-from ingest.flows.preprocessing import category_columns
+from ingest.flows.preprocessing import as_floats, as_labels, as_text, category_columns
 from ingest.reading.datasets import Dataset
 from ingest.reading.roles import Role
 from recommend.code.estimators import SEED, Imports
 from recommend.code.snippets import hold_out
 from recommend.code.syntax import Call, Raw, written
 from warehouse.configurations.configuration import Configuration
+from warehouse.support.errors import UnfitConfiguration
 
+CALIBRATION = {"cv": 3, "ensemble": False}
+"""How a classifier without probabilities gets some: arguments of `CalibratedClassifierCV`."""
 _BALANCED = {"oversampling": "oversampled", "undersampling": "undersampled"}
 """Strategy -> function of a script that chooses rows so."""
 _TAKE_NUMBERS = ("xgboost", "catboost")
@@ -54,8 +58,14 @@ class Fitting:
     gives_probabilities: bool = True
     in_part: bool = False
     """Whether the classifier is fitted on a part of the rows."""
+    takes_frames: bool = False
+    """Whether `X` is a data frame as users have it, and not what `features` of a script returns."""
     of_frame: bool = False
     """Whether the matrix is a data frame, whose first columns are whole numbers."""
+    returns: str = "Pipeline"
+    """The class of what `fit` returns."""
+    members: Mapping[str, Fitting] = field(default_factory=dict)
+    """Of an ensemble: name -> the body of the function that fits this member."""
 
     def add(self, node: object, *, before: str = "") -> None:
         """Add a statement."""
@@ -70,8 +80,65 @@ class Fitting:
         return Raw(f"matrix.iloc[{rows}]" if self.of_frame else f"matrix[{rows}]")
 
 
-def find_fitting(configuration: Configuration, dataset: Dataset, *, seed: int) -> Fitting:
-    """Write the body of `fit` for a configuration and a dataset's columns."""
+def find_ensemble(
+    members: Mapping[Configuration, float], dataset: Dataset, *, seed: int, takes_frames: bool = False
+) -> Fitting:
+    """Write the body of `fit` for the average of the probabilities of several configurations.
+
+    Each member is fitted by a function of its own, since some are no estimators before they are fitted.
+
+    Args:
+        members: configuration -> its weight.
+        takes_frames: see `Fitting`.
+
+    Raises:
+        UnfitConfiguration: a member gives no probabilities, and can't be calibrated either.
+    """
+    fittings = [
+        find_fitting(one, dataset, seed=seed, calibrated=True, takes_frames=takes_frames) for one in members
+    ]
+    algorithms = [one.algorithm for one in members]
+    names = [
+        f"{name}_{algorithms[:place].count(name) + 1}" if algorithms.count(name) > 1 else name
+        for place, name in enumerate(algorithms)
+    ]
+    average = Fitting(dataset, returns="VotingClassifier", members=dict(zip(names, fittings, strict=True)))
+    for fitting in fittings:
+        average.imports |= fitting.imports
+        average.few, average.many = fitting.few or average.few, fitting.many or average.many
+    average.imports |= {"FrozenEstimator": "sklearn.frozen", "VotingClassifier": "sklearn.ensemble"}
+    if any(fitting.classes_as_numbers for fitting in fittings):
+        average.say("codes = np.unique(y, return_inverse=True)[1]")
+    calls = [
+        Raw(f"fit_{name}(X, {'codes' if fitting.classes_as_numbers else 'y'})")
+        for name, fitting in average.members.items()
+    ]
+    average.say("# A frozen estimator is fitted already, and stays as it is.")
+    frozen = [(name, Call("FrozenEstimator", [call])) for name, call in zip(names, calls, strict=True)]
+    average.add(frozen, before="members = ")
+    average.add(list(members.values()), before="weights = ")
+    average.say('average = VotingClassifier(members, voting="soft", weights=weights)')
+    average.say("return average.fit(X, y)")
+    return average
+
+
+def find_fitting(
+    configuration: Configuration,
+    dataset: Dataset,
+    *,
+    seed: int,
+    calibrated: bool = False,
+    takes_frames: bool = False,
+) -> Fitting:
+    """Write the body of `fit` for a configuration and a dataset's columns.
+
+    Args:
+        calibrated: whether a classifier without probabilities is given some (`CALIBRATION`).
+        takes_frames: see `Fitting`.
+
+    Raises:
+        UnfitConfiguration: it is to be calibrated, and is no estimator before it is fitted.
+    """
     flow = get_flow(configuration.algorithm)
     pipeline = flow.pipeline(configuration.values, dataset.roles, seed=seed)
     steps = dict(pipeline.steps)
@@ -83,15 +150,25 @@ def find_fitting(configuration: Configuration, dataset: Dataset, *, seed: int) -
         dataset,
         classes_as_numbers=library in _TAKE_NUMBERS,
         gives_probabilities=hasattr(pipeline, "predict_proba"),
+        takes_frames=takes_frames,
         of_frame=library == "catboost" and classifier.n_categorical > 0,
     )
     fitting.imports["Pipeline"] = "sklearn.pipeline"
     columns = _columns(fitting, steps["preprocessing"])
+    calibrated = calibrated and not fitting.gives_probabilities
     if len(steps) == 2 and balancing is None and library is None:
         parts = [("columns", columns), ("classifier", _classifier(fitting, classifier))]
         fitting.add(Call("Pipeline", [parts]), before="model = ")
+        if calibrated:
+            fitting.imports["CalibratedClassifierCV"] = "sklearn.calibration"
+            fitting.add(Call("CalibratedClassifierCV", [Raw("model")], CALIBRATION), before="model = ")
+            fitting.returns, fitting.gives_probabilities = "CalibratedClassifierCV", True
         fitting.say("return model.fit(X, y)")
         return fitting
+    if calibrated:
+        raise UnfitConfiguration(
+            f"there is no code that gives {flow.title} probabilities beside its preprocessing or balancing"
+        )
     fitting.add(columns, before="columns = ")
     fitting.say("matrix = columns.fit_transform(X, y)")
     fitting.steps.append(("columns", Raw("columns")))
@@ -123,7 +200,9 @@ def _columns(fitting: Fitting, preprocessing: Any) -> Call:
     text = False
     for name, transformer, columns in preprocessing.transformers:
         # The first step of each brings cells to one form; the script's `features` has done that.
-        steps = [step for _, step in transformer.steps[1:]]
+        first, *steps = [step for _, step in transformer.steps]
+        if fitting.takes_frames:
+            steps = [*_to_one_form(first.func), *steps]
         where: object = Raw({"numeric": "NUMERIC", "date": "DATE_PARTS"}.get(name, "CATEGORICAL"))
         if isinstance(columns, partial):  # which columns are encoded so depends on the rows
             found = columns(dataset.features)
@@ -139,6 +218,17 @@ def _columns(fitting: Fitting, preprocessing: Any) -> Call:
     fitting.imports["ColumnTransformer"] = "sklearn.compose"
     dense = {"sparse_threshold": 0.0} if text else {}
     return Call("ColumnTransformer", [parts], dense)
+
+
+def _to_one_form(function: Callable[..., object]) -> list[FunctionTransformer]:
+    """Steps that do what a function of `ingest.flows.preprocessing` does, without ours."""
+    words: list[tuple[str, ...]] = [("astype", "object"), ("fillna", "missing"), ("astype", "str")]
+    methods: dict[object, list[tuple[str, ...]]] = {
+        as_labels: [*words, ("to_numpy", "object")],
+        as_text: words,
+        as_floats: [("astype", "float64"), ("to_numpy",)],
+    }
+    return [FunctionTransformer(methodcaller(*method)) for method in methods.get(function, [])]
 
 
 def _chained(fitting: Fitting, steps: list[Any]) -> object:

@@ -1,10 +1,14 @@
-"""A script that cross-validates, fits, saves and predicts with one configuration, without our packages."""
+"""A script that cross-validates, fits, saves and predicts with a configuration or an average of several.
+
+It holds nothing of our packages.
+"""
 
 from __future__ import annotations
 
 import ast
 import inspect
 import textwrap
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,7 +16,7 @@ from ingest.flows import get_flow
 from ingest.flows.preprocessing import category_columns
 from ingest.reading.datasets import Dataset
 from recommend.code import snippets
-from recommend.code.fitting import Fitting, find_fitting
+from recommend.code.fitting import Fitting, find_ensemble, find_fitting
 from recommend.code.reading import Reading, find_reading
 from recommend.code.syntax import WIDTH, Raw, assigned, plain, written
 from warehouse.configurations.configuration import Configuration
@@ -57,22 +61,52 @@ class Origin:
     """What cross-validation is to tell."""
 
 
-def script(configuration: Configuration, dataset: Dataset, origin: Origin, *, seed: int = 0) -> str:
+def script(
+    configuration: Configuration,
+    dataset: Dataset,
+    origin: Origin,
+    *,
+    seed: int = 0,
+    calibrated: bool = False,
+) -> str:
     """Python source for a configuration of a flow that Headstart builds, on a dataset's columns.
 
     It needs pandas, scikit-learn and the library of the flow. Fitted on the dataset's file it predicts what
     the flow's own pipeline predicts, with the same seed.
 
+    Args:
+        calibrated: whether a classifier without probabilities is given some (`fitting.CALIBRATION`).
+
     Raises:
         BadInput: pandas alone can't read the file as it was read here, or Headstart doesn't build the flow.
     """
+    fitting = find_fitting(configuration, dataset, seed=seed, calibrated=calibrated)
+    return _script([configuration], dataset, fitting, origin, seed)
+
+
+def ensemble_script(
+    members: Mapping[Configuration, float], dataset: Dataset, origin: Origin, *, seed: int = 0
+) -> str:
+    """Python source as `script` writes it, for the weighted average of the members' probabilities.
+
+    Args:
+        members: configuration -> its weight; two or more.
+
+    Raises:
+        BadInput: as for `script`, or a member gives no probabilities.
+    """
+    return _script([*members], dataset, find_ensemble(members, dataset, seed=seed), origin, seed)
+
+
+def _script(
+    configurations: Sequence[Configuration], dataset: Dataset, fitting: Fitting, origin: Origin, seed: int
+) -> str:
     reading = find_reading(dataset)
-    fitting = find_fitting(configuration, dataset, seed=seed)
     own = "\n\n".join(
         [
             _read(reading),
             _features(reading),
-            _fit(fitting),
+            *fit_functions(fitting),
             _cross_validate(),
             _predict(fitting),
             _main(reading, fitting),
@@ -82,20 +116,27 @@ def script(configuration: Configuration, dataset: Dataset, origin: Origin, *, se
     helpers = _helpers(own)
     constants = _constants(reading, fitting, dataset, origin, seed, _names(own + "".join(helpers)))
     body = "\n\n".join([constants, *helpers, own])
-    return f"{_head(configuration, dataset, reading, fitting, origin)}\n{_imports(body, fitting)}\n{body}"
+    head = _head(configurations, dataset, reading, fitting, origin)
+    return f"{head}\n{_imports(body, fitting)}\n{body}"
 
 
 # ---- head ----------------------------------------------------------------------------------------
 
 
 def _head(
-    configuration: Configuration, dataset: Dataset, reading: Reading, fitting: Fitting, origin: Origin
+    configurations: Sequence[Configuration],
+    dataset: Dataset,
+    reading: Reading,
+    fitting: Fitting,
+    origin: Origin,
 ) -> str:
-    flow = get_flow(configuration.algorithm)
+    flows = [get_flow(one.algorithm) for one in configurations]
+    titles = [flow.title for flow in flows]
+    what = titles[0] if len(titles) == 1 else f"The average of {', '.join(titles[:-1])} and {titles[-1]}"
     target = plain(str(dataset.target.name))
     file = plain(Path(dataset.source).name) or plain(dataset.name)
-    packages = ["pandas", "scikit-learn", *_libraries(flow.name)]
-    title = f"{flow.title}, to predict {target!r} of {plain(dataset.name)!r}."
+    packages = ["pandas", "scikit-learn", *_libraries(flow.name for flow in flows)]
+    title = f"{what}, to predict {target!r} of {plain(dataset.name)!r}."
     facts = (
         f"{file}: {len(dataset.features):,} rows, {dataset.features.shape[1]:,} features, "
         f"{dataset.n_classes} classes. {plain(reading.table.remark)}"
@@ -121,8 +162,8 @@ def _head(
     return '"""' + "\n\n".join(paragraphs) + '\n"""\n'
 
 
-def _libraries(flow: str) -> list[str]:
-    return [flow] if flow in ("lightgbm", "xgboost", "catboost") else []
+def _libraries(flows: Iterable[str]) -> list[str]:
+    return [flow for flow in dict.fromkeys(flows) if flow in ("lightgbm", "xgboost", "catboost")]
 
 
 def _wrapped(text: str) -> str:
@@ -187,7 +228,7 @@ def _constants(
     more = [mark for mark in snippets.NO_NUMBER if not usual or mark not in snippets.MISSING]
     few = min(dataset.target.value_counts())
     categorical: object = category_columns(dataset.roles)
-    if fitting.few and fitting.many:
+    if fitting.few and fitting.many and not fitting.members:  # whose order may be another
         categorical = Raw("FEW_CATEGORIES + MANY_CATEGORIES")
     numeric = {*reading.numeric, *reading.decorated}
     values: dict[str, object] = {
@@ -284,10 +325,22 @@ def _features(reading: Reading) -> str:
     )
 
 
-def _fit(fitting: Fitting) -> str:
+def fit_functions(fitting: Fitting) -> list[str]:
+    """Source of the function `fit`, after those of the members of an ensemble."""
+    says = "The pipeline, fitted on these rows."
+    if fitting.members:
+        says = "The average of the members' probabilities, each fitted on these rows."
+    members = [
+        _fit_function(f"fit_{name}", member, f"Member {name!r} of the average, fitted on these rows.")
+        for name, member in fitting.members.items()
+    ]
+    return [*members, _fit_function("fit", fitting, says)]
+
+
+def _fit_function(name: str, fitting: Fitting, says: str) -> str:
     return (
-        "def fit(X: pd.DataFrame, y: np.ndarray) -> Pipeline:\n"
-        '    """The pipeline, fitted on these rows."""\n' + "\n".join(fitting.lines) + "\n"
+        f"def {name}(X: pd.DataFrame, y: np.ndarray) -> {fitting.returns}:\n"
+        f'    """{says}"""\n' + "\n".join(fitting.lines) + "\n"
     )
 
 
@@ -313,7 +366,7 @@ def _predict(fitting: Fitting) -> str:
         ]
     says = "and the probability of each class" if fitting.gives_probabilities else "by row"
     return (
-        "def predict(model: Pipeline, X: pd.DataFrame) -> pd.DataFrame:\n"
+        f"def predict(model: {fitting.returns}, X: pd.DataFrame) -> pd.DataFrame:\n"
         f'    """The predicted classes, {says}."""\n'
         + "".join(f"    {line}\n" for line in lines)
         + "    return table\n"

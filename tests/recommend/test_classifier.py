@@ -1,5 +1,6 @@
 """The scikit-learn classifier: what it takes, what it fits, what it leaves behind."""
 
+import ast
 import multiprocessing
 import os
 import pickle
@@ -33,6 +34,7 @@ from recommend import HeadstartClassifier, racing
 from recommend.classifier import ensemble_weights, wanted_configurations
 from recommend.racing import Entrant, Heat, Race, race
 from recommend.ranking import RankingContext, ranking_context, recommended
+from tests.recommend.code.scripts import run_scripts
 from tests.recommend.conftest import numbers
 from warehouse.configurations.configuration import Configuration
 from warehouse.store import Warehouse
@@ -249,7 +251,9 @@ def test_with_time_what_won_the_race_is_fitted(
     assert classifier.pipelines_[0].named_steps["classifier"].__class__.__name__ == "LogisticRegression"
 
 
-def test_real_races_end_in_time_and_leave_nothing_running(classifier: HeadstartClassifier) -> None:
+def test_real_races_end_in_time_and_leave_nothing_running(
+    classifier: HeadstartClassifier, tmp_path: Path
+) -> None:
     rows, classes = of_numbers(120)
     before = multiprocessing.active_children()  # of joblib
     classifier.set_params(budget=20, ensemble=3, n_jobs=2).fit(rows, classes)
@@ -259,6 +263,7 @@ def test_real_races_end_in_time_and_leave_nothing_running(classifier: HeadstartC
     members = [pipeline.predict_proba(rows) for pipeline in classifier.pipelines_]
     mean = np.average(members, axis=0, weights=list(classifier.weights_.values()))
     np.testing.assert_allclose(classifier.predict_proba(rows), mean)
+    assert_code_predicts_the_same(classifier, rows, classes, tmp_path)
     assert set(multiprocessing.active_children()) <= {*before}
 
 
@@ -374,6 +379,37 @@ def test_a_pickle_predicts_and_holds_no_rows(classifier: HeadstartClassifier) ->
     np.testing.assert_array_equal(copy.predict(rows), classifier.predict(rows))
     with pytest.raises(NotFittedError, match="from a pickle"):
         copy.explain()
+    with pytest.raises(NotFittedError, match="from a pickle"):
+        copy.code()
+
+
+def assert_code_predicts_the_same(
+    classifier: HeadstartClassifier, rows: pd.DataFrame, classes: Any, folder: Path
+) -> None:
+    """The classifier's code, run without our packages on a CSV file of the rows."""
+    (folder / "code.py").write_text(classifier.code(), encoding="utf-8")
+    rows.assign(**{getattr(classes, "name", None) or "class": classes}).to_csv(
+        folder / "rows.csv", index=False
+    )
+    out, complaints = run_scripts([("code.py", "rows.csv", "--predict", "rows.csv")], folder)
+    assert out == f"predictions.csv: {len(rows)} predictions\n", complaints
+    predicted = pd.read_csv(folder / "predictions.csv", dtype={"prediction": str})
+    assert (predicted["prediction"] == classifier.predict(rows).astype(str)).all()
+    np.testing.assert_allclose(predicted.iloc[:, 1:], classifier.predict_proba(rows), rtol=1e-9)
+
+
+def test_what_was_fitted_is_a_script_without_our_packages(
+    classifier: HeadstartClassifier, tmp_path: Path
+) -> None:
+    rows, classes = mixed()
+    rows = rows.drop(columns="moment").assign(amount=pd.to_numeric(rows["amount"], errors="coerce"))
+    classifier.fit(rows, classes)
+    head = ast.get_docstring(ast.parse(classifier.code())) or ""
+    assert "fitted by Headstart's HeadstartClassifier, after 128 runs on 8 datasets." in " ".join(
+        head.split()
+    )
+    assert "\nExpected: " in head
+    assert_code_predicts_the_same(classifier, rows, classes, tmp_path)
 
 
 def test_it_explains_what_recommend_says(classifier: HeadstartClassifier) -> None:

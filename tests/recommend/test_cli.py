@@ -7,10 +7,14 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import jsonschema
 import numpy as np
 import pandas as pd
 import pytest
+from ConfigSpace import ConfigurationSpace
 
+import recommend.ranges
+from ingest.flows import get_flow
 from recommend.cli import main
 from recommend.seeds import read_seeds
 from tests.recommend.code.scripts import run_scripts
@@ -66,6 +70,20 @@ def test_code_goes_to_python_files(run: Run, csv: Path, tmp_path: Path) -> None:
     code, out, err = run(csv, "--code", tmp_path / "first.txt")
     assert (code, out) == (2, "")
     assert "code is written to a .py file" in err
+
+
+def test_learned_ranges_are_written_as_their_schema_says(run: Run, csv: Path, tmp_path: Path) -> None:
+    code, out, err = run(csv, "--ranges", tmp_path / "ranges.json")
+    assert (code, err) == (0, "")
+    assert "Ranges written to" in out
+    document = json.loads((tmp_path / "ranges.json").read_text())
+    schema = json.loads(Path(recommend.ranges.__file__).with_name("ranges.schema.json").read_text())
+    jsonschema.validate(document, schema, jsonschema.Draft202012Validator)
+    for name, own in document["flows"].items():
+        space = ConfigurationSpace.from_serialized_dict(own["configspace"])
+        assert set(space) == set(own["hyperparameters"])
+        for drawn in space.sample_configuration(5):
+            assert get_flow(name).fit(dict(drawn)) == dict(drawn)
 
 
 def test_json_names_what_programs_need(run: Run, csv: Path) -> None:

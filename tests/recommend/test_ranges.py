@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,7 +15,8 @@ from hypothesis import strategies as st
 from ingest.flows import FLOWS, get_flow
 from ingest.reading.datasets import load_dataset
 from metalearners.predictions import Prediction
-from recommend.ranges import SHARE, FlowRanges, best_of, learn_ranges, shortest_range
+from recommend import ranges
+from recommend.ranges import HELD, SCHEMA, SHARE, FlowRanges, best_of, learn_ranges, shortest_range
 from recommend.ranking import recommend as rank
 from recommend.sklearn_grids import frozen
 from tests.recommend.conftest import numbers
@@ -139,6 +141,23 @@ def test_optuna_reads_the_distributions_of_the_document() -> None:
     read = {name: distributions.json_to_distribution(text) for name, text in document["optuna"].items()}
     assert read == ranges.optuna()
     assert read["rate"].log
+
+
+@dataclass
+class Indifferent:
+    """A predictor that expects more of each configuration than of those before it."""
+
+    def predict(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Prediction:  # noqa: ARG002
+        return Prediction(np.arange(float(len(configurations))))
+
+
+@pytest.mark.parametrize("name", FLOWS)
+def test_the_ranges_of_every_flow_are_as_their_schema_says(name: str) -> None:
+    own = learn_ranges(get_flow(name), Indifferent(), pd.Series(dtype=float))  # type: ignore[arg-type]
+    document = {"schema": SCHEMA, "dataset": "d", "measure": "m", "share": SHARE, "held": HELD}
+    document["flows"] = {name: own.document()}
+    schema = json.loads(Path(ranges.__file__).with_name("ranges.schema.json").read_text())
+    jsonschema.validate(json.loads(json.dumps(document, allow_nan=False)), schema)
 
 
 @pytest.mark.parametrize("name", FLOWS)

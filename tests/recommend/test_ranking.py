@@ -1,5 +1,6 @@
 """Recommendations: what is ranked first, what they rest on, and the document that says so."""
 
+import ast
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -16,8 +17,11 @@ from recommend import own_trials
 from recommend.ranking import ranking_context
 from recommend.ranking import recommend as rank
 from recommend.seeds import build_pipeline
+from tests.recommend.code.scripts import run_scripts
 from tests.recommend.conftest import PLAN, numbers
 from warehouse.configurations.configuration import Configuration
+from warehouse.configurations.parameters import Number
+from warehouse.configurations.searched_flow import SearchedFlow
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput
 
@@ -223,6 +227,36 @@ def test_every_recommended_configuration_builds_and_fits(small_world: Path) -> N
     for configuration in result.document()["configurations"]:
         pipeline = build_pipeline(configuration, dataset).fit(dataset.features, dataset.target)
         assert pipeline.score(dataset.features, dataset.target) > 0.5
+
+
+@pytest.mark.parametrize("place", [0, -1, 4])
+def test_there_is_code_of_what_is_ranked_alone(small_world: Path, place: int) -> None:
+    result = rank(load_dataset(numbers(900, seed=50)), warehouse=Warehouse.open(small_world), top=3)
+    with pytest.raises(BadInput, match=f"no configuration of rank {place}: 3 are ranked"):
+        result.code(place)
+
+
+def test_a_flow_that_headstart_does_not_build_has_no_code(small_world: Path) -> None:
+    result = rank(load_dataset(numbers(900, seed=50)), warehouse=Warehouse.open(small_world), top=1)
+    foreign = SearchedFlow("other:my-boosting", "my-boosting", (Number("eta", 0.001, 1.0, default=0.3),))
+    others = [replace(result.configurations[0], flow=foreign)]
+    with pytest.raises(BadInput, match="Headstart does not build my-boosting, so there is no code of it"):
+        replace(result, configurations=others).code()
+
+
+def test_code_for_a_dataset_without_a_file_asks_for_one(small_world: Path, tmp_path: Path) -> None:
+    frame = numbers(900, seed=50)
+    result = rank(load_dataset(frame), warehouse=Warehouse.open(small_world), top=1)
+    code = result.code()
+    head = ast.get_docstring(ast.parse(code)) or ""
+    assert "give it a CSV file of the same table" in " ".join(head.split())
+    frame.to_csv(tmp_path / "table.csv", index=False)
+    (tmp_path / "code.py").write_text(code, encoding="utf-8")
+    calls = [("code.py", "table.csv", "--predict", "table.csv"), ("code.py", "absent.csv")]
+    out, complaints = run_scripts(calls, tmp_path)
+    assert out == "predictions.csv: 900 predictions\n"
+    assert "FAILED code.py" in complaints
+    assert "absent.csv" in complaints
 
 
 def test_same_warehouse_gives_the_same_recommendation(small_world: Path) -> None:

@@ -30,6 +30,16 @@ def write_text(path: str | Path, text: str) -> None:
     write_bytes(path, text.encode())
 
 
+def write_json(path: str | Path, value: Any) -> None:
+    """Write a JSON value on several lines, as `write_bytes` writes bytes.
+
+    Raises:
+        ValueError: a number is infinite or none; JSON has no such.
+        Failed: the file can't be written.
+    """
+    write_text(path, json.dumps(value, indent=2, allow_nan=False) + "\n")
+
+
 def write_bytes(path: str | Path, content: bytes) -> None:
     """Write `content` to `path`; if that fails, what was there before is still there.
 

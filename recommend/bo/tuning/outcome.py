@@ -6,13 +6,13 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ingest.flows import get_flow
 from ingest.keys import digest, setup_of
 from ingest.running.rows import Run, write_runs
 from recommend.bo.optimizer import ALL_ROWS
 from recommend.bo.tuning.result import Tuned
 from recommend.bo.tuning.setup import HELD_OUT
-from recommend.code import Origin, script
+from recommend.code import Origin, ensemble_script, script
+from recommend.code.models import plain_model
 from warehouse.configurations.configuration import Configuration
 from warehouse.store import Warehouse
 from warehouse.support.errors import Failed, TooFewRuns
@@ -47,32 +47,15 @@ def record(tuned: Tuned, warehouse: Warehouse) -> int:
 def fitted(tuned: Tuned) -> Pipeline | VotingClassifier:
     """The best configuration's pipeline, fitted on all rows; it predicts the dataset's own labels.
 
-    Where an ensemble was chosen, that: the weighted average of its members' probabilities.
+    Where an ensemble was chosen, that: the weighted average of its members' probabilities. No step is a class
+    or function of ours (`recommend.code.models`).
 
     Raises:
         BadInput: no trial succeeded.
     """
-    if tuned.best is None:
-        raise TooFewRuns("no trial succeeded: there is no model to fit")
-    dataset = tuned.dataset
-    weights = tuned.finals.weights
-    if weights:
-        from sklearn.ensemble import VotingClassifier
-
-        members = [(f"trial {number}", _pipeline(tuned, number)) for number in weights]
-        model = VotingClassifier(members, voting="soft", weights=list(weights.values()))
-    else:
-        model = _pipeline(tuned, tuned.best.number)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # as in the trials, whose scores show the effect
-        return model.fit(dataset.features, dataset.target.astype(str).to_numpy())
-
-
-def _pipeline(tuned: Tuned, number: int) -> Pipeline:
-    """The pipeline of a trial."""
-    configuration = _configuration(tuned, number)
-    flow = get_flow(configuration.algorithm)
-    return flow.pipeline(configuration.values, tuned.dataset.roles, seed=tuned.search.seed)
+        return plain_model(_members(tuned), tuned.dataset, seed=tuned.search.seed)
 
 
 def _configuration(tuned: Tuned, number: int) -> Configuration:
@@ -80,25 +63,60 @@ def _configuration(tuned: Tuned, number: int) -> Configuration:
 
 
 def code(tuned: Tuned) -> str:
-    """Python source that cross-validates, fits, saves and predicts with the best configuration.
+    """Python source that cross-validates, fits, saves and predicts with what `fitted` fits.
 
-    It needs none of our packages (`recommend.code`).
+    That is the best configuration, or the ensemble. It needs none of our packages (`recommend.code`).
 
     Raises:
         BadInput: no trial succeeded, or pandas alone can't read the dataset as it was read here.
     """
-    best, measure = tuned.best, tuned.search.measure
-    if best is None:
-        raise TooFewRuns("no trial succeeded: there is no configuration to write as code")
-    scores = [f"{tuned.value(best):.4f} in cross-validation"]
-    if best.number in tuned.held_out:
-        scores.append(f"{tuned.held_out[best.number]:.4f} on {tuned.rows[1]:,} rows held out")
-    origin = Origin(
-        choice=f"Found by Headstart's `tune`: trial {best.number}, the best of {len(tuned.entries):,}.",
+    members, seed = _members(tuned), tuned.search.seed
+    if len(members) > 1:
+        return ensemble_script(members, tuned.dataset, _origin_of_ensemble(tuned), seed=seed)
+    return script(next(iter(members)), tuned.dataset, _origin(tuned), seed=seed)
+
+
+def _members(tuned: Tuned) -> dict[Configuration, float]:
+    """Configuration -> weight of what a search comes to: the ensemble's members, else the best alone.
+
+    Raises:
+        BadInput: no trial succeeded.
+    """
+    if tuned.best is None:
+        raise TooFewRuns("no trial succeeded: there is neither a model to fit nor code to write")
+    members: dict[Configuration, float] = {}
+    for number, weight in (tuned.finals.weights or {tuned.best.number: 1.0}).items():
+        configuration = _configuration(tuned, number)
+        members[configuration] = members.get(configuration, 0.0) + weight
+    return members
+
+
+def _origin(tuned: Tuned) -> Origin:
+    """Where the best configuration, or the only member of an ensemble, comes from."""
+    number = next(iter(tuned.finals.weights), tuned.best.number if tuned.best else 0)
+    entry = next(entry for entry in tuned.entries if entry.number == number)
+    measure = tuned.search.measure
+    scores = [f"{tuned.value(entry):.4f} in cross-validation"]
+    if number in tuned.held_out:
+        scores.append(f"{tuned.held_out[number]:.4f} on {tuned.rows[1]:,} rows held out")
+    return Origin(
+        choice=f"Found by Headstart's `tune`: trial {number}, the best of {len(tuned.entries):,}.",
         expected=f"Its {measure}: {', '.join(scores)}.",
         measure=measure,
     )
-    return script(best.configuration, tuned.dataset, origin, seed=tuned.search.seed)
+
+
+def _origin_of_ensemble(tuned: Tuned) -> Origin:
+    weights, measure = tuned.finals.weights, tuned.search.measure
+    trials = ", ".join(f"trial {number} (weight {weight:.2f})" for number, weight in weights.items())
+    expected = "It was not tried on rows held out."
+    if tuned.ensemble_held_out is not None:
+        expected = f"Its {measure}: {tuned.ensemble_held_out:.4f} on {tuned.rows[1]:,} rows held out."
+    return Origin(
+        choice=f"Chosen by Headstart's `tune` from {len(tuned.entries):,} trials: {trials}.",
+        expected=expected,
+        measure=measure,
+    )
 
 
 def save_model(pipeline: Pipeline | VotingClassifier, path: Path) -> list[str]:

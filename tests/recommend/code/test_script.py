@@ -4,106 +4,19 @@ import ast
 import subprocess
 import sys
 import warnings
-from collections.abc import Mapping
 from pathlib import Path
 
-import numpy as np
-import pandas as pd
 import pytest
 from threadpoolctl import threadpool_limits
 
-from ingest.flows import FLOWS, get_flow
-from ingest.flows.pipelines import PREPROCESSORS
-from ingest.reading.datasets import Dataset, load_dataset
+from ingest.reading.datasets import Dataset
+from tests.recommend.code.cases import BOOSTERS, CASES
 from tests.recommend.code.scripts import (
     assert_same_predictions,
     code_of,
     our_predictions,
     run_scripts,
 )
-from warehouse.configurations.parameters import Value
-
-QUICK: dict[str, dict[str, Value]] = {
-    "lightgbm": {"n_estimators": 8, "min_child_samples": 5},
-    "xgboost": {"n_estimators": 8},
-    "catboost": {"iterations": 8, "depth": 2},
-    "hist_gradient_boosting": {"max_iter": 5},
-    "mlp": {"hidden_units": 8, "early_stopping": True},
-}
-BOOSTERS = ("lightgbm", "xgboost", "catboost")
-
-
-def cases() -> dict[str, tuple[str, Mapping[str, Value]]]:
-    """Name -> flow and values: each flow, each preprocessor, and each other decision at least once."""
-    found: dict[str, tuple[str, Mapping[str, Value]]] = {name: (name, {}) for name in FLOWS}
-    for name in BOOSTERS:
-        found[f"{name} that stops early"] = (name, {"early_stopping": True, "class_weight": "balanced"})
-    found["catboost of components"] = ("catboost", {"preprocessor": "pca", "scaling": "minmax"})
-    found["xgboost oversampled"] = ("xgboost", {"balancing": "oversampling", "early_stopping": True})
-    for name in PREPROCESSORS:
-        found[f"logistic regression of {name}"] = ("logistic_regression", {"preprocessor": name})
-    for name in ("weights", "oversampling", "undersampling"):
-        found[f"svm with {name}"] = ("svm", {"balancing": name})
-    for encoding, imputation, scaling in (
-        ("ordinal", "mean", "standard"),
-        ("target", "most_frequent", "quantile"),
-        ("indicators", "flagged", "minmax"),
-        ("ordinal", "median", "robust"),
-        ("target", "flagged", "normalize"),
-        ("indicators", "mean", "none"),
-    ):
-        values = {"encoding": encoding, "imputation": imputation, "scaling": scaling}
-        found[f"naive Bayes with {', '.join(values.values())}"] = ("naive_bayes", values)
-    return {
-        name: (flow, get_flow(flow).default() | QUICK.get(flow, {}) | values)
-        for name, (flow, values) in found.items()
-        if get_flow(flow).installed
-    }
-
-
-CASES = cases()
-
-
-def mixed_table(rows: int = 108) -> pd.DataFrame:
-    """Every kind of column, with missing values."""
-    random = np.random.default_rng(0)
-    x = random.normal(size=(rows, 2))
-    label = np.array(["low", "middle", "high"])[np.digitize(x.sum(axis=1), [-0.6, 0.9])]
-    since = pd.Timestamp("2024-01-01 12:00") + pd.to_timedelta(random.integers(0, 500, rows), unit="h")
-    table = pd.DataFrame(
-        {
-            "number": random.permutation(rows) + 1000,
-            "x": x[:, 0].round(4),
-            "z": x[:, 1],
-            "few": random.choice(["p", "q", "r"], rows),
-            "many": random.permutation([f"town {number % 60}" for number in range(rows)]),
-            "yes": random.choice(["yes", "no"], rows),
-            "since": since.strftime("%d.%m.%Y %H:%M"),
-            "remark": [
-                f"customer {i % 90} wrote a rather long remark about {w}" for i, w in enumerate(label)
-            ],
-            "same": 1,
-            "class": label,
-        }
-    ).astype({"x": "object"})
-    for position, name in enumerate(["x", "few", "yes", "since", "remark"]):
-        table.loc[position::9, name] = None
-    return table
-
-
-ROLES = {"many": "categorical", "number": "identifier"}
-
-
-@pytest.fixture(scope="module")
-def csv(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("data") / "mixed.csv"
-    mixed_table().to_csv(path, index=False, na_rep="NA")
-    return path
-
-
-@pytest.fixture(scope="module")
-def dataset(csv: Path) -> Dataset:
-    return load_dataset(csv, roles=ROLES)
 
 
 @pytest.fixture(scope="module")
@@ -177,12 +90,12 @@ def test_a_script_cross_validates_and_saves_what_is_loaded_without_it(
 
 
 def test_the_head_says_what_the_script_is_and_where_it_comes_from(codes: dict[str, str]) -> None:
-    head = ast.get_docstring(ast.parse(codes["catboost"])) or ""
+    head = ast.get_docstring(ast.parse(codes["lightgbm"])) or ""
     assert head.startswith(
-        "CatBoost, to predict 'class' of 'mixed'.\n\nmixed.csv: 108 rows, 9 features, 3 classes."
+        "LightGBM, to predict 'class' of 'mixed'.\n\nmixed.csv: 108 rows, 9 features, 3 classes."
     )
     assert "Chosen by a test.\nExpected: nothing in particular." in head
-    assert "Needs pandas, scikit-learn and catboost; nothing else." in head
+    assert "Needs pandas, scikit-learn and lightgbm; nothing else." in head
 
 
 def test_scripts_import_what_they_say_alone(codes: dict[str, str]) -> None:

@@ -1,0 +1,125 @@
+"""Scripts of ensembles predict the weighted average of what our pipelines predict."""
+
+import ast
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.ensemble import VotingClassifier
+from threadpoolctl import threadpool_limits
+
+from ingest.flows import get_flow
+from ingest.reading.datasets import Dataset
+from recommend.code import ensemble_script, script
+from recommend.code.fitting import CALIBRATION
+from tests.recommend.code.cases import configuration
+from tests.recommend.code.scripts import ORIGIN, assert_same_predictions, run_scripts
+from warehouse.support.errors import BadInput
+
+ENSEMBLES = {
+    "of two": {"lightgbm": 0.25, "logistic_regression": 0.75},
+    # One encodes some of the categories otherwise, and one takes classes as numbers.
+    "of one flow twice": {
+        "lightgbm that stops early": 0.5,
+        "lightgbm": 0.2,
+        "naive Bayes with indicators, flagged, minmax": 0.3,
+    },
+    "of a calibrated one": {"svm": 0.5, "decision_tree": 0.5},
+}
+
+
+@pytest.fixture(scope="module")
+def written(csv: Path, dataset: Dataset, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """The folder of scripts and of what they predicted, and what they complained of."""
+    folder = tmp_path_factory.mktemp("ensembles")
+    calls = []
+    for name, members in ENSEMBLES.items():
+        code = ensemble_script({configuration(one): w for one, w in members.items()}, dataset, ORIGIN)
+        (folder / f"{name}.py").write_text(code, encoding="utf-8")
+        calls.append((f"{name}.py", csv, "--predict", csv, "--output", f"{name}.csv"))
+    code = script(configuration("svm"), dataset, ORIGIN, calibrated=True)
+    (folder / "svm.py").write_text(code, encoding="utf-8")
+    calls.append(("svm.py", csv, "--predict", csv, "--output", "svm.csv"))
+    calls.append(("of one flow twice.py", csv, "--save", "model.joblib"))
+    calls.append(("of one flow twice.py", csv))
+    out, complaints = run_scripts(calls, folder)
+    (folder / "out.txt").write_text(out, encoding="utf-8")
+    return folder, complaints
+
+
+def pipeline(name: str, dataset: Dataset) -> object:
+    one = configuration(name)
+    made = get_flow(one.algorithm).pipeline(one.values, dataset.roles)
+    return made if hasattr(made, "predict_proba") else CalibratedClassifierCV(made, **CALIBRATION)
+
+
+def predictions(model: object, dataset: Dataset) -> pd.DataFrame:
+    with warnings.catch_warnings(), threadpool_limits(1):
+        warnings.simplefilter("ignore")
+        model.fit(dataset.features, dataset.target.astype(str).to_numpy())  # type: ignore[attr-defined]
+        found = pd.DataFrame({"prediction": model.predict(dataset.features)})  # type: ignore[attr-defined]
+        names = [f"probability of {label}" for label in model.classes_]  # type: ignore[attr-defined]
+        found[names] = model.predict_proba(dataset.features)  # type: ignore[attr-defined]
+    return found
+
+
+@pytest.mark.parametrize("name", ENSEMBLES)
+def test_a_script_predicts_the_average_of_our_pipelines(
+    name: str, dataset: Dataset, written: tuple[Path, str]
+) -> None:
+    folder, complaints = written
+    assert (folder / f"{name}.csv").is_file(), complaints
+    members = [(one, pipeline(one, dataset)) for one in ENSEMBLES[name]]
+    average = VotingClassifier(members, voting="soft", weights=[*ENSEMBLES[name].values()])
+    assert_same_predictions(folder / f"{name}.csv", predictions(average, dataset))
+
+
+def test_a_classifier_without_probabilities_is_calibrated_on_request(
+    dataset: Dataset, written: tuple[Path, str]
+) -> None:
+    folder, complaints = written
+    assert (folder / "svm.csv").is_file(), complaints
+    assert_same_predictions(folder / "svm.csv", predictions(pipeline("svm", dataset), dataset))
+
+
+def test_a_script_of_an_ensemble_cross_validates_and_saves(written: tuple[Path, str]) -> None:
+    folder, complaints = written
+    assert complaints == ""
+    *_, saved, scores = (folder / "out.txt").read_text(encoding="utf-8").splitlines()
+    assert saved == "model.joblib: the model, for joblib.load"
+    assert scores.startswith("accuracy: 0.")
+
+
+def test_the_head_names_the_members_and_functions_are_numbered(written: tuple[Path, str]) -> None:
+    code = (written[0] / "of one flow twice.py").read_text(encoding="utf-8")
+    tree = ast.parse(code)
+    head = ast.get_docstring(tree) or ""
+    assert head.startswith("The average of LightGBM, LightGBM and Gaussian naive Bayes, to predict 'class'")
+    assert "Needs pandas, scikit-learn and lightgbm; nothing else." in head
+    functions = [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
+    assert [name for name in functions if name.startswith("fit")] == [
+        "fit_lightgbm_1",
+        "fit_lightgbm_2",
+        "fit_naive_bayes",
+        "fit",
+    ]
+
+
+def test_scripts_of_ensembles_are_formatted(written: tuple[Path, str]) -> None:
+    for command in (["format", "--check", "--diff"], ["check", "--select", "E,F,I,B,UP"]):
+        done = subprocess.run(
+            [sys.executable, "-m", "ruff", *command, "--isolated", "--no-cache", str(written[0])],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout
+
+
+def test_what_is_no_estimator_before_it_is_fitted_is_not_calibrated(dataset: Dataset) -> None:
+    with pytest.raises(BadInput, match="no code that gives RBF support vector machine probabilities"):
+        script(configuration("svm with weights"), dataset, ORIGIN, calibrated=True)

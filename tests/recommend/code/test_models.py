@@ -1,0 +1,104 @@
+"""Models in files answer as our pipelines do, where none of our packages can be imported."""
+
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from threadpoolctl import threadpool_limits
+
+from ingest.flows import FLOWS
+from ingest.reading.datasets import Dataset, load_dataset
+from recommend.bo.tuning.outcome import save_model
+from recommend.code.models import model_rows, plain_model
+from tests.recommend.code.cases import BOOSTERS, CASES, configuration
+from tests.recommend.code.scripts import (
+    assert_same_predictions,
+    code_of,
+    our_predictions,
+    run_scripts,
+)
+
+KEPT = [
+    name
+    for name in (
+        *FLOWS,
+        *(f"{name} that stops early" for name in BOOSTERS),
+        "catboost of components",
+        "logistic regression of polynomial",
+        "naive Bayes with target, most_frequent, quantile",
+        "naive Bayes with indicators, mean, none",
+        "svm with oversampling",
+    )
+    if name in CASES
+]
+LOAD = """
+import runpy, sys
+import pandas as pd
+from skops.io import get_untrusted_types, load
+
+script, data, *models = sys.argv[1:]
+of_script = runpy.run_path(script)
+rows = of_script["features"](of_script["read"](data))
+for path in models:
+    trusted = get_untrusted_types(file=path)
+    assert not [name for name in trusted if name.startswith(("ingest.", "recommend.", "warehouse."))]
+    model = load(path, trusted=trusted)
+    table = pd.DataFrame({"prediction": model.predict(rows)})
+    if hasattr(model, "predict_proba"):
+        table[[f"probability of {label}" for label in model.classes_]] = model.predict_proba(rows)
+    table.to_csv(path.replace(".skops", ".csv"), index=False)
+"""
+
+
+@pytest.fixture(scope="module")
+def loaded(csv: Path, dataset: Dataset, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """The folder of what models in files predicted, and what they complained of."""
+    folder = tmp_path_factory.mktemp("models")
+    (folder / "script.py").write_text(code_of("naive_bayes", {}, dataset), encoding="utf-8")
+    (folder / "load.py").write_text(LOAD, encoding="utf-8")
+    with warnings.catch_warnings(), threadpool_limits(1):
+        warnings.simplefilter("ignore")
+        for place, name in enumerate(KEPT):
+            model = plain_model({configuration(name): 1.0}, dataset, seed=0)
+            save_model(model, folder / f"{place}.skops")
+    models = [f"{place}.skops" for place in range(len(KEPT))]
+    return folder, run_scripts([("load.py", "script.py", csv, *models)], folder)[1]
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_a_model_in_a_file_predicts_what_our_pipeline_predicts(
+    name: str, dataset: Dataset, loaded: tuple[Path, str]
+) -> None:
+    folder, complaints = loaded
+    predicted = folder / f"{KEPT.index(name)}.csv"
+    assert predicted.is_file(), complaints
+    with warnings.catch_warnings(), threadpool_limits(1):
+        warnings.simplefilter("ignore")
+        expected = our_predictions(*CASES[name], dataset)
+    assert_same_predictions(predicted, expected)
+
+
+def test_a_model_takes_a_file_as_pandas_reads_it(tmp_path: Path) -> None:
+    random = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "x": random.normal(size=90),
+            "whole": random.integers(0, 9, 90),
+            "paid": random.choice([True, False], 90),
+            "town": random.choice(["Oslo", "Bonn", None], 90),
+            "class": random.choice(["yes", "no"], 90),
+        }
+    )
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    dataset = load_dataset(tmp_path / "t.csv")
+    model = plain_model({configuration("lightgbm"): 1.0}, dataset, seed=0)
+    of_pandas = model.predict_proba(pd.read_csv(tmp_path / "t.csv"))
+    assert np.array_equal(of_pandas, model.predict_proba(model_rows(dataset)))
+
+
+def test_a_column_that_is_missing_is_named(dataset: Dataset) -> None:
+    model = plain_model({configuration("decision_tree"): 1.0}, dataset, seed=0)
+    with pytest.raises(ValueError, match="since: days"):
+        model.predict(dataset.features)
