@@ -26,7 +26,12 @@ import pandas as pd
 
 from metalearners import DEFAULT_LEARNER, canonical_learner, new_learner
 from metalearners.codec import decode, encode
-from metalearners.encoding.training_data import without_datasets
+from metalearners.encoding.training_data import (
+    TrainingData,
+    same_data,
+    training_data,
+    without_datasets,
+)
 from metalearners.fit_times import FitTimes, learn_fit_times
 from metalearners.learners.base import LeavesOut, LongTraining, Model, Round, Watch
 from metalearners.model_files import read_arrays, read_content, write_files
@@ -35,7 +40,14 @@ from warehouse.configurations.table import ConfigurationTable
 from warehouse.measures import canonical_measure, larger_is_better
 from warehouse.queries import RunTable
 from warehouse.store import STARTER, Warehouse
-from warehouse.support.errors import BadInput, BadOption, DamagedModel, Failed, UnreadableInput
+from warehouse.support.errors import (
+    BadInput,
+    BadOption,
+    DamagedModel,
+    Failed,
+    UnreadableInput,
+    UnusableWarehouse,
+)
 from warehouse.support.paths import cache_directory
 
 logger = logging.getLogger(__name__)
@@ -141,7 +153,9 @@ def trained_model(
     """The model of these runs: from the disk if it was trained before, else trained and stored now.
 
     Where a model can do without some datasets (`LeavesOut`), that of all datasets is found or trained, and
-    they are taken out of it, in a fraction of a second; then nothing is stored.
+    they are taken out of it, in a fraction of a second; then nothing is stored. Where nothing but runs on
+    these datasets came to the warehouse since a model was trained, that model is what a training without them
+    would give: it is taken as it is.
 
     Args:
         measure: a name or an alias of `warehouse.measures`.
@@ -165,6 +179,10 @@ def trained_model(
             except DamagedModel as error:
                 logger.warning("%s; training it again", error)
     if origin.left_out and issubclass(untrained.model, LeavesOut):
+        of_all_runs = replace(origin, left_out=()).key
+        is_stored = any((place / of_all_runs).is_dir() for place in _places(warehouse, cache_dir))
+        if not is_stored and (earlier := _earlier_model(origin, warehouse, cache_dir)) is not None:
+            return earlier
         of_all = trained_model(
             warehouse, learner, measure, flow, cache_dir=cache_dir, settings=settings, report=report
         )
@@ -362,8 +380,7 @@ def _train(
     Args:
         pace: expected seconds for each run; None = unknown.
     """
-    runs = without_datasets(warehouse.run_table(origin.flow, origin.measure), origin.left_out)
-    known = warehouse.metafeatures().drop(index=list(origin.left_out), errors="ignore")
+    runs, known = _learned_from(origin, warehouse)
     runs_on = runs.runs["dataset"].value_counts(sort=False).to_dict()
     seconds = None if pace is None else pace * len(runs.runs)
     if seconds is None or seconds >= _LONG:
@@ -383,6 +400,40 @@ def _train(
         runs_on={str(dataset): int(count) for dataset, count in runs_on.items()},
         seconds=round(time.process_time() - began, 2),
     )
+
+
+def _earlier_model(origin: ModelOrigin, warehouse: Warehouse, cache_dir: Path | None) -> StoredModel | None:
+    """A model of an earlier version of the warehouse that learned from all that `origin` does; None: none.
+
+    What learners are given of both has to be the same to the last number.
+    """
+    now: TrainingData | None = None
+    for place in [*_places(warehouse, cache_dir), STARTER / "models"]:
+        for path in sorted(place.glob(f"{origin.learner}-*")):
+            with suppress(DamagedModel, UnusableWarehouse, KeyError, TypeError):
+                known = decode(ModelOrigin, read_content(path, FORMAT, VERSION)["origin"], {})
+                version, fingerprint = known.warehouse_version, known.warehouse_fingerprint
+                named = replace(origin, warehouse_version=version, warehouse_fingerprint=fingerprint)
+                if known != replace(named, left_out=()) or version >= warehouse.version:
+                    continue
+                before = Warehouse.open(warehouse.path, version=version)
+                if before.fingerprint != fingerprint:  # a model of another warehouse
+                    continue
+                now = now or _training_data(origin, warehouse)
+                if same_data(_training_data(known, before), now):
+                    return load_model(path)
+    return None
+
+
+def _training_data(origin: ModelOrigin, warehouse: Warehouse) -> TrainingData:
+    """What `origin` learns from."""
+    return training_data(*_learned_from(origin, warehouse))
+
+
+def _learned_from(origin: ModelOrigin, warehouse: Warehouse) -> tuple[RunTable, pd.DataFrame]:
+    """The runs that `origin` names, and meta-features of their datasets."""
+    runs = without_datasets(warehouse.run_table(origin.flow, origin.measure), origin.left_out)
+    return runs, warehouse.metafeatures().drop(index=list(origin.left_out), errors="ignore")
 
 
 def _without(model: StoredModel, origin: ModelOrigin, warehouse: Warehouse) -> StoredModel | None:

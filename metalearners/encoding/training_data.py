@@ -13,7 +13,8 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -103,6 +104,21 @@ def training_data(runs: RunTable, metafeatures: pd.DataFrame) -> TrainingData:
         related=_related(runs),
         scales=runs.scales,
     )
+
+
+def same_data(one: TrainingData, other: TrainingData) -> bool:
+    """Whether a learner is given the same by both: every number, in the same order."""
+    return all(_same(getattr(one, own.name), getattr(other, own.name)) for own in fields(TrainingData))
+
+
+def _same(one: Any, other: Any) -> bool:
+    if isinstance(one, LargerRuns):
+        return all(_same(getattr(one, own.name), getattr(other, own.name)) for own in fields(LargerRuns))
+    if isinstance(one, pd.DataFrame):
+        return bool(one.equals(other))
+    if isinstance(one, np.ndarray):
+        return np.array_equal(one, other, equal_nan=one.dtype.kind == "f")
+    return bool(one == other)
 
 
 def _larger_runs(runs: RunTable) -> LargerRuns:

@@ -27,8 +27,8 @@ def plain_model(
 ) -> Pipeline | VotingClassifier:
     """A configuration's pipeline, or the weighted average of several, fitted on the dataset.
 
-    It holds scikit-learn and the library of a booster alone, and takes what `model_rows` returns. The function
-    of the script is what fits it, run here, so that both are the same model.
+    It holds scikit-learn and the library of a booster alone, and takes what `model_rows` returns. It comes of
+    the script's own function, run here, so that both are the same model.
 
     Args:
         members: configuration -> its weight.

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import jsonschema
+import numpy as np
 import pytest
 
 import recommend
@@ -13,6 +14,9 @@ from ingest.flows import FLOWS, get_flow
 from ingest.reading.datasets import load_dataset
 from ingest.running.limits import Outcome, Trial
 from ingest.running.rows import Run, description_tables, run_tables
+from metalearners import DEFAULT_LEARNER, model_store, new_learner
+from metalearners.encoding.training_data import without_datasets
+from metalearners.model_store import trained_model
 from recommend import own_trials
 from recommend.ranking import ranking_context
 from recommend.ranking import recommend as rank
@@ -107,6 +111,38 @@ def test_runs_on_the_dataset_itself_are_the_strongest_evidence(small_world: Path
     assert ignored.configurations[0].flow.name == "decision_tree"
     assert ignored.configurations[0].on_dataset is None
     assert best not in {item.configuration for item in ignored.configurations}
+
+
+def test_runs_on_the_dataset_itself_take_no_training_and_change_no_prior(
+    small_world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = Warehouse.open(small_world).export(tmp_path / "world")
+    dataset = load_dataset(numbers(900, seed=50), name="mine")
+    model = trained_model(world)
+    results = [(Run(TREES[0], "mine/cv3", "run"), success(0.95))]
+    world.write(description_tables(dataset) | run_tables(dataset, results, "cv3"), source="tune")
+    with monkeypatch.context() as patched:
+        patched.setattr(model_store, "_train", lambda *_: pytest.fail("trained again"))
+        result = rank(dataset, warehouse=world)
+    assert (result.trials, result.model.path) == (1, model.path)
+    others = without_datasets(world.run_table(None, "predictive_accuracy"), [dataset.key])
+    metafeatures = world.metafeatures().drop(index=dataset.key)
+    anew = new_learner(DEFAULT_LEARNER).fit(others, metafeatures)
+    found, expected = (
+        one.predict(others.configurations, result.metafeatures) for one in (result.model.fitted, anew)
+    )
+    assert np.array_equal(found.mean, expected.mean)
+    assert np.array_equal(found.std, expected.std)
+
+
+def test_runs_on_other_datasets_take_a_training(small_world: Path, tmp_path: Path) -> None:
+    world = Warehouse.open(small_world).export(tmp_path / "world")
+    dataset = load_dataset(numbers(900, seed=50), name="mine")
+    trained_model(world)
+    for one in (dataset, load_dataset(numbers(300, seed=51), name="other")):
+        results = [(Run(TREES[0], f"{one.name}/cv3", f"run on {one.name}"), success(0.95))]
+        world.write(description_tables(one) | run_tables(one, results, "cv3"), source="tune")
+    assert rank(dataset, warehouse=world).model.datasets == 9
 
 
 def test_what_only_failed_on_the_dataset_is_not_recommended(small_world: Path, tmp_path: Path) -> None:

@@ -8,7 +8,6 @@ import io
 import logging
 import os
 import shutil
-import signal
 import sys
 import textwrap
 import time
@@ -21,6 +20,8 @@ import typer
 from typer.core import TyperGroup
 
 from warehouse.support.errors import BadOption, HeadstartError, UnknownName, one_line
+from warehouse.support.interrupts import Interrupts, raised_interrupts
+from warehouse.support.signals import INTERRUPTED
 from warehouse.support.text import printable
 
 JsonOption = Annotated[str, typer.Option("--format", metavar="table|json", help="How to print the result.")]
@@ -213,9 +214,14 @@ def main(app: typer.Typer) -> None:
     `--debug` may stand anywhere and lets the traceback of an error through; `--version` stands alone. The
     signals that ask a process to end are Ctrl-C to it, so that what runs is ended and what is known is kept.
     """
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) is signal.SIG_DFL:  # else somebody, such as nohup, wants otherwise
-            signal.signal(number, signal.default_int_handler)
+    with raised_interrupts() as interrupts:
+        try:
+            _run(app, interrupts)
+        except KeyboardInterrupt:
+            _fail("interrupted", INTERRUPTED)
+
+
+def _run(app: typer.Typer, interrupts: Interrupts) -> None:
     arguments = sys.argv[1:]
     if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.isatty():
         encoding = sys.stdout.encoding
@@ -231,9 +237,9 @@ def main(app: typer.Typer) -> None:
         # The reader of our output went away (`| head`): nothing is wrong with us.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
-    except KeyboardInterrupt:
-        _fail("interrupted", 130)
     except Exception as error:
+        if interrupts.noted:  # which a library may have turned into an error of its own
+            raise KeyboardInterrupt from error
         if debug:
             raise
         if type(error).__name__ == "NoArgsIsHelpError":  # its message is the help, which has many lines
@@ -242,6 +248,8 @@ def main(app: typer.Typer) -> None:
         # Typer's own usage errors carry the code 2.
         _fail(_message(error), getattr(error, "exit_code", 1))
     else:
+        if interrupts.noted and result == INTERRUPTED:  # what Typer makes of a KeyboardInterrupt
+            raise KeyboardInterrupt
         sys.exit(result if isinstance(result, int) else 0)
 
 

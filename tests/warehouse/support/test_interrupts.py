@@ -3,11 +3,12 @@
 import os
 import signal
 import threading
+import time
 from collections.abc import Iterator
 
 import pytest
 
-from warehouse.support.interrupts import noted_interrupts
+from warehouse.support.interrupts import noted_interrupts, raised_interrupts
 
 
 @pytest.fixture(autouse=True)
@@ -58,3 +59,29 @@ def test_another_thread_notes_nothing_and_changes_nothing() -> None:
     thread.start()
     thread.join()
     assert seen == [(False, signal.getsignal(signal.SIGINT))]
+
+
+def test_requests_raise_within_a_command_and_are_noted() -> None:
+    before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        with raised_interrupts() as interrupts:
+            with pytest.raises(KeyboardInterrupt):
+                os.kill(os.getpid(), number)
+            assert interrupts.noted
+    assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)) == before
+
+
+def test_a_request_that_comes_in_a_finalizer_comes_again() -> None:
+    class Closed:
+        def __del__(self) -> None:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    def work() -> None:
+        closed = Closed()
+        del closed
+        end = time.monotonic() + 60
+        while time.monotonic() < end:
+            pass
+
+    with raised_interrupts(), pytest.raises(KeyboardInterrupt):
+        work()
