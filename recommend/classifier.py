@@ -46,6 +46,8 @@ RACED = tuple(name for name in MEASURES if name not in TIMES)
 """Measures that a configuration may be chosen by."""
 RESERVED, RESERVED_FOR_ENSEMBLE = 0.25, 0.5
 """Shares of the time after the recommendation that are at most kept for fits on all rows; heuristics."""
+_OF_ROWS = ("recommendation_", "race_", "_table")
+"""Attributes that hold the rows that were learned from, or what is known of them."""
 LEAST = 3.0
 """Seconds below which nothing is raced, and which a fit may take however small the budget; a heuristic."""
 
@@ -135,6 +137,7 @@ class HeadstartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             start_server()  # takes seconds, beside the recommendation
         self._columns, features = Columns.read_first(frame)
         name = str(getattr(y, "name", None) or "class")
+        self._table = frame.assign(**{name: y})
         known = self._known(classes_dataset(self._columns, features, codes, self.classes_, name))
         known.metafeatures()
         if may_race:
@@ -203,8 +206,8 @@ class HeadstartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             measure=found.measure,
         )
         if len(self.weights_) > 1:
-            return ensemble_script(self.weights_, found.dataset, origin, seed=self._seed)
-        return script(one, found.dataset, origin, seed=self._seed, calibrated=True)
+            return ensemble_script(self.weights_, found.dataset, origin, seed=self._seed, frame=self._table)
+        return script(one, found.dataset, origin, seed=self._seed, calibrated=True, frame=self._table)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -212,9 +215,9 @@ class HeadstartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
     def __getstate__(self) -> dict[str, Any]:
-        """What predicts; the recommendation and its race hold the rows that were learned from."""
+        """What predicts, without the rows that were learned from."""
         state: dict[str, Any] = super().__getstate__()
-        return {name: value for name, value in state.items() if name not in ("recommendation_", "race_")}
+        return {name: value for name, value in state.items() if name not in _OF_ROWS}
 
     def _check_parameters(self) -> None:
         if not self.budget > 0:

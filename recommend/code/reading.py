@@ -67,14 +67,17 @@ class Reading:
     text: list[str] = field(default_factory=list)
 
 
-def find_reading(dataset: Dataset) -> Reading:
+def find_reading(dataset: Dataset, frame: pd.DataFrame | None = None) -> Reading:
     """How a script reads the dataset.
+
+    Args:
+        frame: of a dataset that came from no file, the table with its target as it was before it was read.
 
     Raises:
         BadInput: pandas alone can't read the file as it was read here; the message says which column differs.
     """
     reason = "it is no table to pandas"
-    for read in _ways(dataset):
+    for read in _ways(dataset, frame):
         try:
             table = read()
         except (ValueError, KeyError, LookupError, OSError) as error:
@@ -92,11 +95,11 @@ class _Differs(Exception):  # noqa: N818 (said in raise statements alone)
     """A column does not come out as it was read here."""
 
 
-def _ways(dataset: Dataset) -> Iterator[Callable[[], Table]]:
+def _ways(dataset: Dataset, frame: pd.DataFrame | None) -> Iterator[Callable[[], Table]]:
     """Calls of pandas that may read the dataset, the plainest first."""
     path = Path(dataset.source)
     if not path.is_file():
-        yield partial(_of_memory, dataset)
+        yield partial(_of_memory, dataset, frame)
         return
     content = read_bytes(path)
     if content.startswith(b"PAR1"):
@@ -117,9 +120,10 @@ def _ways(dataset: Dataset) -> Iterator[Callable[[], Table]]:
             yield partial(_delimited, content, layout, options, decimal_comma, named=named, ragged=ragged)
 
 
-def _of_memory(dataset: Dataset) -> Table:
+def _of_memory(dataset: Dataset, frame: pd.DataFrame | None) -> Table:
     """A table that came from no file, as a CSV file of it would be."""
-    frame = dataset.features.assign(**{str(dataset.target.name): dataset.target})
+    if frame is None:
+        frame = dataset.features.assign(**{str(dataset.target.name): dataset.target})
     cells = pd.read_csv(io.StringIO(frame.to_csv(index=False)), **_AS_TEXT)
     remark = f"The data came from {dataset.source}: give it a CSV file of the same table."
     return Table(cells, _read_csv(_AS_TEXT), remark=remark)

@@ -12,6 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import pandas as pd
+
 from ingest.flows import get_flow
 from ingest.flows.preprocessing import category_columns
 from ingest.reading.datasets import Dataset
@@ -68,6 +70,7 @@ def script(
     *,
     seed: int = 0,
     calibrated: bool = False,
+    frame: pd.DataFrame | None = None,
 ) -> str:
     """Python source for a configuration of a flow that Headstart builds, on a dataset's columns.
 
@@ -76,32 +79,44 @@ def script(
 
     Args:
         calibrated: whether a classifier without probabilities is given some (`fitting.CALIBRATION`).
+        frame: see `find_reading`.
 
     Raises:
         BadInput: pandas alone can't read the file as it was read here, or Headstart doesn't build the flow.
     """
     fitting = find_fitting(configuration, dataset, seed=seed, calibrated=calibrated)
-    return _script([configuration], dataset, fitting, origin, seed)
+    return _script([configuration], dataset, fitting, origin, seed, frame)
 
 
 def ensemble_script(
-    members: Mapping[Configuration, float], dataset: Dataset, origin: Origin, *, seed: int = 0
+    members: Mapping[Configuration, float],
+    dataset: Dataset,
+    origin: Origin,
+    *,
+    seed: int = 0,
+    frame: pd.DataFrame | None = None,
 ) -> str:
     """Python source as `script` writes it, for the weighted average of the members' probabilities.
 
     Args:
         members: configuration -> its weight; two or more.
+        frame: see `find_reading`.
 
     Raises:
         BadInput: as for `script`, or a member gives no probabilities.
     """
-    return _script([*members], dataset, find_ensemble(members, dataset, seed=seed), origin, seed)
+    return _script([*members], dataset, find_ensemble(members, dataset, seed=seed), origin, seed, frame)
 
 
 def _script(
-    configurations: Sequence[Configuration], dataset: Dataset, fitting: Fitting, origin: Origin, seed: int
+    configurations: Sequence[Configuration],
+    dataset: Dataset,
+    fitting: Fitting,
+    origin: Origin,
+    seed: int,
+    frame: pd.DataFrame | None,
 ) -> str:
-    reading = find_reading(dataset)
+    reading = find_reading(dataset, frame)
     own = "\n\n".join(
         [
             _read(reading),
