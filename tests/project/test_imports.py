@@ -33,6 +33,7 @@ MAY_IMPORT = {
     "metalearners": {*GP, "metalearners.learners"},
     "metalearners.judging": {*GP, *LEARNERS, "metalearners"},
     "metalearners.cli": {*GP, *LEARNERS, "metalearners", "metalearners.judging"},
+    "metalearners.__main__": {"warehouse.support", "metalearners.cli"},
     "recommend.html": STORE,
     "recommend": RECOMMEND - {"recommend"},
     "recommend.bo": RECOMMEND,
@@ -41,6 +42,7 @@ MAY_IMPORT = {
     "recommend.bo.simulation": {*RECOMMEND, *LEARNERS, "metalearners.judging", "recommend.bo"},
     "docs": {*RECOMMEND, "recommend.bo"},
     "recommend.bo.cli": {*RECOMMEND, "recommend.bo", "recommend.bo.tuning", "recommend.bo.simulation"},
+    "recommend.bo.__main__": {"warehouse.support", "recommend.bo.cli"},
 }
 """Folder or module -> folders that may be imported there; the innermost folder counts."""
 HEAVY = {"torch", "openml", "matplotlib", "smac", "lightgbm", "ConfigSpace", "jinja2"}
