@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from warehouse import delta
 from warehouse.schema import TABLES, Table
-from warehouse.support.errors import BadOption, Failed, one_line
+from warehouse.support.errors import BadOption, Failed, UnusableWarehouse, one_line
 
 _SQL_TYPES = {
     pa.string(): "VARCHAR",
@@ -44,9 +44,9 @@ class Snapshot:
     def query(self, sql: str, parameters: Parameters = None, seconds: float | None = None) -> pa.Table:
         """Rows of one SELECT statement; `parameters` fill its placeholders.
 
-        Raises `Failed` where it takes longer than `seconds`, and `BadInput` for anything but one valid
-        SELECT: also an EXPLAIN ANALYZE or a PIVOT without IN could carry a COPY, which may overwrite the
-        very files that the connection is allowed to read.
+        Raises `Failed` where it takes longer than `seconds`, and `BadInput` for a file that is lost or
+        damaged, and for anything but one valid SELECT: also an EXPLAIN ANALYZE or a PIVOT without IN could
+        carry a COPY, which may overwrite the very files that the connection is allowed to read.
         """
         try:
             statements = duckdb.extract_statements(sql)
@@ -58,9 +58,12 @@ class Snapshot:
                 return cursor.sql(sql, params=parameters or None).to_arrow_table()
         except duckdb.InterruptException as error:
             raise Failed(f"the query was stopped after {seconds:g} s") from error
-        except duckdb.IOException as error:
-            raise Failed(f"{self.path} has lost a file: {_summary(error)}") from error
         except duckdb.Error as error:
+            if _is_about_files(error):
+                raise UnusableWarehouse(
+                    f"{self.path} is damaged, or has lost a file ({_summary(error)});"
+                    " `warehouse verify --deep` says more"
+                ) from error
             raise BadOption(f"the query cannot be run: {_summary(error)}") from error
 
     def files(self, table: str) -> list[str]:
@@ -139,6 +142,15 @@ def _lock_down(connection: duckdb.DuckDBPyConnection, allowed: list[str]) -> Non
     connection.execute("SET allowed_paths = ?", [allowed])
     connection.execute("SET enable_external_access = false")
     connection.execute("SET lock_configuration = true")
+
+
+def _is_about_files(error: duckdb.Error) -> bool:
+    """Whether an error is of the files that are read, and not of the query."""
+    message = str(error)
+    if isinstance(error, duckdb.InvalidInputException):
+        return "Parquet" in message or "Failed to read file" in message
+    # What its reader of Parquet finds wrong has no class of its own.
+    return isinstance(error, duckdb.IOException) or type(error) is duckdb.Error
 
 
 def _summary(error: Exception) -> str:

@@ -192,6 +192,7 @@ class Warehouse:
             raise UnusableWarehouse(f"{theirs.path} is the warehouse to merge into; name another one")
         with _unreadable_is_bad_input(theirs.path):
             merging.refuse_unknown(theirs._snapshot)
+            theirs._refuse_if_damaged()
         with (
             duckdb.connect() as connection,
             _failing(f"cannot merge {theirs.path} into {self.path}"),
@@ -233,6 +234,8 @@ class Warehouse:
         target = _absolute(destination)
         if target.exists() and (not target.is_dir() or any(target.iterdir())):
             raise UnusableWarehouse(f"{target} exists already; export to a new directory")
+        with _unreadable_is_bad_input(self.path):
+            self._refuse_if_damaged()
         with _failing(f"cannot export to {target}"):
             target.parent.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryDirectory(dir=target.parent, prefix=".export-") as scratch:
@@ -240,6 +243,10 @@ class Warehouse:
                 self._copy_content(copy)
                 copy.rename(target)  # onto an empty directory at most: what another process wrote there stays
         return self.open(target)
+
+    def _refuse_if_damaged(self) -> None:
+        files = (file for name in self._snapshot.versions for file in self._snapshot.files(name))
+        verification.refuse_damaged(self.path, files)
 
     def _copy_content(self, copy: Path) -> None:
         if not self.version:

@@ -3,7 +3,7 @@
 import json
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -108,6 +108,22 @@ def verify(warehouse: Path, *, deep: bool = False) -> Verification:
     findings += _unlisted(warehouse, set(listed), deep)
     version = chain[-1].version if chain else 0
     return Verification(version, findings, len(listed), size, time.perf_counter() - begun)
+
+
+def refuse_damaged(warehouse: Path, files: Iterable[str]) -> None:
+    """Refuse to pass on the content of files that don't have their checksums.
+
+    Args:
+        files: paths of files of the warehouse; those that no manifest lists are taken as they are.
+
+    Raises:
+        BadInput: one of them is lost or damaged.
+    """
+    listed = expected(list(_chain(warehouse, [])))[0]
+    for file in files:
+        name = Path(file).relative_to(warehouse).as_posix()
+        if name in listed and _compare(Path(file), listed[name], deep=True) is not None:
+            raise UnusableWarehouse(f"{file} is lost or damaged; `warehouse repair` mends what can be mended")
 
 
 def expected(chain: list[Manifest]) -> tuple[dict[str, FileSum], dict[str, int]]:

@@ -3,13 +3,14 @@
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.warehouse.worlds import runs
 from warehouse.store import Warehouse
-from warehouse.support.errors import BadInput, Failed
+from warehouse.support.errors import BadInput, UnusableWarehouse
 
 ROOT = Path(__file__).parents[2]
 
@@ -77,12 +78,28 @@ def test_lost_log_is_named_in_one_line(warehouse: Warehouse) -> None:
         Warehouse.open(warehouse.path).sql("SELECT * FROM runs")
 
 
-def test_lost_data_is_a_failure_in_one_line(warehouse: Warehouse) -> None:
+@pytest.mark.parametrize("damage", [Path.unlink, lambda path: path.write_bytes(b"PAR1")])
+def test_lost_and_damaged_data_is_named_in_one_line(
+    warehouse: Warehouse, damage: Callable[[Path], object]
+) -> None:
     for file in (warehouse.path / "runs").glob("*.parquet"):
-        file.unlink()
-    with pytest.raises(Failed, match="has lost a file") as caught:
+        damage(file)
+    with pytest.raises(UnusableWarehouse, match=r"damaged, or has lost a file .*warehouse verify") as caught:
         Warehouse.open(warehouse.path).sql("SELECT * FROM runs")
     assert "\n" not in str(caught.value)
+
+
+def test_damage_is_not_passed_on(warehouse: Warehouse, tmp_path: Path) -> None:
+    """A flipped bit may well leave a file that can be read, with another value in it."""
+    (file,) = (warehouse.path / "runs").glob("*.parquet")
+    content = bytearray(file.read_bytes())
+    content[4] ^= 1
+    file.write_bytes(content)
+    damaged = Warehouse.open(warehouse.path)
+    with pytest.raises(UnusableWarehouse, match="is lost or damaged; `warehouse repair`"):
+        damaged.export(tmp_path / "copy")
+    with pytest.raises(UnusableWarehouse, match="is lost or damaged; `warehouse repair`"):
+        Warehouse.create(tmp_path / "other").merge(damaged)
 
 
 def test_damaged_record_of_commits_is_named_in_one_line(warehouse: Warehouse) -> None:
