@@ -103,6 +103,11 @@ def log_versions(folder: Path) -> list[int]:
     return sorted(int(name.removesuffix(".json")) for name in names if is_log_entry(name))
 
 
+def newest_version(folder: Path) -> int | None:
+    """The Delta version of the table as it is, by its log; None where there is no table."""
+    return max(log_versions(folder), default=None)
+
+
 def is_log_entry(name: str) -> bool:
     """Whether a file of a log with this name is an entry."""
     return _LOG_ENTRY.fullmatch(name) is not None
@@ -200,12 +205,16 @@ def restore(table: DeltaTable, version: int) -> None:
         table.restore(version)
 
 
-def compact_if_scattered(table: DeltaTable) -> None:
-    """Rewrite many small files as few, as one more version with the same content."""
+def compact_if_scattered(table: DeltaTable, most: int | None = None) -> None:
+    """Rewrite many small files as few, as one more version with the same content.
+
+    Args:
+        most: files of a partition that are not many yet.
+    """
     actions = pa.table(table.get_add_actions(flatten=True))
     partitions = [name for name in actions.column_names if name.startswith("partition.")]
     n_partitions = actions.group_by(partitions).aggregate([]).num_rows if partitions else 1
-    if actions.num_rows > _SMALL_FILES * n_partitions:
+    if actions.num_rows > (_SMALL_FILES if most is None else most) * n_partitions:
         table.optimize.compact(writer_properties=_WRITER)
 
 

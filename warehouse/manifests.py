@@ -156,7 +156,7 @@ def written(warehouse: Path, table: str, after: int, until: int) -> Written:
         paths += [folder / data for data in entry.added]
     # A writer that was killed may have named a file in the log that it had not written.
     sums = {path: synced(path) for path in paths if path.is_file()}
-    for directory in {folder, *(path.parent for path in sums)}:
+    for directory in {folder, *(path.parent for path in sums)} if sums else ():
         sync_directory(directory)
     return Written(
         table,

@@ -18,6 +18,9 @@ from warehouse.support.errors import Failed
 
 logger = logging.getLogger(__name__)
 
+_FILES_OF_RECORDS = 16
+"""Files of `ingests` that are left as they are: whoever opens a warehouse reads each of them."""
+
 
 @dataclass(frozen=True)
 class Commit:
@@ -86,7 +89,7 @@ def append_ingests(path: Path, ingests: pa.Table) -> None:
     ]
     table = delta.open_version(path / "ingests")
     # Before, not after: once the record is written, nothing may fail any more.
-    delta.compact_if_scattered(table)
+    delta.compact_if_scattered(table, _FILES_OF_RECORDS)
     delta.append(table, ingests)
     try:
         covered = manifests.covered(previous, "ingests")
@@ -104,10 +107,13 @@ def _apply(
     for name in TABLES:
         if name == "ingests":
             continue
+        versions[name] = committed.get(name, 0)
+        if not differences.get(name) and delta.newest_version(path / name) == versions[name]:
+            continue  # opening a table takes longer than a small write
         delta.create(path / name, TABLES[name])  # an older Headstart did not know all of today's tables
         table = delta.open_version(path / name)
         # What a writer left that died before its record was written is not to become visible with ours.
-        delta.restore(table, committed.get(name, 0))
+        delta.restore(table, versions[name])
         if differences.get(name):
             delta.upgrade(table, TABLES[name])
             new, changed = (
