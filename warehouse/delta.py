@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from urllib.parse import unquote
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from deltalake import DeltaTable, Schema, WriterProperties, write_deltalake
 
 from warehouse.schema import Table
@@ -24,7 +26,9 @@ _KEEP_EVERYTHING = {
     "delta.logRetentionDuration": "interval 36500 days",
     "delta.deletedFileRetentionDuration": "interval 36500 days",
 }
-_WRITER = WriterProperties(compression="ZSTD")
+# Rows of a group are read by one thread, or skipped for their least and greatest values.
+_ROWS_IN_GROUP = 2**17
+_WRITER = WriterProperties(compression="ZSTD", max_row_group_size=_ROWS_IN_GROUP)
 _ONE_FILE = 4 * 2**30  # bytes; more than a table ever has
 
 # Trials are committed one by one; beyond this many files per partition, reading pays for each of them.
@@ -52,7 +56,6 @@ def create(folder: Path, table: Table) -> None:
     DeltaTable.create(
         folder,
         _without_meanings(table.schema),
-        partition_by=list(table.partition_by),
         configuration=_KEEP_EVERYTHING,
     )
     _forget_location(folder / "_delta_log" / f"{0:020}.json")
@@ -183,10 +186,22 @@ def upgrade(delta_table: DeltaTable, table: Table) -> None:
             delta_table.alter.drop_column_not_null(column.name)
 
 
-def append(table: DeltaTable, rows: pa.Table) -> None:
-    """Add `rows` as one file per partition."""
-    rows = rows.cast(_without_meanings(rows.schema))
+def append(table: DeltaTable, rows: pa.Table, sort_by: tuple[str, ...] = ()) -> None:
+    """Add `rows` as one file (of a table that an older Headstart partitioned: per partition)."""
+    rows = _sorted(rows.cast(_without_meanings(rows.schema)), sort_by)
     write_deltalake(table, rows, mode="append", writer_properties=_WRITER, target_file_size=_ONE_FILE)
+
+
+def _sorted(rows: pa.Table, columns: tuple[str, ...]) -> pa.Table:
+    """`rows` in the order of text columns without nulls; those that are equal in them stay in their order."""
+    order = np.zeros(len(rows), dtype=np.int64)
+    for name in columns:
+        encoded = rows[name].combine_chunks().dictionary_encode()
+        texts = encoded.dictionary
+        rank = np.empty(len(texts), dtype=np.int64)
+        rank[pc.sort_indices(texts).to_numpy()] = np.arange(len(texts))
+        order = order * len(texts) + rank[encoded.indices.to_numpy()]
+    return rows.take(np.argsort(order, kind="stable")) if columns else rows
 
 
 def replace(table: DeltaTable, rows: pa.Table, key: tuple[str, ...]) -> None:

@@ -167,7 +167,7 @@ def _rebuild(
     older = _committed(folder, history.all_delta_versions(table.name)) - active - gone
     rows = _older_rows(folder, table, active - gone, older)
     if rows.num_rows:
-        delta.append(delta_table, rows)
+        delta.append(delta_table, rows, table.sort_by)
     return rows.num_rows, delta_table.version()
 
 

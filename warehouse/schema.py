@@ -23,13 +23,15 @@ class Table:
     """One table of the warehouse.
 
     `key` names the columns that identify a row, `checks` maps what must hold for every row (in words) to
-    the SQL condition that says so; a condition that is NULL holds. `meaning` says what a row is.
+    the SQL condition that says so; a condition that is NULL holds. `sort_by` names the columns by which files
+    are sorted, the one that most questions filter on first, so that a reader can skip most of a file for its
+    statistics; empty: as the rows came. `meaning` says what a row is.
     """
 
     name: str
     schema: pa.Schema
     key: tuple[str, ...]
-    partition_by: tuple[str, ...] = ()
+    sort_by: tuple[str, ...] = ()
     checks: Mapping[str, str] = field(default_factory=dict)
     meaning: str = ""
 
@@ -192,10 +194,10 @@ _EVALUATIONS = _table(
         "in the measure's own unit: accuracies as fractions, times in milliseconds; null if undefined",
     ),
     _optional("array_data", _TEXT, "values per class, or other details, as the source gives them"),
-    _required("flow", _TEXT, "the run's flow, repeated here because the table is partitioned by it"),
+    _required("flow", _TEXT, "the run's flow, repeated here because the table is sorted by it"),
     meaning="The value of a run on a measure.",
     key=("run", "measure"),
-    partition_by=("flow",),
+    sort_by=("measure", "flow"),
 )
 _QUALITIES = _table(
     "qualities",

@@ -118,11 +118,15 @@ def create_view(connection: duckdb.DuckDBPyConnection, table: Table, files: list
         connection.from_arrow(table.schema.empty_table()).create(table.name)
         return []
     patterns = [glob.escape(file) for file in files]
+    # A table that an older Headstart made may be partitioned: a column is in the names of folders alone.
+    folder = Path(files[0]).parent.name
+    partitions = [column.name for column in table.schema if folder.startswith(f"{column.name}=")]
     # Without hive_types DuckDB guesses: a flow "007" would come back as the number 7.
-    types = "{" + ", ".join(f"'{column}': VARCHAR" for column in table.partition_by) + "}"
-    options = f", hive_partitioning = true, hive_types = {types}" if table.partition_by else ""
+    types = "{" + ", ".join(f"'{column}': VARCHAR" for column in partitions) + "}"
+    of_folders = f"true, hive_types = {types}" if partitions else "false"
     rows = connection.sql(
-        f"SELECT * FROM read_parquet($files, union_by_name = true{options})", params={"files": patterns}
+        f"SELECT * FROM read_parquet($files, union_by_name = true, hive_partitioning = {of_folders})",
+        params={"files": patterns},
     )
     present = rows.columns
     # Files of an older Headstart lack columns of today.

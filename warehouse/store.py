@@ -260,7 +260,7 @@ class Warehouse:
             table = delta.open_version(copy / name)
             rows = self.arrow(f"SELECT * FROM {name} ORDER BY ALL").cast(TABLES[name].schema)
             if rows.num_rows:
-                delta.append(table, rows)
+                delta.append(table, rows, TABLES[name].sort_by)
             versions[name] = table.version()
         append_ingests(copy, self._history.with_only_newest_content(versions))
 

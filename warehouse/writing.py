@@ -120,7 +120,7 @@ def _apply(
                 _stamp(rows, ingest) for rows in (differences[name].new, differences[name].changed)
             )
             if new.num_rows:
-                delta.append(table, new)
+                delta.append(table, new, TABLES[name].sort_by)
             if changed.num_rows:
                 delta.replace(table, changed, TABLES[name].key)
             delta.compact_if_scattered(table)

@@ -49,7 +49,8 @@ def test_tables_whose_columns_were_described_in_other_words_still_take_rows(tmp_
     folder = tmp_path / "old"
     for name, table in TABLES.items():
         fields = [field.with_metadata({"meaning": "said otherwise"}) for field in table.schema]
-        DeltaTable.create(folder / name, pa.schema(fields), partition_by=list(table.partition_by))
+        partitions = ["flow"] if name == "evaluations" else []
+        DeltaTable.create(folder / name, pa.schema(fields), partition_by=partitions)
     warehouse = Warehouse.open(folder)
     warehouse.write(runs(), source="test")
     changed = runs(accuracies={"openml:1": 0.25})

@@ -39,12 +39,11 @@ def test_export_does_not_say_where_it_was_made(warehouse: Warehouse, tmp_path: P
     assert not [log for log in logs if tmp_path.name in log]
 
 
-def test_export_has_one_file_per_table_and_flow(warehouse: Warehouse, tmp_path: Path) -> None:
+def test_export_has_one_file_per_table(warehouse: Warehouse, tmp_path: Path) -> None:
     warehouse.export(tmp_path / "copy")
     files = [path.relative_to(tmp_path / "copy") for path in (tmp_path / "copy").rglob("*.parquet")]
     tables = [path.parts[0] for path in files]
-    assert tables.count("evaluations") == 2
-    assert tables.count("runs") == tables.count("ingests") == 1
+    assert tables.count("evaluations") == tables.count("runs") == tables.count("ingests") == 1
     assert not (tmp_path / "copy" / ".lock").exists()
 
 

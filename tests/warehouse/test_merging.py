@@ -353,7 +353,7 @@ def another_headstart(patch: pytest.MonkeyPatch, tables: Mapping[str, Table]) ->
 
 
 def with_schema(table: Table, schema: pa.Schema) -> Table:
-    return Table(table.name, schema, table.key, table.partition_by, table.checks)
+    return Table(table.name, schema, table.key, table.sort_by, table.checks)
 
 
 def test_what_an_older_headstart_did_not_know_is_null(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:

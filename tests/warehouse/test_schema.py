@@ -29,7 +29,7 @@ def holds(table: str, **values: str | None) -> bool:
 def test_every_row_has_a_key_and_every_column_a_meaning(table: Table) -> None:
     required = {column.name for column in table.schema if not column.nullable}
     assert table.key
-    assert {*table.key, *table.partition_by} <= required
+    assert {*table.key, *table.sort_by} <= required
     assert all((column.metadata or {}).get(b"meaning") for column in table.schema)
     assert len(set(table.schema.names)) == len(table.schema.names)
 

@@ -21,7 +21,7 @@ def old(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     path = tmp_path / "warehouse"
     table = TABLES["hyperparameters"]
     fewer = pa.schema([column for column in table.schema if column.name not in NEW_COLUMNS])
-    older = type(table)(table.name, fewer, table.key, table.partition_by, table.checks)
+    older = type(table)(table.name, fewer, table.key, table.sort_by, table.checks)
     tables = {name: known for name, known in TABLES.items() if name != "components"}
     with monkeypatch.context() as patch:
         for module in ("store", "writing", "rows", "snapshot", "history"):

@@ -22,13 +22,13 @@ class Killed(BaseException):
     """Like a signal, it passes every handler of errors."""
 
 
-def dying_after(appends: int, error: BaseException) -> Callable[[DeltaTable, pa.Table], None]:
+def dying_after(appends: int, error: BaseException) -> Callable[..., None]:
     done = iter(range(appends))
 
-    def append(table: DeltaTable, rows: pa.Table) -> None:
+    def append(table: DeltaTable, rows: pa.Table, sort_by: tuple[str, ...] = ()) -> None:
         if next(done, None) is None:
             raise error
-        original(table, rows)
+        original(table, rows, sort_by)
 
     original = delta.append
     return append
