@@ -1,12 +1,13 @@
 """The record of a warehouse's commits: the table `ingests`, one row per version."""
 
 import hashlib
+import io
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -107,13 +108,21 @@ def ingest_id(parent: str, source: str, differences: Mapping[str, Difference]) -
     for name, difference in differences.items():
         for kind, rows in (("new", difference.new), ("changed", difference.changed)):
             digest.update(json.dumps([name, kind, rows.num_rows]).encode())
-            digest.update(_bytes(rows))
+            plain = rows.replace_schema_metadata(None).combine_chunks()
+            with pa.ipc.new_stream(pa.PythonFile(_Hashed(digest), "w"), plain.schema) as stream:
+                stream.write_table(plain)
     return digest.hexdigest()[:16]
 
 
-def _bytes(rows: pa.Table) -> memoryview:
-    sink = pa.BufferOutputStream()
-    plain = rows.replace_schema_metadata(None).combine_chunks()
-    with pa.ipc.new_stream(sink, plain.schema) as stream:
-        stream.write_table(plain)
-    return memoryview(sink.getvalue())
+class _Hashed(io.RawIOBase):
+    """A file of which only the hash is kept: the rows of a large commit are not held twice."""
+
+    def __init__(self, digest: "hashlib._Hash") -> None:
+        self._digest = digest
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, content: Any) -> int:
+        self._digest.update(content)
+        return len(content)

@@ -20,7 +20,7 @@ from warehouse.configurations.table import SEPARATOR, ConfigurationTable, split_
 from warehouse.measures import ACCURACY, NORMALIZED, known_name, related_measures
 from warehouse.normalized import normalized_accuracy
 from warehouse.published import harmonized
-from warehouse.support.errors import UnknownName
+from warehouse.support.errors import Failed, UnknownName
 
 Ask = Callable[[str, Mapping[str, Any]], pa.Table]
 
@@ -30,6 +30,9 @@ ABSENT = float("nan")
 
 SEARCHES = ("tune", "verify")
 """Sources of runs that were chosen for how good they are on the dataset."""
+
+MOST_CELLS = 2**28
+"""Of a matrix: 2 GiB."""
 
 _COLUMNS = ["run", "dataset", "family", "task", "flow", "algorithm", "setup", "train_rows", "value"]
 
@@ -115,19 +118,22 @@ def run_table(ask: Ask, flow: str | None, measure: str, *, related: bool = True)
     return RunTable(resolved, measure, runs, table, scales, larger, smaller, by_run, spaces)
 
 
-def performance_matrix(ask: Ask, measure: str) -> pd.DataFrame:
+def performance_matrix(ask: Ask, measure: str, flow: str | None = None) -> pd.DataFrame:
     """Values of `measure` by setup (index) and dataset (columns), NaN where there is no run.
 
-    Several runs of one setup on one dataset count as their mean. `measure` and errors as in `run_table`.
+    Several runs of one setup on one dataset count as their mean. `measure`, `flow` (None: all) and errors as
+    in `run_table`; `Failed` where the matrix is larger than memory may hold (`MOST_CELLS`).
     """
+    _, flows = _resolve_flow(ask, flow)
     measure = _stored_name(ask, measure)
-    cells = ask(_CELLS, {"measure": measure})
+    parameters = {"measure": measure, "flows": flows}
+    cells = ask(_CELLS, parameters)
     if not cells.num_rows and measure == NORMALIZED:
-        accuracies = ask(_CELLS, {"measure": ACCURACY}).to_pandas()
+        accuracies = ask(_CELLS, {**parameters, "measure": ACCURACY}).to_pandas()
         normalized = normalized_accuracy(accuracies, metafeatures(ask))
         cells = pa.Table.from_pandas(normalized, preserve_index=False)
     if not cells.num_rows:
-        _refuse_unknown_measure(ask, measure, {"measure": measure, "flows": None})
+        _refuse_unknown_measure(ask, measure, parameters)
     return _pivot(cells, "setup", "dataset")
 
 
@@ -158,11 +164,17 @@ def fit_times(ask: Ask) -> pd.DataFrame:
 
 
 # Runs on other numbers of rows are runs of other tasks on the same dataset. No number: all that a task has.
+# Of most datasets there is but one number, and of a large warehouse most runs are on these: which number is
+# usual is counted where there are several, and `usual` has these datasets alone.
 _USUAL_ROWS = """
-WITH counted AS (
+WITH several AS (
+  SELECT t.dataset FROM runs r JOIN tasks t USING (task) GROUP BY t.dataset
+  HAVING count(r.train_rows) > 0
+    AND (count(r.train_rows) < count(*) OR min(r.train_rows) < max(r.train_rows))
+), counted AS (
   SELECT t.dataset, coalesce(r.train_rows, 'infinity'::DOUBLE) AS train_rows,
     count(DISTINCT r.setup) AS setups
-  FROM runs r JOIN tasks t USING (task) JOIN evaluations e USING (run)
+  FROM several JOIN tasks t USING (dataset) JOIN runs r USING (task) JOIN evaluations e USING (run)
   WHERE e.measure = $measure AND r.outcome = 'success' AND e.value IS NOT NULL
   GROUP BY ALL
 ), usual AS (
@@ -232,8 +244,8 @@ FROM evaluations e
 JOIN runs r USING (run)
 JOIN tasks t USING (task)
 LEFT JOIN usual ON usual.dataset = t.dataset
-WHERE (r.train_rows IS NULL OR r.train_rows = usual.train_rows)
-  AND e.measure = $measure AND r.outcome = 'success' AND e.value IS NOT NULL
+WHERE (usual.dataset IS NULL OR r.train_rows IS NULL OR r.train_rows = usual.train_rows)
+  AND e.measure = $measure AND ($flows IS NULL OR list_contains($flows, e.flow)) AND r.outcome = 'success' AND e.value IS NOT NULL
 GROUP BY r.setup, t.dataset
 """
 
@@ -341,6 +353,11 @@ def _pivot(cells: pa.Table, index: str, column: str) -> pd.DataFrame:
     """The column `value` of `cells` as a matrix with sorted labels."""
     rows, row_names = _codes(cells[index])
     columns, column_names = _codes(cells[column])
+    if len(row_names) * len(column_names) > MOST_CELLS:
+        raise Failed(
+            f"{len(row_names):,} x {len(column_names):,} values by {index} and {column} are too many for one"
+            " matrix; ask for those of one flow"
+        )
     matrix = np.full((len(row_names), len(column_names)), np.nan)
     matrix[rows, columns] = cells["value"].to_numpy(zero_copy_only=False)
     frame = pd.DataFrame(

@@ -141,9 +141,9 @@ class Warehouse:
         """Successful runs and their configurations; see `warehouse.queries.run_table`."""
         return queries.run_table(self.arrow, flow, measure, related=related)
 
-    def performance_matrix(self, measure: str) -> pd.DataFrame:
+    def performance_matrix(self, measure: str, flow: str | None = None) -> pd.DataFrame:
         """Values by setup and dataset; see `warehouse.queries.performance_matrix`."""
-        return queries.performance_matrix(self.arrow, measure)
+        return queries.performance_matrix(self.arrow, measure, flow)
 
     def fit_times(self) -> pd.DataFrame:
         """Seconds of one fit by run; see `warehouse.queries.fit_times`."""
