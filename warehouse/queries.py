@@ -20,6 +20,7 @@ from warehouse.configurations.table import SEPARATOR, ConfigurationTable, split_
 from warehouse.measures import ACCURACY, NORMALIZED, known_name, related_measures
 from warehouse.normalized import normalized_accuracy
 from warehouse.published import harmonized
+from warehouse.sampling import SEARCHES, Sample, choose_sample
 from warehouse.support.errors import Failed, UnknownName
 
 Ask = Callable[[str, Mapping[str, Any]], pa.Table]
@@ -27,9 +28,6 @@ Ask = Callable[[str, Mapping[str, Any]], pa.Table]
 # Marks a parameter that a setup's flow does not have; a parameter that is set to nothing is None.
 ABSENT = float("nan")
 
-
-SEARCHES = ("tune", "verify")
-"""Sources of runs that were chosen for how good they are on the dataset."""
 
 MOST_CELLS = 2**28
 """Of a matrix: 2 GiB."""
@@ -92,10 +90,12 @@ def run_table(ask: Ask, flow: str | None, measure: str, *, related: bool = True)
     """
     resolved, flows = _resolve_flow(ask, flow)
     measure = _stored_name(ask, measure)
+    sample = choose_sample(ask, flows, measure)
+    flows = sample.flows
     parameters = {"flows": flows, "measure": measure}
-    runs = ask(_RUNS, parameters).to_pandas()
+    runs = _runs(ask, sample, measure)
     if runs.empty and measure == NORMALIZED:
-        accuracies = ask(_RUNS, {**parameters, "measure": ACCURACY}).to_pandas()
+        accuracies = _runs(ask, choose_sample(ask, flows, ACCURACY), ACCURACY)
         runs = normalized_accuracy(accuracies, metafeatures(ask))
     if runs.empty:
         _refuse_unknown_measure(ask, measure, parameters)
@@ -116,6 +116,18 @@ def run_table(ask: Ask, flow: str | None, measure: str, *, related: bool = True)
         for row in ask(_SPACES, {"flows": flows}).to_pylist()
     }
     return RunTable(resolved, measure, runs, table, scales, larger, smaller, by_run, spaces)
+
+
+def _runs(ask: Ask, sample: Sample, measure: str) -> pd.DataFrame:
+    """Runs with their number of rows against the usual one (`size`), in source order."""
+    parameters: dict[str, Any] = {"flows": sample.flows, "measure": measure}
+    query = _RUNS.format(of_sample="")
+    if sample.shares is not None:
+        query = _RUNS.format(of_sample=_OF_SAMPLE)
+        drawn = {"datasets": list(sample.shares), "shares": list(sample.shares.values())}
+        parameters |= {**drawn, "searches": SEARCHES}
+    runs: pd.DataFrame = ask(query, parameters).to_pandas()
+    return runs
 
 
 def performance_matrix(ask: Ask, measure: str, flow: str | None = None) -> pd.DataFrame:
@@ -183,8 +195,9 @@ WITH several AS (
 )
 """
 
-_RUNS = f"""
-{_USUAL_ROWS}
+_RUNS = (
+    _USUAL_ROWS
+    + """
 SELECT r.run, t.dataset, coalesce(d.family, t.dataset) AS family, r.task, e.flow,
   coalesce(f.algorithm, f.flow) AS algorithm, r.setup, r.train_rows, e.value,
   coalesce(sign(r.train_rows - usual.train_rows), 0) AS size
@@ -193,11 +206,19 @@ JOIN runs r USING (run)
 JOIN tasks t USING (task)
 JOIN flows f ON f.flow = e.flow
 JOIN ingests i ON i.ingest = r.ingest
-LEFT JOIN datasets d USING (dataset)
+{of_sample}
+LEFT JOIN datasets d ON d.dataset = t.dataset
 LEFT JOIN usual ON usual.dataset = t.dataset
 WHERE e.measure = $measure AND ($flows IS NULL OR list_contains($flows, e.flow)) AND r.outcome = 'success'
   AND e.value IS NOT NULL
 ORDER BY i.version, r.position, r.run
+"""
+)
+
+# Drawn by a hash that is the same everywhere, so that it is the same sample every time.
+_OF_SAMPLE = """
+JOIN (SELECT unnest($datasets) AS dataset, unnest($shares) AS share) drawn ON drawn.dataset = t.dataset
+  AND (list_contains($searches, i.source) OR md5_number_lower(r.run) < 18446744073709551615 * drawn.share)
 """
 
 _RELATED = """
@@ -340,7 +361,7 @@ def _parameters(setups: pd.Index, hyperparameters: pa.Table) -> pd.DataFrame:
     place = pd.Index(names, dtype=str).get_indexer(pd.Index(column_names, dtype=str))
     matrix = np.full((len(setups), len(names)), ABSENT, dtype=object)
     matrix[rows[here], place[columns[here]]] = decoded[values[here]]
-    return pd.DataFrame(matrix, index=setups, columns=names, dtype=object)
+    return pd.DataFrame(matrix, index=setups, columns=names, dtype=object, copy=False)
 
 
 def _plain(text: str) -> bool | int | float | str | None:
