@@ -86,6 +86,7 @@ def run_table(ask: Ask, flow: str | None, measure: str, *, related: bool = True)
     None for all runs; then the configurations are a joint table. `measure` is any that runs
     have, or an alias (`warehouse.measures`); `normalized_accuracy` is computed from the accuracy where it is
     not stored. Values of `related` measures are for who learns from the runs; others need not ask for them.
+    Where there are more runs than memory may hold, they are a sample (`warehouse.sampling`), which is logged.
     Raises `BadInput` for an unknown flow or measure, and names the known ones.
     """
     resolved, flows = _resolve_flow(ask, flow)
@@ -266,7 +267,8 @@ JOIN runs r USING (run)
 JOIN tasks t USING (task)
 LEFT JOIN usual ON usual.dataset = t.dataset
 WHERE (usual.dataset IS NULL OR r.train_rows IS NULL OR r.train_rows = usual.train_rows)
-  AND e.measure = $measure AND ($flows IS NULL OR list_contains($flows, e.flow)) AND r.outcome = 'success' AND e.value IS NOT NULL
+  AND e.measure = $measure AND ($flows IS NULL OR list_contains($flows, e.flow))
+  AND r.outcome = 'success' AND e.value IS NOT NULL
 GROUP BY r.setup, t.dataset
 """
 

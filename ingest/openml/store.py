@@ -14,12 +14,27 @@ from typing import Any
 from ingest.openml.answers import Answers
 from ingest.openml.connection import ApiError
 from ingest.openml.documents import Parameter, SetupValues, UnreadableError, read_setups
+from ingest.openml.numbers import Numbers
 from ingest.openml.parents import Parents
 from ingest.openml.sweep import LARGEST_PAGE, Page, Position
 from ingest.openml.tables import evaluation_tables, failed_run_tables, key, setup_tables
 from warehouse.store import Warehouse
 
 _BATCH_ROWS, _BATCH_SECONDS = 10_000, 60.0  # what a kill may lose, against the cost of a commit
+
+_KNOWN = """
+SELECT CAST(substr(e.run, len('openml:') + 1) AS BIGINT) AS number
+FROM evaluations e
+WHERE e.measure = $measure AND starts_with(e.run, 'openml:')
+  AND ($flows IS NULL OR list_contains($flows, e.flow))
+"""
+_OF_TASKS = """
+  AND e.run IN (
+    SELECT r.run FROM runs r
+    WHERE ($tasks IS NULL OR list_contains($tasks, r.task))
+      AND ($uploaders IS NULL OR list_contains($uploaders, r.uploader))
+  )
+"""
 
 
 @dataclass
@@ -73,27 +88,21 @@ class BatchStore:
         """Version of the warehouse."""
         return self._warehouse.version
 
-    def known_runs(self, filters: str, measure: str) -> set[int]:
+    def known_runs(self, filters: str, measure: str) -> Numbers:
         """Runs of a partition that the warehouse has with a value of the measure."""
         parts = filters.split("/") if filters else []
         wanted = dict(zip(parts[::2], parts[1::2], strict=True))
         keys = {name: [key(number) for number in numbers.split(",")] for name, numbers in wanted.items()}
-        rows = self._warehouse.arrow(
-            """
-            SELECT r.position FROM evaluations e JOIN runs r USING (run)
-            WHERE e.measure = $measure AND starts_with(e.run, 'openml:')
-              AND ($flows IS NULL OR list_contains($flows, e.flow))
-              AND ($tasks IS NULL OR list_contains($tasks, r.task))
-              AND ($uploaders IS NULL OR list_contains($uploaders, r.uploader))
-            """,
-            {
-                "measure": measure,
-                "flows": keys.get("flow"),
-                "tasks": keys.get("task"),
-                "uploaders": wanted["uploader"].split(",") if "uploader" in wanted else None,
-            },
-        )
-        return set(rows["position"].to_pylist())
+        named = {
+            "tasks": keys.get("task"),
+            "uploaders": wanted["uploader"].split(",") if "uploader" in wanted else None,
+        }
+        of_flows = {"measure": measure, "flows": keys.get("flow")}
+        if any(named.values()):
+            rows = self._warehouse.arrow(_KNOWN + _OF_TASKS, {**of_flows, **named})
+        else:  # without a join with millions of runs
+            rows = self._warehouse.arrow(_KNOWN, of_flows)
+        return Numbers.of_array(rows["number"].to_numpy())
 
     def put_evaluations(self, batch: Batch) -> None:
         """Store evaluations."""

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, MutableSet
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -74,7 +74,7 @@ class Sweep:
     filters: str
     """Path segments: `flow/6969/task/3,6`."""
     measure: str
-    known: set[int]
+    known: MutableSet[int]
     """Runs known so far to have a row of the first engine; grows with the pages."""
     extra_rows: set[tuple[int, str]] = field(default_factory=set)
     """(run, engine) of rows of other engines: listings have a row for each."""

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 

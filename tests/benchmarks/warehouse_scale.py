@@ -4,7 +4,8 @@
 
 The warehouse in FOLDER is made by `tests.benchmarks.synthetic_warehouse` if it is not there. Each operation
 runs in a process of its own, whose peak memory is what is stated beside its seconds (imports are in the
-memory, not in the seconds, unless it is a command). Files are in the disk's cache: each runs after another.
+memory, not in the seconds, unless it is a command). The processor's seconds are those of all threads, which
+tell what the machine would take if nothing else ran. Files are in the disk's cache: each runs after another.
 
     append       a commit of a tenth of the runs with their setups, to a copy, against pyarrow writing the
                  same rows to plain Parquet files
@@ -29,9 +30,10 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -40,7 +42,13 @@ from tests.benchmarks.synthetic_warehouse import DENSE, LARGEST, Shape, generate
 from warehouse.store import STARTER, Warehouse
 
 MEASURE = "predictive_accuracy"
-Seconds = dict[str, float]
+Seconds = dict[str, np.ndarray]
+"""What was done -> seconds that passed, and of the processor."""
+
+
+def now() -> np.ndarray:
+    """Seconds of the clock and of the processor."""
+    return np.array([time.perf_counter(), time.process_time()])
 
 
 def append(folder: Path, runs: int) -> Seconds:
@@ -50,46 +58,46 @@ def append(folder: Path, runs: int) -> Seconds:
         copy = Path(scratch) / "warehouse"
         shutil.copytree(folder, copy, copy_function=os.link)  # its files are never changed
         warehouse = Warehouse.open(copy)
-        start = time.perf_counter()
+        start = now()
         warehouse.write(new, source="synthetic")
-        ours = time.perf_counter() - start
-        start = time.perf_counter()
+        ours = now() - start
+        start = now()
         for name, table in new.items():
             pq.write_table(table, Path(scratch) / f"{name}.parquet", compression="zstd")
-        return {"append": ours, "pyarrow": time.perf_counter() - start}
+        return {"append": ours, "pyarrow": now() - start}
 
 
-def run_table(folder: Path, runs: int) -> Seconds:
+def run_table(folder: Path, _runs: int) -> Seconds:
     """Runs of the largest flow."""
-    warehouse, start = Warehouse.open(folder), time.perf_counter()
+    warehouse, start = Warehouse.open(folder), now()
     table = warehouse.run_table(LARGEST, MEASURE, related=False)
     hyperparameters = table.configurations.hyperparameters
-    seconds = time.perf_counter() - start
+    seconds = now() - start
     return {f"{len(table.runs):,} runs, {' x '.join(map(str, hyperparameters.shape))} values": seconds}
 
 
-def matrix(folder: Path, runs: int) -> Seconds:
+def matrix(folder: Path, _runs: int) -> Seconds:
     """The densest flow's configurations by dataset."""
-    warehouse, start = Warehouse.open(folder), time.perf_counter()
+    warehouse, start = Warehouse.open(folder), now()
     found = warehouse.performance_matrix(MEASURE, DENSE)
-    return {" x ".join(map(str, found.shape)): time.perf_counter() - start}
+    return {" x ".join(map(str, found.shape)): now() - start}
 
 
-def count(folder: Path, runs: int) -> Seconds:
+def count(folder: Path, _runs: int) -> Seconds:
     """Open and count."""
-    start = time.perf_counter()
+    start = now()
     counted = Warehouse.open(folder).sql("SELECT count(*) AS n FROM runs")["n"][0]
-    return {f"{counted:,} runs": time.perf_counter() - start}
+    return {f"{counted:,} runs": now() - start}
 
 
-def sample(folder: Path, runs: int) -> Seconds:
+def sample(folder: Path, _runs: int) -> Seconds:
     """All flows."""
-    warehouse, start = Warehouse.open(folder), time.perf_counter()
+    warehouse, start = Warehouse.open(folder), now()
     table = warehouse.run_table(None, MEASURE)
-    return {f"{len(table.runs):,} runs": time.perf_counter() - start}
+    return {f"{len(table.runs):,} runs": now() - start}
 
 
-def small(folder: Path, runs: int) -> Seconds:
+def small(folder: Path, _runs: int) -> Seconds:
     """Many commits against one."""
     shape, n = Shape(10_000), 1_000
     parts = [rows(shape, 10 * number, 10) for number in range(n)]
@@ -98,12 +106,12 @@ def small(folder: Path, runs: int) -> Seconds:
         times = []
         many.write(parents(shape), source="synthetic")
         for part in parts:
-            start = time.perf_counter()
+            start = now()
             many.write(part, source="synthetic")
-            times.append(time.perf_counter() - start)
+            times.append(now() - start)
         one.write(parents(shape), source="synthetic")
         one.write({name: pa.concat_tables([part[name] for part in parts]) for name in parts[0]}, source="s")
-        reading = [min(_read(warehouse.path) for _ in range(5)) for warehouse in (many, one)]
+        reading = [np.min([_read(warehouse.path) for _ in range(5)], axis=0) for warehouse in (many, one)]
     return {
         "an append, first 100": sum(times[:100]) / 100,
         "an append, last 100": sum(times[-100:]) / 100,
@@ -112,10 +120,10 @@ def small(folder: Path, runs: int) -> Seconds:
     }
 
 
-def _read(folder: Path) -> float:
-    start = time.perf_counter()
+def _read(folder: Path) -> np.ndarray:
+    start = now()
     Warehouse.open(folder).run_table(None, MEASURE)
-    return time.perf_counter() - start
+    return now() - start
 
 
 QUESTIONS: dict[str, Callable[[Path, int], Seconds]] = {
@@ -132,53 +140,62 @@ def commands(folder: Path, scratch: Path) -> dict[str, tuple[list[str], ...]]:
     """Commands by name of the operation."""
     csv = scratch / "data.csv"
     write_csv(csv, 500, 10)
-    of = ["--warehouse", str(folder), "--quiet"]
-    asked = [str(csv), "--target", "outcome"]
+    recommend = ["recommend", str(csv), "--target", "outcome", "--quiet", "--warehouse"]
+    verify = ["warehouse", "verify", "--warehouse", str(folder)]
     return {
-        "train": (["metalearners", "train", *of],),
-        "recommend": (["recommend", *asked, "--warehouse", str(STARTER), "--quiet"], ["recommend", *asked, *of]),
-        "verify": (["warehouse", "verify", "--warehouse", str(folder)], ["warehouse", "verify", "--deep", "--warehouse", str(folder)]),
+        "train": (["metalearners", "train", "--quiet", "--warehouse", str(folder)],),
+        "recommend": ([*recommend, str(STARTER)], [*recommend, str(folder)]),
+        "verify": (verify, [*verify, "--deep"]),
     }
 
 
 def main() -> None:
     """Read the command line, and print a table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folder", type=Path)
     parser.add_argument("--runs", type=int, default=10_000_000)
     parser.add_argument("--only", nargs="+", help="operations; default: all")
     parser.add_argument("--in-this-process", choices=QUESTIONS, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
+    folder, runs = arguments.folder, arguments.runs
     if arguments.in_this_process:
-        print(json.dumps(QUESTIONS[arguments.in_this_process](arguments.folder, arguments.runs)))
+        found = QUESTIONS[arguments.in_this_process](folder, runs)
+        print(json.dumps({what: seconds.tolist() for what, seconds in found.items()}))
         return
-    if not arguments.folder.is_dir():
-        generate(arguments.folder, arguments.runs)
-    print("| operation | what | seconds | peak memory (MiB) |\n|---|---|---|---|")
+    if not folder.is_dir():
+        generate(folder, runs)
+    print("| operation | what | seconds | of the processor | peak memory (MiB) |\n|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as scratch:
-        of_commands = commands(arguments.folder.resolve(), Path(scratch))
+        of_commands = commands(folder.resolve(), Path(scratch))
         for name in arguments.only or [*QUESTIONS, *of_commands]:
             for command in of_commands.get(name, ()):
-                start = time.perf_counter()
-                _, peak = measured([str(Path(sys.executable).parent / command[0]), *command[1:]])
-                print(f"| {name} | `{' '.join(command)}` | {time.perf_counter() - start:.2f} | {peak} |", flush=True)
+                _, peak, seconds = measured([str(Path(sys.executable).parent / command[0]), *command[1:]])
+                _print(name, f"`{command[0]} {command[-1]}`", seconds, peak)
             if name in QUESTIONS:
-                again = [sys.executable, "-m", __spec__.name, str(arguments.folder), "--runs", str(arguments.runs)]
-                text, peak = measured([*again, "--in-this-process", name])
+                again = [sys.executable, "-m", "tests.benchmarks.warehouse_scale", str(folder)]
+                text, peak, _ = measured([*again, "--runs", str(runs), "--in-this-process", name])
                 for what, seconds in json.loads(text).items():
-                    print(f"| {name} | {what} | {seconds:.3f} | {peak} |", flush=True)
+                    _print(name, what, seconds, peak)
 
 
-def measured(command: list[str]) -> tuple[str, int]:
-    """What a command printed, and its peak memory in MiB."""
+def _print(name: str, what: str, seconds: Sequence[float], peak: int) -> None:
+    print(f"| {name} | {what} | {seconds[0]:.2f} | {seconds[1]:.2f} | {peak:,} |", flush=True)
+
+
+def measured(command: list[str]) -> tuple[str, int, list[float]]:
+    """What a command printed, its peak memory in MiB, and its seconds by the clock and of the processor."""
     with tempfile.TemporaryFile("w+") as printed:
+        start = time.perf_counter()
         process = subprocess.Popen(command, stdout=printed)
         _, status, usage = os.wait4(process.pid, 0)
+        seconds = [time.perf_counter() - start, usage.ru_utime + usage.ru_stime]
         process.returncode = os.waitstatus_to_exitcode(status)
         if process.returncode:
             raise subprocess.CalledProcessError(process.returncode, command)
         printed.seek(0)
-        return printed.read(), usage.ru_maxrss // 1024
+        return printed.read(), usage.ru_maxrss // 1024, seconds
 
 
 if __name__ == "__main__":
