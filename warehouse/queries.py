@@ -109,8 +109,7 @@ def run_table(ask: Ask, flow: str | None, measure: str, *, related: bool = True)
     declared = ask(_SCALES, naming).to_pylist()
     scales = {row["parameter"]: row["scale"] for row in declared if row["parameter"] in hyperparameters}
     others = related_measures(measure) if related else ()
-    of_related = {"flows": flows, "measures": others, "searches": SEARCHES}
-    of_others = ask(_RELATED, of_related) if others else None
+    of_others = _ask_sample(ask, _RELATED, sample, measures=others, searches=SEARCHES) if others else None
     by_run = pd.DataFrame() if of_others is None else _pivot(of_others, "run", "measure")
     spaces = {
         row["algorithm"]: read_declaration(row["algorithm"], row["name"], json.loads(row["space"]))
@@ -121,14 +120,17 @@ def run_table(ask: Ask, flow: str | None, measure: str, *, related: bool = True)
 
 def _runs(ask: Ask, sample: Sample, measure: str) -> pd.DataFrame:
     """Runs with their number of rows against the usual one (`size`), in source order."""
-    parameters: dict[str, Any] = {"flows": sample.flows, "measure": measure}
-    query = _RUNS.format(of_sample="")
-    if sample.shares is not None:
-        query = _RUNS.format(of_sample=_OF_SAMPLE)
-        drawn = {"datasets": list(sample.shares), "shares": list(sample.shares.values())}
-        parameters |= {**drawn, "searches": SEARCHES}
-    runs: pd.DataFrame = ask(query, parameters).to_pandas()
+    runs: pd.DataFrame = _ask_sample(ask, _RUNS, sample, measure=measure).to_pandas()
     return runs
+
+
+def _ask_sample(ask: Ask, query: str, sample: Sample, **parameters: Any) -> pa.Table:
+    """Rows of a query of runs, of those in the sample alone."""
+    parameters["flows"] = sample.flows
+    if sample.shares is None:
+        return ask(query.format(of_sample=""), parameters)
+    drawn = {"datasets": list(sample.shares), "shares": list(sample.shares.values())}
+    return ask(query.format(of_sample=_OF_SAMPLE), {**parameters, **drawn, "searches": SEARCHES})
 
 
 def performance_matrix(ask: Ask, measure: str, flow: str | None = None) -> pd.DataFrame:
@@ -226,7 +228,9 @@ _RELATED = """
 SELECT e.run, e.measure, e.value
 FROM evaluations e
 JOIN runs r USING (run)
+JOIN tasks t USING (task)
 JOIN ingests i ON i.ingest = r.ingest
+{of_sample}
 WHERE list_contains($measures, e.measure) AND ($flows IS NULL OR list_contains($flows, e.flow))
   AND e.value IS NOT NULL AND NOT list_contains($searches, i.source)
 """

@@ -61,7 +61,7 @@ def compare(
     # Most writes bring nothing but new keys, which the keys alone tell.
     known = f'SELECT 1 FROM "{table.name}" e SEMI JOIN incoming i ON {_same(table.key, "i", "e")} LIMIT 1'
     if not connection.sql(known).fetchall():
-        return Difference(incoming, incoming.slice(0, 0))
+        return Difference(incoming, _rows_at(incoming, np.empty(0, dtype=np.intp)))
     differs = " OR ".join(f'i."{name}" IS DISTINCT FROM e."{name}"' for name in table.payload)
     # Of the rows that are there, which may be millions, only those with a key of ours are held in memory.
     found = connection.sql(

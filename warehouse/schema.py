@@ -194,7 +194,8 @@ _EVALUATIONS = _table(
         "in the measure's own unit: accuracies as fractions, times in milliseconds; null if undefined",
     ),
     _optional("array_data", _TEXT, "values per class, or other details, as the source gives them"),
-    _required("flow", _TEXT, "the run's flow, repeated here because the table is sorted by it"),
+    # Of the words, ids of ingests are made, too: they stay as they were when the table was partitioned.
+    _required("flow", _TEXT, "the run's flow, repeated here because the table is partitioned by it"),
     meaning="The value of a run on a measure.",
     key=("run", "measure"),
     sort_by=("measure", "flow"),

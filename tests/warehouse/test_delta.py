@@ -7,7 +7,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from deltalake import DeltaTable
+from deltalake import DeltaTable, WriterProperties
 
 from tests.warehouse.worlds import FOREST, runs, values
 from warehouse import delta
@@ -148,3 +148,29 @@ def test_the_character_that_a_path_cannot_have_is_named() -> None:
     delta.check_path(Path("/data/50% & more"))
     with pytest.raises(UnusableWarehouse, match=r"a warehouse cannot be in /a\[1: '\[' in a path is not"):
         delta.check_path(Path("/a[1"))
+
+
+def test_files_are_sorted_by_what_is_asked_for_and_equal_rows_stay_in_their_order(tmp_path: Path) -> None:
+    folder = tmp_path / "numbers"
+    delta.create(folder, NUMBERS)
+    rows = [{"name": name, "value": value} for value, name in enumerate(["b", "a", "c", "a", "b"])]
+    table = delta.open_version(folder)
+    delta.append(table, pa.Table.from_pylist(rows, schema=NUMBERS.schema), ("name",))
+    (file,) = delta.files(folder, delta.open_version(folder))
+    assert pq.read_table(file).to_pydict() == {"name": ["a", "a", "b", "b", "c"], "value": [1, 3, 0, 4, 2]}
+
+
+def test_a_reader_of_one_flow_and_measure_can_skip_most_of_a_file(
+    warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(delta, "_WRITER", WriterProperties(max_row_group_size=10))
+    runs = [f"run-{number}" for number in range(100)]
+    flows = [f"flow-{number % 10}" for number in range(100)]
+    rows = pd.DataFrame({"run": runs, "measure": "predictive_accuracy", "value": 0.5, "flow": flows})
+    warehouse.write({"evaluations": rows}, source="test")
+    folder = warehouse.path / "evaluations"
+    (file,) = delta.files(folder, delta.open_version(folder))
+    metadata = pq.read_metadata(file)
+    place = metadata.schema.names.index("flow")
+    groups = [metadata.row_group(group).column(place).statistics for group in range(metadata.num_row_groups)]
+    assert [(group.min, group.max) for group in groups] == [(f"flow-{n}", f"flow-{n}") for n in range(10)]

@@ -12,10 +12,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.warehouse.worlds import BOOSTING, FOREST, qualities, runs
+from warehouse import queries
 from warehouse.configurations.configuration import Configuration
 from warehouse.queries import SEARCHES
 from warehouse.store import Warehouse
-from warehouse.support.errors import BadInput
+from warehouse.support.errors import BadInput, Failed
 
 ACCURACY = "predictive_accuracy"
 
@@ -298,3 +299,16 @@ def test_minus_one_is_missing_only_where_a_quality_cannot_be_negative(warehouse:
 
 def test_empty_warehouse_has_no_metafeatures(warehouse: Warehouse) -> None:
     assert warehouse.metafeatures().empty
+
+
+def test_performance_matrix_of_one_flow_has_its_setups_alone(two_flows: Warehouse) -> None:
+    assert two_flows.performance_matrix(ACCURACY, "6970").index.tolist() == [f"{BOOSTING}/a"]
+    assert len(two_flows.performance_matrix(ACCURACY, "random_forest")) == 2
+
+
+def test_performance_matrix_larger_than_memory_is_refused(
+    two_flows: Warehouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(queries, "MOST_CELLS", 2)
+    with pytest.raises(Failed, match=r"3 x 1 values by setup and dataset are too many .* those of one flow"):
+        two_flows.performance_matrix(ACCURACY)

@@ -1,0 +1,100 @@
+"""Tables of runs of warehouses that are larger than memory: a sample, and said to be one."""
+
+import logging
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from warehouse import sampling
+from warehouse.store import Warehouse
+
+RUNS = 400
+
+
+@pytest.fixture
+def large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Warehouse:
+    """Two flows, the second of which was run thrice as often, on a large, a small and an own dataset."""
+    monkeypatch.setattr(sampling, "MOST_RUNS", 100)
+    monkeypatch.setattr(sampling, "SAMPLED_RUNS", 60)
+    numbers = np.arange(RUNS)
+    names = np.char.add("openml:", numbers.astype(str))
+    flows = np.where(numbers % 4, "openml:2", "openml:1")
+    warehouse = Warehouse.create(tmp_path / "large")
+    warehouse.write(world(names, flows, np.where(numbers < 390, "large", "small")), source="openml")
+    own = np.array(["mine-1", "mine-2", "mine-3"] * 20, dtype=object) + np.repeat(np.arange(20), 3).astype(
+        str
+    )
+    warehouse.write(world(own, np.repeat("openml:1", len(own)), np.repeat("own", len(own))), source="tune")
+    return warehouse
+
+
+def world(runs: np.ndarray, flows: np.ndarray, datasets: np.ndarray) -> dict[str, pd.DataFrame]:
+    """A setup a run, with one hyperparameter."""
+    setups = pd.DataFrame({"setup": runs, "flow": flows})
+    return {
+        "datasets": pd.DataFrame({"dataset": np.unique(datasets), "name": "d"}),
+        "tasks": pd.DataFrame(
+            {"task": np.unique(datasets), "dataset": np.unique(datasets), "task_type": "c"}
+        ),
+        "flows": pd.DataFrame({"flow": np.unique(flows), "name": "f"}),
+        "setups": pd.DataFrame({"setup": runs, "flow": flows}),
+        "hyperparameters": pd.DataFrame({"setup": runs, "parameter": "p", "value": "1"}),
+        "runs": pd.DataFrame({"run": runs, "task": datasets, "setup": runs, "outcome": "success"}),
+        "evaluations": pd.DataFrame(
+            {"run": runs, "measure": "predictive_accuracy", "value": 0.5, "flow": flows}
+        ),
+    }
+
+
+def runs_of(warehouse: Warehouse, flow: str | None = None) -> pd.DataFrame:
+    return warehouse.run_table(flow, "predictive_accuracy").runs
+
+
+def test_datasets_have_about_equally_many_runs_and_small_ones_all(large: Warehouse) -> None:
+    amounts = runs_of(large)["dataset"].value_counts()
+    assert amounts["small"] == 10
+    assert 8 <= amounts["large"] <= 35  # 20 of 390 are expected
+
+
+def test_all_runs_of_a_users_own_search_are_there(large: Warehouse) -> None:
+    assert (runs_of(large)["dataset"] == "own").sum() == 60
+
+
+def test_it_is_the_same_sample_every_time(large: Warehouse) -> None:
+    assert runs_of(Warehouse.open(large.path))["run"].tolist() == runs_of(large)["run"].tolist()
+
+
+def test_it_is_said(large: Warehouse, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO):
+        runs_of(large)
+    assert caplog.messages == [
+        "the warehouse has 460 runs with a value of predictive_accuracy, too many to hold in memory: using a"
+        " sample of about 60 on 3 datasets, of the 2 flows of 2 that were run most"
+    ]
+
+
+def test_where_configurations_times_hyperparameters_are_too_many_the_flows_run_most_count(
+    large: Warehouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those that the user's searches ran besides."""
+    monkeypatch.setattr(sampling, "SAMPLED_CELLS", 1)
+    assert set(runs_of(large)["flow"]) == {"openml:1", "openml:2"}
+    monkeypatch.setattr(sampling, "SEARCHES", ())
+    assert set(runs_of(large)["flow"]) == {"openml:2"}
+
+
+def test_what_fits_is_taken_whole_and_nothing_is_said(
+    large: Warehouse, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(sampling, "MOST_RUNS", RUNS + 60)
+    with caplog.at_level(logging.INFO):
+        assert len(runs_of(large)) == RUNS + 60
+    assert not caplog.messages
+
+
+def test_runs_of_one_flow_are_sampled_too(large: Warehouse) -> None:
+    runs = runs_of(large, "openml:2")
+    assert set(runs["flow"]) == {"openml:2"}
+    assert len(runs) < 100
