@@ -26,8 +26,8 @@ def tables() -> str:
 
 def _about(own: Table) -> str:
     lines = [f"{plain(own.meaning)} Key: {codes(own.key)}."]
-    if own.partition_by:
-        lines.append(f"Partitioned by {codes(own.partition_by)}.")
+    if own.sort_by:
+        lines.append(f"Sorted by {codes(own.sort_by)}.")
     return " ".join(lines)
 
 

@@ -32,7 +32,6 @@ def large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Warehouse:
 
 def world(runs: np.ndarray, flows: np.ndarray, datasets: np.ndarray) -> dict[str, pd.DataFrame]:
     """A setup a run, with one hyperparameter."""
-    setups = pd.DataFrame({"setup": runs, "flow": flows})
     return {
         "datasets": pd.DataFrame({"dataset": np.unique(datasets), "name": "d"}),
         "tasks": pd.DataFrame(
