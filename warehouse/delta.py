@@ -32,7 +32,7 @@ _WRITER = WriterProperties(compression="ZSTD", max_row_group_size=_ROWS_IN_GROUP
 _ONE_FILE = 4 * 2**30  # bytes; more than a table ever has
 
 # Trials are committed one by one; beyond this many files per partition, reading pays for each of them.
-_SMALL_FILES = 32
+_SMALL_FILES = 64
 
 # deltalake 1.6 turns paths into URLs and decodes some twice: with these in a path it panics or goes astray.
 _UNUSABLE_IN_PATH = re.compile(r"[\[\]|^\\\x00-\x1f]|%[0-9A-Fa-f]{2}")

@@ -32,6 +32,8 @@ CALLS_THAT_RUN_CODE = {
     "pd.read_pickle",
     "importlib.import_module",
 }
+ALLOWED = {("recommend/code/models.py", "exec")}
+"""It runs the function that `--code` writes, which is made of literals and names of ours."""
 SAFE_WITH = {"np.load": ("allow_pickle", False), "numpy.load": ("allow_pickle", False)}
 
 
@@ -47,7 +49,8 @@ def test_a_module_runs_no_code_from_files(module: Path) -> None:
         elif isinstance(node, ast.Call):
             name = ast.unparse(node.func)
             given = {keyword.arg: keyword.value for keyword in node.keywords}
-            assert name not in CALLS_THAT_RUN_CODE, f"line {node.lineno}: {name}"
+            if (module.relative_to(ROOT).as_posix(), name) not in ALLOWED:
+                assert name not in CALLS_THAT_RUN_CODE, f"line {node.lineno}: {name}"
             assert "shell" not in given, f"line {node.lineno}: a shell"
             if name in SAFE_WITH:
                 option, value = SAFE_WITH[name]

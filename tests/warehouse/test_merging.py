@@ -18,7 +18,7 @@ from warehouse import delta, store
 from warehouse.cli import main
 from warehouse.schema import PROVENANCE, TABLES, Table
 from warehouse.store import Warehouse
-from warehouse.support.errors import BadInput, Failed
+from warehouse.support.errors import BadInput
 
 ROOT = Path(__file__).parents[2]
 Make = Callable[..., Warehouse]
@@ -335,11 +335,11 @@ def test_a_damaged_other_is_refused(make: Make, damaged: str) -> None:
     assert str(theirs.path) in refusal(ours, theirs.path)
 
 
-def test_lost_data_of_the_other_is_a_failure_in_one_line(make: Make) -> None:
+def test_lost_data_of_the_other_is_named_in_one_line(make: Make) -> None:
     ours, theirs = make("ours", runs(name="mine")), make("theirs", runs(name="yours"))
     for file in (theirs.path / "runs").glob("*.parquet"):
         file.unlink()
-    with pytest.raises(Failed, match=str(theirs.path)) as caught:
+    with pytest.raises(BadInput, match=str(theirs.path)) as caught:
         ours.merge(theirs)
     assert "\n" not in str(caught.value)
 

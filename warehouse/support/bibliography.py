@@ -118,6 +118,10 @@ REFERENCES = {
         "D. Micci-Barreca: A Preprocessing Scheme for High-Cardinality Categorical Attributes in"
         " Classification and Prediction Problems. SIGKDD Explorations 3, 2001"
     ),
+    "Okabe 2008": (
+        "M. Okabe, K. Ito: Color Universal Design: How to Make Figures and Presentations That Are Friendly to"
+        " Colorblind People. 2008"
+    ),
     "Peng 2002": (
         "Y. Peng, P. A. Flach, C. Soares, P. Brazdil: Improved Dataset Characterisation for Meta-learning."
         " Discovery Science 2002"
