@@ -55,7 +55,7 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 FORMAT = "headstart.model"
-VERSION = 5
+VERSION = 6
 """Goes up when the files change, or when the same runs and settings come to give another model."""
 
 FIT_TIMES_FORMAT = "headstart.fit-times"

@@ -79,7 +79,15 @@ class InOwnUnit(Protocol):
         ...
 
     def beats(
-        self, configurations: ConfigurationTable, other: ConfigurationTable, metafeatures: pd.Series
+        self,
+        configurations: ConfigurationTable,
+        other: ConfigurationTable,
+        metafeatures: pd.Series,
+        rows: float | None = None,
     ) -> Floats:
-        """(n,) probability that a run of each configuration is better than one of the only `other`."""
+        """(n,) probability that a run of each configuration is better than one of the only `other`.
+
+        Args:
+            rows: that both are fitted on; None = all.
+        """
         ...

@@ -73,14 +73,21 @@ class Conditioned:
         return Expected(*(link.to_values(part) for part in (mean, mean - off, mean + off)))
 
     def beats(
-        self, configurations: ConfigurationTable, other: ConfigurationTable, metafeatures: pd.Series
+        self,
+        configurations: ConfigurationTable,
+        other: ConfigurationTable,
+        metafeatures: pd.Series,
+        rows: float | None = None,
     ) -> Floats:
-        """Probabilities of beating another one (`InOwnUnit.beats`), correlated as before the trials."""
+        """Probabilities of beating another one (`InOwnUnit.beats`), correlated as before the trials.
+
+        They are of runs on as many rows as the trials, once these say something.
+        """
         from scipy.special import ndtr
 
         if self._say_nothing:
             if isinstance(self.model, InOwnUnit):
-                return self.model.beats(configurations, other, metafeatures)
+                return self.model.beats(configurations, other, metafeatures, rows)
             return np.full(len(configurations), np.nan)
         both = configurations.followed_by(other)
         prior, of_trials = self._priors(both, metafeatures)

@@ -29,7 +29,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from metalearners.encoding.scores import Z80, standard_scores
-from metalearners.encoding.training_data import SIZES, TrainingData, training_data
+from metalearners.encoding.training_data import SIZES, TrainingData, size_of, training_data
 from metalearners.gp.choice import best_together
 from metalearners.gp.conditioned import Conditioned
 from metalearners.gp.posterior import Prior
@@ -37,6 +37,14 @@ from metalearners.learners.base import WithSettings
 from metalearners.learners.configuration_kernel import ConfigurationKernel, learn_kernel
 from metalearners.learners.dataset_functions import Runs, centred, learn_functions
 from metalearners.learners.descriptions import FEATURE_GROUPS, QUALITIES, Descriptions, describe
+from metalearners.learners.gains import (
+    GainSpread,
+    enough,
+    first_beside,
+    first_beside_others,
+    learn_gain_spread,
+    usual_rows_of,
+)
 from metalearners.learners.kernel_regression import KernelRegression, regress, regress_as
 from metalearners.learners.own_unit import QUALITIES as LEVEL_QUALITIES
 from metalearners.learners.own_unit import OwnUnit, learn_own_unit
@@ -56,8 +64,6 @@ _GRID = 1500
 """Runs at whose configurations the functions are compared."""
 _MOST_BEHIND = 0.5
 """Scores that a choice may be expected to be behind the best: long shots come in less often than expected."""
-_LOG_FACTORS = (-3.0, 3.0)
-"""Where the factor of gains is looked for, in logarithms; where nothing contradicts, it is least."""
 _MOST_LEFT_OUT = 0.1
 """Share of the training datasets up to which a model can do without some; beyond that, what is kept would be
 learned from too many of them."""
@@ -112,7 +118,7 @@ class FunctionalPCA:
     """Factor of standard deviations with which 80 % intervals hold 80 %."""
     normal: float
     """See `FunctionalPCALearner`."""
-    gain_calibration: float
+    gain_spread: GainSpread
     """Factor of standard deviations with which probabilities of beating another one are likeliest."""
     own_unit: OwnUnit | None
     """What scores mean in the unit of the measure, where enough datasets are known."""
@@ -147,14 +153,19 @@ class FunctionalPCA:
             return self.own_unit.expect(self.predict(configurations, metafeatures).mean, metafeatures, rows)
 
     def beats(
-        self, configurations: ConfigurationTable, other: ConfigurationTable, metafeatures: pd.Series
+        self,
+        configurations: ConfigurationTable,
+        other: ConfigurationTable,
+        metafeatures: pd.Series,
+        rows: float | None = None,
     ) -> Floats:
         """Probabilities of beating another configuration; see `InOwnUnit.beats`."""
         from scipy.special import ndtr
 
         phi = self.kernel.features(configurations.followed_by(other), metafeatures)
         apart = phi[:-1] - phi[-1]
-        std = self.gain_calibration * np.sqrt(_variance(apart, self.factor, self.rest) + 2 * self.noise)
+        fitted_on = size_of(metafeatures).rows if rows is None else rows
+        std = self.gain_spread.at(float(fitted_on)) * _std_of_gain(apart, self.factor, self.rest, self.noise)
         probability: Floats = ndtr(apart @ self._expected_weights(metafeatures) / std)
         return probability
 
@@ -279,6 +290,9 @@ class FunctionalPCALearner(WithSettings):
     """Most configurations that the kernel's features are built on."""
     seed: int = 0
     """Seed of the choice of runs that kernel, components and uncertainty are learned from."""
+    reference: str = "headstart:lightgbm/d1b8f16b37285445"
+    """Setup beside which first choices are judged, to learn how likely they are better: our LightGBM's
+    default. Where it was run on few datasets, they are judged beside any others."""
 
     def __post_init__(self) -> None:
         unknown = [group for group in self.groups if group not in FEATURE_GROUPS]
@@ -302,10 +316,12 @@ class FunctionalPCALearner(WithSettings):
 
     def learn(self, runs: RunTable, metafeatures: pd.DataFrame) -> tuple[FunctionalPCA, Expectations]:
         """Learn from runs, as `fit` does, and say what is expected of the runs themselves."""
+        setups = runs.configurations.setups
+        (reference,) = setups.get_indexer(pd.Index([self.reference]))
         with one_thread():
-            return self._learn(training_data(runs, metafeatures))
+            return self._learn(training_data(runs, metafeatures), int(reference))
 
-    def _learn(self, data: TrainingData) -> tuple[FunctionalPCA, Expectations]:
+    def _learn(self, data: TrainingData, reference: int) -> tuple[FunctionalPCA, Expectations]:
         targets = self._targets(data.scores, data.dataset)
         learned = self._with_related(targets, data)
         kernel, phi = learn_kernel(data, learned, size=self.size, seed=self.seed)
@@ -330,9 +346,15 @@ class FunctionalPCALearner(WithSettings):
             for own, scale in zip(rows, functions.scales, strict=True)
         ]
         uncertainty = _learn_uncertainty(of_datasets, expected, factor, random)
+        of_runs = [phi[own] @ w for own, w in zip(rows, expected, strict=True)]
+        comparisons = first_beside(reference, data, rows, of_runs)
+        if not enough(comparisons):
+            comparisons = first_beside_others(data, rows, of_runs, random)
+        gain_spread = _learn_gain_spread(
+            comparisons, of_datasets, expected, uncertainty, factor, usual_rows_of(data, rows)
+        )
         chosen = np.concatenate([*rows, np.empty(0, np.intp)])
         comparable = np.concatenate([*(own for _, own, _ in of_datasets), np.empty(0)])
-        of_runs = [phi[own] @ w for own, w in zip(rows, expected, strict=True)]
         expectations = Expectations(chosen, comparable, np.concatenate([*of_runs, np.empty(0)]))
         model = FunctionalPCA(
             kernel=kernel,
@@ -352,7 +374,7 @@ class FunctionalPCALearner(WithSettings):
             noise=uncertainty.noise,
             calibration=uncertainty.calibration,
             normal=self.normal,
-            gain_calibration=uncertainty.gain_calibration,
+            gain_spread=gain_spread,
             own_unit=learn_own_unit(data, chosen, comparable, expectations.expected),
         )
         return model, expectations
@@ -380,7 +402,6 @@ class _Uncertainty:
     rest: float
     noise: float
     calibration: float
-    gain_calibration: float
 
 
 def _learn_uncertainty(
@@ -401,14 +422,7 @@ def _learn_uncertainty(
     }
     rest, noise = max(likelihoods, key=likelihoods.__getitem__)
     sizes = [np.abs(missed) / np.sqrt(_variance(phi, factor, rest) + noise) for phi, _, missed in samples]
-    gains, better = [], []
-    for w, (phi, targets, _) in zip(expected, of_datasets, strict=True):
-        best = int(np.argmax(phi @ w))
-        others = random.permutation(len(targets))[:_SAMPLE]
-        apart = phi[best] - phi[others[others != best]]
-        gains.append(apart @ w / np.sqrt(_variance(apart, factor, rest) + 2 * noise))
-        better.append((targets[best] > targets[others[others != best]]).astype(np.float64))
-    return _Uncertainty(rest, noise, _calibration(sizes), _calibration_of_gains(gains, better))
+    return _Uncertainty(rest, noise, _calibration(sizes))
 
 
 def _calibration(missed: list[Floats]) -> float:
@@ -416,26 +430,22 @@ def _calibration(missed: list[Floats]) -> float:
     return float(np.quantile(np.concatenate(missed), 0.8)) / Z80 if missed else 1.0
 
 
-def _calibration_of_gains(gains: list[Floats], better: list[Floats]) -> float:
-    """Factor of standard deviations with which what came out is likeliest.
-
-    Args:
-        gains: of each dataset, what the configuration that is expected to be best is expected to gain over
-            others, in standard deviations.
-        better: 1 where it was better, 0 where it was not, or just as good.
-    """
-    from scipy.optimize import minimize_scalar
-    from scipy.special import log_ndtr
-
-    if not gains:
-        return 1.0
-    expected, won = np.concatenate(gains), np.concatenate(better)
-
-    def unlikeliness(log_factor: float) -> float:
-        z = expected / np.exp(log_factor)
-        return -float(won @ log_ndtr(z) + (1 - won) @ log_ndtr(-z))
-
-    return float(np.exp(minimize_scalar(unlikeliness, bounds=_LOG_FACTORS, method="bounded").x))
+def _learn_gain_spread(
+    comparisons: pd.DataFrame,
+    of_datasets: list[tuple[Floats, Floats, Floats]],
+    expected: Floats,
+    uncertainty: _Uncertainty,
+    factor: Floats,
+    usual_rows: float,
+) -> GainSpread:
+    """How far gains may be off, from what came of comparisons of runs."""
+    gains = [np.empty(0)]
+    by_dataset = [comparisons[comparisons["dataset"] == dataset] for dataset in range(len(of_datasets))]
+    for (phi, _, _), w, own in zip(of_datasets, expected, by_dataset, strict=True):
+        apart = phi[own["first"]] - phi[own["other"]]
+        gains.append(apart @ w / _std_of_gain(apart, factor, uncertainty.rest, uncertainty.noise))
+    rows, won = (comparisons[name].to_numpy(np.float64) for name in ("rows", "won"))
+    return learn_gain_spread(np.concatenate(gains), won, rows, usual_rows)
 
 
 def _factor(missed: Floats, V: Floats) -> Floats:
@@ -448,6 +458,15 @@ def _variance(phi: Floats, factor: Floats, rest: float) -> Floats:
     """(n,) variance of the functions, where `factor` and `rest` are those of `FunctionalPCA`."""
     variance: Floats = ((phi @ factor.T) ** 2).sum(axis=1) + rest * (phi**2).sum(axis=1)
     return variance
+
+
+def _std_of_gain(apart: Floats, factor: Floats, rest: float, noise: float) -> Floats:
+    """(n,) standard deviations of what runs are ahead of another one by, before `GainSpread` widens them.
+
+    Args:
+        apart: (n, G) differences of the features.
+    """
+    return np.sqrt(_variance(apart, factor, rest) + 2 * noise)
 
 
 def _normal_scores(values: Floats, dataset: Positions | None = None) -> Floats:

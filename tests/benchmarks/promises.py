@@ -81,7 +81,7 @@ def promises(
             to_try = configurations.take(chosen)
             expected = knows.expect(to_try, described, train_rows)
             of_default = values[configurations.setups == default.setups[0]]
-            beats = knows.beats(to_try, default, described)
+            beats = knows.beats(to_try, default, described, train_rows)
             for place, value in enumerate(values[chosen]):
                 is_default = to_try.setups[place] == default.setups[0]
                 rows.append(

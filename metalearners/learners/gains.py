@@ -1,0 +1,152 @@
+"""How far the expected gain of one configuration over another may be off.
+
+The first choice is the best of many predictions, so it tends to be one that is predicted too well; and a
+configuration that is ahead on some thousand rows need not be on more. Both are learned from what first
+choices came to beside one configuration, the reference, which was run everywhere whatever was expected of it:
+on the training datasets, predicted without the runs of their families, and where runs were repeated on more
+rows, on these, too.
+
+Notation
+    t         comparisons
+    gain      (t,) what one is expected to be ahead of the other, in the model's standard deviations
+    rows      (t,) that both were fitted on
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from metalearners.encoding.training_data import TrainingData
+from warehouse.support.arrays import Floats, Positions
+
+_LOG_FACTORS = (-3.0, 3.0)
+"""Where the factor is looked for, in logarithms; where nothing contradicts a gain, it is least."""
+_WIDENINGS = (0.0, 2.0)
+"""Where the exponent of the rows is looked for."""
+_OTHERS = 50
+"""Most configurations of a dataset that its first choice is judged beside, where there is no reference."""
+_FEWEST = 20
+"""Datasets with which the reference must have been compared, for it to be learned from."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class GainSpread:
+    """What standard deviations of gains are multiplied by: factor (rows / usual_rows)^widening."""
+
+    factor: float
+    """On usual rows and fewer."""
+    widening: float
+    """Exponent of the rows beyond."""
+    usual_rows: float
+    """Most rows of a dataset that the runs were fitted on that scores are learned from."""
+    most_rows: float
+    """Most rows that a first choice was compared on; what more of them do is not known."""
+
+    def at(self, rows: float) -> float:
+        """The factor where both are fitted on `rows`; NaN: on usual rows."""
+        beyond = min(rows, self.most_rows) / self.usual_rows
+        return float(self.factor * (beyond**self.widening if beyond > 1 else 1.0))
+
+
+def first_beside(
+    reference: int, data: TrainingData, rows: Sequence[Positions], expected: Sequence[Floats]
+) -> pd.DataFrame:
+    """What came of the first choices of the training datasets beside a reference.
+
+    Args:
+        reference: its position in `data.hyperparameters`; -1 = it is not there, and nothing is here.
+        rows: positions of the runs of each dataset in `data`.
+        expected: of each of these runs, without the dataset's family.
+
+    Returns:
+        One row for each dataset and number of rows on which both were run: dataset (position in `rows`),
+        first and other (positions among its runs), rows, won (1 where the first was better, 0 where it was
+        not, or just as good). Rows are in order of the datasets.
+    """
+    larger = pd.DataFrame(
+        {"run": data.larger.repeated, "rows": data.larger.train_rows, "value": data.larger.values}
+    )
+    fitted_on = _fitted_on(data)
+    base = pd.DataFrame({"run": np.arange(len(data.values)), "rows": fitted_on, "value": data.values})
+    found = []
+    for dataset, (own, means) in enumerate(zip(rows, expected, strict=True)):
+        usual = base.iloc[own].assign(rows=np.median(fitted_on[own]))
+        runs = pd.concat([usual, larger[larger["run"].isin(own)]])
+        place = pd.Series(np.arange(len(own)), index=own)
+        for of_rows, together in runs.groupby("rows", dropna=False):
+            places = place[together["run"]].to_numpy()
+            others = np.flatnonzero(data.configuration[together["run"].to_numpy()] == reference)
+            first = int(np.argmax(means[places]))
+            if len(others) and others[0] != first:
+                value = together["value"].to_numpy()
+                won = float(value[first] > value[others[0]])
+                found.append((dataset, places[first], places[others[0]], of_rows, won))
+    return pd.DataFrame(found, columns=["dataset", "first", "other", "rows", "won"])
+
+
+def first_beside_others(
+    data: TrainingData, rows: Sequence[Positions], expected: Sequence[Floats], random: np.random.Generator
+) -> pd.DataFrame:
+    """The same of first choices beside others at random, on the usual number of rows only."""
+    fitted_on = _fitted_on(data)
+    found = [pd.DataFrame({"dataset": [], "first": [], "other": [], "rows": [], "won": []}, dtype=np.intp)]
+    for dataset, (own, means) in enumerate(zip(rows, expected, strict=True)):
+        first = int(np.argmax(means))
+        others = random.permutation(len(own))[:_OTHERS]
+        others = others[others != first]
+        won = data.values[own[first]] > data.values[own[others]]
+        of_dataset = {"dataset": dataset, "first": first, "other": others, "rows": np.median(fitted_on[own])}
+        found.append(pd.DataFrame({**of_dataset, "won": won.astype(np.intp)}))
+    return pd.concat(found, ignore_index=True)
+
+
+def enough(comparisons: pd.DataFrame) -> bool:
+    """Whether the reference was compared with on enough datasets."""
+    return int(comparisons["dataset"].nunique()) >= _FEWEST
+
+
+def learn_gain_spread(gain: Floats, won: Floats, rows: Floats, usual_rows: float) -> GainSpread:
+    """The likeliest factor and widening.
+
+    Args:
+        won: (t,) 1 where the one that was expected to be ahead was better, 0 where it was not, or just as
+            good.
+        rows: NaN where unknown, which counts as usual.
+    """
+    from scipy.optimize import minimize
+    from scipy.special import log_ndtr
+
+    most_rows = float(np.fmax.reduce(rows, initial=usual_rows))
+    if not len(gain):
+        return GainSpread(factor=1.0, widening=0.0, usual_rows=usual_rows, most_rows=most_rows)
+    beyond = np.log(np.fmax(rows / usual_rows, 1.0))
+
+    def unlikeliness(parameters: Floats) -> float:
+        z = gain / np.exp(parameters[0] + parameters[1] * beyond)
+        return -float(won @ log_ndtr(z) + (1 - won) @ log_ndtr(-z))
+
+    log_factor, widening = minimize(
+        unlikeliness, (0.0, 0.0), bounds=(_LOG_FACTORS, _WIDENINGS), method="L-BFGS-B"
+    ).x
+    return GainSpread(
+        factor=float(np.exp(log_factor)),
+        widening=float(widening),
+        usual_rows=usual_rows,
+        most_rows=most_rows,
+    )
+
+
+def usual_rows_of(data: TrainingData, rows: Sequence[Positions]) -> float:
+    """Most rows that the runs of a dataset were fitted on (their median); 1 where no rows are known."""
+    fitted_on = _fitted_on(data)
+    return float(np.fmax.reduce([np.median(fitted_on[own]) for own in rows], initial=1.0))
+
+
+def _fitted_on(data: TrainingData) -> Floats:
+    """(m,) rows that each run was fitted on; NaN where that is unknown."""
+    fitted_on: Floats = np.where(np.isnan(data.train_rows), data.sizes.rows, data.train_rows)
+    return fitted_on
