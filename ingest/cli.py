@@ -165,7 +165,12 @@ def experiments(
     jobs: Annotated[int, typer.Option(min=1, help="Runs at a time.")] = 1,
     seed: Annotated[int, typer.Option(help="Of the design, the folds and the estimators.")] = 0,
     time_limit: Annotated[
-        float, typer.Option(help="Seconds of processor time that one run may take.")
+        float,
+        typer.Option(
+            parser=console.seconds,
+            metavar="TIME",
+            help="Processor time that one run may take, e.g. 60s, 5m.",
+        ),
     ] = 60.0,
     memory_limit: Annotated[int, typer.Option(help="MiB that one run may take.")] = 4096,
     warehouse: WarehouseOption = None,
@@ -273,7 +278,12 @@ def metafeatures(
     ] = None,
     budget: Annotated[
         float | None,
-        typer.Option(min=0, help="Seconds to use; the most expensive are left out.", show_default=False),
+        typer.Option(
+            parser=console.seconds,
+            metavar="TIME",
+            help="Time to use, e.g. 1s, 5m; the most expensive are left out.",
+            show_default=False,
+        ),
     ] = None,
     output: JsonOption = "table",
     quiet: QuietOption = False,

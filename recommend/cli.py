@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 from metalearners import DEFAULT_LEARNER
-from recommend.cost import parse_duration
 from recommend.options import (
     DATASET_HELP,
     ChosenMeasureOption,
@@ -52,15 +51,19 @@ def recommend(
         bool, typer.Option("--leave-out", help="Ignore runs on the dataset itself, as in an experiment.")
     ] = False,
     budget: Annotated[
-        str | None,
+        float | None,
         typer.Option(
+            parser=console.seconds,
+            metavar="TIME",
             help="Time for one fit of each configuration, e.g. 60s, 5m, 1h. Default: whatever is worth it.",
             show_default=False,
         ),
     ] = None,
     verify: Annotated[
-        str | None,
+        float | None,
         typer.Option(
+            parser=console.seconds,
+            metavar="TIME",
             help="Time for a race of the first ones beside usual defaults on the dataset, e.g. 60s.",
             show_default=False,
         ),
@@ -126,8 +129,7 @@ def recommend(
 
     console.check_format(output, ("table", "json", *TOOLS))
     source = named_dataset(file, dataset)
-    seconds = None if verify is None else parse_duration(verify)
-    is_recorded = record and seconds is not None
+    is_recorded = record and verify is not None
     if is_recorded:
         Warehouse.check_writable(warehouse)
     data = load_dataset(source, target=target, roles=dict(map(console.assignment, role or [])))
@@ -141,8 +143,8 @@ def recommend(
             measure=measure,
             metalearner=metalearner,
             leave_out=leave_out,
-            budget=None if budget is None else parse_duration(budget),
-            verify=seconds,
+            budget=budget,
+            verify=verify,
             jobs=jobs,
             explain=explain or page is not None,
             report=lambda race: show(f"on {race.train_rows:,} rows: {race.done} of {race.of} done"),

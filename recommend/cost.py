@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -21,21 +20,6 @@ WORTH = 0.1
 
 Choice = list[tuple[int, float | None]]
 """Positions of configurations in the order to try them in, each with the delta that chose it, if any."""
-
-_UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
-
-
-def parse_duration(text: str) -> float:
-    """Seconds of `90`, `60s`, `5m`, `1.5h`.
-
-    Raises:
-        BadInput: it is none of these, or not positive.
-    """
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", text.strip().lower())
-    seconds = float(found[1]) * _UNITS[found[2] or "s"] if found else 0.0
-    if not seconds > 0:
-        raise BadOption(f"{text!r} is no time: write 60s, 5m or 1h")
-    return seconds
 
 
 class FitSeconds(NamedTuple):

@@ -93,6 +93,7 @@ def openml(
         failures=failed_runs,
     )
     connection = Connection(server, rate=rate, api_key=_api_key(api_key_file))
+    Warehouse.check_writable(warehouse)
     target = Warehouse.create(warehouse)
     if dry_run:
         expected = estimate(target, selection, connection)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import math
 import random
 import threading
 import time
@@ -33,6 +34,7 @@ LONGEST_TARGET = 8150
 
 _TIMEOUTS = (10.0, 180.0)  # seconds to connect, and between two pieces of an answer
 _FIRST_WAIT, _LONGEST_WAIT = 1.0, 300.0  # seconds; each wait is twice the one before
+_LEAST_RATE = 0.001  # requests per second
 _PATIENCE = 10
 """Failures in a row, of whatever requests, after which the server is taken to be down: about ten minutes."""
 _SAME_BODIES = 4
@@ -92,10 +94,12 @@ class Connection:
             seed: of the jitter of waits.
 
         Raises:
-            BadInput: no address, or a rate that is not positive.
+            BadInput: no address, or a rate that is too small or not finite.
         """
-        if not rate > 0:
-            raise BadOption("the rate must be positive: requests per second")
+        if not _LEAST_RATE <= rate < math.inf:
+            raise BadOption(
+                f"the rate must be a number of requests per second from {_LEAST_RATE}, not {rate}"
+            )
         self.server = plain_address(server)
         self.requests_made = 0
         self.seconds_waiting = 0.0

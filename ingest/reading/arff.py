@@ -10,7 +10,7 @@ Format: https://waikato.github.io/weka-wiki/formats_and_processing/arff_stable/
 
 import io
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -21,6 +21,7 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 
 from ingest.reading.encoding import quoted, read_bytes, to_utf8
+from ingest.reading.limits import DEFAULT_LIMITS, ReadingLimits
 from warehouse.support.errors import UnreadableInput
 
 AttributeType = Literal["numeric", "nominal", "string", "date"]
@@ -51,21 +52,23 @@ class ArffTable:
     frame: pd.DataFrame
 
 
-def read_arff(source: str | Path | bytes | Iterable[str | bytes]) -> ArffTable:
+def read_arff(
+    source: str | Path | bytes | Iterable[str | bytes], limits: ReadingLimits = DEFAULT_LIMITS
+) -> ArffTable:
     """Read an ARFF file (gzipped or not), given as a path, its text, its bytes or its lines.
 
     A text is told from a path by its line breaks. Raises `BadInput` that names the line at fault.
     """
-    content = _content(source)
+    content = _content(source, limits)
     data_line = _DATA_LINE.search(content)
     if data_line is None:
         raise UnreadableInput("not an ARFF file: it has no @data line")
-    relation, comments, attributes = _parse_header(content[: data_line.start()].decode())
+    relation, comments, attributes = _parse_header(content[: data_line.start()].decode(), limits)
     block = content[data_line.end() :]
     columns = _read_plain_block(block, attributes)
     if columns is None:
         first_line = content.count(b"\n", 0, data_line.end()) + 1
-        columns = _read_row_by_row(block.decode(), attributes, first_line)
+        columns = _read_row_by_row(block.decode(), attributes, first_line, limits)
     series = [_typed(attribute, column) for attribute, column in zip(attributes, columns, strict=True)]
     frame = pd.concat(series, axis=1, keys=range(len(series)))
     frame.columns = pd.Index([attribute.name for attribute in attributes])
@@ -77,32 +80,33 @@ def is_arff(content: bytes) -> bool:
     return _ARFF_START.match(content) is not None
 
 
-_ARFF_START = re.compile(rb"(?:[ \t\r]*(?:%[^\n]*)?\n)*[ \t]*@(?:relation|attribute)\b", re.IGNORECASE)
-_DATA_LINE = re.compile(rb"^[ \t]*@data\b[^\r\n]*", re.IGNORECASE | re.MULTILINE)
+_ARFF_START = re.compile(rb"(?:[ \t\r]*+(?:%[^\n]*+)?+\n)*+[ \t]*+@(?:relation|attribute)\b", re.IGNORECASE)
+_DATA_LINE = re.compile(rb"^[ \t]*+@data\b[^\r\n]*", re.IGNORECASE | re.MULTILINE)
 
 
-def _content(source: str | Path | bytes | Iterable[str | bytes]) -> bytes:
+def _content(source: str | Path | bytes | Iterable[str | bytes], limits: ReadingLimits) -> bytes:
     if isinstance(source, Path) or (isinstance(source, str) and "\n" not in source):
-        return to_utf8(read_bytes(Path(source)))
+        return to_utf8(read_bytes(Path(source), limits), limits)
     if isinstance(source, str):
         return source.encode()
     if isinstance(source, bytes):
-        return to_utf8(source)
+        return to_utf8(source, limits)
     return b"\n".join(line.encode() if isinstance(line, str) else line for line in source)
 
 
 # ---- header ------------------------------------------------------------------------------------
 
-_QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
-_RELATION = re.compile(rf"@relation\s+({_QUOTED}|.*?)\s*$", re.IGNORECASE)
-_ATTRIBUTE = re.compile(rf"@attribute\s+({_QUOTED}|[^\s{{]+)\s*(.*)$", re.IGNORECASE | re.DOTALL)
-_VALUE = re.compile(rf"\s*({_QUOTED}|[^,]+?)\s*(?:,|$)", re.DOTALL)
-_DATE = re.compile(rf"date\s*({_QUOTED})?", re.IGNORECASE)
+# Possessive quantifiers (`*+`) give nothing back, so that no text takes time that is quadratic in its length.
+_QUOTED = r"""'(?:[^'\\]++|\\.)*+'|"(?:[^"\\]++|\\.)*+\""""
+_RELATION = re.compile(r"@relation\s++(.*+)", re.IGNORECASE | re.DOTALL)
+_ATTRIBUTE = re.compile(rf"@attribute\s++({_QUOTED}|[^\s{{]++)\s*+(.*+)", re.IGNORECASE | re.DOTALL)
+_CELL = re.compile(rf"\s*+(?:({_QUOTED})\s*+|([^,]*+))(,|$)", re.DOTALL)
+_DATE = re.compile(rf"date\s*+({_QUOTED})?", re.IGNORECASE)
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _CONTROL_CHARACTERS = {"n": "\n", "t": "\t", "r": "\r"}
 
 
-def _parse_header(header: str) -> tuple[str, tuple[str, ...], tuple[Attribute, ...]]:
+def _parse_header(header: str, limits: ReadingLimits) -> tuple[str, tuple[str, ...], tuple[Attribute, ...]]:
     relation = ""
     comments = []
     attributes = []
@@ -114,9 +118,10 @@ def _parse_header(header: str) -> tuple[str, tuple[str, ...], tuple[Attribute, .
         elif relation_match := _RELATION.match(line):
             relation = _unquote(relation_match[1])
         elif line.lower().startswith("@attribute"):
-            while _opens_a_list(line) and (following := next(lines, None)):
-                line += "\n" + following[1].strip()
+            if "{" in line and "}" not in line:
+                line = "\n".join([line, *_rest_of_list(following for _, following in lines)])
             attributes.append(_parse_attribute(line, number))
+            limits.check_columns(len(attributes))
         elif line:
             raise UnreadableInput(f"line {number} is no ARFF declaration: {quoted(line)}")
     if not attributes:
@@ -124,9 +129,12 @@ def _parse_header(header: str) -> tuple[str, tuple[str, ...], tuple[Attribute, .
     return relation, tuple(comments), tuple(attributes)
 
 
-def _opens_a_list(declaration: str) -> bool:
-    """Whether a list of nominal values goes on in the next line."""
-    return "{" in declaration and "}" not in declaration
+def _rest_of_list(lines: Iterable[str]) -> Iterator[str]:
+    """The lines in which a list of nominal values goes on."""
+    for line in lines:
+        yield line.strip()
+        if "}" in line:
+            return
 
 
 def _parse_attribute(declaration: str, line: int) -> Attribute:
@@ -149,7 +157,8 @@ def _parse_attribute(declaration: str, line: int) -> Attribute:
 def _nominal_values(text: str) -> tuple[str, ...]:
     if "," not in text and not re.search("['\"]", text):
         return tuple(dict.fromkeys(text.split()))
-    return tuple(dict.fromkeys(_unquote(value) for value in _VALUE.findall(text)))
+    cells = (in_quotes or plain.strip() for in_quotes, plain, _ in _CELL.findall(text))
+    return tuple(dict.fromkeys(_unquote(cell) for cell in cells if cell))
 
 
 def _unquote(text: str) -> str:
@@ -216,24 +225,35 @@ def _tightened(block: bytes) -> bytes:
 
 # ---- data: row by row ---------------------------------------------------------------------------
 
-_CELL = re.compile(rf"\s*(?:({_QUOTED})|([^,]*))\s*(,|$)")
-_BLANK_SEPARATED_CELL = re.compile(rf"({_QUOTED})|([^\s,]+)")
-_SPARSE_CELL = re.compile(rf"\s*(\d+)\s+(?:({_QUOTED})|([^,]*?))\s*(?:,|$)")
-_WEIGHT = re.compile(r",\s*\{\s*[\d.eE+-]+\s*\}\s*$")
+_BLANK_SEPARATED_CELL = re.compile(rf"({_QUOTED})|([^\s,]++)")
+_SPARSE_CELL = re.compile(rf"\s*+([0-9]{{1,9}}+)\s++(?:({_QUOTED})\s*+|([^,]*+))(?:,|$)")
+_WEIGHT = re.compile(r",\s*+\{\s*+[\d.eE+-]++\s*+\}\s*+$")
+_REFERENCE_BYTES = 8  # that a cell takes, however many are the same
 
 
-def _read_row_by_row(block: str, attributes: Sequence[Attribute], first_line: int) -> list[pa.Array]:
+def _read_row_by_row(
+    block: str, attributes: Sequence[Attribute], first_line: int, limits: ReadingLimits
+) -> list[pa.Array]:
+    lines = [
+        (number, line)
+        for number, raw_line in enumerate(block.split("\n"), start=first_line)
+        if (line := raw_line.strip()) and not line.startswith("%")
+    ]
+    limits.check_unpacked(len(lines) * len(attributes) * _REFERENCE_BYTES, len(block))
+    # What a sparse row leaves out is 0, or the first declared value of a nominal attribute.
+    left_out: list[str | None] = [
+        attribute.values[0] if attribute.values else "0" if attribute.type == "numeric" else None
+        for attribute in attributes
+    ]
     rows: list[list[str | None]] = []
-    numbers: list[int] = []
-    for number, raw_line in enumerate(block.split("\n"), start=first_line):
-        line = raw_line.strip()
-        if not line or line.startswith("%"):
-            continue
-        rows.append(_sparse_row(line, attributes) if line[0] == "{" else _dense_row(line, len(attributes)))
-        numbers.append(number)
+    for number, line in lines:
+        rows.append(
+            _sparse_row(line, left_out, number) if line[0] == "{" else _dense_row(line, len(left_out))
+        )
         if len(rows[-1]) != len(attributes):
             expected = f"{len(attributes)} attributes are declared"
             raise UnreadableInput(f"line {number} has {len(rows[-1])} values, but {expected}: {quoted(line)}")
+    numbers = [number for number, _ in lines]
     if not rows:
         return [pa.array([], pa.string()) for _ in attributes]
     return [
@@ -257,17 +277,22 @@ def _dense_row(line: str, width: int) -> list[str | None]:
     return cells
 
 
-def _sparse_row(line: str, attributes: Sequence[Attribute]) -> list[str | None]:
-    """What a sparse row leaves out is 0, or the first declared value of a nominal attribute."""
-    row: list[str | None] = [
-        attribute.values[0] if attribute.values else "0" if attribute.type == "numeric" else None
-        for attribute in attributes
-    ]
-    line = _WEIGHT.sub("", line)
-    for index, in_quotes, plain in _SPARSE_CELL.findall(line[1 : line.rfind("}")]):
-        if int(index) >= len(row):
-            return [None] * (int(index) + 1)
-        row[int(index)] = _cell(in_quotes, plain)
+def _sparse_row(line: str, left_out: Sequence[str | None], number: int) -> list[str | None]:
+    row = list(left_out)
+    cells = _WEIGHT.sub("", line).removeprefix("{").rpartition("}")[0].strip()
+    end = 0
+    while end < len(cells):
+        cell = _SPARSE_CELL.match(cells, end)
+        if cell is None:
+            raise UnreadableInput(
+                f"line {number} is no sparse row: no index and value at {quoted(cells[end:])}"
+            )
+        if int(cell[1]) >= len(row):
+            raise UnreadableInput(
+                f"line {number} has the index {cell[1]}, but {len(row)} attributes are declared"
+            )
+        row[int(cell[1])] = _cell(cell[2], cell[3] or "")
+        end = cell.end()
     return row
 
 
@@ -322,10 +347,10 @@ _JAVA_TO_STRFTIME = {
 
 def _dates(attribute: Attribute, text: pd.Series) -> pd.Series:
     pattern = (attribute.date_format or "yyyy-MM-dd'T'HH:mm:ss").replace("'", "")
-    strftime = re.sub(r"([A-Za-z])\1*", lambda run: _JAVA_TO_STRFTIME.get(run[0], run[0]), pattern)
+    strftime = re.sub(r"([A-Za-z])\1*+", lambda run: _JAVA_TO_STRFTIME.get(run[0], run[0]), pattern)
     try:
         return pd.to_datetime(text, format=strftime)
-    except ValueError:
+    except (ValueError, re.error):  # the latter where the pattern names a part twice
         dates = pd.to_datetime(text, format="ISO8601", errors="coerce")
     if dates.isna().sum() > text.isna().sum():
         raise UnreadableInput(

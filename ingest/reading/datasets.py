@@ -16,6 +16,7 @@ import pandas as pd
 from ingest.reading.columns import labels, tidied
 from ingest.reading.content_hash import content_hash
 from ingest.reading.encoding import quoted
+from ingest.reading.limits import DEFAULT_LIMITS, ReadingLimits
 from ingest.reading.roles import Role, converted, detect_role
 from ingest.reading.tables import RawTable, read_table
 from ingest.reading.targets import MOST_CLASSES, alternatives, choose_target, suggestion
@@ -86,6 +87,7 @@ def load_dataset(
     numeric_target: NumericTarget = "keep",
     rare_classes: RareClasses = "keep",
     name: str | None = None,
+    limits: ReadingLimits = DEFAULT_LIMITS,
 ) -> Dataset:
     """Load a dataset and choose its target.
 
@@ -106,12 +108,13 @@ def load_dataset(
             OpenML's rule (`P` below the mean, `N` otherwise).
         rare_classes: keep a class with a single row, or drop the row, which no cross-validation can use.
         name: the dataset's name; default is the file's name without its suffixes.
+        limits: on what a file may become in memory; the default is off where HEADSTART_LIMITS is `off`.
 
     Raises:
         BadInput: the source is no dataset, or nothing can be learned from it; one line says why.
         Failed: the source could not be reached.
     """
-    raw = read_table(source)
+    raw = read_table(source, limits)
     chosen, target_choice = choose_target(raw, target)
     if chosen in raw.repeated:
         raise UnusableDataset(f"several columns are named {quoted(chosen)}, the target; rename all but one")

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 
 from ingest.reading.layout import Layout, find_layout
+from ingest.reading.limits import DEFAULT_LIMITS, ReadingLimits
 from ingest.reading.missing import MISSING_MARKERS
 from warehouse.support.errors import UnreadableInput
 
@@ -15,7 +16,7 @@ _MAX_RAGGED_SHARE = 0.1  # of the rows; with more it is another delimiter, or no
 _BLOCK_BYTES = 1 << 22  # bytes of a block; where a row is longer, the block is the text
 
 
-def read_delimited(content: bytes) -> tuple[pd.DataFrame, list[str]]:
+def read_delimited(content: bytes, limits: ReadingLimits = DEFAULT_LIMITS) -> tuple[pd.DataFrame, list[str]]:
     """The table in UTF-8 text, and remarks for the user.
 
     Columns come as numbers, datetime64 or str, with missing cells as NaN; names as they stand, so they
@@ -27,10 +28,11 @@ def read_delimited(content: bytes) -> tuple[pd.DataFrame, list[str]]:
         content = content.replace(b"\r", b"\n")
     if not content.strip():
         raise UnreadableInput("the file is empty")
-    layout = find_layout(content)
+    layout = find_layout(content, limits)
     if content.count(b"\n") < layout.header_lines:
         raise UnreadableInput("the file has a header but no rows")
     content = _without_blanks_around_cells(content, layout)
+    limits.check_rows(content, b"\t" if layout.delimiter == " " else layout.delimiter.encode())
     table, ragged = _parse(content, layout)
     remarks = []
     if layout.header_lines == 0:
@@ -47,9 +49,11 @@ def _without_blanks_around_cells(content: bytes, layout: Layout) -> bytes:
     if layout.delimiter == " ":
         lines = b"\n".join(line.strip() for line in content.split(b"\n"))
         if layout.quote is None:
-            return re.sub(rb"[ \t]+", b"\t", lines)
-        quoted_or_blanks = re.compile(rb"(Q[^Q]*Q)|[ \t]+".replace(b"Q", layout.quote.encode()))
-        return quoted_or_blanks.sub(lambda match: match[1] or b"\t", lines)
+            return _with_tabs(lines)
+        quote = layout.quote.encode()
+        parts = lines.split(quote)  # every second one is between quotes
+        parts[::2] = map(_with_tabs, parts[::2])
+        return quote.join(parts)
     if layout.quote is None:
         return content
     delimiter, quote = layout.delimiter.encode(), layout.quote.encode()
@@ -59,6 +63,14 @@ def _without_blanks_around_cells(content: bytes, layout: Layout) -> bytes:
     cell = b"(Q(?:[^Q]++|QQ)*+Q)".replace(b"Q", re.escape(quote))
     starts = re.compile(b"^" + cell + b"|" + re.escape(delimiter) + b" ?" + cell, re.MULTILINE)
     return starts.sub(lambda match: match[1] or delimiter + match[2], content)
+
+
+def _with_tabs(text: bytes) -> bytes:
+    """The text with a tab for each run of blanks and tabs."""
+    text = text.replace(b" ", b"\t")
+    while b"\t\t" in text:
+        text = text.replace(b"\t\t", b"\t")
+    return text
 
 
 def _parse(content: bytes, layout: Layout) -> tuple[pa.Table, list[pa_csv.InvalidRow]]:

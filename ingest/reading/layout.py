@@ -8,13 +8,14 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ingest.reading.limits import DEFAULT_LIMITS, ReadingLimits
 from warehouse.support.errors import UnreadableInput
 
 _DELIMITERS = ("\t", "|", ";", ",", " ")  # those that words and numbers hold more rarely first
 _SAMPLE_ROWS = 100  # enough to count delimiters in
 _SAMPLE_BYTES = 64 * 1024  # as many rows as these hold, at most
 _SAMPLE_MIN_LINES = 10  # read even when they are longer than the sample
-_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+_NUMBER = re.compile(r"[+-]?(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][+-]?\d++)?")
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 _DECIMAL_POINT = re.compile(r"[+-]?\d*\.\d+")
 _YEAR = re.compile(r"(?:19|20)\d\d")
@@ -36,18 +37,20 @@ class Layout:
     decimal_sign: str
 
 
-def find_layout(content: bytes) -> Layout:
+def find_layout(content: bytes, limits: ReadingLimits = DEFAULT_LIMITS) -> Layout:
     """Judge a text without blank lines in front.
 
-    Raises `BadInput` when its rows have one column only, or a header that does not fit them.
+    Raises `BadInput` when its rows have one column only or more than the limit, or a header that does not
+    fit them.
     """
     sample = _sample(content)
     quote: str | None = "'" if '"' not in sample and _SINGLE_QUOTED.search(sample) else '"'
     number_of_quotes = content.count(str(quote).encode())
     if number_of_quotes == 0 or number_of_quotes % 2:
         quote = None
-    delimiter, rows = _best_delimiter(sample, quote)
+    delimiter, rows = _best_delimiter(sample, quote, limits)
     width = _usual_width(rows[1:] or rows)
+    limits.check_columns(max(width, *map(len, rows)))
     if width < 2:
         raise UnreadableInput(
             "the file has a single column; expected columns between commas, ';', '|', tabs or blanks"
@@ -79,23 +82,23 @@ def _reader(sample: str, delimiter: str, quote: str | None) -> Iterator[list[str
     )
 
 
-def _split(sample: str, delimiter: str, quote: str | None) -> list[list[str]]:
+def _split(sample: str, delimiter: str, quote: str | None, limits: ReadingLimits) -> list[list[str]]:
     rows: list[list[str]] = []
     try:
         for row in _reader(sample, delimiter, quote):
             cells = [cell.strip() for cell in row if cell or delimiter != " "]
             if any(cells):
                 rows.append(cells)
-            if len(rows) == _SAMPLE_ROWS:
+            if len(rows) == _SAMPLE_ROWS or len(cells) > limits.columns:
                 break
     except csv.Error:
         return rows  # a cell beyond the csv module's limit; the rows before it have to do
     return rows
 
 
-def _best_delimiter(sample: str, quote: str | None) -> tuple[str, list[list[str]]]:
+def _best_delimiter(sample: str, quote: str | None, limits: ReadingLimits) -> tuple[str, list[list[str]]]:
     """The delimiter that gives most rows one width of at least 2; the earlier in the list among equals."""
-    splits = {delimiter: _split(sample, delimiter, quote) for delimiter in _DELIMITERS}
+    splits = {delimiter: _split(sample, delimiter, quote, limits) for delimiter in _DELIMITERS}
 
     def agreement(delimiter: str) -> float:
         rows = splits[delimiter]

@@ -1,6 +1,5 @@
 """Raw tables from wherever they are kept: a file of any kind we know, OpenML, scikit-learn, a data frame."""
 
-import io
 import re
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator
@@ -8,10 +7,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pandas as pd
+import pyarrow as pa
 
 from ingest.reading.arff import is_arff, read_arff
 from ingest.reading.delimited import read_delimited
 from ingest.reading.encoding import quoted, read_bytes, to_utf8
+from ingest.reading.limits import DEFAULT_LIMITS, ReadingLimits
+from ingest.reading.parquet import PARQUET_MAGIC, read_parquet, without_pandas_index
 from warehouse.support.errors import Failed, UnknownName, UnreadableInput, one_line
 
 _BUILT_IN = ("breast_cancer", "digits", "iris", "wine")
@@ -34,10 +36,10 @@ class RawTable:
     repeated: frozenset[str] = frozenset()
 
 
-def read_table(source: str | Path | pd.DataFrame) -> RawTable:
+def read_table(source: str | Path | pd.DataFrame, limits: ReadingLimits = DEFAULT_LIMITS) -> RawTable:
     """Read a file (told by content, not by name), `openml:<id>`, `sklearn:<name>`, or a data frame.
 
-    The index of a data frame is ignored.
+    The index of a data frame is ignored, and `limits` are of files alone.
 
     A second column `x` becomes `x.1`, a nameless one `Unnamed: <position>`. Raises `BadInput` for what is
     no table of at least two columns and one row, `Failed` when OpenML cannot be reached.
@@ -51,7 +53,7 @@ def read_table(source: str | Path | pd.DataFrame) -> RawTable:
     elif isinstance(source, str) and re.match(r"[a-z][a-z0-9+]+://", source):
         raise UnreadableInput(f"{quoted(source)} is an address; download the file and give its path")
     else:
-        raw = _read_file(Path(source))
+        raw = _read_file(Path(source), limits)
     rows, columns = raw.frame.shape
     if columns < 2:
         raise UnreadableInput("a dataset needs at least two columns, a feature and the target")
@@ -67,29 +69,25 @@ def column_names(names: Iterable[Hashable]) -> list[str]:
     return list(_unique(_texts(names)))
 
 
-def _read_file(path: Path) -> RawTable:
-    content = read_bytes(path)
+def _read_file(path: Path, limits: ReadingLimits) -> RawTable:
+    content = read_bytes(path, limits)
     name = _SUFFIXES.sub("", path.name) or path.name
-    if content.startswith(b"PAR1"):
-        return RawTable(name, str(path), _read_parquet(content, path))
-    text = to_utf8(content)
+    if content.startswith(PARQUET_MAGIC):
+        return RawTable(name, str(path), _frame(read_parquet(content, limits)))
+    text = to_utf8(content, limits)
     if is_arff(text):
-        return RawTable(name, str(path), read_arff(text).frame)
-    frame, remarks = read_delimited(text)
+        return RawTable(name, str(path), read_arff(text, limits).frame)
+    frame, remarks = read_delimited(text, limits)
     return RawTable(name, str(path), frame, remarks=tuple(remarks))
 
 
-def _read_parquet(content: bytes, path: Path) -> pd.DataFrame:
-    import pyarrow as pa
-    import pyarrow.parquet as pa_parquet
-
+def _frame(table: pa.Table) -> pd.DataFrame:
     try:
-        frame: pd.DataFrame = pa_parquet.ParquetFile(io.BytesIO(content)).read().to_pandas()
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise UnreadableInput(
-            f"{quoted(path)} is a damaged Parquet file ({one_line(error)[:200]})"
-        ) from error
-    return frame.reset_index(drop=True)
+        # What pandas says in the file about the types of its frame is not needed, and may be damaged.
+        frame: pd.DataFrame = without_pandas_index(table).to_pandas(ignore_metadata=True)
+    except (pa.ArrowException, ValueError) as error:
+        raise UnreadableInput(f"the Parquet file holds no table ({one_line(error)[:200]})") from error
+    return frame
 
 
 def _read_openml(source: str) -> RawTable:

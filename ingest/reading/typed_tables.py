@@ -4,6 +4,7 @@
 hyperparameter means something else as an integer than as a fraction, and one column may hold both.
 """
 
+import csv
 import io
 import json
 import re
@@ -16,11 +17,12 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from ingest.reading.arff import is_arff, read_arff
 from ingest.reading.encoding import quoted, to_utf8
-from warehouse.support.errors import UnreadableInput, one_line
+from ingest.reading.limits import DEFAULT_LIMITS, ReadingLimits
+from ingest.reading.parquet import PARQUET_MAGIC, read_parquet
+from warehouse.support.errors import UnreadableInput
 
 Value = bool | int | float | str | None
 
@@ -60,7 +62,7 @@ _WORDS: Mapping[str, Value] = {
     "None": None, "null": None, "True": True, "true": True, "False": False, "false": False,
 }  # fmt: skip
 _INTEGER = re.compile(r"[+-]?[0-9]{1,300}")
-_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+_NUMBER = re.compile(r"[+-]?([0-9]++(?:\.[0-9]*+)?|\.[0-9]++)([eE][+-]?[0-9]++)?")
 
 
 def typed(text: str) -> Value:
@@ -78,7 +80,7 @@ def typed(text: str) -> Value:
     return text
 
 
-def read_typed_table(content: bytes) -> TypedTable:
+def read_typed_table(content: bytes, limits: ReadingLimits = DEFAULT_LIMITS) -> TypedTable:
     """Read the content of an ARFF, Parquet or delimited file (comma, semicolon or tab).
 
     The kind is told from the content. Empty, `?` and NaN cells are empty; in Parquet, null ones. Raises
@@ -86,22 +88,19 @@ def read_typed_table(content: bytes) -> TypedTable:
     """
     if not content.strip():
         raise UnreadableInput("the file is empty")
-    if content.startswith(b"PAR1"):
-        table = _read_parquet(content)
+    if content.startswith(PARQUET_MAGIC):
+        table = _read_parquet(content, limits)
     else:
-        text = to_utf8(content)
-        table = _read_arff(text) if is_arff(text) else _read_delimited(text)
+        text = to_utf8(content, limits)
+        table = _read_arff(text, limits) if is_arff(text) else _read_delimited(text, limits)
     if not table.columns or not len(next(iter(table.columns.values())).codes):
         raise UnreadableInput("the file has no rows")
     return table
 
 
-def _read_parquet(content: bytes) -> TypedTable:
-    try:
-        _refuse_duplicates(pq.read_schema(io.BytesIO(content)).names)
-        table = pq.read_table(io.BytesIO(content))
-    except (pa.ArrowException, OSError) as error:
-        raise UnreadableInput(f"the file is no readable Parquet: {one_line(error)}") from error
+def _read_parquet(content: bytes, limits: ReadingLimits) -> TypedTable:
+    table = read_parquet(content, limits)
+    _refuse_duplicates(table.column_names)
     return TypedTable({}, {name: _typed_arrow(name, table[name]) for name in table.column_names})
 
 
@@ -123,31 +122,34 @@ def _typed_arrow(name: str, column: pa.ChunkedArray) -> Column:
 
 
 _NUMERIC_ATTRIBUTE = re.compile(
-    rb"""^([ \t]*@attribute[ \t]+(?:'[^'\n]*'|"[^"\n]*"|\S+)[ \t]+)(?:numeric|real|integer)\b""",
+    rb"""^([ \t]*+@attribute[ \t]++(?:'[^'\n]*+'|"[^"\n]*+"|\S++)[ \t]++)(?:numeric|real|integer)\b""",
     re.IGNORECASE | re.MULTILINE,
 )
 
 
-def _read_arff(content: bytes) -> TypedTable:
+def _read_arff(content: bytes, limits: ReadingLimits) -> TypedTable:
     # Read as text, a number keeps the way it is written.
-    table = read_arff(_NUMERIC_ATTRIBUTE.sub(rb"\1string", content))
+    table = read_arff(_NUMERIC_ATTRIBUTE.sub(rb"\1string", content), limits)
     _refuse_duplicates(list(table.frame.columns))
     columns = {name: Column.from_text(table.frame[name].astype("str")) for name in table.frame.columns}
     return TypedTable(_metadata(next(iter(table.comments), "")), columns)
 
 
-def _read_delimited(content: bytes) -> TypedTable:
-    lines = content.decode().lstrip("\n").split("\n", 1)
+def _read_delimited(content: bytes, limits: ReadingLimits) -> TypedTable:
+    file = io.StringIO(content.decode().lstrip("\n"), newline="")
     comment = ""
-    while lines[0].startswith(("#", "%")) and len(lines) == 2:
-        comment = comment or lines[0]
-        lines = lines[1].split("\n", 1)
-    delimiter = max(",;\t", key=lines[0].count)
+    start, line = 0, file.readline()
+    while line.startswith(("#", "%")) and line.endswith(("\n", "\r")):
+        comment = comment or line
+        start, line = file.tell(), file.readline()
+    delimiter = max(",;\t", key=line.count)
+    file.seek(start)
     try:
-        cells = pd.read_csv(
-            io.StringIO("\n".join(lines)), sep=delimiter, header=None, dtype=str, keep_default_na=False
-        )
-    except ValueError as error:
+        first_row = next(csv.reader(file, delimiter=delimiter), [])
+        limits.check_columns(len(first_row))
+        file.seek(start)
+        cells = pd.read_csv(file, sep=delimiter, header=None, dtype=str, keep_default_na=False)
+    except (ValueError, csv.Error) as error:
         raise UnreadableInput(f"the file is no table: {' '.join(str(error).split())}") from error
     names = [str(name).strip() for name in cells.iloc[0]]
     _refuse_duplicates(names)

@@ -22,7 +22,8 @@ from ingest.reading.datasets import NumericTarget
 from ingest.running.pool import Member, in_turns, read_pool
 from ingest.running.resampling import Resampling
 from warehouse.configurations.configuration import Configuration
-from warehouse.support.errors import UnreadableInput, one_line
+from warehouse.support.errors import BadOption, UnreadableInput, one_line
+from warehouse.support.text import LONGEST_SECONDS
 
 ENOUGH_MORE_ROWS = 1.25
 """A tier runs on a dataset where it trains on so many times the rows of the tier before."""
@@ -70,6 +71,10 @@ class Tier:
     """Processor time that a run may take."""
     memory: int = 4096
     """MiB that a run may take."""
+
+    def __post_init__(self) -> None:
+        if not 0 < self.seconds <= LONGEST_SECONDS:
+            raise BadOption(f"seconds of a run must be from 0 to {LONGEST_SECONDS:g}, not {self.seconds}")
 
 
 @dataclass(frozen=True)

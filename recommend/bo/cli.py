@@ -110,7 +110,9 @@ def search(
     time: Annotated[
         float | None,
         typer.Option(
-            help="Seconds for trials, the leaders' second try and the scores on rows held out.",
+            parser=console.seconds,
+            metavar="TIME",
+            help="Time for trials, the leaders' second try and the scores on rows held out, e.g. 10m.",
             show_default=False,
         ),
     ] = None,
@@ -160,7 +162,12 @@ def search(
             help="Search imputation, encoding, scaling, balancing and a preprocessor of the features, too.",
         ),
     ] = False,
-    trial_time: Annotated[float, typer.Option(help="Seconds after which a trial is ended.")] = 60.0,
+    trial_time: Annotated[
+        float,
+        typer.Option(
+            parser=console.seconds, metavar="TIME", help="Time after which a trial is ended, e.g. 60s, 5m."
+        ),
+    ] = 60.0,
     trial_memory: Annotated[int, typer.Option(min=1, help="MiB that a trial may take.")] = 4096,
     leaders: Annotated[
         int,

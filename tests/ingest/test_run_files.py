@@ -274,7 +274,7 @@ HOSTILE = {
     "header only": (CSV.split("\n")[0].encode() + b"\n", "no rows"),
     "binary": (bytes(range(256)), "neither text"),
     "Excel": (b"PK\x03\x04" + bytes(50), "Excel"),
-    "broken Parquet": (b"PAR1 and no more", "no readable Parquet"),
+    "broken Parquet": (b"PAR1 and no more", "damaged Parquet"),
     "broken gzip": (gzip.compress(CSV.encode())[:-9], "damaged gzip"),
     "no task": (CSV.replace("task_id", "task").encode(), "no column task_id"),
     "no measure": (CSV.replace(ACCURACY, "score").encode(), "no measure"),

@@ -3,23 +3,10 @@
 import numpy as np
 import pytest
 
-from recommend.cost import Choice, choose_within, parse_duration, worthwhile
+from recommend.cost import Choice, choose_within, worthwhile
 from recommend.machine import slowness
 from warehouse.support.arrays import Positions
 from warehouse.support.errors import BadOption
-
-
-@pytest.mark.parametrize(
-    ("text", "seconds"), [("90", 90), ("60s", 60), ("5m", 300), ("1.5h", 5400), (" 2M ", 120)]
-)
-def test_times_are_written_as_people_write_them(text: str, seconds: float) -> None:
-    assert parse_duration(text) == seconds
-
-
-@pytest.mark.parametrize("text", ["", "soon", "-5s", "0", "nan", "inf", "5 days", "1e3"])
-def test_what_is_no_time_is_refused(text: str) -> None:
-    with pytest.raises(BadOption, match="is no time"):
-        parse_duration(text)
 
 
 def first_three(among: Positions) -> Choice:

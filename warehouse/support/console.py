@@ -22,7 +22,7 @@ from typer.core import TyperGroup
 from warehouse.support.errors import BadOption, HeadstartError, UnknownName, one_line
 from warehouse.support.interrupts import Interrupts, raised_interrupts
 from warehouse.support.signals import INTERRUPTED
-from warehouse.support.text import printable
+from warehouse.support.text import parse_duration, printable
 
 JsonOption = Annotated[str, typer.Option("--format", metavar="table|json", help="How to print the result.")]
 _PACKAGES = ("ingest", "metalearners", "recommend", "warehouse")
@@ -60,6 +60,14 @@ def assignment(text: str) -> tuple[str, str]:
     if not (name and sign and value):
         raise BadOption(f"{text!r} is no NAME=VALUE")
     return name, value
+
+
+def seconds(text: object) -> float:
+    """A time as the parser of an option, whose name Typer puts in front of the message."""
+    try:
+        return parse_duration(str(text))
+    except BadOption as error:
+        raise typer.BadParameter(str(error)) from None
 
 
 @contextmanager

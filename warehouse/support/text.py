@@ -1,8 +1,15 @@
 """What people write on command lines, and what they read there."""
 
+import re
 import unicodedata
 
+from warehouse.support.errors import BadOption
+
+LONGEST_SECONDS = 480 * 3600.0
+"""The longest time that may be asked for: 20 days. Calls of the system that wait take little more."""
+
 _NOT_FOR_TERMINALS = {"Cc", "Cf", "Cs", "Zl", "Zp"}
+_UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 
 
 def comma_separated(text: str) -> list[str]:
@@ -30,3 +37,17 @@ def printable(text: str) -> str:
         else character
         for character in text
     )
+
+
+def parse_duration(text: str) -> float:
+    """Seconds of `90`, `60s`, `5m`, `1.5h`.
+
+    Raises:
+        BadInput: it is none of these, not positive, or longer than `LONGEST_SECONDS`.
+    """
+    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)([smh]?)", text.strip().lower())
+    seconds = float(found[1]) * _UNITS[found[2] or "s"] if found else 0.0
+    if not 0 < seconds <= LONGEST_SECONDS:
+        hours = LONGEST_SECONDS / 3600
+        raise BadOption(f"{text[:30]!r} is no time: write 60s, 5m or 1h, at most {hours:g}h")
+    return seconds

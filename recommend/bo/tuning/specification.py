@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,6 +13,7 @@ from recommend.bo.surrogates import DEFAULT_SURROGATE
 from recommend.bo.warmstart import DEFAULT_START, FROM_FILE, NO_START, get_start
 from warehouse.configurations.configuration import Configuration
 from warehouse.support.errors import BadOption
+from warehouse.support.text import LONGEST_SECONDS
 
 LEADERS = 5
 
@@ -95,5 +97,7 @@ def check(search: Search, budget: Budget, finish: Finish, jobs: int) -> None:
         "trial memory": search.trial_memory,
     }
     for name, number in positive.items():
-        if number is not None and number <= 0:
-            raise BadOption(f"{name} must be more than 0, not {number}")
+        if number is not None and not 0 < number < math.inf:
+            raise BadOption(f"{name} must be more than 0 and finite, not {number}")
+    if max(budget.seconds or 0.0, search.trial_seconds) > LONGEST_SECONDS:
+        raise BadOption(f"times must be at most {LONGEST_SECONDS:g} seconds")

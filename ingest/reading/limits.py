@@ -1,0 +1,76 @@
+"""Limits on what a file may become in memory: a small one that was made to do harm can ask for any amount.
+
+The defaults are beyond what real data needs. `HEADSTART_LIMITS=off` in the environment lifts all of them.
+"""
+
+import os
+import sys
+from dataclasses import dataclass
+
+from warehouse.support.errors import UnreadableInput
+
+_MIB = 1 << 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadingLimits:
+    """What is refused before it is read, each by a method that raises `BadInput`."""
+
+    columns: int = 75_000
+    """Columns of a table."""
+    line_bytes: int = 16 * _MIB
+    """Bytes of a line of text."""
+    expansion: int = 100
+    """Bytes in memory for each byte of a file that is compressed, as gzip, Parquet and sparse ARFF are."""
+    unpacked_bytes: int = 256 * _MIB
+    """Bytes in memory that any such file may take, however small it is."""
+
+    def check_columns(self, number: int) -> None:
+        """Refuse a table with too many columns."""
+        if number > self.columns:
+            self._refuse(f"the table has {number:,} columns, the limit is {self.columns:,}", "columns")
+
+    def check_lines(self, text: bytes) -> None:
+        """Refuse a text with a line that is too long."""
+        start = 0
+        while len(text) - start > self.line_bytes:
+            # One search from behind for each stretch of the limit's length, however many lines it holds.
+            end = text.rfind(b"\n", start, start + self.line_bytes + 1)
+            if end < 0:
+                end = text.rfind(b"\r", start, start + self.line_bytes + 1)
+            if end < 0:
+                self._refuse(
+                    f"the file has a line of more than {self.line_bytes:,} bytes, the limit", "line_bytes"
+                )
+            start = end + 1
+
+    def check_rows(self, text: bytes, delimiter: bytes) -> None:
+        """Refuse a text with a line of too many cells; a line that has so many is at least as long."""
+        start = 0
+        while len(text) - start > self.columns:
+            end = text.rfind(b"\n", start, start + self.columns + 1)
+            if end < 0:
+                end = text.find(b"\n", start)
+                end = len(text) if end < 0 else end
+                self.check_columns(text.count(delimiter, start, end) + 1)
+            start = end + 1
+
+    def check_unpacked(self, unpacked: int, packed: int) -> None:
+        """Refuse what takes too many bytes in memory for its bytes in the file."""
+        if unpacked > max(self.unpacked_bytes, self.expansion * packed):
+            self._refuse(
+                f"{packed:,} bytes of the file take {unpacked:,} or more in memory; the limit is "
+                f"{self.expansion} times as many, or {self.unpacked_bytes:,}",
+                "expansion",
+            )
+
+    def _refuse(self, reason: str, name: str) -> None:
+        raise UnreadableInput(
+            f"{reason}; if you trust the file, set HEADSTART_LIMITS=off, or in Python give "
+            f"load_dataset(..., limits=ReadingLimits({name}=...))"
+        )
+
+
+NO_LIMITS = ReadingLimits(columns=sys.maxsize, line_bytes=sys.maxsize, unpacked_bytes=sys.maxsize)
+DEFAULT_LIMITS = NO_LIMITS if os.environ.get("HEADSTART_LIMITS") == "off" else ReadingLimits()
+"""Those of the environment."""
