@@ -23,6 +23,7 @@ _DOCTYPE = re.compile(
     rb"(?:\xef\xbb\xbf)?(?:\s++|<\?(?:[^?]|\?(?!>))*+\?>|<!--(?:[^-]|-(?!->))*+-->)*+<!DOCTYPE", re.IGNORECASE
 )
 _NAMESPACE = re.compile(r"\{[^}]*\}")
+_MOST_DIGITS = 18  # of a number that 64 bits hold
 _ENTITY = re.compile(r"&([A-Za-z][A-Za-z0-9]*;)")
 _OF_XML = frozenset({"amp;", "lt;", "gt;", "quot;", "apos;"})
 
@@ -106,6 +107,8 @@ def parse(body: bytes, root: str) -> ET.Element:
         element = ET.fromstring(body)
     except ET.ParseError:
         element = _parsed_with_entities(body, root)
+    except (ValueError, LookupError) as error:  # an encoding that there is none of
+        raise UnreadableError(str(error)) from error
     for part in element.iter():
         part.tag = _NAMESPACE.sub("", part.tag)
     if element.tag != root:
@@ -221,7 +224,10 @@ class _Template:
         if not all(piece.startswith(prefix) for piece, prefix in parts):
             return None
         together = b"\0".join([piece[len(prefix) :] for piece, prefix in parts])
-        texts = _unescaped(together.decode("utf-8", errors="replace"))
+        try:
+            texts = _unescaped(together.decode("utf-8", errors="replace"))
+        except ValueError:  # a reference to a character by an endless number: let the parser say so
+            return None
         # A zero byte in a value: let the parser say that there can be none.
         return texts if texts.count("\0") == max(len(pieces) - 1, 0) else None
 
@@ -249,7 +255,10 @@ class _Values:
         """The setup whose block of parameters `element` stands for."""
         if element is None or element.get("block") is None:
             return SetupValues(setup, flow)
-        block = self._blocks[int(element.get("block", ""))]
+        number = element.get("block", "")
+        if not number.isdecimal() or int(number[:_MOST_DIGITS]) >= len(self._blocks):
+            raise UnreadableError("parameters have a number that is not ours", complete=True)
+        block = self._blocks[int(number)]
         if flow in self._templates:
             texts = self._templates[flow].texts(block)
             if texts is not None:
@@ -275,10 +284,18 @@ class _Values:
         return values
 
 
+def is_number(text: str) -> bool:
+    """Whether a text is a number of something, as OpenML's ids are."""
+    return text.isdecimal() and len(text) <= _MOST_DIGITS
+
+
 def _complete(row: dict[str, str], needed: Iterable[str]) -> dict[str, str]:
     missing = [name for name in needed if name not in row]
     if missing:
         raise UnreadableError(f"a row without {', '.join(missing)}", complete=True)
+    for name in needed:
+        if name.endswith("_id") and not is_number(row[name]):
+            raise UnreadableError(f"a row whose {name} is {row[name][:_MOST_DIGITS]!r}", complete=True)
     return row
 
 

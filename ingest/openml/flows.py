@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ingest.flows import Flow, find_flow
-from ingest.openml.documents import parse
+from ingest.openml.documents import is_number, parse
 from ingest.openml.values import is_structure
 from ingest.run_files import plain_parameter_name
 from warehouse.configurations.parameters import Scale
@@ -200,4 +200,4 @@ def _text(element: ET.Element, name: str) -> str | None:
 
 def _number(element: ET.Element, name: str) -> int | None:
     text = element.findtext(name)
-    return int(text) if text and text.isdecimal() else None
+    return int(text) if text and is_number(text) else None

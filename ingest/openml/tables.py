@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from ingest.keys import digest
-from ingest.openml.documents import Parameter, SetupValues
+from ingest.openml.documents import Parameter, SetupValues, is_number
 from ingest.openml.flows import UNTUNED, FlowParameter, OpenMLFlow
 from ingest.openml.values import is_structure, typed
 from ingest.run_files import plain_parameter_name
@@ -44,7 +44,7 @@ def evaluation_tables(rows: Rows) -> Tables:
     """Runs and their evaluations; of several engines' values of a run, the first engine's."""
     unique = {
         (row["run_id"], row["function"]): row
-        for row in sorted(rows, key=lambda row: int(row.get("evaluation_engine_id", 1)), reverse=True)
+        for row in sorted(rows, key=lambda row: _whole(row.get("evaluation_engine_id")) or 1, reverse=True)
     }
     evaluations = sorted(unique.values(), key=lambda row: int(row["run_id"]))
     runs = {row["run_id"]: row for row in evaluations}
@@ -346,7 +346,7 @@ def _count(qualities: Mapping[str, Mapping[str, str | None]], dataset: str, name
 
 
 def _whole(text: str | None) -> int | None:
-    return int(text) if text and text.isdecimal() else None
+    return int(text) if text and is_number(text) else None
 
 
 def _number(text: str | None) -> float | None:

@@ -24,9 +24,11 @@ def read_parquet(content: bytes, limits: ReadingLimits = DEFAULT_LIMITS) -> pa.T
         declared = file.metadata
         limits.check_columns(declared.num_columns)
         limits.check_unpacked(declared.num_rows * declared.num_columns * _CELL_BYTES, len(content))
-        return file.read()
+        table = file.read()
+        table.validate(full=True)  # text that is no UTF-8, above all
     except (pa.ArrowException, OSError, ValueError) as error:
         raise UnreadableInput(f"the file is damaged Parquet ({one_line(error)[:200]})") from error
+    return table
 
 
 def without_pandas_index(table: pa.Table) -> pa.Table:

@@ -2,9 +2,9 @@
 
 Usage: python -m tests.benchmarks.bombs [NAME ...]
 
-Every file is made in a temporary directory and read by a process of its own, as `recommend` would. The table has
-its size, the seconds of processor time and of waiting from `load_dataset` to the refusal, and the process's peak
-memory, of which an import of the reader takes the share in the last line.
+Every file is made in a temporary directory and read by a process of its own, as `recommend` would. The table
+has its size in MB, the seconds of waiting and of processor time from `load_dataset` to the refusal, and the
+peak memory of the process, of which the last line says what an import of the reader takes.
 """
 
 import argparse

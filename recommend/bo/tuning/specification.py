@@ -98,6 +98,6 @@ def check(search: Search, budget: Budget, finish: Finish, jobs: int) -> None:
     }
     for name, number in positive.items():
         if number is not None and not 0 < number < math.inf:
-            raise BadOption(f"{name} must be more than 0 and finite, not {number}")
+            raise BadOption(f"{name} must be more than 0, not {number}")
     if max(budget.seconds or 0.0, search.trial_seconds) > LONGEST_SECONDS:
         raise BadOption(f"times must be at most {LONGEST_SECONDS:g} seconds")

@@ -1,0 +1,123 @@
+"""Files that would take all memory or time are refused before, and the message says what lifts the limit."""
+
+import gzip
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from ingest.reading.datasets import load_dataset
+from ingest.reading.limits import NO_LIMITS, ReadingLimits
+from ingest.reading.tables import read_table
+from ingest.reading.typed_tables import read_typed_table
+from warehouse.support.errors import BadInput
+
+SMALL = ReadingLimits(columns=10, line_bytes=1_000, expansion=10, unpacked_bytes=10_000)
+TABLE = b"a,b,class\n" + b"1,2,x\n1,3,y\n" * 10
+
+
+def parquet(rows: int, columns: int) -> bytes:
+    """A file of one value, which takes next to no space."""
+    sink = pa.BufferOutputStream()
+    zeros = pa.array(np.zeros(rows, dtype=np.int8))
+    pq.write_table(pa.table({f"c{place}": zeros for place in range(columns)}), sink)
+    return bytes(sink.getvalue().to_pybytes())
+
+
+def arff(attributes: int, data: bytes) -> bytes:
+    declared = b"".join(b"@attribute a%d numeric\n" % place for place in range(attributes))
+    return b"@relation r\n" + declared + b"@data\n" + data
+
+
+BOMBS = {
+    "gzip": (gzip.compress(TABLE * 1_000), "in memory; the limit is 10 times as many", "expansion"),
+    "gzip in many members": (gzip.compress(TABLE * 100) * 20, "in memory", "expansion"),
+    "Parquet of many rows": (parquet(1_000_000, 2), "take 16,000,000 or more in memory", "expansion"),
+    "sparse ARFF": (arff(9, b"{}\n" * 1_000), "take 72,000 or more in memory", "expansion"),
+    "wide CSV": (b",".join([b"1"] * 50) + b"\n", "the table has 50 columns, the limit is 10", "columns"),
+    "wide text between blanks": (b"1 " * 50 + b"\n" + b"1 " * 50, "the table has 50 columns", "columns"),
+    "wide row": (b"a b c\n" + b"1 " * 50, "the table has 50 columns", "columns"),
+    "wide ARFF": (arff(50, b""), "the table has 11 columns, the limit is 10", "columns"),
+    "wide Parquet": (parquet(2, 50), "the table has 50 columns", "columns"),
+    "long line": (b"a,b\n1," + b"x" * 2_000, "a line of more than 1,000 bytes", "line_bytes"),
+    "long last line of many": (TABLE * 20 + b"1," + b"x" * 2_000, "a line of more than", "line_bytes"),
+}
+
+
+@pytest.mark.parametrize("bomb", BOMBS)
+def test_what_is_beyond_a_limit_is_refused(tmp_path: Path, bomb: str) -> None:
+    content, reason, name = BOMBS[bomb]
+    path = tmp_path / "data"
+    path.write_bytes(content)
+    with pytest.raises(BadInput) as error:
+        read_table(path, SMALL)
+    assert reason in str(error.value)
+    assert (
+        f"set HEADSTART_LIMITS=off, or in Python give load_dataset(..., limits=ReadingLimits({name}=...))"
+        in str(error.value)
+    )
+
+
+@pytest.mark.parametrize("bomb", ["wide CSV", "wide ARFF", "wide Parquet", "long line", "sparse ARFF"])
+def test_tables_of_runs_have_the_same_limits(bomb: str) -> None:
+    content, reason, _ = BOMBS[bomb]
+    with pytest.raises(BadInput, match=reason):
+        read_typed_table(content, SMALL)
+
+
+def test_a_table_within_the_limits_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "data.csv"
+    path.write_bytes(TABLE * 100)  # longer than a line may be, in many lines
+    assert len(load_dataset(path, limits=SMALL).features) == len(load_dataset(path).features)
+
+
+def test_lines_may_end_as_on_old_macintoshes(tmp_path: Path) -> None:
+    path = tmp_path / "data.csv"
+    path.write_bytes((TABLE * 100).replace(b"\n", b"\r"))
+    assert len(read_table(path, SMALL).frame) > 1_000
+
+
+def test_limits_can_be_lifted(tmp_path: Path) -> None:
+    path = tmp_path / "data.csv.gz"
+    path.write_bytes(gzip.compress(TABLE * 100))
+    with pytest.raises(BadInput, match="in memory"):
+        load_dataset(path, limits=ReadingLimits(unpacked_bytes=1_000, expansion=2))
+    assert len(load_dataset(path, limits=NO_LIMITS).features)
+
+
+def test_the_environment_lifts_them() -> None:
+    code = "from ingest.reading.limits import DEFAULT_LIMITS, NO_LIMITS; print(DEFAULT_LIMITS == NO_LIMITS)"
+    environment = os.environ | {"HEADSTART_LIMITS": "off"}
+    command = [sys.executable, "-c", code]
+    assert subprocess.check_output(command, env=environment, text=True) == "True\n"
+    assert ReadingLimits() != NO_LIMITS
+
+
+BLANKS = b" " * 200_000
+SLOW = {
+    "blanks in a relation's name": b"@relation a" + BLANKS + b"b\n@attribute a numeric\n@data\n1\n",
+    "blanks in a nominal value": b"@relation r\n@attribute a {x,a" + BLANKS + b"b}\n@data\nx\n",
+    "blanks in a sparse row": arff(2, b"{0 1" + BLANKS + b"2}\n"),
+    "digits in a sparse row": arff(2, b"{" + b"1" * 200_000 + b"}\n"),
+    "a list over many lines": b"@relation r\n@attribute a {x\n" + b",y\n" * 50_000 + b"@data\n",
+    "comments without a relation": b"% comment\n" * 20_000 + b"1,2\n",
+    "a number that is none": b"a," + b"1" * 100_000 + b"x\n" + b"1,2\n" * 3,
+    "comments before runs": b"#\n" * 100_000 + b"task_id,depth\n",
+}
+
+
+@pytest.mark.parametrize("trouble", SLOW)
+def test_no_text_takes_quadratic_time(tmp_path: Path, trouble: str) -> None:
+    """Each takes minutes where it is not linear, so that the time of the whole suite tells."""
+    path = tmp_path / "data"
+    path.write_bytes(SLOW[trouble])
+    for read in (load_dataset, lambda path: read_typed_table(path.read_bytes())):
+        try:
+            read(path)
+        except BadInput:
+            continue
