@@ -1,4 +1,4 @@
-"""What is read from outside, as functions of bytes that may raise nothing but our errors, with first inputs."""
+"""What is read from outside, as functions of bytes that raise nothing but our errors, with first inputs."""
 
 import io
 import json

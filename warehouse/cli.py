@@ -114,7 +114,12 @@ def query(
     ] = "table",
     time: Annotated[
         float | None,
-        typer.Option(min=0.001, metavar="SECONDS", help="Stop it after so long.", show_default=False),
+        typer.Option(
+            parser=console.seconds,
+            metavar="TIME",
+            help="Stop it after so long, e.g. 10s, 5m.",
+            show_default=False,
+        ),
     ] = None,
 ) -> None:
     """Answer a question in SQL (DuckDB's) over the tables that `warehouse info` lists.

@@ -30,19 +30,20 @@ def find_datasets(source: str | Path) -> list[DatasetFile]:
     searched too.
 
     Raises:
-        BadInput: there is nothing to read, or the index names a file that is not there.
+        BadInput: there is nothing to read, or the index or a link names a file that is not there.
     """
     source = Path(source)
     if source.is_dir():
+        paths = sorted(path for path in source.rglob("*") if path.suffix.lower() in DATASET_SUFFIXES)
+        dangling = next((path for path in paths if path.is_symlink() and not path.exists()), None)
+        if dangling is not None:
+            raise UnreadableInput(f"{dangling}: a link to a file that is not there")
         listed = find_datasets(source / "index.csv") if (source / "index.csv").is_file() else []
         known = {file.path for file in listed}
         others = [
             DatasetFile(path)
-            for path in source.rglob("*")
-            if path.suffix.lower() in DATASET_SUFFIXES
-            and path not in known
-            and path.name != "index.csv"
-            and path.is_file()
+            for path in paths
+            if path not in known and path.name != "index.csv" and path.is_file()
         ]
         files = listed + others
     elif source.is_file() and source.suffix.lower() == ".csv":

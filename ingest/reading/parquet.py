@@ -31,11 +31,12 @@ def read_parquet(content: bytes, limits: ReadingLimits = DEFAULT_LIMITS) -> pa.T
     return table
 
 
-def without_pandas_index(table: pa.Table) -> pa.Table:
-    """The table without the columns that pandas wrote for the index of its frame."""
+def without_pandas_notes(table: pa.Table) -> pa.Table:
+    """The table without what pandas noted in it, and the columns that it wrote for the index of its frame."""
+    bare = table.replace_schema_metadata(None)
     try:
         index = json.loads((table.schema.metadata or {})[b"pandas"])["index_columns"]
         names = {name for name in index if isinstance(name, str)}
     except (KeyError, TypeError, ValueError, RecursionError):
-        return table  # not by pandas, or damaged
-    return table.select([place for place, name in enumerate(table.column_names) if name not in names])
+        return bare  # not by pandas, or damaged
+    return bare.select([place for place, name in enumerate(bare.column_names) if name not in names])

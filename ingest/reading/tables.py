@@ -13,7 +13,7 @@ from ingest.reading.arff import is_arff, read_arff
 from ingest.reading.delimited import read_delimited
 from ingest.reading.encoding import quoted, read_bytes, to_utf8
 from ingest.reading.limits import DEFAULT_LIMITS, ReadingLimits
-from ingest.reading.parquet import PARQUET_MAGIC, read_parquet, without_pandas_index
+from ingest.reading.parquet import PARQUET_MAGIC, read_parquet, without_pandas_notes
 from warehouse.support.errors import Failed, UnknownName, UnreadableInput, one_line
 
 _BUILT_IN = ("breast_cancer", "digits", "iris", "wine")
@@ -84,7 +84,7 @@ def _read_file(path: Path, limits: ReadingLimits) -> RawTable:
 def _frame(table: pa.Table) -> pd.DataFrame:
     try:
         # What pandas says in the file about the types of its frame is not needed, and may be damaged.
-        frame: pd.DataFrame = without_pandas_index(table).to_pandas(ignore_metadata=True)
+        frame: pd.DataFrame = without_pandas_notes(table).to_pandas()
     except (pa.ArrowException, ValueError) as error:
         raise UnreadableInput(f"the Parquet file holds no table ({one_line(error)[:200]})") from error
     return frame

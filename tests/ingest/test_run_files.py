@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from ingest.run_files import flow_key, ingest_run_file, plain_parameter_name
+from ingest.run_files import flow_key, ingest_run_file, plain_parameter_name, read_run_file
 from warehouse.queries import RunTable
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput
@@ -337,3 +337,11 @@ def test_flows_are_known_by_id_and_name(text: str, key: str) -> None:
 def test_unknown_flow_is_refused_with_the_known_ones(text: str) -> None:
     with pytest.raises(BadInput, match=r"unknown flow .* random_forest"):
         flow_key(text)
+
+
+def test_a_run_that_sets_no_hyperparameter_is_a_run(tmp_path: Path) -> None:
+    path = tmp_path / "runs.csv"
+    path.write_text("task_id,depth,predictive_accuracy\n3,1,0.5\n31,,0.75\n")
+    tables = read_run_file(path, "other:flow").tables
+    assert len(tables["runs"]) == 2
+    assert len(tables["setups"]) == 2

@@ -1,4 +1,4 @@
-"""Whatever bytes come from outside raise nothing but our own errors; `tests/benchmarks/fuzz.py` tries longer."""
+"""Whatever bytes come from outside raise nothing but our errors; `tests/benchmarks/fuzz.py` tries longer."""
 
 import contextlib
 from functools import cache

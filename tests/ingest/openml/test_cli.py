@@ -1,6 +1,7 @@
 """`ingest openml`, `ingest openml-data` and `ingest status` as a user sees them."""
 
 import json
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -100,7 +101,7 @@ def test_the_status_tells_what_was_found_and_skipped(ingest: Ingest, server: Ope
         (["--flows", "abc"], "'abc' is no number"),
         (["--flows", "0"], "'0' is no number"),
         (["--suite", "unknown"], "Unknown study"),
-        (["--rate", "0"], "must be positive"),
+        (["--rate", "0"], "the rate must be a number"),
         (["--server", "openml.org"], "must be an address"),
         (["--api-key-file", "nowhere"], "API key can't be read"),
         (["--max-runs-per-task-and-flow", "3"], "needs the flows"),
@@ -153,3 +154,20 @@ def test_no_dataset_at_all_is_a_failure(ingest: Ingest, server: OpenMLServer) ->
     code, _, err = ingest("openml-data", "--server", server.url, "--datasets", "999")
     assert code == 1
     assert "no dataset could be described" in err
+
+
+@pytest.mark.parametrize("rate", ["nan", "inf", "0", "-1", "1e-300"])
+def test_a_rate_is_a_sensible_number(ingest: Ingest, server: OpenMLServer, rate: str) -> None:
+    code, _, err = ingest("openml", "--server", server.url, "--rate", rate, "--flows", str(names.J48))
+    assert (code, len(err.splitlines())) == (2, 1)
+    assert "the rate must be a number of requests per second from 0.001" in err
+
+
+def test_a_read_only_warehouse_is_refused_before_any_request(
+    ingest: Ingest, server: OpenMLServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Warehouse.create(ingest.warehouse)
+    monkeypatch.setattr(os, "access", lambda _, mode: not mode & os.W_OK)
+    code, _, err = ingest("openml", "--server", server.url, "--flows", str(names.J48))
+    assert (code, len(err.splitlines())) == (2, 1)
+    assert "is read-only for you; name a warehouse of your own" in err

@@ -216,3 +216,15 @@ def test_published_runs_load_with_their_metadata(
     assert table.frame.shape == (runs, columns)
     assert not table.frame.isna().to_numpy().any()
     assert json.loads(table.comments[0])["flow_id"] == flow
+
+
+@pytest.mark.parametrize("index", ["2", "999999999", "9" * 18, "9" * 5_000, "-1", "x", "1.5"])
+def test_a_sparse_row_names_declared_attributes(index: str) -> None:
+    with pytest.raises(BadInput, match=r"line 5 (has the index|is no sparse row)"):
+        _read("@attribute a numeric\n@attribute b numeric", f"{{{index} 1}}")
+
+
+@pytest.mark.parametrize("date_format", ["yyyy yyyy", "dd.MM.dd", "%", "yyyy-%", "(?P<Y>yyyy"])
+def test_a_date_format_that_makes_no_sense_is_refused(date_format: str) -> None:
+    with pytest.raises(BadInput, match="not all values are dates of the form"):
+        _read(f"@attribute d date '{date_format}'", "'x'")

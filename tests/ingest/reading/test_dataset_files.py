@@ -88,3 +88,10 @@ def test_an_index_cannot_name_a_file_elsewhere(tmp_path: Path, name: str) -> Non
     (tmp_path / "below" / "index.csv").write_text(f"name\n{name}\n")
     with pytest.raises(UnreadableInput, match="which leads out of its folder"):
         find_datasets(tmp_path / "below")
+
+
+def test_a_link_that_leads_nowhere_is_named(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("x,y\n1,2\n")
+    (tmp_path / "b.csv").symlink_to(tmp_path / "gone.csv")
+    with pytest.raises(UnreadableInput, match=r"b\.csv: a link to a file that is not there"):
+        find_datasets(tmp_path)

@@ -56,3 +56,30 @@ def test_only_steps_of_our_packages_are_shown(capsys: pytest.CaptureFixture[str]
         logging.getLogger("warehouse.somewhere").debug("nothing of interest")
         logging.getLogger("another.package").info("nothing of ours")
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    ("main", "arguments"),
+    [
+        (recommend, ["my.csv", "--budget"]),
+        (recommend, ["my.csv", "--verify"]),
+        (tune, ["my.csv", "--time"]),
+        (tune, ["my.csv", "--trial-time"]),
+        (ingest, ["experiments", "--time-limit"]),
+        (ingest, ["metafeatures", "my.csv", "--budget"]),
+    ],
+)
+@pytest.mark.parametrize("time", ["nan", "1e18", "-5", "0"])
+def test_times_are_refused_alike_before_any_work(
+    main: object,
+    arguments: list[str],
+    time: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["command", *arguments, time])
+    with pytest.raises(SystemExit) as end:
+        main()  # type: ignore[operator]
+    assert end.value.code == 2
+    value = f"error: Invalid value for '{arguments[-1]}': '{time}'"
+    assert capsys.readouterr().err == f"{value} is no time: write 60s, 5m or 1h, at most 480h\n"

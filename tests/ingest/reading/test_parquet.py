@@ -1,0 +1,59 @@
+"""Parquet files: what pandas noted in them is not trusted, and damaged text is refused."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from ingest.reading.parquet import read_parquet
+from ingest.reading.tables import read_table
+from warehouse.support.errors import BadInput
+
+FRAME = pd.DataFrame({"key": [7, 9, 8], "a": [1.0, None, 3.0], "b": ["x", "y", None]}).set_index("key")
+
+
+def written(folder: Path, notes: Any) -> Path:
+    """The frame with other notes of pandas, as text or as JSON."""
+    text = notes if isinstance(notes, bytes) else json.dumps(notes).encode()
+    path = folder / "data.parquet"
+    pq.write_table(pa.Table.from_pandas(FRAME).replace_schema_metadata({b"pandas": text}), path)
+    return path
+
+
+def test_the_index_of_a_data_frame_is_left_out(tmp_path: Path) -> None:
+    FRAME.to_parquet(tmp_path / "data.parquet")
+    assert list(read_table(tmp_path / "data.parquet").frame) == ["a", "b"]
+
+
+NOTES: dict[str, Any] = {
+    "no JSON": b"{",
+    "no object": [1],
+    "no index": {},
+    "an index of nothing": {"index_columns": None},
+    "an index of objects": {"index_columns": [{"kind": "range"}, None, 3]},
+    "deep nesting": b"[" * 100_000,
+    "columns of no form": {"index_columns": [], "columns": [{"name": None}], "column_indexes": "x"},
+    "unknown types": {"index_columns": [], "columns": [{"name": "a", "numpy_type": "x", "pandas_type": 3}]},
+}
+
+
+@pytest.mark.parametrize("trouble", NOTES)
+def test_damaged_notes_change_nothing(tmp_path: Path, trouble: str) -> None:
+    frame = read_table(written(tmp_path, NOTES[trouble])).frame
+    assert frame["a"].tolist()[::2] == [1.0, 3.0]
+    assert frame["b"].tolist()[:2] == ["x", "y"]
+    assert frame["key"].tolist() == [7, 9, 8]
+
+
+def test_text_that_is_no_utf_8_is_refused() -> None:
+    text = pa.Array.from_buffers(
+        pa.string(), 1, [None, pa.py_buffer(b"\0\0\0\0\2\0\0\0"), pa.py_buffer(b"\xff\xfe")]
+    )
+    sink = pa.BufferOutputStream()
+    pq.write_table(pa.table({"a": text}), sink)
+    with pytest.raises(BadInput, match="damaged Parquet"):
+        read_parquet(bytes(sink.getvalue().to_pybytes()))
