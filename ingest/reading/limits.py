@@ -20,7 +20,7 @@ class ReadingLimits:
     """Columns of a table."""
     line_bytes: int = 16 * _MIB
     """Bytes of a line of text."""
-    expansion: int = 100
+    expansion: int = 250
     """Bytes in memory for each byte of a file that is compressed, as gzip, Parquet and sparse ARFF are."""
     unpacked_bytes: int = 256 * _MIB
     """Bytes in memory that any such file may take, however small it is."""
