@@ -279,9 +279,9 @@ def metafeatures(
     budget: Annotated[
         float | None,
         typer.Option(
-            parser=console.seconds,
+            parser=console.seconds_or_zero,
             metavar="TIME",
-            help="Time to use, e.g. 1s, 5m; the most expensive are left out.",
+            help="Time to use, e.g. 1s, 5m; the most expensive are left out. 0: only the cheapest.",
             show_default=False,
         ),
     ] = None,

@@ -10,7 +10,6 @@ peak memory of the process, of which the last line says what an import of the re
 import argparse
 import gzip
 import multiprocessing
-import resource
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -131,7 +130,7 @@ def _measured(name: str) -> Iterator[str]:
     yield name.replace("_", " ")
     yield f"{size / 1e6:.3g}"
     yield from (f"{seconds:.2f}", f"{processor:.2f}", f"{peak:.0f}")
-    yield answer.replace("|", "")
+    yield " ".join(answer.replace("|", "").split())
 
 
 def _in_child(work: Callable[..., str], *arguments: str) -> tuple[float, float, float, str]:
@@ -146,7 +145,13 @@ def _timed(work: Callable[..., str], arguments: tuple[str, ...]) -> tuple[float,
     began, processor = time.perf_counter(), time.process_time()
     answer = work(*arguments)
     took = time.perf_counter() - began, time.process_time() - processor
-    return *took, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, answer
+    return *took, _peak_mib(), answer
+
+
+def _peak_mib() -> float:
+    # Not `ru_maxrss`, which a new process begins with at the value of the one that started it.
+    status = Path("/proc/self/status").read_text()
+    return int(status.partition("VmHWM:")[2].split()[0]) / 1024
 
 
 def _import() -> str:

@@ -70,6 +70,11 @@ def seconds(text: object) -> float:
         raise typer.BadParameter(str(error)) from None
 
 
+def seconds_or_zero(text: object) -> float:
+    """Like `seconds`; 0 is a time, too."""
+    return 0.0 if str(text).strip() in ("0", "0.0", "0s") else seconds(text)
+
+
 @contextmanager
 def progress(quiet: bool, clock: Callable[[], float] = time.monotonic) -> Iterator[Callable[[str], None]]:
     """A function that shows a line of progress on stderr; steps that our packages log are shown as well.

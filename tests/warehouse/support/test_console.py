@@ -5,6 +5,7 @@ import sys
 from importlib.metadata import version
 
 import pytest
+import typer
 
 from ingest.cli import main as ingest
 from metalearners.cli import main as metalearners
@@ -66,7 +67,6 @@ def test_only_steps_of_our_packages_are_shown(capsys: pytest.CaptureFixture[str]
         (tune, ["my.csv", "--time"]),
         (tune, ["my.csv", "--trial-time"]),
         (ingest, ["experiments", "--time-limit"]),
-        (ingest, ["metafeatures", "my.csv", "--budget"]),
     ],
 )
 @pytest.mark.parametrize("time", ["nan", "1e18", "-5", "0"])
@@ -83,3 +83,10 @@ def test_times_are_refused_alike_before_any_work(
     assert end.value.code == 2
     value = f"error: Invalid value for '{arguments[-1]}': '{time}'"
     assert capsys.readouterr().err == f"{value} is no time: write 60s, 5m or 1h, at most 480h\n"
+
+
+@pytest.mark.parametrize("time", ["nan", "1e18", "-5"])
+def test_a_budget_of_metafeatures_may_be_nothing_but_no_nonsense(time: str) -> None:
+    assert console.seconds_or_zero("0") == 0
+    with pytest.raises(typer.BadParameter, match="is no time"):
+        console.seconds_or_zero(time)
