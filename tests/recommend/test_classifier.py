@@ -438,6 +438,7 @@ def test_an_interrupt_ends_the_fit_and_its_processes(
 
     monkeypatch.setattr(racing, "run_limited", run)
     presser = threading.Thread(target=press)
+    before_that = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background ignores it
     presser.start()
     try:
         with pytest.raises(KeyboardInterrupt):
@@ -446,5 +447,6 @@ def test_an_interrupt_ends_the_fit_and_its_processes(
         ended.set()
         begun.set()
         presser.join()
+        signal.signal(signal.SIGINT, before_that)
     assert set(multiprocessing.active_children()) <= {*before}
     assert not hasattr(classifier, "pipelines_")

@@ -20,6 +20,7 @@ class Interrupted:
             sys.meta_path.remove(self)
             os.kill(os.getpid(), number)
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell's background has ignored
 sys.meta_path.insert(0, Interrupted())
 runpy.run_module(package, run_name="__main__", alter_sys=True)
 """
