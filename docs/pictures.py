@@ -15,7 +15,7 @@ from pathlib import Path
 
 PAGES = Path(__file__).parent / "pages"
 TABLES = 30
-"""On which all contenders were trained."""
+"""Number of tables on which all contenders were trained."""
 STYLE = """\
   <style>
     svg {
@@ -133,7 +133,7 @@ def legend(x: float, y: float) -> list[str]:
 
 
 def overview() -> str:
-    """From a table, through what is known of others, to three ranked configurations."""
+    """Picture of the way from a table, through what is known of others, to three ranked configurations."""
     table = [
         card(12, 14, 190, 150),
         text(28, 38, "your table", "strong"),

@@ -12,7 +12,7 @@ import hashlib
 import json
 import os
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Self
@@ -21,7 +21,6 @@ from warehouse import delta
 from warehouse.support.files import sync_directory, write_bytes
 
 FOLDER = "commits"
-_CHUNK = 2**20  # bytes
 _BEFORE_THE_FIRST = -1
 
 
@@ -31,11 +30,6 @@ class FileSum:
 
     size: int  # bytes
     sha256: str  # hexadecimal
-
-    @classmethod
-    def of(cls, content: bytes) -> Self:
-        """The sum of a file with this content."""
-        return cls(len(content), hashlib.sha256(content).hexdigest())
 
 
 @dataclass(frozen=True)
@@ -155,7 +149,7 @@ def written(warehouse: Path, table: str, after: int, until: int) -> Written:
         paths += [entry.path, *delta.checkpoint_files(folder, entry.version)]
         paths += [folder / data for data in entry.added]
     # A writer that was killed may have named a file in the log that it had not written.
-    sums = {path: synced(path) for path in paths if path.is_file()}
+    sums = {path: sum_of(path, sync=True) for path in paths if path.is_file()}
     for directory in {folder, *(path.parent for path in sums)} if sums else ():
         sync_directory(directory)
     return Written(
@@ -177,25 +171,17 @@ def _is_indispensable(table: str, path: Path) -> bool:
     return table == "ingests"
 
 
-def synced(path: Path) -> FileSum:
-    """The checksum of a file, which is on disk when this returns."""
+def sum_of(path: Path, *, sync: bool = False) -> FileSum:
+    """The checksum of a file as it is.
+
+    Args:
+        sync: have the file on disk when this returns.
+    """
     with path.open("rb") as file:
-        os.fsync(file.fileno())
-        return _sum(iter(lambda: file.read(_CHUNK), b""))
-
-
-def sum_of(path: Path) -> FileSum:
-    """The checksum of a file as it is."""
-    with path.open("rb") as file:
-        return _sum(iter(lambda: file.read(_CHUNK), b""))
-
-
-def _sum(chunks: Iterator[bytes]) -> FileSum:
-    size, digest = 0, hashlib.sha256()
-    for chunk in chunks:
-        size += len(chunk)
-        digest.update(chunk)
-    return FileSum(size, digest.hexdigest())
+        if sync:
+            os.fsync(file.fileno())
+        digest = hashlib.file_digest(file, "sha256")
+        return FileSum(file.tell(), digest.hexdigest())
 
 
 def manifest(

@@ -23,7 +23,7 @@ from warehouse.schema import TABLES, Table
 from warehouse.snapshot import create_view
 from warehouse.support.errors import Failed, one_line
 from warehouse.support.files import write_bytes
-from warehouse.verification import QUARANTINE, Finding, expected, verify
+from warehouse.verification import QUARANTINE, Finding, expected, read_chain, verify
 from warehouse.writing import append_ingests
 
 
@@ -67,7 +67,7 @@ def repair(warehouse: Path) -> Repair:
         Failed: the record of commits is damaged beyond its copies, or the disk refuses.
     """
     damage = verify(warehouse, deep=True).damage
-    chain = _readable(warehouse)
+    chain, _ = read_chain(warehouse)
     mended = _write_copies(warehouse, damage, chain)
     if chain:  # else an entry that can't be read may be one that was committed
         mended += _cut_log(warehouse, "ingests", chain[-1].tables["ingests"])
@@ -92,17 +92,6 @@ def repair(warehouse: Path) -> Repair:
         history = CommitHistory.read(warehouse)
     _begin_chain(warehouse, history, sorted({*paths, *(path for one in chain for path in one.lost)}))
     return Repair(history.version, mended, lost, recovered, verify(warehouse, deep=True).findings)
-
-
-def _readable(warehouse: Path) -> list[Manifest]:
-    chain = []
-    for version in manifests.versions(warehouse):
-        try:
-            manifest = Manifest.read(manifests.path_of(warehouse, version))
-        except (OSError, ValueError):
-            continue
-        chain += [manifest] if manifest.version == version else []
-    return chain
 
 
 def _write_copies(warehouse: Path, damage: Collection[Finding], chain: list[Manifest]) -> list[str]:

@@ -87,8 +87,7 @@ def verify(warehouse: Path, *, deep: bool = False) -> Verification:
     begun = time.perf_counter()
     if not ((warehouse / "ingests").is_dir() or (warehouse / manifests.FOLDER).is_dir()):
         raise UnusableWarehouse(f"there is no warehouse at {warehouse}; check the path")
-    findings: list[Finding] = []
-    chain = list(_chain(warehouse, findings))
+    chain, findings = read_chain(warehouse)
     listed, versions = expected(chain)
     size = 0
     lost = sorted({path for manifest in chain for path in manifest.lost})
@@ -119,7 +118,8 @@ def refuse_damaged(warehouse: Path, files: Iterable[str]) -> None:
     Raises:
         BadInput: one of them is lost or damaged.
     """
-    listed = expected(list(_chain(warehouse, [])))[0]
+    chain, _ = read_chain(warehouse)
+    listed, _ = expected(chain)
     for file in files:
         name = Path(file).relative_to(warehouse).as_posix()
         if name in listed and _compare(Path(file), listed[name], deep=True) is not None:
@@ -136,9 +136,10 @@ def expected(chain: list[Manifest]) -> tuple[dict[str, FileSum], dict[str, int]]
     return listed, versions
 
 
-def _chain(warehouse: Path, findings: list[Finding]) -> Iterator[Manifest]:
-    """The manifests that can be read, oldest first."""
-    parent: str | None = None
+def read_chain(warehouse: Path) -> tuple[list[Manifest], list[Finding]]:
+    """The manifests that can be read, oldest first; and what is wrong with manifests."""
+    chain: list[Manifest] = []
+    findings: list[Finding] = []
     for version in manifests.versions(warehouse):
         path = manifests.path_of(warehouse, version)
         name = path.relative_to(warehouse).as_posix()
@@ -150,10 +151,10 @@ def _chain(warehouse: Path, findings: list[Finding]) -> Iterator[Manifest]:
         if manifest.version != version:
             findings.append(Finding("manifest", name, "it is the manifest of another version", version))
             continue
-        if manifest.parent != (parent or ""):
+        if manifest.parent != (chain[-1].checksum if chain else ""):
             findings.append(Finding("manifest", name, "the manifest before it is not there", version))
-        parent = manifest.checksum
-        yield manifest
+        chain.append(manifest)
+    return chain, findings
 
 
 def _compare(path: Path, wanted: FileSum, deep: bool) -> Literal["missing", "changed", None]:

@@ -41,7 +41,7 @@ class UnreadableError(Exception):
     def __init__(self, reason: str, *, complete: bool = False) -> None:
         super().__init__(reason)
         self.complete = complete
-        """It is the right document, to its end: another try may well bring the same."""
+        """Whether it is the right document, to its end: then another try may well bring the same."""
 
 
 @dataclass(frozen=True)

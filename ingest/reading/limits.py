@@ -73,4 +73,4 @@ class ReadingLimits:
 
 NO_LIMITS = ReadingLimits(columns=sys.maxsize, line_bytes=sys.maxsize, unpacked_bytes=sys.maxsize)
 DEFAULT_LIMITS = NO_LIMITS if os.environ.get("HEADSTART_LIMITS") == "off" else ReadingLimits()
-"""Those of the environment."""
+"""Limits that hold unless others are given; the environment may lift them."""

@@ -38,7 +38,7 @@ class GainSpread:
     """What standard deviations of gains are multiplied by: factor (rows / usual_rows)^widening."""
 
     factor: float
-    """On usual rows and fewer."""
+    """Factor on usual rows and fewer."""
     widening: float
     """Exponent of the rows beyond."""
     usual_rows: float

@@ -1,7 +1,6 @@
 """The site in a real browser, as `make docs` built it: it fits, and fetches nothing from elsewhere."""
 
 import json
-import shutil
 import threading
 from collections.abc import Iterator
 from functools import partial
@@ -10,12 +9,11 @@ from typing import Any
 from urllib.request import urlopen
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser
 
 from tests.project.documents import ROOT
 
 SITE = ROOT / "build" / "site"
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 WIDEST = ("index", "reference/commands/tune", "reference/api", "explanation/papers")
 
 
@@ -33,17 +31,6 @@ def address() -> Iterator[str]:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}/"
         server.shutdown()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    if CHROMIUM is None:
-        pytest.skip("no Chromium is installed here")
-    options = ["--no-sandbox", "--disable-background-networking", "--disable-sync"]
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=options)
-        yield browser
-        browser.close()
 
 
 FITS = "document.documentElement.scrollWidth <= document.documentElement.clientWidth"

@@ -1,12 +1,10 @@
 """Pages in a real browser: nothing sticks out, nothing is complained about, nothing is fetched."""
 
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser
 
 from ingest.reading.datasets import load_dataset
 from recommend import recommend
@@ -17,20 +15,8 @@ from tests.recommend.bo.tuning.searches import QUICK, noisy
 from tests.recommend.html.pages import HOSTILE
 from warehouse.store import Warehouse
 
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 OPEN_ALL = "document.querySelectorAll('details').forEach(one => one.open = true)"
 EXAMPLE = Path(__file__).parents[3] / "recommend" / "examples" / "subscribers.csv"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    if CHROMIUM is None:
-        pytest.skip("no Chromium is installed here")
-    options = ["--no-sandbox", "--disable-background-networking", "--disable-sync"]
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=options)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")
