@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ingest.openml.cli import openml, openml_data, status
-from warehouse.options import WarehouseOption
+from warehouse.options import DaskOption, WarehouseOption
 from warehouse.qualities import QUALITIES, SELECTIONS, names_in
 from warehouse.support import console
 from warehouse.support.console import JsonOption, QuietOption
@@ -163,6 +163,7 @@ def experiments(
     ] = 24,
     folds: Annotated[int, typer.Option(min=2, help="Folds of the stratified cross-validation.")] = 3,
     jobs: Annotated[int, typer.Option(min=1, help="Runs at a time.")] = 1,
+    dask: DaskOption = None,
     seed: Annotated[int, typer.Option(help="Of the design, the folds and the estimators.")] = 0,
     time_limit: Annotated[
         float,
@@ -193,6 +194,7 @@ def experiments(
     from ingest.running.experiments import run_experiments
     from ingest.running.plan import design_plan, read_plan
     from warehouse.store import Warehouse
+    from warehouse.support.parallel import dask_workers
 
     if (datasets is None) == (plan is None):
         raise BadOption("say what to run: --datasets, or --plan, not both")
@@ -209,11 +211,12 @@ def experiments(
             memory=memory_limit,
         )
     target = Warehouse.create(warehouse)
-    with console.progress(quiet) as show:
+    with console.progress(quiet) as show, dask_workers(dask) as executor:
         counts = run_experiments(
             target,
             wanted,
             jobs=jobs,
+            executor=executor,
             report=lambda state: show(
                 f"{state.dataset}: {state.done} runs done, {state.failed} failed, {state.skipped} known, "
                 f"{state.left} left, about {console.duration(state.seconds_left)}"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from metalearners import DEFAULT_LEARNER, LEARNERS, new_learner
-from warehouse.options import MeasureOption, WarehouseOption
+from warehouse.options import DaskOption, MeasureOption, WarehouseOption
 from warehouse.qualities import SELECTIONS, names_in
 from warehouse.support import console
 from warehouse.support.console import JsonOption, QuietOption
@@ -76,6 +76,7 @@ def evaluate(
     setting: SettingOption = None,
     warehouse: WarehouseOption = None,
     jobs: Annotated[int, typer.Option(min=1, help="Processes that work at the same time.")] = 1,
+    dask: DaskOption = None,
     output: JsonOption = "table",
     file: Annotated[
         Path | None,
@@ -95,6 +96,7 @@ def evaluate(
     from metalearners.judging.evaluation import evaluate as leave_each_out
     from warehouse.store import Warehouse
     from warehouse.support.journal import Journal
+    from warehouse.support.parallel import dask_workers
 
     console.check_format(output)
     opened = Warehouse.open(warehouse)
@@ -102,7 +104,7 @@ def evaluate(
     settings = _settings(opened, metafeatures, leaves, setting or [])
     datasets = None if tasks is None else _datasets(runs, tasks)
     journal = None if file is None else Journal(file.with_name(f"{file.name}.partial"))
-    with console.progress(quiet) as show:
+    with console.progress(quiet) as show, dask_workers(dask) as executor:
         result = leave_each_out(
             runs,
             opened.metafeatures(),
@@ -112,6 +114,7 @@ def evaluate(
             shots=_numbers(shots),
             seed=seed,
             jobs=jobs,
+            executor=executor,
             journal=journal,
             on_result=lambda done, total: show(f"{done} of {total} datasets"),
         )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
+    from distributed import Client
     from playwright.sync_api import Browser
 
 SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
@@ -21,6 +22,20 @@ def shared_data() -> Path:
     if not SHARED_DATA.is_dir():
         pytest.skip("the real runs and datasets (../shared/data) are not beside this checkout")
     return SHARED_DATA
+
+
+@pytest.fixture(scope="module")
+def dask_client() -> Iterator[Client]:
+    """Two Dask workers, which may start processes of their own, as trials do."""
+    import dask
+    from distributed import Client, LocalCluster
+
+    with (
+        dask.config.set({"distributed.worker.daemon": False}),
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        Client(cluster) as client,
+    ):
+        yield client
 
 
 @pytest.fixture(scope="module")

@@ -16,6 +16,15 @@ WarehouseOption = Annotated[
         show_default=False,
     ),
 ]
+DaskOption = Annotated[
+    str | None,
+    typer.Option(
+        "--dask",
+        metavar="ADDRESS",
+        help="Address of a Dask scheduler whose workers do the work, --jobs at a time.",
+        show_default=False,
+    ),
+]
 MEASURE_HELP = (
     "Evaluation measure to be good at. Short names do: acc, bacc, auc, f1, logloss, brier, mcc, ..."
 )

@@ -11,9 +11,10 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ALL_COMPLETED, FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import ALL_COMPLETED, FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 import pandas as pd
@@ -62,6 +63,7 @@ def run_experiments(
     plan: Plan,
     *,
     jobs: int = 1,
+    executor: Executor | None = None,
     report: Callable[[ExperimentProgress], None] = lambda _: None,
 ) -> dict[str, int]:
     """Run what `plan` asks for and the warehouse does not have yet, in the plan's order.
@@ -70,6 +72,11 @@ def run_experiments(
     the warehouse has under another name, is logged and passed over: the same data twice would count twice,
     and a left-out dataset would be learned from its twin. Configurations whose package is not installed are
     logged and left out, too.
+
+    Args:
+        jobs: runs at a time.
+        executor: makes the runs, such as a Dask client's `get_executor()`; None = this machine. The
+            warehouse and the datasets are only read and written here.
 
     Returns:
         Outcome -> number of runs, and `skipped` = runs that the warehouse had.
@@ -83,7 +90,8 @@ def run_experiments(
     start = time.monotonic()
     batches: set[_Batch] = set()
     try:
-        for batch, run, trial in _finished(_work(warehouse, plan, batches, counts), plan.seed, jobs):
+        work = _work(warehouse, plan, batches, counts)
+        for batch, run, trial in _finished(work, plan.seed, jobs, executor):
             batch.add(run, trial)
             _store_if_complete(batch, batches)
             counts[trial.outcome] += 1
@@ -223,14 +231,31 @@ def task_of(dataset: Dataset, plan: Plan, tier: Tier) -> str:
     return f"{dataset.key}/{plan.resampling(len(dataset.features), tier).name}"
 
 
-def _finished(
-    work: Iterator[tuple[_Batch, Run] | None], seed: int, jobs: int
-) -> Iterator[tuple[_Batch, Run, Trial]]:
-    """Runs with their outcomes, in the order in which they end; `jobs` at a time.
+_Submit = Callable[[Callable[..., Trial]], Future[Trial]]
 
-    The threads only wait: each run has a process of its own.
+
+@contextmanager
+def _submitting(executor: Executor | None, jobs: int) -> Iterator[_Submit]:
+    """How a run is begun: on the executor, or else here, where its process ends with the job.
+
+    Threads are enough here: they only wait, each run has a process of its own.
     """
+    if executor is not None:
+        yield executor.submit
+        return
     with ThreadPoolExecutor(jobs) as pool, Processes() as processes:
+        try:
+            yield partial(pool.submit, processes=processes)
+        finally:
+            # Nobody waits for the results of an interrupted job.
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _finished(
+    work: Iterator[tuple[_Batch, Run] | None], seed: int, jobs: int, executor: Executor | None
+) -> Iterator[tuple[_Batch, Run, Trial]]:
+    """Runs with their outcomes, in the order in which they end; `jobs` at a time."""
+    with _submitting(executor, jobs) as submit:
         waiting: dict[Future[Trial], tuple[_Batch, Run]] = {}
         item: tuple[_Batch, Run] | str | None = None
         try:
@@ -241,12 +266,12 @@ def _finished(
                     paused = item is None
                     if isinstance(item, tuple):
                         batch, run = item
-                        waiting[pool.submit(batch.run, run, seed, processes)] = item
+                        waiting[submit(batch.call(run, seed))] = item
                 for future in wait(waiting, return_when=ALL_COMPLETED if paused else FIRST_COMPLETED).done:
                     yield *waiting.pop(future), future.result()
         finally:
-            # Nobody waits for the results of an interrupted job.
-            pool.shutdown(wait=False, cancel_futures=True)
+            for future in waiting:
+                future.cancel()
 
 
 class _Batch:
@@ -305,9 +330,10 @@ class _Batch:
             yield self, run
         self._handed_out = True
 
-    def run(self, run: Run, seed: int, processes: Processes) -> Trial:
-        """Evaluate one configuration in a process of its own."""
-        return run_limited(
+    def call(self, run: Run, seed: int) -> Callable[..., Trial]:
+        """What evaluates one configuration in a process of its own."""
+        return partial(
+            run_limited,
             evaluate,
             run.configuration.algorithm,
             dict(run.configuration.values),
@@ -317,7 +343,6 @@ class _Batch:
             seconds=PATIENCE * self._tier.seconds,
             cpu_seconds=self._tier.seconds,
             memory=self._tier.memory * MEBIBYTE,
-            processes=processes,
         )
 
     def add(self, run: Run, trial: Trial) -> None:

@@ -22,6 +22,7 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import Any, Literal, NamedTuple
@@ -119,6 +120,7 @@ def evaluate(
     shots: Sequence[int] = (),
     seed: int = 0,
     jobs: int = 1,
+    executor: Executor | None = None,
     journal: Journal | None = None,
     on_result: Callable[[int, int], None] | None = None,
 ) -> Evaluation:
@@ -129,7 +131,8 @@ def evaluate(
         datasets: the ones to leave out and judge by, None = all. The others are always learned from.
         shots: numbers of trials on the left-out dataset after which to judge again.
         seed: of the random trials; the same for every learner.
-        jobs: processes that work at the same time; the result does not depend on it.
+        jobs: datasets that are left out at the same time; the result does not depend on it.
+        executor: does the work, such as a Dask client's `get_executor()`; None = processes on this machine.
         journal: keeps each dataset's result at once; results of this very evaluation that it holds are
             taken from it.
         on_result: called with the number of datasets done and their total.
@@ -157,7 +160,8 @@ def evaluate(
     }
     done = _begun(journal, protocol)
     fold = partial(_fold, runs, metafeatures, learner, settings, tuple(sorted(set(shots))), seed)
-    for result in side_by_side(fold, [dataset for dataset in left_out if dataset not in done], jobs):
+    missing = [dataset for dataset in left_out if dataset not in done]
+    for result in side_by_side(fold, missing, jobs, executor):
         done[result.dataset] = result
         if journal is not None:
             journal.append(asdict(result))

@@ -2,11 +2,8 @@
 
 import json
 import logging
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -32,12 +29,13 @@ from recommend.options import (
 )
 from recommend.own_trials import learn
 from recommend.usual_measure import remark, usual_measure
-from warehouse.options import WarehouseOption
+from warehouse.options import DaskOption, WarehouseOption
 from warehouse.store import Warehouse
 from warehouse.support import console
 from warehouse.support.console import JsonOption, QuietOption
-from warehouse.support.errors import BadOption, Failed, HeadstartError
+from warehouse.support.errors import BadOption, HeadstartError
 from warehouse.support.files import write_text
+from warehouse.support.parallel import dask_workers
 
 HELP = """Search for the best configuration on a dataset, starting from what `recommend` would try first.
 
@@ -182,10 +180,7 @@ def search(
         ),
     ] = 0,
     seed: Annotated[int, typer.Option(min=0, help="Seed of samples, folds and estimators.")] = 0,
-    dask: Annotated[
-        str | None,
-        typer.Option(help="Address of a Dask scheduler whose workers run the trials.", show_default=False),
-    ] = None,
+    dask: DaskOption = None,
     history: Annotated[
         Path | None,
         typer.Option(
@@ -247,7 +242,7 @@ def search(
         trial_seconds=trial_time,
         trial_memory=trial_memory,
     )
-    with console.progress(quiet) as show, _workers(dask) as executor:
+    with console.progress(quiet) as show, dask_workers(dask) as executor:
         tuned = tune(
             data,
             asked,
@@ -290,24 +285,6 @@ def _keep(tuned: Tuned, wanted: Sequence[Callable[[], str]], *, tell: bool, quie
         print("\n".join(notes))
     if failures:
         raise type(failures[0])("; ".join(map(str, failures)))
-
-
-@contextmanager
-def _workers(address: str | None) -> Iterator[Executor | None]:
-    """Workers that run trials; None = this machine."""
-    if address is None:
-        yield None
-        return
-    try:
-        distributed: Any = import_module("distributed")
-    except ImportError as error:
-        raise Failed("--dask needs the package distributed: pip install distributed") from error
-    try:
-        client = distributed.Client(address)
-    except (OSError, ValueError) as error:
-        raise Failed(f"no Dask scheduler answers at {address}: {error}") from error
-    with client:
-        yield client.get_executor()
 
 
 def _save(tuned: Tuned, model: Path) -> str:

@@ -1,17 +1,31 @@
-"""Work in several processes, and work that is better done in one thread."""
+"""Work in several processes, on several machines, and work that is better done in one thread."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, wait
 from contextlib import contextmanager
-from typing import TypeVar
+from importlib import import_module
+from itertools import islice
+from typing import Any, TypeVar
+
+from warehouse.support.errors import Failed
 
 Thing = TypeVar("Thing")
 Result = TypeVar("Result")
 
 
-def side_by_side(function: Callable[[Thing], Result], things: Sequence[Thing], jobs: int) -> Iterator[Result]:
-    """What `function` returns for each of `things`, as it comes, from so many processes."""
+def side_by_side(
+    function: Callable[[Thing], Result], things: Sequence[Thing], jobs: int, executor: Executor | None = None
+) -> Iterator[Result]:
+    """What `function` returns for each of `things`, as it comes, `jobs` at a time.
+
+    Args:
+        executor: runs them; None = processes on this machine.
+    """
+    if executor is not None:
+        yield from _on_executor(executor, function, things, jobs)
+        return
     if jobs == 1:
         yield from map(function, things)
         return
@@ -20,6 +34,53 @@ def side_by_side(function: Callable[[Thing], Result], things: Sequence[Thing], j
     yield from Parallel(n_jobs=jobs, return_as="generator_unordered")(
         delayed(function)(thing) for thing in things
     )
+
+
+def _on_executor(
+    executor: Executor, function: Callable[[Thing], Result], things: Sequence[Thing], jobs: int
+) -> Iterator[Result]:
+    left = iter(things)
+    waiting = {executor.submit(function, thing) for thing in islice(left, jobs)}
+    try:
+        while waiting:
+            done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+            waiting |= {executor.submit(function, thing) for thing in islice(left, len(done))}
+            for future in done:
+                yield future.result()
+    finally:
+        for future in waiting:
+            future.cancel()
+
+
+@contextmanager
+def dask_workers(address: str | None) -> Iterator[Executor | None]:
+    """The workers of a Dask cluster, which run what is submitted, again on another one where one dies.
+
+    Args:
+        address: of the scheduler, such as `tcp://host:8786`; None = no cluster, and no executor.
+
+    Raises:
+        Failed: `distributed` is not installed, no scheduler answers, it was lost, or work was given up
+            since one worker after the other died of it.
+    """
+    if address is None:
+        yield None
+        return
+    try:
+        distributed: Any = import_module("distributed")
+    except ImportError as error:
+        raise Failed("--dask needs the package distributed: pip install distributed") from error
+    try:
+        client = distributed.Client(address)
+    except (OSError, ValueError) as error:
+        raise Failed(f"no Dask scheduler answers at {address}: {error}") from error
+    with client:
+        try:
+            yield client.get_executor()
+        except distributed.KilledWorker as error:
+            raise Failed(f"gave up: worker after worker of {address} died of the same work") from error
+        except CancelledError as error:
+            raise Failed(f"lost the Dask scheduler at {address}") from error
 
 
 @contextmanager

@@ -3,6 +3,8 @@
 import os
 import threading
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 import pytest
@@ -79,3 +81,18 @@ def test_one_thread_is_what_linear_algebra_has_inside_and_no_longer_after() -> N
     with one_thread():
         assert set(threads()) == {1}
     assert threads() == before
+
+
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_an_executor_works_on_no_more_than_so_many_at_a_time(jobs: int) -> None:
+    submitted: list[Future[int]] = []
+
+    class Counting(ThreadPoolExecutor):
+        def submit(self, *call: Any, **keywords: Any) -> Future[Any]:
+            assert sum(not future.done() for future in submitted) < jobs
+            submitted.append(super().submit(*call, **keywords))
+            return submitted[-1]
+
+    with Counting(8) as executor:
+        assert sorted(side_by_side(abs, range(9), jobs, executor)) == list(range(9))
+    assert len(submitted) == 9

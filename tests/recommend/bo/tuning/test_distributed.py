@@ -4,12 +4,10 @@ import json
 import os
 import signal
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
-import dask
 import pytest
-from distributed import Client, LocalCluster
+from distributed import Client
 
 from ingest.reading.datasets import Dataset, load_dataset
 from recommend.bo.tuning import Budget, Progress, Search, tune
@@ -20,23 +18,12 @@ QUICK = Search(flows=("decision_tree", "logistic_regression"), surrogate="gbqr",
 
 
 @pytest.fixture(scope="module")
-def client() -> Iterator[Client]:
-    """Two workers, which may start processes of their own, as trials do."""
-    with (
-        dask.config.set({"distributed.worker.daemon": False}),
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
-        Client(cluster) as client,
-    ):
-        yield client
-
-
-@pytest.fixture(scope="module")
 def dataset() -> Dataset:
     return load_dataset(numbers(200, seed=5))
 
 
 def test_workers_find_what_this_machine_finds(
-    client: Client, dataset: Dataset, small_world: Path, tmp_path: Path
+    dask_client: Client, dataset: Dataset, small_world: Path, tmp_path: Path
 ) -> None:
     world = Warehouse.open(small_world)
     here = tune(dataset, QUICK, Budget(trials=5), folder=tmp_path / "here", warehouse=world)
@@ -46,20 +33,20 @@ def test_workers_find_what_this_machine_finds(
         Budget(trials=5),
         folder=tmp_path / "there",
         warehouse=world,
-        executor=client.get_executor(),
+        executor=dask_client.get_executor(),
     )
     assert [entry.configuration for entry in there.entries] == [entry.configuration for entry in here.entries]
     assert [there.value(entry) for entry in there.entries] == [here.value(entry) for entry in here.entries]
 
 
 def test_a_trial_whose_worker_is_killed_is_run_again_and_nothing_is_lost(
-    client: Client, dataset: Dataset, small_world: Path, tmp_path: Path
+    dask_client: Client, dataset: Dataset, small_world: Path, tmp_path: Path
 ) -> None:
-    process_of = client.run(os.getpid)
+    process_of = dask_client.run(os.getpid)
     killed: list[str] = []
 
     def kill_a_busy_worker(progress: Progress) -> None:
-        busy = [worker for worker, tasks in client.processing().items() if tasks]
+        busy = [worker for worker, tasks in dask_client.processing().items() if tasks]
         if progress.done >= 4 and busy and not killed:
             killed.append(busy[0])
             os.kill(process_of[busy[0]], signal.SIGKILL)
@@ -71,7 +58,7 @@ def test_a_trial_whose_worker_is_killed_is_run_again_and_nothing_is_lost(
         folder=tmp_path,
         warehouse=Warehouse.open(small_world),
         jobs=2,
-        executor=client.get_executor(),
+        executor=dask_client.get_executor(),
         report=kill_a_busy_worker,
     )
     assert killed

@@ -1,0 +1,54 @@
+"""Experiments on Dask workers: the same runs as here, though a worker dies."""
+
+import os
+import signal
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from distributed import Client
+
+from ingest.reading.dataset_files import find_datasets
+from ingest.running.experiments import ExperimentProgress, run_experiments
+from ingest.running.plan import Plan, design_plan
+from warehouse.store import Warehouse
+
+RUNS = """
+    SELECT e.run, e.measure, e.value, r.outcome
+    FROM evaluations e JOIN runs r USING (run)
+    WHERE e.measure IN ('predictive_accuracy', 'area_under_roc_curve', 'average_cost', 'log_loss')
+    ORDER BY ALL
+"""
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> Plan:
+    """Twelve runs."""
+    for rows in (60, 90):
+        rng = np.random.default_rng(rows)
+        kind = np.arange(rows) % 2
+        frame = pd.DataFrame({"x": kind + rng.normal(0, 0.5, rows), "z": rng.normal(size=rows), "kind": kind})
+        frame.to_csv(tmp_path / f"rows-{rows}.csv", index=False)
+    return design_plan(find_datasets(tmp_path), ("decision_tree", "naive_bayes"), 2)
+
+
+def test_workers_make_the_runs_that_this_machine_makes_even_if_one_of_them_is_killed(
+    dask_client: Client, plan: Plan, tmp_path: Path
+) -> None:
+    process_of = dask_client.run(os.getpid)
+    killed: list[str] = []
+
+    def kill_a_busy_worker(progress: ExperimentProgress) -> None:
+        busy = [worker for worker, tasks in dask_client.processing().items() if tasks]
+        if progress.done >= 3 and busy and not killed:
+            killed.append(busy[0])
+            os.kill(process_of[busy[0]], signal.SIGKILL)
+
+    here, there = (Warehouse.create(tmp_path / place) for place in ("here", "there"))
+    executor = dask_client.get_executor()
+    counts = run_experiments(there, plan, jobs=2, executor=executor, report=kill_a_busy_worker)
+    assert killed
+    assert counts["success"] == 12
+    assert run_experiments(here, plan) == counts
+    pd.testing.assert_frame_equal(there.sql(RUNS), here.sql(RUNS))
