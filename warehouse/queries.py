@@ -328,7 +328,8 @@ def _resolve_flow(ask: Ask, flow: str | None) -> tuple[str | None, list[str] | N
     of_algorithm = [row["flow"] for row in known if row["algorithm"] == flow]
     if of_algorithm:
         return flow, of_algorithm
-    names = sorted(flows | {row["algorithm"] for row in known if row["algorithm"]})
+    algorithms = {row["algorithm"] for row in known if row["algorithm"]}
+    names = sorted(algorithms | (flows - {f"headstart:{algorithm}" for algorithm in algorithms}))
     raise UnknownName(f"unknown flow {flow!r}; the warehouse has: {', '.join(names) or 'none'}")
 
 

@@ -15,7 +15,7 @@ PARTS: Mapping[str, Callable[..., str]] = {
     "api": api.public_names,
     "command": commands.command,
     "environment": commands.exit_codes,
-    "seeds": files.seeds,
+    "schema": files.schema,
     "fields": files.fields,
     "docstring": files.docstring,
     "tables": registries.tables,

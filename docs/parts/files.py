@@ -13,13 +13,11 @@ from typing import Any
 import recommend
 from docs.parts.markdown import code, codes, fields_of, plain, table, text_of, value
 
-SEEDS = Path(recommend.__file__).with_name("seeds.schema.json")
 
-
-def seeds() -> str:
-    """Every key of a seeds file, as its schema has it."""
-    schema = json.loads(SEEDS.read_text(encoding="utf-8"))
-    return table(["key", "type", "meaning"], keys_of(schema))
+def schema(name: str) -> str:
+    """Every key of a document, as `recommend/NAME.schema.json` has it."""
+    text = Path(recommend.__file__).with_name(f"{name}.schema.json").read_text(encoding="utf-8")
+    return table(["key", "type", "meaning"], keys_of(json.loads(text)))
 
 
 def keys_of(schema: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, str, str]]:

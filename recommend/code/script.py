@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import inspect
 import textwrap
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -146,8 +147,9 @@ def _head(
     origin: Origin,
 ) -> str:
     flows = [get_flow(one.algorithm) for one in configurations]
-    titles = [flow.title for flow in flows]
-    what = titles[0] if len(titles) == 1 else f"The average of {', '.join(titles[:-1])} and {titles[-1]}"
+    members = Counter(flow.title for flow in flows)
+    listed = ", ".join(f"{number} of {title}" for title, number in members.items())
+    what = flows[0].title if len(flows) == 1 else f"The average of {len(flows)} configurations ({listed})"
     target = plain(str(dataset.target.name))
     file = plain(Path(dataset.source).name) or plain(dataset.name)
     packages = ["pandas", "scikit-learn", *_libraries(flow.name for flow in flows)]
@@ -182,7 +184,8 @@ def _libraries(flows: Iterable[str]) -> list[str]:
 
 
 def _wrapped(text: str) -> str:
-    return textwrap.fill(text, WIDTH, break_long_words=False, break_on_hyphens=False)
+    width = WIDTH - len('"""')  # of the docstring that the first line of the head stands behind
+    return textwrap.fill(text, width, break_long_words=False, break_on_hyphens=False)
 
 
 def _names(source: str) -> set[str]:

@@ -13,25 +13,16 @@ from recommend.bo.tuning.scores import value_of
 from recommend.bo.tuning.specification import Search
 from warehouse.support import console
 
+SCHEMA = "headstart-search/1"
+"""Name and version of the document's format."""
+
 
 def document(tuned: Tuned) -> dict[str, Any]:
-    """The outcome as JSON values.
-
-    dataset      its name, content_hash, and rows: those that were tuned on, and those held out
-    search       the settings of the search
-    measure      what it was to be good at
-    best         number of the best trial; null where none succeeded
-    trials       of each: number, flow, algorithm, hyperparameters, origin (start, anchor, random or model),
-                 share of the training rows where some trial was on fewer, outcome, message, seconds, value
-                 of the measure, again (its value on other folds) and held_out; null where there is none
-    incumbents   numbers of the trials that were better than all before them
-    ensemble     weights of its trials, and its value on the rows held out
-    history      folder of the trials
-    interrupted  whether the search was ended before its time
-    """
+    """The outcome as the JSON document that `recommend/search.schema.json` describes."""
     measure = tuned.search.measure
     shared = any(entry.share < ALL_ROWS for entry in tuned.entries)
     return {
+        "schema": SCHEMA,
         "dataset": {
             "name": tuned.dataset.name,
             "content_hash": tuned.dataset.content_hash,

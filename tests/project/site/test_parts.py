@@ -109,9 +109,11 @@ def test_every_column_of_the_warehouse_is_there_with_its_meaning() -> None:
         assert missing(table.schema.names, "reference/tables.md") == []
 
 
-def test_every_key_of_a_seeds_file_has_a_meaning() -> None:
-    rows = [line.split(" | ") for line in page("reference/seeds.md").splitlines() if line.startswith("| `")]
-    assert len(rows) > 100
+@pytest.mark.parametrize(("name", "keys"), [("seeds", 100), ("search-json", 40)])
+def test_every_key_of_a_document_has_a_meaning(name: str, keys: int) -> None:
+    shown = page(f"reference/{name}.md").splitlines()
+    rows = [line.split(" | ") for line in shown if line.startswith("| `")]
+    assert len(rows) > keys
     assert [row[0] for row in rows if not row[2].strip(" |")] == []
 
 

@@ -98,7 +98,7 @@ def test_the_head_names_the_members_and_functions_are_numbered(written: tuple[Pa
     code = (written[0] / "of one flow twice.py").read_text(encoding="utf-8")
     tree = ast.parse(code)
     head = ast.get_docstring(tree) or ""
-    assert head.startswith("The average of LightGBM, LightGBM and Gaussian naive Bayes, to predict 'class'")
+    assert head.startswith("The average of 3 configurations (2 of LightGBM, 1 of Gaussian naive Bayes), to\n")
     assert "Needs pandas, scikit-learn and lightgbm; nothing else." in head
     functions = [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
     assert [name for name in functions if name.startswith("fit")] == [

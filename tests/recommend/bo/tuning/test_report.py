@@ -5,8 +5,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 
+import recommend
 from ingest.flows import get_flow
 from ingest.reading.datasets import Dataset
 from ingest.running.limits import Outcome, Trial
@@ -57,6 +59,13 @@ def after_finals(tuned: Tuned) -> Tuned:
     """The trial that seemed best is worse than the other on other folds; both make an ensemble."""
     finals = Finals(again={1: 0.8, 3: 0.5}, weights={1: 0.25, 3: 0.75})
     return replace(tuned, best=tuned.entries[1], finals=finals, ensemble_held_out=0.6875)
+
+
+def test_the_document_is_as_its_schema_says(tuned: Tuned) -> None:
+    schema = json.loads(Path(recommend.__file__).with_name("search.schema.json").read_text(encoding="utf-8"))
+    running = replace(tuned, entries=[entry(0, None)], incumbents=[], best=None, held_out={})
+    for one in (tuned, after_finals(tuned), running):
+        jsonschema.validate(json.loads(json.dumps(document(one), allow_nan=False)), schema)
 
 
 def test_the_document_is_json_with_every_trial(tuned: Tuned) -> None:
