@@ -4,13 +4,12 @@ Base models learn from 20 random points of each other task; a search begins with
 the thesis the functions are costs, and regret is over their range.
 """
 
-from collections.abc import Callable
-
 import numpy as np
 import pandas as pd
 import pytest
 
 from recommend.bo.simulation.runner import SimulationPlan, simulate
+from tests.synthetic_functions import Cost, alike, unlike
 from tests.tables import runs_of_flow
 from warehouse.queries import RunTable
 
@@ -18,25 +17,7 @@ POINTS, KNOWN, TASKS = 201, 20, 6
 ENSEMBLES = ("rgpe", "rlgp", "blend")
 
 
-def alike(x: np.ndarray, k: int) -> np.ndarray:
-    """Equation 20 with rho = k pi / 12."""
-    return x * np.sin(x + np.pi + k * np.pi / 12 + x / 10)
-
-
-def unlike(x: np.ndarray, k: int) -> np.ndarray:
-    """Equation 21, for x of 0 and more."""
-    u = 16 / 15 * x - 1
-    return [
-        (1 - x) * (np.sin(x + 5) + 0.1) / 10 + 4,
-        x * np.sin(x + np.pi + k + x / 10),
-        np.sqrt(x) * np.sin(x + k - 1) + k - 1,
-        0.6 + np.sin(u) + np.sin(u) ** 2 + np.sin(4 * u) / 50 + k - 1,
-        x**2 / 4000 - np.cos(x / 3) + k,
-        (1 - x) / 10 * (np.sin(x + 4) + 0.1) + k - 1,
-    ][k]
-
-
-def tasks_of(cost: Callable[[np.ndarray, int], np.ndarray], lowest: float) -> RunTable:
+def tasks_of(cost: Cost, lowest: float) -> RunTable:
     """All points of task 0, and some of the others, by their values."""
     x = np.linspace(lowest, 10, POINTS)
     random = np.random.default_rng(0)
@@ -52,7 +33,7 @@ def tasks_of(cost: Callable[[np.ndarray, int], np.ndarray], lowest: float) -> Ru
     return runs_of_flow(runs, pd.DataFrame({"x": x}, index=pd.Index([f"x{n}" for n in range(POINTS)])))
 
 
-def regrets(cost: Callable[[np.ndarray, int], np.ndarray], lowest: float, trials: int) -> dict[str, float]:
+def regrets(cost: Cost, lowest: float, trials: int) -> dict[str, float]:
     """Mean regret of each method on task 0 after so many trials."""
     sizes = {"NumberOfInstances": 100.0, "NumberOfFeatures": 1.0}
     metafeatures = pd.DataFrame(sizes, index=[f"task {k}" for k in range(TASKS)])
