@@ -4,7 +4,7 @@
 
 Each case of equation 21 stands for an algorithm with one hyperparameter, and each k for a dataset. Five
 datasets are known by 20 random configurations of each algorithm; on the sixth, k = 0, algorithm and
-configuration are sought together in 20 trials. Her framework asks the algorithms in turn (`round-robin`), each
+configuration are sought together in 20 trials. Her framework asks algorithms in turn (`round-robin`), each
 with an ensemble or a Gaussian process of its own. Methods without a start begin with the same three random
 configurations.
 
