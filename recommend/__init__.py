@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from ingest.reading.datasets import load_dataset
     from recommend.bo.tuning import Budget, Search, tune
     from recommend.classifier import HeadstartClassifier
-    from recommend.ranking import Recommendation, recommend
+    from recommend.ranking import recommend
+    from recommend.recommendation import Recommendation
     from recommend.seeds import build_pipeline, read_seeds, write_seeds
 
 __all__ = [
@@ -40,7 +41,7 @@ __getattr__ = exported(
     {
         "Budget": "recommend.bo.tuning",
         "HeadstartClassifier": "recommend.classifier",
-        "Recommendation": "recommend.ranking",
+        "Recommendation": "recommend.recommendation",
         "Search": "recommend.bo.tuning",
         "build_pipeline": "recommend.seeds",
         "load_dataset": "ingest.reading.datasets",

@@ -31,10 +31,12 @@ from ingest.running.cross_validation import MEASURES, TIMES, class_codes
 from ingest.running.limits import start_server, wait_for_server
 from recommend.bo.tuning.ensembles import averaged, select_ensemble
 from recommend.code.fitting import CALIBRATION
+from recommend.context import RankingContext, ranking_context
 from recommend.cost import fit_seconds
 from recommend.racing import Race, can_be_raced, race, seconds_on_all_rows
 from recommend.racing import record as record_race
-from recommend.ranking import RankingContext, Recommendation, ranking_context, recommended
+from recommend.ranking import recommended
+from recommend.recommendation import Recommendation
 from recommend.usual_measure import usual_measure
 from warehouse.configurations.configuration import Configuration
 from warehouse.measures import canonical_measure

@@ -19,8 +19,8 @@ from recommend.options import (
     named_dataset,
 )
 from recommend.printing import in_words
-from recommend.ranking import Recommendation
 from recommend.ranking import recommend as rank
+from recommend.recommendation import Recommendation
 from warehouse.options import WarehouseOption
 from warehouse.store import Warehouse
 from warehouse.support import console

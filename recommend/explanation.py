@@ -20,7 +20,7 @@ from warehouse.configurations.table import ConfigurationTable
 from warehouse.support.console import short
 
 if TYPE_CHECKING:
-    from recommend.ranking import RankedConfiguration, Recommendation
+    from recommend.recommendation import RankedConfiguration, Recommendation
 
 NAMED_DATASETS = 5
 NAMED_TRAITS = 3

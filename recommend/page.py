@@ -13,7 +13,7 @@ from recommend.explanation import flow_title
 from recommend.html.axes import Axis
 from recommend.html.rendering import render
 from recommend.printing import why
-from recommend.ranking import RankedConfiguration, Recommendation
+from recommend.recommendation import RankedConfiguration, Recommendation
 from warehouse.measures import larger_is_better
 from warehouse.store import Warehouse
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ingest.reading.roles import roles_in_words
 from recommend.evidence import Place
 from recommend.expectations import REFERENCE
-from recommend.ranking import RankedConfiguration, Recommendation
+from recommend.recommendation import RankedConfiguration, Recommendation
 from recommend.usual_measure import remark
 from warehouse.store import STARTER
 from warehouse.support import console

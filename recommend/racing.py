@@ -27,9 +27,9 @@ from ingest.running.pool import Member
 from ingest.running.resampling import Split, tested_rows
 from ingest.running.rows import Run, write_runs
 from metalearners.encoding.scores import oriented
+from recommend.context import RankingContext
 from recommend.cost import fit_seconds, worthwhile
 from recommend.own_trials import COLUMNS, OwnTrials, own_trials
-from recommend.ranking import RankingContext
 from warehouse.configurations.configuration import Configuration
 from warehouse.configurations.parameters import Value
 from warehouse.store import Warehouse

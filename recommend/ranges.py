@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from ConfigSpace import ConfigurationSpace
     from optuna.distributions import BaseDistribution
 
-    from recommend.ranking import Recommendation
+    from recommend.recommendation import Recommendation
 
 SCHEMA = "headstart-ranges/1"
 """Name and version of the format of a file of ranges; `ranges.schema.json` describes it."""

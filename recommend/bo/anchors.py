@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 
 from recommend.bo.candidates import Candidate, SpaceCandidates
+from recommend.context import RankingContext
 from recommend.expectations import REFERENCE
-from recommend.ranking import RankingContext
 from warehouse.configurations.configuration import Configuration
 
 _STREAM = 2**31

@@ -38,7 +38,8 @@ from recommend.bo.scoring import Scorer
 from recommend.bo.surrogates import DEFAULT_SURROGATE, LEARNERS_OF, Ingredients, Surrogate, new_surrogate
 from recommend.domains import optuna_domain
 from recommend.export import configurations_of, named, optuna_distributions
-from recommend.ranking import Recommendation, recommend
+from recommend.ranking import recommend
+from recommend.recommendation import Recommendation
 from recommend.space import Space, with_shares
 from warehouse.configurations.configuration import Configuration
 from warehouse.configurations.searched_flow import SearchedFlow

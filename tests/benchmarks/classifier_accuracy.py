@@ -39,7 +39,7 @@ from metalearners import DEFAULT_LEARNER
 from metalearners.judging.folds import families_of, half_of
 from metalearners.model_store import trained_model
 from recommend.classifier import HeadstartClassifier
-from recommend.ranking import RankingContext, ranking_context
+from recommend.context import RankingContext, ranking_context
 from tests.benchmarks.what_wins import markdown
 from warehouse.measures import ACCURACY
 from warehouse.store import STARTER, Warehouse

@@ -46,9 +46,11 @@ from ingest.running.plan import Plan, SplitRule, Tier
 from ingest.running.resampling import Split
 from metalearners.encoding.scores import oriented
 from metalearners.judging.folds import families_of
+from recommend.context import ranking_context
 from recommend.expectations import REFERENCE
 from recommend.printing import in_words
-from recommend.ranking import Recommendation, ranking_context, recommended
+from recommend.ranking import recommended
+from recommend.recommendation import Recommendation
 from recommend.usual_measure import usual_measure
 from tests.benchmarks.flaml_zero_shot import PLAN
 from tests.benchmarks.promises import PROBABILITIES, ROWS

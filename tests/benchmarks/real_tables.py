@@ -47,8 +47,8 @@ from ingest.running.limits import run_limited
 from ingest.running.plan import read_pool
 from ingest.running.resampling import hold_out, stratified_sample
 from metalearners import DEFAULT_LEARNER
+from recommend.context import ranking_context
 from recommend.racing import race
-from recommend.ranking import ranking_context
 from tests.benchmarks.flaml_zero_shot import MATCHING, PLAN
 from tests.benchmarks.real_fits import SHARES, Candidate, both_values
 from tests.benchmarks.what_wins import markdown

@@ -32,8 +32,9 @@ from ingest.running.cross_validation import class_codes
 from ingest.running.limits import Outcome, Trial, run_limited
 from recommend import HeadstartClassifier, racing
 from recommend.classifier import ensemble_weights, wanted_configurations
+from recommend.context import RankingContext, ranking_context
 from recommend.racing import Entrant, Heat, Race, race
-from recommend.ranking import RankingContext, ranking_context, recommended
+from recommend.ranking import recommended
 from tests.recommend.code.scripts import run_scripts
 from tests.recommend.conftest import numbers
 from warehouse.configurations.configuration import Configuration

@@ -6,7 +6,8 @@ import pandas as pd
 import pytest
 
 from ingest.reading.datasets import load_dataset
-from recommend.ranking import Recommendation, recommend
+from recommend.ranking import recommend
+from recommend.recommendation import Recommendation
 from tests.recommend.conftest import numbers
 from warehouse.store import STARTER, Warehouse
 

@@ -12,9 +12,11 @@ from hypothesis import strategies as st
 
 from ingest.reading.datasets import load_dataset
 from metalearners.learners.contributions import shapley_values
+from recommend.context import ranking_context
 from recommend.evidence import evidence_for
 from recommend.explanation import sentences
-from recommend.ranking import Recommendation, ranking_context, recommend
+from recommend.ranking import recommend
+from recommend.recommendation import Recommendation
 from recommend.traits import shown, title, without_target
 from tests.recommend.conftest import numbers
 from warehouse.store import STARTER, Warehouse

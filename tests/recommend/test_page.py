@@ -10,7 +10,7 @@ from ingest.reading.datasets import load_dataset
 from recommend import recommend
 from recommend.expectations import Expectation
 from recommend.page import columns_of, intervals_of, map_of, recommendation_page
-from recommend.ranking import Recommendation
+from recommend.recommendation import Recommendation
 from tests.recommend.conftest import numbers
 from tests.recommend.html.pages import HOSTILE, Page, assert_is_harmless
 from warehouse.store import Warehouse

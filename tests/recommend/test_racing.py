@@ -13,9 +13,9 @@ from ingest.reading.datasets import Dataset, load_dataset
 from ingest.running.experiments import planned_runs
 from ingest.running.limits import Outcome, Trial
 from recommend import racing
+from recommend.context import ranking_context
 from recommend.cost import FitSeconds
 from recommend.racing import Race, race, record
-from recommend.ranking import ranking_context
 from recommend.ranking import recommend as rank
 from tests.recommend.conftest import numbers
 from warehouse.store import Warehouse

@@ -18,7 +18,7 @@ from metalearners import DEFAULT_LEARNER, model_store, new_learner
 from metalearners.encoding.training_data import without_datasets
 from metalearners.model_store import trained_model
 from recommend import own_trials
-from recommend.ranking import ranking_context
+from recommend.context import ranking_context
 from recommend.ranking import recommend as rank
 from recommend.seeds import build_pipeline
 from tests.recommend.code.scripts import run_scripts

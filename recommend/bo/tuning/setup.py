@@ -26,7 +26,7 @@ from recommend.bo.tuning.history import TrialHistory
 from recommend.bo.tuning.scores import score_of
 from recommend.bo.tuning.specification import Search
 from recommend.bo.warmstart import FROM_FILE, NO_START, first_choices, get_start
-from recommend.ranking import RankingContext, ranking_context
+from recommend.context import RankingContext, ranking_context
 from recommend.space import Space
 from warehouse.configurations.configuration import Configuration
 from warehouse.store import Warehouse
