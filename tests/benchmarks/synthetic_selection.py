@@ -4,8 +4,8 @@
 
 Each case of equation 21 stands for an algorithm with one hyperparameter, and each k for a dataset. Five
 datasets are known by 20 random configurations of each algorithm; on the sixth, k = 0, algorithm and
-configuration are sought together in 20 trials. Her framework asks algorithms in turn (`round-robin`), each
-with an ensemble or a Gaussian process of its own. Methods without a start begin with the same three random
+configuration are sought together in 20 trials for each algorithm. Her framework asks the algorithms in turn
+(`round-robin`), each with an ensemble or a Gaussian process of its own, which begins with three random
 configurations.
 
 Finished searches are kept in the results file. What is printed: mean regret (equation 19, over the range of
@@ -42,7 +42,10 @@ METHODS = (
     "blend+top",
     "random",
 )
-TRIALS, AFTER = 20, (1, 3, 5, 10, 20)
+EACH = 20
+"""Trials of each algorithm, where they are asked in turn."""
+TRIALS = EACH * len(FUNCTIONS)
+AFTER = tuple(each * len(FUNCTIONS) for each in (1, 3, 5, 10, EACH))
 POINTS, KNOWN, DATASETS = 201, 20, 6
 TARGET = "k=0"
 
