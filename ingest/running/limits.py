@@ -32,6 +32,10 @@ from warehouse.support.errors import one_line
 MEBIBYTE = 2**20  # bytes, by definition
 
 _BETWEEN_LOOKS = 1.0  # seconds; a look at all processes of a machine takes some milliseconds
+_GRACE = 0.5
+"""Seconds in which an owner ends, if it is ended together with the processes of its trials."""
+_TO_ALL = {signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP}
+"""Signals by which a cluster or a terminal ends all processes of a job."""
 
 _starting = threading.Lock()
 
@@ -72,7 +76,7 @@ class Processes:
 
     def __init__(self) -> None:
         self._running: set[ProcessTree] = set()
-        self._ended = False
+        self._ended = threading.Event()
         self._lock = threading.Lock()
 
     def __enter__(self) -> Self:
@@ -84,12 +88,16 @@ class Processes:
     @property
     def ended(self) -> bool:
         """Whether the owner wants no trial any more."""
-        return self._ended
+        return self._ended.is_set()
+
+    def end_within(self, seconds: float) -> bool:
+        """Whether the owner wants no trial any more before these seconds are over, for which it waits."""
+        return self._ended.wait(seconds)
 
     def end(self) -> None:
         """End the trials that run now, and each that is begun from now on; their calls return at once."""
         with self._lock:
-            self._ended = True
+            self._ended.set()
             running = tuple(self._running)
         for tree in running:
             tree.kill()
@@ -99,7 +107,7 @@ class Processes:
         """Count these processes as one of them until the block ends, and kill them then."""
         with self._lock:
             self._running.add(tree)
-            if self._ended:
+            if self.ended:
                 tree.kill()
         try:
             yield
@@ -140,19 +148,23 @@ def run_limited(
     with _without_main():
         process.start()
     sender.close()
-    processes = processes or Processes()
+    owner = processes or Processes()
     try:
         tree = ProcessTree(process.pid)
-        with processes.holding(tree):
+        with owner.holding(tree):
             exceeded = _watch(receiver, seconds, tree, memory)
+            if owner.ended:
+                raise CancelledError
             if exceeded is not None:
                 return Trial(exceeded[0], None, exceeded[1], time.perf_counter() - start)
             try:
                 outcome, result, message = receiver.recv()
             except EOFError:
-                if processes.ended:
-                    raise CancelledError from None
                 process.join(5)
+                was_killed = process.exitcode is not None and -process.exitcode in _TO_ALL
+                # Where the owner is being ended, too, that says nothing of memory.
+                if owner.ended or (processes is not None and was_killed and processes.end_within(_GRACE)):
+                    raise CancelledError from None
                 outcome, result, message = _death(process.exitcode, cpu_seconds)
             return Trial(outcome, result, message, time.perf_counter() - start)
     finally:

@@ -38,10 +38,16 @@ class Journal:
         except OSError as error:
             raise Failed(f"{self.path} can't be written: {error.strerror or error}") from error
 
-    def records(self) -> Iterator[dict[str, Any]]:
-        """All records, oldest first, but for one that a kill has cut off."""
+    def records(self, start: int = 0) -> Iterator[dict[str, Any]]:
+        """All records, oldest first, but for one that a kill has cut off.
+
+        Args:
+            start: bytes to pass over, which is what `size` was when those before were read.
+        """
         try:
-            lines = self.path.read_bytes().splitlines()
+            with self.path.open("rb") as file:
+                file.seek(start)
+                lines = file.read().splitlines()
         except FileNotFoundError:
             return
         for line in lines:
@@ -51,6 +57,10 @@ class Journal:
                 continue
             if isinstance(record, dict):
                 yield record
+
+    def size(self) -> int:
+        """Bytes so far."""
+        return self.path.stat().st_size if self.path.exists() else 0
 
     def keep(self, wanted: Callable[[dict[str, Any]], bool]) -> None:
         """Forget all records but those that are wanted.

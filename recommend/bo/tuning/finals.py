@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import json
 import logging
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import partial
 
 import numpy as np
 
@@ -34,6 +34,9 @@ from warehouse.configurations.configuration import Configuration
 from warehouse.support.arrays import Floats, Positions
 
 logger = logging.getLogger(__name__)
+
+LOOKS = 1.0
+"""Seconds from one look at what other workers have done to the next."""
 
 _STEPS: Mapping[Where, str] = {
     "again": "trying the leaders again on other folds",
@@ -138,46 +141,76 @@ def judge_trials(
         where: what the splits are to the search.
         history: keeps what comes of it, and has what was kept; None = nothing is.
         left: seconds that are left; those for which there are too few are not among what is returned.
+
+    What other workers on the same history are at is waited for, and what they have left undone is done here.
     """
-    judged = {}
-    for entry in entries:
-        kept = None if history is None else history.judged(where, entry.number)
-        if kept is not None:
-            judged[entry.number] = _judged(*kept, search.measure)
-    missing = [entry for entry in entries if entry.number not in judged]
-    if missing:
-        logger.info("%s: %d configurations", _STEPS[where], len(missing))
-    configurations = [entry.configuration for entry in missing]
-    for entry, trial in zip(
-        missing, _trials(configurations, dataset, splits, search, jobs, left), strict=True
-    ):
-        if trial is not None:
-            trial, probabilities = taken_apart(trial)
-            if probabilities is not None:
-                probabilities = probabilities.astype(np.float32)
-            if history is not None:
-                history.keep_judged(where, entry.number, trial, probabilities)
-            judged[entry.number] = _judged(trial, probabilities, search.measure)
-    return judged
+    judged: dict[int, Judged | None] = {}
+    attempted: set[int] = set()  # by this worker, whether there was time for them or not
+    waits = False
+    while True:
+        for entry in entries:
+            kept = None if history is None else history.judged(where, entry.number)
+            if kept is not None:
+                judged[entry.number] = _judged(*kept, search.measure)
+        missing = [entry for entry in entries if entry.number not in judged]
+        elsewhere = {
+            entry.number
+            for entry in missing
+            if history is not None and history.is_judged_elsewhere(where, entry.number)
+        }
+        free = [entry for entry in missing if entry.number not in elsewhere | attempted]
+        if free:
+            logger.info("%s: %d configurations", _STEPS[where], len(free))
+            for number, trial in _evaluated(where, free, dataset, splits, search, jobs, history, left):
+                attempted.add(number)
+                if trial is not None:
+                    judged[number] = _kept(where, number, trial, search.measure, history)
+        elif history is not None and elsewhere and left() > 0:
+            if not waits:
+                logger.info("%s: other workers are at it", _STEPS[where])
+                waits = True
+            time.sleep(LOOKS)
+            history.catch_up()
+        else:
+            return judged
 
 
-def _trials(
-    configurations: Sequence[Configuration],
+def _kept(
+    where: Where, number: int, trial: Trial, measure: str, history: TrialHistory | None
+) -> Judged | None:
+    """Keep what came of a configuration."""
+    trial, probabilities = taken_apart(trial)
+    if probabilities is not None:
+        probabilities = probabilities.astype(np.float32)
+    if history is not None:
+        history.keep_judged(where, number, trial, probabilities)
+    return _judged(trial, probabilities, measure)
+
+
+def _evaluated(
+    where: Where,
+    entries: Sequence[Entry],
     dataset: Dataset,
     splits: Sequence[Split],
     search: Search,
     jobs: int,
+    history: TrialHistory | None,
     left: Callable[[], float],
-) -> Iterator[Trial | None]:
-    """What each fit and test came to, in order; None where the time was up."""
+) -> Iterator[tuple[int, Trial | None]]:
+    """Numbers of the trials that no other worker is at, and what came of them; None: the time was up."""
+
+    def evaluate(entry: Entry) -> tuple[bool, Trial | None]:
+        if history is not None and not history.judge(where, entry.number):
+            return False, None
+        return True, _fitted_and_tested(entry.configuration, dataset, splits, search, processes, left)
+
     with (
         ThreadPoolExecutor(jobs) as pool,
         Processes() as processes,
     ):  # which end first, so that no thread waits
-        work = partial(
-            _fitted_and_tested, dataset=dataset, splits=splits, search=search, processes=processes, left=left
-        )
-        yield from pool.map(work, configurations)
+        for entry, (is_ours, trial) in zip(entries, pool.map(evaluate, entries), strict=True):
+            if is_ours:
+                yield entry.number, trial
 
 
 def ensemble_value(
@@ -195,7 +228,6 @@ def ensemble_value(
 
 def _fitted_and_tested(
     configuration: Configuration,
-    *,
     dataset: Dataset,
     splits: Sequence[Split],
     search: Search,

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import logging
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
@@ -13,15 +15,16 @@ import numpy as np
 from ingest.reading.datasets import Dataset
 from ingest.running.cross_validation import evaluate_with_probabilities
 from ingest.running.limits import MEBIBYTE, Outcome, Processes, Trial, run_limited
-from recommend.bo.candidates import SpaceCandidates
-from recommend.bo.optimizer import ALL_ROWS, AskTell, Proposal
+from recommend.bo.optimizer import ALL_ROWS
 from recommend.bo.tuning.deadline import Deadline
 from recommend.bo.tuning.ensembles import voting_rows
 from recommend.bo.tuning.history import Entry, TrialHistory
+from recommend.bo.tuning.proposals import Proposals
 from recommend.bo.tuning.result import incumbents
 from recommend.bo.tuning.scores import taken_apart, value_of
-from recommend.bo.tuning.setup import splits_of, tell
+from recommend.bo.tuning.setup import splits_of
 from recommend.bo.tuning.specification import Budget, Search
+from recommend.bo.tuning.workers import described
 from warehouse.configurations.configuration import Configuration
 from warehouse.support.interrupts import noted_interrupts
 
@@ -29,6 +32,10 @@ Submit = Callable[..., Future[Trial]]
 """Begins a trial; the arguments are those of `run_trial`."""
 NOTICED = 0.2
 """Seconds after which the search notices that it is to end, while trials run."""
+LOOKS = 1.0
+"""Seconds from one look for trials of other workers to the next, while there is nothing to begin."""
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -63,8 +70,7 @@ def trials(executor: Executor | None, jobs: int) -> Iterator[Submit]:
 class Loop:
     """Asks, runs and tells until the budget is used up."""
 
-    optimizer: AskTell
-    candidates: SpaceCandidates
+    proposals: Proposals
     history: TrialHistory
     part: Dataset
     search: Search
@@ -74,52 +80,81 @@ class Loop:
     deadline: Deadline
     reserve: Callable[[Sequence[Entry]], float] = lambda _: 0.0
     """Seconds to keep for what comes after these trials."""
+    _reported: int = field(default=0, init=False)
+    """Trials that had ended at the last report."""
+    _awaited: list[Entry] = field(default_factory=list, init=False)
 
-    def run(self, begun: list[Proposal], jobs: int) -> bool:
-        """Whether the user interrupted it."""
-        waiting: dict[Future[Trial], Proposal] = {}
+    def run(self, jobs: int) -> bool:
+        """Whether the user interrupted it, which says nothing of the trials that ran."""
+        running: dict[Future[Trial], int] = {}
+        self._reported = len(self._with_outcome())
         with noted_interrupts() as interrupts, suppress(KeyboardInterrupt):
+            look = -np.inf
             while not interrupts.noted:
-                while len(waiting) < jobs and (proposal := self._next(begun)) is not None:
-                    waiting[self._submitted(proposal)] = proposal
-                if not waiting:
-                    return False
-                done = wait(waiting, timeout=NOTICED, return_when=FIRST_COMPLETED).done
-                for future in sorted(done, key=lambda future: waiting[future].number):
-                    self._ended(waiting.pop(future).number, future.result())
-        for future in waiting:
+                if len(running) < jobs and time.monotonic() >= look:
+                    while len(running) < jobs and (entry := self._next()) is not None:
+                        running[self._submitted(entry)] = entry.number
+                    self._report()
+                    if not running and not self._awaits_others():
+                        return False
+                    look = time.monotonic() + LOOKS
+                if not running:
+                    time.sleep(NOTICED)
+                    continue
+                done = wait(running, timeout=NOTICED, return_when=FIRST_COMPLETED).done
+                for future in sorted(done, key=lambda future: running[future]):
+                    trial = future.result()
+                    if trial.outcome is Outcome.success or not interrupts.noted:  # else it was ended with us
+                        self._ended(running.pop(future), trial)
+                        look = -np.inf
+        for future, number in running.items():
             future.cancel()
+            self.history.stop(number, "interrupted")
         return True
 
-    def _next(self, begun: list[Proposal]) -> Proposal | None:
+    def _next(self) -> Entry | None:
         """What to run next; None where the budget is used up or nothing is left."""
-        if begun:
-            return begun.pop(0) if self._seconds_left() > 0 else None
-        full = self.budget.trials is not None and len(self.history.entries) >= self.budget.trials
-        if full or self._seconds_left() <= 0:
+        if self._seconds_left() <= 0:
             return None
-        proposal = self.optimizer.ask()
-        if proposal is not None:
-            configuration = self.candidates.configuration_of(proposal.candidate)
-            self.history.begin(Entry(proposal.number, configuration, proposal.origin, share=proposal.share))
-        return proposal
+        with self.history.turn():
+            left = self.history.take()
+            if left is not None:
+                return left
+            full = self.budget.trials is not None and len(self.history.entries) >= self.budget.trials
+            return None if full else self.proposals.next()
 
-    def _submitted(self, proposal: Proposal) -> Future[Trial]:
-        configuration = self.history.entries[proposal.number].configuration
+    def _awaits_others(self) -> bool:
+        """Whether trials of the budget are under way that others run, and there is time to wait for them."""
+        others = [
+            entry for entry in self.history.entries[: self.budget.trials] if self.history.is_elsewhere(entry)
+        ]
+        if not others or self._seconds_left() <= 0:
+            return False
+        if others != self._awaited:
+            running = (f"trial {entry.number} ({described(entry.worker or '')})" for entry in others)
+            logger.info("waiting for %s", ", ".join(running))
+            self._awaited = others
+        return True
+
+    def _submitted(self, entry: Entry) -> Future[Trial]:
         limit = min(self.search.trial_seconds, self._seconds_left())
-        return self.submit(configuration, self.part, self.search, limit, proposal.share)
+        return self.submit(entry.configuration, self.part, self.search, limit, entry.share)
 
     def _ended(self, number: int, trial: Trial) -> None:
         cut_off = trial.outcome is Outcome.timeout and trial.seconds < self.search.trial_seconds
         if cut_off:  # by the end of the budget, which says nothing about the configuration
+            self.history.stop(number, "time")
             return
         trial, probabilities = taken_apart(trial)
         self.history.end(number, trial, probabilities)
-        tell(self.optimizer, number, trial, self.search.measure)
         self._report()
 
     def _report(self) -> None:
-        ended = [entry for entry in self.history.entries if entry.trial is not None]
+        """Tell where the search stands, if trials have ended since the last time."""
+        ended = self._with_outcome()
+        if len(ended) == self._reported:
+            return
+        self._reported = len(ended)
         best = incumbents(ended, self.search.measure)[-1:]
         self.report(
             Progress(
@@ -131,6 +166,9 @@ class Loop:
                 best_flow=best[0].configuration.algorithm if best else None,
             )
         )
+
+    def _with_outcome(self) -> list[Entry]:
+        return [entry for entry in self.history.entries if entry.trial is not None]
 
     def _seconds_left(self) -> float:
         kept = self.deadline.share(self.reserve(self.history.entries))

@@ -11,6 +11,7 @@ from recommend.bo.tuning.loop import Progress
 from recommend.bo.tuning.result import Tuned
 from recommend.bo.tuning.scores import value_of
 from recommend.bo.tuning.specification import Search
+from recommend.bo.tuning.workers import described
 from warehouse.support import console
 
 SCHEMA = "headstart-search/1"
@@ -57,6 +58,8 @@ def document(tuned: Tuned) -> dict[str, Any]:
         },
         "history": str(tuned.folder),
         "interrupted": tuned.interrupted,
+        "unfinished": {str(number): why for number, why in tuned.unfinished.items()},
+        "workers": dict(tuned.workers),
     }
 
 
@@ -71,6 +74,8 @@ def table(tuned: Tuned) -> str:
         f"{len(tuned.entries)} trials ({outcomes or 'none ended'})"
         + (", interrupted" if tuned.interrupted else ""),
         *_shares(tuned),
+        *_workers(tuned),
+        *(f"trial {number} has no outcome: {why}" for number, why in tuned.unfinished.items()),
     ]
     if tuned.best is None:
         on_all = " on all rows" if _shares(tuned) else ""
@@ -107,6 +112,15 @@ def _shares(tuned: Tuned) -> list[str]:
     parts = [f"{counts[share]} on {share:.0%}" for share in sorted(counts) if share < ALL_ROWS]
     on_all = f"{counts[ALL_ROWS]} on all"
     return [f"rows that they were fitted on: {', '.join([*parts, on_all])}"] if parts else []
+
+
+def _workers(tuned: Tuned) -> list[str]:
+    """A line about who ran them; none where this process is the only one that did."""
+    own, *others = tuned.workers.items() or [("", 0)]
+    if not others:
+        return []
+    of_others = ", ".join(f"{described(name)} {number}" for name, number in others)
+    return [f"this process ran {own[1]}, {of_others}"]
 
 
 def _finals(tuned: Tuned) -> list[str]:

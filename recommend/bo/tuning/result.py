@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -38,6 +38,10 @@ class Tuned:
     """Numbers of rows that were tuned on and that were held out."""
     folder: Path
     interrupted: bool
+    unfinished: Mapping[int, str] = field(default_factory=dict)
+    """Number of a trial without an outcome -> why it has none, in words."""
+    workers: Mapping[str, int] = field(default_factory=dict)
+    """Worker -> trials that it ended, this one first; empty where no other was at work."""
 
     def value(self, entry: Entry) -> float | None:
         """A trial's value of the measure, as it is: smaller is better for costs."""
@@ -94,4 +98,6 @@ def result(
         rows=(len(rows[0]), len(rows[1])),
         folder=history.folder,
         interrupted=interrupted,
+        unfinished=history.unfinished(),
+        workers=history.shares(),
     )

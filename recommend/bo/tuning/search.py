@@ -22,8 +22,9 @@ from recommend.bo.tuning.deadline import Deadline, finals_seconds, held_out_seco
 from recommend.bo.tuning.finals import Finals, run_finals
 from recommend.bo.tuning.history import TrialHistory
 from recommend.bo.tuning.loop import Loop, Progress, trials
+from recommend.bo.tuning.proposals import Proposals
 from recommend.bo.tuning.result import Tuned, result
-from recommend.bo.tuning.setup import context_of, new_search, recalled, split_rows
+from recommend.bo.tuning.setup import context_of, new_search, split_rows
 from recommend.bo.tuning.specification import Budget, Finish, Search, check
 from recommend.usual_measure import usual_measure
 from warehouse.measures import canonical_measure
@@ -92,23 +93,12 @@ def tune(
         with suppress(KeyboardInterrupt):
             if not _over(history, budget):
                 optimizer, candidates = new_search(known, search, budget.trials)
-                begun = recalled(history, optimizer, candidates, search)
+                proposals = Proposals(optimizer, candidates, history, search.measure)
                 logger.info("searching on %s rows%s", f"{len(train):,}", _limits(budget))
                 reserve = partial(finals_seconds, search=search, finish=finish, jobs=jobs)
                 with trials(executor, jobs) as submit:
-                    loop = Loop(
-                        optimizer,
-                        candidates,
-                        history,
-                        part,
-                        search,
-                        budget,
-                        submit,
-                        told,
-                        deadline,
-                        reserve,
-                    )
-                    if loop.run(begun, jobs):
+                    loop = Loop(proposals, history, part, search, budget, submit, told, deadline, reserve)
+                    if loop.run(jobs):
                         return result(dataset, search, history, (train, test), True, finals)
             after = deadline.share(held_out_seconds(history.entries, search, finish, jobs))
             finals = run_finals(

@@ -1,4 +1,4 @@
-"""What a search begins with: rows to tune on, what is known, the optimizer, and the trials of its history."""
+"""What a search begins with: rows to tune on, what is known, and the optimizer."""
 
 from __future__ import annotations
 
@@ -10,20 +10,17 @@ import numpy as np
 from ingest.flows import Flow, get_flow, with_preprocessing
 from ingest.reading.datasets import Dataset
 from ingest.running.cross_validation import class_codes
-from ingest.running.limits import Trial
 from ingest.running.resampling import Resampling, Split, hold_out
 from metalearners.encoding.training_data import without_datasets
 from recommend.bo.acquisition import TIMED
 from recommend.bo.anchors import anchors
 from recommend.bo.candidates import SpaceCandidates
-from recommend.bo.optimizer import ALL_ROWS, AskTell, Proposal
+from recommend.bo.optimizer import ALL_ROWS, AskTell
 from recommend.bo.runtime import RunningTimes, warehouse_times
 from recommend.bo.scoring import Scorer
 from recommend.bo.selection import Parts, get_strategy
 from recommend.bo.surrogates import LEARNERS_OF, TRANSFERRING, Ingredients, new_surrogate
 from recommend.bo.transfer.prior_tasks import PriorTasks
-from recommend.bo.tuning.history import TrialHistory
-from recommend.bo.tuning.scores import score_of
 from recommend.bo.tuning.specification import Search
 from recommend.bo.warmstart import FROM_FILE, NO_START, first_choices, get_start
 from recommend.context import RankingContext, ranking_context
@@ -173,22 +170,3 @@ def _starts(known: RankingContext, search: Search, times: RunningTimes | None) -
     positions = first_choices(start.choice, model, table, known.metafeatures(), start.n, log_seconds)
     listed = list(candidates.values())
     yield from (listed[position] for position in positions)
-
-
-def recalled(
-    history: TrialHistory, optimizer: AskTell, candidates: SpaceCandidates, search: Search
-) -> list[Proposal]:
-    """Tell the optimizer the trials of `history`; returns those that had begun and did not end."""
-    begun = []
-    for entry in history.entries:
-        proposal = Proposal(entry.number, candidates.of(entry.configuration), entry.origin, entry.share)
-        optimizer.recall(proposal)
-        if entry.trial is None:
-            begun.append(proposal)
-        else:
-            tell(optimizer, entry.number, entry.trial, search.measure)
-    return begun
-
-
-def tell(optimizer: AskTell, number: int, trial: Trial, measure: str) -> None:
-    optimizer.tell(number, score_of(trial, measure), trial.seconds)

@@ -18,6 +18,7 @@ from recommend.bo.tuning import Budget, Progress, Search, tune
 from recommend.bo.tuning.deadline import Deadline
 from recommend.bo.tuning.history import TrialHistory
 from recommend.bo.tuning.loop import Loop, trials
+from recommend.bo.tuning.proposals import Proposals
 from recommend.space import Space
 from tests.recommend.bo.toys import PLANE, Recorder
 from tests.recommend.bo.tuning.searches import QUICK, configurations, noisy
@@ -95,8 +96,7 @@ class Bench:
         search = Search(flows=("plane",), trial_seconds=10.0)
         with TrialHistory(self.folder, {}) as history:
             loop = Loop(
-                optimizer,
-                candidates,
+                Proposals(optimizer, candidates, history, search.measure),
                 history,
                 dataset,
                 search,
@@ -106,7 +106,7 @@ class Bench:
                 self.deadline or Deadline(budget.seconds),
                 lambda _: self.reserve,
             )
-            assert not loop.run([], jobs)
+            assert not loop.run(jobs)
         return history
 
 

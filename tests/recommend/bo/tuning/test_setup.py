@@ -14,7 +14,8 @@ from recommend.bo.candidates import SpaceCandidates
 from recommend.bo.optimizer import Optimizer
 from recommend.bo.tuning import Search
 from recommend.bo.tuning.history import Entry, TrialHistory
-from recommend.bo.tuning.setup import HELD_OUT, context_of, new_search, recalled, split_rows, splits_of
+from recommend.bo.tuning.proposals import Proposals
+from recommend.bo.tuning.setup import HELD_OUT, context_of, new_search, split_rows, splits_of
 from tests.recommend.bo.tuning.searches import QUICK
 from warehouse.configurations.configuration import Configuration
 from warehouse.store import STARTER, Warehouse
@@ -171,9 +172,12 @@ def test_a_search_goes_on_with_the_trials_of_its_history(
                 trial = came[number].result
                 optimizer.tell(number, trial and trial["predictive_accuracy"], 1.0)
         resumed, of_resumed = begun(dataset, COLD, world)
-        again = recalled(history, resumed, of_resumed, COLD)
-    assert [proposal.number for proposal in again] == [4]
-    assert again[0].candidate.key == of_resumed.of(history.entries[4].configuration).key
+    with TrialHistory(tmp_path, {}) as history:
+        again = history.take()
+        assert again is not None
+        assert again.number == 4
+        assert history.take() is None
+        Proposals(resumed, of_resumed, history, COLD.measure).catch_up()
     following, of_whole = resumed.ask(), optimizer.ask()
     assert following is not None
     assert of_whole is not None

@@ -1,0 +1,41 @@
+"""What trials predicted, as files beside the history of a search."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from warehouse.support.arrays import Floats
+from warehouse.support.files import write_bytes
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """Probabilities, (rows, classes) each, as .npy files in a folder that is made when the first is kept."""
+
+    folder: Path
+
+    def keep(self, name: str, probabilities: Floats) -> None:
+        """Write one; it is on disk when this returns.
+
+        Raises:
+            Failed: it can't be written.
+        """
+        content = io.BytesIO()
+        np.save(content, probabilities, allow_pickle=False)
+        self.folder.mkdir(exist_ok=True)
+        write_bytes(self._path(name), content.getvalue())
+
+    def read(self, name: str) -> Floats | None:
+        """The one that was kept under this name; None where none was, or it is damaged."""
+        try:
+            # Mapped, since an array that says it is larger than its file is refused then.
+            return np.array(np.load(self._path(name), mmap_mode="r", allow_pickle=False))
+        except (OSError, ValueError, EOFError):
+            return None
+
+    def _path(self, name: str) -> Path:
+        return self.folder / f"{name}.npy"
