@@ -165,6 +165,10 @@ def test_death_without_an_answer_is_a_crash(end: Callable[[], None], reason: str
     assert reason in trial.message
 
 
+def kill_itself(number: int) -> None:
+    os.kill(os.getpid(), number)
+
+
 def test_an_owner_ends_the_trials_of_its_own_and_no_others() -> None:
     mine, yours = Processes(), Processes()
     with ThreadPoolExecutor(2) as threads:
@@ -181,6 +185,22 @@ def test_an_owner_that_has_ended_begins_no_trial() -> None:
         assert run_limited(os.getpid, seconds=60, memory=ROOM, processes=processes).outcome is Outcome.success
     with pytest.raises(CancelledError):
         run_limited(spin, seconds=60, memory=ROOM, processes=processes)
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_a_trial_that_is_killed_together_with_its_owner_is_no_failure(number: int) -> None:
+    class EndsToo(Processes):
+        def end_within(self, seconds: float) -> bool:
+            assert seconds < 1
+            return True
+
+    with pytest.raises(CancelledError):
+        run_limited(kill_itself, number, seconds=60, memory=ROOM, processes=EndsToo())
+    assert not Processes().end_within(0)
+    assert run_limited(kill_itself, number, seconds=60, memory=ROOM).outcome in (
+        Outcome.memout,
+        Outcome.crash,
+    )
 
 
 def test_a_script_that_runs_trials_is_not_run_again_by_them(tmp_path: Path) -> None:

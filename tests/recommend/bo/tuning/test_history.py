@@ -1,10 +1,12 @@
 """The trials of a search on disk: what a kill leaves of them."""
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from filelock import FileLock
 
 from ingest.running.limits import Outcome, Trial
 from recommend.bo.tuning.history import Entry, TrialHistory
@@ -135,10 +137,14 @@ def test_a_file_that_is_no_history_is_refused(tmp_path: Path) -> None:
         pass
 
 
-def test_two_searches_do_not_share_a_history(tmp_path: Path) -> None:
+def test_who_keeps_the_lock_is_waited_for_and_then_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a search of an earlier version does as long as it lasts."""
+    monkeypatch.setattr("recommend.bo.tuning.history.LONGEST_TURN", 0.01)
     with (
-        TrialHistory(tmp_path, SEARCH),
+        FileLock(tmp_path / ".lock", thread_local=False, is_singleton=False),
+        ThreadPoolExecutor(1) as other,
         pytest.raises(BadInput, match="in use"),
-        TrialHistory(tmp_path, SEARCH),
     ):
-        pass
+        other.submit(TrialHistory(tmp_path, SEARCH).__enter__).result()
