@@ -41,7 +41,7 @@ HELP = """Search for the best configuration on a dataset, starting from what `re
 
 The leaders are tried again on other folds before one is named. A quarter of the rows is held out and tells
 in the end how good the best is. The same command, started again, goes on where it was; Ctrl-C ends it with
-the best so far.
+the best so far. Several of them on one --history, also on several machines, share its trials.
 
 Examples:
 
@@ -54,6 +54,8 @@ Examples:
   tune my.csv --flow lightgbm --surrogate gbqr --start delta --format json
 
   tune my.csv --time 3600 --report search.html
+
+  tune my.csv --trials 100 --history /shared/my-search   # on each of several machines
 """
 
 
@@ -184,7 +186,8 @@ def search(
     history: Annotated[
         Path | None,
         typer.Option(
-            help="Folder of the trials. Default: one in your cache that belongs to this search.",
+            help="Folder of the trials, which several processes and machines may share. Default: one in "
+            "your cache that belongs to this search.",
             show_default=False,
         ),
     ] = None,

@@ -119,8 +119,9 @@ def _workers(tuned: Tuned) -> list[str]:
     own, *others = tuned.workers.items() or [("", 0)]
     if not others:
         return []
-    of_others = ", ".join(f"{described(name)} {number}" for name, number in others)
-    return [f"this process ran {own[1]}, {of_others}"]
+    parts = [f"this process ran {own[1]}", *(f"{described(name)} ran {number}" for name, number in others)]
+    earlier = len(tuned.entries) - sum(tuned.workers.values())
+    return [", ".join([*parts, f"earlier ones ran {earlier}"] if earlier else parts)]
 
 
 def _finals(tuned: Tuned) -> list[str]:

@@ -45,7 +45,8 @@ class Worker:
         try:
             self._folder.mkdir(exist_ok=True)
             self._file = (self._folder / self.name).open("xb")
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            with suppress(OSError):  # a file system without locks: then signs of life must do
+                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             raise Failed(f"{self._folder} can't be used: {error.strerror or error}") from error
         self._beating.start()
@@ -65,7 +66,7 @@ class Worker:
         try:
             # A network file system may state times of a minute ago, unless a file is opened for them.
             with (self._folder / name).open("rb") as file:
-                if place_of(name)[0] == place_of(self.name)[0] and not _is_locked(file):
+                if place_of(name)[0] == place_of(self.name)[0] and _is_unlocked(file):
                     return False
                 return self._now() - os.fstat(file.fileno()).st_mtime < LOST
         except OSError:
@@ -103,9 +104,9 @@ def described(name: str) -> str:
     return f"process {process} on {machine}"
 
 
-def _is_locked(file: IO[bytes]) -> bool:
+def _is_unlocked(file: IO[bytes]) -> bool:
     try:
         fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    return False
+    except OSError:  # it is locked, or there are no locks
+        return False
+    return True

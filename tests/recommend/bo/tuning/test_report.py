@@ -165,3 +165,17 @@ def test_one_line_says_where_a_search_stands(progress: dict[str, Any], line: str
     """As much of it as is known."""
     nothing: dict[str, Any] = dict.fromkeys(["of", "seconds_left", "best", "best_flow"])
     assert standing(Progress(**nothing | {"failed": 0} | progress), "kappa") == line
+
+
+def test_who_else_ran_trials_and_which_have_no_outcome_is_said(tuned: Tuned) -> None:
+    unfinished = {4: "ended by us when interrupted", 5: "process 8 on node3 runs it"}
+    shared = replace(tuned, workers={"node1-7-ab": 3, "node2-7-cd": 1}, unfinished=unfinished)
+    lines = table(shared).splitlines()
+    assert "this process ran 3, process 7 on node2 ran 1" in lines
+    joined = replace(tuned, workers={"node1-7-ab": 1, "node2-7-cd": 1})
+    assert "this process ran 1, process 7 on node2 ran 1, earlier ones ran 2" in table(joined)
+    assert "trial 4 has no outcome: ended by us when interrupted" in lines
+    assert document(shared)["workers"] == {"node1-7-ab": 3, "node2-7-cd": 1}
+    assert document(shared)["unfinished"] == {str(number): why for number, why in unfinished.items()}
+    assert "this process" not in table(tuned)
+    assert document(tuned)["workers"] == {}

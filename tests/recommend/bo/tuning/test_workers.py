@@ -1,5 +1,6 @@
 """Workers of a search: which of them are at work, whatever clocks say."""
 
+import errno
 import os
 import signal
 import socket
@@ -79,3 +80,17 @@ def test_a_machine_may_have_any_name(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_what_no_worker_is_called_is_refused(name: str) -> None:
     with pytest.raises(ValueError, match=name or "^$"):
         place_of(name)
+
+
+def test_without_locks_signs_of_life_tell_who_is_alive(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
+
+    monkeypatch.setattr("fcntl.flock", refuse)
+    with Worker(tmp_path) as worker, Worker(tmp_path) as other:
+        assert worker.is_alive(other.name)
+        then = (tmp_path / worker.name).stat().st_mtime - LOST - 1
+        os.utime(tmp_path / other.name, (then, then))
+        assert not worker.is_alive(other.name)
