@@ -319,8 +319,11 @@ def _record(tuned: Tuned, path: str | None, *, learns: bool) -> str:
         learns: whether to learn from them now; else the next recommendation does, which may wait for it.
     """
     warehouse = Warehouse.create(path)
+    before = warehouse.version
     outcome.record(tuned, warehouse)
-    if learns and not tuned.interrupted:
+    # Of several workers the one whose runs were new learns from them, since training takes long.
+    is_left_to_others = bool(tuned.workers) and warehouse.version == before
+    if learns and not tuned.interrupted and not is_left_to_others:
         learn(tuned.search.measure, Warehouse.open(warehouse.path))
     return f"The next recommendation learns from them: their runs are in {warehouse.path}."
 
