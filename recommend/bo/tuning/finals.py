@@ -137,12 +137,12 @@ def judge_trials(
 ) -> dict[int, Judged | None]:
     """Number of a trial -> what came of its configuration, fitted and tested on each split; None: it failed.
 
+    What other workers on the same history are at is waited for, and what they have left undone is done here.
+
     Args:
         where: what the splits are to the search.
         history: keeps what comes of it, and has what was kept; None = nothing is.
         left: seconds that are left; those for which there are too few are not among what is returned.
-
-    What other workers on the same history are at is waited for, and what they have left undone is done here.
     """
     judged: dict[int, Judged | None] = {}
     attempted: set[int] = set()  # by this worker, whether there was time for them or not

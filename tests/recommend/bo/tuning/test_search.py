@@ -1,7 +1,10 @@
 """Searching on a dataset: budgets, failures, interruptions, and what comes of it."""
 
-from concurrent.futures import Future
+import json
+from collections import Counter
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -134,6 +137,27 @@ def test_a_search_that_is_over_answers_from_its_history(
     assert again.finals == first.finals
     assert again.held_out == first.held_out
     assert again.ensemble_held_out == first.ensemble_held_out
+
+
+def test_two_searches_on_one_history_share_all_work_and_come_to_the_same(
+    dataset: Dataset, world: Warehouse, tmp_path: Path
+) -> None:
+    """Trials, second tries of the leaders, and scores on the rows held out: each once."""
+    finish = Finish(leaders=2, ensemble=2)
+    search = partial(tune, dataset, QUICK, Budget(trials=6), folder=tmp_path, warehouse=world, finish=finish)
+    with ThreadPoolExecutor(2) as both:
+        one, other = (future.result() for future in [both.submit(search), both.submit(search)])
+    assert [entry.number for entry in one.entries] == [*range(6)]
+    assert configurations(one) == configurations(other)
+    assert len(set(configurations(one))) == 6
+    assert (one.best and one.best.number) == (other.best and other.best.number)
+    assert one.finals == other.finals
+    assert one.held_out == other.held_out
+    assert one.ensemble_held_out == other.ensemble_held_out
+    records = [json.loads(line) for line in (tmp_path / "history.jsonl").read_text().split("\n") if line]
+    ended = Counter(record["ended"] for record in records if "ended" in record)
+    judged = Counter((record["where"], record["judged"]) for record in records if "judged" in record)
+    assert set(ended.values()) == set(judged.values()) == {1}
 
 
 def test_a_cost_is_made_small(dataset: Dataset, tmp_path: Path) -> None:
