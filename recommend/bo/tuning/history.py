@@ -78,7 +78,7 @@ class Entry:
     configuration: Configuration
     origin: Origin
     trial: Trial | None = None
-    """Outcome; None while the trial is under way."""
+    """Outcome; None where there is none yet."""
     share: float = ALL_ROWS
     """Share of the training rows of each split that it is fitted on."""
     worker: str | None = None
