@@ -58,8 +58,8 @@ def document(tuned: Tuned) -> dict[str, Any]:
         },
         "history": str(tuned.folder),
         "interrupted": tuned.interrupted,
-        "unfinished": {str(number): why for number, why in tuned.unfinished.items()},
-        "workers": dict(tuned.workers),
+        "unfinished": [{"trial": number, "why": why} for number, why in tuned.unfinished.items()],
+        "workers": [{"name": name, "trials": number} for name, number in tuned.workers.items()],
     }
 
 

@@ -64,7 +64,8 @@ def after_finals(tuned: Tuned) -> Tuned:
 def test_the_document_is_as_its_schema_says(tuned: Tuned) -> None:
     schema = json.loads(Path(recommend.__file__).with_name("search.schema.json").read_text(encoding="utf-8"))
     running = replace(tuned, entries=[entry(0, None)], incumbents=[], best=None, held_out={})
-    for one in (tuned, after_finals(tuned), running):
+    shared = replace(tuned, workers={"node1-7-ab": 3}, unfinished={4: "its worker was lost"})
+    for one in (tuned, after_finals(tuned), running, shared):
         jsonschema.validate(json.loads(json.dumps(document(one), allow_nan=False)), schema)
 
 
@@ -175,7 +176,8 @@ def test_who_else_ran_trials_and_which_have_no_outcome_is_said(tuned: Tuned) -> 
     joined = replace(tuned, workers={"node1-7-ab": 1, "node2-7-cd": 1})
     assert "this process ran 1, process 7 on node2 ran 1, earlier ones ran 2" in table(joined)
     assert "trial 4 has no outcome: ended by us when interrupted" in lines
-    assert document(shared)["workers"] == {"node1-7-ab": 3, "node2-7-cd": 1}
-    assert document(shared)["unfinished"] == {str(number): why for number, why in unfinished.items()}
+    found = document(shared)
+    assert found["workers"] == [{"name": "node1-7-ab", "trials": 3}, {"name": "node2-7-cd", "trials": 1}]
+    assert found["unfinished"][0] == {"trial": 4, "why": "ended by us when interrupted"}
     assert "this process" not in table(tuned)
-    assert document(tuned)["workers"] == {}
+    assert document(tuned)["workers"] == document(tuned)["unfinished"] == []
