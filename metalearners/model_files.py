@@ -9,19 +9,25 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import logging
 import os
 import shutil
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
-from warehouse.support.errors import DamagedModel
+from warehouse.store import Warehouse
+from warehouse.support.errors import DamagedModel, Failed
 from warehouse.support.files import write_bytes, write_text
+from warehouse.support.paths import cache_directory
 
+logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
 Arrays = Mapping[str, np.ndarray]
 
 
@@ -97,6 +103,33 @@ def read_arrays(path: Path, content: Mapping[str, Any]) -> dict[str, np.ndarray]
         OSError, ValueError, EOFError, MemoryError, zipfile.BadZipFile, zlib.error, AttributeError
     ) as error:  # fmt: skip
         raise DamagedModel(f"{file.name} is missing, cut off or no array file ({error})") from error
+
+
+def user_cache() -> Path:
+    """Directory of the models of users whose warehouse can't be written to."""
+    return cache_directory() / "models"
+
+
+def places(warehouse: Warehouse, cache_dir: Path | None = None) -> list[Path]:
+    """Directories in which models are looked for: the warehouse's own, then the user's cache."""
+    return [warehouse.path / "models", cache_dir or user_cache()]
+
+
+def folders_for(warehouse: Warehouse, cache_dir: Path | None = None) -> list[Path]:
+    """Directories in which a model may be stored, best first."""
+    found = places(warehouse, cache_dir)
+    return found[1:] if warehouse.read_only else found
+
+
+def in_first_writable(write: Callable[[Path], T], folders: list[Path]) -> T | None:
+    """What `write` returns for the first of `folders` that can be written; None where none can."""
+    for folder in folders:
+        try:
+            return write(folder)
+        except (Failed, OSError) as error:
+            reason = getattr(error, "strerror", None) or error
+            logger.warning("what was learned can't be stored in %s: %s", folder, reason)
+    return None
 
 
 def _stated_sum(content: Mapping[str, Any], file: str) -> object:

@@ -13,7 +13,9 @@ from pathlib import Path
 
 from metalearners import new_learner
 from metalearners.learners.base import LeavesOut
-from metalearners.model_store import StoredModel, load_model, user_cache
+from metalearners.model_files import user_cache
+from metalearners.model_store import StoredModel, load_model
+from metalearners.samples import sampled_from
 from warehouse.store import Warehouse
 from warehouse.support.errors import DamagedModel
 
@@ -44,7 +46,8 @@ def superfluous_models(
     oldest = (time.time() if now is None else now) - OLD_DAYS * 86_400
     found = []
     for folder in [cache] if warehouse.read_only else [own, cache]:
-        for path in sorted([*folder.glob("[!.]*-*"), *folder.glob(".*.training.npz")]):
+        of_training = [*folder.glob("sample.*"), *folder.glob(".*.training.npz")]
+        for path in sorted([*folder.glob("[!.]*-*"), *of_training]):
             reason = _reason(path, warehouse, is_old=path.stat().st_mtime < oldest, is_own=folder == own)
             if reason is not None:
                 found.append(Superfluous(path, reason, _size(path)))
@@ -69,12 +72,16 @@ def _reason(path: Path, warehouse: Warehouse, *, is_old: bool, is_own: bool) -> 
     if path.is_file():
         return "a training that was interrupted long ago" if is_old else None
     try:
-        model = load_model(path)
+        if path.name.startswith("sample."):
+            fingerprint = sampled_from(path)
+        else:
+            model = load_model(path)
+            if _needs_no_training(model):
+                return "without some datasets, which the model of all gives in a moment"
+            fingerprint = model.origin.warehouse_fingerprint
     except DamagedModel:
         return "damaged, or of another version of Headstart"
-    if _needs_no_training(model):
-        return "without some datasets, which the model of all gives in a moment"
-    if model.origin.warehouse_fingerprint == warehouse.fingerprint:
+    if fingerprint == warehouse.fingerprint:
         return None
     if is_own:
         return "of an earlier version of the warehouse"

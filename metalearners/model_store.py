@@ -34,8 +34,16 @@ from metalearners.encoding.training_data import (
 )
 from metalearners.fit_times import FitTimes, learn_fit_times
 from metalearners.learners.base import LeavesOut, LongTraining, Model, Round, Watch
-from metalearners.model_files import read_arrays, read_content, write_files
+from metalearners.model_files import (
+    folders_for,
+    in_first_writable,
+    places,
+    read_arrays,
+    read_content,
+    write_files,
+)
 from metalearners.predictions import Prediction
+from metalearners.samples import learned_runs
 from warehouse.configurations.table import ConfigurationTable
 from warehouse.measures import canonical_measure, larger_is_better
 from warehouse.queries import RunTable
@@ -44,11 +52,9 @@ from warehouse.support.errors import (
     BadInput,
     BadOption,
     DamagedModel,
-    Failed,
     UnreadableInput,
     UnusableWarehouse,
 )
-from warehouse.support.paths import cache_directory
 
 logger = logging.getLogger(__name__)
 
@@ -169,7 +175,7 @@ def trained_model(
     """
     untrained = new_learner(learner, settings)
     origin = _origin(warehouse, learner, untrained.settings, measure, flow, leave_out)
-    for place in _places(warehouse, cache_dir):
+    for place in places(warehouse, cache_dir):
         if (place / origin.key).is_dir():
             try:
                 stored = load_model(place / origin.key)
@@ -180,7 +186,7 @@ def trained_model(
                 logger.warning("%s; training it again", error)
     if origin.left_out and issubclass(untrained.model, LeavesOut):
         of_all_runs = replace(origin, left_out=()).key
-        is_stored = any((place / of_all_runs).is_dir() for place in _places(warehouse, cache_dir))
+        is_stored = any((place / of_all_runs).is_dir() for place in places(warehouse, cache_dir))
         if not is_stored and (earlier := _earlier_model(origin, warehouse, cache_dir)) is not None:
             return earlier
         of_all = trained_model(
@@ -188,12 +194,12 @@ def trained_model(
         )
         if (without := _without(of_all, origin, warehouse)) is not None:
             return without
-    folders = _folders(warehouse, cache_dir)
+    folders = folders_for(warehouse, cache_dir)
     learn = untrained.fit
     if isinstance(untrained, LongTraining):
         learn = partial(untrained.fit, watch=_watch(origin, folders[0], report))
-    pace = _seconds_per_run(origin.learner, [*_places(warehouse, cache_dir), STARTER / "models"])
-    trained = _store(_train(learn, origin, warehouse, pace), folders)
+    pace = _seconds_per_run(origin.learner, [*places(warehouse, cache_dir), STARTER / "models"])
+    trained = _store(_train(learn, origin, warehouse, cache_dir, pace), folders)
     _forget_earlier(trained, warehouse)
     return trained
 
@@ -240,9 +246,9 @@ def updated_model(
     origin = replace(
         before.origin, warehouse_version=warehouse.version, warehouse_fingerprint=warehouse.fingerprint
     )
-    folders = _folders(warehouse, cache_dir)
+    folders = folders_for(warehouse, cache_dir)
     learn = partial(learner.update, before.fitted, watch=_watch(origin, folders[0], report))
-    updated = replace(_train(learn, origin, warehouse), updated_from=before.origin.key)
+    updated = replace(_train(learn, origin, warehouse, cache_dir), updated_from=before.origin.key)
     return _store(updated, folders)
 
 
@@ -283,7 +289,7 @@ def with_figures(model: StoredModel, evaluation: Any) -> StoredModel:
 def stored_models(warehouse: Warehouse, cache_dir: Path | None = None) -> list[StoredModel]:
     """The models beside `warehouse` and in the user's cache that can be read, each once, by their names."""
     found: dict[str, StoredModel] = {}
-    for place in _places(warehouse, cache_dir):
+    for place in places(warehouse, cache_dir):
         for path in sorted(place.glob("[!.]*-*")):  # a dot begins what is being written
             try:
                 found.setdefault(path.name, load_model(path))
@@ -299,7 +305,7 @@ def trained_fit_times(warehouse: Warehouse, cache_dir: Path | None = None) -> Fi
         BadInput: no run is timed.
     """
     name = f"fit_times.{hashlib.sha256(warehouse.fingerprint.encode()).hexdigest()[:16]}"
-    for place in _places(warehouse, cache_dir):
+    for place in places(warehouse, cache_dir):
         if (place / name).is_dir():
             try:
                 content = read_content(place / name, FIT_TIMES_FORMAT, FIT_TIMES_VERSION)
@@ -307,16 +313,11 @@ def trained_fit_times(warehouse: Warehouse, cache_dir: Path | None = None) -> Fi
             except (KeyError, TypeError, DamagedModel) as error:
                 logger.warning("%s: %s; learning it again", place / name, error)
     times = learn_fit_times(warehouse.fit_times(), warehouse.metafeatures())
-    folders = _folders(warehouse, cache_dir)
+    folders = folders_for(warehouse, cache_dir)
     state, arrays = encode(times)
     content = {"format": FIT_TIMES_FORMAT, "version": FIT_TIMES_VERSION, "state": state}
-    _in_first_writable(lambda folder: write_files(folder / name, content, arrays), folders)
+    in_first_writable(lambda folder: write_files(folder / name, content, arrays), folders)
     return times
-
-
-def user_cache() -> Path:
-    """Directory of the models of users whose warehouse can't be written to."""
-    return cache_directory() / "models"
 
 
 def save_model(model: StoredModel, folder: Path) -> StoredModel:
@@ -373,6 +374,7 @@ def _train(
     learn: Callable[[RunTable, pd.DataFrame], Model],
     origin: ModelOrigin,
     warehouse: Warehouse,
+    cache_dir: Path | None,
     pace: float | None = None,
 ) -> StoredModel:
     """What `learn` makes of the runs that `origin` names, announced if it takes long.
@@ -380,7 +382,7 @@ def _train(
     Args:
         pace: expected seconds for each run; None = unknown.
     """
-    runs, known = _learned_from(origin, warehouse)
+    runs, known = _learned_from(origin, warehouse, cache_dir)
     runs_on = runs.runs["dataset"].value_counts(sort=False).to_dict()
     seconds = None if pace is None else pace * len(runs.runs)
     if seconds is None or seconds >= _LONG:
@@ -408,7 +410,7 @@ def _earlier_model(origin: ModelOrigin, warehouse: Warehouse, cache_dir: Path | 
     What learners are given of both has to be the same to the last number.
     """
     now: TrainingData | None = None
-    for place in [*_places(warehouse, cache_dir), STARTER / "models"]:
+    for place in [*places(warehouse, cache_dir), STARTER / "models"]:
         for path in sorted(place.glob(f"{origin.learner}-*")):
             with suppress(DamagedModel, UnusableWarehouse, KeyError, TypeError):
                 known = decode(ModelOrigin, read_content(path, FORMAT, VERSION)["origin"], {})
@@ -419,20 +421,22 @@ def _earlier_model(origin: ModelOrigin, warehouse: Warehouse, cache_dir: Path | 
                 before = Warehouse.open(warehouse.path, version=version)
                 if before.fingerprint != fingerprint:  # a model of another warehouse
                     continue
-                now = now or _training_data(origin, warehouse)
-                if same_data(_training_data(known, before), now):
+                now = now or _training_data(origin, warehouse, cache_dir)
+                if same_data(_training_data(known, before, cache_dir), now):
                     return load_model(path)
     return None
 
 
-def _training_data(origin: ModelOrigin, warehouse: Warehouse) -> TrainingData:
+def _training_data(origin: ModelOrigin, warehouse: Warehouse, cache_dir: Path | None) -> TrainingData:
     """What `origin` learns from."""
-    return training_data(*_learned_from(origin, warehouse))
+    return training_data(*_learned_from(origin, warehouse, cache_dir))
 
 
-def _learned_from(origin: ModelOrigin, warehouse: Warehouse) -> tuple[RunTable, pd.DataFrame]:
+def _learned_from(
+    origin: ModelOrigin, warehouse: Warehouse, cache_dir: Path | None
+) -> tuple[RunTable, pd.DataFrame]:
     """The runs that `origin` names, and meta-features of their datasets."""
-    runs = without_datasets(warehouse.run_table(origin.flow, origin.measure), origin.left_out)
+    runs = without_datasets(learned_runs(warehouse, origin.flow, origin.measure, cache_dir), origin.left_out)
     return runs, warehouse.metafeatures().drop(index=list(origin.left_out), errors="ignore")
 
 
@@ -470,20 +474,9 @@ def _watch(origin: ModelOrigin, folder: Path, report: Callable[[Round], None] | 
     return Watch(folder / f".{origin.key}.training.npz", report)
 
 
-def _places(warehouse: Warehouse, cache_dir: Path | None) -> list[Path]:
-    """Directories in which models are looked for: the warehouse's own, then the user's cache."""
-    return [warehouse.path / "models", cache_dir or user_cache()]
-
-
-def _folders(warehouse: Warehouse, cache_dir: Path | None) -> list[Path]:
-    """Directories in which a model may be stored, best first."""
-    places = _places(warehouse, cache_dir)
-    return places[1:] if warehouse.read_only else places
-
-
 def _store(model: StoredModel, folders: list[Path]) -> StoredModel:
     """Save in the first of `folders` that can be written; a model that can't be saved is still a model."""
-    return _in_first_writable(lambda folder: save_model(model, folder), folders) or model
+    return in_first_writable(lambda folder: save_model(model, folder), folders) or model
 
 
 def _forget_earlier(model: StoredModel, warehouse: Warehouse) -> None:
@@ -499,17 +492,6 @@ def _forget_earlier(model: StoredModel, warehouse: Warehouse) -> None:
             )
             if path != model.path and is_same and origin.warehouse_version < version:
                 shutil.rmtree(path, ignore_errors=True)
-
-
-def _in_first_writable(write: Callable[[Path], T], folders: list[Path]) -> T | None:
-    """What `write` returns for the first of `folders` that can be written; None where none can."""
-    for folder in folders:
-        try:
-            return write(folder)
-        except (Failed, OSError) as error:
-            reason = getattr(error, "strerror", None) or error
-            logger.warning("the model can't be stored in %s: %s", folder, reason)
-    return None
 
 
 def _fingerprint(evaluation: Mapping[str, Any]) -> object:

@@ -21,6 +21,7 @@ from metalearners.encoding.scores import oriented, standard_scores
 from metalearners.encoding.training_data import without_datasets
 from metalearners.model_store import StoredModel, trained_model
 from metalearners.predictions import Predictor
+from metalearners.samples import learned_runs
 from recommend.candidates import find_candidates
 from recommend.own_trials import OwnTrials, failures_on, own_trials, runs_on
 from warehouse.configurations.configuration import Configuration
@@ -80,7 +81,7 @@ class RankingContext:
     @cached_property
     def all_runs(self) -> RunTable:
         """Runs of all flows, on this measure alone."""
-        return self.warehouse.run_table(None, self.measure, related=False)
+        return learned_runs(self.warehouse, None, self.measure, related=False)
 
     @cached_property
     def runs(self) -> RunTable:

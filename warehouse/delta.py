@@ -14,7 +14,7 @@ from urllib.parse import unquote
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from deltalake import DeltaTable, Schema, WriterProperties, write_deltalake
+from deltalake import ColumnProperties, DeltaTable, Schema, WriterProperties, write_deltalake
 
 from warehouse.schema import Table
 from warehouse.support.errors import UnusableWarehouse, one_line
@@ -28,11 +28,24 @@ _KEEP_EVERYTHING = {
 }
 # Rows of a group are read by one thread, or skipped for their least and greatest values.
 _ROWS_IN_GROUP = 2**17
-_WRITER = WriterProperties(compression="ZSTD", max_row_group_size=_ROWS_IN_GROUP)
+# Of values that hardly repeat, a dictionary takes half of the time to write, and makes files larger.
+_WITHOUT_DICTIONARY = ("run", "setup", "position", "value")
+_WRITER = WriterProperties(
+    compression="ZSTD",
+    max_row_group_size=_ROWS_IN_GROUP,
+    column_properties={name: ColumnProperties(dictionary_enabled=False) for name in _WITHOUT_DICTIONARY},
+)
 _ONE_FILE = 4 * 2**30  # bytes; more than a table ever has
 
-# Trials are committed one by one; beyond this many files per partition, reading pays for each of them.
+# Trials are committed one by one, and reading pays for each file beyond the first ones: for so many per
+# partition, or fewer where there are so few rows that they are soon written again.
 _SMALL_FILES = 64
+_SMALL_FILES_OF_FEW, _FEW_ROWS = 16, 500_000
+_SORTED_AGAIN = 2_000_000
+"""Rows of a table that are sorted when it is compacted, in memory."""
+
+# Words in a table's own log, under which its rows have been written from the first one on.
+_NO_ORPHANS = "Each row belongs to a row of the table that its own is a part of."
 
 # deltalake 1.6 turns paths into URLs and decodes some twice: with these in a path it panics or goes astray.
 _UNUSABLE_IN_PATH = re.compile(r"[\[\]|^\\\x00-\x1f]|%[0-9A-Fa-f]{2}")
@@ -56,6 +69,7 @@ def create(folder: Path, table: Table) -> None:
     DeltaTable.create(
         folder,
         _without_meanings(table.schema),
+        description=_NO_ORPHANS if table.part_of else None,
         configuration=_KEEP_EVERYTHING,
     )
     _forget_location(folder / "_delta_log" / f"{0:020}.json")
@@ -72,6 +86,20 @@ def _forget_location(entry: Path) -> None:
 def open_version(folder: Path, version: int | None = None) -> DeltaTable:
     """The table as it was at Delta version `version`, or as it is."""
     return DeltaTable(folder, version=version)
+
+
+def has_no_orphans(table: DeltaTable) -> bool:
+    """Whether each row is known to belong to a row of the table that it is a part of (`Table.part_of`).
+
+    It is not known of a table that an older Headstart made.
+    """
+    return table.metadata().description == _NO_ORPHANS
+
+
+def admit_orphans(table: DeltaTable) -> None:
+    """Have the table say, as one more version, that rows may belong to none."""
+    if has_no_orphans(table):
+        table.alter.set_table_description("")
 
 
 def files(folder: Path, table: DeltaTable) -> list[str]:
@@ -194,14 +222,33 @@ def append(table: DeltaTable, rows: pa.Table, sort_by: tuple[str, ...] = ()) -> 
 
 def _sorted(rows: pa.Table, columns: tuple[str, ...]) -> pa.Table:
     """`rows` in the order of text columns without nulls; those that are equal in them stay in their order."""
-    order = np.zeros(len(rows), dtype=np.int64)
-    for name in columns:
-        encoded = rows[name].combine_chunks().dictionary_encode()
-        texts = encoded.dictionary
-        rank = np.empty(len(texts), dtype=np.int64)
-        rank[pc.sort_indices(texts).to_numpy()] = np.arange(len(texts))
-        order = order * len(texts) + rank[encoded.indices.to_numpy()]
-    return rows.take(np.argsort(order, kind="stable")) if columns else rows
+    if not columns:
+        return rows
+    order, places = np.zeros(len(rows), dtype=np.int64), 1
+    encoded = {name: rows[name].combine_chunks().dictionary_encode() for name in columns}
+    for texts in encoded.values():
+        n = len(texts.dictionary)
+        rank = np.empty(n, dtype=np.int64)
+        rank[pc.sort_indices(texts.dictionary).to_numpy()] = np.arange(n)
+        order, places = order * n + rank[texts.indices.to_numpy()], places * n
+    order = order.astype(
+        np.min_scalar_type(places)
+    )  # small integers are sorted by their digits, in linear time
+    taken = pa.array(np.argsort(order, kind="stable"))
+    # Few different texts are looked up faster than as many as there are rows.
+    parts = [
+        encoded[name].take(taken).cast(column.type) if name in encoded else _taken(column, taken)
+        for name, column in zip(rows.column_names, rows.combine_chunks().columns, strict=True)
+    ]
+    return pa.table(parts, schema=rows.schema)
+
+
+def _taken(column: pa.ChunkedArray, rows: pa.Array) -> pa.ChunkedArray:
+    """The values at the positions of all rows, in another order."""
+    is_constant = column.null_count == len(column) or (
+        not column.null_count and pc.all(pc.equal(column, column[0])).as_py()
+    )
+    return column if is_constant else column.take(rows)
 
 
 def replace(table: DeltaTable, rows: pa.Table, key: tuple[str, ...]) -> None:
@@ -220,16 +267,25 @@ def restore(table: DeltaTable, version: int) -> None:
         table.restore(version)
 
 
-def compact_if_scattered(table: DeltaTable, most: int | None = None) -> None:
+def compact_if_scattered(table: DeltaTable, sort_by: tuple[str, ...] = (), most: int | None = None) -> None:
     """Rewrite many small files as few, as one more version with the same content.
 
     Args:
+        sort_by: text columns without nulls by which the rows are sorted, unless the table is large.
         most: files of a partition that are not many yet.
     """
     actions = pa.table(table.get_add_actions(flatten=True))
     partitions = [name for name in actions.column_names if name.startswith("partition.")]
     n_partitions = actions.group_by(partitions).aggregate([]).num_rows if partitions else 1
-    if actions.num_rows > (_SMALL_FILES if most is None else most) * n_partitions:
+    n_rows = pc.sum(actions["num_records"]).as_py() or 0
+    if most is None:
+        most = _SMALL_FILES if n_rows > _FEW_ROWS else _SMALL_FILES_OF_FEW
+    if actions.num_rows <= most * n_partitions:
+        return
+    if sort_by and not partitions and n_rows <= _SORTED_AGAIN:
+        rows = _sorted(table.to_pyarrow_table(), sort_by)
+        write_deltalake(table, rows, mode="overwrite", writer_properties=_WRITER, target_file_size=_ONE_FILE)
+    else:
         table.optimize.compact(writer_properties=_WRITER)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from warehouse.configurations.declaration import read_declaration
 from warehouse.configurations.inference import inferred_flow
@@ -20,7 +21,7 @@ from warehouse.configurations.table import SEPARATOR, ConfigurationTable, split_
 from warehouse.measures import ACCURACY, NORMALIZED, known_name, related_measures
 from warehouse.normalized import normalized_accuracy
 from warehouse.published import harmonized
-from warehouse.sampling import SEARCHES, Sample, choose_sample
+from warehouse.sampling import MOST_LEARNED, SEARCHES, Sample, choose_sample
 from warehouse.support.errors import Failed, UnknownName
 
 Ask = Callable[[str, Mapping[str, Any]], pa.Table]
@@ -89,48 +90,83 @@ def run_table(ask: Ask, flow: str | None, measure: str, *, related: bool = True)
     Where there are more runs than memory may hold, they are a sample (`warehouse.sampling`), which is logged.
     Raises `BadInput` for an unknown flow or measure, and names the known ones.
     """
+    return table_of(run_answers(ask, flow, measure, related=related))
+
+
+@dataclass(frozen=True)
+class RunAnswers:
+    """What the warehouse answers where it is asked for a `RunTable`, as rows; a sample is worth keeping."""
+
+    flow: str | None
+    measure: str
+    is_sample: bool
+    rows: Mapping[str, pa.Table]
+    """runs, hyperparameters, scales, spaces, and related, where it was asked for."""
+
+
+def run_answers(ask: Ask, flow: str | None, measure: str, *, related: bool = True) -> RunAnswers:
+    """What a `RunTable` is made of; arguments and errors as for `run_table`."""
     resolved, flows = _resolve_flow(ask, flow)
     measure = _stored_name(ask, measure)
     sample = choose_sample(ask, flows, measure)
     flows = sample.flows
-    parameters = {"flows": flows, "measure": measure}
     runs = _runs(ask, sample, measure)
-    if runs.empty and measure == NORMALIZED:
+    if not runs.num_rows and measure == NORMALIZED:
         accuracies = _runs(ask, choose_sample(ask, flows, ACCURACY), ACCURACY)
-        runs = normalized_accuracy(accuracies, metafeatures(ask))
-    if runs.empty:
-        _refuse_unknown_measure(ask, measure, parameters)
+        normalized = normalized_accuracy(accuracies.to_pandas(), metafeatures(ask))
+        runs = pa.Table.from_pandas(normalized, schema=accuracies.schema, preserve_index=False)
+    if not runs.num_rows:
+        _refuse_unknown_measure(ask, measure, {"flows": flows})
+    naming = {"flows": flows, "joint": flow is None, "separator": SEPARATOR}
+    setups = None if sample.runs is None else pc.unique(runs["setup"]).to_pylist()
+    rows = {
+        "runs": runs,
+        "hyperparameters": ask(_HYPERPARAMETERS, {**naming, "setups": setups}),
+        "scales": ask(_SCALES, naming),
+        "spaces": ask(_SPACES, {"flows": flows}),
+    }
+    others = related_measures(measure) if related else ()
+    if others:
+        rows["related"] = _ask_sample(ask, _RELATED, sample, measures=others, searches=SEARCHES)
+    return RunAnswers(resolved, measure, sample.runs is not None, rows)
+
+
+def table_of(answers: RunAnswers) -> RunTable:
+    """The answers as data frames."""
+    runs, joint = answers.rows["runs"].to_pandas(), answers.flow is None
     size = runs["size"].to_numpy()
     smaller, runs, larger = (runs.loc[size == sign, _COLUMNS].reset_index(drop=True) for sign in (-1, 0, 1))
     algorithms = runs.drop_duplicates("setup").set_index("setup")["algorithm"]
-    naming = {"flows": flows, "joint": flow is None, "separator": SEPARATOR}
-    hyperparameters = _parameters(algorithms.index, ask(_HYPERPARAMETERS, naming))
-    table = ConfigurationTable(algorithms, hyperparameters, flow is None)
-    declared = ask(_SCALES, naming).to_pylist()
-    scales = {row["parameter"]: row["scale"] for row in declared if row["parameter"] in hyperparameters}
-    others = related_measures(measure) if related else ()
-    of_others = _ask_sample(ask, _RELATED, sample, measures=others, searches=SEARCHES) if others else None
-    by_run = pd.DataFrame() if of_others is None else _pivot(of_others, "run", "measure")
-    spaces = {
-        row["algorithm"]: read_declaration(row["algorithm"], row["name"], json.loads(row["space"]))
-        for row in ask(_SPACES, {"flows": flows}).to_pylist()
-    }
-    return RunTable(resolved, measure, runs, table, scales, larger, smaller, by_run, spaces)
+    hyperparameters = _parameters(algorithms.index, answers.rows["hyperparameters"])
+    declared = answers.rows["scales"].to_pylist()
+    of_others = answers.rows.get("related")
+    return RunTable(
+        answers.flow,
+        answers.measure,
+        runs,
+        ConfigurationTable(algorithms, hyperparameters, joint),
+        {row["parameter"]: row["scale"] for row in declared if row["parameter"] in hyperparameters},
+        larger,
+        smaller,
+        pd.DataFrame() if of_others is None else _pivot(of_others, "run", "measure"),
+        {
+            row["algorithm"]: read_declaration(row["algorithm"], row["name"], json.loads(row["space"]))
+            for row in answers.rows["spaces"].to_pylist()
+        },
+    )
 
 
-def _runs(ask: Ask, sample: Sample, measure: str) -> pd.DataFrame:
+def _runs(ask: Ask, sample: Sample, measure: str) -> pa.Table:
     """Runs with their number of rows against the usual one (`size`), in source order."""
-    runs: pd.DataFrame = _ask_sample(ask, _RUNS, sample, measure=measure).to_pandas()
-    return runs
+    return _ask_sample(ask, _RUNS, sample, measure=measure)
 
 
 def _ask_sample(ask: Ask, query: str, sample: Sample, **parameters: Any) -> pa.Table:
     """Rows of a query of runs, of those in the sample alone."""
     parameters["flows"] = sample.flows
-    if sample.shares is None:
+    if sample.runs is None:
         return ask(query.format(of_sample=""), parameters)
-    drawn = {"datasets": list(sample.shares), "shares": list(sample.shares.values())}
-    return ask(query.format(of_sample=_OF_SAMPLE), {**parameters, **drawn, "searches": SEARCHES})
+    return ask(query.format(of_sample=_OF_SAMPLE), {**parameters, "sampled": sample.runs})
 
 
 def performance_matrix(ask: Ask, measure: str, flow: str | None = None) -> pd.DataFrame:
@@ -172,9 +208,14 @@ def fit_times(ask: Ask) -> pd.DataFrame:
     Columns: setup, algorithm, dataset, family (equal for near copies), train_rows (missing: all), seconds,
     stopped (whether a fit took longer than that). Where a run says how much of its wall-clock time it had the
     processor, its fits had as much of it. The seconds of a run that its time limit stopped are the limit over
-    the time that a whole run of its task usually takes, in fits.
+    the time that a whole run of its task usually takes, in fits. Of very many runs there is a share, drawn by
+    a hash.
     """
-    runs: pd.DataFrame = ask(_FIT_TIMES, {}).to_pandas()
+    timed = ask("SELECT count(*) AS runs FROM evaluations WHERE measure = 'fit_seconds'", {})["runs"][
+        0
+    ].as_py()
+    share = min(1.0, MOST_LEARNED / timed) if timed else 0.0
+    runs: pd.DataFrame = ask(_FIT_TIMES, {"share": share}).to_pandas()
     return runs
 
 
@@ -218,11 +259,7 @@ ORDER BY i.version, r.position, r.run
 """
 )
 
-# Drawn by a hash that is the same everywhere, so that it is the same sample every time.
-_OF_SAMPLE = """
-JOIN (SELECT unnest($datasets) AS dataset, unnest($shares) AS share) drawn ON drawn.dataset = t.dataset
-  AND (list_contains($searches, i.source) OR md5_number_lower(r.run) < 18446744073709551615 * drawn.share)
-"""
+_OF_SAMPLE = "JOIN (SELECT unnest($sampled) AS run) drawn ON drawn.run = r.run"
 
 _RELATED = """
 SELECT e.run, e.measure, e.value
@@ -243,6 +280,7 @@ FROM hyperparameters h
 JOIN setups s USING (setup)
 JOIN flows f USING (flow)
 WHERE ($flows IS NULL OR list_contains($flows, s.flow)) AND h.tunable IS DISTINCT FROM false
+  AND ($setups IS NULL OR h.setup IN (SELECT unnest($setups::VARCHAR[])))
 """
 
 # Of flows that share a column, what was declared last.
@@ -276,6 +314,8 @@ WHERE (usual.dataset IS NULL OR r.train_rows IS NULL OR r.train_rows = usual.tra
 GROUP BY r.setup, t.dataset
 """
 
+_TIMED = "SELECT count(*) AS runs FROM evaluations WHERE measure = 'fit_seconds'"
+
 _FIT_TIMES = """
 WITH timed AS (
   SELECT run,
@@ -284,6 +324,7 @@ WITH timed AS (
     max(value) FILTER (measure = 'wall_clock_time_millis') AS passed
   FROM evaluations
   WHERE measure IN ('fit_seconds', 'usercpu_time_millis', 'wall_clock_time_millis')
+    AND $share > 0 AND ($share = 1 OR md5_number_lower(run) < 18446744073709551615 * $share)
   GROUP BY run
 ), ended AS (
   SELECT run, fit * coalesce(least(processor / nullif(passed, 0), 1), 1) AS fit, processor / 1000 AS whole
@@ -310,6 +351,7 @@ JOIN tasks t USING (task)
 JOIN ingests i ON i.ingest = r.ingest
 LEFT JOIN datasets d USING (dataset)
 WHERE r.outcome IN ('success', 'timeout') AND seconds IS NOT NULL
+  AND $share > 0 AND ($share = 1 OR md5_number_lower(r.run) < 18446744073709551615 * $share)
 ORDER BY i.version, r.position, r.run
 """
 

@@ -86,6 +86,10 @@ def repair(warehouse: Path) -> Repair:
         lost += [LostRows(name, path, rows_of.get(path, 0), versions.get(path)) for path in sorted(broken)]
         if broken:
             recovered[name], tables[name] = _rebuild(warehouse, TABLES[name], broken, history)
+    # A part may be left whose whole is lost.
+    for name in {one.table for one in lost}:
+        for part in (part for part, table in TABLES.items() if table.part_of == name):
+            tables[part] = _with_orphans(warehouse / part, tables[part])
     paths = [one.path for one in lost]
     if tables != history.delta_versions():
         append_ingests(warehouse, history.next_record("repair", tables, about=paths))
@@ -158,6 +162,14 @@ def _rebuild(
     if rows.num_rows:
         delta.append(delta_table, rows, table.sort_by)
     return rows.num_rows, delta_table.version()
+
+
+def _with_orphans(folder: Path, version: int) -> int:
+    """Have a table say that its rows may be parts of nothing; returns its Delta version then."""
+    table = delta.open_version(folder)
+    delta.restore(table, version)
+    delta.admit_orphans(table)
+    return int(table.version())
 
 
 def _older_rows(folder: Path, table: Table, kept: set[str], older: set[str]) -> pa.Table:

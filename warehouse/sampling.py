@@ -1,10 +1,10 @@
-"""Which runs a table of runs is made of where all of them would not fit into memory.
+"""Which runs a table of runs is made of where all of them would be too many to learn from.
 
 The table of the runs of all flows of a warehouse has a cell for each configuration and each hyperparameter of
 any flow: a million configurations of 3,000 flows have thirty billion. Of a warehouse that is too large a
-sample is taken, the same one at each time: so many runs of each dataset as there can be if all datasets have
-equally many, drawn by a hash of their names, of the flows that were run most. What a search ran is kept:
-these runs are few, and a user's own.
+sample is taken, the same one at each time: of the flows, the datasets and the configurations that were run
+most, and of each dataset equally many runs where it has so many, drawn by a hash of their names. What a
+search ran is kept: these runs are few, and a user's own.
 """
 
 from __future__ import annotations
@@ -16,16 +16,23 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 SEARCHES = ("tune", "verify")
 """Sources of runs that were chosen for how good they are on the dataset."""
 
 MOST_RUNS = 1_000_000
-"""Of a table that is not a sample; a run takes about half a kilobyte."""
+"""Of a table of one flow that is not a sample; a run takes about half a kilobyte."""
 MOST_CELLS = 2**27
 """Configurations times hyperparameters of a table that is not a sample: 1 GiB."""
+MOST_LEARNED = 200_000
+"""Runs of a table of all flows that is not a sample; a learner takes a few kilobytes for each."""
 SAMPLED_RUNS = 100_000
-SAMPLED_CELLS = 2**25
+SAMPLED_DATASETS = 1_000
+SAMPLED_SETUPS = 5_000
+SAMPLED_CELLS = 2**24
+"""Runs times hyperparameters: a learner has several copies of 128 MiB each."""
+
 
 _FEW_SETUPS = 20_000
 _HYPERPARAMETERS = 100
@@ -34,14 +41,27 @@ _HYPERPARAMETERS = 100
 logger = logging.getLogger(__name__)
 
 
+def limits() -> list[int]:
+    """What a sample depends on besides the runs."""
+    return [
+        MOST_RUNS,
+        MOST_CELLS,
+        MOST_LEARNED,
+        SAMPLED_RUNS,
+        SAMPLED_DATASETS,
+        SAMPLED_SETUPS,
+        SAMPLED_CELLS,
+    ]
+
+
 @dataclass(frozen=True)
 class Sample:
     """Which runs to take of those with a value of a measure."""
 
     flows: list[str] | None
     """Of these flows; None: all."""
-    shares: Mapping[str, float] | None
-    """Dataset -> share of its runs; None: all of all."""
+    runs: list[str] | None
+    """None: all of these flows."""
 
 
 def choose_sample(
@@ -49,8 +69,9 @@ def choose_sample(
 ) -> Sample:
     """All runs of `flows` (None: of all flows) if their table fits into memory, else a sample, and say so."""
     everything = Sample(flows, None)
+    most = MOST_LEARNED if flows is None else MOST_RUNS
     counted = ask(_COUNTS, {}).to_pylist()[0]
-    if counted["runs"] <= MOST_RUNS and counted["setups"] <= _FEW_SETUPS:
+    if counted["runs"] <= most and counted["setups"] <= _FEW_SETUPS:
         return everything
     amounts = ask(_AMOUNTS, {"flows": flows, "measure": measure}).to_pandas()
     if flows is None:  # each flow has columns of its own
@@ -59,25 +80,25 @@ def choose_sample(
     else:
         columns = np.full(len(amounts), _HYPERPARAMETERS)
     setups, n_runs = amounts["setups"].to_numpy().cumsum(), int(amounts["runs"].sum())
-    if n_runs <= MOST_RUNS and (setups * columns <= MOST_CELLS).all():
+    if n_runs <= most and (setups * columns <= MOST_CELLS).all():
         return everything
-    fits = np.minimum(setups, SAMPLED_RUNS) * columns <= SAMPLED_CELLS
+    fits = np.minimum(amounts["runs"].to_numpy().cumsum(), SAMPLED_RUNS) * columns <= SAMPLED_CELLS
     searched = ask(_SEARCHED, {"searches": SEARCHES})["flow"].to_pylist()
     chosen = amounts["flow"][fits | amounts["flow"].isin(searched) | (amounts.index == 0)].tolist()
-    of_datasets = ask(_DATASETS, {"flows": chosen, "measure": measure})
-    n_datasets = of_datasets.num_rows
-    shares = np.minimum(1, SAMPLED_RUNS / max(1, n_datasets) / of_datasets["runs"].to_numpy())
+    limits = {"datasets": SAMPLED_DATASETS, "setups": SAMPLED_SETUPS, "runs": SAMPLED_RUNS}
+    drawn = ask(_DRAWN, {"flows": chosen, "measure": measure, "searches": SEARCHES, **limits})
     logger.info(
-        "the warehouse has %s runs with a value of %s, too many to hold in memory: using a sample of about %s"
-        " on %s datasets, of the %d flows of %d that were run most",
+        "the warehouse has %s runs with a value of %s, too many to learn from all of them: using a sample of"
+        " %s on %s datasets, of the %s configurations of %d flows (of %d) that were run most",
         f"{n_runs:,}",
         measure,
-        f"{SAMPLED_RUNS:,}",
-        f"{n_datasets:,}",
+        f"{drawn.num_rows:,}",
+        f"{pc.count_distinct(drawn['dataset']).as_py():,}",
+        f"{pc.count_distinct(drawn['setup']).as_py():,}",
         len(chosen),
         len(amounts),
     )
-    return Sample(chosen, dict(zip(of_datasets["dataset"].to_pylist(), shares.tolist(), strict=True)))
+    return Sample(chosen, drawn["run"].to_pylist())
 
 
 _COUNTS = "SELECT (SELECT count(*) FROM runs) AS runs, (SELECT count(*) FROM setups) AS setups"
@@ -104,9 +125,25 @@ SELECT DISTINCT s.flow FROM ingests i JOIN runs r USING (ingest) JOIN setups s U
 WHERE list_contains($searches, i.source)
 """
 
-_DATASETS = """
-SELECT t.dataset, count(*) AS runs
-FROM evaluations e JOIN runs r USING (run) JOIN tasks t USING (task)
-WHERE e.measure = $measure AND list_contains($flows, e.flow) AND r.outcome = 'success' AND e.value IS NOT NULL
-GROUP BY t.dataset ORDER BY t.dataset
+# Of datasets and setups that were run equally often, and of the runs of a dataset, a hash decides.
+_DRAWN = """
+WITH known AS MATERIALIZED (
+  SELECT r.run, r.setup, t.dataset, list_contains($searches, i.source) AS searched
+  FROM evaluations e JOIN runs r USING (run) JOIN tasks t USING (task) JOIN ingests i ON i.ingest = r.ingest
+  WHERE e.measure = $measure AND list_contains($flows, e.flow) AND r.outcome = 'success'
+    AND e.value IS NOT NULL
+), of_datasets AS (
+  SELECT * FROM known WHERE dataset IN (
+    SELECT dataset FROM known GROUP BY dataset
+    ORDER BY bool_or(searched) DESC, count(*) DESC, md5(dataset) LIMIT $datasets
+  )
+), of_setups AS (
+  SELECT * FROM of_datasets WHERE searched OR setup IN (
+    SELECT setup FROM of_datasets GROUP BY setup ORDER BY count(*) DESC, md5(setup) LIMIT $setups
+  )
+)
+SELECT run, setup, dataset FROM of_setups
+QUALIFY searched OR row_number() OVER (PARTITION BY dataset, searched ORDER BY md5(run))
+  <= $runs / (SELECT count(DISTINCT dataset) FROM of_setups)
+ORDER BY run
 """

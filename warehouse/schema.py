@@ -22,10 +22,11 @@ OUTCOMES = ("success", "timeout", "memout", "crash")
 class Table:
     """One table of the warehouse.
 
-    `key` names the columns that identify a row, `checks` maps what must hold for every row (in words) to
+        `key` names the columns that identify a row, `checks` maps what must hold for every row (in words) to
     the SQL condition that says so; a condition that is NULL holds. `sort_by` names the columns by which files
     are sorted, the one that most questions filter on first, so that a reader can skip most of a file for its
-    statistics; empty: as the rows came. `meaning` says what a row is.
+    statistics; empty: as the rows came. `part_of` names the table whose rows a row is a part of: both keys
+    begin with the same column. `meaning` says what a row is.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Table:
     sort_by: tuple[str, ...] = ()
     checks: Mapping[str, str] = field(default_factory=dict)
     meaning: str = ""
+    part_of: str = ""
 
     @property
     def payload(self) -> tuple[str, ...]:
@@ -166,6 +168,7 @@ _HYPERPARAMETERS = _table(
     _optional("tunable", _FLAG, "false: no part of the configuration, like a random state; null means true"),
     meaning="The value of one hyperparameter in a setup.",
     key=("setup", "parameter"),
+    part_of="setups",
     checks={"value is JSON text": _IS_JSON},
 )
 _RUNS = _table(
@@ -198,6 +201,7 @@ _EVALUATIONS = _table(
     _required("flow", _TEXT, "the run's flow, repeated here because the table is partitioned by it"),
     meaning="The value of a run on a measure.",
     key=("run", "measure"),
+    part_of="runs",
     sort_by=("measure", "flow"),
 )
 _QUALITIES = _table(

@@ -22,7 +22,7 @@ from filelock import FileLock, Timeout
 from warehouse import delta, manifests, merging, queries, restoring, verification
 from warehouse import repair as repairing
 from warehouse.history import CommitHistory
-from warehouse.queries import RunTable
+from warehouse.queries import RunAnswers, RunTable
 from warehouse.repair import Repair
 from warehouse.rows import conform
 from warehouse.schema import TABLES
@@ -36,6 +36,7 @@ STARTER = Path(__file__).resolve().parent / "starter"
 Rows = Mapping[str, pa.Table] | Mapping[str, pd.DataFrame] | Mapping[str, pa.Table | pd.DataFrame]
 """Table to the rows that are to be in it."""
 
+_ORPHAN = "SELECT 1 FROM {part} ANTI JOIN {whole} USING ({key}) LIMIT 1"
 _LOCK = ".lock"
 _LOCK_TIMEOUT = 600.0  # seconds; a commit takes one or two
 
@@ -140,6 +141,10 @@ class Warehouse:
     def run_table(self, flow: str | None, measure: str, *, related: bool = True) -> RunTable:
         """Successful runs and their configurations; see `warehouse.queries.run_table`."""
         return queries.run_table(self.arrow, flow, measure, related=related)
+
+    def run_answers(self, flow: str | None, measure: str, *, related: bool = True) -> RunAnswers:
+        """What `run_table` is made of; see `warehouse.queries.run_answers`."""
+        return queries.run_answers(self.arrow, flow, measure, related=related)
 
     def performance_matrix(self, measure: str, flow: str | None = None) -> pd.DataFrame:
         """Values by setup and dataset; see `warehouse.queries.performance_matrix`."""
@@ -261,6 +266,10 @@ class Warehouse:
             rows = self.arrow(f"SELECT * FROM {name} ORDER BY ALL").cast(TABLES[name].schema)
             if rows.num_rows:
                 delta.append(table, rows, TABLES[name].sort_by)
+            if (of := TABLES[name].part_of) and self.arrow(
+                _ORPHAN.format(part=name, whole=of, key=TABLES[name].key[0])
+            ).num_rows:
+                delta.admit_orphans(table)
             versions[name] = table.version()
         append_ingests(copy, self._history.with_only_newest_content(versions))
 

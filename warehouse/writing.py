@@ -2,16 +2,18 @@
 
 import json
 import logging
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 import duckdb
 import pyarrow as pa
+from deltalake import DeltaTable
 
 from warehouse import delta, manifests
 from warehouse.history import CommitHistory, ingest_id
+from warehouse.parts import belong_to, has_orphans
 from warehouse.rows import Difference, compare
 from warehouse.schema import PROVENANCE, TABLES
 from warehouse.support.errors import Failed
@@ -47,11 +49,7 @@ def commit(
     started = datetime.now(UTC)
     history = CommitHistory.read(path)
     committed = history.delta_versions()
-    differences = {
-        name: compare(connection, table, incoming[name], _files(path, name, committed.get(name)))
-        for name, table in TABLES.items()
-        if name in incoming
-    }
+    differences, orphaned = _differences(connection, path, incoming, committed)
     added = {name: difference.new.num_rows for name, difference in differences.items()}
     changed = {name: difference.changed.num_rows for name, difference in differences.items()}
     if not any(differences.values()):
@@ -65,11 +63,39 @@ def commit(
         "started": started,
         "added": _counts(added),
         "changed": _counts(changed),
-        "tables": json.dumps(_apply(path, differences, committed, ingest)),
+        "tables": json.dumps(_apply(path, differences, orphaned, committed, ingest)),
         "finished": datetime.now(UTC),
     }
     append_ingests(path, pa.Table.from_pylist([record], schema=TABLES["ingests"].schema))
     return Commit(ingest, history.version + 1, added, changed)
+
+
+def _differences(
+    connection: duckdb.DuckDBPyConnection,
+    path: Path,
+    incoming: Mapping[str, pa.Table],
+    committed: Mapping[str, int],
+) -> tuple[dict[str, Difference], set[str]]:
+    """What the rows would change in each table, and tables that they bring orphans (`warehouse.parts`)."""
+    differences: dict[str, Difference] = {}
+    orphaned = set()
+    for name, table in TABLES.items():
+        if name not in incoming:
+            continue
+        rows, stored = incoming[name], _stored(path, name, committed)
+        complete = stored is not None and bool(table.part_of) and delta.has_no_orphans(stored)
+        wholes = differences.get(table.part_of)
+        if complete and wholes and belong_to(connection, table, rows, wholes.new):
+            differences[name] = Difference(rows, rows.slice(0, 0))
+            continue
+        differences[name] = compare(connection, table, rows, _files(path, name, stored))
+        new = differences[name].new
+        if complete and new.num_rows:
+            beside = incoming.get(table.part_of, TABLES[table.part_of].schema.empty_table())
+            files = _files(path, table.part_of, _stored(path, table.part_of, committed))
+            if has_orphans(connection, table, new, beside, files):
+                orphaned.add(name)
+    return differences, orphaned
 
 
 def append_ingests(path: Path, ingests: pa.Table) -> None:
@@ -89,7 +115,7 @@ def append_ingests(path: Path, ingests: pa.Table) -> None:
     ]
     table = delta.open_version(path / "ingests")
     # Before, not after: once the record is written, nothing may fail any more.
-    delta.compact_if_scattered(table, _FILES_OF_RECORDS)
+    delta.compact_if_scattered(table, most=_FILES_OF_RECORDS)
     delta.append(table, ingests)
     try:
         covered = manifests.covered(previous, "ingests")
@@ -100,7 +126,11 @@ def append_ingests(path: Path, ingests: pa.Table) -> None:
 
 
 def _apply(
-    path: Path, differences: Mapping[str, Difference], committed: Mapping[str, int], ingest: str
+    path: Path,
+    differences: Mapping[str, Difference],
+    orphaned: Collection[str],
+    committed: Mapping[str, int],
+    ingest: str,
 ) -> dict[str, int]:
     """Write the rows; returns the Delta version of every data table afterwards."""
     versions = {}
@@ -116,6 +146,8 @@ def _apply(
         delta.restore(table, versions[name])
         if differences.get(name):
             delta.upgrade(table, TABLES[name])
+            if name in orphaned:
+                delta.admit_orphans(table)
             new, changed = (
                 _stamp(rows, ingest) for rows in (differences[name].new, differences[name].changed)
             )
@@ -123,7 +155,7 @@ def _apply(
                 delta.append(table, new, TABLES[name].sort_by)
             if changed.num_rows:
                 delta.replace(table, changed, TABLES[name].key)
-            delta.compact_if_scattered(table)
+            delta.compact_if_scattered(table, TABLES[name].sort_by)
         versions[name] = table.version()
     return versions
 
@@ -133,10 +165,13 @@ def _stamp(rows: pa.Table, ingest: str) -> pa.Table:
     return rows.append_column(TABLES["runs"].schema.field(PROVENANCE), pa.repeat(ingest, rows.num_rows))
 
 
-def _files(path: Path, name: str, version: int | None) -> list[str]:
-    if version is None:
-        return []
-    return delta.files(path / name, delta.open_version(path / name, version))
+def _stored(path: Path, name: str, committed: Mapping[str, int]) -> DeltaTable | None:
+    """A table as it was committed; None if an older Headstart did not know it."""
+    return delta.open_version(path / name, committed[name]) if name in committed else None
+
+
+def _files(path: Path, name: str, stored: DeltaTable | None) -> list[str]:
+    return [] if stored is None else delta.files(path / name, stored)
 
 
 def _counts(rows_per_table: Mapping[str, int]) -> str:

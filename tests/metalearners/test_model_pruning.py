@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from metalearners.model_files import user_cache
 from metalearners.model_pruning import OLD_DAYS, prune, superfluous_models
-from metalearners.model_store import StoredModel, trained_model, user_cache
+from metalearners.model_store import StoredModel, trained_model
 from warehouse.store import Warehouse
 
 

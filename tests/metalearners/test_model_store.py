@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from metalearners.codec import encode
-from metalearners.model_files import read_arrays, read_content, write_files
+from metalearners.model_files import read_arrays, read_content, user_cache, write_files
 from metalearners.model_store import (
     FIGURES,
     FORMAT,
@@ -27,7 +27,6 @@ from metalearners.model_store import (
     load_model,
     save_model,
     trained_model,
-    user_cache,
     with_figures,
 )
 from tests.contracts.meta_learner import FEW, MANY, best

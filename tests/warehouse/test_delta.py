@@ -85,7 +85,7 @@ def test_flow_names_survive_the_partitioning(warehouse: Warehouse, flow: str) ->
 def test_many_small_commits_end_in_few_files_and_every_version_stays_readable(
     warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(delta, "_SMALL_FILES", 3)
+    monkeypatch.setattr(delta, "_SMALL_FILES_OF_FEW", 3)
     for n in range(8):
         warehouse.write({"setups": pd.DataFrame({"setup": [f"s{n}"], "flow": FOREST})}, source="test")
     folder = warehouse.path / "setups"
@@ -158,6 +158,17 @@ def test_files_are_sorted_by_what_is_asked_for_and_equal_rows_stay_in_their_orde
     delta.append(table, pa.Table.from_pylist(rows, schema=NUMBERS.schema), ("name",))
     (file,) = delta.files(folder, delta.open_version(folder))
     assert pq.read_table(file).to_pydict() == {"name": ["a", "a", "b", "b", "c"], "value": [1, 3, 0, 4, 2]}
+
+
+def test_many_small_files_become_one_that_is_sorted(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(delta, "_SMALL_FILES_OF_FEW", 2)
+    add(folder, {"name": "three", "value": 3})
+    add(folder, {"name": "four", "value": 4})
+    before = content(folder)
+    delta.compact_if_scattered(delta.open_version(folder), ("name",))
+    (file,) = delta.files(folder, delta.open_version(folder))
+    assert pq.read_table(file)["name"].to_pylist() == ["four", "one", "three", "two"]
+    assert content(folder) == before == content(folder, version=3)
 
 
 def test_a_reader_of_one_flow_and_measure_can_skip_most_of_a_file(

@@ -17,6 +17,7 @@ RUNS = 400
 def large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Warehouse:
     """Two flows, the second of which was run thrice as often, on a large, a small and an own dataset."""
     monkeypatch.setattr(sampling, "MOST_RUNS", 100)
+    monkeypatch.setattr(sampling, "MOST_LEARNED", 100)
     monkeypatch.setattr(sampling, "SAMPLED_RUNS", 60)
     numbers = np.arange(RUNS)
     names = np.char.add("openml:", numbers.astype(str))
@@ -54,7 +55,7 @@ def runs_of(warehouse: Warehouse, flow: str | None = None) -> pd.DataFrame:
 def test_datasets_have_about_equally_many_runs_and_small_ones_all(large: Warehouse) -> None:
     amounts = runs_of(large)["dataset"].value_counts()
     assert amounts["small"] == 10
-    assert 8 <= amounts["large"] <= 35  # 20 of 390 are expected
+    assert amounts["large"] == 20
 
 
 def test_all_runs_of_a_users_own_search_are_there(large: Warehouse) -> None:
@@ -69,8 +70,8 @@ def test_it_is_said(large: Warehouse, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.INFO):
         runs_of(large)
     assert caplog.messages == [
-        "the warehouse has 460 runs with a value of predictive_accuracy, too many to hold in memory: using a"
-        " sample of about 60 on 3 datasets, of the 2 flows of 2 that were run most"
+        "the warehouse has 460 runs with a value of predictive_accuracy, too many to learn from all of them:"
+        " using a sample of 90 on 3 datasets, of the 90 configurations of 2 flows (of 2) that were run most"
     ]
 
 
@@ -87,7 +88,7 @@ def test_where_configurations_times_hyperparameters_are_too_many_the_flows_run_m
 def test_what_fits_is_taken_whole_and_nothing_is_said(
     large: Warehouse, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(sampling, "MOST_RUNS", RUNS + 60)
+    monkeypatch.setattr(sampling, "MOST_LEARNED", RUNS + 60)
     with caplog.at_level(logging.INFO):
         assert len(runs_of(large)) == RUNS + 60
     assert not caplog.messages
@@ -97,3 +98,17 @@ def test_runs_of_one_flow_are_sampled_too(large: Warehouse) -> None:
     runs = runs_of(large, "openml:2")
     assert set(runs["flow"]) == {"openml:2"}
     assert len(runs) < 100
+
+
+def test_datasets_and_configurations_that_were_run_most_count(
+    large: Warehouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The user's own come first."""
+    monkeypatch.setattr(sampling, "SAMPLED_DATASETS", 2)
+    assert set(runs_of(large)["dataset"]) == {"own", "large"}
+    again = world(np.array(["again-1", "again-2"]), np.repeat("openml:1", 2), np.array(["large", "large"]))
+    again["runs"] = again["runs"].assign(setup="openml:7")
+    large.write({name: again[name] for name in ("runs", "evaluations")}, source="openml")
+    monkeypatch.setattr(sampling, "SAMPLED_SETUPS", 1)
+    runs = runs_of(large)
+    assert set(runs["setup"][runs["dataset"] == "large"]) == {"openml:7"}

@@ -1,0 +1,115 @@
+"""The runs that the models of a warehouse learn from; where they are a sample, it is kept beside the models.
+
+To draw a sample from ten million runs takes half a minute, which nobody wants to wait for whose model is
+trained already.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from metalearners.model_files import (
+    folders_for,
+    in_first_writable,
+    places,
+    read_arrays,
+    read_content,
+    write_files,
+)
+from warehouse import sampling
+from warehouse.queries import RunAnswers, RunTable, table_of
+from warehouse.store import Warehouse
+from warehouse.support.errors import DamagedModel
+
+logger = logging.getLogger(__name__)
+
+FORMAT = "headstart.sample"
+VERSION = 1
+"""Goes up when the same runs come to give another sample, or its files change."""
+
+
+def learned_runs(
+    warehouse: Warehouse,
+    flow: str | None,
+    measure: str,
+    cache_dir: Path | None = None,
+    *,
+    related: bool = True,
+) -> RunTable:
+    """What `Warehouse.run_table` returns; a sample that was kept is not drawn again.
+
+    Args:
+        cache_dir: used in place of the user's cache directory.
+    """
+    name = _name(warehouse, flow, measure)
+    for place in places(warehouse, cache_dir):
+        if (place / name).is_dir():
+            try:
+                kept = _read(place / name)
+                rows = {part: rows for part, rows in kept.rows.items() if related or part != "related"}
+                return table_of(replace(kept, rows=rows))
+            except DamagedModel as error:
+                logger.warning("%s; drawing the sample again", error)
+    answers = warehouse.run_answers(flow, measure, related=related)
+    if answers.is_sample and related:
+        in_first_writable(
+            lambda folder: _keep(answers, warehouse, folder / name), folders_for(warehouse, cache_dir)
+        )
+    return table_of(answers)
+
+
+def _name(warehouse: Warehouse, flow: str | None, measure: str) -> str:
+    asked = json.dumps([VERSION, warehouse.fingerprint, flow, measure, sampling.limits()])
+    return f"sample.{hashlib.sha256(asked.encode()).hexdigest()[:16]}"
+
+
+def sampled_from(path: Path) -> str:
+    """Fingerprint of the warehouse that the sample in a folder was drawn from.
+
+    Raises:
+        DamagedModel: there is none, or it is damaged.
+    """
+    return str(read_content(path, FORMAT, VERSION).get("warehouse"))
+
+
+def _keep(answers: RunAnswers, warehouse: Warehouse, folder: Path) -> None:
+    content = {
+        "format": FORMAT,
+        "version": VERSION,
+        "warehouse": warehouse.fingerprint,
+        "flow": answers.flow,
+        "measure": answers.measure,
+    }
+    write_files(folder, content, {part: _packed(rows) for part, rows in answers.rows.items()})
+
+
+def _packed(rows: pa.Table) -> np.ndarray:
+    """Rows as bytes."""
+    buffer = pa.BufferOutputStream()
+    with pa.ipc.new_stream(buffer, rows.schema) as stream:
+        stream.write_table(rows)
+    return np.frombuffer(buffer.getvalue(), dtype=np.uint8)
+
+
+def _read(path: Path) -> RunAnswers:
+    """The sample in a folder.
+
+    Raises:
+        DamagedModel: there is none, or it is damaged.
+    """
+    content = read_content(path, FORMAT, VERSION)
+    try:
+        rows = {
+            part: pa.ipc.open_stream(pa.py_buffer(array.tobytes())).read_all()
+            for part, array in read_arrays(path, content).items()
+        }
+        return RunAnswers(content["flow"], content["measure"], True, rows)
+    except (KeyError, pa.ArrowException) as error:
+        raise DamagedModel(f"the sample {path} can't be used: {error}") from error

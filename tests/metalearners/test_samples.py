@@ -1,0 +1,96 @@
+"""Samples of large warehouses: drawn once, kept beside the models, and the same when they are read again."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from metalearners.model_pruning import superfluous_models
+from metalearners.model_store import trained_model
+from metalearners.samples import learned_runs
+from tests.warehouse.worlds import runs
+from warehouse import sampling
+from warehouse.queries import RunTable
+from warehouse.store import Warehouse
+
+MEASURE = "predictive_accuracy"
+
+
+@pytest.fixture
+def large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Warehouse:
+    """Four configurations, each run on thirty datasets."""
+    warehouse = Warehouse.create(tmp_path / "large")
+    for number in range(4):
+        accuracies = {f"openml:{n}": 0.5 + 0.01 * ((n * number) % 7) for n in range(30)}
+        values = {"max_features": number / 4, "bootstrap": None, "criterion": "gini"}
+        warehouse.write(runs(values=values, accuracies=accuracies, name=f"s{number}"), source="openml")
+    monkeypatch.setattr(sampling, "MOST_LEARNED", 50)
+    monkeypatch.setattr(sampling, "SAMPLED_RUNS", 40)
+    monkeypatch.setattr(sampling, "SAMPLED_DATASETS", 20)
+    return warehouse
+
+
+def never(*_: object, **__: object) -> None:
+    raise AssertionError("the runs were read again")
+
+
+def assert_equal(one: RunTable, other: RunTable) -> None:
+    for name in ("runs", "larger", "smaller", "related"):
+        pd.testing.assert_frame_equal(getattr(one, name), getattr(other, name))
+    assert one.configurations.configurations() == other.configurations.configurations()
+    assert (one.flow, one.measure, one.scales) == (other.flow, other.measure, other.scales)
+
+
+def test_what_was_drawn_is_read_again_as_it_was(large: Warehouse, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = learned_runs(large, None, MEASURE)
+    assert len(drawn.runs) == 40
+    assert_equal(drawn, large.run_table(None, MEASURE))
+    monkeypatch.setattr(Warehouse, "run_answers", never)
+    assert_equal(learned_runs(large, None, MEASURE), drawn)
+    assert learned_runs(large, None, MEASURE, related=False).related.empty
+
+
+def test_training_keeps_it_beside_the_model(large: Warehouse, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = trained_model(large, "average-rank")
+    assert model.runs == 40
+    assert len(list((large.path / "models").glob("sample.*"))) == 1
+    monkeypatch.setattr(Warehouse, "run_answers", never)
+    assert set(learned_runs(large, None, MEASURE).runs["dataset"]) == set(model.runs_on)
+
+
+def test_another_version_has_another_sample(large: Warehouse) -> None:
+    learned_runs(large, None, MEASURE)
+    large.write(runs(name="new", accuracies={f"openml:{n}": 0.9 for n in range(30)}), source="openml")
+    assert_equal(learned_runs(large, None, MEASURE), large.run_table(None, MEASURE))
+
+
+def test_one_of_an_earlier_version_can_go(large: Warehouse) -> None:
+    learned_runs(large, None, MEASURE)
+    assert superfluous_models(large) == []
+    large.write(runs(name="new"), source="openml")
+    (found,) = superfluous_models(large)
+    assert found.reason == "of an earlier version of the warehouse"
+
+
+def test_a_damaged_one_is_drawn_again(large: Warehouse, caplog: pytest.LogCaptureFixture) -> None:
+    drawn = learned_runs(large, None, MEASURE)
+    (kept,) = (large.path / "models").glob("sample.*")
+    (kept / "arrays.npz").write_bytes(np.random.default_rng(0).bytes(100))
+    assert_equal(learned_runs(large, None, MEASURE), drawn)
+    assert "drawing the sample again" in caplog.text
+    caplog.clear()
+    assert_equal(learned_runs(large, None, MEASURE), drawn)
+    assert "drawing the sample again" not in caplog.text
+
+
+def test_what_fits_is_not_kept(large: Warehouse, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sampling, "MOST_LEARNED", 1_000)
+    assert len(learned_runs(large, None, MEASURE).runs) == 120
+    assert not (large.path / "models").exists()
+
+
+def test_of_a_warehouse_that_is_read_only_it_lies_in_the_cache(large: Warehouse, tmp_path: Path) -> None:
+    older = Warehouse.open(large.path, version=large.version - 1)
+    learned_runs(older, None, MEASURE, tmp_path / "cache")
+    assert len(list((tmp_path / "cache").glob("sample.*"))) == 1
