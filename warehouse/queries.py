@@ -158,7 +158,13 @@ def table_of(answers: RunAnswers) -> RunTable:
 
 def _runs(ask: Ask, sample: Sample, measure: str) -> pa.Table:
     """Runs with their number of rows against the usual one (`size`), in source order."""
-    return _ask_sample(ask, _RUNS, sample, measure=measure)
+    return _ask_sample(ask, _RUNS, sample, measure=measure, **_usual_rows(ask, measure))
+
+
+def _usual_rows(ask: Ask, measure: str) -> dict[str, list[Any]]:
+    """Datasets with runs on several numbers of rows, and the usual number, as parameters of `_USUAL`."""
+    counted = ask(_USUAL_ROWS, {"measure": measure})
+    return {"usual": counted["dataset"].to_pylist(), "usual_rows": counted["train_rows"].to_pylist()}
 
 
 def _ask_sample(ask: Ask, query: str, sample: Sample, **parameters: Any) -> pa.Table:
@@ -178,9 +184,11 @@ def performance_matrix(ask: Ask, measure: str, flow: str | None = None) -> pd.Da
     _, flows = _resolve_flow(ask, flow)
     measure = _stored_name(ask, measure)
     parameters = {"measure": measure, "flows": flows}
-    cells = ask(_CELLS, parameters)
+    cells = ask(_CELLS, parameters | _usual_rows(ask, measure))
     if not cells.num_rows and measure == NORMALIZED:
-        accuracies = ask(_CELLS, {**parameters, "measure": ACCURACY}).to_pandas()
+        accuracies = ask(
+            _CELLS, {**parameters, "measure": ACCURACY, **_usual_rows(ask, ACCURACY)}
+        ).to_pandas()
         normalized = normalized_accuracy(accuracies, metafeatures(ask))
         cells = pa.Table.from_pandas(normalized, preserve_index=False)
     if not cells.num_rows:
@@ -221,27 +229,32 @@ def fit_times(ask: Ask) -> pd.DataFrame:
 
 # Runs on other numbers of rows are runs of other tasks on the same dataset. No number: all that a task has.
 # Of most datasets there is but one number, and of a large warehouse most runs are on these: which number is
-# usual is counted where there are several, and `usual` has these datasets alone.
+# usual is counted where there are several, and `usual` has these datasets alone. Where no run of a part of a
+# file states its number, that part is not read.
 _USUAL_ROWS = """
-WITH several AS (
-  SELECT t.dataset FROM runs r JOIN tasks t USING (task) GROUP BY t.dataset
-  HAVING count(r.train_rows) > 0
-    AND (count(r.train_rows) < count(*) OR min(r.train_rows) < max(r.train_rows))
+WITH stated AS (
+  SELECT DISTINCT t.dataset FROM runs r JOIN tasks t USING (task) WHERE r.train_rows IS NOT NULL
+), several AS (
+  SELECT t.dataset FROM stated JOIN tasks t USING (dataset) JOIN runs r USING (task) GROUP BY t.dataset
+  HAVING count(r.train_rows) < count(*) OR min(r.train_rows) < max(r.train_rows)
 ), counted AS (
   SELECT t.dataset, coalesce(r.train_rows, 'infinity'::DOUBLE) AS train_rows,
     count(DISTINCT r.setup) AS setups
   FROM several JOIN tasks t USING (dataset) JOIN runs r USING (task) JOIN evaluations e USING (run)
   WHERE e.measure = $measure AND r.outcome = 'success' AND e.value IS NOT NULL
   GROUP BY ALL
-), usual AS (
-  SELECT dataset, first(train_rows ORDER BY setups DESC, train_rows) AS train_rows
-  FROM counted GROUP BY dataset
 )
+SELECT dataset, first(train_rows ORDER BY setups DESC, train_rows) AS train_rows
+FROM counted GROUP BY dataset
 """
 
-_RUNS = (
-    _USUAL_ROWS
-    + """
+# Asked for before, not a part of the query: the plan for the few rows that there are is not the one for many.
+_USUAL = """
+LEFT JOIN (SELECT unnest($usual::VARCHAR[]) AS dataset, unnest($usual_rows::DOUBLE[]) AS train_rows) usual
+  ON usual.dataset = t.dataset
+"""
+
+_RUNS = f"""
 SELECT r.run, t.dataset, coalesce(d.family, t.dataset) AS family, r.task, e.flow,
   coalesce(f.algorithm, f.flow) AS algorithm, r.setup, r.train_rows, e.value,
   coalesce(sign(r.train_rows - usual.train_rows), 0) AS size
@@ -250,14 +263,13 @@ JOIN runs r USING (run)
 JOIN tasks t USING (task)
 JOIN flows f ON f.flow = e.flow
 JOIN ingests i ON i.ingest = r.ingest
-{of_sample}
+{{of_sample}}
 LEFT JOIN datasets d ON d.dataset = t.dataset
-LEFT JOIN usual ON usual.dataset = t.dataset
+{_USUAL}
 WHERE e.measure = $measure AND ($flows IS NULL OR list_contains($flows, e.flow)) AND r.outcome = 'success'
   AND e.value IS NOT NULL
 ORDER BY i.version, r.position, r.run
 """
-)
 
 _OF_SAMPLE = "JOIN (SELECT unnest($sampled) AS run) drawn ON drawn.run = r.run"
 
@@ -302,12 +314,11 @@ ORDER BY s.flow
 """
 
 _CELLS = f"""
-{_USUAL_ROWS}
 SELECT r.setup, t.dataset, avg(e.value) AS value
 FROM evaluations e
 JOIN runs r USING (run)
 JOIN tasks t USING (task)
-LEFT JOIN usual ON usual.dataset = t.dataset
+{_USUAL}
 WHERE (usual.dataset IS NULL OR r.train_rows IS NULL OR r.train_rows = usual.train_rows)
   AND e.measure = $measure AND ($flows IS NULL OR list_contains($flows, e.flow))
   AND r.outcome = 'success' AND e.value IS NOT NULL
@@ -415,7 +426,11 @@ def _parameters(setups: pd.Index, hyperparameters: pa.Table) -> pd.DataFrame:
 
 def _plain(text: str) -> bool | int | float | str | None:
     """The value of a JSON text; lists and objects, which are no single value, stay text."""
-    value: bool | int | float | str | None = text if text[0] in "[{" else json.loads(text)
+    if text[0] in "[{":
+        return text
+    if text[0] in "-0123456789":  # of columns of hyperparameters, most; this is five times as fast
+        return float(text) if "." in text or "e" in text or "E" in text else int(text)
+    value: bool | str | None = json.loads(text)
     return value
 
 

@@ -16,8 +16,8 @@ tell what the machine would take if nothing else ran. Files are in the disk's ca
     recommend    the command for a CSV of 500 rows: with the starter, then with the warehouse; a model is
                  trained first, which `train` states
     verify       the command, then with --deep
-    small        reading after 1,000 appends of 10 runs each, against reading the same runs from one
-                 commit; the appends are timed, too
+    small        reading after many appends of 10 runs each (--appends), which files are compacted in now and
+                 then, against reading the same runs from one commit; the appends are timed, too
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -42,7 +43,6 @@ from tests.benchmarks.synthetic_warehouse import DENSE, LARGEST, Shape, parents,
 from warehouse.store import STARTER, Warehouse
 
 MEASURE = "predictive_accuracy"
-APPENDS = 1_000
 Seconds = dict[str, np.ndarray]
 """What was done -> seconds that passed, and of the processor."""
 
@@ -98,9 +98,9 @@ def sample(folder: Path, _runs: int) -> Seconds:
     return {f"{len(table.runs):,} runs": now() - start}
 
 
-def small(folder: Path, _runs: int) -> Seconds:
+def small(folder: Path, _runs: int, appends: int = 1_000) -> Seconds:
     """Many commits against one."""
-    shape, n = Shape(10_000), APPENDS
+    shape, n = Shape(10_000), appends
     parts = [rows(shape, 10 * number, 10) for number in range(n)]
     with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
         many, one = (Warehouse.create(Path(scratch) / name) for name in ("many", "one"))
@@ -158,11 +158,13 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--runs", type=int, default=10_000_000)
     parser.add_argument("--only", nargs="+", help="operations; default: all")
+    parser.add_argument("--appends", type=int, default=1_000, help="of `small`")
     parser.add_argument("--in-this-process", choices=QUESTIONS, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     folder, runs = arguments.folder, arguments.runs
+    questions = {**QUESTIONS, "small": partial(small, appends=arguments.appends)}
     if arguments.in_this_process:
-        found = QUESTIONS[arguments.in_this_process](folder, runs)
+        found = questions[arguments.in_this_process](folder, runs)
         print(json.dumps({what: seconds.tolist() for what, seconds in found.items()}))
         return
     if not folder.is_dir():
@@ -185,7 +187,8 @@ def main() -> None:
                 _print(name, f"`{command[0]} {command[-1]}`", seconds, peak)
             if name in QUESTIONS:
                 again = [sys.executable, "-m", "tests.benchmarks.warehouse_scale", str(folder)]
-                text, peak, _ = measured([*again, "--runs", str(runs), "--in-this-process", name])
+                again += ["--runs", str(runs), "--appends", str(arguments.appends), "--in-this-process", name]
+                text, peak, _ = measured(again)
                 for what, seconds in json.loads(text).items():
                     _print(name, what, seconds, peak)
 
