@@ -222,7 +222,7 @@ def append(table: DeltaTable, rows: pa.Table, sort_by: tuple[str, ...] = ()) -> 
 
 def _sorted(rows: pa.Table, columns: tuple[str, ...]) -> pa.Table:
     """`rows` in the order of text columns without nulls; those that are equal in them stay in their order."""
-    if not columns:
+    if not columns or not len(rows):
         return rows
     order, places = np.zeros(len(rows), dtype=np.int64), 1
     encoded = {name: rows[name].combine_chunks().dictionary_encode() for name in columns}
@@ -234,12 +234,18 @@ def _sorted(rows: pa.Table, columns: tuple[str, ...]) -> pa.Table:
     order = order.astype(
         np.min_scalar_type(places)
     )  # small integers are sorted by their digits, in linear time
-    taken = pa.array(np.argsort(order, kind="stable"))
-    # Few different texts are looked up faster than as many as there are rows.
-    parts = [
-        encoded[name].take(taken).cast(column.type) if name in encoded else _taken(column, taken)
-        for name, column in zip(rows.column_names, rows.combine_chunks().columns, strict=True)
-    ]
+    taken = np.argsort(order, kind="stable")
+    order = order[taken]
+    # Where equal texts end; each is looked up once, and repeated.
+    ends = np.append(np.flatnonzero(order[1:] != order[:-1]) + 1, len(rows))
+    parts = []
+    for name, column in zip(rows.column_names, rows.combine_chunks().columns, strict=True):
+        if name in encoded:
+            texts = encoded[name].take(pa.array(taken[ends - 1])).cast(column.type)
+            runs = pa.RunEndEncodedArray.from_arrays(pa.array(ends), texts)
+            parts.append(pc.run_end_decode(runs))
+        else:
+            parts.append(_taken(column, pa.array(taken)))
     return pa.table(parts, schema=rows.schema)
 
 

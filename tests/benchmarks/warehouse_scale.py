@@ -162,7 +162,10 @@ def main() -> None:
     parser.add_argument("--in-this-process", choices=QUESTIONS, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     folder, runs = arguments.folder, arguments.runs
-    questions = {**QUESTIONS, "small": partial(small, appends=arguments.appends)}
+    questions: dict[str, Callable[[Path, int], Seconds]] = {
+        **QUESTIONS,
+        "small": partial(small, appends=arguments.appends),
+    }
     if arguments.in_this_process:
         found = questions[arguments.in_this_process](folder, runs)
         print(json.dumps({what: seconds.tolist() for what, seconds in found.items()}))
