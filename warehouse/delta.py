@@ -293,6 +293,7 @@ def compact_if_scattered(table: DeltaTable, sort_by: tuple[str, ...] = (), most:
         write_deltalake(table, rows, mode="overwrite", writer_properties=_WRITER, target_file_size=_ONE_FILE)
     else:
         table.optimize.compact(writer_properties=_WRITER)
+    table.create_checkpoint()  # in place of as many entries of the log
 
 
 def _without_meanings(schema: pa.Schema) -> pa.Schema:

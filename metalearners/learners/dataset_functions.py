@@ -29,6 +29,7 @@ from typing import NamedTuple
 import numpy as np
 
 from warehouse.support.arrays import Floats
+from warehouse.support.eigen import symmetric_eigen
 
 _NOISES = (0.005, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 2.0)
 """Variance of a run's noise over that of the function, of which each dataset takes the likeliest."""
@@ -114,6 +115,8 @@ def _on_its_own(runs: Runs) -> Floats:
     from scipy.linalg import cho_factor, cho_solve
 
     phi, y = runs
+    if 4 * len(y) <= phi.shape[1]:
+        return _on_few_runs(phi, y)
     gram, target = phi.T @ phi, phi.T @ y
     diagonal = np.diag_indices(len(gram))
     best, best_likelihood = np.zeros(len(gram)), -np.inf
@@ -128,6 +131,20 @@ def _on_its_own(runs: Runs) -> Floats:
         if likelihood > best_likelihood:
             best, best_likelihood = w, likelihood
     return best
+
+
+def _on_few_runs(phi: Floats, y: Floats) -> Floats:
+    """The same from the covariance of the runs, where they are far fewer than the features."""
+    variances, U = symmetric_eigen(phi @ phi.T)
+    variances = np.maximum(variances, 0)
+    inside = U.T @ y
+    likelihoods = []
+    for noise in _NOISES:
+        fit = float((inside**2 / (variances + noise)).sum())
+        likelihoods.append(-0.5 * (len(y) * np.log(max(fit, 1e-12)) + np.log(variances + noise).sum()))
+    noise = _NOISES[int(np.argmax(likelihoods))]
+    w: Floats = phi.T @ (U @ (inside / (variances + noise)))
+    return w
 
 
 def _among_others(runs: Runs, mean: Floats, root: Floats) -> tuple[Floats, Scale]:

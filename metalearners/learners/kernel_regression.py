@@ -62,7 +62,7 @@ def regress(D: Floats, S: Floats, families: Positions) -> KernelRegression:
         families: (d,) equal for datasets that are left out together.
     """
     if len(S) > _MOST_COMPARED:
-        some = np.linspace(0, len(S) - 1, _MOST_COMPARED).astype(np.intp)
+        some = evenly_spaced(len(S), _MOST_COMPARED)
         chosen = regress(D[:, some[:, None], some], S[some], families[some])
         return regress_as(chosen, D, S, families)
     ends = np.minimum(np.cumsum([*_BLOCKS, S.shape[1]]), S.shape[1])
@@ -76,6 +76,11 @@ def regress(D: Floats, S: Floats, families: Positions) -> KernelRegression:
             coefficients[:, start:end], missed[:, start:end] = fit.coefficients, fit.missed
             ridges[block] = fit.ridge
     return KernelRegression(blocks, block_weights, coefficients, missed, ridges)
+
+
+def evenly_spaced(n: int, most: int) -> Positions:
+    """Positions of up to `most` of n, spread over all of them."""
+    return np.linspace(0, n - 1, min(n, most)).astype(np.intp)
 
 
 def regress_as(before: KernelRegression, D: Floats, S: Floats, families: Positions) -> KernelRegression:

@@ -27,7 +27,7 @@ import pandas as pd
 from metalearners.encoding.links import LEAST, LINKS, LinkName, link_of, logit
 from metalearners.encoding.matrices import centre_and_spread, standardized
 from metalearners.encoding.training_data import TrainingData
-from metalearners.learners.kernel_regression import missed_without_families
+from metalearners.learners.kernel_regression import evenly_spaced, missed_without_families
 from metalearners.predictions import Expected
 from warehouse.qualities import GROUPS
 from warehouse.support.arrays import Floats, Positions
@@ -47,6 +47,8 @@ _ANCHOR = 1.0
 """Score at which the level is: that of a good configuration."""
 _FEWEST_RUNS = 5  # of the better half, for a line
 _FEWEST_DATASETS = 20
+_MOST_COMPARED = 300
+"""Datasets that a process's kernel is learned from; all are predicted from."""
 _NEAR = 0.2
 """Share of the training datasets, those with the most similar number of rows, that an interval is learned
 from: on few rows values vary more."""
@@ -329,7 +331,9 @@ def _learn_number(
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # a part that explains nothing vanishes
-        learned = GaussianProcessRegressor(kernel, random_state=0).fit(X, (y - mean) / unit).kernel_
+        some = evenly_spaced(len(y), _MOST_COMPARED)
+        process = GaussianProcessRegressor(kernel, random_state=0)
+        learned = process.fit(X[some], ((y - mean) / unit)[some]).kernel_
     near, linear = learned.k1.k1, learned.k1.k2
     number = NumberOfDataset(
         datasets=tuple(datasets),

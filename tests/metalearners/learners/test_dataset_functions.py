@@ -40,6 +40,16 @@ def with_good_runs_only(kept: int = 10) -> tuple[list[Runs], Floats]:
     return [*whole, Runs(phi[good], standard)], scores[-1, good]
 
 
+def test_features_that_no_configuration_has_change_nothing() -> None:
+    """Few runs, of many features, are solved for otherwise than many runs."""
+    phi, scores = features(), true_scores()
+    nothing = np.zeros((CONFIGURATIONS, 200))
+    functions = learn_functions([Runs(phi, y) for y in scores], phi, components=3, rounds=0)
+    padded = np.hstack([phi, nothing])
+    more = learn_functions([Runs(padded, y) for y in scores], padded, components=3, rounds=0)
+    np.testing.assert_allclose(more.W, np.hstack([functions.W, np.zeros((len(scores), 200))]), atol=1e-9)
+
+
 def test_scores_stay_as_they_are_without_rounds() -> None:
     functions = learned([Runs(features(), scores) for scores in true_scores()], 0)
     assert set(functions.scales) == {Scale(1.0, 0.0)}

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from metalearners.learners.kernel_regression import regress
+from metalearners.learners import kernel_regression
+from metalearners.learners.kernel_regression import evenly_spaced, regress, regress_as
 
 RIDGES = (0.1, 0.2, 0.4, 0.8, 1.6, 3.2)
 
@@ -55,3 +56,22 @@ def test_without_distances_nothing_is_predicted() -> None:
     learned = regress(np.empty((0, 14, 14)), S, np.arange(14))
     assert not learned.coefficients.any()
     np.testing.assert_array_equal(learned.missed, S)
+
+
+def test_of_very_many_datasets_some_choose_the_weights_and_all_are_predicted_from(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    D, S = problem(d=60)
+    families = np.arange(60)
+    monkeypatch.setattr(kernel_regression, "_MOST_COMPARED", 20)
+    learned = regress(D, S, families)
+    some = evenly_spaced(60, 20)
+    of_some = regress(D[:, some[:, None], some], S[some], families[some])
+    np.testing.assert_array_equal(learned.block_weights, of_some.block_weights)
+    np.testing.assert_array_equal(learned.coefficients, regress_as(of_some, D, S, families).coefficients)
+    assert (learned.missed**2).sum() < 0.2 * (S**2).sum()
+
+
+def test_positions_that_are_evenly_spaced_begin_and_end_with_all() -> None:
+    assert evenly_spaced(10, 4).tolist() == [0, 3, 6, 9]
+    assert evenly_spaced(3, 4).tolist() == [0, 1, 2]
