@@ -1,7 +1,9 @@
 """The runs that the models of a warehouse learn from; where they are a sample, it is kept beside the models.
 
-To draw a sample from ten million runs takes half a minute, which nobody wants to wait for whose model is
-trained already.
+Drawing a sample from ten million runs takes a minute, and nobody whose model is trained should wait for it.
+The folder `sample.<hash>` among the models has `model.json`, which says what the sample is of, and
+`arrays.npz`, with the bytes of an Arrow stream for each of these tables: runs, hyperparameters, scales,
+spaces and values of related measures.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ log's first v + 1 entries leave (https://github.com/delta-io/delta/blob/master/P
 """
 
 import json
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -37,10 +38,10 @@ _WRITER = WriterProperties(
 )
 _ONE_FILE = 4 * 2**30  # bytes; more than a table ever has
 
-# Trials are committed one by one, and reading pays for each file beyond the first ones: for so many per
-# partition, or fewer where there are so few rows that they are soon written again.
-_SMALL_FILES = 64
-_SMALL_FILES_OF_FEW, _FEW_ROWS = 16, 500_000
+# Trials are committed one by one, and reading pays a millisecond for each file. Few rows are soon written
+# again; many seldom are, as older versions keep the files that they had.
+_SMALL_FILES = ((50_000, 4), (500_000, 16), (math.inf, 64))
+"""Up to so many rows of a table, so many files of a partition are not many yet."""
 _SORTED_AGAIN = 2_000_000
 """Rows of a table that are sorted when it is compacted, in memory."""
 
@@ -285,7 +286,7 @@ def compact_if_scattered(table: DeltaTable, sort_by: tuple[str, ...] = (), most:
     n_partitions = actions.group_by(partitions).aggregate([]).num_rows if partitions else 1
     n_rows = pc.sum(actions["num_records"]).as_py() or 0
     if most is None:
-        most = _SMALL_FILES if n_rows > _FEW_ROWS else _SMALL_FILES_OF_FEW
+        most = next(files for rows, files in _SMALL_FILES if n_rows <= rows)
     if actions.num_rows <= most * n_partitions:
         return
     if sort_by and not partitions and n_rows <= _SORTED_AGAIN:

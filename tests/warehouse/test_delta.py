@@ -85,7 +85,7 @@ def test_flow_names_survive_the_partitioning(warehouse: Warehouse, flow: str) ->
 def test_many_small_commits_end_in_few_files_and_every_version_stays_readable(
     warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(delta, "_SMALL_FILES_OF_FEW", 3)
+    monkeypatch.setattr(delta, "_SMALL_FILES", ((100, 3),))
     for n in range(8):
         warehouse.write({"setups": pd.DataFrame({"setup": [f"s{n}"], "flow": FOREST})}, source="test")
     folder = warehouse.path / "setups"
@@ -161,7 +161,7 @@ def test_files_are_sorted_by_what_is_asked_for_and_equal_rows_stay_in_their_orde
 
 
 def test_many_small_files_become_one_that_is_sorted(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(delta, "_SMALL_FILES_OF_FEW", 2)
+    monkeypatch.setattr(delta, "_SMALL_FILES", ((100, 2),))
     add(folder, {"name": "three", "value": 3})
     add(folder, {"name": "four", "value": 4})
     before = content(folder)
