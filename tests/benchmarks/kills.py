@@ -1,0 +1,387 @@
+"""Jobs killed at any moment: whether something is lost, doubled or half done, and whether they go on.
+
+    python -m tests.benchmarks.kills FOLDER [--kills 104] [--jobs NAME,NAME] [--seed 0]
+
+Each job runs once undisturbed. Then it is begun again and again on a copy of what it began with, and killed
+(SIGKILL): every other time at a moment of its life, else when it has written a random number of files, most
+of which are those of its commits. What it left is verified (`warehouse verify --deep`) and opened, and the
+same command is given once more. Counted are, over all kills of a job,
+
+    lost      rows, finished runs and trials that were there after the kill, and were not in the end as they
+              had been; and versions that were reported and not there
+    doubled   rows whose key is there twice
+    false     damage that nobody did, a content that no commit made, and an end that differs from that of the
+              undisturbed job
+    left      processes that outlived the killed one by ten seconds
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import psutil
+
+from metalearners.model_store import load_model
+from tests.benchmarks.several_at_once import rows as one_run
+from tests.openml_server import OpenMLServer, generated_world
+from warehouse.schema import TABLES
+from warehouse.store import Warehouse
+from warehouse.support.errors import BadInput
+from warehouse.support.journal import Journal
+
+SMALL_COMMITS = 64
+"""After so many, the next commit compacts the tables."""
+PATIENCE = 10.0
+"""Seconds in which processes that a killed one had started may end."""
+TIMES = ("usercpu_time_millis", "usercpu_time_millis_training", "usercpu_time_millis_testing")
+"""Measures that are other in every run."""
+
+Rows = frozenset[str]
+
+
+@dataclass(frozen=True)
+class Job:
+    """A command that is killed."""
+
+    name: str
+    prepare: Callable[[Path], None]
+    """Make what it begins with in a new folder, the warehouse in its `warehouse`."""
+    command: tuple[str, ...]
+    """The program and its arguments; it runs in the folder."""
+    kept: Callable[[Path], Rows] = lambda folder: frozenset()
+    """What it has finished beside the rows of the warehouse."""
+    may_begin_damaged: bool = False
+
+
+@dataclass(frozen=True)
+class Undisturbed:
+    """What a job does that is left alone."""
+
+    seconds: float
+    files: int
+    """That it wrote."""
+    states: tuple[Rows, ...]
+    """Contents of the warehouse from the begin to the end, one for each commit."""
+
+
+# ---- what is in a folder ----------------------------------------------------------------------------------
+
+
+def content(warehouse: Warehouse, *, times: bool = False) -> Rows:
+    """All rows but for which commit wrote them; without `times`, what is equal in every run of a job."""
+    found = []
+    for name in TABLES:
+        if name != "ingests":
+            chosen = "" if times or name != "evaluations" else f"WHERE measure NOT IN {TIMES}"
+            table = warehouse.arrow(f"SELECT * EXCLUDE (ingest) FROM {name} {chosen}")
+            found += [f"{name} {json.dumps(row, default=str)}" for row in table.to_pylist()]
+    return frozenset(found)
+
+
+def doubled(warehouse: Warehouse) -> int:
+    """Rows whose key an earlier row has."""
+    number = 0
+    for name, table in TABLES.items():
+        keys = ", ".join(f'"{column}"' for column in table.key)
+        counts = warehouse.sql(f"SELECT count(*) AS n, count(DISTINCT ({keys})) AS keys FROM {name}")
+        number += int(counts["n"][0] - counts["keys"][0])
+    return number
+
+
+def finished_experiments(folder: Path) -> Rows:
+    """Run and seconds of what stands in the journals, or in the warehouse by now."""
+    journals = (folder / "warehouse" / "journals").glob("*.jsonl")
+    records = [record for path in journals for record in Journal(path).records()]
+    waiting = {f"{record['run']} {round(record['seconds'] * 1000)}" for record in records}
+    stored = Warehouse.open(folder / "warehouse").sql(
+        "SELECT run, value FROM evaluations WHERE measure = 'usercpu_time_millis'"
+    )
+    return frozenset(waiting | {f"{run} {round(value)}" for run, value in stored.itertuples(index=False)})
+
+
+def finished_trials(folder: Path) -> Rows:
+    """Trials of a search that have ended, with all that came of them."""
+    records = Journal(folder / "history" / "history.jsonl").records()
+    return frozenset(json.dumps(record) for record in records if "ended" in record)
+
+
+def trained_models(folder: Path) -> Rows:
+    """Models that can be loaded; one that can't be is an error."""
+    found = []
+    for path in sorted((folder / "warehouse" / "models").glob("*")):
+        if not path.name.startswith(".") and "fit-times" not in path.name:
+            load_model(path)
+            found.append(path.name)
+    return frozenset(found)
+
+
+# ---- what jobs begin with ---------------------------------------------------------------------------------
+
+
+def tables(folder: Path, *sizes: int) -> None:
+    """Datasets of two numbers and a class as CSV files."""
+    folder.mkdir(parents=True)
+    for rows in sizes:
+        chance = np.random.default_rng(rows)
+        label = chance.permutation(np.arange(rows) % 2)
+        frame = pd.DataFrame(chance.normal(size=(rows, 2)).round(3) + label[:, None], columns=["x", "z"])
+        frame.assign(label=np.where(label, "b", "a")).to_csv(folder / f"numbers{rows}.csv", index=False)
+
+
+def run_file(path: Path, runs: int, first: int = 0) -> None:
+    """A table of runs of another's flow."""
+    chance = np.random.default_rng(first)
+    frame = pd.DataFrame({"task_id": chance.integers(1, 40, runs), "alpha": np.arange(first, first + runs)})
+    frame.assign(predictive_accuracy=chance.random(runs).round(6)).to_csv(path, index=False)
+
+
+def many_commits(folder: Path, number: int) -> Warehouse:
+    """A warehouse of so many commits of one run each."""
+    warehouse = Warehouse.create(folder / "warehouse")
+    for one in range(number):
+        warehouse.write(one_run("small", one), source="benchmark")
+    return warehouse
+
+
+def begin_empty(folder: Path) -> None:
+    """An empty warehouse, and a table of runs."""
+    many_commits(folder, 0)
+    run_file(folder / "runs.csv", 3000)
+
+
+def begin_with_datasets(folder: Path) -> None:
+    """An empty warehouse, and datasets."""
+    many_commits(folder, 0)
+    tables(folder / "data", 60, 80, 100, 120, 140, 160)
+
+
+def begin_scattered(folder: Path) -> None:
+    """A warehouse that the next commit compacts."""
+    many_commits(folder, SMALL_COMMITS)
+    run_file(folder / "runs.csv", 50)
+
+
+def begin_with_runs(folder: Path) -> None:
+    """A warehouse to learn from, and a dataset."""
+    begin_with_datasets(folder)
+    run_whole(EXPERIMENTS.command, folder)
+    tables(folder / "mine", 150)
+
+
+def begin_damaged(folder: Path) -> None:
+    """A warehouse of which files are cut off that others have the rows of, a log lacks an entry, and a record
+    of a commit is lost."""
+    begin_scattered(folder)
+    run_whole(COMPACTION.command, folder)
+    warehouse = folder / "warehouse"
+    largest = max((warehouse / "runs").glob("*.parquet"), key=lambda path: path.stat().st_size)
+    largest.write_bytes(largest.read_bytes()[:-100])
+    (warehouse / "evaluations" / "_delta_log" / f"{3:020}.json").unlink()
+    (warehouse / "setups" / "_delta_log" / f"{5:020}.json").write_bytes(b"")
+
+
+def begin_with_some_commits(folder: Path) -> None:
+    """A warehouse of a few commits."""
+    many_commits(folder, 6)
+
+
+IN_WAREHOUSE = ("--warehouse", "warehouse")
+EXPERIMENTS = Job(
+    "ingest experiments",
+    begin_with_datasets,
+    ("ingest", "experiments", "--datasets", "data", "--flows", "decision_tree,logistic_regression")
+    + ("--configurations", "3", *IN_WAREHOUSE),
+    finished_experiments,
+)
+READ_FILE = ("ingest", "file", "runs.csv", "--flow", "others", *IN_WAREHOUSE)
+COMPACTION = Job("compaction", begin_scattered, READ_FILE)
+TUNE = ("tune", "mine/numbers150.csv", "--history", "history", "--trials", "5", "--folds", "2")
+JOBS = (
+    Job("ingest file", begin_empty, READ_FILE),
+    EXPERIMENTS,
+    Job(
+        "ingest openml",
+        begin_empty,
+        ("ingest", "openml", "--server", "SERVER", "--rate", "1000000")
+        + ("--measures", "predictive_accuracy,kappa,area_under_roc_curve", *IN_WAREHOUSE),
+    ),
+    COMPACTION,
+    Job("metalearners train", begin_with_runs, ("metalearners", "train", *IN_WAREHOUSE), trained_models),
+    Job("warehouse repair", begin_damaged, ("warehouse", "repair", *IN_WAREHOUSE), may_begin_damaged=True),
+    Job(
+        "warehouse restore",
+        begin_with_some_commits,
+        ("warehouse", "restore", "--version", "3", *IN_WAREHOUSE),
+    ),
+    Job(
+        "tune",
+        begin_with_runs,
+        (*TUNE, "--flow", "decision_tree", "--surrogate", "gbqr", "--start", "none", *IN_WAREHOUSE),
+        finished_trials,
+    ),
+)
+
+
+# ---- killing ----------------------------------------------------------------------------------------------
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """Variables of a process that keeps to the folder."""
+    own = {"XDG_CACHE_HOME": str(folder / "cache"), "XDG_DATA_HOME": str(folder / "data-home")}
+    rest = {name: value for name, value in os.environ.items() if name != "HEADSTART_WAREHOUSE"}
+    return rest | own | {"PYTHONPATH": str(Path(__file__).parents[2])}
+
+
+def invoked(command: tuple[str, ...]) -> list[str]:
+    """The command with the console script of this Python."""
+    return [str(Path(sys.executable).with_name(command[0])), *command[1:]]
+
+
+def run_whole(command: tuple[str, ...], folder: Path) -> None:
+    """Run the command to its end in the folder."""
+    subprocess.run(
+        invoked(command), cwd=folder, env=environment(folder), check=True, stdout=subprocess.DEVNULL
+    )
+
+
+def files(folder: Path) -> int:
+    """How many files are in the folder."""
+    return sum(len(names) for _, _, names in os.walk(folder))
+
+
+def start(command: list[str], folder: Path) -> subprocess.Popen[str]:
+    """The command, with what it prints in the file `printed` beside the folder."""
+    with folder.with_name("printed").open("w") as printed:
+        return subprocess.Popen(
+            command, cwd=folder, env=environment(folder), stdout=printed, stderr=subprocess.STDOUT, text=True
+        )
+
+
+def run_killed(command: list[str], folder: Path, plan: Undisturbed, chance: random.Random) -> int | None:
+    """Begin and kill the command; returns how many of its processes are left, or None if it had ended."""
+    seconds = chance.uniform(0.02, 1.0) * plan.seconds
+    written = chance.randint(1, max(plan.files, 1)) if chance.random() < 0.5 else None
+    before, begin = files(folder), time.monotonic()
+    process = start(command, folder)
+    while process.poll() is None:
+        if written is None:
+            if time.monotonic() - begin > seconds:
+                break
+        elif files(folder) - before >= written:
+            time.sleep(chance.uniform(0, 0.01))
+            break
+        time.sleep(0.002)
+    had_ended = process.poll() is not None
+    children = [] if had_ended else psutil.Process(process.pid).children(recursive=True)
+    process.kill()
+    process.wait()
+    return None if had_ended else len(psutil.wait_procs(children, PATIENCE)[1])
+
+
+def undisturbed(job: Job, command: list[str], begun: Path, folder: Path) -> Undisturbed:
+    """Run the job without a kill, on a copy of what it begins with."""
+    shutil.copytree(begun, folder)
+    warehouse = folder / "warehouse"
+    before = files(folder)
+    first = 0 if job.may_begin_damaged else Warehouse.open(warehouse).version
+    begin = time.monotonic()
+    if start(command, folder).wait():
+        raise SystemExit(f"{job.name}: {folder.with_name('printed').read_text()}")
+    seconds, end = time.monotonic() - begin, Warehouse.open(warehouse)
+    older = () if job.may_begin_damaged else range(first, end.version)
+    states = [content(Warehouse.open(warehouse, version=version)) for version in older]
+    return Undisturbed(seconds, max(files(folder) - before, 1), (*states, content(end)))
+
+
+def kill_once(
+    job: Job, command: list[str], plan: Undisturbed, folder: Path, chance: random.Random
+) -> Counter[str]:
+    """Begin, kill, look, go on, and look again."""
+    found: Counter[str] = Counter()
+    path = folder / "warehouse"
+    left = run_killed(command, folder, plan, chance)
+    found["kills"], found["left"] = int(left is not None), left or 0
+    reported = re.search(r"warehouse version (\d+)", folder.with_name("printed").read_text())
+    damage = Warehouse.verify(path, deep=True).damage
+    kept: Rows = frozenset()
+    rows: Rows = frozenset()
+    if not job.may_begin_damaged or not damage:
+        found["false"] += len(damage)
+        now = Warehouse.open(path)
+        found["lost"] += reported is not None and now.version < int(reported[1])
+        found["half"] = int(content(now) not in plan.states)
+        found["doubled"] += doubled(now)
+        rows, kept = content(now, times=True), job.kept(folder)
+    if start(command, folder).wait():
+        print(folder.with_name("printed").read_text())
+        found["false"] += 1
+        return found
+    end = Warehouse.open(path)
+    if job.name != "warehouse restore":
+        found["lost"] += len(rows - content(end, times=True))
+    found["lost"] += len(kept - job.kept(folder))
+    found["doubled"] += doubled(end)
+    found["false"] += len(Warehouse.verify(path, deep=True).damage) + found.pop("half", 0)
+    found["false"] += content(end) != plan.states[-1]
+    return found
+
+
+def kill_often(job: Job, kills: int, folder: Path, seed: int, server: str) -> Counter[str]:
+    """Kill a job so many times, each time on a new copy of what it begins with."""
+    command = [part.replace("SERVER", server) for part in invoked(job.command)]
+    begun = folder / "begun"
+    begun.mkdir(parents=True)
+    job.prepare(begun)
+    plan = undisturbed(job, command, begun, folder / "undisturbed")
+    chance, total = random.Random(f"{seed} {job.name}"), Counter[str](jobs=1)
+    while total["kills"] < kills:
+        shutil.rmtree(folder / "killed", ignore_errors=True)
+        shutil.copytree(begun, folder / "killed")
+        found = kill_once(job, command, plan, folder / "killed", chance)
+        if any(found[name] for name in ("lost", "doubled", "false", "left")):
+            shutil.copytree(folder / "killed", folder / f"bad-{total['kills']}", dirs_exist_ok=True)
+            print(f"{job.name}, kill {total['kills']}: {dict(found)}", flush=True)
+        total += found
+    return total
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--kills", type=int, default=104, help="over all jobs")
+    parser.add_argument("--jobs", help="names, separated by commas; default: all")
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    chosen = [job for job in JOBS if options.jobs is None or job.name in options.jobs.split(",")]
+    columns = ("kills", "lost", "doubled", "false", "left")
+    print(f"{'job':20}" + "".join(f"{name:>9}" for name in columns), flush=True)
+    total: Counter[str] = Counter()
+    with OpenMLServer(generated_world(), page_limit=20) as server:
+        for job in chosen:
+            place = options.folder / job.name.replace(" ", "-")
+            each = -(-options.kills // len(chosen))
+            found: Any = kill_often(job, each, place, options.seed, server.url)
+            print(f"{job.name:20}" + "".join(f"{found[name]:9}" for name in columns), flush=True)
+            total += found
+    print(f"{'all':20}" + "".join(f"{total[name]:9}" for name in columns))
+    if any(total[name] for name in columns[1:]):
+        raise SystemExit(1)
+
+
+if __name__ == "__main__":
+    main()
