@@ -48,8 +48,8 @@ SMALL_COMMITS = 64
 """After so many, the next commit compacts the tables."""
 PATIENCE = 10.0
 """Seconds in which processes that a killed one had started may end."""
-TIMES = ("usercpu_time_millis", "usercpu_time_millis_training", "usercpu_time_millis_testing")
-"""Measures that are other in every run."""
+NO_TIMES = "WHERE measure NOT LIKE '%time%' AND measure NOT LIKE '%seconds%'"
+"""Times are other whenever something runs."""
 
 Rows = frozenset[str]
 
@@ -87,7 +87,7 @@ def content(warehouse: Warehouse, *, times: bool = False) -> Rows:
     found = []
     for name in TABLES:
         if name != "ingests":
-            chosen = "" if times or name != "evaluations" else f"WHERE measure NOT IN {TIMES}"
+            chosen = "" if times or name != "evaluations" else NO_TIMES
             table = warehouse.arrow(f"SELECT * EXCLUDE (ingest) FROM {name} {chosen}")
             found += [f"{name} {json.dumps(row, default=str)}" for row in table.to_pylist()]
     return frozenset(found)
@@ -104,14 +104,14 @@ def doubled(warehouse: Warehouse) -> int:
 
 
 def finished_experiments(folder: Path) -> Rows:
-    """Run and seconds of what stands in the journals, or in the warehouse by now."""
+    """Run and processor time of what stands in the journals, or in the warehouse by now."""
     journals = (folder / "warehouse" / "journals").glob("*.jsonl")
     records = [record for path in journals for record in Journal(path).records()]
-    waiting = {f"{record['run']} {round(record['seconds'] * 1000)}" for record in records}
+    waiting = {f"{record['run']} {record['result']['usercpu_time_millis']}" for record in records}
     stored = Warehouse.open(folder / "warehouse").sql(
         "SELECT run, value FROM evaluations WHERE measure = 'usercpu_time_millis'"
     )
-    return frozenset(waiting | {f"{run} {round(value)}" for run, value in stored.itertuples(index=False)})
+    return frozenset(waiting | {f"{run} {value}" for run, value in stored.itertuples(index=False)})
 
 
 def finished_trials(folder: Path) -> Rows:
@@ -124,7 +124,7 @@ def trained_models(folder: Path) -> Rows:
     """Models that can be loaded; one that can't be is an error."""
     found = []
     for path in sorted((folder / "warehouse" / "models").glob("*")):
-        if not path.name.startswith(".") and "fit-times" not in path.name:
+        if not path.name.startswith(".") and "fit_times" not in path.name:
             load_model(path)
             found.append(path.name)
     return frozenset(found)
