@@ -14,7 +14,7 @@ from warehouse.options import DaskOption, MeasureOption, WarehouseOption
 from warehouse.qualities import SELECTIONS, names_in
 from warehouse.support import console
 from warehouse.support.console import JsonOption, QuietOption
-from warehouse.support.errors import BadOption, Failed, TooFewRuns, UnknownName
+from warehouse.support.errors import BadOption, TooFewRuns, UnknownName, Unwritable
 from warehouse.support.files import read_json, write_text
 from warehouse.support.text import comma_separated
 
@@ -192,7 +192,9 @@ def train(
             opened, learner, measure, flow, settings=settings, report=lambda now: show(_stands(now))
         )
     if model.path is None:
-        raise Failed("the model can't be stored: neither the warehouse nor the user's cache can be written")
+        raise Unwritable(
+            "the model can't be stored: neither the warehouse nor the user's cache can be written"
+        )
     if evaluation is not None:
         model = with_figures(model, read_json(evaluation))
     print(model.summary())

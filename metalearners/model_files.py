@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from warehouse.store import Warehouse
-from warehouse.support.errors import DamagedModel, Failed
+from warehouse.support.errors import DamagedModel, Unwritable
 from warehouse.support.files import write_bytes, write_text
 from warehouse.support.paths import cache_directory
 
@@ -38,7 +38,7 @@ def write_files(target: Path, content: Mapping[str, Any], arrays: Arrays) -> Non
         content: JSON values; `format` and `version` say what they are.
 
     Raises:
-        OSError, Failed: it can't be written.
+        OSError, Unwritable: it can't be written.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
     unfinished = target.parent / f".{target.name}.{os.getpid()}"
@@ -126,7 +126,7 @@ def in_first_writable(write: Callable[[Path], T], folders: list[Path]) -> T | No
     for folder in folders:
         try:
             return write(folder)
-        except (Failed, OSError) as error:
+        except (Unwritable, OSError) as error:
             reason = getattr(error, "strerror", None) or error
             logger.warning("what was learned can't be stored in %s: %s", folder, reason)
     return None

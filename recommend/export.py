@@ -30,7 +30,7 @@ from warehouse.configurations.searched_flow import OTHER, SearchedFlow
 from warehouse.configurations.table import ALGORITHM, joint_name
 from warehouse.support.errors import (
     BadOption,
-    Failed,
+    MissingPackage,
     UnfitConfiguration,
     UnknownName,
     UnreadableInput,
@@ -113,7 +113,7 @@ def optuna_distributions(space: Space) -> dict[str, BaseDistribution]:
     `suggest_configuration` does.
 
     Raises:
-        Failed: Optuna is not installed.
+        MissingPackage: Optuna is not installed.
     """
     several = len(space.flows) > 1
     distributions = {
@@ -219,7 +219,7 @@ def export_document(seeds: Seeds, to: str) -> dict[str, Any]:
     Raises:
         BadInput: there is no such tool, there is no seed, or a seed does not fit the space of its flow; FLAML
             or scikit-learn has nothing for any of the seeds.
-        Failed: the tool's library is needed and not installed.
+        MissingPackage: the tool's library is needed and not installed.
     """
     if to not in EXPORTS:
         raise UnknownName(f"can't export to {to!r}; known are {', '.join(EXPORTS)}")
@@ -407,7 +407,7 @@ def _distributions_of(flow: SearchedFlow, *, historical: bool) -> dict[str, Base
     try:
         from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
     except ImportError as error:
-        raise Failed("this needs the package optuna: pip install optuna") from error
+        raise MissingPackage("this needs the package optuna: pip install optuna") from error
     distributions: dict[str, BaseDistribution] = {}
     parameters: dict[str, Any] = dict(flow.space(historical=historical))
     for name, parameter in parameters.items():

@@ -78,7 +78,7 @@ class FlowRanges:
         """Hyperparameter -> distribution of Optuna, which knows neither conditions nor probabilities.
 
         Raises:
-            Failed: Optuna is not installed.
+            MissingPackage: Optuna is not installed.
         """
         from recommend.export import optuna_distributions
 

@@ -50,7 +50,7 @@ def write_seeds(document: Mapping[str, Any], path: str | Path) -> None:
     """Write a recommendation as JSON, whole or not at all.
 
     Raises:
-        Failed: the file can't be written.
+        Unwritable: the file can't be written.
     """
     write_json(path, document)
 

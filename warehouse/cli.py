@@ -1,5 +1,6 @@
 """`warehouse`: what is in it, questions in SQL, copies, and what others know."""
 
+import io
 import json
 import math
 from collections.abc import Iterator, Sequence
@@ -20,7 +21,8 @@ from warehouse.schema import TABLES
 from warehouse.store import Warehouse
 from warehouse.support import console
 from warehouse.support.console import JsonOption
-from warehouse.support.errors import BadOption, Failed, UnknownName
+from warehouse.support.errors import BadOption, UnknownName
+from warehouse.support.files import write_bytes
 from warehouse.verification import Finding
 
 app = console.new_app("Look into a warehouse of runs, copy and check it, and merge another into it.")
@@ -169,10 +171,9 @@ def export(
     if destination.suffix not in writers:
         raise BadOption(f"cannot tell a format from {destination}; name it .csv or .parquet")
     rows = store.arrow(f"SELECT * FROM {table}")
-    try:
-        writers[destination.suffix](rows, destination)
-    except OSError as error:
-        raise Failed(f"cannot write {destination}: {error}") from error
+    content = io.BytesIO()
+    writers[destination.suffix](rows, content)
+    write_bytes(destination, content.getvalue())
     print(f"{destination}: {rows.num_rows} rows")
 
 

@@ -60,7 +60,7 @@ class Manifest:
         """Put it among the manifests of the warehouse; it is on disk when this returns.
 
         Raises:
-            Failed: the file can't be written.
+            Unwritable: the file can't be written.
         """
         (warehouse / FOLDER).mkdir(exist_ok=True)
         write_bytes(path_of(warehouse, self.version), self._content())

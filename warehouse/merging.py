@@ -84,8 +84,8 @@ def rows_to_write(ours: Snapshot, theirs: Snapshot) -> dict[str, pa.Table]:
     """The rows, by table and ordered by key, that are to be added to `ours` or to replace rows there.
 
     Raises:
-        BadInput: the two contradict each other, or `theirs` can't be read.
-        Failed: a file is lost, or there is too little memory.
+        BadInput: the two contradict each other, or a file is lost or can't be read.
+        Failed: there is too little memory.
     """
     try:
         with duckdb.connect() as connection:
@@ -99,7 +99,7 @@ def rows_to_write(ours: Snapshot, theirs: Snapshot) -> dict[str, pa.Table]:
                 name: _blanked(connection.sql(_new_or_completed(table)).to_arrow_table())
                 for name, table in _data_tables()
             }
-    except duckdb.OperationalError as error:
+    except duckdb.OutOfMemoryException as error:
         raise Failed(f"cannot merge {theirs.path}: {one_line(error)}") from error
     except duckdb.Error as error:
         raise UnusableWarehouse(f"{theirs.path} cannot be merged: {one_line(error)}") from error

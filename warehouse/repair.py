@@ -21,7 +21,7 @@ from warehouse.history import CommitHistory
 from warehouse.manifests import Manifest
 from warehouse.schema import TABLES, Table
 from warehouse.snapshot import create_view
-from warehouse.support.errors import Failed, one_line
+from warehouse.support.errors import UnusableWarehouse, one_line
 from warehouse.support.files import write_bytes
 from warehouse.verification import QUARANTINE, Finding, expected, read_chain, verify
 from warehouse.writing import append_ingests
@@ -64,7 +64,7 @@ def repair(warehouse: Path) -> Repair:
     Older versions that need a damaged file can't be opened any more.
 
     Raises:
-        Failed: the record of commits is damaged beyond its copies, or the disk refuses.
+        BadInput: the record of commits is damaged beyond its copies, or the disk refuses.
     """
     damage = verify(warehouse, deep=True).damage
     chain, _ = read_chain(warehouse)
@@ -74,7 +74,9 @@ def repair(warehouse: Path) -> Repair:
     try:
         history = CommitHistory.read(warehouse)
     except (DeltaError, OSError, ValueError, pa.ArrowException) as error:
-        raise Failed(f"the record of commits of {warehouse} can't be mended: {one_line(error)}") from error
+        raise UnusableWarehouse(
+            f"the record of commits of {warehouse} can't be mended: {one_line(error)}"
+        ) from error
     tables = history.delta_versions()
     versions = expected(chain)[1]
     lost: list[LostRows] = []

@@ -27,7 +27,7 @@ from warehouse.repair import Repair
 from warehouse.rows import conform
 from warehouse.schema import TABLES
 from warehouse.snapshot import Parameters, Snapshot
-from warehouse.support.errors import Failed, UnusableWarehouse, one_line
+from warehouse.support.errors import Failed, UnusableWarehouse, Unwritable, one_line
 from warehouse.support.paths import data_directory
 from warehouse.verification import Verification
 from warehouse.writing import Commit, append_ingests, commit
@@ -165,7 +165,7 @@ class Warehouse:
 
         Rows that are there already are left alone; if all are, no version is made. Several processes may
         write at once; each waits for its turn. Raises `BadInput` for rows that do not fit the schema or
-        contradict each other and for a read-only warehouse, `Failed` if the disk refuses.
+        contradict each other, for a read-only warehouse, and if the disk refuses.
 
         Args:
             tables: rows by table. Rows that depend on what is in the warehouse are made by a function of
@@ -375,7 +375,7 @@ def _failing(what: str) -> Iterator[None]:
     try:
         yield
     except (DeltaError, OSError, ValueError) as error:
-        raise Failed(f"{what}: {one_line(error)}") from error
+        raise Unwritable(f"{what}: {one_line(error)}") from error
 
 
 @contextmanager

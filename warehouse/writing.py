@@ -16,7 +16,7 @@ from warehouse.history import CommitHistory, ingest_id
 from warehouse.parts import belong_to, has_orphans
 from warehouse.rows import Difference, compare
 from warehouse.schema import PROVENANCE, TABLES
-from warehouse.support.errors import Failed
+from warehouse.support.errors import Unwritable
 
 logger = logging.getLogger(__name__)
 
@@ -121,7 +121,7 @@ def append_ingests(path: Path, ingests: pa.Table) -> None:
         covered = manifests.covered(previous, "ingests")
         parts.append(manifests.written(path, "ingests", covered, table.version()))
         manifests.manifest(newest["version"], newest["ingest"], previous, parts).write(path)
-    except (Failed, OSError, ValueError) as error:
+    except (Unwritable, OSError, ValueError) as error:
         logger.warning("version %d is written, but its checksums are not: %s", newest["version"], error)
 
 

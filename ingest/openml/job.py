@@ -90,8 +90,9 @@ def ingest_openml(
         report: called after every page.
 
     Raises:
-        BadInput: a selection that the server does not take, or the same job runs already.
-        Failed: the server or the disk gave up; what came before is kept.
+        BadInput: a selection that the server does not take, or the same job runs already, or the disk
+            refuses.
+        Failed: the server gave up. What came before is kept, here and where the disk refuses.
     """
     job = _Job(warehouse, selection, connection, jobs, refresh, report)
     with job.alone():

@@ -84,7 +84,7 @@ class HyperparameterTransformer(TransformerMixin, BaseEstimator):  # type: ignor
         """Write what was learned as JSON; the settings `n_rows` and `n_features` are not part of it.
 
         Raises:
-            Failed: the file can't be written.
+            Unwritable: the file can't be written.
         """
         check_is_fitted(self)
         write_text(path, self.encoding_.to_json() + "\n")

@@ -19,7 +19,7 @@ import pandas as pd
 
 from metalearners.judging.evaluation import TOPS, Interval, interval
 from metalearners.judging.figures import save_figure
-from warehouse.support.errors import BadOption, Failed, TooFewRuns, UnknownName, UnreadableInput
+from warehouse.support.errors import BadOption, MissingPackage, TooFewRuns, UnknownName, UnreadableInput
 from warehouse.support.files import read_json
 
 FIGURES = ("tau", "error", *(f"regret{top}" for top in TOPS))
@@ -111,14 +111,16 @@ def compare_evaluations(results: pd.DataFrame, *, larger_is_better: bool) -> Com
     """Ranks, intervals and tests of `results`, (datasets, learners).
 
     Raises:
-        Failed: the extra `compare` is not installed.
+        MissingPackage: the extra `compare` is not installed.
     """
     from scipy.stats import friedmanchisquare, wilcoxon
 
     try:
         from statsmodels.stats.multitest import multipletests
     except ImportError as error:
-        raise Failed("comparing needs the extra `compare`: pip install 'headstart[compare]'") from error
+        raise MissingPackage(
+            "comparing needs the extra `compare`: pip install 'headstart[compare]'"
+        ) from error
     ranks = results.rank(axis=1, ascending=not larger_is_better).mean().sort_values()
     learners = tuple(str(name) for name in ranks.index)
     pairs = list(combinations(learners, 2))
@@ -144,13 +146,13 @@ def draw_ranks(comparison: Comparison, path: Path, title: str) -> None:
     """The critical-difference diagram: mean ranks, and a bar over learners that can't be told apart.
 
     Raises:
-        Failed: the extra `compare` is not installed, or the file can't be written.
+        BadInput: the extra `compare` is not installed, or the file can't be written.
     """
     try:
         import matplotlib as mpl
         from scikit_posthocs import critical_difference_diagram
     except ImportError as error:
-        raise Failed("drawing needs the extra `compare`: pip install 'headstart[compare]'") from error
+        raise MissingPackage("drawing needs the extra `compare`: pip install 'headstart[compare]'") from error
     from matplotlib.figure import Figure
 
     with mpl.rc_context({"font.size": 10}):

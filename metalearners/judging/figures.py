@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from warehouse.support.errors import Failed
+from warehouse.support.errors import BadOption
+from warehouse.support.files import write_bytes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -18,9 +20,11 @@ def save_figure(figure: Figure, path: Path) -> None:
     """Write a picture, in the format that the name ends with.
 
     Raises:
-        Failed: matplotlib has no such format, or the file can't be written.
+        BadInput: matplotlib has no such format, or the file can't be written.
     """
+    content = io.BytesIO()
     try:
-        figure.savefig(path, dpi=150)
-    except (OSError, ValueError) as error:
-        raise Failed(f"{path}: the picture can't be written: {error}") from error
+        figure.savefig(content, dpi=150, format=path.suffix.removeprefix(".") or None)
+    except ValueError as error:
+        raise BadOption(f"{path}: the picture can't be written: {error}") from error
+    write_bytes(path, content.getvalue())

@@ -18,7 +18,7 @@ from metalearners.judging.figures import save_figure
 from metalearners.learners.factorization.model import Factorization
 from metalearners.model_store import StoredModel
 from warehouse.store import Warehouse
-from warehouse.support.errors import BadOption, Failed, TooFewRuns, UnknownName
+from warehouse.support.errors import BadOption, MissingPackage, TooFewRuns, UnknownName
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,12 +44,12 @@ def draw_latent_space(
 
     Raises:
         BadInput: the dataset is unknown or has no run, or no configuration has a position.
-        Failed: the extra `compare` is not installed, or the file can't be written.
+        BadInput: the extra `compare` is not installed, or the file can't be written.
     """
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise Failed("drawing needs the extra `compare`: pip install 'headstart[compare]'") from error
+        raise MissingPackage("drawing needs the extra `compare`: pip install 'headstart[compare]'") from error
     fitted = model.fitted
     if not isinstance(fitted, Factorization):
         raise BadOption(f"a model of {model.origin.learner} has no latent space")

@@ -36,12 +36,16 @@ import numpy as np
 import pandas as pd
 import psutil
 
+from ingest.reading.datasets import load_dataset
+from ingest.running.experiments import planned_runs
+from ingest.running.limits import Outcome, Trial
+from ingest.running.plan import design_plan
+from ingest.running.rows import description_tables, run_tables
 from metalearners.model_store import load_model
 from tests.benchmarks.several_at_once import rows as one_run
 from tests.openml_server import OpenMLServer, generated_world
 from warehouse.schema import TABLES
 from warehouse.store import Warehouse
-from warehouse.support.errors import BadInput
 from warehouse.support.journal import Journal
 
 SMALL_COMMITS = 64
@@ -54,6 +58,11 @@ NO_TIMES = "WHERE measure NOT LIKE '%time%' AND measure NOT LIKE '%seconds%'"
 Rows = frozenset[str]
 
 
+def nothing(_: Path) -> Rows:
+    """Of jobs that finish nothing beside the rows of the warehouse."""
+    return frozenset()
+
+
 @dataclass(frozen=True)
 class Job:
     """A command that is killed."""
@@ -63,7 +72,7 @@ class Job:
     """Make what it begins with in a new folder, the warehouse in its `warehouse`."""
     command: tuple[str, ...]
     """The program and its arguments; it runs in the folder."""
-    kept: Callable[[Path], Rows] = lambda folder: frozenset()
+    kept: Callable[[Path], Rows] = nothing
     """What it has finished beside the rows of the warehouse."""
     may_begin_damaged: bool = False
 
@@ -107,11 +116,11 @@ def finished_experiments(folder: Path) -> Rows:
     """Run and processor time of what stands in the journals, or in the warehouse by now."""
     journals = (folder / "warehouse" / "journals").glob("*.jsonl")
     records = [record for path in journals for record in Journal(path).records()]
-    waiting = {f"{record['run']} {record['result']['usercpu_time_millis']}" for record in records}
+    waiting = {f"{record['run']} {float(record['result']['usercpu_time_millis'])}" for record in records}
     stored = Warehouse.open(folder / "warehouse").sql(
         "SELECT run, value FROM evaluations WHERE measure = 'usercpu_time_millis'"
     )
-    return frozenset(waiting | {f"{run} {value}" for run, value in stored.itertuples(index=False)})
+    return frozenset(waiting | {f"{run} {float(value)}" for run, value in stored.itertuples(index=False)})
 
 
 def finished_trials(folder: Path) -> Rows:
@@ -167,7 +176,7 @@ def begin_empty(folder: Path) -> None:
 def begin_with_datasets(folder: Path) -> None:
     """An empty warehouse, and datasets."""
     many_commits(folder, 0)
-    tables(folder / "data", 60, 80, 100, 120, 140, 160)
+    tables(folder / "data", 60, 80, 100)
 
 
 def begin_scattered(folder: Path) -> None:
@@ -177,9 +186,20 @@ def begin_scattered(folder: Path) -> None:
 
 
 def begin_with_runs(folder: Path) -> None:
-    """A warehouse to learn from, and a dataset."""
-    begin_with_datasets(folder)
-    run_whole(EXPERIMENTS.command, folder)
+    """A warehouse to learn from, with runs that nobody made, and a dataset."""
+    warehouse = many_commits(folder, 0)
+    tables(folder / "data", *range(50, 130, 10))
+    plan = design_plan([], ["decision_tree", "logistic_regression"], configurations=7)
+    for place, path in enumerate(sorted((folder / "data").iterdir())):
+        dataset = load_dataset(path)
+        runs = planned_runs(dataset, plan, plan.tiers[0], plan.pool)
+        values = [{"predictive_accuracy": 0.9 - 0.01 * (number % 8)} for number in range(len(runs))]
+        results = [
+            (run, Trial(Outcome.success, value, None, 0.1 + place))
+            for run, value in zip(runs, values, strict=True)
+        ]
+        rows = description_tables(dataset) | run_tables(dataset, results, "cv3")
+        warehouse.write(rows, source="experiments")
     tables(folder / "mine", 150)
 
 
@@ -201,25 +221,26 @@ def begin_with_some_commits(folder: Path) -> None:
 
 
 IN_WAREHOUSE = ("--warehouse", "warehouse")
+DESIGN = ("--datasets", "data", "--flows", "decision_tree", "--configurations", "2")
+MEASURES = "predictive_accuracy,kappa,area_under_roc_curve"
 EXPERIMENTS = Job(
     "ingest experiments",
     begin_with_datasets,
-    ("ingest", "experiments", "--datasets", "data", "--flows", "decision_tree,logistic_regression")
-    + ("--configurations", "3", *IN_WAREHOUSE),
+    ("ingest", "experiments", *DESIGN, *IN_WAREHOUSE),
     finished_experiments,
+)
+OPENML = Job(
+    "ingest openml",
+    begin_empty,
+    ("ingest", "openml", "--server", "SERVER", "--rate", "1000000", "--measures", MEASURES, *IN_WAREHOUSE),
 )
 READ_FILE = ("ingest", "file", "runs.csv", "--flow", "others", *IN_WAREHOUSE)
 COMPACTION = Job("compaction", begin_scattered, READ_FILE)
-TUNE = ("tune", "mine/numbers150.csv", "--history", "history", "--trials", "5", "--folds", "2")
+TUNE = ("tune", "mine/numbers150.csv", "--history", "history", "--trials", "4", "--folds", "2")
 JOBS = (
     Job("ingest file", begin_empty, READ_FILE),
     EXPERIMENTS,
-    Job(
-        "ingest openml",
-        begin_empty,
-        ("ingest", "openml", "--server", "SERVER", "--rate", "1000000")
-        + ("--measures", "predictive_accuracy,kappa,area_under_roc_curve", *IN_WAREHOUSE),
-    ),
+    OPENML,
     COMPACTION,
     Job("metalearners train", begin_with_runs, ("metalearners", "train", *IN_WAREHOUSE), trained_models),
     Job("warehouse repair", begin_damaged, ("warehouse", "repair", *IN_WAREHOUSE), may_begin_damaged=True),

@@ -4,6 +4,7 @@ Typer parses; this module decides how a failure looks to the user: one line on s
 wrong, exit code 2 for bad input and 1 for failed work, a traceback only with `--debug`.
 """
 
+import errno
 import io
 import logging
 import os
@@ -12,14 +13,14 @@ import sys
 import textwrap
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.metadata import version
 from typing import Annotated, Any, Self
 
 import typer
 from typer.core import TyperGroup
 
-from warehouse.support.errors import BadOption, HeadstartError, UnknownName, one_line
+from warehouse.support.errors import BadInput, BadOption, HeadstartError, UnknownName, one_line
 from warehouse.support.interrupts import Interrupts, raised_interrupts
 from warehouse.support.signals import INTERRUPTED
 from warehouse.support.text import parse_duration, printable
@@ -28,6 +29,11 @@ JsonOption = Annotated[str, typer.Option("--format", metavar="table|json", help=
 _PACKAGES = ("ingest", "metalearners", "recommend", "warehouse")
 """Whose steps `progress` shows."""
 _SECONDS_BETWEEN_LINES = 60.0
+_REFUSALS = {
+    errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO,
+    errno.EEXIST, errno.ENOENT, errno.EISDIR, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG,
+}  # fmt: skip
+"""Errors of the system that say something about a path or a disk, and nothing about us."""
 QuietOption = Annotated[bool, typer.Option("--quiet", help="No progress on stderr.")]
 
 
@@ -246,9 +252,10 @@ def _run(app: typer.Typer, interrupts: Interrupts) -> None:
         sys.exit(0)
     try:
         result: Any = app(arguments, standalone_mode=False)
+        sys.stdout.flush()  # where it can't be written, that is known before the exit code is
     except BrokenPipeError:
         # The reader of our output went away (`| head`): nothing is wrong with us.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         sys.exit(1)
     except Exception as error:
         if interrupts.noted:  # which a library may have turned into an error of its own
@@ -258,12 +265,24 @@ def _run(app: typer.Typer, interrupts: Interrupts) -> None:
         if type(error).__name__ == "NoArgsIsHelpError":  # its message is the help, which has many lines
             print(_formatted(error), file=sys.stderr)
             sys.exit(2)
+        if isinstance(error, OSError) and error.errno in _REFUSALS:
+            _drop_output()
+            _fail(f"{error.filename or 'output'}: {error.strerror}", BadInput.exit_code)
         # Typer's own usage errors carry the code 2.
         _fail(_message(error), getattr(error, "exit_code", 1))
     else:
         if interrupts.noted and result == INTERRUPTED:  # what Typer makes of a KeyboardInterrupt
             raise KeyboardInterrupt
         sys.exit(result if isinstance(result, int) else 0)
+
+
+def _drop_output() -> None:
+    """Have output that can't be written go nowhere, or the interpreter would try again at its end."""
+    with suppress(OSError, ValueError):
+        sys.stdout.flush()
+        return
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 class _Terminal(io.TextIOWrapper):

@@ -45,6 +45,10 @@ class UnusableWarehouse(BadInput):
     """A directory without a warehouse, without the version that is asked for, or that may not be written."""
 
 
+class Unwritable(BadInput):
+    """A file or folder that can't be written: the disk is full or read-only, or permission is missing."""
+
+
 class RefusedRows(BadInput):
     """Rows that contradict each other, the warehouse, or their table."""
 

@@ -8,7 +8,7 @@ import stat
 from pathlib import Path
 from typing import Any
 
-from warehouse.support.errors import Failed, UnreadableInput
+from warehouse.support.errors import UnreadableInput, Unwritable
 
 
 def read_json(path: str | Path) -> Any:
@@ -35,7 +35,7 @@ def write_json(path: str | Path, value: Any) -> None:
 
     Raises:
         ValueError: a number is infinite or none; JSON has no such.
-        Failed: the file can't be written.
+        Unwritable: the file can't be written.
     """
     write_text(path, json.dumps(value, indent=2, allow_nan=False) + "\n")
 
@@ -47,7 +47,7 @@ def write_bytes(path: str | Path, content: bytes) -> None:
     its permissions.
 
     Raises:
-        Failed: the file can't be written.
+        Unwritable: the file can't be written.
     """
     target = Path(os.path.realpath(path))
     try:
@@ -56,7 +56,7 @@ def write_bytes(path: str | Path, content: bytes) -> None:
         else:
             _replace(target, content)
     except OSError as error:
-        raise Failed(f"{path} can't be written: {error.strerror or error}") from error
+        raise Unwritable(f"{path} can't be written: {error.strerror or error}") from error
 
 
 def _replace(target: Path, content: bytes) -> None:

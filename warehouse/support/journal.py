@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from warehouse.support.errors import Failed
+from warehouse.support.errors import Unwritable
 from warehouse.support.files import write_text
 
 
@@ -27,7 +27,7 @@ class Journal:
         """Add a record; it is on disk when this returns.
 
         Raises:
-            Failed: the file can't be written.
+            Unwritable: the file can't be written.
         """
         try:
             with self.path.open("ab") as file:
@@ -36,7 +36,7 @@ class Journal:
                 file.flush()
                 os.fsync(file.fileno())
         except OSError as error:
-            raise Failed(f"{self.path} can't be written: {error.strerror or error}") from error
+            raise Unwritable(f"{self.path} can't be written: {error.strerror or error}") from error
 
     def records(self, start: int = 0) -> Iterator[dict[str, Any]]:
         """All records, oldest first, but for one that a kill has cut off.
@@ -66,7 +66,7 @@ class Journal:
         """Forget all records but those that are wanted.
 
         Raises:
-            Failed: the file can't be written.
+            Unwritable: the file can't be written.
         """
         left = [record for record in self.records() if wanted(record)]
         if left:

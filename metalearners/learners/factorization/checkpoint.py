@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from warehouse.support.errors import BadOption, DamagedModel, Failed
+from warehouse.support.errors import BadOption, DamagedModel, Unwritable
 from warehouse.support.files import write_bytes
 
 logger = logging.getLogger(__name__)
@@ -108,7 +108,7 @@ class Checkpoint:
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             write_bytes(self._path, file.getvalue())
-        except (OSError, Failed) as error:
+        except (OSError, Unwritable) as error:
             logger.warning("an interruption would start the training over: %s", error)
             self._path = None
         self._written = time.monotonic()

@@ -38,7 +38,7 @@ from metalearners.judging.evaluation import Interval, interval
 from metalearners.judging.figures import save_figure
 from recommend.bo.simulation.runner import ROUNDED, By, Searched
 from warehouse.support.arrays import Floats
-from warehouse.support.errors import Failed, TooFewRuns
+from warehouse.support.errors import MissingPackage, TooFewRuns
 from warehouse.support.files import write_text
 
 SHOWN = (1, 3, 5, 10, 25, 50, 100)
@@ -210,7 +210,7 @@ class Curves:
 
         Raises:
             BadInput: there is only one method, or no search had so many trials.
-            Failed: the extra `compare` is not installed.
+            MissingPackage: the extra `compare` is not installed.
         """
         if len(self.methods) < 2:
             raise TooFewRuns("a comparison takes two methods or more")
@@ -305,7 +305,7 @@ def write_csv(curves: Curves, path: Path) -> None:
     """Write `Curves.frame` as CSV.
 
     Raises:
-        Failed: the file can't be written.
+        Unwritable: the file can't be written.
     """
     write_text(path, curves.frame().to_csv(index=False))
 
@@ -314,13 +314,13 @@ def draw(curves: Curves, path: Path, title: str) -> None:
     """Draw mean regret with its interval, and mean rank, against trials or usual run times.
 
     Raises:
-        Failed: the extra `compare` is not installed, or the file can't be written.
+        BadInput: the extra `compare` is not installed, or the file can't be written.
     """
     try:
         from matplotlib.figure import Figure
         from matplotlib.ticker import FixedLocator
     except ImportError as error:
-        raise Failed("drawing needs the extra `compare`: pip install 'headstart[compare]'") from error
+        raise MissingPackage("drawing needs the extra `compare`: pip install 'headstart[compare]'") from error
     trials = np.arange(1, curves.trials + 1)
     columns = min(5, len(curves.methods))
     lines_of_legend = math.ceil(len(curves.methods) / columns)

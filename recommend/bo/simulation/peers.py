@@ -28,7 +28,7 @@ from recommend.export import named, optuna_distributions, suggest_configuration
 from recommend.space import Space
 from warehouse.configurations.configuration import Configuration
 from warehouse.support.arrays import Floats
-from warehouse.support.errors import Failed, UnknownName
+from warehouse.support.errors import MissingPackage, UnknownName
 
 if TYPE_CHECKING:
     from optuna.samplers import BaseSampler
@@ -268,7 +268,7 @@ def new_peer(name: str, space: Space, starts: Sequence[Candidate], seed: int, tr
 
     Raises:
         BadInput: there is no such optimizer.
-        Failed: its library is not installed.
+        MissingPackage: its library is not installed.
     """
     if name not in PEERS:
         raise UnknownName(f"unknown optimizer {name!r}; known are {', '.join(PEERS)}")
@@ -276,4 +276,4 @@ def new_peer(name: str, space: Space, starts: Sequence[Candidate], seed: int, tr
     try:
         return PEERS[name](space, different, seed, trials)
     except ImportError as error:
-        raise Failed(f"{name} needs the extra `dev`: pip install 'headstart[dev]'") from error
+        raise MissingPackage(f"{name} needs the extra `dev`: pip install 'headstart[dev]'") from error

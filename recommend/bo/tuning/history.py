@@ -50,7 +50,7 @@ from recommend.bo.tuning.predictions import Predictions
 from recommend.bo.tuning.workers import Worker, described, place_of
 from warehouse.configurations.configuration import Configuration
 from warehouse.support.arrays import Floats
-from warehouse.support.errors import BadOption, Failed, UnreadableInput
+from warehouse.support.errors import BadOption, UnreadableInput, Unwritable
 from warehouse.support.journal import Journal
 
 FORMAT = "headstart-history/1"
@@ -98,7 +98,7 @@ class TrialHistory:
 
         Raises:
             BadInput: the folder holds the history of another search.
-            Failed: it can't be written.
+            Unwritable: it can't be written.
         """
         self.folder = folder
         self.entries: list[Entry] = []
@@ -119,7 +119,7 @@ class TrialHistory:
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise Failed(f"{self.folder} can't be written: {error.strerror or error}") from error
+            raise Unwritable(f"{self.folder} can't be written: {error.strerror or error}") from error
         with self.turn():
             self._at_work.enter_context(self._worker)
         self._met = {
@@ -249,7 +249,7 @@ class TrialHistory:
 
         Raises:
             BadInput: the folder holds the history of another search, or others do not let this one write.
-            Failed: it can't be written.
+            Unwritable: it can't be written.
         """
         with self._threads:
             try:
@@ -259,7 +259,7 @@ class TrialHistory:
                     f"{self.folder} is in use: another process has kept its .lock for {LONGEST_TURN:g} s"
                 ) from error
             except OSError as error:
-                raise Failed(f"{self.folder} can't be written: {error.strerror or error}") from error
+                raise Unwritable(f"{self.folder} can't be written: {error.strerror or error}") from error
             try:
                 self._read()
                 yield

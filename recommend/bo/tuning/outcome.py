@@ -15,7 +15,7 @@ from recommend.code import Origin, ensemble_script, script
 from recommend.code.models import plain_model
 from warehouse.configurations.configuration import Configuration
 from warehouse.store import Warehouse
-from warehouse.support.errors import Failed, TooFewRuns
+from warehouse.support.errors import MissingPackage, TooFewRuns
 from warehouse.support.files import write_bytes
 
 if TYPE_CHECKING:
@@ -126,12 +126,14 @@ def save_model(pipeline: Pipeline | VotingClassifier, path: Path) -> list[str]:
         The types that `skops.io.load(path, trusted=...)` asks to be told of.
 
     Raises:
-        Failed: the package skops is missing, or the file can't be written.
+        BadInput: the package skops is missing, or the file can't be written.
     """
     try:
         from skops.io import dumps, get_untrusted_types
     except ImportError as error:
-        raise Failed("writing a model needs the extra `tune`: pip install 'headstart[tune]'") from error
+        raise MissingPackage(
+            "writing a model needs the extra `tune`: pip install 'headstart[tune]'"
+        ) from error
     content = dumps(pipeline)
     write_bytes(path, content)
     return list(get_untrusted_types(data=content))

@@ -22,7 +22,7 @@ class Predictions:
         """Write one; it is on disk when this returns.
 
         Raises:
-            Failed: it can't be written.
+            Unwritable: it can't be written.
         """
         content = io.BytesIO()
         np.save(content, probabilities, allow_pickle=False)

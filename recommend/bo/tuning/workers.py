@@ -19,7 +19,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
 
-from warehouse.support.errors import Failed
+from warehouse.support.errors import Unwritable
 
 BEAT = 5.0
 """Seconds from one touch to the next."""
@@ -48,7 +48,7 @@ class Worker:
             with suppress(OSError):  # a file system without locks: then signs of life must do
                 fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
-            raise Failed(f"{self._folder} can't be used: {error.strerror or error}") from error
+            raise Unwritable(f"{self._folder} can't be used: {error.strerror or error}") from error
         self._beating.start()
         return self
 
