@@ -10,7 +10,7 @@ from typing import Any
 
 from typer.main import get_command
 
-from docs.parts.markdown import code, codes, first_paragraph, plain, preformatted, table
+from docs.parts.markdown import code, codes, plain, preformatted, table
 from warehouse.support import errors
 
 PROGRAMS: Mapping[str, str] = {
@@ -57,7 +57,7 @@ def exit_codes() -> str:
     failed, bad = errors.Failed, errors.BadInput
     rows = [
         ("0", "The work is done."),
-        (str(failed.exit_code), _meaning(failed)),
+        (str(failed.exit_code), f"{_meaning(failed)} Or `warehouse verify` found damage."),
         (str(bad.exit_code), _meaning(bad)),
         ("130", "Ctrl-C, SIGTERM or SIGHUP ended it; what was known by then is kept and printed."),
     ]
@@ -65,7 +65,8 @@ def exit_codes() -> str:
 
 
 def _meaning(error: type[errors.HeadstartError]) -> str:
-    return plain(re.sub(r" \(exit code \d\)", "", first_paragraph(error.__doc__)))
+    meaning, _, such_as = (error.__doc__ or "").partition(" (exit code")
+    return plain(f"{meaning}. Such as {' '.join(such_as.partition(').')[2].split()).rstrip('.').lower()}.")
 
 
 def _described(own: Any, path: str) -> Iterator[str]:

@@ -26,7 +26,7 @@ from recommend.export import (
 from recommend.space import Space
 from warehouse.configurations.configuration import Configuration
 from warehouse.configurations.parameters import Number
-from warehouse.support.errors import BadInput, Failed
+from warehouse.support.errors import BadInput, MissingPackage
 
 FOREST = "random_forest"
 SVM_VALUES = get_flow("svm").default() | {"C": 2.5, "gamma": 0.25, "shrinking": False, "imputation": "mean"}
@@ -450,7 +450,7 @@ def test_unknown_tools_and_empty_documents_are_refused() -> None:
 
 def test_without_optuna_one_line_names_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "optuna.distributions", None)
-    with pytest.raises(Failed, match=r"needs the package optuna: pip install optuna$"):
+    with pytest.raises(MissingPackage, match=r"needs the package optuna: pip install optuna$"):
         export_document(OF_SVM, "optuna")
     assert export_document(OF_SVM, "ray")["points_to_evaluate"]
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from recommend.seeds import SCHEMA, choose_delta, read_seeds, write_seeds
-from warehouse.support.errors import BadInput, Failed
+from warehouse.support.errors import BadInput, Unwritable
 
 
 def test_delta_takes_the_best_first() -> None:
@@ -56,7 +56,7 @@ def test_seeds_that_cannot_be_written_leave_the_old_file_alone(tmp_path: Path) -
     with pytest.raises(ValueError, match="nan"):
         write_seeds({"predicted": float("nan")}, path)
     assert path.read_text() == "precious"
-    with pytest.raises(Failed, match="can't be written"):
+    with pytest.raises(Unwritable, match="can't be written"):
         write_seeds({}, tmp_path / "nowhere" / "seeds.json")
 
 

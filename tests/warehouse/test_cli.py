@@ -122,9 +122,9 @@ def test_export_of_a_table_writes_one_file(
     pd.testing.assert_frame_equal(read(tmp_path / name), expected, check_dtype=False)
 
 
-def test_unwritable_file_is_a_failure_in_one_line(run: Run, tmp_path: Path) -> None:
+def test_unwritable_file_is_refused_in_one_line(run: Run, tmp_path: Path) -> None:
     code, _, err = run("export", tmp_path / "nowhere" / "rows.csv", "--table", "runs")
-    assert code == 1
+    assert code == 2
     assert err.count("\n") == 1
 
 

@@ -8,7 +8,7 @@ import pytest
 from tests.warehouse.worlds import runs
 from warehouse import delta
 from warehouse.store import Warehouse
-from warehouse.support.errors import Failed
+from warehouse.support.errors import Unwritable
 
 
 @pytest.fixture
@@ -45,7 +45,10 @@ def test_a_disk_that_does_not_take_the_rows_fails_the_write_and_leaves_no_record
     def refuses(_: int) -> None:
         raise OSError(5, "Input/output error")
 
-    with monkeypatch.context() as patch, pytest.raises(Failed, match=r"cannot write to .*Input/output error"):
+    with (
+        monkeypatch.context() as patch,
+        pytest.raises(Unwritable, match=r"cannot write to .*Input/output error"),
+    ):
         patch.setattr(os, "fsync", refuses)
         warehouse.write(runs(), source="test")
     assert Warehouse.open(warehouse.path).version == 0

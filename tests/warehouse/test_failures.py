@@ -26,13 +26,13 @@ def test_disk_that_takes_no_more_bytes_fails_the_write(warehouse: Warehouse) -> 
     script = """
 import resource, sys
 from tests.warehouse.worlds import runs
-from warehouse.support.errors import Failed
+from warehouse.support.errors import Unwritable
 from warehouse.store import Warehouse
 warehouse = Warehouse.open(sys.argv[1])
 resource.setrlimit(resource.RLIMIT_FSIZE, (600, 600))
 try:
     warehouse.write(runs(name="second"), source="test")
-except Failed as error:
+except Unwritable as error:
     print("failed:", error)
 """
     done = _python(script, warehouse.path).communicate()[0]

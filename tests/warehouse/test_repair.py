@@ -9,7 +9,7 @@ import pytest
 from tests.warehouse.worlds import runs
 from warehouse import delta, manifests
 from warehouse.store import Warehouse
-from warehouse.support.errors import Failed, UnusableWarehouse
+from warehouse.support.errors import UnusableWarehouse, Unwritable
 
 
 @pytest.fixture(scope="module")
@@ -119,7 +119,7 @@ def test_what_a_power_cut_left_of_an_unfinished_commit_goes(warehouse: Warehouse
 def test_a_write_to_a_damaged_log_is_refused_and_names_the_repair(warehouse: Warehouse) -> None:
     folder = warehouse.path / "runs"
     delta.log_entry_path(folder, delta.open_version(folder).version() + 1).write_bytes(b"")
-    with pytest.raises(Failed, match=r"json is empty; `warehouse repair` may help"):
+    with pytest.raises(Unwritable, match=r"json is empty; `warehouse repair` may help"):
         warehouse.write(runs(name="d"), source="test")
     assert Warehouse.repair(warehouse.path).version == 4
     assert warehouse.write(runs(name="d"), source="test").version == 5
@@ -142,7 +142,7 @@ def test_a_warehouse_without_manifests_gets_them(warehouse: Warehouse) -> None:
 def test_a_record_of_commits_without_any_copy_is_not_guessed(warehouse: Warehouse) -> None:
     shutil.rmtree(warehouse.path / manifests.FOLDER)
     delta.log_entry_path(warehouse.path / "ingests", 2).write_bytes(b"")
-    with pytest.raises(Failed, match=r"the record of commits of .* can't be mended"):
+    with pytest.raises(UnusableWarehouse, match=r"the record of commits of .* can't be mended"):
         Warehouse.repair(warehouse.path)
 
 

@@ -10,7 +10,7 @@ from tests.warehouse.worlds import BOOSTING, FOREST, runs, values
 from warehouse import store
 from warehouse.schema import TABLES
 from warehouse.store import Warehouse
-from warehouse.support.errors import BadInput, Failed
+from warehouse.support.errors import BadInput, Unwritable
 
 
 def test_new_warehouse_is_empty_and_can_be_queried(warehouse: Warehouse) -> None:
@@ -160,7 +160,7 @@ def test_an_export_leaves_alone_what_came_to_its_destination_meanwhile(
         mine.write_text("mine")
 
     monkeypatch.setattr(Warehouse, "_copy_content", somebody_writes)
-    with pytest.raises(Failed, match="cannot export to"):
+    with pytest.raises(Unwritable, match="cannot export to"):
         warehouse.export(mine.parent)
     assert mine.read_text() == "mine"
 

@@ -13,7 +13,7 @@ from tests.warehouse.worlds import qualities, runs, values
 from warehouse import delta
 from warehouse.schema import TABLES
 from warehouse.store import Warehouse
-from warehouse.support.errors import Failed, UnreadableInput
+from warehouse.support.errors import UnreadableInput, Unwritable
 
 TABLES_IN_A_WRITE = len(runs()) + 1
 
@@ -137,7 +137,7 @@ def test_what_a_killed_write_left_does_not_come_to_light_with_the_next(
 def test_disk_error_is_one_line_and_leaves_nothing_to_see(
     one_run: Warehouse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with monkeypatch.context() as patch, pytest.raises(Failed) as caught:
+    with monkeypatch.context() as patch, pytest.raises(Unwritable) as caught:
         patch.setattr(delta, "append", dying_after(2, OSError(28, "No space left on device")))
         one_run.write(runs(name="second"), source="test")
     assert "No space left on device" in str(caught.value)

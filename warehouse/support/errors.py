@@ -8,7 +8,10 @@ class HeadstartError(Exception):
 
 
 class BadInput(HeadstartError):
-    """What came from outside cannot be used: change the input and try again (exit code 2)."""
+    """What came from outside cannot be used: change it and try again (exit code 2).
+
+    An option, a file that is missing or damaged, a permission, a disk that is full.
+    """
 
     exit_code = 2
 
@@ -58,7 +61,10 @@ class MissingPackage(BadInput):
 
 
 class Failed(HeadstartError):
-    """The input was fine, the work could not be done (exit code 1)."""
+    """The input was fine, the work could not be done (exit code 1).
+
+    A server that does not answer, a time that is over, another process that does not let go.
+    """
 
 
 def one_line(text: object) -> str:

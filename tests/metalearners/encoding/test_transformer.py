@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 from metalearners.encoding.transformer import HyperparameterTransformer
-from warehouse.support.errors import BadInput, Failed
+from warehouse.support.errors import BadInput, Unwritable
 
 CONFIGURATIONS = [
     {"criterion": "gini", "max_features": "sqrt", "max_depth": None},
@@ -75,7 +75,7 @@ def test_files_that_cannot_be_used_are_refused(fitted: HyperparameterTransformer
     (tmp_path / "binary.json").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(BadInput, match="can't be read"):
         HyperparameterTransformer.load(tmp_path / "binary.json")
-    with pytest.raises(Failed, match="can't be written"):
+    with pytest.raises(Unwritable, match="can't be written"):
         fitted.save(tmp_path / "no folder" / "encoding.json")
 
 

@@ -16,7 +16,7 @@ import pytest
 
 from recommend.bo.cli import _record, app
 from warehouse.store import Warehouse
-from warehouse.support.errors import BadInput, Failed
+from warehouse.support.errors import BadInput, Unwritable
 
 TUNE = [sys.executable, "-c", "from recommend.bo.cli import main; main()"]
 
@@ -97,12 +97,12 @@ def test_what_a_search_found_is_printed_and_saved_although_its_runs_cannot_be_wr
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     def full(*_: object, **__: object) -> None:
-        raise Failed("cannot write to the warehouse: no space left on device")
+        raise Unwritable("cannot write to the warehouse: no space left on device")
 
     monkeypatch.setattr(Warehouse, "write", full)
     options = ["--dataset", csv, "--history", tmp_path / "history", "--trials", "2", "--warehouse", world]
     options += ["--flow", "decision_tree", "--folds", "2", "--surrogate", "gbqr", "--start", "none"]
-    with pytest.raises(Failed, match="no space left"):
+    with pytest.raises(Unwritable, match="no space left"):
         app([*map(str, options), "--code", str(tmp_path / "best.py")], standalone_mode=False)
     assert "2 trials (2 success)" in capsys.readouterr().out
     assert "DecisionTreeClassifier(" in (tmp_path / "best.py").read_text(encoding="utf-8")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from warehouse.support.errors import Failed, UnreadableInput
+from warehouse.support.errors import UnreadableInput, Unwritable
 from warehouse.support.files import read_json, write_bytes, write_text
 
 
@@ -52,7 +52,7 @@ def test_a_write_that_fails_half_way_leaves_the_old_file_and_nothing_else(
     def disk_is_full(_: int) -> None:
         raise OSError(28, "No space left on device")
 
-    with monkeypatch.context() as patch, pytest.raises(Failed) as caught:
+    with monkeypatch.context() as patch, pytest.raises(Unwritable) as caught:
         patch.setattr(os, "fsync", disk_is_full)
         write_text(path, "new")
     assert str(caught.value) == f"{path} can't be written: No space left on device"
@@ -69,13 +69,13 @@ def test_a_reader_that_has_the_old_file_open_reads_it_to_its_end(tmp_path: Path)
 
 
 def test_a_path_that_no_file_can_have_is_a_failure_in_one_line(tmp_path: Path) -> None:
-    with pytest.raises(Failed, match="can't be written: No such file or directory"):
+    with pytest.raises(Unwritable, match="can't be written: No such file or directory"):
         write_bytes(tmp_path / "nowhere" / "file", b"content")
-    with pytest.raises(Failed, match="can't be written: Is a directory"):
+    with pytest.raises(Unwritable, match="can't be written: Is a directory"):
         write_bytes(tmp_path, b"content")
     assert not any(tmp_path.iterdir())
     (tmp_path / "file").touch()
-    with pytest.raises(Failed, match="can't be written: Not a directory"):
+    with pytest.raises(Unwritable, match="can't be written: Not a directory"):
         write_bytes(tmp_path / "file" / "below", b"content")
 
 

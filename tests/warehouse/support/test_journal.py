@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from warehouse.support.errors import Failed
+from warehouse.support.errors import Unwritable
 from warehouse.support.journal import Journal
 
 values = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
@@ -82,6 +82,6 @@ def test_what_is_kept_stays_in_order_and_can_be_added_to(journal: Journal) -> No
 
 
 def test_a_journal_that_cannot_be_written_is_a_failure_in_one_line(tmp_path: Path) -> None:
-    with pytest.raises(Failed) as caught:
+    with pytest.raises(Unwritable) as caught:
         Journal(tmp_path / "nowhere" / "journal").append({"n": 1})
     assert str(caught.value) == f"{tmp_path}/nowhere/journal can't be written: No such file or directory"

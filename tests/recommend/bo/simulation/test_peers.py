@@ -20,7 +20,7 @@ from tests.contracts.meta_learner import toy_metafeatures
 from tests.tables import flow_table
 from warehouse.configurations.parameters import Choice, Number
 from warehouse.queries import RunTable
-from warehouse.support.errors import BadInput, Failed
+from warehouse.support.errors import BadInput, MissingPackage
 
 TRIALS = {"smac": 19, "optuna-tpe": 60, "optuna-gp": 11, "flaml": 60}
 """SMAC asks its model every eighth time, and is slow then."""
@@ -158,7 +158,7 @@ def test_a_missing_library_is_one_line_that_says_what_to_install(
     task: ModelTask, name: str, library: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, library, None)
-    with pytest.raises(Failed, match=r"^\S+ needs the extra `dev`: pip install 'headstart\[dev\]'$"):
+    with pytest.raises(MissingPackage, match=r"^\S+ needs the extra `dev`: pip install 'headstart\[dev\]'$"):
         new_peer(name, task.space, [], 0, 5)
 
 
