@@ -6,6 +6,7 @@ leaves nothing to see; the next writer takes back what it left.
 """
 
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
@@ -375,7 +376,13 @@ def _failing(what: str) -> Iterator[None]:
     try:
         yield
     except (DeltaError, OSError, ValueError) as error:
-        raise Unwritable(f"{what}: {one_line(error)}") from error
+        raise Unwritable(f"{what}: {_reason(error)}") from error
+
+
+def _reason(error: Exception) -> str:
+    """What the system said, without the libraries that it came through."""
+    number = re.search(r"\(os error (\d+)\)", str(error))
+    return os.strerror(int(number[1])) if number else one_line(error)
 
 
 @contextmanager

@@ -19,6 +19,7 @@ from warehouse.support.text import comma_separated
 
 if TYPE_CHECKING:
     from ingest.openml.job import JobProgress
+    from ingest.openml.status import JobState
 
 SHOWN_REASONS = 10  # lines that fit a screen beside the summary
 
@@ -67,7 +68,8 @@ def openml(
     """Bring runs from OpenML, with their tasks, datasets, qualities, flows and hyperparameters.
 
     Started again, it asks only for what is new, and goes on where it was stopped. What was skipped and why is
-    shown by `ingest status`. OpenML asks for at most one request per second and two at the same time.
+    shown by `ingest status`. Runs that the server no longer lists are kept and counted; after --refresh they
+    are named there. OpenML asks for at most one request per second and two at the same time.
 
     Examples:
 
@@ -119,6 +121,8 @@ def openml(
         return
     print(console.rows_written(summary.added, summary.changed))
     skipped = f"; skipped: {summary.skipped:,}, see `ingest status`" if summary.skipped else ""
+    if summary.unlisted:
+        print(f"{summary.unlisted:,} known runs are no longer listed, and kept: see `ingest status`")
     print(f"{summary.requests:,} requests in {console.duration(summary.seconds)}{skipped}")
     print(f"warehouse version {summary.version}")
 
@@ -172,8 +176,20 @@ def status(warehouse: WarehouseOption = None, output: JsonOption = "table") -> N
         for why, count in Counter(why for _, why in state.skipped).most_common(SHOWN_REASONS):
             example = next(what for what, other in state.skipped if other == why)
             print(f"  skipped {example}{f' and {count - 1:,} more' if count > 1 else ''}: {why}")
+        if state.fewer or state.unlisted:
+            print(f"  {_no_longer_listed(state)}")
     if not states:
         print("No job yet: `ingest openml` starts one.")
+
+
+def _no_longer_listed(state: "JobState") -> str:
+    """A line about runs that a server had, and has no more."""
+    gone = state.unlisted
+    if len(gone) < state.fewer:
+        return f"{state.fewer:,} known runs are no longer listed, and kept; --refresh finds out which"
+    shown = ", ".join(map(str, gone[:SHOWN_REASONS]))
+    more = f" and {len(gone) - SHOWN_REASONS:,} more" if len(gone) > SHOWN_REASONS else ""
+    return f"no longer listed, and kept: {'runs' if len(gone) > 1 else 'run'} {shown}{more}"
 
 
 def _numbers(text: str | None) -> tuple[int, ...]:

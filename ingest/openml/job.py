@@ -57,6 +57,8 @@ class JobSummary:
     """Table -> rows that are new."""
     changed: dict[str, int]
     skipped: int
+    unlisted: int
+    """Runs that are known, and that the server no longer lists. They are kept."""
     version: int
     seconds: float
     seconds_waiting: float
@@ -139,6 +141,7 @@ class _Job:
         self._store = BatchStore(warehouse, self._answers, self._records.skip, refresh=refresh)
         self._start = time.monotonic()
         self._pages = 0
+        self._unlisted = 0
 
     @contextmanager
     def alone(self) -> Iterator[None]:
@@ -164,6 +167,7 @@ class _Job:
             added=self._store.added,
             changed=self._store.changed,
             skipped=self._records.skipped,
+            unlisted=self._unlisted,
             version=self._store.version,
             seconds=time.monotonic() - self._start,
             seconds_waiting=self._connection.seconds_waiting,
@@ -193,7 +197,7 @@ class _Job:
         )
 
     def _ingest_partition(self, filters: str) -> None:
-        found = 0
+        found = unlisted = 0
         for number, measure in enumerate(self._selection.measures):
             before_kill = self._records.found_before_kill(filters, measure)
             if before_kill is not None:
@@ -205,7 +209,13 @@ class _Job:
             sweep = self.sweep(filters, measure, with_setups=number == 0)
             self._ingest(sweep)
             found += sweep.found
-            self._records.note("swept", filters=filters, measure=measure, found=sweep.found)
+            gone = sweep.not_found(self._store.known_runs(filters, measure)) if self._refresh else None
+            fewer = sweep.fewer if gone is None else len(gone)
+            unlisted = max(unlisted, fewer)
+            self._records.note(
+                "swept", filters=filters, measure=measure, found=sweep.found, fewer=fewer, unlisted=gone
+            )
+        self._unlisted += unlisted
         if self._selection.failures:
             self._ingest_failures(filters)
 

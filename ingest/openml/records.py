@@ -4,7 +4,7 @@ A job's folder below `jobs` in the warehouse has a journal. Its records, by even
 
     started    the selection
     stored     how far the search for a measure of a partition is, once that is in the warehouse
-    swept      a search came to its end
+    swept      a search came to its end; `fewer` runs than known are listed, `unlisted` are which, if known
     skipped    what was left out, and why
     finished   the job came to its end
 """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,10 @@ class JobState:
     """Measure -> evaluations that it has found so far."""
     skipped: list[tuple[str, str]]
     """What was left out, and why."""
+    fewer: int
+    """How many runs that are known the server no longer lists. They are kept."""
+    unlisted: list[int]
+    """Numbers of these runs, as far as a job with `refresh` found them out."""
 
 
 def job_states(warehouse: Path) -> list[JobState]:
@@ -59,7 +63,26 @@ def _state(folder: Path) -> Iterator[JobState]:
             for measure in measures
         },
         skipped=[(record["what"], record["why"]) for record in records if record["event"] == "skipped"],
+        **_unlisted(records),
     )
+
+
+def _unlisted(records: Iterable[dict[str, Any]]) -> dict[str, Any]:
+    """What was found out last about runs that the server no longer lists."""
+    fewer: dict[str, dict[str, int]] = {}
+    gone: dict[tuple[str, str], list[int]] = {}
+    for record in records:
+        if record["event"] == "swept":
+            filters, measure = record["filters"], record["measure"]
+            fewer.setdefault(filters, {})[measure] = record.get("fewer", 0)
+            if record.get("unlisted") is not None:
+                gone[filters, measure] = record["unlisted"]
+            elif not record.get("fewer"):
+                gone.pop((filters, measure), None)
+    return {
+        "fewer": sum(max(of_measure.values()) for of_measure in fewer.values()),
+        "unlisted": sorted({run for runs in gone.values() for run in runs}),
+    }
 
 
 def _activity(folder: Path, last_event: str) -> str:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Callable, Collection, Iterator, MutableSet
+from collections.abc import Callable, Collection, Iterable, Iterator, MutableSet
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -90,6 +90,11 @@ class Sweep:
     unreadable: Callable[[str, str], None] = lambda *_: None
     """Told what had to be left out, and why."""
 
+    fewer: int = field(default=0, init=False)
+    """By how many rows the listing is shorter than what is known: runs that the server no longer lists."""
+    came_to_the_end: bool = field(default=False, init=False)
+    """Whether all that the server lists is known, which a search with `since` or `most` does not say."""
+
     def __post_init__(self) -> None:
         self._known_before = len(self.known)
 
@@ -97,6 +102,16 @@ class Sweep:
     def found(self) -> int:
         """Runs that became known since it began."""
         return len(self.known) - self._known_before
+
+    def not_found(self, runs: Iterable[int]) -> list[int] | None:
+        """Those of the runs that the server does not list; None where that can't be told.
+
+        It can after a search that began with nothing known, came to the end, and could read every row.
+        """
+        if self._known_before or not self.came_to_the_end or any(run <= 0 for run, _ in self.extra_rows):
+            return None
+        others = {run for run, _ in self.extra_rows}
+        return [run for run in runs if run not in self.known and run not in others]
 
     def state(self) -> dict[str, Any]:
         """What it has to remember beside its position: JSON values of this moment."""
@@ -138,6 +153,8 @@ class Sweep:
             rows = len(_keys(listing)) + listing.lost
             reaches_end = rows < self.page
             if reaches_end and start + rows <= self._rows_known():
+                self.came_to_the_end = True
+                self._count_fewer(start + len(listing.rows) + listing.lost)
                 return
             if fresh:
                 fruitless, overlap = 0, _OVERLAP
@@ -151,6 +168,7 @@ class Sweep:
                 continue
             before = self._rows_known()
             if not self._reaches(before):
+                self.came_to_the_end = True
                 return
             if fruitless == _FRUITLESS:
                 logger.warning(
@@ -164,6 +182,15 @@ class Sweep:
             else:
                 yield from self._all_pages()
             fruitless = fruitless + 1 if self._rows_known() == before else 0
+
+    def _count_fewer(self, end: int) -> None:
+        """Note how many rows the listing, which seems to end at row `end`, is short of what is known.
+
+        A page may have shown a row twice in another's place: the last row that there should be is asked for.
+        """
+        last = self._rows_known() - 1
+        if end <= last and not self._reaches(last, self.answers.connection.get):
+            self.fewer = last + 1 - end
 
     def _beyond_the_gap(self, since: int) -> Iterator[Page]:
         """Windows up to the end of the listing, where a walk that ends at a gap did not reach it.
@@ -303,11 +330,11 @@ class Sweep:
                 right, right_requests = self._listing(start + half, get, limit - half, bulk=bulk)
                 return joined(left, right), left_requests + right_requests
 
-    def _reaches(self, row: int) -> bool:
+    def _reaches(self, row: int, get: Get | None = None) -> bool:
         """Whether the server's listing has a row of this number, from 0."""
         path = self._path(f"limit/1/offset/{row}")
         try:
-            return bool(self.answers.get(path, read_evaluations).rows)
+            return bool((get or self.answers.get)(path, read_evaluations).rows)
         except ApiError as error:
             if error.no_results:
                 return False

@@ -1,6 +1,7 @@
 """The search for all evaluations of a selection, however the server lists them."""
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -11,8 +12,10 @@ from hypothesis import strategies as st
 from ingest.openml.answers import Answers
 from ingest.openml.connection import ApiError, Connection
 from ingest.openml.documents import Listing, UnreadableError
+from ingest.openml.selection import Selection
+from ingest.openml.status import job_states
 from ingest.openml.sweep import Page, Sweep
-from tests.ingest.openml.jobs import ACCURACY, connect, evaluations, expected, ingest
+from tests.ingest.openml.jobs import ACCURACY, JUST_ACCURACY, connect, evaluations, expected, ingest
 from tests.openml_server import Faults, OpenMLServer, World, generated_world
 from tests.openml_server import generated as names
 from warehouse.store import Warehouse
@@ -59,6 +62,52 @@ def test_runs_that_vanish_are_kept_and_new_ones_still_found(warehouse: Warehouse
         world.add_evaluation(600_000, ACCURACY, "0.25")
         ingest(warehouse, server)
     assert evaluations(warehouse) == before | {600_000: 0.25}
+
+
+@pytest.mark.parametrize("page_limit", [10, 1000])
+def test_runs_that_vanish_are_counted_and_a_refresh_names_them(
+    warehouse: Warehouse, world: World, page_limit: int
+) -> None:
+    with OpenMLServer(world, page_limit=page_limit) as server:
+        assert ingest(warehouse, server).unlisted == 0
+        gone = sorted(expected(world))[-3:]
+        for run in gone:
+            world.remove_run(run)
+        assert ingest(warehouse, server).unlisted == 3
+        (state,) = job_states(warehouse.path)
+        assert (state.fewer, state.unlisted) == (3, [])
+        assert ingest(warehouse, server, refresh=True).unlisted == 3
+        ingest(warehouse, server)
+    assert set(gone) <= set(evaluations(warehouse))
+    (state,) = job_states(warehouse.path)
+    assert (state.fewer, state.unlisted) == (3, gone)
+
+
+@pytest.mark.parametrize(
+    ("kept", "planned"),
+    [
+        (JUST_ACCURACY, ("doubled",)),
+        (replace(JUST_ACCURACY, since=1), ()),
+        (replace(JUST_ACCURACY, flows=(names.J48,), tasks=(1,), most=2), ()),
+    ],
+)
+def test_no_run_is_falsely_said_to_have_vanished(
+    warehouse: Warehouse, world: World, kept: Selection, planned: tuple[str, ...]
+) -> None:
+    with OpenMLServer(world, page_limit=20) as server:
+        ingest(warehouse, server)
+        server.faults = Faults(rate=0, planned=planned)
+        assert [ingest(warehouse, server, kept, refresh=again).unlisted for again in (False, True)] == [0, 0]
+
+
+def test_a_search_that_could_not_read_a_row_does_not_say_which_runs_have_vanished(
+    small_pages: OpenMLServer, tmp_path: Path
+) -> None:
+    search = sweep(connect(small_pages), tmp_path)
+    runs_in(search.pages())
+    assert search.not_found([*KAPPA, 1_000_000]) == [1_000_000]
+    search.extra_rows.add((0, "unreadable"))
+    assert search.not_found([*KAPPA, 1_000_000]) is None
 
 
 def test_a_run_that_appears_between_two_pages_is_not_lost(warehouse: Warehouse) -> None:
