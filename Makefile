@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 DATASET ?= recommend/examples/subscribers.csv
 
-.PHONY: recommend test check docs install clean
+.PHONY: recommend test check docs audit install clean
 
 recommend: .venv/installed
 	$(BIN)/recommend --dataset $(DATASET) --top 3
@@ -18,6 +18,11 @@ check: .venv/installed-dev
 
 docs: .venv/installed-dev
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --config-file docs/mkdocs.yml
+
+# Known weaknesses of the pinned packages, which pypi.org knows: this needs the network.
+audit: .venv/bin/python
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[audit]'
+	$(BIN)/python -m pip_audit --requirement constraints.txt --no-deps --disable-pip --strict
 
 install: .venv/installed
 
