@@ -51,6 +51,12 @@ class Ended:
     wrong: list[str] = field(default_factory=list)
 
 
+def begin_with_flow(folder: Path) -> None:
+    """A warehouse with another's flow."""
+    kills.begin_empty(folder)
+    kills.run_whole(kills.READ_FILE, folder)
+
+
 RUNS, MINE = ("--warehouse", "warehouse"), "mine/numbers150.csv"
 QUICK = ("--flow", "decision_tree", "--surrogate", "gbqr", "--start", "none")
 CASES = {
@@ -61,9 +67,7 @@ CASES = {
         kills.begin_empty,
         ("out",),
     ),
-    "ingest space": Case(
-        ("ingest", "space", "space.json", "--flow", "other:small", *RUNS), kills.begin_scattered
-    ),
+    "ingest space": Case(("ingest", "space", "space.json", "--flow", "other:others", *RUNS), begin_with_flow),
     "ingest experiments": Case(kills.EXPERIMENTS.command, kills.begin_with_datasets),
     "ingest openml": Case(kills.OPENML.command, kills.begin_empty),
     "ingest pool": Case(
@@ -214,7 +218,7 @@ def prepared(case: Case, folder: Path) -> None:
     case.prepare(folder)
     for name in ("out", "cache"):
         (folder / name).mkdir(exist_ok=True)
-    (folder / "space.json").write_text('{"hyperparameters": {"alpha": {"low": 0, "high": 100}}}')
+    (folder / "space.json").write_text('{"hyperparameters": {"alpha": {"low": 0, "high": 5000}}}')
     Warehouse.create(folder / "other").write(kills.one_run("another", 1), source="benchmark")
 
 

@@ -3,9 +3,9 @@
     python -m tests.benchmarks.several_at_once FOLDER [--seconds 120]
 
 FOLDER is made by whichever writer comes first. Three writers commit runs of a flow each, one of them is
-killed every few seconds and begun again; two readers check that what they read is one version: as many
-runs as its record says. `verify` runs again and again. In the end every run that a writer reported as
-written has to be there once, and none that was not begun.
+killed every few seconds and begun again, and who finds many small files compacts them. Two readers check
+that what they read is one version: as many runs as its record says. `verify` runs again and again. In the
+end every run that a writer reported as written has to be there once, and none that was not begun.
 """
 
 from __future__ import annotations
@@ -84,6 +84,12 @@ def check(folder: Path, end: float) -> None:
     print(times)
 
 
+def compactions(folder: Path) -> int:
+    """How often the writers put many small files of a table into one."""
+    entries = [path.read_text() for path in folder.glob("*/_delta_log/*.json")]
+    return sum('"operation":"OPTIMIZE"' in entry for entry in entries)
+
+
 def started(*arguments: object) -> subprocess.Popen[str]:
     """This module, doing one of the above."""
     command = [sys.executable, "-m", "tests.benchmarks.several_at_once", *map(str, arguments)]
@@ -125,7 +131,7 @@ def main() -> None:
     print(f"exit codes {codes}; {kills} kills; {len(there)} commits, {counts[0]} and {counts[1]} reads,")
     print(f"{counts[2]} verifications; reported and lost: {len(reported - set(there))}; twice: ", end="")
     print(f"{len(there) - len(set(there))}; written and not reported: {len(set(there) - reported)}")
-    print(f"damage in the end: {len(left)}")
+    print(f"damage in the end: {len(left)}; compactions: {compactions(folder)}")
 
 
 if __name__ == "__main__":
