@@ -217,7 +217,7 @@ def verify(
     console.check_format(output)
     found = Warehouse.verify(warehouse, deep=deep)
     if output == "json":
-        print(verification.to_json(found))
+        print(_to_json(verification.as_record(found)))
     else:
         _print_findings(found.findings)
         print(
@@ -295,7 +295,7 @@ def _print_info(summary: dict[str, Any]) -> None:
             print(line)
     earlier = len(summary["commits"]) - _COMMITS_SHOWN
     if earlier > 0:
-        print(f"\n{earlier} earlier commits; --format json lists them")
+        print(f"\n{earlier} earlier {'commit' if earlier == 1 else 'commits'}; --format json lists them")
     for commit in summary["commits"][-_COMMITS_SHOWN:]:
         added = ", ".join(f"{count} {table}" for table, count in commit["added"].items())
         changed = ", ".join(f"{count} {table}" for table, count in commit["changed"].items())

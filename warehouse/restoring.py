@@ -5,7 +5,7 @@ from pathlib import Path
 from warehouse import delta
 from warehouse.history import CommitHistory
 from warehouse.support.errors import UnusableWarehouse
-from warehouse.verification import verify
+from warehouse.verification import refuse_damaged
 from warehouse.writing import append_ingests
 
 
@@ -20,12 +20,12 @@ def restore(warehouse: Path, version: int) -> None:
     """
     history = CommitHistory.read(warehouse)
     wanted = history.until(version).delta_versions()
-    findings = verify(warehouse, deep=True).findings
-    unusable = {one.path for one in findings if one.is_damage or one.kind == "lost"}
     for name, at in wanted.items():
-        needed = {f"{name}/{file}" for file in delta.active_files(warehouse / name, at)} & unusable
-        if needed:
-            raise UnusableWarehouse(f"version {version} of {warehouse} needs {min(needed)}, which is damaged")
+        needed = [str(warehouse / name / file) for file in sorted(delta.active_files(warehouse / name, at))]
+        gone = [file for file in needed if not Path(file).is_file()]  # which a repair may have taken away
+        if gone:
+            raise UnusableWarehouse(f"version {version} of {warehouse} needs {gone[0]}, which is lost")
+        refuse_damaged(warehouse, needed)
     tables = history.delta_versions()
     for name in tables:
         table = delta.open_version(warehouse / name)

@@ -1,12 +1,11 @@
 """Damage to a warehouse: flipped bits, lost and foreign files, gaps in logs, records that were taken away."""
 
-import json
 import os
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -258,8 +257,8 @@ def _is_readable(path: Path) -> bool:
     return True
 
 
-def to_json(found: Verification) -> str:
-    """A verification as a JSON object, findings with their advice."""
+def as_record(found: Verification) -> dict[str, Any]:
+    """A verification as JSON values, findings with their advice."""
     findings = [
         {
             "kind": one.kind,
@@ -271,7 +270,7 @@ def to_json(found: Verification) -> str:
         }
         for one in found.findings
     ]
-    record = {
+    return {
         "version": found.version,
         "damaged": bool(found.damage),
         "files": found.files,
@@ -279,4 +278,3 @@ def to_json(found: Verification) -> str:
         "seconds": round(found.seconds, 3),
         "findings": findings,
     }
-    return json.dumps(record, indent=1)

@@ -5,6 +5,7 @@ import sys
 from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -14,12 +15,13 @@ from warehouse.measures import known_name
 from warehouse.options import WarehouseOption
 from warehouse.support import console
 from warehouse.support.console import JsonOption, QuietOption
-from warehouse.support.errors import BadOption, Failed, UnreadableInput
+from warehouse.support.errors import BadOption, Failed, UnreadableInput, UnusableWarehouse
 from warehouse.support.text import comma_separated
 
 if TYPE_CHECKING:
     from ingest.openml.job import JobProgress
     from ingest.openml.status import JobState
+    from warehouse.store import Warehouse
 
 SHOWN_REASONS = 10  # lines that fit a screen beside the summary
 
@@ -95,10 +97,9 @@ def openml(
         failures=failed_runs,
     )
     connection = Connection(server, rate=rate, api_key=_api_key(api_key_file))
-    Warehouse.check_writable(warehouse)
-    target = Warehouse.create(warehouse)
     if dry_run:
-        expected = estimate(target, selection, connection)
+        with TemporaryDirectory() as scratch:
+            expected = estimate(_as_it_would_begin(warehouse, Path(scratch)), selection, connection)
         seconds = expected.requests / rate
         if output == "json":
             print(json.dumps({**asdict(expected), "seconds": seconds}))
@@ -107,6 +108,8 @@ def openml(
         print(f"about {expected.requests:,} requests, and one for each new dataset and flow")
         print(f"{console.duration(seconds)} at {rate:g} requests per second")
         return
+    Warehouse.check_writable(warehouse)
+    target = Warehouse.create(warehouse)
     with console.progress(quiet or log_json) as show:
         summary = ingest_openml(
             target,
@@ -122,7 +125,7 @@ def openml(
     print(console.rows_written(summary.added, summary.changed))
     skipped = f"; skipped: {summary.skipped:,}, see `ingest status`" if summary.skipped else ""
     if summary.unlisted:
-        print(f"{summary.unlisted:,} known runs are no longer listed, and kept: see `ingest status`")
+        print(f"known runs that are no longer listed, and kept: {summary.unlisted:,}; see `ingest status`")
     print(f"{summary.requests:,} requests in {console.duration(summary.seconds)}{skipped}")
     print(f"warehouse version {summary.version}")
 
@@ -182,11 +185,23 @@ def status(warehouse: WarehouseOption = None, output: JsonOption = "table") -> N
         print("No job yet: `ingest openml` starts one.")
 
 
+def _as_it_would_begin(named: str | None, scratch: Path) -> "Warehouse":
+    """The warehouse that a job would write to, an empty one in `scratch` where it would make one."""
+    from warehouse.store import Warehouse
+
+    try:
+        return Warehouse.open(named)
+    except UnusableWarehouse:
+        if named is None or (Path(named).exists() and any(Path(named).iterdir())):
+            raise
+        return Warehouse.create(scratch)
+
+
 def _no_longer_listed(state: "JobState") -> str:
     """A line about runs that a server had, and has no more."""
     gone = state.unlisted
     if len(gone) < state.fewer:
-        return f"{state.fewer:,} known runs are no longer listed, and kept; --refresh finds out which"
+        return f"known runs that are no longer listed, and kept: {state.fewer:,}; --refresh finds out which"
     shown = ", ".join(map(str, gone[:SHOWN_REASONS]))
     more = f" and {len(gone) - SHOWN_REASONS:,} more" if len(gone) > SHOWN_REASONS else ""
     return f"no longer listed, and kept: {'runs' if len(gone) > 1 else 'run'} {shown}{more}"

@@ -106,12 +106,12 @@ def ingest_openml(
 
 
 def estimate(warehouse: Warehouse, selection: Selection, connection: Connection) -> Estimate:
-    """About how many requests `ingest_openml` would make; it takes a dozen to find out."""
+    """About how many requests `ingest_openml` would make; a dozen find it out, and nothing is written."""
     job = _Job(warehouse, selection, connection)
     evaluations = known = requests = 0
     for filters, measure in product(partitions(selection, connection), selection.measures):
         sweep = job.sweep(filters, measure)
-        total = sweep.estimate()
+        total = sweep.estimate(connection.get)
         evaluations, known = evaluations + total, known + len(sweep.known)
         requests += 1 + max(total - len(sweep.known), 0) // sweep.page
     return Estimate(evaluations, known, requests)

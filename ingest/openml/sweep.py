@@ -209,18 +209,18 @@ class Sweep:
             if self._rows_known() == before:
                 return
 
-    def estimate(self) -> int:
+    def estimate(self, get: Get | None = None) -> int:
         """About how many rows the server has, to a tenth or a few; a dozen requests."""
-        return sum(self._end(lambda row: max(int(0.1 * row), _FEW))) // 2
+        return sum(self._end(lambda row: max(int(0.1 * row), _FEW), get)) // 2
 
-    def _end(self, precision: Callable[[int], int]) -> tuple[int, int]:
+    def _end(self, precision: Callable[[int], int], get: Get | None = None) -> tuple[int, int]:
         """A row that the listing has and one that it has not, as near to each other as `precision` says."""
         low, high = 0, self.page
-        while self._reaches(high):
+        while self._reaches(high, get):
             low, high = high, high * 4
         while high - low > precision(high):
             middle = (low + high) // 2
-            if self._reaches(middle):
+            if self._reaches(middle, get):
                 low = middle
             else:
                 high = middle

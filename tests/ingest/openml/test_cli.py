@@ -80,7 +80,22 @@ def test_a_dry_run_only_asks_how_much_there_is(ingest: Ingest, server: OpenMLSer
     assert code == 0
     assert out.splitlines()[1].startswith("about 1 requests")
     assert {request.endpoint for request in server.requests} == {"evaluation/list"}
-    assert Warehouse.open(ingest.warehouse).version == 0
+    assert not ingest.warehouse.exists()
+
+
+def test_runs_that_are_no_longer_listed_are_told(ingest: Ingest) -> None:
+    world = generated_world()
+    with OpenMLServer(world) as server:
+        asked = ("openml", "--server", server.url, "--rate", "1000", "--measures", "kappa")
+        assert "no longer listed" not in ingest(*asked)[1]
+        gone = max(world.measure_values("kappa"))
+        world.remove_run(gone)
+        assert (
+            "\nknown runs that are no longer listed, and kept: 1; see `ingest status`\n" in ingest(*asked)[1]
+        )
+        assert "--refresh finds out which" in ingest("status")[1]
+        ingest(*asked, "--refresh")
+    assert f"no longer listed, and kept: run {gone}\n" in ingest("status")[1]
 
 
 def test_the_status_tells_what_was_found_and_skipped(ingest: Ingest, server: OpenMLServer) -> None:

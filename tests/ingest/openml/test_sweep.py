@@ -94,7 +94,7 @@ def test_runs_that_vanish_are_counted_and_a_refresh_names_them(
 def test_no_run_is_falsely_said_to_have_vanished(
     warehouse: Warehouse, world: World, kept: Selection, planned: tuple[str, ...]
 ) -> None:
-    with OpenMLServer(world, page_limit=20) as server:
+    with OpenMLServer(world) as server:
         ingest(warehouse, server)
         server.faults = Faults(rate=0, planned=planned)
         assert [ingest(warehouse, server, kept, refresh=again).unlisted for again in (False, True)] == [0, 0]
