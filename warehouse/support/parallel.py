@@ -9,7 +9,7 @@ from importlib import import_module
 from itertools import islice
 from typing import Any, TypeVar
 
-from warehouse.support.errors import Failed
+from warehouse.support.errors import Failed, MissingPackage
 
 Thing = TypeVar("Thing")
 Result = TypeVar("Result")
@@ -60,8 +60,9 @@ def dask_workers(address: str | None) -> Iterator[Executor | None]:
         address: of the scheduler, such as `tcp://host:8786`; None = no cluster, and no executor.
 
     Raises:
-        Failed: `distributed` is not installed, no scheduler answers, it was lost, or work was given up
-            since one worker after the other died of it.
+        MissingPackage: `distributed` is not installed.
+        Failed: no scheduler answers, it was lost, or work was given up since one worker after the other died
+            of it.
     """
     if address is None:
         yield None
@@ -69,7 +70,7 @@ def dask_workers(address: str | None) -> Iterator[Executor | None]:
     try:
         distributed: Any = import_module("distributed")
     except ImportError as error:
-        raise Failed("--dask needs the package distributed: pip install distributed") from error
+        raise MissingPackage("--dask needs the package distributed: pip install distributed") from error
     try:
         client = distributed.Client(address)
     except (OSError, ValueError) as error:
