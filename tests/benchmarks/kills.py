@@ -12,7 +12,7 @@ same command is given once more. Counted are, over all kills of a job,
     doubled   rows whose key is there twice
     false     damage that nobody did, a content that no commit made, and an end that differs from that of the
               undisturbed job
-    left      processes that outlived the killed one by ten seconds
+    left      processes that outlived the killed one by a minute
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ from warehouse.support.journal import Journal
 
 SMALL_COMMITS = 64
 """After so many, the next commit compacts the tables."""
-PATIENCE = 10.0
+PATIENCE = 60.0
 """Seconds in which processes that a killed one had started may end."""
 NO_TIMES = "WHERE measure NOT LIKE '%time%' AND measure NOT LIKE '%seconds%'"
 """Times are other whenever something runs."""
@@ -116,11 +116,11 @@ def finished_experiments(folder: Path) -> Rows:
     """Run and processor time of what stands in the journals, or in the warehouse by now."""
     journals = (folder / "warehouse" / "journals").glob("*.jsonl")
     records = [record for path in journals for record in Journal(path).records()]
-    waiting = {f"{record['run']} {float(record['result']['usercpu_time_millis'])}" for record in records}
+    waiting = {f"{record['run']} {record['result']['usercpu_time_millis']:.6g}" for record in records}
     stored = Warehouse.open(folder / "warehouse").sql(
         "SELECT run, value FROM evaluations WHERE measure = 'usercpu_time_millis'"
     )
-    return frozenset(waiting | {f"{run} {float(value)}" for run, value in stored.itertuples(index=False)})
+    return frozenset(waiting | {f"{run} {value:.6g}" for run, value in stored.itertuples(index=False)})
 
 
 def finished_trials(folder: Path) -> Rows:

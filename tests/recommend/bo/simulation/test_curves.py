@@ -11,7 +11,7 @@ import pytest
 
 from recommend.bo.simulation.curves import Curves, curves_of, draw, write_csv
 from recommend.bo.simulation.runner import Searched
-from warehouse.support.errors import BadInput, MissingPackage, Unwritable
+from warehouse.support.errors import BadInput, MissingPackage
 
 # Regret of a: one  0.5 0.25 0    and 0.75 0.75 0.25,   two  1 0.5 0.5  and 0.5 0.5 0
 # Regret of b: one  0.5 0.5  0.5  and 0    (0    0),    two  0.2 (3x)   and 0.5 (3x)
@@ -160,7 +160,7 @@ def test_pictures_are_written_also_where_nothing_is_left_to_find(curves: Curves,
 def test_a_picture_that_cannot_be_is_one_line(
     curves: Curves, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(Unwritable, match="can't be written"):
+    with pytest.raises(BadInput, match="can't be written"):
         draw(curves, tmp_path / "curves.docx", "toy")
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(MissingPackage, match=r"pip install 'headstart\[compare\]'"):
