@@ -213,3 +213,18 @@ def test_missing_permission(world: Path) -> None:
     assert [result[0] for result in results] == list(FORBIDDEN)
     for _, code, err in results:
         assert_refused(code, err)
+
+
+def test_output_that_can_not_be_written(world: Path) -> None:
+    command = [sys.executable, "-c", "from warehouse.cli import main; main()", "info", "--warehouse", "whole"]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            command,
+            cwd=world,
+            env=os.environ | {"PYTHONPATH": str(ROOT)},
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert_refused(done.returncode, done.stderr)
