@@ -29,6 +29,7 @@ from warehouse.store import Warehouse
 
 WITHOUT_RIGHTS = ("setpriv", "--bounding-set", "-dac_override,-dac_read_search")
 SHARES = (0.0, 0.2, 0.5, 0.9)
+LEAST = 2**16  # bytes that a command is taken to write: a repair may leave less than there was
 
 
 @dataclass(frozen=True)
@@ -187,7 +188,7 @@ def outcomes(case: Case, folder: Path, server: str) -> Iterator[tuple[str, Ended
         first = Warehouse.open(begun / "warehouse").version
         versions = range(first, end.version)
         states += [kills.content(Warehouse.open(end.path, version=version)) for version in versions]
-    more = {place: taken(whole / place) - taken(begun / place) for place in case.writes}
+    more = {place: max(taken(whole / place) - taken(begun / place), LEAST) for place in case.writes}
     for share in SHARES:
         now = fresh(begun, folder / "now")
         sizes = [(now / place, taken(now / place) + int(share * more[place])) for place in case.writes]
