@@ -22,7 +22,7 @@ from warehouse.support.errors import UnusableWarehouse, one_line
 from warehouse.support.files import write_text
 
 # A model may ask for the version it was trained on years later: no log entry and no file ever expires.
-_KEEP_EVERYTHING = {
+KEEP_EVERYTHING = {
     "delta.enableExpiredLogCleanup": "false",
     "delta.logRetentionDuration": "interval 36500 days",
     "delta.deletedFileRetentionDuration": "interval 36500 days",
@@ -71,7 +71,7 @@ def create(folder: Path, table: Table) -> None:
         folder,
         _without_meanings(table.schema),
         description=_NO_ORPHANS if table.part_of else None,
-        configuration=_KEEP_EVERYTHING,
+        configuration=KEEP_EVERYTHING,
     )
     _forget_location(folder / "_delta_log" / f"{0:020}.json")
 
@@ -184,6 +184,12 @@ def checkpoint_files(folder: Path, version: int) -> list[Path]:
     log = folder / "_delta_log"
     found = sorted(log.glob(f"{version:020}.checkpoint*.parquet"))
     return [*found, log / "_last_checkpoint"] if found else []
+
+
+def newest_checkpoint(folder: Path) -> int:
+    """The Delta version of the table's last checkpoint; 0 without one."""
+    found = (folder / "_delta_log").glob("*.checkpoint*.parquet")
+    return max((int(path.name.partition(".")[0]) for path in found), default=0)
 
 
 def plain_path(path: str) -> str:

@@ -63,7 +63,7 @@ class Manifest:
             Unwritable: the file can't be written.
         """
         (warehouse / FOLDER).mkdir(exist_ok=True)
-        write_bytes(path_of(warehouse, self.version), self._content())
+        write_bytes(path_of(warehouse, self.version), self.content())
         sync_directory(warehouse)
 
     @classmethod
@@ -74,7 +74,15 @@ class Manifest:
             OSError: there is no such file.
             ValueError: it is damaged.
         """
-        content = path.read_bytes()
+        return cls.parse(path.read_bytes(), str(path))
+
+    @classmethod
+    def parse(cls, content: bytes, name: str) -> Self:
+        """The manifest that a file of that name holds.
+
+        Raises:
+            ValueError: it is damaged.
+        """
         record = json.loads(content)
         try:
             del record["checksum"]
@@ -90,12 +98,13 @@ class Manifest:
                 }
             )
         except (AttributeError, KeyError, TypeError, zlib.error) as error:
-            raise ValueError(f"{path} is no manifest") from error
-        if manifest._content() != content:
-            raise ValueError(f"{path} does not have its own checksum")
+            raise ValueError(f"{name} is no manifest") from error
+        if manifest.content() != content:
+            raise ValueError(f"{name} does not have its own checksum")
         return manifest
 
-    def _content(self) -> bytes:
+    def content(self) -> bytes:
+        """What its file holds."""
         return (json.dumps({**self._record(), "checksum": self.checksum}, indent=1) + "\n").encode()
 
     def _record(self) -> dict[str, Any]:
@@ -105,7 +114,12 @@ class Manifest:
 
 def path_of(warehouse: Path, version: int) -> Path:
     """Where the manifest of a version of the warehouse lies, or would."""
-    return warehouse / FOLDER / f"{version:020}.json"
+    return warehouse / name_of(version)
+
+
+def name_of(version: int) -> str:
+    """Path in the warehouse of the manifest of a version."""
+    return f"{FOLDER}/{version:020}.json"
 
 
 def versions(warehouse: Path) -> list[int]:

@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self, TypeVar
 
 import duckdb
 import pandas as pd
@@ -29,9 +29,14 @@ from warehouse.rows import conform
 from warehouse.schema import TABLES
 from warehouse.snapshot import Parameters, Snapshot
 from warehouse.support.errors import Failed, UnusableWarehouse, Unwritable, one_line
-from warehouse.support.paths import data_directory
+from warehouse.support.paths import data_directory, is_url
 from warehouse.verification import Verification
 from warehouse.writing import Commit, append_ingests, commit
+
+if TYPE_CHECKING:
+    from warehouse.mirror import Mirror
+
+T = TypeVar("T")
 
 STARTER = Path(__file__).resolve().parent / "starter"
 Rows = Mapping[str, pa.Table] | Mapping[str, pd.DataFrame] | Mapping[str, pa.Table | pd.DataFrame]
@@ -49,9 +54,13 @@ class Warehouse:
     it to the version that it made.
     """
 
-    def __init__(self, path: Path, version: int | None = None) -> None:
+    def __init__(self, path: Path, version: int | None = None, mirror: "Mirror | None" = None) -> None:
         """Use `open` or `create`, which say what is wrong with a path."""
         self.path = path
+        """Folder that is read: of a warehouse in object storage, its copy on this machine."""
+        self.location = str(path) if mirror is None else mirror.url
+        """What `open` takes to find it again."""
+        self._mirror = mirror
         self._is_newest = version is None
         self._move_to(version)
 
@@ -59,9 +68,18 @@ class Warehouse:
     def open(cls, path: str | Path | None = None, *, version: int | None = None) -> Self:
         """The warehouse at `path`, at its newest version or at `version` (0 is the empty one).
 
-        Without a path: the one that the variable HEADSTART_WAREHOUSE names, else the user's own if there is
-        one, else the bundled starter. Raises `BadInput` if there is no warehouse or no such version.
+        A path is that of a folder, or a URL `s3://bucket/path`. Without a path: the one that the variable
+        HEADSTART_WAREHOUSE names, else the user's own if there is one, else the bundled starter. Raises
+        `BadInput` if there is no warehouse or no such version.
         """
+        mirror = _mirror(path)
+        if mirror is not None:
+            if not mirror.pull():
+                raise UnusableWarehouse(
+                    f"there is no warehouse at {mirror.url}; check the URL, or fill one with `ingest`"
+                )
+            with _unreadable_is_bad_input(mirror.url):
+                return cls(mirror.folder, version, mirror)
         folder = _folder(path)
         if folder is None:
             own = user_directory()
@@ -85,6 +103,11 @@ class Warehouse:
         begins as a copy of the starter: a user's first runs add to what recommendations rest on. Raises
         `BadInput` if the path is a file, or a directory with something else in it.
         """
+        mirror = _mirror(path)
+        if mirror is not None:
+            if not mirror.pull():
+                mirror.create(_make)  # unless another process was first
+            return cls.open(mirror.url)
         folder = _folder(path)
         if folder is None:
             folder = user_directory()
@@ -100,6 +123,10 @@ class Warehouse:
 
         It need not exist yet; nothing is made. Raises `BadInput`, as `create` and `write` would.
         """
+        mirror = _mirror(path)
+        if mirror is not None:
+            mirror.check_writable()
+            return
         folder = _folder(path) or user_directory()
         if _is_warehouse(folder):
             cls.open(folder)._refuse_if_read_only()
@@ -136,7 +163,7 @@ class Warehouse:
 
         Raises `Failed` where the query takes longer than `seconds`.
         """
-        with _unreadable_is_bad_input(self.path):
+        with _unreadable_is_bad_input(self.location):
             return self._snapshot.query(query, parameters, seconds)
 
     def run_table(self, flow: str | None, measure: str, *, related: bool = True) -> RunTable:
@@ -173,14 +200,29 @@ class Warehouse:
                 the warehouse as it is when the turn has come, so that nobody writes in between.
         """
         self._refuse_if_read_only()
-        with duckdb.connect() as connection:
-            made = None if callable(tables) else _conformed(connection, tables)  # before others wait for it
-            with _failing(f"cannot write to {self.path}"), _locked(self.path):
-                if callable(tables):
-                    made = _conformed(connection, tables(Warehouse.open(self.path)))
-                done = commit(connection, self.path, made or {}, source=source, location=location)
+        made: dict[str, pa.Table] = {}
+        if not callable(tables):
+            with duckdb.connect() as connection:
+                made = _conformed(connection, tables)  # before others wait for it
+
+        def write(folder: Path) -> Commit:
+            with duckdb.connect() as connection:
+                rows = _conformed(connection, tables(Warehouse.open(folder))) if callable(tables) else made
+                return commit(connection, folder, rows, source=source, location=location)
+
+        with _failing(f"cannot write to {self.location}"):
+            done = self._in_turn(write)
         self._move_to(done.version)
         return done
+
+    def _in_turn(self, work: Callable[[Path], T]) -> T:
+        """What `work` returns for the warehouse's folder, when it is our turn to write.
+
+        In object storage that is a folder which becomes the next version, and `work` is done again if another
+        machine was faster.
+        """
+        with _locked(self.path):
+            return work(self.path) if self._mirror is None else self._mirror.commit(work)
 
     def merge(self, other: "str | Path | Warehouse") -> Commit:
         """Add what another warehouse knows: its runs and all that they refer to, in one commit or not at all.
@@ -191,34 +233,46 @@ class Warehouse:
         contradict each other, are the same, or the other is damaged or written by a newer Headstart; else as
         `write`.
         """
-        theirs = other if isinstance(other, Warehouse) else Warehouse.open(Path(other))
-        named = str(theirs.path if isinstance(other, Warehouse) else other)
+        theirs = other if isinstance(other, Warehouse) else Warehouse.open(other)
+        named = theirs.location if isinstance(other, Warehouse) else str(other)
         self._refuse_if_read_only()
         if theirs.path.samefile(self.path):
-            raise UnusableWarehouse(f"{theirs.path} is the warehouse to merge into; name another one")
-        with _unreadable_is_bad_input(theirs.path):
+            raise UnusableWarehouse(f"{theirs.location} is the warehouse to merge into; name another one")
+        with _unreadable_is_bad_input(theirs.location):
             merging.refuse_unknown(theirs._snapshot)
             theirs._refuse_if_damaged()
-        with (
-            duckdb.connect() as connection,
-            _failing(f"cannot merge {theirs.path} into {self.path}"),
-            _locked(self.path),
-        ):
-            ours = Warehouse.open(self.path)  # as it is now, whenever we were opened
-            rows = merging.rows_to_write(ours._snapshot, theirs._snapshot)
-            incoming = {name: conform(connection, name, rows.pop(name)) for name in list(rows)}
-            done = commit(connection, self.path, incoming, source="merge", location=named)
+
+        def merge(folder: Path) -> Commit:
+            with duckdb.connect() as connection:
+                ours = Warehouse.open(folder)  # as it is now, whenever we were opened
+                rows = merging.rows_to_write(ours._snapshot, theirs._snapshot)
+                incoming = {name: conform(connection, name, rows.pop(name)) for name in list(rows)}
+                return commit(connection, folder, incoming, source="merge", location=named)
+
+        with _failing(f"cannot merge {theirs.location} into {self.location}"):
+            done = self._in_turn(merge)
         self._move_to(done.version)
         return done
 
     @classmethod
     def verify(cls, path: str | Path | None = None, *, deep: bool = False) -> Verification:
         """Damage to a warehouse, also to one that can't be opened; see `warehouse.verification.verify`."""
+        mirror = _mirror(path)
+        if mirror is not None:
+            from warehouse import mirror_verification
+
+            return mirror_verification.verify(mirror, deep=deep)
         return verification.verify(_folder(path) or user_directory(), deep=deep)
 
     @classmethod
     def repair(cls, path: str | Path | None = None) -> Repair:
         """Mend a damaged warehouse, also one that can't be opened; see `warehouse.repair.repair`."""
+        mirror = _mirror(path)
+        if mirror is not None:
+            from warehouse import mirror_verification
+
+            with _failing(f"cannot repair {mirror.url}"), _locked(mirror.folder):
+                return mirror_verification.repair(mirror)
         folder = _folder(path) or user_directory()
         verification.verify(folder)  # refuses what is no warehouse before anything is made in it
         with _failing(f"cannot repair {folder}"), _locked(folder):
@@ -227,8 +281,10 @@ class Warehouse:
     def restore(self, version: int) -> None:
         """Make an older version's content the newest; see `warehouse.restoring.restore`."""
         self._refuse_if_read_only()
-        with _failing(f"cannot write to {self.path}"), _locked(self.path):
-            restoring.restore(self.path, version)
+        if self._mirror is not None:
+            self._mirror.fetch(self._history.until(version).delta_versions())
+        with _failing(f"cannot write to {self.location}"):
+            self._in_turn(lambda folder: restoring.restore(folder, version))
         self._move_to(None)
 
     def export(self, destination: str | Path) -> Self:
@@ -237,10 +293,18 @@ class Warehouse:
         Version number, fingerprint and the record of all ingests are kept; the content of older versions
         is not. Raises `BadInput` if `destination` exists and is not an empty directory.
         """
+        mirror = _mirror(destination)
+        if mirror is not None:
+            with _unreadable_is_bad_input(self.location):
+                self._refuse_if_damaged()
+            with _failing(f"cannot export to {mirror.url}"):
+                if not mirror.create(self._copy_content):
+                    raise UnusableWarehouse(f"{mirror.url} has a warehouse already; export to a new place")
+            return self.open(mirror.url)
         target = _absolute(destination)
         if target.exists() and (not target.is_dir() or any(target.iterdir())):
             raise UnusableWarehouse(f"{target} exists already; export to a new directory")
-        with _unreadable_is_bad_input(self.path):
+        with _unreadable_is_bad_input(self.location):
             self._refuse_if_damaged()
         with _failing(f"cannot export to {target}"):
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -280,11 +344,14 @@ class Warehouse:
         history = CommitHistory.read(self.path)
         if history.version < promised:
             raise UnusableWarehouse(
-                f"the warehouse at {self.path} has lost the record of version {promised};"
+                f"the warehouse at {self.location} has lost the record of version {promised};"
                 " `warehouse repair` brings it back"
             )
         self._history = history if version is None else history.until(version)
-        self._snapshot = Snapshot(self.path, self._history.delta_versions(), self._history.ingests)
+        versions = self._history.delta_versions()
+        if self._mirror is not None and version is not None:
+            self._mirror.fetch(versions)
+        self._snapshot = Snapshot(self.path, versions, self._history.ingests)
 
     def _refuse_if_read_only(self) -> None:
         reason = self._why_read_only()
@@ -295,7 +362,9 @@ class Warehouse:
         if self.path == STARTER:
             return "the bundled starter warehouse is read-only"
         if not self._is_newest:
-            return f"{self.path} was opened at version {self.version}, and only the newest can be written to"
+            return (
+                f"{self.location} was opened at version {self.version}, and only the newest can be written to"
+            )
         if not os.access(self.path, os.W_OK):
             return f"{self.path} is read-only for you"
         return None
@@ -303,6 +372,16 @@ class Warehouse:
 
 def _conformed(connection: duckdb.DuckDBPyConnection, tables: Rows) -> dict[str, pa.Table]:
     return {name: conform(connection, name, rows) for name, rows in tables.items()}
+
+
+def _mirror(path: str | Path | None) -> "Mirror | None":
+    """The copy on this machine of the warehouse that is named, where that is in object storage."""
+    named = path or os.environ.get("HEADSTART_WAREHOUSE")
+    if not is_url(named):
+        return None
+    from warehouse.mirror import Mirror  # whoever has a folder need not wait for it
+
+    return Mirror(str(named))
 
 
 def user_directory() -> Path:
@@ -386,7 +465,7 @@ def _reason(error: Exception) -> str:
 
 
 @contextmanager
-def _unreadable_is_bad_input(folder: Path) -> Iterator[None]:
+def _unreadable_is_bad_input(folder: Path | str) -> Iterator[None]:
     try:
         yield
     except (DeltaError, OSError, ValueError) as error:

@@ -93,7 +93,7 @@ def verify(warehouse: Path, *, deep: bool = False) -> Verification:
     for path, wanted in listed.items():
         problem = _compare(warehouse / path, wanted, deep)
         size += wanted.size
-        if _is_checkpoint(path) and (problem == "missing" or _is_replaced(warehouse / path, listed)):
+        if is_checkpoint(path) and (problem == "missing" or _is_replaced(warehouse / path, listed)):
             continue  # made of log entries, and made again when it is needed
         if problem:
             message = (
@@ -213,7 +213,7 @@ def _unlisted(warehouse: Path, listed: set[str], deep: bool) -> Iterator[Finding
             folders[:] = sorted(set(folders) - {MODELS, QUARANTINE, manifests.FOLDER})
         for file in sorted(names):
             path = (place / file).relative_to(warehouse).as_posix()
-            if path in listed or file == "_last_checkpoint" or _is_checkpoint(path):
+            if path in listed or file == "_last_checkpoint" or is_checkpoint(path):
                 continue
             if path not in known:
                 if not (place.name == "_delta_log" and delta.is_log_entry(file)):
@@ -233,7 +233,8 @@ def _named_by_logs(warehouse: Path) -> Iterator[str]:
             yield from (f"{table}/{path}" for entry in entries for path in entry.added)
 
 
-def _is_checkpoint(path: str) -> bool:
+def is_checkpoint(path: str) -> bool:
+    """Whether a file of a log is made of its entries, and can be made again."""
     name = path.rpartition("/")[2]
     return name == "_last_checkpoint" or ".checkpoint" in name
 
