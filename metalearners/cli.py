@@ -191,14 +191,16 @@ def train(
         model = trained_model(
             opened, learner, measure, flow, settings=settings, report=lambda now: show(_stands(now))
         )
-    if model.path is None:
+    path = model.path
+    if path is None:
         raise Unwritable(
             "the model can't be stored: neither the warehouse nor the user's cache can be written"
         )
     if evaluation is not None:
         model = with_figures(model, read_json(evaluation))
+        opened.share_model(path)
     print(model.summary())
-    print(model.path)
+    print(path)
 
 
 @app.command()
@@ -331,7 +333,7 @@ def _prune(warehouse: Warehouse, output: str) -> None:
     from metalearners.model_pruning import prune, superfluous_models
 
     gone = superfluous_models(warehouse)
-    prune(gone)
+    prune(gone, warehouse)
     if output == "json":
         rows = [{"path": str(one.path), "reason": one.reason, "bytes": one.size} for one in gone]
         print(json.dumps(rows, indent=2))

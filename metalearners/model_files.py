@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from warehouse.store import Warehouse
-from warehouse.support.errors import DamagedModel, Unwritable
+from warehouse.support.errors import BadInput, DamagedModel, Unwritable
 from warehouse.support.files import write_bytes, write_text
 from warehouse.support.paths import cache_directory
 
@@ -31,8 +31,8 @@ T = TypeVar("T")
 Arrays = Mapping[str, np.ndarray]
 
 
-def write_files(target: Path, content: Mapping[str, Any], arrays: Arrays) -> None:
-    """Write the directory `target`, in place of one that is there.
+def write_files(target: Path, content: Mapping[str, Any], arrays: Arrays) -> Path:
+    """Write the directory `target`, in place of one that is there, and return it.
 
     Args:
         content: JSON values; `format` and `version` say what they are.
@@ -50,7 +50,7 @@ def write_files(target: Path, content: Mapping[str, Any], arrays: Arrays) -> Non
         write_bytes(unfinished / "arrays.npz", packed.getvalue())
         write_text(unfinished / "model.json", json.dumps({**content, "checksum": checksum}, indent=1) + "\n")
         shutil.rmtree(target, ignore_errors=True)
-        unfinished.rename(target)
+        return unfinished.rename(target)
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
 
@@ -112,7 +112,7 @@ def user_cache() -> Path:
 
 def places(warehouse: Warehouse, cache_dir: Path | None = None) -> list[Path]:
     """Directories in which models are looked for: the warehouse's own, then the user's cache."""
-    return [warehouse.path / "models", cache_dir or user_cache()]
+    return [warehouse.models, cache_dir or user_cache()]
 
 
 def folders_for(warehouse: Warehouse, cache_dir: Path | None = None) -> list[Path]:
@@ -130,6 +130,14 @@ def in_first_writable(write: Callable[[Path], T], folders: list[Path]) -> T | No
             reason = getattr(error, "strerror", None) or error
             logger.warning("what was learned can't be stored in %s: %s", folder, reason)
     return None
+
+
+def share(path: Path, warehouse: Warehouse) -> None:
+    """Have what was learned where others find it, if it is the warehouse's; it can be used if they don't."""
+    try:
+        warehouse.share_model(path)
+    except BadInput as error:
+        logger.warning("what was learned is on this machine alone: %s", error)
 
 
 def _stated_sum(content: Mapping[str, Any], file: str) -> object:

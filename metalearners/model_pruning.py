@@ -42,7 +42,7 @@ def superfluous_models(
         cache_dir: used in place of the user's cache directory.
         now: seconds since 1970; None = the present.
     """
-    own, cache = warehouse.path / "models", cache_dir or user_cache()
+    own, cache = warehouse.models, cache_dir or user_cache()
     oldest = (time.time() if now is None else now) - OLD_DAYS * 86_400
     found = []
     for folder in [cache] if warehouse.read_only else [own, cache]:
@@ -54,14 +54,16 @@ def superfluous_models(
     return found
 
 
-def prune(models: list[Superfluous]) -> None:
-    """Remove these from the disk.
+def prune(models: list[Superfluous], warehouse: Warehouse) -> None:
+    """Remove these from the disk, and those of the warehouse's own folder from wherever it is.
 
     Raises:
         OSError: one can't be removed.
     """
     for model in models:
-        if model.path.is_dir():
+        if model.path.parent == warehouse.models and model.path.is_dir():
+            warehouse.remove_model(model.path)
+        elif model.path.is_dir():
             shutil.rmtree(model.path)
         else:
             model.path.unlink()

@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-import shutil
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
@@ -40,6 +39,7 @@ from metalearners.model_files import (
     places,
     read_arrays,
     read_content,
+    share,
     write_files,
 )
 from metalearners.predictions import Prediction
@@ -199,7 +199,7 @@ def trained_model(
     if isinstance(untrained, LongTraining):
         learn = partial(untrained.fit, watch=_watch(origin, folders[0], report))
     pace = _seconds_per_run(origin.learner, [*places(warehouse, cache_dir), STARTER / "models"])
-    trained = _store(_train(learn, origin, warehouse, cache_dir, pace), folders)
+    trained = _store(_train(learn, origin, warehouse, cache_dir, pace), folders, warehouse)
     _forget_earlier(trained, warehouse)
     return trained
 
@@ -249,7 +249,7 @@ def updated_model(
     folders = folders_for(warehouse, cache_dir)
     learn = partial(learner.update, before.fitted, watch=_watch(origin, folders[0], report))
     updated = replace(_train(learn, origin, warehouse, cache_dir), updated_from=before.origin.key)
-    return _store(updated, folders)
+    return _store(updated, folders, warehouse)
 
 
 def with_figures(model: StoredModel, evaluation: Any) -> StoredModel:
@@ -316,7 +316,9 @@ def trained_fit_times(warehouse: Warehouse, cache_dir: Path | None = None) -> Fi
     folders = folders_for(warehouse, cache_dir)
     state, arrays = encode(times)
     content = {"format": FIT_TIMES_FORMAT, "version": FIT_TIMES_VERSION, "state": state}
-    in_first_writable(lambda folder: write_files(folder / name, content, arrays), folders)
+    written = in_first_writable(lambda folder: write_files(folder / name, content, arrays), folders)
+    if written is not None:
+        share(written, warehouse)
     return times
 
 
@@ -418,7 +420,7 @@ def _earlier_model(origin: ModelOrigin, warehouse: Warehouse, cache_dir: Path | 
                 named = replace(origin, warehouse_version=version, warehouse_fingerprint=fingerprint)
                 if known != replace(named, left_out=()) or version >= warehouse.version:
                     continue
-                before = Warehouse.open(warehouse.path, version=version)
+                before = Warehouse.open(warehouse.location, version=version)
                 if before.fingerprint != fingerprint:  # a model of another warehouse
                     continue
                 now = now or _training_data(origin, warehouse, cache_dir)
@@ -474,14 +476,17 @@ def _watch(origin: ModelOrigin, folder: Path, report: Callable[[Round], None] | 
     return Watch(folder / f".{origin.key}.training.npz", report)
 
 
-def _store(model: StoredModel, folders: list[Path]) -> StoredModel:
+def _store(model: StoredModel, folders: list[Path], warehouse: Warehouse) -> StoredModel:
     """Save in the first of `folders` that can be written; a model that can't be saved is still a model."""
-    return in_first_writable(lambda folder: save_model(model, folder), folders) or model
+    stored = in_first_writable(lambda folder: save_model(model, folder), folders) or model
+    if stored.path is not None:
+        share(stored.path, warehouse)
+    return stored
 
 
 def _forget_earlier(model: StoredModel, warehouse: Warehouse) -> None:
     """Remove models in the warehouse's folder that are as a new one, of an earlier version."""
-    if model.path is None or model.path.parent != warehouse.path / "models":
+    if model.path is None or model.path.parent != warehouse.models:
         return
     for path in sorted(model.path.parent.glob(f"{model.origin.learner}-*")):
         with suppress(DamagedModel, KeyError, TypeError):
@@ -491,7 +496,7 @@ def _forget_earlier(model: StoredModel, warehouse: Warehouse) -> None:
                 origin, warehouse_version=version, warehouse_fingerprint=fingerprint
             )
             if path != model.path and is_same and origin.warehouse_version < version:
-                shutil.rmtree(path, ignore_errors=True)
+                warehouse.remove_model(path)
 
 
 def _fingerprint(evaluation: Mapping[str, Any]) -> object:

@@ -23,6 +23,7 @@ from metalearners.model_files import (
     places,
     read_arrays,
     read_content,
+    share,
     write_files,
 )
 from warehouse import sampling
@@ -61,9 +62,10 @@ def learned_runs(
                 logger.warning("%s; drawing the sample again", error)
     answers = warehouse.run_answers(flow, measure, related=related)
     if answers.is_sample and related:
-        in_first_writable(
-            lambda folder: _keep(answers, warehouse, folder / name), folders_for(warehouse, cache_dir)
-        )
+        folders = folders_for(warehouse, cache_dir)
+        kept_in = in_first_writable(lambda folder: _keep(answers, warehouse, folder / name), folders)
+        if kept_in is not None:
+            share(kept_in, warehouse)
     return table_of(answers)
 
 
@@ -81,7 +83,7 @@ def sampled_from(path: Path) -> str:
     return str(read_content(path, FORMAT, VERSION).get("warehouse"))
 
 
-def _keep(answers: RunAnswers, warehouse: Warehouse, folder: Path) -> None:
+def _keep(answers: RunAnswers, warehouse: Warehouse, folder: Path) -> Path:
     content = {
         "format": FORMAT,
         "version": VERSION,
@@ -89,7 +91,7 @@ def _keep(answers: RunAnswers, warehouse: Warehouse, folder: Path) -> None:
         "flow": answers.flow,
         "measure": answers.measure,
     }
-    write_files(folder, content, {part: _packed(rows) for part, rows in answers.rows.items()})
+    return write_files(folder, content, {part: _packed(rows) for part, rows in answers.rows.items()})
 
 
 def _packed(rows: pa.Table) -> np.ndarray:

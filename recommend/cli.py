@@ -187,7 +187,7 @@ def recommend(
             print(f"\n{code}: the first configuration as a script that needs nothing of Headstart.")
 
 
-def _record(result: Recommendation, path: str | None) -> Path:
+def _record(result: Recommendation, path: str | None) -> str:
     """Write the runs of the race to the warehouse, and learn from them; returns where that is."""
     from recommend.own_trials import learn
     from recommend.racing import record
@@ -195,8 +195,8 @@ def _record(result: Recommendation, path: str | None) -> Path:
     warehouse = Warehouse.create(path)
     if result.race is not None:
         record(result.race, warehouse)
-        learn(result.measure, Warehouse.open(warehouse.path))
-    return warehouse.path
+        learn(result.measure, Warehouse.open(warehouse.location))
+    return warehouse.location
 
 
 def main() -> None:

@@ -55,7 +55,7 @@ def _facts(result: Recommendation, *, is_usual_measure: bool) -> list[str]:
     lines += [f"Note: {dataset.note}."] if dataset.note else []
     about_measure = remark(dataset, result.measure) if is_usual_measure else None
     lines += [about_measure] if about_measure else []
-    where = "the bundled starter" if result.warehouse.path == STARTER else str(result.warehouse.path)
+    where = "the bundled starter" if result.warehouse.path == STARTER else result.warehouse.location
     lines.append(
         f"Learned from {result.model.runs:,} runs on {result.model.datasets:,} datasets of {where}; "
         f"{result.candidates:,} configurations ranked."

@@ -23,6 +23,7 @@ from warehouse.support import console
 from warehouse.support.console import JsonOption
 from warehouse.support.errors import BadOption, UnknownName
 from warehouse.support.files import write_bytes
+from warehouse.support.paths import is_url
 from warehouse.verification import Finding
 
 app = console.new_app("Look into a warehouse of runs, copy and check it, and merge another into it.")
@@ -85,7 +86,7 @@ def info(
     console.check_format(output)
     store = Warehouse.open(warehouse, version=version)
     summary: dict[str, Any] = {
-        "path": str(store.path),
+        "path": store.location,
         "version": store.version,
         "fingerprint": store.fingerprint,
         "read_only": store.read_only,
@@ -141,10 +142,10 @@ def query(
 @app.command()
 def export(
     destination: Annotated[
-        Path,
+        str,
         typer.Argument(
             metavar="DESTINATION",
-            help="New directory; with --table a .csv or .parquet file.",
+            help="New directory, or s3://BUCKET/PATH; with --table a .csv or .parquet file.",
             show_default=False,
         ),
     ],
@@ -158,29 +159,32 @@ def export(
 
     Example: warehouse export copy/
 
+    Example: warehouse export s3://bucket/runs
+
     Example: warehouse export runs.csv --table runs
     """
     store = Warehouse.open(warehouse, version=version)
     if table is None:
         copy = store.export(destination)
-        print(f"{copy.path}: version {copy.version}, fingerprint {copy.fingerprint}")
+        print(f"{copy.location}: version {copy.version}, fingerprint {copy.fingerprint}")
         return
     if table not in TABLES:
         raise UnknownName(f"there is no table {table!r}; tables: {', '.join(TABLES)}")
     writers = {".csv": pa_csv.write_csv, ".parquet": pq.write_table}
-    if destination.suffix not in writers:
-        raise BadOption(f"cannot tell a format from {destination}; name it .csv or .parquet")
+    suffix = Path(destination).suffix
+    if suffix not in writers or is_url(destination):
+        raise BadOption(f"cannot tell a format from {destination}; name a file .csv or .parquet")
     rows = store.arrow(f"SELECT * FROM {table}")
     content = io.BytesIO()
-    writers[destination.suffix](rows, content)
-    write_bytes(destination, content.getvalue())
+    writers[suffix](rows, content)
+    write_bytes(Path(destination), content.getvalue())
     print(f"{destination}: {rows.num_rows} rows")
 
 
 @app.command()
 def merge(
     other: Annotated[
-        Path, typer.Argument(metavar="OTHER", help="Warehouse to read from.", show_default=False)
+        str, typer.Argument(metavar="OTHER", help="Warehouse to read from.", show_default=False)
     ],
     warehouse: WarehouseOption = None,
     output: JsonOption = "table",

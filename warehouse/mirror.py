@@ -39,6 +39,7 @@ from warehouse.verification import MODELS, expected, is_checkpoint, read_chain
 T = TypeVar("T")
 
 TURNS = "turns"
+_MODEL = "model.json"
 _PROBE = ".writable"
 """An empty object that is written to see whether objects may be."""
 _TURN = pa.schema([("version", pa.int64()), ("manifest", pa.string())])
@@ -176,6 +177,40 @@ class Mirror:
         for name in [manifests.FOLDER, *reversed(list(TABLES)), MODELS]:
             shutil.rmtree(self.folder / name, ignore_errors=True)
 
+    def pull_models(self) -> None:
+        """Have the trained models of the storage in the copy.
+
+        Raises:
+            BadInput: the storage can't be read.
+        """
+        found = self.objects.listing(MODELS)
+        with FileLock(self.folder / ".pull.lock"):
+            stale = [
+                name
+                for name, entry in found.items()
+                if not (file := self.folder / name).is_file() or file.stat().st_mtime_ns < entry.modified
+            ]
+            for names in _model_last(stale):
+                each(lambda name: self.objects.download(name, self.folder / name), names)
+
+    def share_model(self, path: Path) -> None:
+        """Put a model of the copy into the storage.
+
+        Raises:
+            BadInput: the storage can't be written to.
+        """
+        for names in _model_last([f"{MODELS}/{path.name}/{file.name}" for file in path.iterdir()]):
+            each(lambda name: self.objects.upload(self.folder / name, name), names)
+
+    def remove_model(self, path: Path) -> None:
+        """Remove a model from the storage, if it is there.
+
+        Raises:
+            BadInput: the storage can't be written to.
+        """
+        for names in reversed(_model_last(list(self.objects.listing(f"{MODELS}/{path.name}")))):
+            each(self.objects.delete, names)
+
     def commit(self, work: Callable[[Path], T]) -> T:
         """Do `work` in a folder that is the warehouse as it is, and publish the version that it made.
 
@@ -212,7 +247,7 @@ class Mirror:
         self.folder.mkdir(parents=True, exist_ok=True)
         with FileLock(self.folder / ".lock"), self._scratch() as scratch:
             # What a creator left that was killed may be there, and the object of `check_writable`.
-            ours = {*TABLES, manifests.FOLDER, TURNS, _PROBE}
+            ours = {*TABLES, manifests.FOLDER, MODELS, TURNS, _PROBE}
             if self.pull():
                 return False
             if not {name.partition("/")[0] for name in self.objects.listing()} <= ours:
@@ -288,6 +323,11 @@ class Mirror:
             return
         each(lambda name: self.objects.write(name, made.copies[name]), made.copies)
         self.objects.write(manifests.name_of(made.version), made.content())
+
+
+def _model_last(names: list[str]) -> list[list[str]]:
+    """Files of models in two parts: all others, and the one without which a folder is no model."""
+    return [[name for name in names if name.endswith(_MODEL) == is_last] for is_last in (False, True)]
 
 
 def _link(folder: Path, target: Path) -> None:

@@ -32,6 +32,8 @@ _CONNECT_SECONDS, _REQUEST_SECONDS, _ATTEMPTS = 3, 30, 3
 _AT_ONCE = 8
 """Requests that are on their way at the same time."""
 _BLOCK = 2**20
+_SECRET_CHARACTERS = 8
+"""Of the shortest text that is taken for a secret; AWS's have 20 and more."""
 
 # What libraries say -> what that means.
 _REASONS = {
@@ -194,6 +196,6 @@ def each(do: Callable[[T], object], all_of: Iterable[T]) -> None:
 def _without_secrets(error: object) -> str:
     said = one_line(error)
     for name in ("AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_ACCESS_KEY_ID"):
-        if secret := os.environ.get(name):
+        if len(secret := os.environ.get(name, "")) >= _SECRET_CHARACTERS:
             said = said.replace(secret, "***")
     return said

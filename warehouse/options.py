@@ -12,7 +12,7 @@ WarehouseOption = Annotated[
         "--warehouse",
         envvar="HEADSTART_WAREHOUSE",
         metavar="DIR",
-        help="Warehouse directory. Default: yours if it exists, else the bundled starter.",
+        help="Warehouse directory or s3://BUCKET/PATH. Default: yours if it exists, else the starter.",
         show_default=False,
     ),
 ]

@@ -11,6 +11,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, TypeVar
 
@@ -214,6 +215,32 @@ class Warehouse:
             done = self._in_turn(write)
         self._move_to(done.version)
         return done
+
+    @cached_property
+    def models(self) -> Path:
+        """Folder of the warehouse's trained models; those that were stored by now are in it.
+
+        Raises:
+            BadInput: the storage can't be used.
+        """
+        if self._mirror is not None:
+            self._mirror.pull_models()
+        return self.path / verification.MODELS
+
+    def share_model(self, path: Path) -> None:
+        """Have a model of the folder `models` where every machine finds it; others are left alone.
+
+        Raises:
+            BadInput: the storage can't be used.
+        """
+        if self._mirror is not None and path.parent == self.models:
+            self._mirror.share_model(path)
+
+    def remove_model(self, path: Path) -> None:
+        """Remove a model of the folder `models`."""
+        if self._mirror is not None:
+            self._mirror.remove_model(path)
+        shutil.rmtree(path, ignore_errors=True)
 
     def _in_turn(self, work: Callable[[Path], T]) -> T:
         """What `work` returns for the warehouse's folder, when it is our turn to write.

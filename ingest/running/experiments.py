@@ -141,7 +141,7 @@ def _work(
             for source in plan.datasets:
                 if source in unusable:
                     continue
-                now = Warehouse.open(warehouse.path)  # another process may have written to it
+                now = Warehouse.open(warehouse.location)  # another process may have written to it
                 dataset = load_source(source, now)
                 if dataset is None:
                     unusable.add(source)

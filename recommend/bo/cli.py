@@ -324,8 +324,8 @@ def _record(tuned: Tuned, path: str | None, *, learns: bool) -> str:
     # Of several workers the one whose runs were new learns from them, since training takes long.
     is_left_to_others = bool(tuned.workers) and warehouse.version == before
     if learns and not tuned.interrupted and not is_left_to_others:
-        learn(tuned.search.measure, Warehouse.open(warehouse.path))
-    return f"The next recommendation learns from them: their runs are in {warehouse.path}."
+        learn(tuned.search.measure, Warehouse.open(warehouse.location))
+    return f"The next recommendation learns from them: their runs are in {warehouse.location}."
 
 
 @app.command(no_args_is_help=False)

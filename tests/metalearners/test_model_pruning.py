@@ -36,7 +36,7 @@ def test_a_model_of_an_earlier_version_goes(toy_warehouse: Warehouse) -> None:
     (one,) = superfluous_models(toy_warehouse)
     assert (one.path, one.reason) == (model.path, "of an earlier version of the warehouse")
     assert one.size > 0
-    prune([one])
+    prune([one], toy_warehouse)
     assert not one.path.exists()
     assert superfluous_models(toy_warehouse) == []
 
