@@ -32,7 +32,7 @@ from warehouse import delta, manifests
 from warehouse.manifests import FileSum, Manifest
 from warehouse.objects import Objects, each
 from warehouse.schema import TABLES
-from warehouse.support.errors import Failed, UnusableWarehouse
+from warehouse.support.errors import Failed, UnusableWarehouse, one_line
 from warehouse.support.paths import cache_directory
 from warehouse.verification import MODELS, expected, is_checkpoint, read_chain
 
@@ -70,8 +70,7 @@ class Mirror:
         Raises:
             BadInput: the storage can't be read, or is damaged.
         """
-        self.folder.mkdir(parents=True, exist_ok=True)
-        with FileLock(self.folder / ".pull.lock"):
+        with self._copy():
             own = manifests.newest(self.folder)
             turns = self.turns(own.version if own else 0)
             if own and (not turns or turns[0].checksum != own.checksum):
@@ -83,6 +82,18 @@ class Mirror:
             if new:
                 self._take(new, at_hand)
         return True
+
+    @contextmanager
+    def _copy(self) -> Iterator[None]:
+        """Hold the right to change the copy, for a moment; writers at work in their folder don't have it."""
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with FileLock(self.folder / ".pull.lock"):
+                yield
+        except (DeltaError, OSError, ValueError) as error:
+            raise UnusableWarehouse(
+                f"the copy of {self.url} in {self.folder} can't be used, delete it: {one_line(error)}"
+            ) from error
 
     def turns(self, since: int) -> list[Manifest]:
         """Manifests of the commits from a version on, oldest first.
@@ -143,7 +154,7 @@ class Mirror:
         Raises:
             BadInput: one is lost or damaged, or the storage can't be read.
         """
-        with FileLock(self.folder / ".pull.lock"):
+        with self._copy():
             self._fetch(delta_versions, [], None)
 
     def _fetch(self, delta_versions: Mapping[str, int], new: list[Manifest], at_hand: Path | None) -> None:
@@ -162,11 +173,11 @@ class Mirror:
                 (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
                 os.link(at_hand / name, self.folder / name)
             else:
-                self._download(name, sums[name])
+                self._download(name, sums.get(name))
 
         each(get, missing)
 
-    def _download(self, name: str, wanted: FileSum) -> None:
+    def _download(self, name: str, wanted: FileSum | None) -> None:
         if self.objects.download(name, self.folder / name) != wanted:
             (self.folder / name).unlink()
             raise UnusableWarehouse(
@@ -184,7 +195,7 @@ class Mirror:
             BadInput: the storage can't be read.
         """
         found = self.objects.listing(MODELS)
-        with FileLock(self.folder / ".pull.lock"):
+        with self._copy():
             stale = [
                 name
                 for name, entry in found.items()

@@ -65,7 +65,7 @@ class Objects:
                 " AWS_SECRET_ACCESS_KEY"
             )
         self.url = url.rstrip("/")
-        if not _URL.fullmatch(self.url) or {".", ".."} & set(self.url.split("/")):
+        if not _URL.fullmatch(self.url) or {".", "..", "_delta_log"} & set(self.url.split("/")):
             raise UnusableWarehouse(
                 f"{one_line(url)} is no URL of object storage that can be used: s3://bucket/path, its path of"
                 " letters, digits and the signs . _ = -"

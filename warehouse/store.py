@@ -376,7 +376,7 @@ class Warehouse:
             )
         self._history = history if version is None else history.until(version)
         versions = self._history.delta_versions()
-        if self._mirror is not None and version is not None:
+        if self._mirror is not None and self.version < history.version:
             self._mirror.fetch(versions)
         self._snapshot = Snapshot(self.path, versions, self._history.ingests)
 

@@ -2,8 +2,8 @@
 
     python -m tests.benchmarks.object_storage TABLE
 
-A server of the S3 API runs on this machine, in a process of its own, so that times are without a network. Each
-command is a process, as a user starts it; seconds are of waiting and, in parentheses, of the processor.
+A server of the S3 API runs on this machine, in a process of its own, so that times are without a network.
+Each command is a process, as a user starts it; seconds are of waiting and, in parentheses, of the processor.
 """
 
 from __future__ import annotations
