@@ -61,11 +61,8 @@ class Mirror:
         place = hashlib.sha256(f"{self.objects.endpoint} {self.url}".encode()).hexdigest()[:16]
         self.folder = cache_directory() / "object-storage" / place
 
-    def pull(self, at_hand: Path | None = None) -> bool:
+    def pull(self) -> bool:
         """Bring the copy up to date; returns whether there is a warehouse.
-
-        Args:
-            at_hand: folder with files that need not be downloaded.
 
         Raises:
             BadInput: the storage can't be read, or is damaged.
@@ -80,7 +77,7 @@ class Mirror:
                 return False
             new = [turn for turn in turns if own is None or turn.version > own.version]
             if new:
-                self._take(new, at_hand)
+                self._take(new)
         return True
 
     @contextmanager
@@ -102,8 +99,9 @@ class Mirror:
             BadInput: the storage can't be read, or is damaged.
         """
         table = self._table()
-        if table is None:
-            return []
+        return [] if table is None else self._rows(table, since)
+
+    def _rows(self, table: DeltaTable, since: int) -> list[Manifest]:
         with self.objects.explained():
             rows = (
                 table.to_pyarrow_dataset(filesystem=self.objects.below(TURNS))
@@ -133,8 +131,12 @@ class Mirror:
             with self.objects.explained():
                 raise
 
-    def _take(self, turns: list[Manifest], at_hand: Path | None) -> None:
-        """Add commits to the copy: first what they refer to, last what makes them visible."""
+    def _take(self, turns: list[Manifest], at_hand: Path | None = None) -> None:
+        """Add commits to the copy: first what they refer to, last what makes them visible.
+
+        Args:
+            at_hand: folder with files that need not be downloaded.
+        """
         copies = {name: copy for turn in turns for name, copy in turn.copies.items()}
         records = {name: copy for name, copy in copies.items() if name.startswith("ingests/")}
         for name in copies.keys() - records.keys():
@@ -241,10 +243,13 @@ class Mirror:
                 done = work(scratch)
                 made = manifests.newest(scratch)
                 if made is None or before is None or made.version == before.version:
+                    if delta.log_versions(scratch / "ingests") != delta.log_versions(self.folder / "ingests"):
+                        raise Failed(f"the checksums of a commit to {self.url} can't be written to {scratch}")
                     return done
                 self._finish(before)
                 if self._publish(scratch, made):
-                    self.pull(scratch)
+                    with self._copy():
+                        self._take([made], scratch)
                     return done
             time.sleep(random.uniform(0, min(_PAUSE * 2**attempt, _LONGEST_PAUSE)))
         raise Failed(f"others have been writing to {self.url} all the time; try again later")
@@ -305,8 +310,8 @@ class Mirror:
         row = pa.table({"version": [made.version], "manifest": [made.content().decode()]}, schema=_TURN)
         table = self._table()
         if table is not None:
-            newest = self.turns(0 if made.parent == "" else made.version - 1)
-            if not newest or newest[-1].checksum != made.parent:
+            last = self._rows(table, max(made.version - 1, 0))
+            if not last or last[-1].checksum != made.parent:
                 return False
         try:
             write_deltalake(
