@@ -14,7 +14,7 @@ import os
 import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, Self
 
 from warehouse import delta
@@ -22,6 +22,7 @@ from warehouse.support.files import sync_directory, write_bytes
 
 FOLDER = "commits"
 _BEFORE_THE_FIRST = -1
+_LARGEST_COPY = 2**28  # bytes; log entries have some hundred kilobytes at most
 
 
 @dataclass(frozen=True)
@@ -90,10 +91,7 @@ class Manifest:
                 **{
                     **record,
                     "files": {name: FileSum(**of_file) for name, of_file in record["files"].items()},
-                    "copies": {
-                        name: zlib.decompress(base64.b64decode(copy))
-                        for name, copy in record["copies"].items()
-                    },
+                    "copies": {name: _unpacked(copy) for name, copy in record["copies"].items()},
                     "lost": tuple(record["lost"]),
                 }
             )
@@ -101,6 +99,9 @@ class Manifest:
             raise ValueError(f"{name} is no manifest") from error
         if manifest.content() != content:
             raise ValueError(f"{name} does not have its own checksum")
+        for path in {*manifest.files, *manifest.copies, *manifest.tables, *manifest.lost}:
+            if not is_inside(path):
+                raise ValueError(f"{name} names a file outside of the warehouse: {path!r}")
         return manifest
 
     def content(self) -> bytes:
@@ -110,6 +111,25 @@ class Manifest:
     def _record(self) -> dict[str, Any]:
         copies = {name: base64.b64encode(zlib.compress(copy)).decode() for name, copy in self.copies.items()}
         return {**asdict(self), "copies": copies, "lost": list(self.lost)}
+
+
+def is_inside(path: str) -> bool:
+    """Whether a path of a file of a warehouse, which may come from outside, stays in the warehouse."""
+    parts = PurePosixPath(path).parts
+    return bool(parts) and ".." not in parts and not PurePosixPath(path).is_absolute()
+
+
+def _unpacked(copy: str) -> bytes:
+    """The bytes of a packed copy.
+
+    Raises:
+        ValueError, zlib.error: they are damaged, or too many.
+    """
+    unpacking = zlib.decompressobj()
+    content = unpacking.decompress(base64.b64decode(copy), _LARGEST_COPY)
+    if not unpacking.eof:
+        raise ValueError("a copy is cut off, or unpacks to too much")
+    return content
 
 
 def path_of(warehouse: Path, version: int) -> Path:

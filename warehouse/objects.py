@@ -22,7 +22,7 @@ import pyarrow as pa
 from deltalake.exceptions import DeltaError
 from pyarrow import fs
 
-from warehouse.manifests import FileSum
+from warehouse.manifests import FileSum, is_inside
 from warehouse.support.errors import UnusableWarehouse, one_line
 
 T = TypeVar("T")
@@ -113,14 +113,14 @@ class Objects:
             self._store.get_file_info(fs.FileSelector(self._root.split("/")[0], recursive=False))
 
     def listing(self, folder: str = "") -> dict[str, Entry]:
-        """All objects of a folder by their names, which begin with the folder's."""
+        """All objects of a folder by their names, which begin with the folder's and do not lead out of it."""
         place = f"{self._root}/{folder}".rstrip("/")
         with self.explained():
             found = self._store.get_file_info(fs.FileSelector(place, allow_not_found=True, recursive=True))
         return {
             info.path.removeprefix(f"{self._root}/"): Entry(info.size, info.mtime_ns)
             for info in found
-            if info.type == fs.FileType.File
+            if info.type == fs.FileType.File and is_inside(info.path.removeprefix(f"{self._root}/"))
         }
 
     def exists(self, name: str) -> bool:
