@@ -126,7 +126,7 @@ def test_an_output_that_cannot_be_written_is_one_line(metalearners: Any, tmp_pat
     code, _, err = metalearners(
         "evaluate", "--tasks", "toy:0/cv3", "--output", str(tmp_path / "no" / "x.json")
     )
-    assert (code, err.count("\n")) == (1, 1)
+    assert (code, err.count("\n")) == (2, 1)
     assert "can't be written" in err
 
 

@@ -47,6 +47,7 @@ OTHER_NAMES = {
 }
 EXCEPTIONS = {
     "atheris": "Apache-2.0 by its repository; its metadata name none",
+    "python-dateutil": "Apache-2.0 or BSD-3-Clause by the file in its wheel; its metadata say Dual License",
     "nvidia-nccl-cu12": "NVIDIA's own; XGBoost's wheel brings it, and only training on several GPUs loads it",
     "skops": "MIT by the file in its wheel; its metadata name no licence",
 }

@@ -83,6 +83,8 @@ class Loop:
     _reported: int = field(default=0, init=False)
     """Trials that had ended at the last report."""
     _awaited: list[Entry] = field(default_factory=list, init=False)
+    _time_is_up: bool = field(default=False, init=False)
+    """Whether a trial was cut off by the end of the budget; this worker does not begin it again."""
 
     def run(self, jobs: int) -> bool:
         """Whether the user interrupted it, which says nothing of the trials that ran."""
@@ -114,7 +116,7 @@ class Loop:
 
     def _next(self) -> Entry | None:
         """What to run next; None where the budget is used up or nothing is left."""
-        if self._seconds_left() <= 0:
+        if self._time_is_up or self._seconds_left() <= 0:
             return None
         with self.history.turn():
             left = self.history.take()
@@ -144,6 +146,7 @@ class Loop:
         cut_off = trial.outcome is Outcome.timeout and trial.seconds < self.search.trial_seconds
         if cut_off:  # by the end of the budget, which says nothing about the configuration
             self.history.stop(number, "time")
+            self._time_is_up = True
             return
         trial, probabilities = taken_apart(trial)
         self.history.end(number, trial, probabilities)
