@@ -11,8 +11,7 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ALL_COMPLETED, FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from concurrent.futures import ALL_COMPLETED, FIRST_COMPLETED, Executor, Future, wait
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache, partial
 
@@ -24,7 +23,7 @@ from ingest.keys import digest, setup_of
 from ingest.metafeatures import EXTRACTOR
 from ingest.reading.datasets import Dataset, load_dataset
 from ingest.running.cross_validation import class_codes, evaluate
-from ingest.running.limits import MEBIBYTE, Outcome, Processes, Trial, run_limited
+from ingest.running.limits import MEBIBYTE, Outcome, Trial, run_limited, submitting
 from ingest.running.plan import Plan, Source, Tier
 from ingest.running.pool import Member
 from ingest.running.promotion import best_setups
@@ -231,31 +230,11 @@ def task_of(dataset: Dataset, plan: Plan, tier: Tier) -> str:
     return f"{dataset.key}/{plan.resampling(len(dataset.features), tier).name}"
 
 
-_Submit = Callable[[Callable[..., Trial]], Future[Trial]]
-
-
-@contextmanager
-def _submitting(executor: Executor | None, jobs: int) -> Iterator[_Submit]:
-    """How a run is begun: on the executor, or else here, where its process ends with the job.
-
-    Threads are enough here: they only wait, each run has a process of its own.
-    """
-    if executor is not None:
-        yield executor.submit
-        return
-    with ThreadPoolExecutor(jobs) as pool, Processes() as processes:
-        try:
-            yield partial(pool.submit, processes=processes)
-        finally:
-            # Nobody waits for the results of an interrupted job.
-            pool.shutdown(wait=False, cancel_futures=True)
-
-
 def _finished(
     work: Iterator[tuple[_Batch, Run] | None], seed: int, jobs: int, executor: Executor | None
 ) -> Iterator[tuple[_Batch, Run, Trial]]:
     """Runs with their outcomes, in the order in which they end; `jobs` at a time."""
-    with _submitting(executor, jobs) as submit:
+    with submitting(executor, jobs) as submit:
         waiting: dict[Future[Trial], tuple[_Batch, Run]] = {}
         item: tuple[_Batch, Run] | str | None = None
         try:

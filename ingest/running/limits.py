@@ -17,10 +17,11 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import CancelledError
+from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from multiprocessing.connection import Connection
 from typing import Any, Self
 
@@ -170,6 +171,26 @@ def run_limited(
     finally:
         process.join()
         receiver.close()
+
+
+@contextmanager
+def submitting(executor: Executor | None, jobs: int) -> Iterator[Callable[..., Future[Trial]]]:
+    """How limited calls are begun: on the executor, or else here, where their processes end with the block.
+
+    What is begun takes a function that calls `run_limited`, and its arguments; here it is given `processes`,
+    too. Threads are enough here: they only wait, each call has a process of its own.
+
+    Args:
+        jobs: calls at a time, where they are made here.
+    """
+    if executor is not None:
+        yield executor.submit
+        return
+    with ThreadPoolExecutor(jobs) as pool, Processes() as processes:
+        try:
+            yield partial(pool.submit, processes=processes)
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)  # nobody waits for what an interrupted owner began
 
 
 def _watch(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -14,7 +14,7 @@ import numpy as np
 
 from ingest.reading.datasets import Dataset
 from ingest.running.cross_validation import evaluate_with_probabilities
-from ingest.running.limits import MEBIBYTE, Outcome, Processes, Trial, run_limited
+from ingest.running.limits import MEBIBYTE, Outcome, Processes, Trial, run_limited, submitting
 from recommend.bo.optimizer import ALL_ROWS
 from recommend.bo.tuning.deadline import Deadline
 from recommend.bo.tuning.ensembles import voting_rows
@@ -52,18 +52,9 @@ class Progress:
 
 @contextmanager
 def trials(executor: Executor | None, jobs: int) -> Iterator[Submit]:
-    """How a trial is begun: on the executor, or else here, where its process ends with the search.
-
-    Threads are enough here: they only wait, each trial has a process of its own.
-    """
-    if executor is not None:
-        yield lambda *trial: executor.submit(run_trial, *trial)
-        return
-    with ThreadPoolExecutor(jobs) as pool, Processes() as processes:
-        try:
-            yield partial(pool.submit, partial(run_trial, processes=processes))
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
+    """How a trial is begun: on the executor, or else here, where its process ends with the search."""
+    with submitting(executor, jobs) as submit:
+        yield partial(submit, run_trial)
 
 
 @dataclass
