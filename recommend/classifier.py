@@ -316,7 +316,7 @@ class Wanted:
     seconds: float
     """Expected of the fit; NaN = unknown."""
     weight: float = 0.0
-    """In the ensemble, or 1 where one alone is wanted; 0 = should all others fail."""
+    """Weight in the ensemble, or 1 where one alone is wanted; 0 = should all others fail."""
 
 
 def wanted_configurations(

@@ -43,7 +43,7 @@ class Trait:
     here: float
     there: float
     share: float
-    """Of the distance between the two datasets."""
+    """Share of the distance between the two datasets."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class KnownDataset:
     """Algorithm of its best run."""
     hyperparameters: Mapping[str, Any]
     value: float
-    """Of the measure."""
+    """Value of the measure."""
     alike: Sequence[Trait]
     """What is nearly the same on both, the most telling first."""
     unlike: Sequence[Trait]

@@ -91,7 +91,7 @@ class Sweep:
     """Told what had to be left out, and why."""
 
     fewer: int = field(default=0, init=False)
-    """By how many rows the listing is shorter than what is known: runs that the server no longer lists."""
+    """Number of rows by which the listing is shorter than what is known: runs that are no longer listed."""
     came_to_the_end: bool = field(default=False, init=False)
     """Whether all that the server lists is known, which a search with `since` or `most` does not say."""
 
@@ -104,7 +104,7 @@ class Sweep:
         return len(self.known) - self._known_before
 
     def not_found(self, runs: Iterable[int]) -> list[int] | None:
-        """Those of the runs that the server does not list; None where that can't be told.
+        """Choose the runs that the server does not list; None where that can't be told.
 
         It can after a search that began with nothing known, came to the end, and could read every row.
         """

@@ -59,7 +59,7 @@ class Judged:
     """A configuration that was fitted on some rows and tested on others."""
 
     value: float
-    """Of the measure."""
+    """Value of the measure."""
     probabilities: Floats | None
     """(tested rows, classes); None where the classifier gives none."""
 
