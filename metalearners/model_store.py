@@ -19,7 +19,7 @@ from datetime import UTC, datetime
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import pandas as pd
 
@@ -58,7 +58,6 @@ from warehouse.support.errors import (
 
 logger = logging.getLogger(__name__)
 
-T = TypeVar("T")
 
 FORMAT = "headstart.model"
 VERSION = 6
