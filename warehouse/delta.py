@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import Literal
 from urllib.parse import unquote
 
 import numpy as np
@@ -223,45 +224,46 @@ def upgrade(delta_table: DeltaTable, table: Table) -> None:
 
 def append(table: DeltaTable, rows: pa.Table, sort_by: tuple[str, ...] = ()) -> None:
     """Add `rows` as one file (of a table that an older Headstart partitioned: per partition)."""
-    rows = _sorted(rows.cast(_without_meanings(rows.schema)), sort_by)
-    write_deltalake(table, rows, mode="append", writer_properties=_WRITER, target_file_size=_ONE_FILE)
+    _write(table, rows, sort_by, mode="append")
 
 
-def _sorted(rows: pa.Table, columns: tuple[str, ...]) -> pa.Table:
-    """`rows` in the order of text columns without nulls; those that are equal in them stay in their order."""
-    if not columns or not len(rows):
-        return rows
-    order, places = np.zeros(len(rows), dtype=np.int64), 1
-    encoded = {name: rows[name].combine_chunks().dictionary_encode() for name in columns}
+def _write(
+    table: DeltaTable, rows: pa.Table, sort_by: tuple[str, ...], mode: Literal["append", "overwrite"]
+) -> None:
+    rows = rows.cast(_without_meanings(rows.schema))
+    data: pa.Table | pa.RecordBatchReader = rows
+    if sort_by and len(rows):
+        data = _sorted(rows, sort_by)
+        if table.metadata().partition_columns:
+            data = data.cast(rows.schema)  # what folders are named after may not be encoded
+    write_deltalake(table, data, mode=mode, writer_properties=_WRITER, target_file_size=_ONE_FILE)
+
+
+def _sorted(rows: pa.Table, columns: tuple[str, ...]) -> pa.RecordBatchReader:
+    """`rows` in the order of text columns without nulls; those that are equal in them stay in their order.
+
+    They are put in their places while the batches before them are written.
+    """
+    encoded = {name: _encoded(rows[name]) for name in columns}
+    places = math.prod(len(texts.dictionary) for texts in encoded.values())
+    # Small integers are sorted by their digits, in linear time.
+    order = np.zeros(len(rows), dtype=np.min_scalar_type(places))
     for texts in encoded.values():
-        n = len(texts.dictionary)
-        rank = np.empty(n, dtype=np.int64)
-        rank[pc.sort_indices(texts.dictionary).to_numpy()] = np.arange(n)
-        order, places = order * n + rank[texts.indices.to_numpy()], places * n
-    order = order.astype(
-        np.min_scalar_type(places)
-    )  # small integers are sorted by their digits, in linear time
+        rank = np.empty(len(texts.dictionary), dtype=order.dtype)
+        rank[pc.sort_indices(texts.dictionary).to_numpy()] = np.arange(len(rank), dtype=order.dtype)
+        order = order * order.dtype.type(len(rank)) + rank[texts.indices.to_numpy()]
     taken = np.argsort(order, kind="stable")
-    order = order[taken]
-    # Where equal texts end; each is looked up once, and repeated.
-    ends = np.append(np.flatnonzero(order[1:] != order[:-1]) + 1, len(rows))
-    parts = []
-    for name, column in zip(rows.column_names, rows.combine_chunks().columns, strict=True):
-        if name in encoded:
-            texts = encoded[name].take(pa.array(taken[ends - 1])).cast(column.type)
-            runs = pa.RunEndEncodedArray.from_arrays(pa.array(ends), texts)
-            parts.append(pc.run_end_decode(runs))
-        else:
-            parts.append(_taken(column, pa.array(taken)))
-    return pa.table(parts, schema=rows.schema)
-
-
-def _taken(column: pa.ChunkedArray, rows: pa.Array) -> pa.ChunkedArray:
-    """The values at the positions of all rows, in another order."""
-    is_constant = column.null_count == len(column) or (
-        not column.null_count and pc.all(pc.equal(column, column[0])).as_py()
+    table = pa.table({name: encoded.get(name, rows[name]) for name in rows.column_names})
+    starts = range(0, len(taken), _ROWS_IN_GROUP)
+    parts = (table.take(pa.array(taken[start : start + _ROWS_IN_GROUP])).combine_chunks() for start in starts)
+    return pa.RecordBatchReader.from_batches(
+        table.schema, (batch for part in parts for batch in part.to_batches())
     )
-    return column if is_constant else column.take(rows)
+
+
+def _encoded(texts: pa.ChunkedArray) -> pa.DictionaryArray:
+    encoded = texts.dictionary_encode().unify_dictionaries()
+    return encoded.chunk(0) if encoded.num_chunks == 1 else encoded.combine_chunks()
 
 
 def replace(table: DeltaTable, rows: pa.Table, key: tuple[str, ...]) -> None:
@@ -296,8 +298,7 @@ def compact_if_scattered(table: DeltaTable, sort_by: tuple[str, ...] = (), most:
     if actions.num_rows <= most * n_partitions:
         return
     if sort_by and not partitions and n_rows <= _SORTED_AGAIN:
-        rows = _sorted(table.to_pyarrow_table(), sort_by)
-        write_deltalake(table, rows, mode="overwrite", writer_properties=_WRITER, target_file_size=_ONE_FILE)
+        _write(table, table.to_pyarrow_table(), sort_by, mode="overwrite")
     else:
         table.optimize.compact(writer_properties=_WRITER)
     table.create_checkpoint()  # in place of as many entries of the log

@@ -124,7 +124,8 @@ def _nan_to_null(column: pa.ChunkedArray) -> pa.ChunkedArray:
 def _first_of_each(connection: duckdb.DuckDBPyConnection, table: Table) -> np.ndarray:
     """Positions of the distinct rows of `incoming`, in order; rows that share only their key are refused."""
     key = ", ".join(f'"{name}"' for name in table.key)
-    hashes = np.sort(connection.sql(f"SELECT hash({key}) AS hash FROM incoming").to_arrow_table()["hash"])
+    hashes = connection.sql(f"SELECT hash({key}) AS hash FROM incoming").fetchnumpy()["hash"]
+    hashes.sort()
     if (hashes[1:] != hashes[:-1]).all():  # then so are the keys
         return np.arange(len(hashes))
     row = ", ".join(f'"{name}"' for name in (*table.key, *table.payload))

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import duckdb
+import numpy as np
 import pyarrow as pa
 from deltalake import DeltaTable
 
@@ -162,7 +163,9 @@ def _apply(
 
 def _stamp(rows: pa.Table, ingest: str) -> pa.Table:
     """`rows` with their provenance, as the last column."""
-    return rows.append_column(TABLES["runs"].schema.field(PROVENANCE), pa.repeat(ingest, rows.num_rows))
+    field = TABLES["runs"].schema.field(PROVENANCE)
+    same = pa.DictionaryArray.from_arrays(pa.array(np.zeros(rows.num_rows, dtype=np.int8)), [ingest])
+    return rows.append_column(field.with_type(same.type), same)
 
 
 def _stored(path: Path, name: str, committed: Mapping[str, int]) -> DeltaTable | None:
