@@ -84,12 +84,12 @@ def take_apart(values: Iterable[Any]) -> Values:
     # A column has few types and many values, so what follows from the type is looked up, not asked again.
     given = values if isinstance(values, pd.Series) else pd.Series(list(values), dtype=object)
     listed = given.to_numpy(dtype=object)
-    types = [type(value) for value in listed]
-    if set(types) == {float} and np.isnan(listed.astype(np.float64)).all():
-        return _absent(len(listed))  # as are most parameters of all algorithms, where few configurations are
-    kind_of = {of_type: _kind(of_type) for of_type in set(types)}
-    kind = np.array([kind_of[of_type] for of_type in types], dtype=np.int8)
-    is_integer = {of_type: issubclass(of_type, int | np.integer) for of_type in kind_of}
+    types = list(map(type, listed))
+    places = {of_type: place for place, of_type in enumerate(dict.fromkeys(types))}
+    if set(places) == {float}:
+        return _of_numbers(pd.Series(listed.astype(np.float64)))
+    of_type = np.fromiter(map(places.__getitem__, types), dtype=np.intp, count=len(types))
+    kind = np.array([_kind(one) for one in places], dtype=np.int8)[of_type]
     number = np.full(len(listed), np.nan)
     countable = np.isin(kind, (Kind.NUMBER, Kind.BOOLEAN))
     number[countable] = _numbers(listed[countable])
@@ -97,7 +97,7 @@ def take_apart(values: Iterable[Any]) -> Values:
     return Values(
         kind=kind,
         number=number,
-        integer=np.array([is_integer[of_type] for of_type in types], dtype=bool),
+        integer=np.array([issubclass(one, int | np.integer) for one in places], dtype=bool)[of_type],
         label=_labels(listed, kind),
     )
 
@@ -106,15 +106,6 @@ def take_apart(values: Iterable[Any]) -> Values:
 def values_of_categories(*categories: Any) -> Values:
     """The values of categories; the last one stands for what is missing, whose code is -1."""
     return take_apart([*categories, np.nan])
-
-
-def _absent(n: int) -> Values:
-    return Values(
-        kind=np.full(n, Kind.ABSENT, dtype=np.int8),
-        number=np.full(n, np.nan),
-        integer=np.zeros(n, dtype=bool),
-        label=np.full(n, NOT_NOMINAL, dtype=object),
-    )
 
 
 def is_typed(dtype: object) -> bool:
