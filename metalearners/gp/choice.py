@@ -23,10 +23,12 @@ def best_together(mean: Floats, deviations: Floats, n: int) -> Positions:
         deviations: (s, c) from the mean; the s cases are equally likely.
     """
     scores = mean + deviations
-    best = np.full(len(scores), -np.inf)
+    best, best_with = np.full(len(scores), -np.inf), np.empty_like(scores)
     chosen: list[int] = []
     while len(chosen) < min(n, len(mean)):
-        expected = np.maximum(scores, best[:, None]).mean(axis=0) if chosen else mean.copy()
+        expected = mean.copy()
+        if chosen:
+            np.maximum(scores, best[:, None], out=best_with).mean(axis=0, out=expected)
         expected += _TIE * mean  # of those that add nothing, the best
         expected[chosen] = -np.inf
         chosen.append(int(expected.argmax()))

@@ -169,6 +169,8 @@ class Contributions:
     @cached_property
     def _of_blocks(self) -> tuple[Floats, Floats]:
         """h and S. A model keeps (K + ridge I)^-1 S; that S is 0 on average tells what the ridge was."""
+        from scipy.linalg import solve
+
         model = self.model
         new = model.descriptions.distances(model.descriptions.place(self.metafeatures))
         h = np.zeros((len(model.blocks), len(model.coefficients)))
@@ -183,7 +185,7 @@ class Contributions:
             ridge = -float(sums @ (A.sum(axis=0) @ C)) / max(float(sums @ sums), 1e-300)
             A[np.diag_indices_from(A)] += max(ridge, _LEAST_RIDGE)
             S[:, start:end] = A @ C
-            h[b] = np.linalg.solve(A, np.exp(-weights @ new))
+            h[b] = solve(A, np.exp(-weights @ new), assume_a="pos")
         return h, S
 
     def _of_datasets(self, phi: Floats) -> Floats:

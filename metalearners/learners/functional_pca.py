@@ -185,7 +185,7 @@ class FunctionalPCA:
         by_mean = np.argsort(-mean, kind="stable")
         near = by_mean[mean[by_mean] >= mean.max(initial=-np.inf) - _MOST_BEHIND]
         # What the components leave out differs for each configuration: they have nothing of it in common.
-        missed = np.sqrt(len(self.factor)) * self.factor @ phi[near].T
+        missed = self.missed @ (self.V @ phi[near].T)
         together = near[best_together(mean[near], missed, n)]
         return np.concatenate([together, by_mean[len(near) :]])[:n]
 
@@ -234,8 +234,8 @@ class FunctionalPCA:
 
     @cached_property
     def factor(self) -> Floats:
-        """(d, G) what the predicted weights miss on each training dataset, within the components, over
-        sqrt(d); so factor' factor is its covariance."""
+        """(at most K, G) factor' factor is the covariance of what the predicted weights miss on the training
+        datasets, within the components."""
         return _factor(self.missed, self.V)
 
     @cached_property
@@ -449,8 +449,8 @@ def _learn_gain_spread(
 
 
 def _factor(missed: Floats, V: Floats) -> Floats:
-    """(d, G) `FunctionalPCA.factor`."""
-    factor: Floats = missed @ V / np.sqrt(max(len(missed), 1))
+    """(at most K, G) `FunctionalPCA.factor`."""
+    factor: Floats = np.linalg.qr(missed, mode="r") @ V / np.sqrt(max(len(missed), 1))
     return factor
 
 

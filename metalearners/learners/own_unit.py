@@ -75,8 +75,10 @@ class NumberOfDataset:
 
     def predict(self, x: Floats) -> tuple[float, float]:
         """Mean and standard deviation of a new dataset's number."""
+        from scipy.linalg import solve_triangular
+
         k = self._kernel(x[None], self.points)[0]
-        explained = np.linalg.solve(self._root, k)
+        explained = solve_triangular(self._root, k, lower=True)
         variance = float(self._kernel(x[None], x[None])[0, 0] + self.noise - explained @ explained)
         return self.mean + self.unit * float(k @ self.coefficients), self.unit * np.sqrt(variance)
 
