@@ -1,0 +1,136 @@
+"""Time and memory of every command on a warehouse of OpenML's shape.
+
+    python -m tests.benchmarks.command_costs FOLDER [--runs 10000000] [--only "warehouse export" train ...]
+
+The warehouse in FOLDER is made by `tests.benchmarks.synthetic_warehouse` if it is not there, and stays as it
+is: commands work on a copy, one after another. Each is a process of its own, as a user starts it; what is
+printed are the seconds that pass, those of the processor (of all threads and processes), and the peak memory
+of its largest process. Whoever stops at --limit, in seconds, is said to.
+
+Files that commands read are small, so that what they take is what the warehouse costs: a CSV of 500 rows, and
+a run table of 1,000 runs. `ingest openml` is measured by `tests.benchmarks.openml_ingest`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from tests.benchmarks.recommend_time import write_csv
+from tests.benchmarks.synthetic_warehouse import DENSE, generate
+
+# A process begins with the peak memory of the one that starts it, so that one has to be small.
+_SMALL_PARENT = """
+import json, resource, subprocess, sys, time
+start = time.perf_counter()
+try:
+    code = subprocess.run(sys.argv[2:], stdout=subprocess.DEVNULL, timeout=float(sys.argv[1])).returncode
+except subprocess.TimeoutExpired:
+    code = -1
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(json.dumps([time.perf_counter() - start, used.ru_utime + used.ru_stime, used.ru_maxrss, code]))
+"""
+_SPACE = {"hyperparameters": {"eta": {"low": 0.001, "high": 1.0, "log": True, "default": 0.3}}}
+
+
+def commands(folder: Path, scratch: Path) -> list[list[str]]:
+    """Command lines, in an order in which each finds what it needs; those before it may have added rows."""
+    write_csv(scratch / "data.csv", 500, 10)
+    (scratch / "datasets").mkdir()
+    write_csv(scratch / "datasets" / "other.csv", 600, 8)
+    _write_runs(scratch / "runs.csv")
+    (scratch / "space.json").write_text(json.dumps(_SPACE))
+    generate(scratch / "other", 10_000)
+    data = [str(scratch / "data.csv"), "--target", "outcome", "--quiet"]
+    path = {name: str(scratch / name) for name in ("runs.csv", "space.json", "other", "copy", "search")}
+    here = ["--warehouse", str(folder)]
+    evaluation = str(scratch / "evaluation.json")
+    return [
+        ["warehouse", "info", *here],
+        ["warehouse", "query", "SELECT measure, avg(value) FROM evaluations GROUP BY measure", *here],
+        ["warehouse", "verify", *here],
+        ["warehouse", "verify", "--deep", *here],
+        ["warehouse", "repair", *here],
+        ["warehouse", "export", path["copy"], *here],
+        ["warehouse", "merge", path["other"], *here],
+        ["warehouse", "restore", "--version", "2", "--warehouse", path["other"]],
+        ["ingest", "file", path["runs.csv"], "--flow", "own-boosting", *here],
+        ["ingest", "space", path["space.json"], "--flow", "own-boosting", *here],
+        ["ingest", "status", *here],
+        ["ingest", "metafeatures", str(scratch / "data.csv"), "--target", "outcome"],
+        [
+            *("ingest", "experiments", "--datasets", str(scratch / "datasets"), "--flows", "decision_tree"),
+            *("--configurations", "2", "--quiet", *here),
+        ],
+        ["metalearners", "train", "--quiet", *here],
+        ["metalearners", "train", "--flow", DENSE, "--learner", "lightgbm", "--quiet", *here],
+        [
+            *("metalearners", "evaluate", "--flow", DENSE, "--learner", "average-rank", "--quiet"),
+            *("--output", evaluation, *here),
+        ],
+        ["metalearners", "compare", evaluation, evaluation],
+        ["metalearners", "models", *here],
+        ["metalearners", "list"],
+        ["recommend", *data, *here],
+        ["recommend", *data, "--flow", DENSE, "--metalearner", "lightgbm", *here],
+        [
+            *("tune", *data, "--flow", "decision_tree", "--trials", "5"),
+            *("--history", path["search"], *here),
+        ],
+        [
+            *("tune", "simulate", "--flow", DENSE, "--method", "random", "--trials", "5", "--folds", "2"),
+            *("--quiet", *here),
+        ],
+    ]
+
+
+def _write_runs(path: Path) -> None:
+    random = np.random.default_rng(0)
+    runs = pd.DataFrame({"task_id": np.repeat(np.arange(1, 11), 100), "eta": np.tile(random.random(100), 10)})
+    runs.assign(predictive_accuracy=random.random(len(runs)).round(4)).to_csv(path, index=False)
+
+
+def measured(command: list[str], limit: float) -> tuple[float, float, int, str]:
+    """Seconds by the clock and of the processor, MiB at the peak, and how it ended."""
+    program = [str(Path(sys.executable).parent / command[0]), *command[1:]]
+    begun = [sys.executable, "-S", "-c", _SMALL_PARENT, str(limit), *program]
+    done = subprocess.run(begun, capture_output=True, text=True, check=True)
+    seconds, processor, peak, code = json.loads(done.stdout)
+    ended = "" if not code else "stopped" if code < 0 else " ".join(done.stderr.strip().splitlines()[-1:])
+    return seconds, processor, peak // 1024, ended
+
+
+def main() -> None:
+    """Read the command line, and print a table."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--runs", type=int, default=10_000_000)
+    parser.add_argument("--limit", type=float, default=600.0)
+    parser.add_argument("--only", nargs="+", default=[""], help="commands with one of these in their lines")
+    options = parser.parse_args()
+    if not options.folder.is_dir():
+        generate(options.folder, options.runs)
+    with tempfile.TemporaryDirectory(dir=options.folder.parent) as scratch:
+        copy = Path(scratch) / "warehouse"
+        shutil.copytree(options.folder, copy, copy_function=os.link)  # its files are never changed
+        print("| command | seconds | of the processor | peak memory (MiB) |\n|---|---|---|---|")
+        for command in commands(copy, Path(scratch)):
+            shown = " ".join(Path(part).name if "/" in part else part for part in command)
+            if any(part in shown for part in options.only):
+                seconds, processor, peak, ended = measured(command, options.limit)
+                print(f"| `{shown}` {ended} | {seconds:.1f} | {processor:.1f} | {peak:,} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
