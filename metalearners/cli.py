@@ -206,7 +206,7 @@ def train(
 @app.command()
 def update(
     model: Annotated[
-        Path, typer.Argument(metavar="MODEL", help="A model's folder; see `metalearners models`.")
+        Path, typer.Argument(metavar="MODEL", help="A model's folder or its name; see `metalearners models`.")
     ],
     warehouse: WarehouseOption = None,
     quiet: QuietOption = False,
@@ -215,7 +215,7 @@ def update(
 
     For learners whose training is long (`pmf`): it takes a fifth of the training.
 
-    Example: metalearners update DIR/models/pmf-0123456789abcdef --warehouse DIR
+    Example: metalearners update pmf-0123456789abcdef --warehouse DIR
     """
     from metalearners.model_store import updated_model
     from warehouse.store import Warehouse

@@ -233,10 +233,14 @@ def updated_model(
 
     From then on it is the model of these runs, and `trained_model` finds it.
 
+    Args:
+        path: of the directory, or its name where it is one of those beside the warehouse or in the cache.
+
     Raises:
         BadInput: there is no such model, or its learner can only be trained from the start.
     """
-    before = load_model(path)
+    named = [place / Path(path).name for place in places(warehouse, cache_dir)]
+    before = load_model(next((model for model in [Path(path), *named] if model.is_dir()), path))
     learner = new_learner(before.origin.learner, before.origin.settings)
     if not isinstance(learner, LongTraining):
         raise BadOption(f"a model of {before.origin.learner} can't be updated; `metalearners train` is quick")

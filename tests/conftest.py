@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+S3_KEY, S3_SECRET = "access-key-of-tests", "secret-of-tests"
 
 
 @pytest.fixture(scope="session")
@@ -22,6 +24,54 @@ def shared_data() -> Path:
     if not SHARED_DATA.is_dir():
         pytest.skip("the real runs and datasets (../shared/data) are not beside this checkout")
     return SHARED_DATA
+
+
+@pytest.fixture(scope="module")
+def s3_server() -> Iterator[str]:
+    """URL of a server with the bucket `runs`."""
+    moto_server = pytest.importorskip("moto.server", reason="moto (pip install '.[dev]') is not installed")
+    boto3 = pytest.importorskip("boto3")
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)
+    server = moto_server.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    url = f"http://{host}:{port}"
+    boto3.client(
+        "s3",
+        endpoint_url=url,
+        region_name="us-east-1",
+        aws_access_key_id=S3_KEY,
+        aws_secret_access_key=S3_SECRET,
+    ).create_bucket(Bucket="runs")
+    yield url
+    server.stop()
+
+
+@pytest.fixture
+def on_machine(s3_server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Go on as another machine would: with its own cache, and the same access to the server."""
+    access = {
+        "AWS_ACCESS_KEY_ID": S3_KEY,
+        "AWS_SECRET_ACCESS_KEY": S3_SECRET,
+        "AWS_REGION": "us-east-1",
+        "AWS_ENDPOINT_URL": s3_server,
+        "AWS_ALLOW_HTTP": "true",
+    }
+    for name, value in access.items():
+        monkeypatch.setenv(name, value)
+
+    def switch(name: str) -> None:
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / name))
+
+    switch("a machine")
+    return switch
+
+
+@pytest.fixture
+def s3_url(on_machine: Callable[[str], None], request: pytest.FixtureRequest) -> str:
+    """URL of a place that is empty, as the first machine sees it."""
+    on_machine("first machine")
+    return f"s3://runs/{request.node.name.partition('[')[0]}"
 
 
 @pytest.fixture(scope="module")

@@ -40,6 +40,8 @@ T = TypeVar("T")
 
 TURNS = "turns"
 _MODEL = "model.json"
+_JOBS = "jobs"
+"""Of `ingest openml`: what was asked for, and is in this warehouse and no other."""
 _PROBE = ".writable"
 """An empty object that is written to see whether objects may be."""
 _TURN = pa.schema([("version", pa.int64()), ("manifest", pa.string())])
@@ -124,10 +126,10 @@ class Mirror:
     def _table(self) -> DeltaTable | None:
         try:
             return DeltaTable(f"{self.url}/{TURNS}", storage_options=self.objects.delta_options())
-        except (TableNotFoundError, DeltaError, OSError) as error:
+        except TableNotFoundError:
             self.objects.check()
-            if isinstance(error, TableNotFoundError):
-                return None
+            return None
+        except (DeltaError, OSError):
             with self.objects.explained():
                 raise
 
@@ -187,7 +189,7 @@ class Mirror:
             )
 
     def _forget(self) -> None:
-        for name in [manifests.FOLDER, *reversed(list(TABLES)), MODELS]:
+        for name in [manifests.FOLDER, *reversed(list(TABLES)), MODELS, _JOBS]:
             shutil.rmtree(self.folder / name, ignore_errors=True)
 
     def pull_models(self) -> None:

@@ -3,6 +3,9 @@
 Credentials, region and endpoint are those of the environment (`AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`,
 `AWS_SESSION_TOKEN`, `AWS_REGION`, `AWS_ENDPOINT_URL`, `AWS_ALLOW_HTTP`) or of AWS's own files. They go to
 the service alone: they are not stored, not logged, and taken out of what libraries say of errors.
+
+A service that gives no answer is given up after the seconds that HEADSTART_STORAGE_TIMEOUT says, all attempts
+of a request together.
 """
 
 import hashlib
@@ -15,6 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Event
 from typing import TypeVar
 from urllib.parse import urlsplit
 
@@ -23,17 +27,25 @@ from deltalake.exceptions import DeltaError
 from pyarrow import fs
 
 from warehouse.manifests import FileSum, is_inside
-from warehouse.support.errors import UnusableWarehouse, one_line
+from warehouse.support.errors import BadOption, UnusableWarehouse, one_line
+from warehouse.support.text import parse_duration
 
 T = TypeVar("T")
 
 _URL = re.compile(r"s3://[a-z0-9][a-z0-9.-]*(/[A-Za-z0-9._=-]+)*")
-_CONNECT_SECONDS, _REQUEST_SECONDS, _ATTEMPTS = 3, 30, 3
+_TIMEOUT = "HEADSTART_STORAGE_TIMEOUT"
+_DEFAULT_TIMEOUT = "30s"
+_ATTEMPTS = 3
+_CONNECTING = 0.1
+"""Share of the time for all attempts of a request that one may take until it is connected."""
 _AT_ONCE = 8
 """Requests that are on their way at the same time."""
 _BLOCK = 2**20
 _SECRET_CHARACTERS = 8
 """Of the shortest text that is taken for a secret; AWS's have 20 and more."""
+
+_DECORATION = re.compile(r"\x1b\[\d*m|\u21b3")
+"""Colours and arrows with which deltalake shows what caused what."""
 
 # What libraries say -> what that means.
 _REASONS = {
@@ -41,6 +53,10 @@ _REASONS = {
     r"ACCESS_DENIED|AccessDenied|INVALID_ACCESS_KEY|InvalidAccessKey|SIGNATURE_DOES_NOT|SignatureDoesNot"
     r"|\b403\b|Forbidden|[Uu]nauthorized|[Cc]redential|HTTP status 401": "access is denied;"
     " check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and what they may do there",
+    r"RESOURCE_NOT_FOUND|\b404 [A-Z]": "there is no such bucket, or no server of the S3 interface;"
+    " check AWS_ENDPOINT_URL",
+    r"INTERNAL_FAILURE|SLOW_DOWN|SERVICE_UNAVAILABLE|THROTTLING|HTTP status 5|\b50[0234] [A-Z]": "the server"
+    " answers that it can't serve now; try again later",
     r"NETWORK_CONNECTION|curlCode|error sending request|[Tt]imeout|timed out|[Cc]onnect": "the server does"
     " not answer; check AWS_ENDPOINT_URL and AWS_REGION",
 }
@@ -78,12 +94,13 @@ class Objects:
                 f"{self.url}: the endpoint is not encrypted; set AWS_ALLOW_HTTP=true if that is meant"
             )
         self._root = self.url.removeprefix("s3://")
+        self._seconds = _timeout()
         self._store = fs.S3FileSystem(
             region=self.region,
             scheme=scheme or "https",
             endpoint_override=host or None,
-            connect_timeout=_CONNECT_SECONDS,
-            request_timeout=_REQUEST_SECONDS,
+            connect_timeout=self._seconds * _CONNECTING,
+            request_timeout=self._seconds / _ATTEMPTS,
             allow_delayed_open=True,  # small objects take one request
             retry_strategy=fs.AwsStandardS3RetryStrategy(max_attempts=_ATTEMPTS),
         )
@@ -92,10 +109,10 @@ class Objects:
         """Options of deltalake; what these don't say, it takes from the environment itself."""
         options = {
             "AWS_REGION": self.region,
-            "connect_timeout": f"{_CONNECT_SECONDS}s",
-            "timeout": f"{_REQUEST_SECONDS}s",
+            "connect_timeout": _milliseconds(self._seconds * _CONNECTING),
+            "timeout": _milliseconds(self._seconds),
             "max_retries": str(_ATTEMPTS - 1),
-            "retry_timeout": f"{_CONNECT_SECONDS * _ATTEMPTS}s",
+            "retry_timeout": _milliseconds(self._seconds),  # from which on no attempt begins
         }
         return options | ({"AWS_ENDPOINT_URL": self.endpoint} if self.endpoint else {})
 
@@ -188,13 +205,37 @@ class Objects:
 
 
 def each(do: Callable[[T], object], all_of: Iterable[T]) -> None:
-    """Do something for several objects, some at a time; the first error is raised."""
+    """Do something for several objects, some at a time; the first error is raised, and then no more begun."""
+    failed = Event()
+
+    def do_next(one: T) -> None:
+        if failed.is_set():
+            return
+        try:
+            do(one)
+        except BaseException:
+            failed.set()
+            raise
+
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        list(pool.map(do, all_of))
+        list(pool.map(do_next, all_of))
+
+
+def _timeout() -> float:
+    """Seconds after which a request without an answer is given up."""
+    said = os.environ.get(_TIMEOUT) or _DEFAULT_TIMEOUT
+    try:
+        return parse_duration(said)
+    except BadOption as error:
+        raise BadOption(f"{_TIMEOUT}: {error}") from None
+
+
+def _milliseconds(seconds: float) -> str:
+    return f"{max(seconds * 1000, 1):.0f}ms"
 
 
 def _without_secrets(error: object) -> str:
-    said = one_line(error)
+    said = one_line(_DECORATION.sub("", str(error)))
     for name in ("AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_ACCESS_KEY_ID"):
         if len(secret := os.environ.get(name, "")) >= _SECRET_CHARACTERS:
             said = said.replace(secret, "***")

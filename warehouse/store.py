@@ -29,7 +29,7 @@ from warehouse.repair import Repair
 from warehouse.rows import conform
 from warehouse.schema import TABLES
 from warehouse.snapshot import Parameters, Snapshot
-from warehouse.support.errors import Failed, UnusableWarehouse, Unwritable, one_line
+from warehouse.support.errors import Failed, NoWarehouse, UnusableWarehouse, Unwritable, one_line
 from warehouse.support.paths import data_directory, is_url
 from warehouse.verification import Verification
 from warehouse.writing import Commit, append_ingests, commit
@@ -76,7 +76,7 @@ class Warehouse:
         mirror = _mirror(path)
         if mirror is not None:
             if not mirror.pull():
-                raise UnusableWarehouse(
+                raise NoWarehouse(
                     f"there is no warehouse at {mirror.url}; check the URL, or fill one with `ingest`"
                 )
             with _unreadable_is_bad_input(mirror.url):
@@ -85,12 +85,11 @@ class Warehouse:
         if folder is None:
             own = user_directory()
             folder = own if _is_warehouse(own) else STARTER
-        if not folder.is_dir():
-            raise UnusableWarehouse(
-                f"there is no warehouse at {folder}; check the path, or fill one with `ingest`"
-            )
+        if not folder.exists():
+            raise NoWarehouse(f"there is no warehouse at {folder}; check the path, or fill one with `ingest`")
         if not _is_warehouse(folder):
-            raise UnusableWarehouse(
+            can_become_one = folder.is_dir() and not any(folder.iterdir())
+            raise (NoWarehouse if can_become_one else UnusableWarehouse)(
                 f"{folder} is not a warehouse (it has no table of ingests); check the path"
             )
         with _unreadable_is_bad_input(folder):

@@ -15,7 +15,7 @@ from warehouse.measures import known_name
 from warehouse.options import WarehouseOption
 from warehouse.support import console
 from warehouse.support.console import JsonOption, QuietOption
-from warehouse.support.errors import BadOption, Failed, UnreadableInput, UnusableWarehouse
+from warehouse.support.errors import BadOption, Failed, NoWarehouse, UnreadableInput
 from warehouse.support.text import comma_separated
 
 if TYPE_CHECKING:
@@ -191,9 +191,7 @@ def _as_it_would_begin(named: str | None, scratch: Path) -> "Warehouse":
 
     try:
         return Warehouse.open(named)
-    except UnusableWarehouse:
-        if named is None or (Path(named).exists() and any(Path(named).iterdir())):
-            raise
+    except NoWarehouse:
         return Warehouse.create(scratch)
 
 

@@ -66,6 +66,23 @@ def test_run_file_is_read_once(run: Run, tmp_path: Path) -> None:
     assert "nothing added; nothing changed" in run(*command)[1]
 
 
+def test_a_search_space_is_declared_in_object_storage(
+    run: Run, tmp_path: Path, s3_url: str, on_machine: Callable[[str], None]
+) -> None:
+    (tmp_path / "runs.arff").write_text(RUNS.replace("6969", "1234"))
+    (tmp_path / "space.toml").write_text(
+        "[hyperparameters.min_samples_leaf]\nlow = 1\nhigh = 20\nlog = true\n"
+    )
+    place = ("--flow", "1234", "--warehouse", s3_url)
+    assert run("file", tmp_path / "runs.arff", *place)[0] == 0
+    on_machine("second machine")
+    code, out, err = run("space", tmp_path / "space.toml", *place)
+    assert (code, err) == (0, "")
+    assert "added 1 scale" in out
+    on_machine("first machine")
+    assert Warehouse.open(s3_url).sql("SELECT scale FROM scales")["scale"].tolist() == ["log"]
+
+
 def test_a_search_space_says_how_numbers_compare(run: Run, tmp_path: Path) -> None:
     (tmp_path / "runs.arff").write_text(RUNS.replace("6969", "1234"))
     place = ("--flow", "1234", "--warehouse", tmp_path / "warehouse")

@@ -48,6 +48,10 @@ class UnusableWarehouse(BadInput):
     """A directory without a warehouse, without the version that is asked for, or that may not be written."""
 
 
+class NoWarehouse(UnusableWarehouse):
+    """A place where there is no warehouse, and where one could be made."""
+
+
 class Unwritable(BadInput):
     """A file or folder that can't be written: the disk is full or read-only, or permission is missing."""
 

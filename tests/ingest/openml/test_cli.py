@@ -3,7 +3,7 @@
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -24,15 +24,16 @@ class Ingest:
     """The command line over a warehouse of its own."""
 
     def __init__(
-        self, warehouse: Path, capsys: pytest.CaptureFixture[str], patch: pytest.MonkeyPatch
+        self, warehouse: Path | str, capsys: pytest.CaptureFixture[str], patch: pytest.MonkeyPatch
     ) -> None:
-        self.warehouse = warehouse
+        self.warehouse = Path(warehouse)
+        self._named = str(warehouse)
         self._capsys = capsys
         self._patch = patch
 
     def __call__(self, *arguments: str) -> tuple[int, str, str]:
         """Exit code, stdout and stderr."""
-        self._patch.setattr(sys, "argv", ["ingest", *arguments, "--warehouse", str(self.warehouse)])
+        self._patch.setattr(sys, "argv", ["ingest", *arguments, "--warehouse", self._named])
         with pytest.raises(SystemExit) as done:
             cli.main()
         printed = self._capsys.readouterr()
@@ -81,6 +82,37 @@ def test_a_dry_run_only_asks_how_much_there_is(ingest: Ingest, server: OpenMLSer
     assert out.splitlines()[1].startswith("about 1 requests")
     assert {request.endpoint for request in server.requests} == {"evaluation/list"}
     assert not ingest.warehouse.exists()
+
+
+def test_a_dry_run_on_a_warehouse_that_cannot_be_read_tells_no_numbers(
+    ingest: Ingest, server: OpenMLServer
+) -> None:
+    ingest.warehouse.mkdir()
+    (ingest.warehouse / "notes.txt").touch()
+    code, out, err = ingest("openml", "--server", server.url, "--rate", "1000", "--dry-run")
+    assert (code, out) == (2, "")
+    assert "is not a warehouse" in err
+
+
+def test_a_job_in_object_storage_is_known_to_the_machine_where_it_ran(
+    s3_url: str,
+    on_machine: Callable[[str], None],
+    server: OpenMLServer,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A second machine gives the same command: it asks for nothing that the warehouse has."""
+    ingest = Ingest(s3_url, capsys, monkeypatch)
+    asked = ("openml", "--server", server.url, "--rate", "1000", "--measures", "predictive_accuracy")
+    code, out, _ = ingest(*asked)
+    assert code == 0
+    assert out.endswith("skipped: 1, see `ingest status`\nwarehouse version 1\n")
+    assert f"skipped setup {names.HIDDEN_SETUP_RUN + names.SETUP_AFTER_RUN}" in ingest("status")[1]
+    on_machine("second machine")
+    assert "No job yet" in ingest("status")[1]
+    assert "of which 101 are known" in ingest(*asked, "--dry-run")[1]
+    assert ingest(*asked)[1].startswith("nothing added; nothing changed")
+    assert "predictive_accuracy: 101 evaluations" in ingest("status")[1]
 
 
 def test_runs_that_are_no_longer_listed_are_told(ingest: Ingest) -> None:
