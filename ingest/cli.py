@@ -16,6 +16,7 @@ from warehouse.qualities import QUALITIES, SELECTIONS, names_in
 from warehouse.support import console
 from warehouse.support.console import JsonOption, QuietOption
 from warehouse.support.errors import BadInput, BadOption, UnknownName
+from warehouse.support.text import counted
 
 if TYPE_CHECKING:
     from ingest.metafeatures import Metafeatures
@@ -218,8 +219,8 @@ def experiments(
             jobs=jobs,
             executor=executor,
             report=lambda state: show(
-                f"{state.dataset}: {state.done} runs done, {state.failed} failed, {state.skipped} known, "
-                f"{state.left} left, about {console.duration(state.seconds_left)}"
+                f"{state.dataset}: {counted(state.done, 'runs')} done, {state.failed} failed, "
+                f"{state.skipped} known, {state.left} left, about {console.duration(state.seconds_left)}"
             ),
         )
     print(", ".join(f"{count} {outcome}" for outcome, count in counts.items()))
@@ -255,7 +256,7 @@ def pool(
         member.source if member.source in ("default", "design") else "known" for member in members
     )
     flows = {member.configuration.algorithm for member in members}
-    print(f"{output}: {len(members)} configurations of {len(flows)} flows")
+    print(f"{output}: {counted(len(members), 'configurations')} of {counted(len(flows), 'flows')}")
     print(", ".join(f"{count} {source}" for source, count in sources.items()))
 
 

@@ -64,7 +64,8 @@ def ingest_space(warehouse: Warehouse, path: str | Path, flow: str) -> Commit:
     strangers = sorted(set(names) - set(known))
     if strangers:
         raise UnknownName(
-            f"{path}: the flow {flow} has no hyperparameter {quoted(strangers[0])}; it has {', '.join(known)}"
+            f"{path}: the flow {flow} has no hyperparameter {quoted(strangers[0])};"
+            f" it has {', '.join(known) or 'none'}"
         )
     tables: dict[str, Any] = {"scales": scale_rows({key: declared.scales})}
     if set(known) <= set(names):

@@ -16,7 +16,7 @@ from warehouse.support import console
 from warehouse.support.console import JsonOption, QuietOption
 from warehouse.support.errors import BadOption, TooFewRuns, UnknownName, Unwritable
 from warehouse.support.files import read_json, write_text
-from warehouse.support.text import comma_separated
+from warehouse.support.text import comma_separated, counted
 
 if TYPE_CHECKING:
     from metalearners.learners.base import Round
@@ -116,7 +116,7 @@ def evaluate(
             jobs=jobs,
             executor=executor,
             journal=journal,
-            on_result=lambda done, total: show(f"{done} of {total} datasets"),
+            on_result=lambda done, total: show(f"{done} of {counted(total, 'datasets')}"),
         )
     document = report.document(result, runs, learner, settings, opened)
     text = json.dumps(document, indent=2, allow_nan=False)
@@ -266,7 +266,7 @@ def plot_latent(
 
 
 def _stands(now: Round) -> str:
-    return f"training: {now.done} of {now.of} rounds, loss {now.loss:.3f}"
+    return f"training: {now.done} of {counted(now.of, 'rounds')}, loss {now.loss:.3f}"
 
 
 @app.command(name="list")
@@ -350,9 +350,9 @@ def _figures(model: StoredModel) -> str:
         return ""
     tau, regret = model.figures["tau"], model.figures["regret"]["3"]
     return (
-        f"  on {model.figures['datasets']} left-out datasets: tau {tau['mean']:.3f} ({tau['low']:.3f} to"
-        f" {tau['high']:.3f}), regret of the best of 3 {regret['mean']:.3f} ({regret['low']:.3f} to"
-        f" {regret['high']:.3f})\n"
+        f"  on {counted(model.figures['datasets'], 'left-out datasets')}: tau {tau['mean']:.3f}"
+        f" ({tau['low']:.3f} to {tau['high']:.3f}), regret of the best of 3"
+        f" {regret['mean']:.3f} ({regret['low']:.3f} to {regret['high']:.3f})\n"
     )
 
 

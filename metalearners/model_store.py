@@ -55,6 +55,7 @@ from warehouse.support.errors import (
     UnreadableInput,
     UnusableWarehouse,
 )
+from warehouse.support.text import counted
 
 logger = logging.getLogger(__name__)
 
@@ -139,7 +140,7 @@ class StoredModel:
     def summary(self) -> str:
         """One line for a person."""
         return (
-            f"Learned from {self.runs:,} runs on {self.datasets:,} datasets"
+            f"Learned from {counted(self.runs, 'runs')} on {counted(self.datasets, 'datasets')}"
             f" ({self.origin.learner}, warehouse version {self.origin.warehouse_version})"
         )
 

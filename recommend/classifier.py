@@ -43,6 +43,7 @@ from warehouse.measures import canonical_measure
 from warehouse.store import Warehouse
 from warehouse.support.arrays import Floats, Positions
 from warehouse.support.errors import BadOption, Failed
+from warehouse.support.text import counted
 
 RACED = tuple(name for name in MEASURES if name not in TIMES)
 """Measures that a configuration may be chosen by."""
@@ -200,8 +201,8 @@ class HeadstartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         found, one = self.recommendation_, self.best_configuration_
         verb = "Recommended" if self.race_ is None else "Recommended, raced on the data"
         origin = Origin(
-            choice=f"{verb} and fitted by Headstart's HeadstartClassifier, after {found.model.runs:,} runs "
-            f"on {found.model.datasets:,} datasets.",
+            choice=f"{verb} and fitted by Headstart's HeadstartClassifier, after"
+            f" {counted(found.model.runs, 'runs')} on {counted(found.model.datasets, 'datasets')}.",
             expected=f"Weights of the members: {', '.join(f'{w:.2f}' for w in self.weights_.values())}."
             if len(self.weights_) > 1
             else found.expected_of(one),

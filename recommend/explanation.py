@@ -18,6 +18,7 @@ from recommend.traits import in_words, shown, title, without_target
 from warehouse.configurations.configuration import Configuration
 from warehouse.configurations.table import ConfigurationTable
 from warehouse.support.console import short
+from warehouse.support.text import counted
 
 if TYPE_CHECKING:
     from recommend.recommendation import RankedConfiguration, Recommendation
@@ -263,9 +264,9 @@ def sentences(result: Recommendation) -> list[str]:
     why = result.explanation
     if why is None:
         return []
-    lines = [f"This rests on {why.runs:,} runs on {why.datasets:,} other datasets."]
+    lines = [f"This rests on {counted(why.runs, 'runs')} on {counted(why.datasets, 'other datasets')}."]
     if why.trials:
-        lines[0] = lines[0][:-1] + f", and on {why.trials:,} runs on this one."
+        lines[0] = lines[0][:-1] + f", and on {counted(why.trials, 'runs')} on this one."
     lines += [_capital(text) + "." for text in why.fallbacks]
     if why.known:
         lines.append(
@@ -275,8 +276,8 @@ def sentences(result: Recommendation) -> list[str]:
     for known in why.known:
         openml = "" if known.openml is None else f" (OpenML {known.openml})"
         lines.append(
-            f"- {known.dataset}{openml}, weight {known.weight:.3f}: {known.runs:,} runs, the best with "
-            f"{flow_title(known.flow)} ({known.value:.3f})."
+            f"- {known.dataset}{openml}, weight {known.weight:.3f}: {counted(known.runs, 'runs')}, the best "
+            f"with {flow_title(known.flow)} ({known.value:.3f})."
             + "".join(
                 f" {title}: {', '.join(_compared(trait) for trait in traits)}."
                 for title, traits in (("Alike", known.alike), ("Unlike", known.unlike))

@@ -14,6 +14,7 @@ from recommend.recommendation import RankedConfiguration, Recommendation
 from recommend.usual_measure import remark
 from warehouse.store import STARTER
 from warehouse.support import console
+from warehouse.support.text import counted
 
 if TYPE_CHECKING:
     from recommend.racing import Race
@@ -48,17 +49,17 @@ def _facts(result: Recommendation, *, is_usual_measure: bool) -> list[str]:
     """What was read, what was learned from, and what to check."""
     dataset = result.dataset
     lines = [
-        f"{dataset.name}: {len(dataset.features):,} rows, {dataset.n_classes} classes, "
+        f"{dataset.name}: {counted(len(dataset.features), 'rows')}, {counted(dataset.n_classes, 'classes')}, "
         f"the largest with {dataset.majority[1]:.1%} of the rows; {dataset.target_choice}",
-        f"{dataset.features.shape[1]:,} features: {roles_in_words(dataset.roles)}",
+        f"{counted(dataset.features.shape[1], 'features')}: {roles_in_words(dataset.roles)}",
     ]
     lines += [f"Note: {dataset.note}."] if dataset.note else []
     about_measure = remark(dataset, result.measure) if is_usual_measure else None
     lines += [about_measure] if about_measure else []
     where = "the bundled starter" if result.warehouse.path == STARTER else result.warehouse.location
     lines.append(
-        f"Learned from {result.model.runs:,} runs on {result.model.datasets:,} datasets of {where}; "
-        f"{result.candidates:,} configurations ranked."
+        f"Learned from {counted(result.model.runs, 'runs')} on {counted(result.model.datasets, 'datasets')}"
+        f" of {where}; {counted(result.candidates, 'configurations')} ranked."
     )
     lines += _known_already(result)
     if result.not_installed:
@@ -85,7 +86,8 @@ def _known_already(result: Recommendation) -> list[str]:
     lines = []
     if result.trials:
         ignoring = "--leave-out ignores them" if result.race is None else "those of the race are among them"
-        lines.append(f"{result.trials:,} runs on this dataset count most; {ignoring}.")
+        count = "counts" if result.trials == 1 else "count"
+        lines.append(f"{counted(result.trials, 'runs')} on this dataset {count} most; {ignoring}.")
     elif len(result.left_out) > len(result.near_copies):
         lines.append("This dataset is in the warehouse; the model has not learned from its runs.")
     if result.failed:
@@ -151,7 +153,7 @@ def why(item: RankedConfiguration, result: Recommendation) -> str:
     if item.delta:
         reason = f"spread from the best downwards (delta {item.delta:g})"
     elif item.rank == 1:
-        reason = f"the best expected value of {result.candidates:,} configurations"
+        reason = f"the best expected value of {counted(result.candidates, 'configurations')}"
     else:
         reason = "the best expected value after those above"
     places = " and ".join(f"{_place(place)} on {place.dataset}" for place in item.places)

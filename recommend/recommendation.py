@@ -24,6 +24,7 @@ from warehouse.configurations.declaration import declaration
 from warehouse.configurations.searched_flow import SearchedFlow
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadOption
+from warehouse.support.text import counted
 
 if TYPE_CHECKING:
     from recommend.explanation import Explanation
@@ -124,8 +125,8 @@ class Recommendation:
         if not isinstance(item.flow, Flow):
             raise BadOption(f"Headstart does not build {item.flow.title}, so there is no code of it")
         origin = Origin(
-            choice=f"Recommended by Headstart, as number {rank} to try, after {self.model.runs:,} runs on "
-            f"{self.model.datasets:,} datasets.",
+            choice=f"Recommended by Headstart, as number {rank} to try, after"
+            f" {counted(self.model.runs, 'runs')} on {counted(self.model.datasets, 'datasets')}.",
             expected=self.expected_of(item.configuration),
             measure=self.measure,
         )

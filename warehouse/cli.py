@@ -24,6 +24,7 @@ from warehouse.support.console import JsonOption
 from warehouse.support.errors import BadOption, UnknownName
 from warehouse.support.files import write_bytes
 from warehouse.support.paths import is_url
+from warehouse.support.text import counted
 from warehouse.verification import Finding
 
 app = console.new_app("Look into a warehouse of runs, copy and check it, and merge another into it.")
@@ -178,7 +179,7 @@ def export(
     content = io.BytesIO()
     writers[suffix](rows, content)
     write_bytes(Path(destination), content.getvalue())
-    print(f"{destination}: {rows.num_rows} rows")
+    print(f"{destination}: {counted(rows.num_rows, 'rows')}")
 
 
 @app.command()
@@ -225,7 +226,7 @@ def verify(
     else:
         _print_findings(found.findings)
         print(
-            f"version {found.version}: {found.files:,} files with {found.bytes / 1e6:,.1f} MB "
+            f"version {found.version}: {counted(found.files, 'files')} with {found.bytes / 1e6:,.1f} MB "
             f"{'read' if deep else 'looked at'} in {found.seconds:.1f} s, "
             + (f"{len(found.damage)} damaged" if found.damage else "no damage")
         )
@@ -247,7 +248,7 @@ def repair(warehouse: WarehouseOption = None) -> None:
         print(f"mended   {path}")
     for one in done.damaged:
         commit = "" if one.version is None else f", of version {one.version}"
-        print(f"damaged  {one.path}: {one.rows:,} rows of {one.table}{commit}")
+        print(f"damaged  {one.path}: {counted(one.rows, 'rows')} of {one.table}{commit}")
     for table, rows in done.recovered.items():
         held = sum(one.rows for one in done.damaged if one.table == table)
         print(f"{table}: {rows:,} of these {held:,} rows came from older files; ingest again what is missing")
@@ -299,10 +300,10 @@ def _print_info(summary: dict[str, Any]) -> None:
             print(line)
     earlier = len(summary["commits"]) - _COMMITS_SHOWN
     if earlier > 0:
-        print(f"\n{earlier} earlier {'commit' if earlier == 1 else 'commits'}; --format json lists them")
+        print(f"\n{counted(earlier, 'earlier commits')}; --format json lists them")
     for commit in summary["commits"][-_COMMITS_SHOWN:]:
-        added = ", ".join(f"{count} {table}" for table, count in commit["added"].items())
-        changed = ", ".join(f"{count} {table}" for table, count in commit["changed"].items())
+        added = ", ".join(counted(count, table) for table, count in commit["added"].items())
+        changed = ", ".join(counted(count, table) for table, count in commit["changed"].items())
         origin = (
             commit["source"] if commit["location"] is None else f"{commit['source']} {commit['location']}"
         )
@@ -317,8 +318,8 @@ def _coverage(summary: dict[str, Any]) -> Iterator[str]:
     if not known["datasets"]:
         return
     yield (
-        f"\nruns on {known['datasets']:,} datasets of {known['families']:,} families"
-        + (f" and {known['domains']:,} domains" if known["domains"] else "")
+        f"\nruns on {counted(known['datasets'], 'datasets')} of {counted(known['families'], 'families')}"
+        + (f" and {counted(known['domains'], 'domains')}" if known["domains"] else "")
     )
     for what in ("rows", "features", "classes"):
         if known[what] is not None:
@@ -333,7 +334,7 @@ def _coverage(summary: dict[str, Any]) -> Iterator[str]:
         reasons = ", ".join(
             f"{row['runs']:,} {row['algorithm']} {row['outcome']}" for row in summary["failures"]
         )
-        yield f"\n{failed:,} of {summary['rows']['runs']:,} runs failed: {reasons}"
+        yield f"\n{failed:,} of {counted(summary['rows']['runs'], 'runs')} failed: {reasons}"
 
 
 def _records(rows: pa.Table) -> list[dict[str, Any]]:

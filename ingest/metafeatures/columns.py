@@ -17,6 +17,7 @@ import numpy as np
 from ingest.metafeatures.prepared import Prepared
 from ingest.metafeatures.values import Values, spread, summaries
 from warehouse.support.arrays import Floats, Positions
+from warehouse.support.text import counted
 
 _NO_NUMERIC = "no attribute is numeric"
 _NO_NOMINAL = "no attribute is nominal"
@@ -36,7 +37,7 @@ def cardinality(prepared: Prepared) -> Values:
     products = {
         f"CardinalityAt{name}": float(np.prod(largest[:count]))
         if len(largest) >= count
-        else f"there are fewer than {count} features"
+        else f"there are fewer than {counted(count, 'features')}"
         for count, name in ((2, "Two"), (3, "Three"), (4, "Four"))
     }
     return (

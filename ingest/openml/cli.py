@@ -16,7 +16,7 @@ from warehouse.options import WarehouseOption
 from warehouse.support import console
 from warehouse.support.console import JsonOption, QuietOption
 from warehouse.support.errors import BadOption, Failed, NoWarehouse, UnreadableInput
-from warehouse.support.text import comma_separated
+from warehouse.support.text import comma_separated, counted
 
 if TYPE_CHECKING:
     from ingest.openml.job import JobProgress
@@ -104,8 +104,8 @@ def openml(
         if output == "json":
             print(json.dumps({**asdict(expected), "seconds": seconds}))
             return
-        print(f"about {expected.evaluations:,} evaluations, of which {expected.known:,} are known")
-        print(f"about {expected.requests:,} requests, and one for each new dataset and flow")
+        print(f"about {counted(expected.evaluations, 'evaluations')}, of which {expected.known:,} are known")
+        print(f"about {counted(expected.requests, 'requests')}, and one for each new dataset and flow")
         print(f"{console.duration(seconds)} at {rate:g} requests per second")
         return
     Warehouse.check_writable(warehouse)
@@ -126,7 +126,7 @@ def openml(
     skipped = f"; skipped: {summary.skipped:,}, see `ingest status`" if summary.skipped else ""
     if summary.unlisted:
         print(f"known runs that are no longer listed, and kept: {summary.unlisted:,}; see `ingest status`")
-    print(f"{summary.requests:,} requests in {console.duration(summary.seconds)}{skipped}")
+    print(f"{counted(summary.requests, 'requests')} in {console.duration(summary.seconds)}{skipped}")
     print(f"warehouse version {summary.version}")
 
 
@@ -151,7 +151,8 @@ def openml_data(
     for what, why in done.failed.items():
         print(f"dataset {what} was skipped: {why}", file=sys.stderr)
     print(
-        f"{len(done.described):,} datasets described, {len(done.known):,} known, {len(done.failed):,} skipped"
+        f"{counted(len(done.described), 'datasets')} described, {len(done.known):,} known,"
+        f" {len(done.failed):,} skipped"
     )
     print(f"warehouse version {target.version}")
     if done.failed and not done.described and not done.known:
@@ -175,7 +176,7 @@ def status(warehouse: WarehouseOption = None, output: JsonOption = "table") -> N
         selection = ", ".join(f"{name} {_listed(value)}" for name, value in state.selection.items())
         print(f"{state.state} since {state.last}: {state.server}, {selection}")
         for measure, count in state.evaluations.items():
-            print(f"  {measure}: {count:,} evaluations")
+            print(f"  {measure}: {counted(count, 'evaluations')}")
         for why, count in Counter(why for _, why in state.skipped).most_common(SHOWN_REASONS):
             example = next(what for what, other in state.skipped if other == why)
             print(f"  skipped {example}{f' and {count - 1:,} more' if count > 1 else ''}: {why}")
@@ -229,10 +230,10 @@ def _api_key(path: Path | None) -> str | None:
 def _standing(state: "JobProgress") -> str:
     """A line about a job of `ingest openml`."""
     rate = state.found / state.seconds if state.seconds else 0.0
-    line = f"{state.measure}: {state.runs:,} runs"
+    line = f"{state.measure}: {counted(state.runs, 'runs')}"
     if state.total is not None:
         line += f" of about {state.total:,}"
-    line += f", {state.pages:,} pages, {state.requests:,} requests, {rate:,.0f} runs/s"
+    line += f", {counted(state.pages, 'pages')}, {counted(state.requests, 'requests')}, {rate:,.0f} runs/s"
     if state.total is not None and rate:
         line += f", about {console.duration(max(state.total - state.runs, 0) / rate)} left"
     return line

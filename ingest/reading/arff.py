@@ -23,6 +23,7 @@ import pyarrow.csv as pa_csv
 from ingest.reading.encoding import quoted, read_bytes, to_utf8
 from ingest.reading.limits import DEFAULT_LIMITS, ReadingLimits
 from warehouse.support.errors import UnreadableInput
+from warehouse.support.text import counted
 
 AttributeType = Literal["numeric", "nominal", "string", "date"]
 
@@ -252,7 +253,9 @@ def _read_row_by_row(
         )
         if len(rows[-1]) != len(attributes):
             expected = f"{len(attributes)} attributes are declared"
-            raise UnreadableInput(f"line {number} has {len(rows[-1])} values, but {expected}: {quoted(line)}")
+            raise UnreadableInput(
+                f"line {number} has {counted(len(rows[-1]), 'values')}, but {expected}: {quoted(line)}"
+            )
     numbers = [number for number, _ in lines]
     if not rows:
         return [pa.array([], pa.string()) for _ in attributes]

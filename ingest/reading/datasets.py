@@ -22,6 +22,7 @@ from ingest.reading.tables import RawTable, read_table
 from ingest.reading.targets import MOST_CLASSES, alternatives, choose_target, suggestion
 from warehouse.support.arrays import Positions
 from warehouse.support.errors import UnknownName, UnusableDataset
+from warehouse.support.text import counted
 
 NumericTarget = Literal["keep", "binarize"]
 RareClasses = Literal["keep", "drop"]
@@ -184,7 +185,7 @@ def _class_labels(
         raise UnusableDataset(f"the target {target} has no values")
     notes = []
     if dropped := len(column) - len(present):
-        notes.append(f"{dropped} rows without a target value dropped")
+        notes.append(f"{counted(dropped, 'rows')} without a target value dropped")
     values = present
     if role is None and _is_binarizable(present, numeric_target):
         numbers = present.to_numpy(dtype=float)
@@ -222,7 +223,7 @@ def _refuse_no_classes(values: pd.Series, target: str) -> None:
         )
     if len(classes) > max(len(values) / 2, 10):
         raise UnusableDataset(
-            f"the target {target} has {len(classes)} different values in {len(values)} rows; "
+            f"the target {target} has {len(classes)} different values in {counted(len(values), 'rows')}; "
             "it names rows, not classes"
         )
 
@@ -235,4 +236,4 @@ def _without_rare_classes(values: pd.Series, target: str, notes: list[str]) -> t
     kept = values[~values.isin(rare)].cat.remove_unused_categories()
     if len(kept.cat.categories) < 2:
         raise UnusableDataset(f"the target {target} has fewer than two classes with more than one row")
-    return kept, [*notes, f"{len(rare)} rows dropped, each the only one of its class"]
+    return kept, [*notes, f"{counted(len(rare), 'rows')} dropped, each the only one of its class"]

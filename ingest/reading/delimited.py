@@ -11,6 +11,7 @@ from ingest.reading.layout import Layout, find_layout
 from ingest.reading.limits import DEFAULT_LIMITS, ReadingLimits
 from ingest.reading.missing import MISSING_MARKERS
 from warehouse.support.errors import UnreadableInput
+from warehouse.support.text import counted
 
 _MAX_RAGGED_SHARE = 0.1  # of the rows; with more it is another delimiter, or no table
 _BLOCK_BYTES = 1 << 22  # bytes of a block; where a row is longer, the block is the text
@@ -130,10 +131,10 @@ def _judged(ragged: list[pa_csv.InvalidRow], complete: int, content: bytes) -> s
     lost = sum(row.text.strip().count("\n") + 1 for row in ragged)
     first = ragged[0]
     line = _line_of(first.text.strip().encode(), content)
-    where = f"line {line} has {first.actual_columns} values, {first.expected_columns} expected"
+    where = f"line {line} has {counted(first.actual_columns, 'values')}, {first.expected_columns} expected"
     if lost > _MAX_RAGGED_SHARE * (lost + complete):
         raise UnreadableInput(f"{lost} of {lost + complete} rows have the wrong number of values: {where}")
-    return f"{lost} rows with the wrong number of values left out ({where})"
+    return f"{counted(lost, 'rows')} with the wrong number of values left out ({where})"
 
 
 def _line_of(row: bytes, content: bytes) -> int:

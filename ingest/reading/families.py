@@ -40,6 +40,7 @@ import pandas as pd
 from ingest.reading.content_hash import MISSING, Hashes, cell_hashes, digest, mixed
 from ingest.reading.datasets import Dataset
 from ingest.reading.roles import Role
+from warehouse.support.text import counted
 
 _SKETCH_SIZE = 512  # hashes of a column: a share of common values is then known to about 0.04
 _MIN_VALUES = 20  # fewer in a comparison tell nothing
@@ -152,12 +153,12 @@ def _evidence(first: Sketch, second: Sketch) -> str | None:
     equal = first.bits.keys() & second.bits.keys()
     choices = math.log2(max(len(first.bits), len(second.bits)))  # any column may equal any other
     if sum(max(min(first.bits[key], _MAX_BITS) - choices, 0) for key in equal) >= _MIN_BITS:
-        return f"{len(equal)} equal columns"
+        return counted(len(equal), "equal columns")
     if any(_is_shared(a, b) for a in first.rows for b in second.rows):
         return "shared rows"
     for names in first.parts.keys() & second.parts.keys():
         if _is_shared(first.parts[names], second.parts[names]):
-            return f"shared rows of {len(names)} columns"
+            return f"shared rows of {counted(len(names), 'columns')}"
     shared = [
         (i, j)
         for i, j in np.ndindex(len(first.columns), len(second.columns))

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from ingest.reading.limits import DEFAULT_LIMITS, ReadingLimits
 from warehouse.support.errors import UnreadableInput
+from warehouse.support.text import counted
 
 _DELIMITERS = ("\t", "|", ";", ",", " ")  # those that words and numbers hold more rarely first
 _SAMPLE_ROWS = 100  # enough to count delimiters in
@@ -143,7 +144,9 @@ def _fitted(header: list[str], body: list[list[str]], width: int) -> list[str]:
     if len(header) == width - 1:
         ends_empty = all(row[-1] == "" for row in body)
         return [*header, ""] if ends_empty else ["", *header]
-    raise UnreadableInput(f"the header has {len(header)} names, but the rows have {width} values")
+    raise UnreadableInput(
+        f"the header has {counted(len(header), 'names')}, but the rows have {counted(width, 'values')}"
+    )
 
 
 def _lines_of_first_row(sample: str, delimiter: str, quote: str | None) -> int:

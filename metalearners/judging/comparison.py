@@ -21,6 +21,7 @@ from metalearners.judging.evaluation import TOPS, Interval, interval
 from metalearners.judging.figures import save_figure
 from warehouse.support.errors import BadOption, MissingPackage, TooFewRuns, UnknownName, UnreadableInput
 from warehouse.support.files import read_json
+from warehouse.support.text import counted
 
 FIGURES = ("tau", "error", *(f"regret{top}" for top in TOPS))
 """What learners can be compared by."""
@@ -61,7 +62,8 @@ class Comparison:
         width = max(map(len, self.learners))
         best = self.learners[0]
         lines = [
-            f"{figure} on {self.datasets} datasets; p against {best}: Wilcoxon's signed-rank test, Holm",
+            f"{figure} on {counted(self.datasets, 'datasets')}; p against {best}: Wilcoxon's signed-rank"
+            " test, Holm",
             f"{'':<{width}}    mean   95 % interval      rank       p",
         ]
         for name in self.learners:
@@ -159,7 +161,7 @@ def draw_ranks(comparison: Comparison, path: Path, title: str) -> None:
         figure = Figure(figsize=(8, 1 + 0.3 * len(comparison.learners)), layout="constrained")
         axes = figure.add_subplot()
         critical_difference_diagram(comparison.ranks, pd.DataFrame(comparison.pairs), ax=axes, alpha=ALPHA)
-        axes.set_title(f"mean rank by {title}, {comparison.datasets} datasets")
+        axes.set_title(f"mean rank by {title}, {counted(comparison.datasets, 'datasets')}")
     save_figure(figure, path)
 
 

@@ -19,6 +19,7 @@ from metalearners.learners.factorization.model import Factorization
 from metalearners.model_store import StoredModel
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadOption, MissingPackage, TooFewRuns, UnknownName
+from warehouse.support.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -64,7 +65,7 @@ def draw_latent_space(
     algorithms = runs.configurations.algorithms.iloc[placed]
     if pairs:
         save_figure(_pairs(_widest(X[placed]), algorithms), file)
-        return f"{len(placed):,} configurations: {file}"
+        return f"{counted(len(placed), 'configurations')}: {file}"
     places = pd.DataFrame(_principal_axes(X[placed]), index=runs.configurations.setups[placed])
     own = runs.runs[(runs.runs["dataset"] == key) & runs.runs["setup"].isin(places.index)]
     values = oriented(own["value"].to_numpy(np.float64), runs.measure)
@@ -74,7 +75,7 @@ def draw_latent_space(
     _draw_algorithms(by_algorithm, places, algorithms)
     _draw_scores(figure, by_score, places, scores, name)
     save_figure(figure, file)
-    return f"{len(places):,} configurations, {len(scores):,} of them run on {name}: {file}"
+    return f"{counted(len(places), 'configurations')}, {len(scores):,} of them run on {name}: {file}"
 
 
 def _dataset(warehouse: Warehouse, with_runs: pd.Series, wanted: str | None) -> tuple[str, str]:

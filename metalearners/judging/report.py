@@ -9,6 +9,7 @@ from metalearners import canonical_learner, new_learner
 from metalearners.judging.evaluation import TOPS, Evaluation, Interval
 from warehouse.queries import RunTable
 from warehouse.store import Warehouse
+from warehouse.support.text import counted
 
 
 def document(
@@ -67,7 +68,7 @@ def table(result: Evaluation, document: dict[str, Any]) -> str:
         rows += [(f"tau, {number} {policy}", result.tau_after(number, policy)) for number in taus]
     lines = [
         f"{document['learner']}, {document['flow'] or 'all flows'}, {document['measure']}:"
-        f" {document['datasets']} datasets left out in turn",
+        f" {counted(document['datasets'], 'datasets')} left out in turn",
         f"{'':<16} {'mean':>7}   95 % interval",
     ]
     lines += [f"{name:<16} {row.mean:>7.3f}   {row.low:.3f} to {row.high:.3f}" for name, row in rows]

@@ -36,6 +36,7 @@ from warehouse.support.console import JsonOption, QuietOption
 from warehouse.support.errors import BadOption, HeadstartError
 from warehouse.support.files import write_text
 from warehouse.support.parallel import dask_workers
+from warehouse.support.text import counted
 
 HELP = """Search for the best configuration on a dataset, starting from what `recommend` would try first.
 
@@ -361,7 +362,9 @@ def pool(
             every=every,
             trials=trials,
             jobs=jobs,
-            report=lambda name, done, left: show(f"{name}: {done} of {trials} tried, {left} datasets left"),
+            report=lambda name, done, left: show(
+                f"{name}: {done} of {trials} tried, {counted(left, 'datasets')} left"
+            ),
         )
     winners = find_winners(known, wanted, most)
     members = with_winners(wanted.pool, winners)
@@ -369,7 +372,7 @@ def pool(
     for winner in winners:
         title = get_flow(winner.configuration.algorithm).title
         print(f"{winner.dataset}: {title} gains {winner.gain:.2f} standard deviations of the pool's runs")
-    print(f"{result}: {len(members)} configurations, {len(winners)} of them new")
+    print(f"{result}: {counted(len(members), 'configurations')}, {len(winners)} of them new")
 
 
 def main() -> None:

@@ -26,6 +26,7 @@ from recommend.bo.candidates import Candidate, Candidates
 from recommend.bo.scoring import Scorer
 from recommend.space import Configurations
 from warehouse.support.errors import BadOption
+from warehouse.support.text import counted
 
 FEWEST = 3
 """Trials before the surrogate is asked."""
@@ -144,7 +145,7 @@ class Optimizer:
 
     def recall(self, proposal: Proposal) -> None:
         if proposal.number != len(self._trials):
-            raise BadOption(f"trial {proposal.number} can't follow {len(self._trials)} trials")
+            raise BadOption(f"trial {proposal.number} can't follow {counted(len(self._trials), 'trials')}")
         self._trials.append(_Trial(proposal))
 
     def tell(self, number: int, value: float | None, seconds: float | None = None) -> None:

@@ -23,6 +23,7 @@ from recommend.code.fitting import Fitting, find_ensemble, find_fitting
 from recommend.code.reading import Reading, find_reading
 from recommend.code.syntax import WIDTH, Raw, assigned, plain, written
 from warehouse.configurations.configuration import Configuration
+from warehouse.support.text import counted
 
 MOST_FOLDS = 5
 _SCORERS = {
@@ -155,8 +156,9 @@ def _head(
     packages = ["pandas", "scikit-learn", *_libraries(flow.name for flow in flows)]
     title = f"{what}, to predict {target!r} of {plain(dataset.name)!r}."
     facts = (
-        f"{file}: {len(dataset.features):,} rows, {dataset.features.shape[1]:,} features, "
-        f"{dataset.n_classes} classes. {plain(reading.table.remark)}"
+        f"{file}: {counted(len(dataset.features), 'rows')}, "
+        f"{counted(dataset.features.shape[1], 'features')}, "
+        f"{counted(dataset.n_classes, 'classes')}. {plain(reading.table.remark)}"
     )
     needs = f"Needs {', '.join(packages[:-1])} and {packages[-1]}; nothing else."
     usage = textwrap.dedent(

@@ -8,6 +8,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from warehouse.support import console
+from warehouse.support.text import counted
 
 NO_BREAK = "\N{NO-BREAK SPACE}"
 INVISIBLE = "\N{REPLACEMENT CHARACTER}"
@@ -28,7 +29,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         finalize=lambda value: shown(value) if type(value) is str else value,
     )
-    environment.filters |= {"short": console.short, "duration": duration}
+    environment.filters |= {"short": console.short, "duration": duration, "counted": counted}
     return environment
 
 

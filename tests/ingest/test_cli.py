@@ -78,7 +78,7 @@ def test_a_search_space_is_declared_in_object_storage(
     on_machine("second machine")
     code, out, err = run("space", tmp_path / "space.toml", *place)
     assert (code, err) == (0, "")
-    assert "added 1 scale" in out
+    assert "added 1 scale;" in out
     on_machine("first machine")
     assert Warehouse.open(s3_url).sql("SELECT scale FROM scales")["scale"].tolist() == ["log"]
 
@@ -93,7 +93,7 @@ def test_a_search_space_says_how_numbers_compare(run: Run, tmp_path: Path) -> No
     code, out, err = run("space", tmp_path / "space.json", *place)
     assert (code, err) == (0, "")
     assert out.splitlines()[1:] == ["warehouse version 2"]
-    assert "added 1 scales" in out
+    assert "added 1 scale;" in out
     again, out, _ = run("space", tmp_path / "space.json", *place, "--format", "json")
     assert (again, json.loads(out)["added"]) == (0, {"scales": 0})
     code, out, err = run("space", tmp_path / "space.json", "--flow", "1", "--warehouse", tmp_path / "none")

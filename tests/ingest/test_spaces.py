@@ -65,6 +65,12 @@ def test_a_flow_without_runs_is_refused(warehouse: Warehouse, space: Path) -> No
         ingest_space(warehouse, space, "1234")
 
 
+def test_a_flow_without_hyperparameters_has_none(warehouse: Warehouse, space: Path) -> None:
+    warehouse.write(runs("other:plain", None, values={}), source="test")
+    with pytest.raises(BadInput, match=r"has no hyperparameter 'C'; it has none$"):
+        ingest_space(warehouse, space, "plain")
+
+
 def test_a_hyperparameter_that_the_flow_does_not_have_is_refused(warehouse: Warehouse, space: Path) -> None:
     written = ConfigurationSpace()
     written.add(Float("gamma", (0.1, 1.0)))

@@ -60,7 +60,7 @@ def test_evaluate_prints_the_contracted_json(metalearners: Any, tmp_path: Path) 
 def test_evaluate_prints_a_table_for_people(metalearners: Any) -> None:
     code, out, err = metalearners("evaluate", "--tasks", "toy:0/cv3")
     assert (code, err) == (0, "")
-    assert out.startswith("functional-pca, all flows, predictive_accuracy: 1 datasets left out in turn")
+    assert out.startswith("functional-pca, all flows, predictive_accuracy: 1 dataset left out in turn")
     assert "regret of top 3" in out
 
 

@@ -117,7 +117,7 @@ def test_export_copies_the_warehouse(run: Run, path: Path, tmp_path: Path) -> No
 def test_export_of_a_table_writes_one_file(
     run: Run, path: Path, tmp_path: Path, name: str, read: Callable[[Path], pd.DataFrame]
 ) -> None:
-    assert run("export", tmp_path / name, "--table", "evaluations")[1].endswith("1 rows\n")
+    assert run("export", tmp_path / name, "--table", "evaluations")[1].endswith("1 row\n")
     expected = Warehouse.open(path).sql("SELECT * FROM evaluations")
     pd.testing.assert_frame_equal(read(tmp_path / name), expected, check_dtype=False)
 

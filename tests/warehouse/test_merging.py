@@ -486,8 +486,8 @@ def test_the_command_says_what_was_added_and_the_version(
     code, out, _ = run(theirs.path, "--warehouse", tmp_path / "new")
     assert code == 0
     assert out == (
-        f"{theirs.path}: added 1 datasets, 1 tasks, 1 flows, 1 setups, 2 hyperparameters, 1 runs, "
-        "1 evaluations; nothing changed\nwarehouse version 1\n"
+        f"{theirs.path}: added 1 dataset, 1 task, 1 flow, 1 setup, 2 hyperparameters, 1 run, "
+        "1 evaluation; nothing changed\nwarehouse version 1\n"
     )
     assert "nothing added; nothing changed" in run(theirs.path, "--warehouse", tmp_path / "new")[1]
 

@@ -23,7 +23,7 @@ from typer.core import TyperGroup
 from warehouse.support.errors import BadInput, BadOption, HeadstartError, UnknownName, one_line
 from warehouse.support.interrupts import Interrupts, raised_interrupts
 from warehouse.support.signals import INTERRUPTED
-from warehouse.support.text import parse_duration, printable
+from warehouse.support.text import counted, parse_duration, printable
 
 JsonOption = Annotated[str, typer.Option("--format", metavar="table|json", help="How to print the result.")]
 _PACKAGES = ("ingest", "metalearners", "recommend", "warehouse")
@@ -175,7 +175,7 @@ def rows_written(added: Mapping[str, int], changed: Mapping[str, int]) -> str:
     """What was done to each table: `added 3 runs, 6 evaluations; nothing changed`."""
     parts = []
     for verb, counts in (("added", added), ("changed", changed)):
-        tables = ", ".join(f"{count:,} {table}" for table, count in counts.items() if count)
+        tables = ", ".join(counted(count, table) for table, count in counts.items() if count)
         parts.append(f"{verb} {tables}" if tables else f"nothing {verb}")
     return "; ".join(parts)
 

@@ -21,6 +21,19 @@ def comma_separated(text: str) -> list[str]:
     return [word.strip() for word in text.split(",") if word.strip()]
 
 
+def counted(count: int, things: str) -> str:
+    """How many there are of things, whose name is given in the plural.
+
+    >>> counted(1, "runs"), counted(0, "runs"), counted(1200, "other datasets")
+    ('1 run', '0 runs', '1,200 other datasets')
+    >>> counted(1, "qualities"), counted(1, "classes"), counted(1, "processes")
+    ('1 quality', '1 class', '1 process')
+    """
+    if count != 1:
+        return f"{count:,} {things}"
+    return "1 " + re.sub("ies$", "y", re.sub("(?<=ss|ch|sh)es$|(?<!ie)s$", "", things))
+
+
 def printable(text: str) -> str:
     r"""`text` for a terminal: what would move its cursor, colour it or turn its direction is spelled out.
 

@@ -29,6 +29,7 @@ from recommend.bo.selection.base import Parts
 from recommend.bo.selection.policies import Policy, Pulls
 from warehouse.configurations.table import ALGORITHM
 from warehouse.support.errors import BadOption
+from warehouse.support.text import counted
 
 
 @dataclass
@@ -80,7 +81,7 @@ class Bandit:
 
     def recall(self, proposal: Proposal) -> None:
         if proposal.number != len(self._pulls):
-            raise BadOption(f"trial {proposal.number} can't follow {len(self._pulls)} trials")
+            raise BadOption(f"trial {proposal.number} can't follow {counted(len(self._pulls), 'trials')}")
         arm = algorithm_of(proposal.candidate)
         own = replace(proposal, number=sum(pull.arm == arm for pull in self._pulls))
         self._arms[arm].recall(own)

@@ -21,6 +21,7 @@ from warehouse.support import console
 from warehouse.support.console import JsonOption, QuietOption
 from warehouse.support.errors import BadOption, TooFewRuns
 from warehouse.support.journal import Journal
+from warehouse.support.text import counted
 
 Word = TypeVar("Word", bound=str)
 METHODS = ("blend+top", "gbqr+delta", "gbqr+none", "forest+none", "order", "random", "random-2x")
@@ -142,7 +143,7 @@ def simulate(
             datasets=chosen,
             jobs=jobs,
             journal=None if history is None else Journal(history),
-            on_result=lambda done, of: show(f"{done} of {of} datasets"),
+            on_result=lambda done, of: show(f"{done} of {counted(of, 'datasets')}"),
         )
     curves = curves_of(searched, plan.by, trials)
     if csv is not None:

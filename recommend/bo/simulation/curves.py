@@ -40,6 +40,7 @@ from recommend.bo.simulation.runner import ROUNDED, By, Searched
 from warehouse.support.arrays import Floats
 from warehouse.support.errors import MissingPackage, TooFewRuns
 from warehouse.support.files import write_text
+from warehouse.support.text import counted
 
 SHOWN = (1, 3, 5, 10, 25, 50, 100)
 """Numbers of trials that summaries show."""
@@ -107,7 +108,7 @@ class CurvesSummary:
         """All of it for people."""
         width = max(len(one.method) for one in self.methods)
         shown = [after.trials for after in self.methods[0].after]
-        on = f"{self.datasets} datasets" + (f", {self.seeds} seeds" if self.seeds > 1 else "")
+        on = counted(self.datasets, "datasets") + (f", {self.seeds} seeds" if self.seeds > 1 else "")
         return "\n".join(
             [
                 f"mean regret after so many {UNITS[self.by]}, and its 95 % interval; {on}",
@@ -343,7 +344,7 @@ def draw(curves: Curves, path: Path, title: str) -> None:
     if lowest:
         of_regret.set_yscale("log")
         of_regret.set_ylim(bottom=max(LEAST, min(lowest) / 1.5))
-    figure.suptitle(f"{title}, {len(curves.datasets)} datasets")
+    figure.suptitle(f"{title}, {counted(len(curves.datasets), 'datasets')}")
     figure.legend(loc="outside lower center", ncols=columns, fontsize=9, frameon=False)
     save_figure(figure, path)
 

@@ -24,6 +24,7 @@ from recommend.space import Configurations, Space, configurations_of_table
 from warehouse.queries import RunTable
 from warehouse.support.arrays import Floats
 from warehouse.support.errors import TooFewRuns
+from warehouse.support.text import counted
 
 if TYPE_CHECKING:
     from lightgbm import Booster
@@ -138,7 +139,9 @@ class ModelTask:
         """
         table, values = runs_on(runs, dataset)
         if len(values) < self.fewest_runs:
-            raise TooFewRuns(f"{dataset} has {len(values)} runs; a model of them takes {self.fewest_runs}")
+            raise TooFewRuns(
+                f"{dataset} has {counted(len(values), 'runs')}; a model of them takes {self.fewest_runs}"
+            )
         self.dataset = dataset
         self.metafeatures = metafeatures.reindex([dataset]).iloc[0]
         often = table.algorithms.value_counts(sort=False)

@@ -17,6 +17,7 @@ from warehouse.configurations.configuration import Configuration
 from warehouse.store import Warehouse
 from warehouse.support.errors import MissingPackage, TooFewRuns
 from warehouse.support.files import write_bytes
+from warehouse.support.text import counted
 
 if TYPE_CHECKING:
     from sklearn.ensemble import VotingClassifier
@@ -98,7 +99,7 @@ def _origin(tuned: Tuned) -> Origin:
     measure = tuned.search.measure
     scores = [f"{tuned.value(entry):.4f} in cross-validation"]
     if number in tuned.held_out:
-        scores.append(f"{tuned.held_out[number]:.4f} on {tuned.rows[1]:,} rows held out")
+        scores.append(f"{tuned.held_out[number]:.4f} on {counted(tuned.rows[1], 'rows')} held out")
     return Origin(
         choice=f"Found by Headstart's `tune`: trial {number}, the best of {len(tuned.entries):,}.",
         expected=f"Its {measure}: {', '.join(scores)}.",
@@ -111,9 +112,11 @@ def _origin_of_ensemble(tuned: Tuned) -> Origin:
     trials = ", ".join(f"trial {number} (weight {weight:.2f})" for number, weight in weights.items())
     expected = "It was not tried on rows held out."
     if tuned.ensemble_held_out is not None:
-        expected = f"Its {measure}: {tuned.ensemble_held_out:.4f} on {tuned.rows[1]:,} rows held out."
+        expected = (
+            f"Its {measure}: {tuned.ensemble_held_out:.4f} on {counted(tuned.rows[1], 'rows')} held out."
+        )
     return Origin(
-        choice=f"Chosen by Headstart's `tune` from {len(tuned.entries):,} trials: {trials}.",
+        choice=f"Chosen by Headstart's `tune` from {counted(len(tuned.entries), 'trials')}: {trials}.",
         expected=expected,
         measure=measure,
     )

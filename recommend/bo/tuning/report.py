@@ -13,6 +13,7 @@ from recommend.bo.tuning.scores import value_of
 from recommend.bo.tuning.specification import Search
 from recommend.bo.tuning.workers import described
 from warehouse.support import console
+from warehouse.support.text import counted
 
 SCHEMA = "headstart-search/1"
 """Name and version of the document's format."""
@@ -70,8 +71,8 @@ def table(tuned: Tuned) -> str:
     counts = Counter(str(entry.trial.outcome) for entry in tuned.entries if entry.trial is not None)
     outcomes = ", ".join(f"{number} {name}" for name, number in counts.most_common())
     lines = [
-        f"{dataset.name}: {on:,} rows to tune on, {off:,} held out; {dataset.target_choice}",
-        f"{len(tuned.entries)} trials ({outcomes or 'none ended'})"
+        f"{dataset.name}: {counted(on, 'rows')} to tune on, {off:,} held out; {dataset.target_choice}",
+        f"{counted(len(tuned.entries), 'trials')} ({outcomes or 'none ended'})"
         + (", interrupted" if tuned.interrupted else ""),
         *_shares(tuned),
         *_workers(tuned),

@@ -30,6 +30,7 @@ from recommend.usual_measure import usual_measure
 from warehouse.measures import canonical_measure
 from warehouse.store import Warehouse
 from warehouse.support.paths import cache_directory
+from warehouse.support.text import counted
 
 logger = logging.getLogger(__name__)
 
@@ -117,7 +118,7 @@ def tune(
 
 def _limits(budget: Budget) -> str:
     """When a search ends at the latest, in words."""
-    trials = "" if budget.trials is None else f", {budget.trials} trials in all"
+    trials = "" if budget.trials is None else f", {counted(budget.trials, 'trials')} in all"
     return trials + ("" if budget.seconds is None else f", within {budget.seconds:g} s")
 
 

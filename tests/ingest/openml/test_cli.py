@@ -51,7 +51,7 @@ def test_runs_are_brought_and_counted(ingest: Ingest, server: OpenMLServer) -> N
     assert "23 runs" in out
     assert "warehouse version" in out
     code, out, _ = ingest("openml", "--server", server.url, "--rate", "1000", "--flows", str(names.J48))
-    assert out.startswith("nothing added; nothing changed\n1 requests")
+    assert out.startswith("nothing added; nothing changed\n1 request in")
 
 
 def test_json_is_for_programs(ingest: Ingest, server: OpenMLServer) -> None:
@@ -79,7 +79,7 @@ def test_a_dry_run_only_asks_how_much_there_is(ingest: Ingest, server: OpenMLSer
         "openml", "--server", server.url, "--rate", "1000", "--measures", "kappa", "--dry-run"
     )
     assert code == 0
-    assert out.splitlines()[1].startswith("about 1 requests")
+    assert out.splitlines()[1].startswith("about 1 request,")
     assert {request.endpoint for request in server.requests} == {"evaluation/list"}
     assert not ingest.warehouse.exists()
 
@@ -182,7 +182,7 @@ def test_datasets_are_described_beside_what_openml_publishes(ingest: Ingest, ser
     ingest("openml", "--server", server.url, "--rate", "1000", "--measures", "kappa")
     code, out, err = ingest("openml-data", "--server", server.url, "--datasets", "101,999")
     assert code == 0
-    assert out.startswith("1 datasets described, 0 known, 1 skipped")
+    assert out.startswith("1 dataset described, 0 known, 1 skipped")
     assert "dataset 999 was skipped" in err
     warehouse = Warehouse.open(ingest.warehouse)
     (row,) = warehouse.sql("SELECT * FROM datasets WHERE dataset = 'openml:101'").to_dict("records")

@@ -57,7 +57,7 @@ def test_what_was_left_out_or_guessed_is_noted(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("a,b,class\n" + "1,2,x\n2,3,y\n" * 10 + "1,x\n")
     note = load_dataset(path).note
-    assert note == "1 rows with the wrong number of values left out (line 22 has 2 values, 3 expected)"
+    assert note == "1 row with the wrong number of values left out (line 22 has 2 values, 3 expected)"
     path.write_text("1.5,2,x\n2.5,3,y\n" * 3)
     dataset = load_dataset(path)
     assert dataset.note == "no header line found: columns are named by their number"
@@ -75,7 +75,7 @@ def test_ragged_rows_are_left_out_up_to_a_tenth_of_all() -> None:
     """1 of 10 rows is a tenth, 1 of 9 is more."""
     frame, remarks = read_delimited(b"a,b\n" + b"1,2\n" * 9 + b"1\n")
     assert (len(frame), len(remarks)) == (9, 1)
-    with pytest.raises(BadInput, match=r"^1 of 9 rows .*: line 10 has 1 values, 2 expected$"):
+    with pytest.raises(BadInput, match=r"^1 of 9 rows .*: line 10 has 1 value, 2 expected$"):
         read_delimited(b"a,b\n" + b"1,2\n" * 8 + b"1\n")
 
 

@@ -237,7 +237,7 @@ def test_a_history_is_recalled_in_its_order() -> None:
         with pytest.raises(BadInput, match="can't follow 0 trials"):
             optimizer.recall(Proposal(wrong, candidate, "start"))
     optimizer.recall(Proposal(0, candidate, "start"))
-    with pytest.raises(BadInput, match="trial 0 can't follow 1 trials"):
+    with pytest.raises(BadInput, match=r"trial 0 can't follow 1 trial$"):
         optimizer.recall(Proposal(0, candidate, "start"))
 
 

@@ -128,7 +128,7 @@ def test_a_search_without_a_success_says_so(tuned: Tuned) -> None:
     failed = replace(
         tuned, entries=tuned.entries[:1], incumbents=[], best=None, held_out={}, interrupted=True
     )
-    assert table(failed).splitlines()[1:] == ["1 trials (1 crash), interrupted", "No trial succeeded."]
+    assert table(failed).splitlines()[1:] == ["1 trial (1 crash), interrupted", "No trial succeeded."]
     assert "0 trials (none ended)" in table(replace(failed, entries=[]))
 
 
