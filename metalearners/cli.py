@@ -20,7 +20,7 @@ from warehouse.support.text import comma_separated, counted
 
 if TYPE_CHECKING:
     from metalearners.learners.base import Round
-    from metalearners.model_store import StoredModel
+    from metalearners.stored_model import StoredModel
     from warehouse.queries import RunTable
     from warehouse.store import Warehouse
 
@@ -180,22 +180,25 @@ def train(
 
     Example: metalearners train --warehouse DIR --evaluation functional-pca.json
     """
-    from metalearners.model_store import trained_fit_times, trained_model, with_figures
+    from metalearners.model_store import trained_fit_times, trained_model
+    from metalearners.stored_model import with_figures
     from warehouse.store import Warehouse
 
     opened = Warehouse.open(warehouse)
     settings = _settings(opened, metafeatures, leaves, setting or [])
-    with suppress(TooFewRuns):  # of runs without times
-        trained_fit_times(opened)
     with console.progress(quiet) as show:
         model = trained_model(
-            opened, learner, measure, flow, settings=settings, report=lambda now: show(_stands(now))
+            opened,
+            learner,
+            measure,
+            flow,
+            settings=settings,
+            report=lambda now: show(_stands(now)),
+            must_be_stored=True,
         )
-    path = model.path
-    if path is None:
-        raise Unwritable(
-            "the model can't be stored: neither the warehouse nor the user's cache can be written"
-        )
+    path = _stored_path(model)
+    with suppress(TooFewRuns):  # of runs without times
+        trained_fit_times(opened)
     if evaluation is not None:
         model = with_figures(model, read_json(evaluation))
         opened.share_model(path)
@@ -223,8 +226,9 @@ def update(
     opened = Warehouse.open(warehouse)
     with console.progress(quiet) as show:
         updated = updated_model(model, opened, report=lambda now: show(_stands(now)))
+    path = _stored_path(updated)
     print(updated.summary())
-    print(updated.path)
+    print(path)
 
 
 @app.command(name="plot-latent")
@@ -263,6 +267,15 @@ def plot_latent(
             opened, "pmf", measure, flow, settings=settings, report=lambda now: show(_stands(now))
         )
     print(draw_latent_space(model, opened, file, dataset, pairs=pairs))
+
+
+def _stored_path(model: StoredModel) -> Path:
+    """Where a model is, of which that is all that counts."""
+    if model.path is None:
+        raise Unwritable(
+            "the model can't be stored: neither the warehouse nor the user's cache can be written"
+        )
+    return model.path
 
 
 def _stands(now: Round) -> str:
@@ -306,7 +319,7 @@ def models(
 
       metalearners models --prune
     """
-    from metalearners.model_store import stored_models
+    from metalearners.stored_model import stored_models
     from warehouse.store import Warehouse
 
     console.check_format(output)

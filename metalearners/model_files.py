@@ -14,9 +14,10 @@ import os
 import shutil
 import zipfile
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -27,8 +28,9 @@ from warehouse.support.paths import cache_directory
 
 logger = logging.getLogger(__name__)
 
-T = TypeVar("T")
 Arrays = Mapping[str, np.ndarray]
+_PROBE_BYTES = 2**20
+"""Of a file that is written to see whether a model could be; most models are smaller."""
 
 
 def write_files(target: Path, content: Mapping[str, Any], arrays: Arrays) -> Path:
@@ -121,23 +123,57 @@ def folders_for(warehouse: Warehouse, cache_dir: Path | None = None) -> list[Pat
     return found[1:] if warehouse.read_only else found
 
 
-def in_first_writable(write: Callable[[Path], T], folders: list[Path]) -> T | None:
-    """What `write` returns for the first of `folders` that can be written; None where none can."""
-    for folder in folders:
+def keep(
+    name: str,
+    content: Mapping[str, Any],
+    arrays: Arrays,
+    warehouse: Warehouse,
+    cache_dir: Path | None = None,
+) -> Path | None:
+    """The directory `name` with what was learned, in the first folder that can be written.
+
+    What is the warehouse's is shared with other machines; it can be used where that fails.
+
+    Returns: None where no folder can be written.
+    """
+    for folder in folders_for(warehouse, cache_dir):
         try:
-            return write(folder)
+            path = write_files(folder / name, content, arrays)
         except (Unwritable, OSError) as error:
-            reason = getattr(error, "strerror", None) or error
-            logger.warning("what was learned can't be stored in %s: %s", folder, reason)
+            logger.warning("what was learned can't be stored in %s: %s", folder, _reason(error))
+            continue
+        try:
+            warehouse.share_model(path)
+        except BadInput as error:
+            logger.warning("what was learned is on this machine alone: %s", error)
+        return path
     return None
 
 
-def share(path: Path, warehouse: Warehouse) -> None:
-    """Have what was learned where others find it, if it is the warehouse's; it can be used if they don't."""
-    try:
-        warehouse.share_model(path)
-    except BadInput as error:
-        logger.warning("what was learned is on this machine alone: %s", error)
+def check_can_keep(warehouse: Warehouse, cache_dir: Path | None = None) -> None:
+    """Refuse what is to be kept, before it is learned, where no folder can be written.
+
+    Raises:
+        Unwritable: the disk is full or read-only, or permission is missing.
+    """
+    reasons = []
+    for folder in folders_for(warehouse, cache_dir):
+        probe = folder / f".probe.{os.getpid()}"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            probe.write_bytes(bytes(_PROBE_BYTES))
+        except OSError as error:
+            reasons.append(f"{folder}: {_reason(error)}")
+        else:
+            return
+        finally:
+            with suppress(OSError):
+                probe.unlink()
+    raise Unwritable(f"the model could not be stored: {'; '.join(reasons)}")
+
+
+def _reason(error: Exception) -> object:
+    return getattr(error, "strerror", None) or error
 
 
 def _stated_sum(content: Mapping[str, Any], file: str) -> object:

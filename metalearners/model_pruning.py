@@ -14,8 +14,8 @@ from pathlib import Path
 from metalearners import new_learner
 from metalearners.learners.base import LeavesOut
 from metalearners.model_files import user_cache
-from metalearners.model_store import StoredModel, load_model
 from metalearners.samples import sampled_from
+from metalearners.stored_model import StoredModel, load_model
 from warehouse.store import Warehouse
 from warehouse.support.errors import DamagedModel
 

@@ -1,23 +1,18 @@
-"""Trained models on disk: found again by what they were trained from, read without running any code.
+"""The model of some runs: found on disk (`metalearners.stored_model`) if it was trained before, else trained.
 
-The name of a model's directory (`metalearners.model_files`) is a hash of everything that training depends
-on, so the same runs and settings lead to the same directory. A model is looked for in the warehouse's folder
-`models`, which the bundled starter brings along, then in the user's cache; a new one goes to the first of
-them that can be written.
+A model is looked for in the warehouse's folder `models`, which the bundled starter brings along, then in the
+user's cache; a new one goes to the first of them that can be written.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
 import logging
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime
+from dataclasses import replace
 from functools import partial
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -34,115 +29,33 @@ from metalearners.encoding.training_data import (
 from metalearners.fit_times import FitTimes, learn_fit_times
 from metalearners.learners.base import LeavesOut, LongTraining, Model, Round, Watch
 from metalearners.model_files import (
+    check_can_keep,
     folders_for,
-    in_first_writable,
+    keep,
     places,
     read_arrays,
     read_content,
-    share,
-    write_files,
 )
-from metalearners.predictions import Prediction
 from metalearners.samples import learned_runs
-from warehouse.configurations.table import ConfigurationTable
-from warehouse.measures import canonical_measure, larger_is_better
+from metalearners.stored_model import FORMAT, VERSION, ModelOrigin, StoredModel, load_model
+from warehouse.measures import canonical_measure
 from warehouse.queries import RunTable
 from warehouse.store import STARTER, Warehouse
 from warehouse.support.errors import (
-    BadInput,
     BadOption,
     DamagedModel,
-    UnreadableInput,
     UnusableWarehouse,
 )
-from warehouse.support.text import counted
 
 logger = logging.getLogger(__name__)
 
-
-FORMAT = "headstart.model"
-VERSION = 6
-"""Goes up when the files change, or when the same runs and settings come to give another model."""
 
 FIT_TIMES_FORMAT = "headstart.fit-times"
 FIT_TIMES_VERSION = 1
 """Version of what is known of running times; see `VERSION`."""
 
-FIGURES = ("protocol", "datasets", "tau", "regret", "coverage", "shots")
-"""What a model keeps of an evaluation as `metalearners evaluate` writes it."""
-
 _LONG = 1.0
 """Expected seconds from which on a training is announced."""
-
-_LIBRARIES = ("lightgbm", "numpy", "pandas")
-
-
-@dataclass(frozen=True)
-class ModelOrigin:
-    """What a model was trained from; equal origins give equal models."""
-
-    learner: str
-    settings: Mapping[str, Any]
-    measure: str
-    flow: str | None
-    """None = the runs of all flows."""
-    left_out: tuple[str, ...]
-    """Datasets whose runs it has not seen, sorted."""
-    warehouse_version: int
-    warehouse_fingerprint: str
-
-    @property
-    def key(self) -> str:
-        """Name of the model's directory."""
-        # The fingerprint stands for the version, too.
-        content = asdict(self) | {"warehouse_version": None, "format": VERSION}
-        if not larger_is_better(self.measure):  # which models of some costs did not know
-            content |= {"larger_is_better": False}
-        digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
-        return f"{self.learner}-{digest[:16]}"
-
-
-@dataclass(frozen=True)
-class StoredModel:
-    """A model and where it comes from."""
-
-    origin: ModelOrigin
-    fitted: Model
-    runs_on: Mapping[str, int]
-    """Dataset -> number of its runs that it was trained on."""
-    path: Path | None = None
-    """Where it is stored; None if it is not."""
-    figures: Mapping[str, Any] | None = None
-    """How good its kind was on datasets left out of the same runs (`FIGURES`); None if nobody measured."""
-    updated_from: str | None = None
-    """Name of the model that its training went on from; None = it was trained from the start."""
-    seconds: float | None = None
-    """Processor time of its training; None if nobody measured."""
-
-    @property
-    def runs(self) -> int:
-        """Number of runs it was trained on."""
-        return sum(self.runs_on.values())
-
-    @property
-    def datasets(self) -> int:
-        """Number of datasets it was trained on."""
-        return len(self.runs_on)
-
-    def predict(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Prediction:
-        """Predict scores, as `Model.predict` does."""
-        return self.fitted.predict(configurations, metafeatures)
-
-    def description(self) -> dict[str, Any]:
-        """What a seeds file says about its model: JSON values, the same for the same model."""
-        return {**encode(self.origin)[0], "runs": self.runs, "datasets": self.datasets}
-
-    def summary(self) -> str:
-        """One line for a person."""
-        return (
-            f"Learned from {counted(self.runs, 'runs')} on {counted(self.datasets, 'datasets')}"
-            f" ({self.origin.learner}, warehouse version {self.origin.warehouse_version})"
-        )
 
 
 def trained_model(
@@ -155,6 +68,7 @@ def trained_model(
     *,
     settings: Mapping[str, Any] | None = None,
     report: Callable[[Round], None] | None = None,
+    must_be_stored: bool = False,
 ) -> StoredModel:
     """The model of these runs: from the disk if it was trained before, else trained and stored now.
 
@@ -169,9 +83,10 @@ def trained_model(
         cache_dir: used in place of the user's cache directory.
         settings: of the learner; those left out have their default.
         report: told where a long training stands. One that was interrupted goes on where it was.
+        must_be_stored: refuse to train what could not be stored; else it is returned without a path.
 
     Raises:
-        BadInput: an unknown learner, flow or measure, or no run to learn from.
+        BadInput: an unknown learner, flow or measure, no run to learn from, or no place to store it.
     """
     untrained = new_learner(learner, settings)
     origin = _origin(warehouse, learner, untrained.settings, measure, flow, leave_out)
@@ -194,12 +109,13 @@ def trained_model(
         )
         if (without := _without(of_all, origin, warehouse)) is not None:
             return without
-    folders = folders_for(warehouse, cache_dir)
+    if must_be_stored:
+        check_can_keep(warehouse, cache_dir)
     learn = untrained.fit
     if isinstance(untrained, LongTraining):
-        learn = partial(untrained.fit, watch=_watch(origin, folders[0], report))
+        learn = partial(untrained.fit, watch=_watch(origin, folders_for(warehouse, cache_dir)[0], report))
     pace = _seconds_per_run(origin.learner, [*places(warehouse, cache_dir), STARTER / "models"])
-    trained = _store(_train(learn, origin, warehouse, cache_dir, pace), folders, warehouse)
+    trained = _store(_train(learn, origin, warehouse, cache_dir, pace), warehouse, cache_dir)
     _forget_earlier(trained, warehouse)
     return trained
 
@@ -238,7 +154,8 @@ def updated_model(
         path: of the directory, or its name where it is one of those beside the warehouse or in the cache.
 
     Raises:
-        BadInput: there is no such model, or its learner can only be trained from the start.
+        BadInput: there is no such model, its learner can only be trained from the start, or the new one
+            could not be stored.
     """
     named = [place / Path(path).name for place in places(warehouse, cache_dir)]
     before = load_model(next((model for model in [Path(path), *named] if model.is_dir()), path))
@@ -250,56 +167,11 @@ def updated_model(
     origin = replace(
         before.origin, warehouse_version=warehouse.version, warehouse_fingerprint=warehouse.fingerprint
     )
-    folders = folders_for(warehouse, cache_dir)
-    learn = partial(learner.update, before.fitted, watch=_watch(origin, folders[0], report))
+    check_can_keep(warehouse, cache_dir)
+    watch = _watch(origin, folders_for(warehouse, cache_dir)[0], report)
+    learn = partial(learner.update, before.fitted, watch=watch)
     updated = replace(_train(learn, origin, warehouse, cache_dir), updated_from=before.origin.key)
-    return _store(updated, folders, warehouse)
-
-
-def with_figures(model: StoredModel, evaluation: Any) -> StoredModel:
-    """The stored `model` with the figures of an evaluation of its learner on the same runs, stored again.
-
-    Args:
-        evaluation: what `metalearners evaluate --format json` prints.
-
-    Raises:
-        BadInput: it is of another learner, settings, flow, measure or warehouse, or no evaluation.
-        OSError: the model's folder can't be written.
-    """
-    if not isinstance(evaluation, dict):
-        raise UnreadableInput("this is no evaluation; `metalearners evaluate --output FILE` writes one")
-    origin = model.origin
-    theirs = {
-        "learner": (evaluation.get("learner"), origin.learner),
-        "settings": (evaluation.get("settings"), dict(origin.settings)),
-        "flow": (evaluation.get("flow"), origin.flow),
-        "measure": (evaluation.get("measure"), origin.measure),
-        "warehouse": (_fingerprint(evaluation), origin.warehouse_fingerprint),
-    }
-    for part, (of_evaluation, of_model) in theirs.items():
-        if of_evaluation != of_model:
-            raise BadOption(
-                f"the evaluation is of another {part} ({of_evaluation}) than the model ({of_model})"
-            )
-    missing = [name for name in FIGURES if name not in evaluation]
-    if missing:
-        raise UnreadableInput(f"the evaluation has no {', '.join(missing)}; write it again with this version")
-    if model.path is None:
-        raise BadOption("the model is not stored")
-    figured = replace(model, figures={name: evaluation[name] for name in FIGURES})
-    return save_model(figured, model.path.parent)
-
-
-def stored_models(warehouse: Warehouse, cache_dir: Path | None = None) -> list[StoredModel]:
-    """The models beside `warehouse` and in the user's cache that can be read, each once, by their names."""
-    found: dict[str, StoredModel] = {}
-    for place in places(warehouse, cache_dir):
-        for path in sorted(place.glob("[!.]*-*")):  # a dot begins what is being written
-            try:
-                found.setdefault(path.name, load_model(path))
-            except DamagedModel as error:
-                logger.warning("%s", error)
-    return [found[name] for name in sorted(found)]
+    return _store(updated, warehouse, cache_dir)
 
 
 def trained_fit_times(warehouse: Warehouse, cache_dir: Path | None = None) -> FitTimes:
@@ -317,63 +189,10 @@ def trained_fit_times(warehouse: Warehouse, cache_dir: Path | None = None) -> Fi
             except (KeyError, TypeError, DamagedModel) as error:
                 logger.warning("%s: %s; learning it again", place / name, error)
     times = learn_fit_times(warehouse.fit_times(), warehouse.metafeatures())
-    folders = folders_for(warehouse, cache_dir)
     state, arrays = encode(times)
     content = {"format": FIT_TIMES_FORMAT, "version": FIT_TIMES_VERSION, "state": state}
-    written = in_first_writable(lambda folder: write_files(folder / name, content, arrays), folders)
-    if written is not None:
-        share(written, warehouse)
+    keep(name, content, arrays, warehouse, cache_dir)
     return times
-
-
-def save_model(model: StoredModel, folder: Path) -> StoredModel:
-    """Write `model` below `folder`, whole or not at all, in place of an equal one.
-
-    Raises:
-        OSError: `folder` can't be written.
-    """
-    target = folder / model.origin.key
-    state, arrays = encode(model.fitted)
-    content = {
-        "format": FORMAT,
-        "version": VERSION,
-        "origin": encode(model.origin)[0],
-        "runs": dict(model.runs_on),
-        "created": datetime.now(UTC).isoformat(timespec="seconds"),
-        "libraries": {name: version(name) for name in _LIBRARIES},
-        "figures": model.figures,
-        "updated_from": model.updated_from,
-        "seconds": model.seconds,
-        "state": state,
-    }
-    write_files(target, content, arrays)
-    return replace(model, path=target)
-
-
-def load_model(path: str | Path) -> StoredModel:
-    """Read the model in the directory `path`. Loading runs no code of the model and changes nothing.
-
-    Raises:
-        BadInput: there is no model, or it is damaged, something else, or from a newer Headstart.
-    """
-    path = Path(path)
-    content = read_content(path, FORMAT, VERSION)
-    try:
-        origin = decode(ModelOrigin, content["origin"], {})
-        learner = new_learner(origin.learner, origin.settings)
-        fitted = decode(learner.model, content["state"], read_arrays(path, content))
-        figures = content.get("figures")
-        return StoredModel(
-            origin,
-            fitted,
-            {str(dataset): int(runs) for dataset, runs in content["runs"].items()},
-            path,
-            figures and dict(figures),
-            content.get("updated_from"),
-            content.get("seconds"),
-        )
-    except (KeyError, TypeError, ValueError, AttributeError, BadInput) as error:
-        raise DamagedModel(f"the model {path} can't be used: {error}; train it again") from error
 
 
 def _train(
@@ -480,12 +299,9 @@ def _watch(origin: ModelOrigin, folder: Path, report: Callable[[Round], None] | 
     return Watch(folder / f".{origin.key}.training.npz", report)
 
 
-def _store(model: StoredModel, folders: list[Path], warehouse: Warehouse) -> StoredModel:
-    """Save in the first of `folders` that can be written; a model that can't be saved is still a model."""
-    stored = in_first_writable(lambda folder: save_model(model, folder), folders) or model
-    if stored.path is not None:
-        share(stored.path, warehouse)
-    return stored
+def _store(model: StoredModel, warehouse: Warehouse, cache_dir: Path | None) -> StoredModel:
+    """The stored model; one that can't be stored is still a model."""
+    return replace(model, path=keep(model.origin.key, *model.files(), warehouse, cache_dir))
 
 
 def _forget_earlier(model: StoredModel, warehouse: Warehouse) -> None:
@@ -501,8 +317,3 @@ def _forget_earlier(model: StoredModel, warehouse: Warehouse) -> None:
             )
             if path != model.path and is_same and origin.warehouse_version < version:
                 warehouse.remove_model(path)
-
-
-def _fingerprint(evaluation: Mapping[str, Any]) -> object:
-    warehouse = evaluation.get("warehouse")
-    return warehouse.get("fingerprint") if isinstance(warehouse, dict) else None

@@ -17,15 +17,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from metalearners.model_files import (
-    folders_for,
-    in_first_writable,
-    places,
-    read_arrays,
-    read_content,
-    share,
-    write_files,
-)
+from metalearners.model_files import keep, places, read_arrays, read_content
 from warehouse import sampling
 from warehouse.queries import RunAnswers, RunTable, table_of
 from warehouse.store import Warehouse
@@ -62,10 +54,15 @@ def learned_runs(
                 logger.warning("%s; drawing the sample again", error)
     answers = warehouse.run_answers(flow, measure, related=related)
     if answers.is_sample and related:
-        folders = folders_for(warehouse, cache_dir)
-        kept_in = in_first_writable(lambda folder: _keep(answers, warehouse, folder / name), folders)
-        if kept_in is not None:
-            share(kept_in, warehouse)
+        content = {
+            "format": FORMAT,
+            "version": VERSION,
+            "warehouse": warehouse.fingerprint,
+            "flow": answers.flow,
+            "measure": answers.measure,
+        }
+        packed = {part: _packed(rows) for part, rows in answers.rows.items()}
+        keep(name, content, packed, warehouse, cache_dir)
     return table_of(answers)
 
 
@@ -81,17 +78,6 @@ def sampled_from(path: Path) -> str:
         DamagedModel: there is none, or it is damaged.
     """
     return str(read_content(path, FORMAT, VERSION).get("warehouse"))
-
-
-def _keep(answers: RunAnswers, warehouse: Warehouse, folder: Path) -> Path:
-    content = {
-        "format": FORMAT,
-        "version": VERSION,
-        "warehouse": warehouse.fingerprint,
-        "flow": answers.flow,
-        "measure": answers.measure,
-    }
-    return write_files(folder, content, {part: _packed(rows) for part, rows in answers.rows.items()})
 
 
 def _packed(rows: pa.Table) -> np.ndarray:

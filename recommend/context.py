@@ -19,9 +19,10 @@ from ingest.reading.targets import alternatives
 from metalearners import DEFAULT_LEARNER
 from metalearners.encoding.scores import oriented, standard_scores
 from metalearners.encoding.training_data import without_datasets
-from metalearners.model_store import StoredModel, trained_model
+from metalearners.model_store import trained_model
 from metalearners.predictions import Predictor
 from metalearners.samples import learned_runs
+from metalearners.stored_model import StoredModel
 from recommend.candidates import find_candidates
 from recommend.own_trials import OwnTrials, failures_on, own_trials, runs_on
 from warehouse.configurations.configuration import Configuration

@@ -13,8 +13,8 @@ import pandas as pd
 from ingest.flows import Flow
 from ingest.reading.datasets import Dataset
 from ingest.reading.roles import NOT_LEARNED_FROM
-from metalearners.model_store import StoredModel
 from metalearners.predictions import Predictor
+from metalearners.stored_model import StoredModel
 from recommend.cautions import Caution
 from recommend.evidence import Outside, Place
 from recommend.expectations import Expectation

@@ -26,7 +26,7 @@ from ingest.reading.datasets import load_dataset
 from ingest.run_files import read_run_file
 from ingest.spaces import read_space
 from metalearners.model_files import _content_sum
-from metalearners.model_store import load_model
+from metalearners.stored_model import load_model
 from recommend.export import configurations_of
 from recommend.seeds import SCHEMA, read_seeds
 from warehouse.store import STARTER

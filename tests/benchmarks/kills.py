@@ -41,7 +41,7 @@ from ingest.running.experiments import planned_runs
 from ingest.running.limits import Outcome, Trial
 from ingest.running.plan import design_plan
 from ingest.running.rows import description_tables, run_tables
-from metalearners.model_store import load_model
+from metalearners.stored_model import load_model
 from tests.benchmarks.several_at_once import rows as one_run
 from tests.openml_server import OpenMLServer, generated_world
 from warehouse.schema import TABLES

@@ -6,7 +6,8 @@ import pytest
 
 from metalearners.model_files import user_cache
 from metalearners.model_pruning import OLD_DAYS, prune, superfluous_models
-from metalearners.model_store import StoredModel, trained_model
+from metalearners.model_store import trained_model
+from metalearners.stored_model import StoredModel
 from warehouse.store import Warehouse
 
 

@@ -17,21 +17,22 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from metalearners import model_store
 from metalearners.codec import encode
 from metalearners.model_files import read_arrays, read_content, user_cache, write_files
-from metalearners.model_store import (
+from metalearners.model_store import trained_model
+from metalearners.stored_model import (
     FIGURES,
     FORMAT,
     VERSION,
     StoredModel,
     load_model,
     save_model,
-    trained_model,
     with_figures,
 )
 from tests.contracts.meta_learner import FEW, MANY, best
 from warehouse.store import STARTER, Warehouse
-from warehouse.support.errors import BadInput, DamagedModel
+from warehouse.support.errors import BadInput, DamagedModel, Unwritable
 
 SETTINGS = {"trees": 10, "leaves": 4}
 FIGURED = {name: {"mean": 0.5} for name in FIGURES}
@@ -129,6 +130,23 @@ def test_a_model_that_cannot_be_stored_is_still_a_model(toy_warehouse: Warehouse
     model = train(toy_warehouse)
     assert model.path is None
     assert model.summary() == "Learned from 240 runs on 12 datasets (lightgbm, warehouse version 1)"
+
+
+def test_a_model_that_has_to_be_stored_is_not_trained_where_it_cannot_be(
+    toy_warehouse: Warehouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stored = train(toy_warehouse)
+    assert not list(toy_warehouse.models.glob(".*"))
+    monkeypatch.setattr(model_store, "_train", lambda *_: pytest.fail("trained"))
+    cache = tmp_path / "cache"
+    cache.write_text("a file where a folder should be")
+    toy_warehouse.models.rename(tmp_path / "elsewhere")
+    toy_warehouse.models.write_text("another one")
+    with pytest.raises(Unwritable, match=f"{toy_warehouse.models}: File exists; {cache}.*: Not a directory"):
+        train(toy_warehouse, must_be_stored=True)
+    toy_warehouse.models.unlink()
+    (tmp_path / "elsewhere").rename(toy_warehouse.models)
+    assert train(toy_warehouse, must_be_stored=True).path == stored.path
 
 
 def test_the_given_cache_is_used_in_place_of_the_users(toy_warehouse: Warehouse, tmp_path: Path) -> None:
@@ -293,7 +311,7 @@ def test_a_model_in_the_place_of_another_is_not_used(toy_warehouse: Warehouse, f
 
 def test_loading_a_model_imports_nothing_heavy(folder: Path) -> None:
     command = (
-        "import sys; from metalearners.model_store import load_model; load_model(sys.argv[1])\n"
+        "import sys; from metalearners.stored_model import load_model; load_model(sys.argv[1])\n"
         "print(sorted({'lightgbm', 'sklearn', 'scipy', 'joblib', 'rich'} & set(sys.modules)))"
     )
     result = subprocess.run(

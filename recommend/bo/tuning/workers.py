@@ -3,7 +3,8 @@
 Each worker has a file in a folder of the search, locks it as long as it lives, and touches it every few
 seconds. On its own machine a process that has ended is told by its lock at once. Another machine's is told by
 the time of its last touch, which the file system states: clocks of machines differ, so that time is compared
-with the time of a touch of one's own.
+with the time of a touch of one's own. The file of a killed worker is removed by the next that begins on its
+machine a minute later.
 """
 
 from __future__ import annotations
@@ -47,6 +48,7 @@ class Worker:
             self._file = (self._folder / self.name).open("xb")
             with suppress(OSError):  # a file system without locks: then signs of life must do
                 fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._clear()
         except OSError as error:
             raise Unwritable(f"{self._folder} can't be used: {error.strerror or error}") from error
         self._beating.start()
@@ -71,6 +73,14 @@ class Worker:
                 return self._now() - os.fstat(file.fileno()).st_mtime < LOST
         except OSError:
             return False
+
+    def _clear(self) -> None:
+        """Remove files of killed workers of this machine; that of one which just begins has no lock yet."""
+        for path in self._folder.iterdir():
+            with suppress(OSError, ValueError), path.open("rb") as file:
+                is_ours = place_of(path.name)[0] == place_of(self.name)[0]
+                if is_ours and self._now() - os.fstat(file.fileno()).st_mtime > LOST and _is_unlocked(file):
+                    path.unlink()
 
     def _now(self) -> float:
         """Seconds by the clock of the file system, of which the operating system's differs on a network."""

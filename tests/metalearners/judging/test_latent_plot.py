@@ -18,7 +18,7 @@ from metalearners.learners.factorization.model import (
     ZeroMean,
     row_names,
 )
-from metalearners.model_store import ModelOrigin, StoredModel
+from metalearners.stored_model import ModelOrigin, StoredModel
 from tests.contracts.meta_learner import toy_metafeatures, toy_runs
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadOption, TooFewRuns

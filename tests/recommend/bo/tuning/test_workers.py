@@ -51,6 +51,23 @@ def test_a_process_that_was_killed_on_this_machine_is_known_at_once(tmp_path: Pa
         assert not worker.is_alive(name)
 
 
+def test_files_of_killed_workers_are_removed_by_the_next_one_of_their_machine(tmp_path: Path) -> None:
+    with Worker(tmp_path) as worker:
+        begun = (tmp_path / worker.name).stat().st_mtime
+        elsewhere = seen_from_elsewhere(tmp_path, worker, LOST + 1)
+        old, young = (worker.name[:-8] + random_part for random_part in ("00000000", "11111111"))
+        for name, age in ((old, LOST + 1), (young, 1), (worker.name, LOST + 1)):
+            (tmp_path / name).touch()
+            os.utime(tmp_path / name, (begun - age, begun - age))
+        with Worker(tmp_path) as another:
+            assert {path.name for path in tmp_path.iterdir()} == {
+                worker.name,  # silent for long, and at work
+                another.name,
+                young,
+                elsewhere,
+            }
+
+
 @pytest.mark.parametrize(
     ("seconds_ago", "alive"), [(-3600, True), (0, True), (LOST - 10, True), (LOST + 1, False)]
 )

@@ -1,0 +1,212 @@
+"""A trained model and what it was trained from, as a value and as a directory: reading it runs no code.
+
+The name of the directory (`metalearners.model_files`) is a hash of everything that training depends on, so
+the same runs and settings lead to the same directory.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from metalearners import new_learner
+from metalearners.codec import decode, encode
+from metalearners.learners.base import Model
+from metalearners.model_files import Arrays, places, read_arrays, read_content, write_files
+from metalearners.predictions import Prediction
+from warehouse.configurations.table import ConfigurationTable
+from warehouse.measures import larger_is_better
+from warehouse.store import Warehouse
+from warehouse.support.errors import BadInput, BadOption, DamagedModel, UnreadableInput
+from warehouse.support.text import counted
+
+logger = logging.getLogger(__name__)
+
+FORMAT = "headstart.model"
+VERSION = 6
+"""Goes up when the files change, or when the same runs and settings come to give another model."""
+
+FIGURES = ("protocol", "datasets", "tau", "regret", "coverage", "shots")
+"""What a model keeps of an evaluation as `metalearners evaluate` writes it."""
+
+_LIBRARIES = ("lightgbm", "numpy", "pandas")
+
+
+@dataclass(frozen=True)
+class ModelOrigin:
+    """What a model was trained from; equal origins give equal models."""
+
+    learner: str
+    settings: Mapping[str, Any]
+    measure: str
+    flow: str | None
+    """None = the runs of all flows."""
+    left_out: tuple[str, ...]
+    """Datasets whose runs it has not seen, sorted."""
+    warehouse_version: int
+    warehouse_fingerprint: str
+
+    @property
+    def key(self) -> str:
+        """Name of the model's directory."""
+        # The fingerprint stands for the version, too.
+        content = asdict(self) | {"warehouse_version": None, "format": VERSION}
+        if not larger_is_better(self.measure):  # which models of some costs did not know
+            content |= {"larger_is_better": False}
+        digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+        return f"{self.learner}-{digest[:16]}"
+
+
+@dataclass(frozen=True)
+class StoredModel:
+    """A model and where it comes from."""
+
+    origin: ModelOrigin
+    fitted: Model
+    runs_on: Mapping[str, int]
+    """Dataset -> number of its runs that it was trained on."""
+    path: Path | None = None
+    """Where it is stored; None if it is not."""
+    figures: Mapping[str, Any] | None = None
+    """How good its kind was on datasets left out of the same runs (`FIGURES`); None if nobody measured."""
+    updated_from: str | None = None
+    """Name of the model that its training went on from; None = it was trained from the start."""
+    seconds: float | None = None
+    """Processor time of its training; None if nobody measured."""
+
+    @property
+    def runs(self) -> int:
+        """Number of runs it was trained on."""
+        return sum(self.runs_on.values())
+
+    @property
+    def datasets(self) -> int:
+        """Number of datasets it was trained on."""
+        return len(self.runs_on)
+
+    def predict(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Prediction:
+        """Predict scores, as `Model.predict` does."""
+        return self.fitted.predict(configurations, metafeatures)
+
+    def description(self) -> dict[str, Any]:
+        """What a seeds file says about its model: JSON values, the same for the same model."""
+        return {**encode(self.origin)[0], "runs": self.runs, "datasets": self.datasets}
+
+    def files(self) -> tuple[dict[str, Any], Arrays]:
+        """Content of the files of its directory, as `metalearners.model_files.write_files` takes it."""
+        state, arrays = encode(self.fitted)
+        content = {
+            "format": FORMAT,
+            "version": VERSION,
+            "origin": encode(self.origin)[0],
+            "runs": dict(self.runs_on),
+            "created": datetime.now(UTC).isoformat(timespec="seconds"),
+            "libraries": {name: version(name) for name in _LIBRARIES},
+            "figures": self.figures,
+            "updated_from": self.updated_from,
+            "seconds": self.seconds,
+            "state": state,
+        }
+        return content, arrays
+
+    def summary(self) -> str:
+        """One line for a person."""
+        return (
+            f"Learned from {counted(self.runs, 'runs')} on {counted(self.datasets, 'datasets')}"
+            f" ({self.origin.learner}, warehouse version {self.origin.warehouse_version})"
+        )
+
+
+def save_model(model: StoredModel, folder: Path) -> StoredModel:
+    """Write `model` below `folder`, whole or not at all, in place of an equal one.
+
+    Raises:
+        OSError: `folder` can't be written.
+    """
+    return replace(model, path=write_files(folder / model.origin.key, *model.files()))
+
+
+def load_model(path: str | Path) -> StoredModel:
+    """Read the model in the directory `path`. Loading runs no code of the model and changes nothing.
+
+    Raises:
+        BadInput: there is no model, or it is damaged, something else, or from a newer Headstart.
+    """
+    path = Path(path)
+    content = read_content(path, FORMAT, VERSION)
+    try:
+        origin = decode(ModelOrigin, content["origin"], {})
+        learner = new_learner(origin.learner, origin.settings)
+        fitted = decode(learner.model, content["state"], read_arrays(path, content))
+        figures = content.get("figures")
+        return StoredModel(
+            origin,
+            fitted,
+            {str(dataset): int(runs) for dataset, runs in content["runs"].items()},
+            path,
+            figures and dict(figures),
+            content.get("updated_from"),
+            content.get("seconds"),
+        )
+    except (KeyError, TypeError, ValueError, AttributeError, BadInput) as error:
+        raise DamagedModel(f"the model {path} can't be used: {error}; train it again") from error
+
+
+def stored_models(warehouse: Warehouse, cache_dir: Path | None = None) -> list[StoredModel]:
+    """The models beside `warehouse` and in the user's cache that can be read, each once, by their names."""
+    found: dict[str, StoredModel] = {}
+    for place in places(warehouse, cache_dir):
+        for path in sorted(place.glob("[!.]*-*")):  # a dot begins what is being written
+            try:
+                found.setdefault(path.name, load_model(path))
+            except DamagedModel as error:
+                logger.warning("%s", error)
+    return [found[name] for name in sorted(found)]
+
+
+def with_figures(model: StoredModel, evaluation: Any) -> StoredModel:
+    """The stored `model` with the figures of an evaluation of its learner on the same runs, stored again.
+
+    Args:
+        evaluation: what `metalearners evaluate --format json` prints.
+
+    Raises:
+        BadInput: it is of another learner, settings, flow, measure or warehouse, or no evaluation.
+        OSError: the model's folder can't be written.
+    """
+    if not isinstance(evaluation, dict):
+        raise UnreadableInput("this is no evaluation; `metalearners evaluate --output FILE` writes one")
+    origin = model.origin
+    theirs = {
+        "learner": (evaluation.get("learner"), origin.learner),
+        "settings": (evaluation.get("settings"), dict(origin.settings)),
+        "flow": (evaluation.get("flow"), origin.flow),
+        "measure": (evaluation.get("measure"), origin.measure),
+        "warehouse": (_fingerprint(evaluation), origin.warehouse_fingerprint),
+    }
+    for part, (of_evaluation, of_model) in theirs.items():
+        if of_evaluation != of_model:
+            raise BadOption(
+                f"the evaluation is of another {part} ({of_evaluation}) than the model ({of_model})"
+            )
+    missing = [name for name in FIGURES if name not in evaluation]
+    if missing:
+        raise UnreadableInput(f"the evaluation has no {', '.join(missing)}; write it again with this version")
+    if model.path is None:
+        raise BadOption("the model is not stored")
+    figured = replace(model, figures={name: evaluation[name] for name in FIGURES})
+    return save_model(figured, model.path.parent)
+
+
+def _fingerprint(evaluation: Mapping[str, Any]) -> object:
+    warehouse = evaluation.get("warehouse")
+    return warehouse.get("fingerprint") if isinstance(warehouse, dict) else None
