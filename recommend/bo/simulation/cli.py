@@ -14,13 +14,14 @@ from recommend.bo.simulation.curves import UNITS, curves_of, draw, write_csv
 from recommend.bo.simulation.peers import PEERS
 from recommend.bo.simulation.runner import By, SimulationPlan, datasets_of
 from recommend.bo.simulation.runner import simulate as run_simulation
-from warehouse.options import MeasureOption, WarehouseOption
+from warehouse.options import DaskOption, MeasureOption, WarehouseOption
 from warehouse.queries import RunTable
 from warehouse.store import Warehouse
 from warehouse.support import console
 from warehouse.support.console import JsonOption, QuietOption
 from warehouse.support.errors import BadOption, TooFewRuns
 from warehouse.support.journal import Journal
+from warehouse.support.parallel import dask_workers
 from warehouse.support.text import counted
 
 Word = TypeVar("Word", bound=str)
@@ -85,6 +86,7 @@ def simulate(
         ),
     ] = 0,
     jobs: Annotated[int, typer.Option(min=1, help="Folds at the same time.")] = 1,
+    dask: DaskOption = None,
     history: Annotated[
         Path | None,
         typer.Option(
@@ -134,7 +136,7 @@ def simulate(
     )
     of_half = None if half is None else _one_of("half", half, HALVES)
     chosen = _chosen(runs, metafeatures, dataset, least_rows, of_half, datasets_of(tasks, runs))
-    with console.progress(quiet) as show:
+    with console.progress(quiet) as show, dask_workers(dask) as executor:
         searched = run_simulation(
             runs,
             metafeatures,
@@ -142,6 +144,7 @@ def simulate(
             times=_times(known, flow),
             datasets=chosen,
             jobs=jobs,
+            executor=executor,
             journal=None if history is None else Journal(history),
             on_result=lambda done, of: show(f"{done} of {counted(of, 'datasets')}"),
         )

@@ -9,6 +9,7 @@ import json
 import time
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import asdict, dataclass
 from functools import cached_property, partial
 from typing import Any, Literal, cast
@@ -107,6 +108,7 @@ def simulate(
     times: RunTable | None = None,
     datasets: Sequence[str] | None = None,
     jobs: int = 1,
+    executor: Executor | None = None,
     journal: Journal | None = None,
     on_result: Callable[[int, int], None] | None = None,
 ) -> list[Searched]:
@@ -116,7 +118,8 @@ def simulate(
         times: the same runs with their milliseconds (`recommend.bo.runtime.timed_runs`); None = nobody knows.
         datasets: None = all that have runs enough for a task.
         jobs: folds that are searched at the same time, each by a process; the result does not depend on it.
-        journal: keeps each search at once; those that it holds are taken from it.
+        executor: searches the folds; None = processes on this machine.
+        journal: keeps each search at once, of an `executor` each fold; those that it holds are taken from it.
         on_result: called with the number of datasets done and their total.
 
     Raises:
@@ -141,7 +144,9 @@ def simulate(
         _check_times(times, wanted)
     of_plan = _of_plan(plan, runs, times)
     kept = {} if journal is None else dict(_kept(journal, of_plan))
-    on_fold = partial(_on_fold, runs, metafeatures, times, plan, frozenset(kept), journal, of_plan)
+    keep = partial(_keep, journal, of_plan)
+    at_once = keep if executor is None else None  # another machine does not have the journal
+    on_fold = partial(_on_fold, runs, metafeatures, times, plan, frozenset(kept), at_once)
     left = [dataset for dataset in wanted if any(key not in kept for key in _keys(dataset, plan))]
     done = len(wanted) - len(left)
     folds = [
@@ -151,7 +156,10 @@ def simulate(
         )
         for fold in fold_of[left].unique()
     ]
-    for found in side_by_side(on_fold, folds, jobs):
+    for found in side_by_side(on_fold, folds, jobs, executor):
+        if at_once is None:
+            for one in found:
+                keep(one)
         kept |= {(one.dataset, one.method, one.seed): one for one in found}
         done += len({one.dataset for one in found})
         if on_result is not None:
@@ -191,6 +199,11 @@ def _of_plan(plan: SimulationPlan, runs: RunTable, times: RunTable | None) -> di
     }
 
 
+def _keep(journal: Journal | None, of_plan: Mapping[str, Any], one: Searched) -> None:
+    if journal is not None:
+        journal.append({**of_plan, **asdict(one)})
+
+
 def _kept(journal: Journal, of_plan: Mapping[str, Any]) -> Iterator[tuple[_Key, Searched]]:
     """Searches that `journal` holds of the same runs and plan."""
     for record in journal.records():
@@ -222,8 +235,7 @@ def _on_fold(
     times: RunTable | None,
     plan: SimulationPlan,
     kept: frozenset[_Key],
-    journal: Journal | None,
-    of_plan: Mapping[str, Any],
+    keep: Callable[[Searched], None] | None,
     fold: _Fold,
 ) -> list[Searched]:
     """All searches on the datasets of one fold that are not `kept`."""
@@ -242,8 +254,8 @@ def _on_fold(
                     _, method, seed = key
                     one = _searched(task, others, method, seed, plan)
                     found.append(one)
-                    if journal is not None:
-                        journal.append({**of_plan, **asdict(one)})
+                    if keep is not None:
+                        keep(one)
     return found
 
 

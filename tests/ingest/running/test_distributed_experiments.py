@@ -1,7 +1,5 @@
 """Experiments on Dask workers: the same runs as here, though a worker dies."""
 
-import os
-import signal
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +8,9 @@ import pytest
 from distributed import Client
 
 from ingest.reading.dataset_files import find_datasets
-from ingest.running.experiments import ExperimentProgress, run_experiments
+from ingest.running.experiments import run_experiments
 from ingest.running.plan import Plan, design_plan
+from tests.dask_workers import KillABusyWorker
 from warehouse.store import Warehouse
 
 RUNS = """
@@ -36,19 +35,11 @@ def plan(tmp_path: Path) -> Plan:
 def test_workers_make_the_runs_that_this_machine_makes_even_if_one_of_them_is_killed(
     dask_client: Client, plan: Plan, tmp_path: Path
 ) -> None:
-    process_of = dask_client.run(os.getpid)
-    killed: list[str] = []
-
-    def kill_a_busy_worker(progress: ExperimentProgress) -> None:
-        busy = [worker for worker, tasks in dask_client.processing().items() if tasks]
-        if progress.done >= 3 and busy and not killed:
-            killed.append(busy[0])
-            os.kill(process_of[busy[0]], signal.SIGKILL)
-
+    kill_a_worker = KillABusyWorker(dask_client, after=3)
     here, there = (Warehouse.create(tmp_path / place) for place in ("here", "there"))
     executor = dask_client.get_executor()
-    counts = run_experiments(there, plan, jobs=2, executor=executor, report=kill_a_busy_worker)
-    assert killed
+    counts = run_experiments(there, plan, jobs=2, executor=executor, report=kill_a_worker)
+    assert kill_a_worker.killed
     assert counts["success"] == 12
     assert run_experiments(here, plan) == counts
     pd.testing.assert_frame_equal(there.sql(RUNS), here.sql(RUNS))

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from distributed import Client
 
 from metalearners.predictions import Prediction
 from recommend.bo.simulation.runner import Searched, SimulationPlan, simulate
@@ -75,6 +76,15 @@ def test_seeds_differ_and_repeat() -> None:
 def test_jobs_do_not_change_the_result() -> None:
     methods = ("random", "forest+nearest-3")
     assert searched(*methods, jobs=2) == searched(*methods, jobs=1)
+
+
+def test_dask_workers_find_what_this_machine_finds_and_it_is_kept_here(
+    dask_client: Client, tmp_path: Path
+) -> None:
+    here, journal = searched("random"), Journal(tmp_path / "journal.jsonl")
+    assert searched("random", jobs=2, executor=dask_client.get_executor(), journal=journal) == here
+    assert {record["dataset"] for record in journal.records()} == set(TWO)
+    assert searched("random", journal=journal) == here
 
 
 class Killed(Exception):  # noqa: N818

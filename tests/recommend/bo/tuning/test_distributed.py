@@ -1,8 +1,6 @@
 """Trials on Dask workers: the same search, and a worker that dies."""
 
 import json
-import os
-import signal
 from collections import Counter
 from pathlib import Path
 
@@ -10,7 +8,8 @@ import pytest
 from distributed import Client
 
 from ingest.reading.datasets import Dataset, load_dataset
-from recommend.bo.tuning import Budget, Progress, Search, tune
+from recommend.bo.tuning import Budget, Search, tune
+from tests.dask_workers import KillABusyWorker
 from tests.recommend.conftest import numbers
 from warehouse.store import Warehouse
 
@@ -42,15 +41,7 @@ def test_workers_find_what_this_machine_finds(
 def test_a_trial_whose_worker_is_killed_is_run_again_and_nothing_is_lost(
     dask_client: Client, dataset: Dataset, small_world: Path, tmp_path: Path
 ) -> None:
-    process_of = dask_client.run(os.getpid)
-    killed: list[str] = []
-
-    def kill_a_busy_worker(progress: Progress) -> None:
-        busy = [worker for worker, tasks in dask_client.processing().items() if tasks]
-        if progress.done >= 4 and busy and not killed:
-            killed.append(busy[0])
-            os.kill(process_of[busy[0]], signal.SIGKILL)
-
+    kill_a_worker = KillABusyWorker(dask_client, after=4)
     tuned = tune(
         dataset,
         QUICK,
@@ -59,9 +50,9 @@ def test_a_trial_whose_worker_is_killed_is_run_again_and_nothing_is_lost(
         warehouse=Warehouse.open(small_world),
         jobs=2,
         executor=dask_client.get_executor(),
-        report=kill_a_busy_worker,
+        report=kill_a_worker,
     )
-    assert killed
+    assert kill_a_worker.killed
     assert [entry.number for entry in tuned.entries] == list(range(12))
     assert all(entry.trial is not None and entry.trial.result for entry in tuned.entries)
     records = [json.loads(line) for line in (tmp_path / "history.jsonl").read_text().split("\n") if line]
