@@ -36,7 +36,8 @@ from warehouse.support.errors import BadOption, TooFewRuns, UnknownName
 from warehouse.support.parallel import one_thread
 
 if TYPE_CHECKING:
-    from recommend.racing import Race, RaceProgress
+    from recommend.heats import RaceProgress
+    from recommend.racing import Race
 
 
 def recommend(

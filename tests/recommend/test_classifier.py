@@ -30,10 +30,12 @@ from ingest.flows import Flow, get_flow
 from ingest.reading.datasets import load_dataset
 from ingest.running.cross_validation import class_codes
 from ingest.running.limits import Outcome, Trial, run_limited
-from recommend import HeadstartClassifier, racing
+from recommend import HeadstartClassifier, heats
 from recommend.classifier import ensemble_weights, wanted_configurations
 from recommend.context import RankingContext, ranking_context
-from recommend.racing import Entrant, Heat, Race, race
+from recommend.entrants import Entrant
+from recommend.heats import Heat
+from recommend.racing import Race, race
 from recommend.ranking import recommended
 from tests.recommend.code.scripts import run_scripts
 from tests.recommend.conftest import numbers
@@ -68,7 +70,7 @@ def trees_lose(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         value = 0.9 if flow == "logistic_regression" else 0.6
         return Trial(Outcome.success, {"predictive_accuracy": value}, None, 0.1)
 
-    monkeypatch.setattr(racing, "run_limited", run)
+    monkeypatch.setattr(heats, "run_limited", run)
     return ran
 
 
@@ -437,7 +439,7 @@ def test_an_interrupt_ends_the_fit_and_its_processes(
         begun.set()
         return run_limited(sleep, LONG, seconds=LONG, memory=2**30, processes=processes)
 
-    monkeypatch.setattr(racing, "run_limited", run)
+    monkeypatch.setattr(heats, "run_limited", run)
     presser = threading.Thread(target=press)
     before_that = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background ignores it
     presser.start()

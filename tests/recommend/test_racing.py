@@ -12,9 +12,10 @@ import recommend
 from ingest.reading.datasets import Dataset, load_dataset
 from ingest.running.experiments import planned_runs
 from ingest.running.limits import Outcome, Trial
-from recommend import racing
+from recommend import heats
 from recommend.context import ranking_context
 from recommend.cost import FitSeconds
+from recommend.entrants import HEAD
 from recommend.racing import Race, race, record
 from recommend.ranking import recommend as rank
 from tests.recommend.conftest import numbers
@@ -42,7 +43,7 @@ def told(monkeypatch: pytest.MonkeyPatch) -> Callable[[Told], None]:
             assert isinstance(repetitions, list)
             return outcome(flow, len(repetitions[0][0][0]))
 
-        monkeypatch.setattr(racing, "run_limited", run)
+        monkeypatch.setattr(heats, "run_limited", run)
 
     return use
 
@@ -57,7 +58,7 @@ def test_fewer_and_fewer_run_on_more_and_more_rows(small_world: Path, told: Call
     result = raced(small_world, load_dataset(numbers(6000, seed=50)))
     assert [heat.train_rows for heat in result.heats] == [500, 2000, 3000]
     n = len(result.entrants)
-    assert n >= racing.HEAD
+    assert n >= HEAD
     assert [len(heat.results) for heat in result.heats] == [n, -(-n // 2), -(-n // 2) // 2 + -(-n // 2) % 2]
     assert len(result.standing) + len(result.decisions) == n
     assert result.order[0] == result.standing[0]
@@ -108,7 +109,7 @@ def test_defaults_of_algorithms_that_the_warehouse_knows_take_part(
     result = raced(small_world, load_dataset(numbers(900, seed=50)))
     defaults = [entrant for entrant in result.entrants if entrant.is_default]
     assert [entrant.flow.name for entrant in defaults] == ["logistic_regression"]
-    assert {entrant.recommended for entrant in result.entrants} - {None} == set(range(1, racing.HEAD + 1))
+    assert {entrant.recommended for entrant in result.entrants} - {None} == set(range(1, HEAD + 1))
 
 
 def test_what_the_race_finds_out_decides_against_what_was_expected(
@@ -181,7 +182,7 @@ def test_what_is_expected_to_take_too_long_does_not_enter_beyond_the_first_two(
 ) -> None:
     told(trees_win)
     monkeypatch.setattr(
-        racing, "fit_seconds", lambda _, table, __: FitSeconds(np.full(len(table), LONG), None)
+        heats, "fit_seconds", lambda _, table, __: FitSeconds(np.full(len(table), LONG), None)
     )
     result = raced(small_world, load_dataset(numbers(900, seed=50)))
     assert len(result.heats[0].results) == 2
@@ -247,7 +248,7 @@ def test_a_configuration_that_needs_more_rows_is_out(
     small_world: Path, told: Callable[[Told], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told(trees_win)
-    monkeypatch.setattr(racing, "planned_runs", lambda *arguments: planned_runs(*arguments)[1:])
+    monkeypatch.setattr(heats, "planned_runs", lambda *arguments: planned_runs(*arguments)[1:])
     result = raced(small_world, load_dataset(numbers(6000, seed=50)))
     reasons = set(result.decisions.values())
     assert {"needs more than 500 rows", "needs more than 2,000 rows"} <= reasons

@@ -1,0 +1,239 @@
+"""Rounds of a race: some of the entrants on the same rows, in limited processes, as the time allows."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from ingest.keys import setup_of
+from ingest.reading.datasets import Dataset
+from ingest.running.cross_validation import class_codes, evaluate, evaluate_with_probabilities
+from ingest.running.experiments import planned_runs, task_of
+from ingest.running.limits import MEBIBYTE, Outcome, Processes, Trial, run_limited
+from ingest.running.plan import ENOUGH_MORE_ROWS, Plan, SplitRule, Tier
+from ingest.running.pool import Member
+from ingest.running.resampling import Split, tested_rows
+from ingest.running.rows import Run
+from recommend.context import RankingContext
+from recommend.cost import fit_seconds
+from recommend.entrants import Entrant
+from warehouse.configurations.parameters import Value
+from warehouse.support.arrays import Floats, Positions
+from warehouse.support.console import duration
+
+ROWS = (500, 2000)
+"""Rows that are fitted on in the rounds before the last one, which has them all."""
+SPLITS = (
+    SplitRule(500, folds=10),
+    SplitRule(1000, folds=5),
+    SplitRule(4000, folds=3),
+    SplitRule(None, folds=1, test_rows=10000),
+)
+MEMORY = 4096
+"""MiB that a fit may take."""
+PREDICTING = 1.3
+"""Time of a run as a multiple of that of its fits, before one has been timed; a heuristic."""
+
+
+@dataclass(frozen=True)
+class Heat:
+    """A round: some of the entrants on the same rows."""
+
+    train_rows: int
+    """That each fit is fitted on."""
+    test_rows: int
+    """That are predicted in all."""
+    folds: int
+    """1 = one split."""
+    task: str
+    procedure: str
+    tested: Positions
+    """(`test_rows`,) the rows that are predicted, one fold after the other."""
+    results: Mapping[int, tuple[Run, Trial]] = field(default_factory=dict)
+    """Place of an entrant -> what was run and what came of it."""
+    probabilities: Mapping[int, Floats] = field(default_factory=dict)
+    """Place of an entrant -> (`test_rows`, classes) what it predicted of these rows, where that is kept."""
+
+    def value(self, place: int, measure: str) -> float | None:
+        """The measure of an entrant; None where there is none."""
+        if place not in self.results:
+            return None
+        trial = self.results[place][1]
+        if trial.outcome is not Outcome.success:
+            return None
+        value = float(trial.result[measure])
+        return value if np.isfinite(value) else None
+
+
+@dataclass(frozen=True)
+class RaceProgress:
+    """Where a race stands."""
+
+    train_rows: int
+    """Of the round that runs."""
+    done: int
+    """Runs of this round that have ended."""
+    of: int
+
+
+class Rounds:
+    """What the rounds of a race run, and how."""
+
+    def __init__(
+        self,
+        known: RankingContext,
+        entrants: Sequence[Entrant],
+        jobs: int,
+        keeps_probabilities: bool,
+        report: Callable[[RaceProgress], None],
+    ) -> None:
+        n = len(known.part.features)
+        plan = Plan((), (), splits=SPLITS)
+        everything = plan.resampling(n, Tier()).sizes(n)[0]
+        rows = [*(few for few in ROWS if ENOUGH_MORE_ROWS * few <= everything), everything]
+        self.tiers = [Tier(number, memory=MEMORY) for number in rows]
+        self._plan = replace(plan, tiers=self.tiers)
+        self._known = known
+        self._entrants = entrants
+        self._jobs = jobs
+        self._keeps_probabilities = keeps_probabilities
+        self._report = report
+
+    def affordable(
+        self, wanted: Sequence[int], tier: Tier, seconds: float, heats: Sequence[Heat]
+    ) -> tuple[list[int], dict[int, str]]:
+        """Those of `wanted`, in order, that so many seconds suffice for, and why the others do not enter.
+
+        Two enter the first round in any case.
+        """
+        entering: list[int] = []
+        too_long: dict[int, str] = {}
+        spent = 0.0
+        for place, expected in zip(wanted, self._expected(wanted, tier, heats), strict=True):
+            fits = expected <= seconds and spent + expected <= seconds * self._jobs
+            if fits or (not heats and len(entering) < 2):
+                entering.append(place)
+                spent += expected
+            else:
+                too_long[place] = f"no time for about {duration(expected)} on {tier.train_rows:,} rows"
+        return entering, too_long
+
+    def run(self, tier: Tier, entering: Sequence[int], seconds: float) -> Heat:
+        """Run these entrants on the rows of the round, for so many seconds."""
+        end = time.monotonic() + seconds
+        part, seed = self._known.part, self._plan.seed
+        resampling = self._plan.resampling(len(part.features), tier)
+        members = [Member(self._entrants[place].configuration, "") for place in entering]
+        runs = {run.setup: run for run in planned_runs(part, self._plan, tier, members)}
+        of_places = {
+            place: run
+            for place in entering
+            if (run := runs.get(setup_of(self._entrants[place].configuration))) is not None
+        }
+        train_rows, test_rows = resampling.sizes(len(part.features))
+        repetitions = list(resampling.splits(class_codes(part), seed))
+        made = _made_before(self._known, list(of_places.values()))
+        work = _evaluate_and_keep if self._keeps_probabilities else evaluate
+        done = 0
+
+        def evaluated(run: Run) -> Trial:
+            left = end - time.monotonic()
+            if run.run in made:
+                return made[run.run]
+            if left <= 0:
+                return Trial(Outcome.timeout, None, "not begun", 0.0)
+            return run_limited(
+                work,
+                run.configuration.algorithm,
+                dict(run.configuration.values),
+                part,
+                repetitions,
+                seed=seed,
+                seconds=left,
+                memory=MEMORY * MEBIBYTE,
+                processes=processes,
+            )
+
+        trials: list[Trial] = []
+        with ThreadPoolExecutor(self._jobs) as pool, Processes() as processes:
+            for trial in pool.map(evaluated, of_places.values()):
+                trials.append(trial)
+                done += 1
+                self._report(RaceProgress(train_rows, done, len(of_places)))
+        results = {place: (run, trial) for (place, run), trial in zip(of_places.items(), trials, strict=True)}
+        probabilities: dict[int, Floats] = {}
+        for place, (run, trial) in results.items():
+            if isinstance(trial.result, tuple):
+                measured, predicted = trial.result
+                results[place] = (run, replace(trial, result=measured))
+                if predicted is not None:
+                    probabilities[place] = predicted
+        return Heat(
+            train_rows,
+            test_rows,
+            resampling.folds,
+            task_of(part, self._plan, tier),
+            resampling.name,
+            tested_rows(repetitions[0]),
+            results,
+            probabilities,
+        )
+
+    def _expected(self, places: Sequence[int], tier: Tier, heats: Sequence[Heat]) -> Floats:
+        """Seconds that each of these is expected to take in a round; 0 where nothing is known.
+
+        What it took in the round before tells how far off the prediction is.
+        """
+        predicted = self._predicted(places, tier)
+        if not heats:
+            return predicted
+        before = self._predicted(places, Tier(heats[-1].train_rows))
+        took = np.array([heats[-1].results[place][1].seconds for place in places])
+        grows = np.divide(predicted, before, out=np.ones(len(places)), where=before > 0)
+        expected: Floats = took * np.maximum(grows, 1)
+        return expected
+
+    def _predicted(self, places: Sequence[int], tier: Tier) -> Floats:
+        part, known = self._known.part, self._known
+        resampling = self._plan.resampling(len(part.features), tier)
+        sized = known.metafeatures().copy()
+        sized["NumberOfInstances"] = resampling.sizes(len(part.features))[0]
+        setups = [self._entrants[place].setup for place in places]
+        configurations = known.all_runs.configurations.of_setups(setups)
+        fit = fit_seconds(known.warehouse, configurations, sized).seconds
+        return np.nan_to_num(fit) * resampling.folds * resampling.repeats * PREDICTING
+
+
+def _evaluate_and_keep(
+    flow: str,
+    values: Mapping[str, Value],
+    dataset: Dataset,
+    repetitions: Sequence[Sequence[Split]],
+    *,
+    seed: int,
+) -> tuple[dict[str, float], Floats | None]:
+    """`evaluate` for one repetition, with what it predicted."""
+    (splits,) = repetitions
+    return evaluate_with_probabilities(flow, values, dataset, splits, seed=seed)
+
+
+def _made_before(known: RankingContext, runs: Sequence[Run]) -> dict[str, Trial]:
+    """Run -> what came of it, of those that the warehouse has."""
+    asked = {"runs": [run.run for run in runs], "measure": known.measure}
+    return {
+        row["run"]: Trial(Outcome.success, {known.measure: row["value"]}, None, row["seconds"])
+        for row in known.warehouse.arrow(_MADE_BEFORE, asked).to_pylist()
+    }
+
+
+_MADE_BEFORE = """
+SELECT run, max(value) FILTER (measure = $measure) AS value,
+  coalesce(max(value) FILTER (measure = 'wall_clock_time_millis'), 0) / 1000 AS seconds
+FROM evaluations
+WHERE list_contains($runs, run)
+GROUP BY run HAVING count(*) FILTER (measure = $measure) > 0
+"""
