@@ -26,6 +26,7 @@ from warehouse.configurations.searched_flow import OTHER, SearchedFlow
 from warehouse.measures import MEASURES
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput, BadOption, UnknownName, UnreadableInput
+from warehouse.support.text import counted
 from warehouse.writing import Commit
 
 logger = logging.getLogger(__name__)
@@ -165,7 +166,8 @@ def _run_tables(table: TypedTable, flow: str) -> dict[str, pa.Table]:
     if not len(position):
         raise UnreadableInput(f"no row has a value of {', '.join(names)}")
     if not evaluated.all():
-        logger.warning("%d rows without a value of any measure were left out", (~evaluated).sum())
+        left_out = counted(int((~evaluated).sum()), "rows")
+        logger.warning("%s without a value of any measure left out", left_out)
     parameters = {name: column.take(position) for name, column in _parameters(table, names, flow).items()}
     tasks, setups = tasks[position], _setup_ids(flow, parameters, len(position))
     runs = _run_ids(tasks, setups)

@@ -46,6 +46,7 @@ from warehouse.support.errors import (
     DamagedModel,
     UnusableWarehouse,
 )
+from warehouse.support.text import counted
 
 logger = logging.getLogger(__name__)
 
@@ -213,10 +214,10 @@ def _train(
     if seconds is None or seconds >= _LONG:
         expected = "" if seconds is None else f", about {seconds:.0f} s"
         logger.info(
-            "training %s on %s runs on %d datasets%s",
+            "training %s on %s on %s%s",
             origin.learner,
-            f"{len(runs.runs):,}",
-            len(runs_on),
+            counted(len(runs.runs), "runs"),
+            counted(len(runs_on), "datasets"),
             expected,
         )
     began = time.process_time()

@@ -24,6 +24,7 @@ from ingest.openml.answers import Answers
 from ingest.openml.connection import ApiError
 from ingest.openml.documents import Listing, UnreadableError, read_evaluations
 from warehouse.support.errors import BadInput, Failed
+from warehouse.support.text import counted
 
 logger = logging.getLogger(__name__)
 
@@ -352,7 +353,7 @@ class Sweep:
     def _ask_for_less(self, error: ApiError, asked: int) -> None:
         if error.code != 414:  # a path that is too long says nothing about the rows of an answer
             self.page = max(min(self.page, asked // 2), 1)
-            logger.info("the server gives at most %d rows at once now", self.page)
+            logger.info("the server gives at most %s at once now", counted(self.page, "rows"))
 
     def _ask_otherwise(self, error: ApiError) -> None:
         """Leave setups to requests of their own where the server has no listing with both; else give up."""

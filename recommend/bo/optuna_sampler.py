@@ -46,6 +46,7 @@ from warehouse.configurations.searched_flow import SearchedFlow
 from warehouse.configurations.table import ALGORITHM
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput, BadOption, UnfitConfiguration
+from warehouse.support.text import counted
 
 logger = logging.getLogger(__name__)
 
@@ -184,9 +185,9 @@ class HeadstartSampler(BaseSampler):
                 unknown += 1
         if left_out:
             logger.warning(
-                "%d trials of study %s are not learned from, such as %s",
-                len(left_out),
+                "study %s: %s not learned from, such as %s",
                 study.study_name,
+                counted(len(left_out), "trials"),
                 left_out[0],
             )
         return history, unknown
