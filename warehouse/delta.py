@@ -29,13 +29,13 @@ KEEP_EVERYTHING = {
     "delta.deletedFileRetentionDuration": "interval 36500 days",
 }
 # Rows of a group are read by one thread, or skipped for their least and greatest values.
-_ROWS_IN_GROUP = 2**17
+ROWS_IN_GROUP = 2**17
 # Of values that hardly repeat, a dictionary takes half of the time to write, and makes files larger.
-_WITHOUT_DICTIONARY = ("run", "setup", "position", "value")
+WITHOUT_DICTIONARY = ("run", "setup", "position", "value")
 _WRITER = WriterProperties(
     compression="ZSTD",
-    max_row_group_size=_ROWS_IN_GROUP,
-    column_properties={name: ColumnProperties(dictionary_enabled=False) for name in _WITHOUT_DICTIONARY},
+    max_row_group_size=ROWS_IN_GROUP,
+    column_properties={name: ColumnProperties(dictionary_enabled=False) for name in WITHOUT_DICTIONARY},
 )
 _ONE_FILE = 4 * 2**30  # bytes; more than a table ever has
 
@@ -254,8 +254,8 @@ def _sorted(rows: pa.Table, columns: tuple[str, ...]) -> pa.RecordBatchReader:
         order = order * order.dtype.type(len(rank)) + rank[texts.indices.to_numpy()]
     taken = np.argsort(order, kind="stable")
     table = pa.table({name: encoded.get(name, rows[name]) for name in rows.column_names})
-    starts = range(0, len(taken), _ROWS_IN_GROUP)
-    parts = (table.take(pa.array(taken[start : start + _ROWS_IN_GROUP])).combine_chunks() for start in starts)
+    starts = range(0, len(taken), ROWS_IN_GROUP)
+    parts = (table.take(pa.array(taken[start : start + ROWS_IN_GROUP])).combine_chunks() for start in starts)
     return pa.RecordBatchReader.from_batches(
         table.schema, (batch for part in parts for batch in part.to_batches())
     )

@@ -60,10 +60,7 @@ class Snapshot:
             raise Failed(f"the query was stopped after {seconds:g} s") from error
         except duckdb.Error as error:
             if _is_about_files(error):
-                raise UnusableWarehouse(
-                    f"{self.path} is damaged, or has lost a file ({_summary(error)});"
-                    " `warehouse verify --deep` says more"
-                ) from error
+                raise self.damaged(error) from error
             raise BadOption(f"the query cannot be run: {_summary(error)}") from error
 
     def files(self, table: str) -> list[str]:
@@ -72,6 +69,19 @@ class Snapshot:
             return []
         folder = self.path / table
         return delta.files(folder, delta.open_version(folder, self.versions[table]))
+
+    def damaged(self, error: duckdb.Error) -> UnusableWarehouse:
+        """What to raise where DuckDB can't read the files."""
+        return UnusableWarehouse(
+            f"{self.path} is damaged, or has lost a file ({_summary(error)});"
+            " `warehouse verify --deep` says more"
+        )
+
+    def has_no_orphans(self, table: str) -> bool:
+        """Whether each row of `table` is known to belong to a row of the table that it is a part of."""
+        if table not in self.versions:
+            return False
+        return delta.has_no_orphans(delta.open_version(self.path / table, self.versions[table]))
 
     def unknown(self) -> list[str]:
         """Tables, and columns as `table.column`, that only a newer Headstart knows."""

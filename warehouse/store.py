@@ -21,7 +21,7 @@ import pyarrow as pa
 from deltalake.exceptions import DeltaError
 from filelock import FileLock, Timeout
 
-from warehouse import delta, manifests, merging, queries, restoring, verification
+from warehouse import delta, exporting, manifests, merging, queries, restoring, verification
 from warehouse import repair as repairing
 from warehouse.history import CommitHistory
 from warehouse.queries import RunAnswers, RunTable
@@ -32,7 +32,7 @@ from warehouse.snapshot import Parameters, Snapshot
 from warehouse.support.errors import Failed, NoWarehouse, UnusableWarehouse, Unwritable, one_line
 from warehouse.support.paths import data_directory, is_url
 from warehouse.verification import Verification
-from warehouse.writing import Commit, append_ingests, commit
+from warehouse.writing import Commit, commit
 
 if TYPE_CHECKING:
     from warehouse.mirror import Mirror
@@ -43,7 +43,6 @@ STARTER = Path(__file__).resolve().parent / "starter"
 Rows = Mapping[str, pa.Table] | Mapping[str, pd.DataFrame] | Mapping[str, pa.Table | pd.DataFrame]
 """Table to the rows that are to be in it."""
 
-_ORPHAN = "SELECT 1 FROM {part} ANTI JOIN {whole} USING ({key}) LIMIT 1"
 _LOCK = ".lock"
 _LOCK_TIMEOUT = 600.0  # seconds; a commit takes one or two
 
@@ -351,18 +350,7 @@ class Warehouse:
             return
         copy.mkdir()
         _make_tables(copy)
-        versions = {}
-        for name in self._snapshot.versions:
-            table = delta.open_version(copy / name)
-            rows = self.arrow(f"SELECT * FROM {name} ORDER BY ALL").cast(TABLES[name].schema)
-            if rows.num_rows:
-                delta.append(table, rows, TABLES[name].sort_by)
-            if (of := TABLES[name].part_of) and self.arrow(
-                _ORPHAN.format(part=name, whole=of, key=TABLES[name].key[0])
-            ).num_rows:
-                delta.admit_orphans(table)
-            versions[name] = table.version()
-        append_ingests(copy, self._history.with_only_newest_content(versions))
+        exporting.fill(copy, self._snapshot, self._history)
 
     def _move_to(self, version: int | None) -> None:
         # Read first: a commit that another process makes meanwhile has its record before its manifest.

@@ -1,12 +1,13 @@
 """Synthetic warehouses of OpenML's shape, as large as wanted.
 
-    python -m tests.benchmarks.synthetic_warehouse FOLDER [--runs 10000000] [--chunk 1000000]
+    python -m tests.benchmarks.synthetic_warehouse FOLDER [--runs 10000000] [--chunk 1000000] [--more 1000000]
 
 Ten million runs are on 5,000 datasets, of 3,000 flows and one million setups with ten hyperparameters each;
 every run has a value on four measures. Fewer runs have fewer datasets, flows and setups in proportion. How
 often a flow was run has a heavy tail: `LARGEST` has 5 % of all runs, and what is left falls off as rank to
 the power of -0.8. `DENSE` has 0.5 % of the setups, which ran on at most 500 datasets. Rows are made by
-chunk, each from its own seed, and written by `Warehouse.write`.
+chunk, each from its own seed, and written by `Warehouse.write`. With `--more` the warehouse has, in place of
+all these runs, so many that come after them.
 """
 
 from __future__ import annotations
@@ -52,14 +53,15 @@ class Shape:
         return max(20, self.runs // 10)
 
 
-def generate(folder: Path, runs: int, chunk: int = 1_000_000, seed: int = 0) -> Warehouse:
-    """Make the warehouse, a commit a chunk; prints how far it is."""
+def generate(folder: Path, runs: int, chunk: int = 1_000_000, seed: int = 0, more: int = 0) -> Warehouse:
+    """Make the warehouse of so many runs, or of so many `more`, a commit a chunk; prints how far it is."""
     shape = Shape(runs)
     warehouse = Warehouse.create(folder)
     warehouse.write(parents(shape, seed), source="synthetic")
     start = time.perf_counter()
-    for number, first in enumerate(range(0, runs, chunk)):
-        warehouse.write(rows(shape, first, min(chunk, runs - first), seed), source="synthetic")
+    begin, end = (runs, runs + more) if more else (0, runs)
+    for number, first in enumerate(range(begin, end, chunk)):
+        warehouse.write(rows(shape, first, min(chunk, end - first), seed), source="synthetic")
         print(f"chunk {number}: {time.perf_counter() - start:.1f} s", flush=True)
     return warehouse
 
@@ -181,8 +183,9 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--runs", type=int, default=10_000_000)
     parser.add_argument("--chunk", type=int, default=1_000_000)
+    parser.add_argument("--more", type=int, default=0, help="so many runs that come after --runs")
     arguments = parser.parse_args()
-    generate(arguments.folder, arguments.runs, arguments.chunk)
+    generate(arguments.folder, arguments.runs, arguments.chunk, more=arguments.more)
 
 
 if __name__ == "__main__":

@@ -2,10 +2,11 @@
 
     python -m tests.benchmarks.warehouse_scale FOLDER [--runs 10000000] [--only append matrix ...]
 
-The warehouse in FOLDER is made by `tests.benchmarks.synthetic_warehouse` if it is not there. Each operation
-runs in a process of its own, whose peak memory is what is stated beside its seconds (imports are in the
-memory, not in the seconds, unless it is a command). The processor's seconds are those of all threads, which
-tell what the machine would take if nothing else ran. Files are in the disk's cache: each runs after another.
+The warehouse in FOLDER is made by `tests.benchmarks.synthetic_warehouse` if it is not there, and beside it
+the one that is merged. Each operation runs in a process of its own, whose peak memory is what is stated
+beside its seconds (imports are in the memory, not in the seconds, unless it is a command). The processor's
+seconds are those of all threads, which tell what the machine would take if nothing else ran. Files are in the
+disk's cache: each runs after another.
 
     append       a commit of a tenth of the runs with their setups, to a copy, against pyarrow writing the
                  same rows to plain Parquet files
@@ -16,6 +17,8 @@ tell what the machine would take if nothing else ran. Files are in the disk's ca
     recommend    the command for a CSV of 500 rows: with the starter, then with the warehouse; a model is
                  trained first, which `train` states
     verify       the command, then with --deep
+    export       the command's work: a copy with one file a table
+    merge        a warehouse of a tenth of the runs, all of them new, into a copy; then the same once more
     small        reading after many appends of 10 runs each (--appends), which files are compacted in now and
                  then, against reading the same runs from one commit; the appends are timed, too
 """
@@ -98,6 +101,32 @@ def sample(folder: Path, _runs: int) -> Seconds:
     return {f"{len(table.runs):,} runs": now() - start}
 
 
+def export(folder: Path, _runs: int) -> Seconds:
+    """Copy all rows."""
+    with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
+        warehouse, start = Warehouse.open(folder), now()
+        warehouse.export(Path(scratch) / "copy")
+        return {"export": now() - start}
+
+
+def merge(folder: Path, _runs: int) -> Seconds:
+    """Merge new runs into a copy, and merge them again."""
+    with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
+        copy = Path(scratch) / "warehouse"
+        shutil.copytree(folder, copy, copy_function=os.link)  # its files are never changed
+        warehouse, seconds = Warehouse.open(copy), {}
+        for what in ("merge", "merge again"):
+            start = now()
+            warehouse.merge(_more(folder))
+            seconds[what] = now() - start
+        return seconds
+
+
+def _more(folder: Path) -> Path:
+    """Where the warehouse lies that is merged."""
+    return folder.with_name(f"{folder.name}-more")
+
+
 def small(folder: Path, _runs: int, appends: int = 1_000) -> Seconds:
     """Many commits against one."""
     shape, n = Shape(10_000), appends
@@ -133,6 +162,8 @@ QUESTIONS: dict[str, Callable[[Path, int], Seconds]] = {
     "matrix": matrix,
     "open": count,
     "sample": sample,
+    "export": export,
+    "merge": merge,
     "small": small,
 }
 
@@ -171,16 +202,9 @@ def main() -> None:
         print(json.dumps({what: seconds.tolist() for what, seconds in found.items()}))
         return
     if not folder.is_dir():
-        # In a process of its own: those that are measured begin with the memory of this one.
-        made = [
-            sys.executable,
-            "-m",
-            "tests.benchmarks.synthetic_warehouse",
-            str(folder),
-            "--runs",
-            str(runs),
-        ]
-        subprocess.run(made, check=True)
+        _generate(folder, runs)
+    if "merge" in (arguments.only or QUESTIONS) and not _more(folder).is_dir():
+        _generate(_more(folder), runs, "--more", str(runs // 10))
     print("| operation | what | seconds | of the processor | peak memory (MiB) |\n|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as scratch:
         of_commands = commands(folder.resolve(), Path(scratch))
@@ -194,6 +218,13 @@ def main() -> None:
                 text, peak, _ = measured(again)
                 for what, seconds in json.loads(text).items():
                     _print(name, what, seconds, peak)
+
+
+def _generate(folder: Path, runs: int, *more: str) -> None:
+    """Make a warehouse, in a process of its own: what is measured is not to have its memory."""
+    module = "tests.benchmarks.synthetic_warehouse"
+    command = [sys.executable, "-m", module, str(folder), "--runs", str(runs), *more]
+    subprocess.run(command, check=True, stdout=sys.stderr)
 
 
 def _print(name: str, what: str, seconds: Sequence[float], peak: int) -> None:

@@ -1,0 +1,49 @@
+"""A copy of one version of a warehouse, in one file a table."""
+
+from pathlib import Path
+
+import duckdb
+
+from warehouse import delta, ordered_files
+from warehouse.history import CommitHistory
+from warehouse.schema import TABLES, Table
+from warehouse.snapshot import Snapshot, create_view
+from warehouse.spilling import batches, bounded
+from warehouse.writing import append_ingests
+
+_ORPHAN = 'SELECT 1 FROM "{part}" ANTI JOIN "{whole}" USING ("{key}") LIMIT 1'
+
+
+def fill(copy: Path, snapshot: Snapshot, history: CommitHistory) -> None:
+    """Put the rows of `snapshot` into the empty tables in the folder `copy`, with the record of its commits.
+
+    Rows that are too many for the memory lie beside `copy` meanwhile.
+
+    Raises:
+        BadInput: the disk refuses, or a file of the warehouse can't be read.
+        OSError, DeltaError: the disk refuses.
+    """
+    versions = {}
+    try:
+        with bounded(copy.parent) as connection:
+            for name in snapshot.versions:
+                create_view(connection, TABLES[name], snapshot.files(name))
+            for name in snapshot.versions:
+                table, exported = TABLES[name], delta.open_version(copy / name)
+                rows = f'SELECT * FROM "{name}" ORDER BY {_order(table)}'
+                ordered_files.append(exported, copy / name, batches(connection, rows, table))
+                if table.part_of and not snapshot.has_no_orphans(name):
+                    orphan = _ORPHAN.format(part=name, whole=table.part_of, key=table.key[0])
+                    if connection.sql(orphan).fetchall():
+                        delta.admit_orphans(exported)
+                versions[name] = exported.version()
+    except duckdb.Error as error:
+        raise snapshot.damaged(error) from error
+    append_ingests(copy, history.with_only_newest_content(versions))
+
+
+def _order(table: Table) -> str:
+    """SQL: what rows are sorted by, as far as two of them can be equal in it."""
+    columns = list(dict.fromkeys((*table.sort_by, *table.schema.names)))
+    last = max(columns.index(name) for name in table.key)
+    return ", ".join(f'"{name}"' for name in columns[: last + 1])

@@ -1,0 +1,76 @@
+"""More rows than memory holds: DuckDB works within a limit and puts the rest on disk."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+
+from warehouse.schema import Table
+from warehouse.support.errors import Failed, Unwritable, one_line
+
+_MEMORY = "256MiB"
+_THREADS = 4
+"""At most; each takes a part of the memory."""
+_ROWS_IN_BATCH = 2**17
+
+
+@contextmanager
+def bounded(folder: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A connection to an in-memory DuckDB of bounded size.
+
+    What does not fit lies in files in `folder`, which has to be on a disk with room for all rows, until the
+    block ends.
+
+    Raises:
+        Unwritable: the disk has too little room.
+        Failed: there is too little memory.
+    """
+    spilled = str(folder / f".spilled-{os.getpid()}")
+    settings: dict[str, str | bool | int | float | list[str]] = {
+        "memory_limit": _MEMORY,
+        "threads": min(_THREADS, os.cpu_count() or 1),
+        "temp_directory": spilled,  # DuckDB makes it where it is needed
+    }
+    try:
+        with duckdb.connect(config=settings) as connection:
+            connection.execute("SET enable_progress_bar = false")
+            yield connection
+    except (duckdb.OutOfMemoryException, duckdb.IOException) as error:
+        if "temp_directory" in str(error) or spilled in str(error):
+            raise Unwritable(f"{folder} has too little room for temporary files") from error
+        if isinstance(error, duckdb.OutOfMemoryException):
+            raise Failed(f"there is too little memory: {one_line(error)}") from error
+        raise
+
+
+@dataclass(frozen=True)
+class StoredRows:
+    """Rows of `table`, without provenance, that DuckDB holds; there may be more than memory has room for."""
+
+    connection: duckdb.DuckDBPyConnection
+    table: Table
+    selection: str
+    """SELECT of the rows; it gives them in the order of their key."""
+    num_rows: int
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """The rows in the order of their key."""
+        return batches(self.connection, self.selection, self.table)
+
+    def in_file_order(self) -> Iterator[pa.RecordBatch]:
+        """The rows sorted as files of the table are, and where that leaves it open by their key."""
+        if not self.table.sort_by:
+            return self.batches()
+        order = ", ".join(f'"{name}"' for name in dict.fromkeys((*self.table.sort_by, *self.table.key)))
+        return batches(self.connection, f"SELECT * FROM ({self.selection}) ORDER BY {order}", self.table)
+
+
+def batches(connection: duckdb.DuckDBPyConnection, selection: str, table: Table) -> Iterator[pa.RecordBatch]:
+    """The rows that a SELECT gives, typed as those of `table`; the connection is busy until the last one."""
+    reader = connection.sql(selection).to_arrow_reader(_ROWS_IN_BATCH)
+    schema = pa.schema([table.schema.field(name).remove_metadata() for name in reader.schema.names])
+    return (batch.cast(schema) for batch in reader)
