@@ -98,6 +98,11 @@ def has_no_orphans(table: DeltaTable) -> bool:
     return table.metadata().description == _NO_ORPHANS
 
 
+def is_partitioned(table: DeltaTable) -> bool:
+    """Whether the table has a folder for each value of a column, as those of an older Headstart may have."""
+    return bool(table.metadata().partition_columns)
+
+
 def admit_orphans(table: DeltaTable) -> None:
     """Have the table say, as one more version, that rows may belong to none."""
     if has_no_orphans(table):
@@ -234,7 +239,7 @@ def _write(
     data: pa.Table | pa.RecordBatchReader = rows
     if sort_by and len(rows):
         data = _sorted(rows, sort_by)
-        if table.metadata().partition_columns:
+        if is_partitioned(table):
             data = data.cast(rows.schema)  # what folders are named after may not be encoded
     write_deltalake(table, data, mode=mode, writer_properties=_WRITER, target_file_size=_ONE_FILE)
 

@@ -13,11 +13,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from warehouse import delta
+from warehouse.batches import regrouped
 from warehouse.rows import Difference
 from warehouse.schema import TABLES
 from warehouse.support.errors import UnusableWarehouse
 
 EMPTY_FINGERPRINT = "empty"
+_ROWS_HASHED = 2**18
+"""Rows that are held in memory at once to make an id; another number makes other ids of larger commits."""
 
 
 @dataclass(frozen=True)
@@ -108,9 +111,11 @@ def ingest_id(parent: str, source: str, differences: Mapping[str, Difference]) -
     for name, difference in differences.items():
         for kind, rows in (("new", difference.new), ("changed", difference.changed)):
             digest.update(json.dumps([name, kind, rows.num_rows]).encode())
-            plain = rows.replace_schema_metadata(None).combine_chunks()
-            with pa.ipc.new_stream(pa.PythonFile(_Hashed(digest), "w"), plain.schema) as stream:
-                stream.write_table(plain)
+            schema = rows.schema.remove_metadata()
+            with pa.ipc.new_stream(pa.PythonFile(_Hashed(digest), "w"), schema) as stream:
+                batches = rows.to_batches() if isinstance(rows, pa.Table) else rows.batches()
+                for group in regrouped(batches, _ROWS_HASHED):
+                    stream.write_table(group.cast(schema))
     return digest.hexdigest()[:16]
 
 

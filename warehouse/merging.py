@@ -16,14 +16,20 @@ the merge. Positions stay, so that the runs of one source keep its order.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NoReturn
 
 import duckdb
-import numpy as np
 import pyarrow as pa
 
-from warehouse.schema import TABLES, Table
+from warehouse.history import CommitHistory
+from warehouse.rows import Difference, refuse_broken
+from warehouse.schema import PROVENANCE, TABLES, Table
 from warehouse.snapshot import Snapshot, create_view
-from warehouse.support.errors import Failed, RefusedRows, UnusableWarehouse, one_line
+from warehouse.spilling import StoredRows, bounded, listed
+from warehouse.support.errors import RefusedRows, UnusableWarehouse, one_line
+from warehouse.writing import Commit, apply
 
 _DESCRIPTIVE = {
     "datasets": ("name", "note", "status", "domain", "family"),
@@ -43,12 +49,14 @@ _STAND_INS = {"tasks": {"dataset": "openml-task:%", "task_type": "unknown"}}
 _COMPARABLE = {"evaluations": "NOT (contains(measure, 'time_millis') OR contains(measure, '_seconds'))"}
 
 _OTHER_PARAMETERS = """
+WITH shared AS MATERIALIZED (
+  SELECT setup FROM (SELECT DISTINCT setup FROM theirs.hyperparameters)
+  SEMI JOIN ours.hyperparameters USING (setup)
+)
 SELECT count(*) OVER (), setup, parameter, {'column': 'value', 'ours': o.value, 'theirs': t.value}
-FROM ours.hyperparameters o FULL JOIN theirs.hyperparameters t USING (setup, parameter)
-WHERE (o.value IS NULL OR t.value IS NULL)
-  AND coalesce(o.is_default, t.is_default, false) = false
-  AND setup IN (SELECT setup FROM ours.hyperparameters)
-  AND setup IN (SELECT setup FROM theirs.hyperparameters)
+FROM (FROM ours.hyperparameters SEMI JOIN shared USING (setup)) o
+FULL JOIN (FROM theirs.hyperparameters SEMI JOIN shared USING (setup)) t USING (setup, parameter)
+WHERE (o.value IS NULL OR t.value IS NULL) AND coalesce(o.is_default, t.is_default, false) = false
 ORDER BY setup, parameter LIMIT 1
 """
 
@@ -80,29 +88,34 @@ def refuse_unknown(theirs: Snapshot) -> None:
         )
 
 
-def rows_to_write(ours: Snapshot, theirs: Snapshot) -> dict[str, pa.Table]:
-    """The rows, by table and ordered by key, that are to be added to `ours` or to replace rows there.
+def merge(folder: Path, ours: Snapshot, theirs: Snapshot, *, location: str) -> Commit:
+    """Commit to the warehouse in `folder`, which is `ours`, what `theirs` adds; the caller holds the lock.
 
     Raises:
-        BadInput: the two contradict each other, or a file is lost or can't be read.
+        BadInput: the two contradict each other, a file is lost or can't be read, or the disk refuses.
         Failed: there is too little memory.
+        OSError, DeltaError: the disk refuses.
     """
+    started = datetime.now(UTC)
+    history = CommitHistory.read(folder)
     try:
-        with duckdb.connect() as connection:
+        with bounded(folder) as connection:
             _create_views(connection, ours=ours, theirs=theirs)
-            contradictions = list(_contradictions(connection))
-            if contradictions:
-                count = sum(found.count for found in contradictions)
-                rows = "1 row contradicts" if count == 1 else f"{count:,} rows contradict"
-                raise RefusedRows(f"{rows} {theirs.path}, and nothing was merged; {contradictions[0]}")
-            return {
-                name: _blanked(connection.sql(_new_or_completed(table)).to_arrow_table())
-                for name, table in _data_tables()
-            }
-    except duckdb.OutOfMemoryException as error:
-        raise Failed(f"cannot merge {theirs.path}: {one_line(error)}") from error
+            contradict = [_merge(connection, table, ours) for _, table in _data_tables()]
+            if any(contradict) or connection.execute(_OTHER_PARAMETERS).fetchone():
+                _refuse_contradictions(connection, theirs)
+            differences = {name: _difference(connection, table) for name, table in _data_tables()}
+            orphaned = _orphaned(connection, ours, theirs)
+            return apply(history, differences, orphaned, source="merge", location=location, started=started)
     except duckdb.Error as error:
         raise UnusableWarehouse(f"{theirs.path} cannot be merged: {one_line(error)}") from error
+
+
+def _refuse_contradictions(connection: duckdb.DuckDBPyConnection, theirs: Snapshot) -> NoReturn:
+    contradictions = list(_contradictions(connection))
+    count = sum(found.count for found in contradictions)
+    rows = "1 row contradicts" if count == 1 else f"{count:,} rows contradict"
+    raise RefusedRows(f"{rows} {theirs.path}, and nothing was merged; {contradictions[0]}")
 
 
 def _data_tables() -> Iterator[tuple[str, Table]]:
@@ -115,6 +128,7 @@ def _create_views(connection: duckdb.DuckDBPyConnection, **snapshots: Snapshot) 
         connection.execute(f'CREATE SCHEMA "{schema}"; USE "{schema}"')
         for name, table in _data_tables():
             create_view(connection, table, snapshot.files(name))
+    connection.execute("CREATE SCHEMA merged; USE merged")
 
 
 def _contradictions(connection: duckdb.DuckDBPyConnection) -> Iterator[_Contradiction]:
@@ -134,37 +148,137 @@ def _facts(table: Table) -> list[str]:
     return [column for column in table.payload if column not in _DESCRIPTIVE.get(table.name, ())]
 
 
-def _differing(table: Table) -> str:
-    """SQL: how many rows contradict each other, and of the first its key and {column, ours, theirs}."""
-    # A null differs from nothing: the comparison is null, and so not true.
-    differs = {
+def _differences_of_facts(table: Table) -> dict[str, str]:
+    """Column to SQL: whether it differs. A null differs from nothing: the comparison is null, so not true."""
+    return {
         column: f"{_known(table, 'o', column)} <> {_known(table, 't', column)}" for column in _facts(table)
     }
+
+
+def _contradicts(table: Table) -> str:
+    """SQL: whether row `t` of theirs contradicts row `o` of ours."""
+    differs = " OR ".join(_differences_of_facts(table).values()) or "false"
+    return f"(coalesce({differs}, false) AND {_COMPARABLE.get(table.name, 'true')})"
+
+
+def _differing(table: Table) -> str:
+    """SQL: how many rows contradict each other, and of the first its key and {column, ours, theirs}."""
+    differs = _differences_of_facts(table)
     first = " ".join(
         f"WHEN {condition} THEN {{'column': '{column}', 'ours': o.\"{column}\"::VARCHAR, "
         f"'theirs': t.\"{column}\"::VARCHAR}}"
         for column, condition in differs.items()
     )
-    key = _listed(table.key)
+    key = listed(table.key)
     return f"""
         SELECT count(*) OVER (), {key}, CASE {first} END
         FROM theirs."{table.name}" t JOIN ours."{table.name}" o USING ({key})
-        WHERE ({" OR ".join(differs.values())}) AND {_COMPARABLE.get(table.name, "true")}
+        WHERE {_contradicts(table)}
         ORDER BY {key} LIMIT 1
     """
 
 
-def _new_or_completed(table: Table) -> str:
-    """SQL: the rows of theirs that we lack, and ours that change, as they will be."""
-    merged = {column: _merged(table, column) for column in table.payload}
-    changes = " OR ".join(f'{value} IS DISTINCT FROM o."{column}"' for column, value in merged.items())
-    key = _listed(table.key)
-    return f"""
-        SELECT {key}, {", ".join(f'{value} AS "{column}"' for column, value in merged.items())}
-        FROM theirs."{table.name}" t LEFT JOIN ours."{table.name}" o USING ({key})
-        WHERE o."{table.key[0]}" IS NULL OR {changes}
-        ORDER BY {key}
+def _merge(connection: duckdb.DuckDBPyConnection, table: Table, ours: Snapshot) -> bool:
+    """Make the table of what theirs changes in a table of ours; returns whether rows contradict ours."""
+    nothing_known = ours.has_no_orphans(table.name) and _all_are_of_new(connection, table)
+    connection.execute(f'CREATE TABLE merged."{table.name}" AS {_new_or_changed(table, nothing_known)}')
+    return bool(connection.sql(f'SELECT 1 FROM merged."{table.name}" WHERE contradicts_ LIMIT 1').fetchall())
+
+
+def _all_are_of_new(connection: duckdb.DuckDBPyConnection, table: Table) -> bool:
+    """Whether all rows of theirs are parts of rows that are new to us (`Table.part_of`)."""
+    known = f"""
+        SELECT 1 FROM theirs."{table.name}"
+        ANTI JOIN (FROM merged."{table.part_of}" WHERE is_new_) USING ("{table.key[0]}") LIMIT 1
     """
+    return not connection.sql(known).fetchall()
+
+
+def _difference(connection: duckdb.DuckDBPyConnection, table: Table) -> Difference:
+    """The merged rows of a table: those that we lack, and ours that change, as they will be.
+
+    Raises:
+        BadInput: rows of theirs break the promises that a table makes.
+    """
+    merged = f'merged."{table.name}"'
+    for column in table.schema:
+        if not column.nullable and column.name != PROVENANCE:
+            lacking = connection.sql(f'SELECT rowid FROM {merged} WHERE "{column.name}" IS NULL LIMIT 1')
+            for (row,) in lacking.fetchall():
+                raise RefusedRows(f"{table.name}: row {row} has no {column.name}, which every row needs")
+    refuse_broken(connection, table, merged)
+    if _repeated(connection, table):
+        every = f"SELECT DISTINCT * FROM {merged} ORDER BY {listed(table.key)}"
+        connection.execute(f"CREATE OR REPLACE TABLE {merged} AS {every}")
+        if key := _repeated(connection, table):
+            described = ", ".join(f"{name}={value!r}" for name, value in zip(table.key, key, strict=True))
+            raise RefusedRows(f"{table.name}: two rows for {described} say different things")
+    return Difference(*(_rows(connection, table, condition) for condition in ("is_new_", "NOT is_new_")))
+
+
+def _rows(connection: duckdb.DuckDBPyConnection, table: Table, condition: str) -> StoredRows:
+    source = f'FROM merged."{table.name}" WHERE {condition}'
+    ((count,),) = connection.sql(f"SELECT count(*) {source}").fetchall()
+    return StoredRows(connection, table, f"SELECT * EXCLUDE (is_new_, contradicts_) {source}", count)
+
+
+def _repeated(connection: duckdb.DuckDBPyConnection, table: Table) -> tuple[str, ...] | None:
+    """The first key that two of the merged rows have, which are in its order."""
+    before = ", ".join(f'lag("{name}") OVER () AS before_{place}' for place, name in enumerate(table.key))
+    same = " AND ".join(f'"{name}" = before_{place}' for place, name in enumerate(table.key))
+    return connection.execute(
+        f"""
+        SELECT {listed(table.key)} FROM (SELECT {listed(table.key)}, {before} FROM merged."{table.name}")
+        WHERE {same} LIMIT 1
+        """
+    ).fetchone()
+
+
+def _orphaned(connection: duckdb.DuckDBPyConnection, ours: Snapshot, theirs: Snapshot) -> set[str]:
+    """Tables of ours that promise to have no orphans (`warehouse.parts`), and get some."""
+    return {
+        name
+        for name, table in _data_tables()
+        if table.part_of
+        and ours.has_no_orphans(name)
+        and not theirs.has_no_orphans(name)
+        and connection.execute(
+            f"""
+            SELECT 1 FROM merged."{name}"
+            ANTI JOIN merged."{table.part_of}" USING ("{table.key[0]}")
+            ANTI JOIN ours."{table.part_of}" USING ("{table.key[0]}")
+            WHERE is_new_ LIMIT 1
+            """
+        ).fetchone()
+    }
+
+
+def _new_or_changed(table: Table, nothing_known: bool) -> str:
+    """SQL: the rows of theirs that we lack, and ours that change, as they will be; by key.
+
+    Args:
+        nothing_known: we have none of the keys, so that our rows need not be read.
+    """
+    merged = {
+        column.name: _nan_to_null(column, _merged(table, column.name))
+        for column in table.schema
+        if column.name in table.payload
+    }
+    changes = " OR ".join(f'{value} IS DISTINCT FROM o."{column}"' for column, value in merged.items())
+    values = {name: f't."{name}"' for name in table.key} | merged
+    columns = ", ".join(f'{values[name]} AS "{name}"' for name in table.schema.names if name in values)
+    ours = f'(FROM ours."{table.name}"' + (" WHERE false)" if nothing_known else ")")
+    return f"""
+        SELECT {columns}, o."{table.key[0]}" IS NULL AS is_new_, {_contradicts(table)} AS contradicts_
+        FROM theirs."{table.name}" t LEFT JOIN {ours} o USING ({listed(table.key)})
+        WHERE o."{table.key[0]}" IS NULL OR {changes} OR {_contradicts(table)}
+        ORDER BY {listed(table.key)}
+    """
+
+
+def _nan_to_null(column: pa.Field, value: str) -> str:
+    """SQL: a value of theirs, which counts as null where it is no number."""
+    return f"CASE WHEN NOT isnan({value}) THEN {value} END" if pa.types.is_floating(column.type) else value
 
 
 def _merged(table: Table, column: str) -> str:
@@ -183,20 +297,8 @@ def _merged(table: Table, column: str) -> str:
     """
 
 
-def _blanked(rows: pa.Table) -> pa.Table:
-    """`rows` with zeros below its nulls, where DuckDB leaves anything: fingerprints hash the bytes."""
-    for position, column in enumerate(rows.columns):
-        if column.null_count:
-            rows = rows.set_column(position, rows.field(position), column.take(np.arange(len(column))))
-    return rows
-
-
 def _known(table: Table, row: str, column: str) -> str:
     """SQL: the value, null where it is a stand-in."""
     value = f'{row}."{column}"'
     stand_in = _STAND_INS.get(table.name, {}).get(column)
     return f"CASE WHEN {value} NOT LIKE '{stand_in}' THEN {value} END" if stand_in else value
-
-
-def _listed(columns: tuple[str, ...]) -> str:
-    return ", ".join(f'"{column}"' for column in columns)

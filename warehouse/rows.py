@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 
 from warehouse.schema import PROVENANCE, TABLES, Table
 from warehouse.snapshot import create_view
+from warehouse.spilling import StoredRows
 from warehouse.support.errors import RefusedRows, UnknownName, one_line
 
 
@@ -21,8 +22,8 @@ from warehouse.support.errors import RefusedRows, UnknownName, one_line
 class Difference:
     """What writing to one table would do; the provenance column is still missing from both parts."""
 
-    new: pa.Table
-    changed: pa.Table
+    new: pa.Table | StoredRows
+    changed: pa.Table | StoredRows
 
     def __bool__(self) -> bool:
         return bool(self.new.num_rows or self.changed.num_rows)
@@ -45,11 +46,17 @@ def conform(connection: duckdb.DuckDBPyConnection, name: str, rows: pa.Table | p
             row = pc.index(pc.is_null(typed[column.name]), True).as_py()
             raise RefusedRows(f"{name}: row {row} has no {column.name}, which every row needs")
     connection.register("incoming", _numbered(typed))
-    for promise, condition in table.checks.items():
-        broken = connection.sql(f"SELECT * FROM incoming WHERE NOT ({condition}) LIMIT 1").fetchall()
-        if broken:
-            raise RefusedRows(f"{name}: {promise}, but this row says otherwise: {broken[0][:-1]}")
+    refuse_broken(connection, table, "incoming")
     return _rows_at(typed, _first_of_each(connection, table))
+
+
+def refuse_broken(connection: duckdb.DuckDBPyConnection, table: Table, rows: str) -> None:
+    """Raise `BadInput` if a row of the view `rows` breaks one of the checks of `table`."""
+    columns = ", ".join(f'"{name}"' for name in table.schema.names if name != PROVENANCE)
+    for promise, condition in table.checks.items():
+        broken = connection.sql(f"SELECT {columns} FROM {rows} WHERE NOT ({condition}) LIMIT 1").fetchall()
+        if broken:
+            raise RefusedRows(f"{table.name}: {promise}, but this row says otherwise: {broken[0]}")
 
 
 def compare(

@@ -1,15 +1,17 @@
 """More rows than memory holds: DuckDB works within a limit and puts the rest on disk."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
+import numpy as np
 import pyarrow as pa
 
-from warehouse.schema import Table
+from warehouse.schema import PROVENANCE, Table
+from warehouse.snapshot import Parameters
 from warehouse.support.errors import Failed, Unwritable, one_line
 
 _MEMORY = "256MiB"
@@ -57,20 +59,41 @@ class StoredRows:
     """SELECT of the rows; it gives them in the order of their key."""
     num_rows: int
 
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of the rows."""
+        return pa.schema([column for column in self.table.schema if column.name != PROVENANCE])
+
     def batches(self) -> Iterator[pa.RecordBatch]:
         """The rows in the order of their key."""
         return batches(self.connection, self.selection, self.table)
 
-    def in_file_order(self) -> Iterator[pa.RecordBatch]:
-        """The rows sorted as files of the table are, and where that leaves it open by their key."""
-        if not self.table.sort_by:
-            return self.batches()
-        order = ", ".join(f'"{name}"' for name in dict.fromkeys((*self.table.sort_by, *self.table.key)))
-        return batches(self.connection, f"SELECT * FROM ({self.selection}) ORDER BY {order}", self.table)
+    def in_file_order(self, ingest: str) -> Iterator[pa.RecordBatch]:
+        """The rows with their provenance, sorted as files are, and where that leaves it open by their key."""
+        rows = self.selection
+        if self.table.sort_by:
+            rows = f"SELECT * FROM ({rows}) ORDER BY {listed((*self.table.sort_by, *self.table.key))}"
+        stamped = f"SELECT *, $ingest AS {PROVENANCE} FROM ({rows})"
+        return batches(self.connection, stamped, self.table, {"ingest": ingest})
 
 
-def batches(connection: duckdb.DuckDBPyConnection, selection: str, table: Table) -> Iterator[pa.RecordBatch]:
+def batches(
+    connection: duckdb.DuckDBPyConnection, selection: str, table: Table, parameters: Parameters = None
+) -> Iterator[pa.RecordBatch]:
     """The rows that a SELECT gives, typed as those of `table`; the connection is busy until the last one."""
-    reader = connection.sql(selection).to_arrow_reader(_ROWS_IN_BATCH)
-    schema = pa.schema([table.schema.field(name).remove_metadata() for name in reader.schema.names])
-    return (batch.cast(schema) for batch in reader)
+    reader = connection.sql(selection, params=parameters).to_arrow_reader(_ROWS_IN_BATCH)
+    schema = pa.schema([table.schema.field(name) for name in reader.schema.names])
+    return (_blanked(batch).cast(schema) for batch in reader)
+
+
+def _blanked(rows: pa.RecordBatch) -> pa.RecordBatch:
+    """`rows` with zeros below its nulls, where DuckDB leaves anything: fingerprints hash the bytes."""
+    for position, column in enumerate(rows.columns):
+        if column.null_count:
+            rows = rows.set_column(position, rows.field(position), column.take(np.arange(len(column))))
+    return rows
+
+
+def listed(columns: Iterable[str]) -> str:
+    """SQL: these columns."""
+    return ", ".join(f'"{name}"' for name in columns)

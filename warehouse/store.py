@@ -268,11 +268,8 @@ class Warehouse:
             theirs._refuse_if_damaged()
 
         def merge(folder: Path) -> Commit:
-            with duckdb.connect() as connection:
-                ours = Warehouse.open(folder)  # as it is now, whenever we were opened
-                rows = merging.rows_to_write(ours._snapshot, theirs._snapshot)
-                incoming = {name: conform(connection, name, rows.pop(name)) for name in list(rows)}
-                return commit(connection, folder, incoming, source="merge", location=named)
+            ours = Warehouse.open(folder)  # as it is now, whenever we were opened
+            return merging.merge(folder, ours._snapshot, theirs._snapshot, location=named)
 
         with _failing(f"cannot merge {theirs.location} into {self.location}"):
             done = self._in_turn(merge)

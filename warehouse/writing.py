@@ -12,11 +12,12 @@ import numpy as np
 import pyarrow as pa
 from deltalake import DeltaTable
 
-from warehouse import delta, manifests
+from warehouse import delta, manifests, ordered_files
 from warehouse.history import CommitHistory, ingest_id
 from warehouse.parts import belong_to, has_orphans
 from warehouse.rows import Difference, compare
-from warehouse.schema import PROVENANCE, TABLES
+from warehouse.schema import PROVENANCE, TABLES, Table
+from warehouse.spilling import StoredRows
 from warehouse.support.errors import Unwritable
 
 logger = logging.getLogger(__name__)
@@ -49,8 +50,25 @@ def commit(
     """Write conformed rows to the warehouse at `path`; the caller holds its lock."""
     started = datetime.now(UTC)
     history = CommitHistory.read(path)
-    committed = history.delta_versions()
-    differences, orphaned = _differences(connection, path, incoming, committed)
+    differences, orphaned = _differences(connection, path, incoming, history.delta_versions())
+    return apply(history, differences, orphaned, source=source, location=location, started=started)
+
+
+def apply(
+    history: CommitHistory,
+    differences: Mapping[str, Difference],
+    orphaned: Collection[str],
+    *,
+    source: str,
+    location: str | None,
+    started: datetime,
+) -> Commit:
+    """Write what is new and what is changed, as the commit after `history`; the caller holds the lock.
+
+    Args:
+        orphaned: tables to which rows come that belong to none (`warehouse.parts`).
+    """
+    path, committed = history.path, history.delta_versions()
     added = {name: difference.new.num_rows for name, difference in differences.items()}
     changed = {name: difference.changed.num_rows for name, difference in differences.items()}
     if not any(differences.values()):
@@ -149,20 +167,33 @@ def _apply(
             delta.upgrade(table, TABLES[name])
             if name in orphaned:
                 delta.admit_orphans(table)
-            new, changed = (
-                _stamp(rows, ingest) for rows in (differences[name].new, differences[name].changed)
-            )
-            if new.num_rows:
-                delta.append(table, new, TABLES[name].sort_by)
-            if changed.num_rows:
-                delta.replace(table, changed, TABLES[name].key)
+            if differences[name].new.num_rows:
+                _add(table, TABLES[name], path / name, differences[name].new, ingest)
+            if differences[name].changed.num_rows:
+                _replace(table, TABLES[name], path / name, differences[name].changed, ingest)
             delta.compact_if_scattered(table, TABLES[name].sort_by)
         versions[name] = table.version()
     return versions
 
 
-def _stamp(rows: pa.Table, ingest: str) -> pa.Table:
-    """`rows` with their provenance, as the last column."""
+def _add(table: DeltaTable, of: Table, folder: Path, rows: pa.Table | StoredRows, ingest: str) -> None:
+    if isinstance(rows, StoredRows) and not delta.is_partitioned(table):
+        ordered_files.append(table, folder, rows.in_file_order(ingest))
+    else:
+        delta.append(table, _stamp(rows, ingest), of.sort_by)
+
+
+def _replace(table: DeltaTable, of: Table, folder: Path, rows: pa.Table | StoredRows, ingest: str) -> None:
+    if isinstance(rows, StoredRows) and not delta.is_partitioned(table):
+        ordered_files.replace(table, folder, rows, ingest)
+    else:
+        delta.replace(table, _stamp(rows, ingest), of.key)
+
+
+def _stamp(rows: pa.Table | StoredRows, ingest: str) -> pa.Table:
+    """`rows` in memory with their provenance, as the last column."""
+    if isinstance(rows, StoredRows):
+        rows = pa.Table.from_batches(rows.batches())
     field = TABLES["runs"].schema.field(PROVENANCE)
     same = pa.DictionaryArray.from_arrays(pa.array(np.zeros(rows.num_rows, dtype=np.int8)), [ingest])
     return rows.append_column(field.with_type(same.type), same)

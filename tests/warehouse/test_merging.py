@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.warehouse.worlds import BOOSTING, FOREST, qualities, runs
-from warehouse import delta, store
+from warehouse import ordered_files, store
 from warehouse.cli import main
 from warehouse.schema import PROVENANCE, TABLES, Table
 from warehouse.store import Warehouse
@@ -395,7 +395,7 @@ def test_a_killed_merge_leaves_nothing_to_see_and_then_succeeds(
     make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ours, theirs = make("ours", runs(name="mine")), make("theirs", runs(BOOSTING, "svm", name="yours"))
-    before, append, left = content(ours), delta.append, iter(range(3))
+    before, append, left = content(ours), ordered_files.append, iter(range(3))
 
     def dying(*arguments: Any) -> None:
         if next(left, None) is None:
@@ -403,7 +403,7 @@ def test_a_killed_merge_leaves_nothing_to_see_and_then_succeeds(
         append(*arguments)
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(delta, "append", dying)
+        patch.setattr(ordered_files, "append", dying)
         ours.merge(theirs)
     again = Warehouse.open(ours.path)
     assert (again.version, content(again)) == (1, before)
