@@ -5,14 +5,23 @@ from collections.abc import Iterable, Iterator
 import pyarrow as pa
 
 
-def regrouped(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[pa.Table]:
-    """The rows of `batches` in tables of so many `rows`, the last of which may have fewer."""
+def regrouped(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[pa.RecordBatch]:
+    """The rows of `batches` in batches of so many `rows`, the last of which may have fewer."""
     held: list[pa.RecordBatch] = []
+    n_held = 0
     for batch in batches:
-        held.append(batch)
-        while sum(map(len, held)) >= rows:
-            table = pa.Table.from_batches(held)
-            yield table.slice(0, rows).combine_chunks()
-            held = table.slice(rows).to_batches()
-    if sum(map(len, held)):
-        yield pa.Table.from_batches(held).combine_chunks()
+        taken = 0
+        while n_held + len(batch) - taken >= rows:
+            held.append(batch.slice(taken, rows - n_held))
+            taken += rows - n_held
+            yield _joined(held)
+            held, n_held = [], 0
+        if taken < len(batch):
+            held.append(batch.slice(taken))
+            n_held += len(batch) - taken
+    if held:
+        yield _joined(held)
+
+
+def _joined(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
+    return batches[0] if len(batches) == 1 else pa.concat_batches(batches)

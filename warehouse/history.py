@@ -19,7 +19,7 @@ from warehouse.schema import TABLES
 from warehouse.support.errors import UnusableWarehouse
 
 EMPTY_FINGERPRINT = "empty"
-_ROWS_HASHED = 2**18
+_ROWS_HASHED = 2**20
 """Rows that are held in memory at once to make an id; another number makes other ids of larger commits."""
 
 
@@ -114,8 +114,8 @@ def ingest_id(parent: str, source: str, differences: Mapping[str, Difference]) -
             schema = rows.schema.remove_metadata()
             with pa.ipc.new_stream(pa.PythonFile(_Hashed(digest), "w"), schema) as stream:
                 batches = rows.to_batches() if isinstance(rows, pa.Table) else rows.batches()
-                for group in regrouped(batches, _ROWS_HASHED):
-                    stream.write_table(group.cast(schema))
+                for batch in regrouped(batches, _ROWS_HASHED):
+                    stream.write_batch(batch.cast(schema))
     return digest.hexdigest()[:16]
 
 

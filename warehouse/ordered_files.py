@@ -82,7 +82,7 @@ def _written(folder: Path, schema: pa.Schema, batches: Iterable[pa.RecordBatch])
             store_schema=False,
         ) as writer:
             for rows in regrouped(batches, delta.ROWS_IN_GROUP):
-                writer.write_table(rows.select(schema.names).cast(schema))
+                writer.write_batch(rows.select(schema.names).cast(schema))
                 n_rows += len(rows)
     except BaseException:
         path.unlink(missing_ok=True)
