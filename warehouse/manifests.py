@@ -170,8 +170,13 @@ class Written:
     copies: dict[str, bytes]
 
 
-def written(warehouse: Path, table: str, after: int, until: int) -> Written:
+def written(
+    warehouse: Path, table: str, after: int, until: int, intact: Mapping[str, FileSum] | None = None
+) -> Written:
     """Bring to the disk what made the Delta versions of a table after `after` up to `until`.
+
+    Args:
+        intact: path in the warehouse to the checksum of files that were on disk and just read.
 
     Raises:
         OSError: a file is missing, or the disk refuses.
@@ -183,7 +188,11 @@ def written(warehouse: Path, table: str, after: int, until: int) -> Written:
         paths += [entry.path, *delta.checkpoint_files(folder, entry.version)]
         paths += [folder / data for data in entry.added]
     # A writer that was killed may have named a file in the log that it had not written.
-    sums = {path: sum_of(path, sync=True) for path in paths if path.is_file()}
+    sums = {
+        path: (intact or {}).get(_name(warehouse, path)) or sum_of(path, sync=True)
+        for path in paths
+        if path.is_file()
+    }
     for directory in {folder, *(path.parent for path in sums)} if sums else ():
         sync_directory(directory)
     return Written(

@@ -18,12 +18,12 @@ from deltalake.exceptions import DeltaError
 
 from warehouse import delta, manifests
 from warehouse.history import CommitHistory
-from warehouse.manifests import Manifest
+from warehouse.manifests import FileSum, Manifest
 from warehouse.schema import TABLES, Table
 from warehouse.snapshot import create_view
 from warehouse.support.errors import UnusableWarehouse, one_line
 from warehouse.support.files import write_bytes
-from warehouse.verification import QUARANTINE, Finding, expected, read_chain, verify
+from warehouse.verification import QUARANTINE, Finding, expected, is_checkpoint, read_chain, verify
 from warehouse.writing import append_ingests
 
 
@@ -68,6 +68,8 @@ def repair(warehouse: Path) -> Repair:
     """
     damage = verify(warehouse, deep=True).damage
     chain, _ = read_chain(warehouse)
+    sums, versions = expected(chain)
+    intact = _intact(sums, damage)
     mended = _write_copies(warehouse, damage, chain)
     if chain:  # else an entry that can't be read may be one that was committed
         mended += _cut_log(warehouse, "ingests", chain[-1].tables["ingests"])
@@ -78,7 +80,6 @@ def repair(warehouse: Path) -> Repair:
             f"the record of commits of {warehouse} can't be mended: {one_line(error)}"
         ) from error
     tables = history.delta_versions()
-    versions = expected(chain)[1]
     lost: list[LostRows] = []
     recovered: dict[str, int] = {}
     for name, committed in list(tables.items()):
@@ -96,8 +97,17 @@ def repair(warehouse: Path) -> Repair:
     if tables != history.delta_versions():
         append_ingests(warehouse, history.next_record("repair", tables, about=paths))
         history = CommitHistory.read(warehouse)
-    _begin_chain(warehouse, history, sorted({*paths, *(path for one in chain for path in one.lost)}))
-    return Repair(history.version, mended, lost, recovered, verify(warehouse, deep=True).findings)
+    lost_paths = sorted({*paths, *(path for one in chain for path in one.lost)})
+    _begin_chain(warehouse, history, lost_paths, intact)
+    # Every byte was read just now: for the first verification, or for the new manifest.
+    return Repair(history.version, mended, lost, recovered, verify(warehouse).findings)
+
+
+def _intact(sums: Mapping[str, FileSum], damage: Collection[Finding]) -> dict[str, FileSum]:
+    """Checksums of the files that a verification read and found as they should be."""
+    damaged = {one.path for one in damage}
+    # A checkpoint that is not as it was written may be no damage.
+    return {path: one for path, one in sums.items() if path not in damaged and not is_checkpoint(path)}
 
 
 def _write_copies(warehouse: Path, damage: Collection[Finding], chain: list[Manifest]) -> list[str]:
@@ -233,13 +243,15 @@ def _set_aside(warehouse: Path, path: str) -> None:
         shutil.move(warehouse / path, target)
 
 
-def _begin_chain(warehouse: Path, history: CommitHistory, lost: list[str]) -> None:
-    """Replace all manifests by one that lists everything as it is now."""
+def _begin_chain(
+    warehouse: Path, history: CommitHistory, lost: list[str], intact: Mapping[str, FileSum]
+) -> None:
+    """Replace all manifests by one that lists everything as it is now; `intact` files are not read again."""
     tables = {
         **history.delta_versions(),
         "ingests": delta.open_version(warehouse / "ingests").version(),
     }
-    parts = [manifests.written(warehouse, name, -1, version) for name, version in tables.items()]
+    parts = [manifests.written(warehouse, name, -1, version, intact) for name, version in tables.items()]
     older = [version for version in manifests.versions(warehouse) if version != history.version]
     ingest = history.fingerprint if history.version else ""
     manifests.manifest(history.version, ingest, None, parts, lost).write(warehouse)

@@ -1,6 +1,7 @@
 """After a repair everything is back that was committed and still there; what is not is named."""
 
 import shutil
+from collections import Counter
 from pathlib import Path
 
 import pandas as pd
@@ -96,6 +97,22 @@ def test_rows_of_a_lost_compacted_file_come_from_the_files_that_it_was_made_of(
     pd.testing.assert_frame_equal(
         Warehouse.open(warehouse.path).sql("SELECT * FROM runs ORDER BY run"), whole
     )
+
+
+def test_files_that_are_intact_are_read_once(warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch) -> None:
+    damaged, intact = (file_of(warehouse, "evaluations", version) for version in (2, 1))
+    damaged.write_bytes(b"")
+    read: Counter[Path] = Counter()
+    sum_of = manifests.sum_of
+
+    def counted(path: Path, *, sync: bool = False) -> manifests.FileSum:
+        read[path] += 1
+        return sum_of(path, sync=sync)
+
+    monkeypatch.setattr(manifests, "sum_of", counted)
+    Warehouse.repair(warehouse.path)
+    assert read[intact] == 1
+    assert Warehouse.verify(warehouse.path, deep=True).damage == []
 
 
 def test_what_was_lost_can_be_written_again(warehouse: Warehouse) -> None:
