@@ -14,8 +14,9 @@ def regrouped(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[pa.Recor
         while n_held + len(batch) - taken >= rows:
             held.append(batch.slice(taken, rows - n_held))
             taken += rows - n_held
-            yield _joined(held)
-            held, n_held = [], 0
+            joined = _joined(held)
+            held, n_held = [], 0  # not held while the caller is at work
+            yield joined
         if taken < len(batch):
             held.append(batch.slice(taken))
             n_held += len(batch) - taken

@@ -14,7 +14,10 @@ Which ingest wrote a row is no part of what it says (`warehouse.schema.Table.pay
 the merge. Positions stay, so that the runs of one source keep its order.
 """
 
+import glob
+import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -99,12 +102,12 @@ def merge(folder: Path, ours: Snapshot, theirs: Snapshot, *, location: str) -> C
     started = datetime.now(UTC)
     history = CommitHistory.read(folder)
     try:
-        with bounded(folder) as connection:
+        with _scratch(folder) as scratch, bounded(scratch) as connection:
             _create_views(connection, ours=ours, theirs=theirs)
-            contradict = [_merge(connection, table, ours) for _, table in _data_tables()]
+            contradict = [_merge(connection, table, ours, scratch) for _, table in _data_tables()]
             if any(contradict) or connection.execute(_OTHER_PARAMETERS).fetchone():
                 _refuse_contradictions(connection, theirs)
-            differences = {name: _difference(connection, table) for name, table in _data_tables()}
+            differences = {name: _difference(connection, table, scratch) for name, table in _data_tables()}
             orphaned = _orphaned(connection, ours, theirs)
             return apply(history, differences, orphaned, source="merge", location=location, started=started)
     except duckdb.Error as error:
@@ -178,11 +181,30 @@ def _differing(table: Table) -> str:
     """
 
 
-def _merge(connection: duckdb.DuckDBPyConnection, table: Table, ours: Snapshot) -> bool:
-    """Make the table of what theirs changes in a table of ours; returns whether rows contradict ours."""
+@contextmanager
+def _scratch(folder: Path) -> Iterator[Path]:
+    """A folder in the warehouse for what is merged; one that a killed merge left goes."""
+    scratch = folder / ".merging"
+    shutil.rmtree(scratch, ignore_errors=True)
+    scratch.mkdir()
+    try:
+        yield scratch
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _merge(connection: duckdb.DuckDBPyConnection, table: Table, ours: Snapshot, scratch: Path) -> bool:
+    """Make the view of what theirs changes in a table of ours; returns whether rows contradict ours."""
     nothing_known = ours.has_no_orphans(table.name) and _all_are_of_new(connection, table)
-    connection.execute(f'CREATE TABLE merged."{table.name}" AS {_new_or_changed(table, nothing_known)}')
+    _store(connection, _new_or_changed(table, nothing_known), table, scratch / f"{table.name}.parquet")
     return bool(connection.sql(f'SELECT 1 FROM merged."{table.name}" WHERE contradicts_ LIMIT 1').fetchall())
+
+
+def _store(connection: duckdb.DuckDBPyConnection, selection: str, table: Table, file: Path) -> None:
+    """Have the merged rows of a table in a file."""
+    connection.sql(selection).write_parquet(str(file), compression="snappy")
+    rows = connection.sql("SELECT * FROM read_parquet($file)", params={"file": glob.escape(str(file))})
+    rows.create_view(table.name, replace=True)
 
 
 def _all_are_of_new(connection: duckdb.DuckDBPyConnection, table: Table) -> bool:
@@ -194,7 +216,7 @@ def _all_are_of_new(connection: duckdb.DuckDBPyConnection, table: Table) -> bool
     return not connection.sql(known).fetchall()
 
 
-def _difference(connection: duckdb.DuckDBPyConnection, table: Table) -> Difference:
+def _difference(connection: duckdb.DuckDBPyConnection, table: Table, scratch: Path) -> Difference:
     """The merged rows of a table: those that we lack, and ours that change, as they will be.
 
     Raises:
@@ -203,13 +225,13 @@ def _difference(connection: duckdb.DuckDBPyConnection, table: Table) -> Differen
     merged = f'merged."{table.name}"'
     for column in table.schema:
         if not column.nullable and column.name != PROVENANCE:
-            lacking = connection.sql(f'SELECT rowid FROM {merged} WHERE "{column.name}" IS NULL LIMIT 1')
-            for (row,) in lacking.fetchall():
-                raise RefusedRows(f"{table.name}: row {row} has no {column.name}, which every row needs")
+            lacking = f'SELECT 1 FROM {merged} WHERE "{column.name}" IS NULL LIMIT 1'
+            if connection.sql(lacking).fetchall():
+                raise RefusedRows(f"{table.name}: a row has no {column.name}, which every row needs")
     refuse_broken(connection, table, merged)
     if _repeated(connection, table):
         every = f"SELECT DISTINCT * FROM {merged} ORDER BY {listed(table.key)}"
-        connection.execute(f"CREATE OR REPLACE TABLE {merged} AS {every}")
+        _store(connection, every, table, scratch / f"{table.name}-once.parquet")
         if key := _repeated(connection, table):
             described = ", ".join(f"{name}={value!r}" for name, value in zip(table.key, key, strict=True))
             raise RefusedRows(f"{table.name}: two rows for {described} say different things")

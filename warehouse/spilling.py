@@ -14,7 +14,7 @@ from warehouse.schema import PROVENANCE, Table
 from warehouse.snapshot import Parameters
 from warehouse.support.errors import Failed, Unwritable, one_line
 
-_MEMORY = "256MiB"
+_MEMORY = "400MiB"
 _THREADS = 4
 """At most; each takes a part of the memory."""
 _ROWS_IN_BATCH = 2**17
@@ -24,8 +24,8 @@ _ROWS_IN_BATCH = 2**17
 def bounded(folder: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     """A connection to an in-memory DuckDB of bounded size.
 
-    What does not fit lies in files in `folder`, which has to be on a disk with room for all rows, until the
-    block ends.
+    What does not fit lies in files in `folder`, which has nothing else in it and is on a disk with room for
+    all rows, until the block ends.
 
     Raises:
         Unwritable: the disk has too little room.
@@ -42,7 +42,7 @@ def bounded(folder: Path) -> Iterator[duckdb.DuckDBPyConnection]:
             connection.execute("SET enable_progress_bar = false")
             yield connection
     except (duckdb.OutOfMemoryException, duckdb.IOException) as error:
-        if "temp_directory" in str(error) or spilled in str(error):
+        if "temp_directory" in str(error) or str(folder) in str(error):
             raise Unwritable(f"{folder} has too little room for temporary files") from error
         if isinstance(error, duckdb.OutOfMemoryException):
             raise Failed(f"there is too little memory: {one_line(error)}") from error
