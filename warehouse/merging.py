@@ -105,7 +105,7 @@ def merge(folder: Path, ours: Snapshot, theirs: Snapshot, *, location: str) -> C
         with _scratch(folder) as scratch, bounded(scratch) as connection:
             _create_views(connection, ours=ours, theirs=theirs)
             contradict = [_merge(connection, table, ours, scratch) for _, table in _data_tables()]
-            if any(contradict) or connection.execute(_OTHER_PARAMETERS).fetchone():
+            if any(contradict) or connection.sql(_OTHER_PARAMETERS).fetchall():
                 _refuse_contradictions(connection, theirs)
             differences = {name: _difference(connection, table, scratch) for name, table in _data_tables()}
             orphaned = _orphaned(connection, ours, theirs)
@@ -141,9 +141,7 @@ def _contradictions(connection: duckdb.DuckDBPyConnection) -> Iterator[_Contradi
         if name == "hyperparameters":
             questions.append(_OTHER_PARAMETERS)
         for question in questions:
-            found = connection.execute(question).fetchone()
-            if found:
-                count, *key, what = found
+            for count, *key, what in connection.sql(question).fetchall():
                 yield _Contradiction(count, name, dict(zip(table.key, key, strict=True)), **what)
 
 
@@ -248,12 +246,13 @@ def _repeated(connection: duckdb.DuckDBPyConnection, table: Table) -> tuple[str,
     """The first key that two of the merged rows have, which are in its order."""
     before = ", ".join(f'lag("{name}") OVER () AS before_{place}' for place, name in enumerate(table.key))
     same = " AND ".join(f'"{name}" = before_{place}' for place, name in enumerate(table.key))
-    return connection.execute(
+    found = connection.sql(
         f"""
         SELECT {listed(table.key)} FROM (SELECT {listed(table.key)}, {before} FROM merged."{table.name}")
         WHERE {same} LIMIT 1
         """
-    ).fetchone()
+    ).fetchall()
+    return found[0] if found else None
 
 
 def _orphaned(connection: duckdb.DuckDBPyConnection, ours: Snapshot, theirs: Snapshot) -> set[str]:
@@ -264,14 +263,14 @@ def _orphaned(connection: duckdb.DuckDBPyConnection, ours: Snapshot, theirs: Sna
         if table.part_of
         and ours.has_no_orphans(name)
         and not theirs.has_no_orphans(name)
-        and connection.execute(
+        and connection.sql(
             f"""
             SELECT 1 FROM merged."{name}"
             ANTI JOIN merged."{table.part_of}" USING ("{table.key[0]}")
             ANTI JOIN ours."{table.part_of}" USING ("{table.key[0]}")
             WHERE is_new_ LIMIT 1
             """
-        ).fetchone()
+        ).fetchall()
     }
 
 

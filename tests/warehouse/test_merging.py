@@ -1,12 +1,14 @@
 """Bringing another warehouse's runs into this one: what is added, what wins, and what is refused."""
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
@@ -14,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.warehouse.worlds import BOOSTING, FOREST, qualities, runs
-from warehouse import ordered_files, store
+from warehouse import delta, ordered_files, store
 from warehouse.cli import main
 from warehouse.schema import PROVENANCE, TABLES, Table
 from warehouse.store import Warehouse
@@ -314,6 +316,51 @@ def test_the_message_counts_all_contradictions_and_names_the_first(make: Make) -
     assert message.endswith("tasks: for task='openml:1/cv3', estimation_procedure is cv3 here and cv10 there")
 
 
+@pytest.mark.parametrize(("second", "message"), [(0.9, None), (0.8, "two rows for .* say different things")])
+def test_a_row_that_the_other_has_twice_counts_once_and_must_say_one_thing(
+    make: Make, monkeypatch: pytest.MonkeyPatch, second: float, message: str | None
+) -> None:
+    twice = runs(name="yours", accuracies={"openml:1": 0.9})
+    again = twice["evaluations"].assign(value=second)
+    with monkeypatch.context() as patch:
+        patch.setattr(
+            "warehouse.rows._first_of_each", lambda _, table: np.arange(1 + (table.name == "evaluations"))
+        )
+        theirs = make(
+            "theirs",
+            {
+                **twice,
+                "hyperparameters": twice["hyperparameters"][:1],
+                "evaluations": pd.concat([twice["evaluations"], again]),
+            },
+        )
+    ours = make("ours", runs(name="mine"))
+    if message:
+        assert re.search(message, refusal(ours, theirs))
+    else:
+        assert ours.merge(theirs).added["evaluations"] == 1
+
+
+def test_only_files_with_a_row_that_changes_are_written_again(make: Make) -> None:
+    ours = make("ours", runs(name="a"), runs(name="b"))
+    theirs = make("theirs", with_columns(runs(name="b"), "evaluations", array_data="[0.9]"))
+    files = {path.name for path in (ours.path / "evaluations").glob("*.parquet")}
+    before = Warehouse.open(ours.path).arrow("SELECT run, ingest FROM evaluations ORDER BY run").to_pylist()
+    done = ours.merge(theirs)
+    assert done.changed["evaluations"] == 1
+    assert ours.arrow("SELECT run, array_data, ingest FROM evaluations ORDER BY run").to_pylist() == [
+        {**before[0], "array_data": None},
+        {**before[1], "array_data": "[0.9]", "ingest": done.ingest},
+    ]
+    table = delta.open_version(ours.path / "evaluations")
+    assert len(files & {Path(file).name for file in delta.files(ours.path / "evaluations", table)}) == 1
+    assert Warehouse.verify(ours.path, deep=True).findings == []
+    assert (
+        len(Warehouse.open(ours.path, version=2).sql("SELECT * FROM evaluations WHERE array_data IS NULL"))
+        == 2
+    )
+
+
 @pytest.mark.parametrize("path", ["itself", "link"])
 def test_merging_a_warehouse_into_itself_is_refused(make: Make, tmp_path: Path, path: str) -> None:
     ours = make("itself", runs())
@@ -405,10 +452,12 @@ def test_a_killed_merge_leaves_nothing_to_see_and_then_succeeds(
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr(ordered_files, "append", dying)
         ours.merge(theirs)
+    (ours.path / ".merging").mkdir()  # as a merge leaves it that was killed without a word
     again = Warehouse.open(ours.path)
     assert (again.version, content(again)) == (1, before)
     assert again.merge(theirs).version == 2
     assert len(again.sql("SELECT * FROM evaluations")) == 2
+    assert not (ours.path / ".merging").exists()
 
 
 def test_two_processes_that_merge_at_once_both_succeed(make: Make) -> None:

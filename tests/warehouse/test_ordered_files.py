@@ -1,0 +1,65 @@
+"""Files whose rows stay in the order in which they come."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from warehouse import delta, ordered_files
+from warehouse.schema import Table
+
+NUMBERS = Table(
+    "numbers",
+    pa.schema([pa.field("name", pa.string(), nullable=False), pa.field("value", pa.int64(), nullable=False)]),
+    key=("name",),
+)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "numbers"
+    delta.create(folder, NUMBERS)
+    return folder
+
+
+def batches(sizes: list[int]) -> Iterator[pa.RecordBatch]:
+    value = 0
+    for size in sizes:
+        values = list(range(value, value + size))
+        yield pa.record_batch({"value": values, "name": [str(one) for one in values]})
+        value += size
+
+
+def test_rows_keep_their_order_in_one_file_of_even_groups(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(delta, "ROWS_IN_GROUP", 8)
+    table = delta.open_version(folder)
+    ordered_files.append(table, folder, batches([3, 20, 0, 1, 6]))
+    (file,) = delta.files(folder, table)
+    written = pq.ParquetFile(file)
+    assert written.read(["value"])["value"].to_pylist() == list(range(30))
+    groups = [written.metadata.row_group(number).num_rows for number in range(written.num_row_groups)]
+    assert groups == [8, 8, 8, 6]
+    assert table.version() == delta.newest_version(folder) == 1
+    assert pa.table(table.get_add_actions(flatten=True))["num_records"].to_pylist() == [30]
+
+
+def test_no_rows_make_no_version(folder: Path) -> None:
+    table = delta.open_version(folder)
+    ordered_files.append(table, folder, batches([]))
+    assert delta.newest_version(folder) == 0
+    assert list(folder.glob("*.parquet")) == []
+
+
+def test_a_source_that_fails_leaves_nothing(folder: Path) -> None:
+    def failing() -> Iterator[pa.RecordBatch]:
+        yield from batches([5])
+        raise ValueError("no more")
+
+    with pytest.raises(ValueError, match="no more"):
+        ordered_files.append(delta.open_version(folder), folder, failing())
+    assert delta.newest_version(folder) == 0
+    assert list(folder.glob("*.parquet")) == []

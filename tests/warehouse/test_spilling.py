@@ -1,0 +1,48 @@
+"""DuckDB within a fixed memory."""
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from warehouse import spilling
+from warehouse.spilling import bounded
+from warehouse.support.errors import Failed, Unwritable
+
+# Sorting these takes more than 40 MiB.
+SORTED = """
+SELECT hash(i) AS key, 'a text that takes some room: ' || i AS value FROM range(600_000) AS numbers(i)
+ORDER BY key
+"""
+
+
+def test_what_does_not_fit_is_on_disk_for_a_while(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spilling, "_MEMORY", "40MiB")
+    with bounded(tmp_path) as connection:
+        batches = connection.sql(SORTED).to_arrow_reader(10_000)
+        keys = [next(batches)["key"]]
+        assert [path for path in tmp_path.rglob("*") if path.is_file() and path.stat().st_size]
+        keys += [batch["key"] for batch in batches]
+    assert list(tmp_path.iterdir()) == []
+    values = pa.chunked_array(keys).to_numpy()
+    assert (len(values), (values[1:] > values[:-1]).all()) == (600_000, True)
+
+
+def test_nothing_is_on_disk_where_all_fits(tmp_path: Path) -> None:
+    with bounded(tmp_path) as connection:
+        connection.sql(SORTED).to_arrow_table()
+        assert list(tmp_path.iterdir()) == []
+
+
+def test_a_disk_without_room_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spilling, "_MEMORY", "40MiB")
+    with pytest.raises(Unwritable, match=f"{tmp_path} has too little room"), bounded(tmp_path) as connection:
+        connection.execute("SET max_temp_directory_size = '1MiB'")
+        connection.sql(SORTED).to_arrow_table()
+
+
+def test_too_little_memory_is_a_failure_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spilling, "_MEMORY", "1MiB")
+    with pytest.raises(Failed, match="too little memory") as caught, bounded(tmp_path) as connection:
+        connection.sql(SORTED).to_arrow_table()
+    assert "\n" not in str(caught.value)
