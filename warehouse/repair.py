@@ -187,6 +187,8 @@ def _with_orphans(folder: Path, version: int) -> int:
 def _older_rows(folder: Path, table: Table, kept: set[str], older: set[str]) -> pa.Table:
     """Rows of `older` files whose key no kept file has; of several with one key that written last."""
     order = {file: place for place, file in enumerate(_in_order(folder)) if file in older}
+    if not order:
+        return table.schema.empty_table()  # without the keys of the kept files, which may be millions
     keys = ", ".join(f'"{column}"' for column in table.key)
     with duckdb.connect() as connection:
         create_view(connection, table, [str(folder / file) for file in sorted(kept)])
