@@ -105,5 +105,7 @@ def repair(mirror: Mirror) -> Repair:
             mended.append(name)
         elif name in sums:
             lost.append(LostRows(name.partition("/")[0], name, 0, versions.get(name)))
-    left = verify(mirror, deep=True)
-    return Repair(left.version, mended, lost, findings=left.findings)
+    left = verify(mirror)  # what is not mended was read before, and what is was read here
+    known = {*mended, *(finding.path for finding in left.findings)}
+    findings = [*left.findings, *(finding for finding in damage if finding.path not in known)]
+    return Repair(left.version, mended, lost, findings=findings)
