@@ -6,7 +6,7 @@ import pyarrow as pa
 
 
 def regrouped(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[pa.RecordBatch]:
-    """The rows of `batches` in batches of so many `rows`, the last of which may have fewer."""
+    """The rows of `batches` in batches of so many `rows`, the last of which may have fewer; all copied."""
     held: list[pa.RecordBatch] = []
     n_held = 0
     for batch in batches:
@@ -25,4 +25,5 @@ def regrouped(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[pa.Recor
 
 
 def _joined(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
-    return batches[0] if len(batches) == 1 else pa.concat_batches(batches)
+    """A copy of the rows: of those that lie behind a slice pyarrow would write some bytes as padding."""
+    return pa.concat_batches([*batches, batches[0].slice(0, 0)])

@@ -112,7 +112,7 @@ def test_ingest_ids_of_many_rows_do_not_depend_on_the_batches_that_they_come_in(
     copied = [pa.table(part.to_pydict(), schema=schema) for part in parts]
     nothing = table.slice(0, 0)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("warehouse.history._ROWS_HASHED", 16)  # a byte of a bitmap must not be cut
+        patch.setattr("warehouse.history._ROWS_HASHED", 16)
         ids = {
             ingest_id("empty", "test", {"setups": Difference(one, nothing)})
             for one in (table, pa.concat_tables(parts), pa.concat_tables(copied))
