@@ -8,6 +8,7 @@ body is the document that was asked for.
 from __future__ import annotations
 
 import hashlib
+import io
 import logging
 import math
 import random
@@ -33,6 +34,7 @@ LONGEST_TARGET = 8150
 """Bytes of a request's path; the server's front end refuses more than about 8190."""
 
 _TIMEOUTS = (10.0, 180.0)  # seconds to connect, and between two pieces of an answer
+_PIECE = 2**16  # bytes
 _FIRST_WAIT, _LONGEST_WAIT = 1.0, 300.0  # seconds; each wait is twice the one before
 _LEAST_RATE = 0.001  # requests per second
 _PATIENCE = 10
@@ -169,7 +171,9 @@ class Connection:
                 f"{self.server}/xml/{path}",
                 params={"api_key": self._api_key} if self._api_key else None,
                 timeout=_TIMEOUTS,
+                stream=True,
             )
+            body = _body(response)
         except requests.RequestException as error:
             # Not its message: that has the address, which may hold the key.
             raise TransientError(type(error).__name__) from error
@@ -178,13 +182,13 @@ class Connection:
                 self.requests_made += 1
                 self.seconds_waiting += time.monotonic() - start
         if response.status_code == 200:
-            return response.content
+            return body
         if response.status_code in (404, 414):
             raise ApiError(response.status_code, str(response.reason))
         if response.status_code == 429 or response.status_code >= 500:
             wait = _seconds(response.headers.get("Retry-After"))
             raise TransientError(f"status {response.status_code}", wait)
-        refusal = read_error(response.content)
+        refusal = read_error(body)
         if refusal is None and response.status_code == 412:
             raise TransientError("an unreadable error")
         if refusal is None:
@@ -244,6 +248,14 @@ class Connection:
             self._rests += 1
             self._next_start = max(self._next_start, time.monotonic() + wait)
         self._sleep(wait)
+
+
+def _body(response: requests.Response) -> bytes:
+    """All of an answer; `response.content` would hold it twice."""
+    body = io.BytesIO()
+    for piece in response.iter_content(_PIECE):
+        body.write(piece)
+    return body.getvalue()
 
 
 def plain_address(server: str) -> str:

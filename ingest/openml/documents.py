@@ -13,8 +13,9 @@ from __future__ import annotations
 import html
 import re
 import xml.etree.ElementTree as ET
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from html.entities import html5
 from typing import Self
 
@@ -30,7 +31,7 @@ _OF_XML = frozenset({"amp;", "lt;", "gt;", "quot;", "apos;"})
 _ENTITIES = (("&quot;", '"'), ("&apos;", "'"), ("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"))  # & comes last
 _OF_EVALUATION = ("run_id", "task_id", "setup_id", "flow_id", "function")
 _OPEN, _CLOSE = b"<oml:parameters>", b"</oml:parameters>"
-_START = b"<oml:parameter>"
+_START, _END = b"<oml:parameter>", b"</oml:parameter>"
 _VALUE, _VALUE_END = b"<oml:value>", b"</oml:value>"
 _SETUP_START = b"<oml:setup>"
 
@@ -54,7 +55,7 @@ class Parameter:
     name: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class SetupValues:
     """The values of one setup, as text; tens of thousands of these are held at a time."""
 
@@ -109,8 +110,9 @@ def parse(body: bytes, root: str) -> ET.Element:
         element = _parsed_with_entities(body, root)
     except (ValueError, LookupError) as error:  # an encoding that there is none of
         raise UnreadableError(str(error)) from error
+    plain = cache(lambda name: _NAMESPACE.sub("", name))  # so that elements of one name share it
     for part in element.iter():
-        part.tag = _NAMESPACE.sub("", part.tag)
+        part.tag = plain(part.tag)
     if element.tag != root:
         raise UnreadableError(f"its root is {element.tag!r}, not {root!r}")
     return element
@@ -157,10 +159,11 @@ def read_suite(body: bytes) -> list[str]:
 
 def read_evaluations(body: bytes) -> Listing:
     """A page of `evaluation/list` or `evaluation/setup/list`."""
-    skeleton, blocks = _without_parameters(body)
+    skeleton, blocks = _without_blocks(body, _wrapped_parameters(body))
     elements = parse(skeleton, "evaluations").findall("evaluation")
-    rows = [_complete(_leaves(element), _OF_EVALUATION) for element in elements]
-    values = _Values(blocks)
+    texts: dict[str, str] = {}
+    rows = [_complete(_leaves(element, texts), _OF_EVALUATION) for element in elements]
+    values = _Values(body, blocks)
     setups = {
         row["setup_id"]: values.of(row["setup_id"], row["flow_id"], block)
         for element, row in zip(elements, rows, strict=True)
@@ -171,10 +174,11 @@ def read_evaluations(body: bytes) -> Listing:
 
 def read_setups(body: bytes) -> Listing:
     """A page of `setup/list`."""
-    # Here parameters stand between the other children of a setup, without an element around them.
-    first, *setups = body.split(_SETUP_START)
-    skeleton, blocks = _without_parameters(_SETUP_START.join([first, *map(_wrapped, setups)]))
-    values = _Values(blocks)
+    # Here parameters stand between the other children of a setup, mostly without an element around them.
+    is_wrapped = _OPEN in body
+    places = _wrapped_parameters(body) if is_wrapped else _parameters_of_setups(body)
+    skeleton, blocks = _without_blocks(body, places)
+    values = _Values(body, blocks)
     found = []
     for element in parse(skeleton, "setups").findall("setup"):
         row = _complete(_leaves(element), ("setup_id", "flow_id"))
@@ -182,24 +186,55 @@ def read_setups(body: bytes) -> Listing:
     return Listing([], found, values.parameters)
 
 
-def _wrapped(setup: bytes) -> bytes:
-    """A setup's text with all of its parameters inside one element."""
-    start = setup.find(_START)
-    if start < 0 or _OPEN in setup:
-        return setup
-    end = setup.rfind(b"</oml:parameter>") + len(b"</oml:parameter>")
-    return setup[:start] + _OPEN + setup[start:end] + _CLOSE + setup[end:]
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a block of parameters stands in a document."""
+
+    start: int
+    end: int
+    margins: tuple[int, int] = (0, 0)
+    """Bytes of the tags around it."""
 
 
-def _without_parameters(body: bytes) -> tuple[bytes, list[bytes]]:
-    """The document with a numbered, empty element for each block of parameters, and the blocks."""
-    first, *rest = body.split(_OPEN)
-    parts = [part.partition(_CLOSE) for part in rest]
-    skeleton = [first]
-    for number, (_, close, after) in enumerate(parts):
-        skeleton.append(b'<oml:parameters block="%d"/>' % number if close else _OPEN)
-        skeleton.append(after)
-    return b"".join(skeleton), [block for block, _, _ in parts]
+def _wrapped_parameters(body: bytes) -> Iterator[_Place]:
+    """The elements `parameters`, one after the other."""
+    start = 0
+    while (opening := body.find(_OPEN, start)) >= 0:
+        start = opening + len(_OPEN)
+        end = body.find(_CLOSE, start)
+        if end < 0:
+            return
+        yield _Place(start, end, (len(_OPEN), len(_CLOSE)))
+        start = end + len(_CLOSE)
+
+
+def _parameters_of_setups(body: bytes) -> Iterator[_Place]:
+    """All elements `parameter` of each setup together."""
+    setup = body.find(_SETUP_START)
+    while setup >= 0:
+        following = body.find(_SETUP_START, setup + 1)
+        until = following if following >= 0 else len(body)
+        start, end = body.find(_START, setup, until), body.rfind(_END, setup, until)
+        if 0 <= start < end:
+            yield _Place(start, end + len(_END))
+        setup = following
+
+
+def _without_blocks(body: bytes, places: Iterable[_Place]) -> tuple[bytes, list[_Place]]:
+    """The document with a numbered, empty element for each block of parameters, and the blocks.
+
+    Blocks are nearly all of a document, which is large: they are not copied.
+    """
+    skeleton: list[bytes] = []
+    blocks: list[_Place] = []
+    start = 0
+    for place in places:
+        skeleton.append(body[start : place.start - place.margins[0]])
+        skeleton.append(b'<oml:parameters block="%d"/>' % len(blocks))
+        blocks.append(place)
+        start = place.end + place.margins[1]
+    skeleton.append(body[start:])
+    return b"".join(skeleton), blocks
 
 
 @dataclass(frozen=True)
@@ -246,8 +281,9 @@ def _unescaped(text: str) -> str:
 class _Values:
     """The values of one page's setups, and the parameters that they are of."""
 
-    def __init__(self, blocks: list[bytes]) -> None:
+    def __init__(self, body: bytes, blocks: Sequence[_Place]) -> None:
         self.parameters: dict[str, Parameter] = {}
+        self._body = body
         self._blocks = blocks
         self._templates: dict[str, _Template] = {}
 
@@ -258,7 +294,8 @@ class _Values:
         number = element.get("block", "")
         if not number.isdecimal() or int(number[:_MOST_DIGITS]) >= len(self._blocks):
             raise UnreadableError("parameters have a number that is not ours", complete=True)
-        block = self._blocks[int(number)]
+        place = self._blocks[int(number)]
+        block = self._body[place.start : place.end]
         if flow in self._templates:
             texts = self._templates[flow].texts(block)
             if texts is not None:
@@ -299,6 +336,11 @@ def _complete(row: dict[str, str], needed: Iterable[str]) -> dict[str, str]:
     return row
 
 
-def _leaves(element: ET.Element) -> dict[str, str]:
-    """Text of the children that have text and no children of their own."""
-    return {child.tag: child.text for child in element if child.text and not len(child)}
+def _leaves(element: ET.Element, texts: dict[str, str] | None = None) -> dict[str, str]:
+    """Text of the children that have text and no children of their own.
+
+    Args:
+        texts: by themselves; elements that say the same share its text here.
+    """
+    own = {child.tag: child.text for child in element if child.text and not len(child)}
+    return own if texts is None else {name: texts.setdefault(text, text) for name, text in own.items()}

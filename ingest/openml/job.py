@@ -242,6 +242,7 @@ class _Job:
 
     def _commit(self, batch: Batch, sweep: Sweep, state: dict[str, Any]) -> None:
         """Store what a batch found, with what its runs refer to, and forget its requests."""
+        rows = len(batch.rows)
         self._store.put_evaluations(batch)
         if batch.requests:
             self._records.note(
@@ -251,7 +252,7 @@ class _Job:
                 **asdict(batch.position),
                 **state,
                 requests=len(batch.requests),
-                rows=len(batch.rows),
+                rows=rows,
                 version=self._store.version,
             )
         self._store.forget(batch)

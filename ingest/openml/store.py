@@ -7,9 +7,11 @@ an unknown task.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+import pyarrow as pa
 
 from ingest.openml.answers import Answers
 from ingest.openml.connection import ApiError
@@ -17,10 +19,11 @@ from ingest.openml.documents import Parameter, SetupValues, UnreadableError, rea
 from ingest.openml.numbers import Numbers
 from ingest.openml.parents import Parents
 from ingest.openml.sweep import LARGEST_PAGE, Page, Position
-from ingest.openml.tables import evaluation_tables, failed_run_tables, key, setup_tables
+from ingest.openml.tables import Rows, Tables, evaluation_tables, failed_run_tables, key, setup_tables
 from warehouse.store import Warehouse
 
 _BATCH_ROWS, _BATCH_SECONDS = 10_000, 60.0  # what a kill may lose, against the cost of a commit
+_BATCH_VALUES = 400_000  # of hyperparameters: a commit holds them all in memory
 
 _KNOWN = """
 SELECT CAST(substr(e.run, len('openml:') + 1) AS BIGINT) AS number
@@ -43,6 +46,8 @@ class Batch:
 
     rows: list[dict[str, str]] = field(default_factory=list)
     setups: dict[str, SetupValues] = field(default_factory=dict)
+    values: int = 0
+    """Values of hyperparameters that came with the setups."""
     parameters: dict[str, Parameter] = field(default_factory=dict)
     requests: list[str] = field(default_factory=list)
     position: Position = field(default_factory=Position)
@@ -52,14 +57,23 @@ class Batch:
         """Put a page behind the others."""
         self.rows += page.listing.rows
         self.setups |= {setup.setup: setup for setup in page.listing.setups}
+        self.values += sum(len(setup.parameters) for setup in page.listing.setups)
         self.parameters |= page.listing.parameters
         self.requests += page.requests
         self.position = page.position
 
+    def let_go(self) -> None:
+        """Drop what has become tables, while these are written."""
+        self.rows, self.setups, self.parameters = [], {}, {}
+
     @property
     def is_full(self) -> bool:
         """Whether it is time to store it."""
-        return len(self.rows) >= _BATCH_ROWS or time.monotonic() - self.started > _BATCH_SECONDS
+        return (
+            len(self.rows) >= _BATCH_ROWS
+            or self.values >= _BATCH_VALUES
+            or time.monotonic() - self.started > _BATCH_SECONDS
+        )
 
 
 class BatchStore:
@@ -107,12 +121,12 @@ class BatchStore:
     def put_evaluations(self, batch: Batch) -> None:
         """Store evaluations."""
         if batch.rows:
-            self._write(self._tables_around(batch) | evaluation_tables(batch.rows))
+            self._write(batch, evaluation_tables)
 
     def put_failures(self, batch: Batch) -> None:
         """Store runs that ended with an error."""
         if batch.rows:
-            self._write(self._tables_around(batch) | failed_run_tables(batch.rows))
+            self._write(batch, failed_run_tables)
 
     def forget(self, batch: Batch) -> None:
         """Drop the answers that led to a batch: they are in the warehouse."""
@@ -125,13 +139,17 @@ class BatchStore:
         setups = self._with_missing_setups(batch)
         return tables | setup_tables(setups.values(), batch.parameters, self._parents.flows)
 
-    def _write(self, tables: dict[str, Any]) -> None:
+    def _write(self, batch: Batch, run_tables: Callable[[Rows], Tables]) -> None:
+        tables = self._tables_around(batch) | run_tables(batch.rows)
+        batch.let_go()
         start = time.monotonic()
         commit = self._warehouse.write(tables, source="openml", location=self._answers.connection.server)
         for total, counts in ((self.added, commit.added), (self.changed, commit.changed)):
             for name, count in counts.items():
                 total[name] = total.get(name, 0) + count
         self.seconds_writing += time.monotonic() - start
+        del tables
+        pa.default_memory_pool().release_unused()  # the next batch's tables are seconds away
 
     def _with_missing_setups(self, batch: Batch) -> dict[str, SetupValues]:
         """The batch's setups by number, and those that its runs refer to and nobody has seen yet."""
@@ -176,10 +194,12 @@ class BatchStore:
         self._ask_for_setups(numbers[:half], batch, setups)
         self._ask_for_setups(numbers[half:], batch, setups)
 
-    def _known_setups(self, numbers: Iterable[str]) -> set[str]:
+    def _known_setups(self, numbers: Sequence[str]) -> set[str]:
         """The setups among `numbers` that the warehouse has."""
-        found = self._warehouse.sql(
+        if not numbers:  # the usual case: a first question to a new version takes as long as a small commit
+            return set()
+        found = self._warehouse.arrow(
             "SELECT setup FROM setups WHERE setup IN (SELECT unnest($keys))",
             {"keys": [key(number) for number in numbers]},
         )["setup"]
-        return {name.removeprefix("openml:") for name in found}
+        return {name.removeprefix("openml:") for name in found.to_pylist()}

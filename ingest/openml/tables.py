@@ -23,6 +23,8 @@ from ingest.openml.values import is_structure, typed
 from ingest.run_files import plain_parameter_name
 from warehouse.schema import PROVENANCE, TABLES
 
+_AT_A_TIME = 1000  # setups, whose values are Python's objects until they are a table
+
 Rows = Sequence[Mapping[str, str]]
 Tables = dict[str, pa.Table]
 
@@ -145,10 +147,12 @@ def setup_tables(
         if setup.exists:
             alike[setup.flow, setup.parameters].append(setup)
     nothing = [setup for setup in setups if not setup.exists]
-    groups = [
-        _alike_tables(flow, members, [parameters[number] for number in numbers], flows.get(flow))
-        for (flow, numbers), members in alike.items()
-    ]
+    groups = []
+    for (flow, numbers), members in alike.items():
+        set_by_them = [parameters[number] for number in numbers]
+        for start in range(0, len(members), _AT_A_TIME):
+            some = members[start : start + _AT_A_TIME]
+            groups.append(_alike_tables(flow, some, set_by_them, flows.get(flow)))
     first = {
         "setups": _table(
             "setups",
@@ -168,8 +172,21 @@ def setup_tables(
         ),
     }
     return {
-        name: pa.concat_tables([rows, *(group[name] for group in groups)]) for name, rows in first.items()
+        name: _in_one_piece([rows, *(group.pop(name) for group in groups)]) for name, rows in first.items()
     }
+
+
+def _in_one_piece(tables: Sequence[pa.Table]) -> pa.Table:
+    """The rows of all tables, each column in one piece, as a commit needs it for its id.
+
+    The tables are let go column by column, so that hardly more than the rows is held in memory.
+    """
+    columns: dict[str, pa.ChunkedArray] = {}
+    for name in tables[0].column_names:
+        columns[name] = pa.chunked_array([chunk for table in tables for chunk in table[name].chunks])
+        tables = [table.drop_columns(name) for table in tables]
+        columns[name] = columns[name].combine_chunks()
+    return pa.table(columns)
 
 
 def _alike_tables(

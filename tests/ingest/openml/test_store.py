@@ -6,10 +6,11 @@ import pytest
 
 from ingest.openml.answers import Answers
 from ingest.openml.connection import Connection
+from ingest.openml.documents import Listing, SetupValues
 from ingest.openml.selection import Selection
 from ingest.openml.status import job_states
 from ingest.openml.store import Batch, BatchStore
-from ingest.openml.sweep import Sweep
+from ingest.openml.sweep import Page, Position, Sweep
 from tests.ingest.openml.jobs import ACCURACY, connect, ingest, values_of
 from tests.openml_server import OpenMLServer, World, generated_world
 from tests.openml_server import generated as names
@@ -133,3 +134,13 @@ def test_a_batch_without_a_run_is_no_commit(warehouse: Warehouse, world: World, 
         store.put_evaluations(Batch())
         store.put_failures(Batch())
     assert store.version == warehouse.version == 0
+
+
+def test_setups_with_many_hyperparameters_fill_a_batch_before_its_rows_do() -> None:
+    batch = Batch()
+    wide = SetupValues("1", "9", tuple(map(str, range(1000))), "\0" * 999)
+    for _ in range(3):
+        batch.add(Page(Listing(setups=[wide] * 100), [], Position()))
+        assert not batch.is_full
+    batch.add(Page(Listing(setups=[wide] * 100), [], Position()))
+    assert batch.is_full

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -142,3 +144,21 @@ def test_only_whole_numbers_from_0_on_are_counts(value: str | None, rows: int | 
     assert (row["rows"], row["status"], row["name"]) == (rows, "unlisted", "dataset 3")
     (quality,) = tables["qualities"].to_pylist()
     assert quality["value"] == {"30.0": 30, "-1.0": -1, "2.5": 2.5}.get(value or "")
+
+
+def test_many_setups_make_the_tables_that_each_alone_makes() -> None:
+    parameters = {"1": Parameter("1", "9", "9_a", "a"), "2": Parameter("2", "9", "9_b", "b")}
+    setups = [
+        SetupValues(
+            str(number), "9", ("1", "2") if number % 3 else ("1",), f"{number}\0x" if number % 3 else "7"
+        )
+        for number in range(1, 2501)
+    ]
+    together = setup_tables(setups, parameters, {})
+    alone = [setup_tables([setup], parameters, {}) for setup in setups[::500]]
+    for name, rows in together.items():
+        assert all(column.num_chunks <= 1 for column in rows.columns)
+        found = rows.filter(pc.is_in(rows["setup"], pa.array([f"openml:{n}" for n in range(1, 2501, 500)])))
+        expected = pa.concat_tables([tables[name] for tables in alone])
+        order = [(column, "ascending") for column in found.column_names]
+        assert found.sort_by(order).equals(expected.sort_by(order).cast(found.schema))
