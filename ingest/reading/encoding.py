@@ -73,7 +73,7 @@ def _unpacked(content: bytes, limits: ReadingLimits) -> bytes:
         while part := file.read(_BYTES_AT_ONCE):
             parts.append(part)
             size += len(part)
-            limits.check_unpacked(size, packed.tell())
+            limits.check_gzip(size, packed.tell())
     return b"".join(parts)
 
 

@@ -21,7 +21,11 @@ class ReadingLimits:
     line_bytes: int = 16 * _MIB
     """Bytes of a line of text."""
     expansion: int = 250
-    """Bytes in memory for each byte of a file that is compressed, as gzip, Parquet and sparse ARFF are."""
+    """Bytes in memory for each byte of a file that is compressed, as Parquet and sparse ARFF are."""
+    gzip_expansion: int = 30
+    """Bytes of text for each byte of a gzip file."""
+    text_expansion: int = 100
+    """Bytes of text for each byte of a Parquet file, which may hold one text for many rows."""
     unpacked_bytes: int = 256 * _MIB
     """Bytes in memory that any such file may take, however small it is."""
 
@@ -58,11 +62,23 @@ class ReadingLimits:
     def check_unpacked(self, unpacked: int, packed: int) -> None:
         """Refuse what takes too many bytes in memory for its bytes in the file."""
         if unpacked > max(self.unpacked_bytes, self.expansion * packed):
-            self._refuse(
-                f"{packed:,} bytes of the file take {unpacked:,} or more in memory; the limit is "
-                f"{self.expansion} times as many, or {self.unpacked_bytes:,}",
-                "expansion",
-            )
+            what = f"{packed:,} bytes of the file take {unpacked:,} or more in memory"
+            self._refuse_expansion(what, self.expansion, "expansion")
+
+    def check_gzip(self, unpacked: int, packed: int) -> None:
+        """Refuse a gzip file whose first bytes are too much text."""
+        if unpacked > max(self.unpacked_bytes, self.gzip_expansion * packed):
+            what = f"{packed:,} bytes of the gzip file are {unpacked:,} or more of text"
+            self._refuse_expansion(what, self.gzip_expansion, "gzip_expansion")
+
+    def check_repeated_text(self, text: int, packed: int) -> None:
+        """Refuse a Parquet file that repeats texts which it holds once, so that they are too many bytes."""
+        if text > max(self.unpacked_bytes, self.text_expansion * packed):
+            what = f"{packed:,} bytes of the Parquet file repeat text of {text:,} bytes"
+            self._refuse_expansion(what, self.text_expansion, "text_expansion")
+
+    def _refuse_expansion(self, what: str, limit: int, name: str) -> None:
+        self._refuse(f"{what}; the limit is {limit} times as many, or {self.unpacked_bytes:,}", name)
 
     def _refuse(self, reason: str, name: str) -> None:
         raise UnreadableInput(

@@ -4,6 +4,7 @@ import io
 import json
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from ingest.reading.limits import DEFAULT_LIMITS, ReadingLimits
@@ -20,15 +21,52 @@ def read_parquet(content: bytes, limits: ReadingLimits = DEFAULT_LIMITS) -> pa.T
         BadInput: they are no readable Parquet, or the table is beyond the limits.
     """
     try:
-        file = pq.ParquetFile(io.BytesIO(content))
-        declared = file.metadata
-        limits.check_columns(declared.num_columns)
-        limits.check_unpacked(declared.num_rows * declared.num_columns * _CELL_BYTES, len(content))
-        table = file.read()
+        declared = pq.ParquetFile(io.BytesIO(content))
+        metadata, schema = declared.metadata, declared.schema_arrow
+        limits.check_columns(metadata.num_columns)
+        limits.check_unpacked(_declared_bytes(metadata), len(content))
+        # A text that many rows have stays one text until it is known what all rows take.
+        texts = [field.name for field in schema if _is_text(field.type)]
+        table = pq.ParquetFile(io.BytesIO(content), read_dictionary=texts).read()
+        limits.check_repeated_text(sum(map(_text_bytes, table.columns)), len(content))
+        table = pa.table(
+            [_of_type(column, field.type) for column, field in zip(table.columns, schema, strict=True)],
+            schema=schema,
+        )
         table.validate(full=True)  # text that is no UTF-8, above all
     except (pa.ArrowException, OSError, ValueError) as error:
         raise UnreadableInput(f"the file is damaged Parquet ({one_line(error)[:200]})") from error
     return table
+
+
+def _declared_bytes(metadata: pq.FileMetaData) -> int:
+    """Bytes that the table takes in memory by the file's footer, apart from texts that repeat."""
+    widths = [_width(metadata.schema.column(place)) for place in range(metadata.num_columns)]
+    pages = sum(metadata.row_group(place).total_byte_size for place in range(metadata.num_row_groups))
+    return max(metadata.num_rows * sum(widths), pages)
+
+
+def _width(column: pq.ColumnSchema) -> int:
+    return max(_CELL_BYTES, column.length if column.physical_type == "FIXED_LEN_BYTE_ARRAY" else 0)
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    kinds = (pa.types.is_string, pa.types.is_large_string, pa.types.is_binary, pa.types.is_large_binary)
+    return any(is_kind(kind) for is_kind in kinds)
+
+
+def _text_bytes(column: pa.ChunkedArray) -> int:
+    """Bytes of the texts of all rows where a column holds each text once; 0 for another column."""
+    if not pa.types.is_dictionary(column.type) or not _is_text(column.type.value_type):
+        return 0
+    return sum(
+        pc.sum(pc.binary_length(chunk.dictionary).take(chunk.indices)).as_py() or 0 for chunk in column.chunks
+    )
+
+
+def _of_type(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
+    """A column as it is without `read_dictionary`."""
+    return column if column.type == kind else column.cast(column.type.value_type).cast(kind)
 
 
 def without_pandas_notes(table: pa.Table) -> pa.Table:

@@ -44,6 +44,16 @@ def gzip_of_a_gzip_in_many_members(file: IO[bytes]) -> None:
 
 
 @_bomb
+def gzip_of_2_gb_at_200_times(file: IO[bytes]) -> None:
+    noise = np.random.default_rng(0).integers(97, 123, 3_000, dtype=np.uint8).tobytes()
+    block = (b"1,2,x\n" * 75_000 + noise + b",3,y\n") * 4
+    with gzip.GzipFile(fileobj=file, mode="wb", compresslevel=6) as packed:
+        packed.write(b"a,b,class\n")
+        for _ in range(2_000 * 1_000_000 // len(block) + 1):
+            packed.write(block)
+
+
+@_bomb
 def csv_with_1_000_000_columns(file: IO[bytes]) -> None:
     file.write(",".join(f"c{place}" for place in range(1_000_000)).encode())
     file.write((b"\n" + b",".join([b"1"] * 1_000_000)) * 3)
@@ -108,6 +118,21 @@ def number_of_100_000_digits(file: IO[bytes]) -> None:
 def parquet_of_200_000_000_cells(file: IO[bytes]) -> None:
     rows = pa.array(np.zeros(2_000_000, dtype=np.int8))
     pq.write_table(pa.table({f"c{place}": rows for place in range(100)}), file, compression="zstd")
+
+
+@_bomb
+def parquet_of_a_text_of_1_mb_in_100_000_rows(file: IO[bytes]) -> None:
+    texts = pa.array(["x" * _MIB, "y" * _MIB])
+    rows = pa.array(np.arange(100_000, dtype=np.int32) % 2)
+    repeated = pa.DictionaryArray.from_arrays(rows, texts)
+    pq.write_table(pa.table({"a": repeated, "class": rows}), file, compression="zstd", store_schema=False)
+
+
+@_bomb
+def parquet_of_2_gb_in_one_page(file: IO[bytes]) -> None:
+    text = pa.array(["x" * 2_000] * 1_000_000, pa.large_string())
+    table = pa.table({"a": text, "class": pa.array(np.zeros(1_000_000, dtype=np.int8))})
+    pq.write_table(table, file, compression="zstd", use_dictionary=False, data_page_size=2**30)
 
 
 def main() -> None:

@@ -86,10 +86,10 @@ def test_setups_that_no_listing_brought_are_asked_for_in_as_many_as_the_server_g
     with OpenMLServer(world) as server:
         connection = connect(server)
         batch = batch_of(connection, tmp_path)
+        setups = {row["setup_id"] for row in batch.rows}
         server.page_limit = page_limit
         new_store(warehouse, connection, tmp_path).put_evaluations(batch)
         asked = server.count("setup/list")
-    setups = {row["setup_id"] for row in batch.rows}
     assert asked == 1 if page_limit == 1000 else len(setups) / 3 <= asked < 2 * len(setups)
     rows = warehouse.sql("SELECT setup, parameter, raw FROM hyperparameters WHERE NOT is_default")
     found = {

@@ -5,8 +5,10 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -17,7 +19,9 @@ from ingest.reading.tables import read_table
 from ingest.reading.typed_tables import read_typed_table
 from warehouse.support.errors import BadInput
 
-SMALL = ReadingLimits(columns=10, line_bytes=1_000, expansion=10, unpacked_bytes=10_000)
+SMALL = ReadingLimits(
+    columns=10, line_bytes=1_000, expansion=10, gzip_expansion=8, text_expansion=9, unpacked_bytes=10_000
+)
 TABLE = b"a,b,class\n" + b"1,2,x\n1,3,y\n" * 10
 
 
@@ -29,15 +33,36 @@ def parquet(rows: int, columns: int) -> bytes:
     return bytes(sink.getvalue().to_pybytes())
 
 
+def parquet_of_text(values: Any, **options: Any) -> bytes:
+    sink = pa.BufferOutputStream()
+    pq.write_table(pa.table({"a": pa.array(values), "b": pa.array(range(len(values)))}), sink, **options)
+    return bytes(sink.getvalue().to_pybytes())
+
+
 def arff(attributes: int, data: bytes) -> bytes:
     declared = b"".join(b"@attribute a%d numeric\n" % place for place in range(attributes))
     return b"@relation r\n" + declared + b"@data\n" + data
 
 
 BOMBS = {
-    "gzip": (gzip.compress(TABLE * 1_000), "in memory; the limit is 10 times as many", "expansion"),
-    "gzip in many members": (gzip.compress(TABLE * 100) * 20, "in memory", "expansion"),
+    "gzip": (gzip.compress(TABLE * 1_000), "or more of text; the limit is 8 times as many", "gzip_expansion"),
+    "gzip in many members": (gzip.compress(TABLE * 100) * 20, "of the gzip file are", "gzip_expansion"),
     "Parquet of many rows": (parquet(1_000_000, 2), "take 16,000,000 or more in memory", "expansion"),
+    "Parquet that repeats a text": (
+        parquet_of_text(["x" * 1_000] * 100),
+        "repeat text of 100,000 bytes; the limit is 9 times as many",
+        "text_expansion",
+    ),
+    "Parquet that repeats a category": (
+        parquet_of_text(pd.Categorical(["x" * 1_000] * 100)),
+        "repeat text of 100,000 bytes",
+        "text_expansion",
+    ),
+    "Parquet with a large page": (
+        parquet_of_text(["x" * 1_000] * 100, use_dictionary=False, compression="zstd"),
+        "or more in memory; the limit is 10 times as many",
+        "expansion",
+    ),
     "sparse ARFF": (arff(9, b"{}\n" * 1_000), "take 72,000 or more in memory", "expansion"),
     "wide CSV": (b",".join([b"1"] * 50) + b"\n", "the table has 50 columns, the limit is 10", "columns"),
     "wide text between blanks": (b"1 " * 50 + b"\n" + b"1 " * 50, "the table has 50 columns", "columns"),
@@ -85,8 +110,8 @@ def test_lines_may_end_as_on_old_macintoshes(tmp_path: Path) -> None:
 def test_limits_can_be_lifted(tmp_path: Path) -> None:
     path = tmp_path / "data.csv.gz"
     path.write_bytes(gzip.compress(TABLE * 100))
-    with pytest.raises(BadInput, match="in memory"):
-        load_dataset(path, limits=ReadingLimits(unpacked_bytes=1_000, expansion=2))
+    with pytest.raises(BadInput, match="of text"):
+        load_dataset(path, limits=ReadingLimits(unpacked_bytes=1_000, gzip_expansion=2))
     assert len(load_dataset(path, limits=NO_LIMITS).features)
 
 

@@ -57,3 +57,26 @@ def test_text_that_is_no_utf_8_is_refused() -> None:
     pq.write_table(pa.table({"a": text}), sink)
     with pytest.raises(BadInput, match="damaged Parquet"):
         read_parquet(bytes(sink.getvalue().to_pybytes()))
+
+
+TEXTS = {
+    "text": pa.array(["x", None, "x", "y"]),
+    "large text": pa.array(["x", None, "x", "y"], pa.large_string()),
+    "bytes": pa.array([b"\xff", None, b"x", b"x"]),
+    "categories": pa.array(["x", None, "x", "y"]).dictionary_encode(),
+    "nothing": pa.array([None] * 4, pa.string()),
+    "lists": pa.array([["x"], None, [], ["x", "y"]]),
+    "a . in the name": pa.array(["", "x", "x", "x"]),
+}
+
+
+@pytest.mark.parametrize("rows", [4, 0])
+@pytest.mark.parametrize("repeats_texts_by_number", [True, False])
+def test_columns_have_the_values_and_types_that_the_file_declares(
+    rows: int, repeats_texts_by_number: bool
+) -> None:
+    table = pa.table([*TEXTS.values(), TEXTS["text"]], names=[*TEXTS, "text"]).slice(0, rows)
+    sink = pa.BufferOutputStream()
+    pq.write_table(table, sink, use_dictionary=repeats_texts_by_number, row_group_size=3)
+    content = bytes(sink.getvalue().to_pybytes())
+    assert read_parquet(content).equals(pq.ParquetFile(pa.BufferReader(content)).read())
