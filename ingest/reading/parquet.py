@@ -11,6 +11,11 @@ from ingest.reading.limits import DEFAULT_LIMITS, ReadingLimits
 from warehouse.support.errors import UnreadableInput, one_line
 
 PARQUET_MAGIC = b"PAR1"
+_SHARING = "DELTA_BYTE_ARRAY"
+"""How texts are written that begin as the text before: as the length of what they share, and the rest."""
+_BY_NUMBER = frozenset({"PLAIN", "RLE", "BIT_PACKED", "PLAIN_DICTIONARY", "RLE_DICTIONARY"})
+"""How columns are written whose texts Arrow can keep once, each row having the number of its text."""
+_ROWS_AT_ONCE = 32  # of texts that may be long
 _CELL_BYTES = 8  # of most cells in memory, however few the file has for them
 
 
@@ -25,8 +30,12 @@ def read_parquet(content: bytes, limits: ReadingLimits = DEFAULT_LIMITS) -> pa.T
         metadata, schema = declared.metadata, declared.schema_arrow
         limits.check_columns(metadata.num_columns)
         limits.check_unpacked(_declared_bytes(metadata), len(content))
+        encodings = _encodings(metadata)
+        if _SHARING in set().union(*encodings.values()):
+            _check_shared_text(content, limits)
         # A text that many rows have stays one text until it is known what all rows take.
-        texts = [field.name for field in schema if _is_text(field.type)]
+        plain = {name for name, found in encodings.items() if found <= _BY_NUMBER}
+        texts = [field.name for field in schema if _is_text(field.type) and field.name in plain]
         table = pq.ParquetFile(io.BytesIO(content), read_dictionary=texts).read()
         limits.check_repeated_text(sum(map(_text_bytes, table.columns)), len(content))
         table = pa.table(
@@ -44,6 +53,23 @@ def _declared_bytes(metadata: pq.FileMetaData) -> int:
     widths = [_width(metadata.schema.column(place)) for place in range(metadata.num_columns)]
     pages = sum(metadata.row_group(place).total_byte_size for place in range(metadata.num_row_groups))
     return max(metadata.num_rows * sum(widths), pages)
+
+
+def _encodings(metadata: pq.FileMetaData) -> dict[str, set[str]]:
+    """How the values of each column are written, by its path."""
+    found: dict[str, set[str]] = {}
+    for group in map(metadata.row_group, range(metadata.num_row_groups)):
+        for column in map(group.column, range(group.num_columns)):
+            found.setdefault(column.path_in_schema, set()).update(column.encodings)
+    return found
+
+
+def _check_shared_text(content: bytes, limits: ReadingLimits) -> None:
+    """Refuse texts that are short in the file, as they begin like the one before, and too long in memory."""
+    size = 0
+    for batch in pq.ParquetFile(io.BytesIO(content)).iter_batches(_ROWS_AT_ONCE):
+        size += sum(column.nbytes for column in batch.columns if _is_text(column.type))
+        limits.check_repeated_text(size, len(content))
 
 
 def _width(column: pq.ColumnSchema) -> int:

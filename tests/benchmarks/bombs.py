@@ -135,6 +135,18 @@ def parquet_of_2_gb_in_one_page(file: IO[bytes]) -> None:
     pq.write_table(table, file, compression="zstd", use_dictionary=False, data_page_size=2**30)
 
 
+@_bomb
+def parquet_of_texts_that_share_1_mb(file: IO[bytes]) -> None:
+    texts = pa.array([f"{'x' * _MIB}{row}" for row in range(500)])
+    table = pa.table({"a": texts, "class": pa.array(np.arange(500) % 2)})
+    encoding = {"a": "DELTA_BYTE_ARRAY"}
+    with pq.ParquetWriter(
+        file, table.schema, compression="zstd", use_dictionary=False, column_encoding=encoding
+    ) as writer:
+        for _ in range(8):
+            writer.write_table(table)
+
+
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])

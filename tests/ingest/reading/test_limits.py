@@ -58,6 +58,15 @@ BOMBS = {
         "repeat text of 100,000 bytes",
         "text_expansion",
     ),
+    "Parquet whose texts begin alike": (
+        parquet_of_text(
+            ["x" * 1_000 + str(row) for row in range(100)],
+            use_dictionary=False,
+            column_encoding={"a": "DELTA_BYTE_ARRAY"},
+        ),
+        "of the Parquet file repeat text of",
+        "text_expansion",
+    ),
     "Parquet with a large page": (
         parquet_of_text(["x" * 1_000] * 100, use_dictionary=False, compression="zstd"),
         "or more in memory; the limit is 10 times as many",

@@ -80,3 +80,11 @@ def test_columns_have_the_values_and_types_that_the_file_declares(
     pq.write_table(table, sink, use_dictionary=repeats_texts_by_number, row_group_size=3)
     content = bytes(sink.getvalue().to_pybytes())
     assert read_parquet(content).equals(pq.ParquetFile(pa.BufferReader(content)).read())
+
+
+@pytest.mark.parametrize("encoding", ["DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY", "PLAIN"])
+def test_texts_are_read_however_they_are_written(encoding: str) -> None:
+    table = pa.table({"a": ["abc", "abd", None, "b"] * 100, "b": range(400)})
+    sink = pa.BufferOutputStream()
+    pq.write_table(table, sink, use_dictionary=False, column_encoding={"a": encoding})
+    assert read_parquet(bytes(sink.getvalue().to_pybytes())).equals(table)
