@@ -51,8 +51,8 @@ def read_parquet(content: bytes, limits: ReadingLimits = DEFAULT_LIMITS) -> pa.T
 def _declared_bytes(metadata: pq.FileMetaData) -> int:
     """Bytes that the table takes in memory by the file's footer, apart from texts that repeat."""
     widths = [_width(metadata.schema.column(place)) for place in range(metadata.num_columns)]
-    pages = sum(metadata.row_group(place).total_byte_size for place in range(metadata.num_row_groups))
-    return max(metadata.num_rows * sum(widths), pages)
+    pages = sum(int(metadata.row_group(place).total_byte_size) for place in range(metadata.num_row_groups))
+    return max(int(metadata.num_rows) * sum(widths), pages)
 
 
 def _encodings(metadata: pq.FileMetaData) -> dict[str, set[str]]:
