@@ -245,9 +245,10 @@ def _write(
 
 
 def _sorted(rows: pa.Table, columns: tuple[str, ...]) -> pa.RecordBatchReader:
-    """`rows` in the order of text columns without nulls; those that are equal in them stay in their order.
+    """`rows` in the order of text columns without nulls, in batches of the size of a row group.
 
-    They are put in their places while the batches before them are written.
+    They are put in their places while the batches before them are written. deltalake writes in several
+    threads, so groups may change places; each is sorted, by which readers skip it.
     """
     encoded = {name: _encoded(rows[name]) for name in columns}
     places = math.prod(len(texts.dictionary) for texts in encoded.values())
