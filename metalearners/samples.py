@@ -26,7 +26,7 @@ from warehouse.support.errors import DamagedModel
 logger = logging.getLogger(__name__)
 
 FORMAT = "headstart.sample"
-VERSION = 1
+VERSION = 2
 """Goes up when the same runs come to give another sample, or its files change."""
 
 

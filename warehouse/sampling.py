@@ -2,8 +2,9 @@
 
 The table of the runs of all flows of a warehouse has a cell for each configuration and each hyperparameter of
 any flow: a million configurations of 3,000 flows have thirty billion. Of a warehouse that is too large a
-sample is taken, the same one at each time: of the flows, the datasets and the configurations that were run
-most, and of each dataset equally many runs where it has so many, drawn by a hash of their names. What a
+sample is taken, the same one at each time: of the flows, those of algorithms that Headstart builds first, and
+of these and the others those that were run most; of the datasets and the configurations those that were run
+most; and of each dataset equally many runs where it has so many, drawn by a hash of their names. What a
 search ran is kept: these runs are few, and a user's own.
 """
 
@@ -103,7 +104,7 @@ def choose_sample(
 
 _COUNTS = "SELECT (SELECT count(*) FROM runs) AS runs, (SELECT count(*) FROM setups) AS setups"
 
-# What was run most comes first.
+# What can be recommended comes first, and of that what was run most.
 _AMOUNTS = """
 WITH run_often AS (
   SELECT e.flow, count(*) AS runs FROM evaluations e
@@ -111,7 +112,8 @@ WITH run_often AS (
   GROUP BY e.flow
 ), set_up AS (SELECT flow, count(*) AS setups FROM setups GROUP BY flow)
 SELECT flow, runs, coalesce(setups, 0) AS setups
-FROM run_often LEFT JOIN set_up USING (flow) ORDER BY runs DESC, flow
+FROM run_often LEFT JOIN set_up USING (flow) LEFT JOIN flows f USING (flow)
+ORDER BY f.algorithm IS NULL, runs DESC, flow
 """
 
 _WIDTHS = """

@@ -85,6 +85,16 @@ def test_where_configurations_times_hyperparameters_are_too_many_the_flows_run_m
     assert set(runs_of(large)["flow"]) == {"openml:2"}
 
 
+def test_flows_whose_configurations_can_be_recommended_come_before_those_that_were_run_more_often(
+    large: Warehouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sampling, "SAMPLED_CELLS", 1)
+    monkeypatch.setattr(sampling, "SEARCHES", ())
+    known = pd.DataFrame({"flow": ["openml:1"], "name": "f", "algorithm": "random_forest"})
+    large.write({"flows": known}, source="openml")
+    assert set(runs_of(large)["flow"]) == {"openml:1"}
+
+
 def test_what_fits_is_taken_whole_and_nothing_is_said(
     large: Warehouse, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
