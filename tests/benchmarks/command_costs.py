@@ -7,8 +7,9 @@ is: commands work on a copy, one after another. Each is a process of its own, as
 printed are the seconds that pass, those of the processor (of all threads and processes), and the peak memory
 of its largest process. Whoever stops at --limit, in seconds, is said to.
 
-Files that commands read are small, so that what they take is what the warehouse costs: a CSV of 500 rows, and
-a run table of 1,000 runs. `ingest openml` is measured by `tests.benchmarks.openml_ingest`.
+Files that commands read are small, so that what they take is what the warehouse costs: a CSV of 500 rows, a
+run table of 1,000 runs, and a warehouse of 1,000 other runs to merge. `ingest openml` is measured by
+`tests.benchmarks.openml_ingest`.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ import numpy as np
 import pandas as pd
 
 from tests.benchmarks.recommend_time import write_csv
-from tests.benchmarks.synthetic_warehouse import DENSE, generate
+from tests.benchmarks.synthetic_warehouse import DENSE, Shape, generate, parents, rows
+from warehouse.store import Warehouse
 
 # A process begins with the peak memory of the one that starts it, so that one has to be small.
 _SMALL_PARENT = """
@@ -42,14 +44,16 @@ print(json.dumps([time.perf_counter() - start, used.ru_utime + used.ru_stime, us
 _SPACE = {"hyperparameters": {"eta": {"low": 0.001, "high": 1.0, "log": True, "default": 0.3}}}
 
 
-def commands(folder: Path, scratch: Path) -> list[list[str]]:
+def commands(folder: Path, runs: int, scratch: Path) -> list[list[str]]:
     """Command lines, in an order in which each finds what it needs; those before it may have added rows."""
     write_csv(scratch / "data.csv", 500, 10)
     (scratch / "datasets").mkdir()
     write_csv(scratch / "datasets" / "other.csv", 600, 8)
     _write_runs(scratch / "runs.csv")
     (scratch / "space.json").write_text(json.dumps(_SPACE))
-    generate(scratch / "other", 10_000)
+    other = Warehouse.create(scratch / "other")
+    other.write(parents(Shape(runs)), source="synthetic")
+    other.write(rows(Shape(runs), runs, 1_000), source="synthetic")
     data = [str(scratch / "data.csv"), "--target", "outcome", "--quiet"]
     path = {name: str(scratch / name) for name in ("runs.csv", "space.json", "other", "copy", "search")}
     here = ["--warehouse", str(folder)]
@@ -62,7 +66,7 @@ def commands(folder: Path, scratch: Path) -> list[list[str]]:
         ["warehouse", "repair", *here],
         ["warehouse", "export", path["copy"], *here],
         ["warehouse", "merge", path["other"], *here],
-        ["warehouse", "restore", "--version", "2", "--warehouse", path["other"]],
+        ["warehouse", "restore", "--version", "1", "--warehouse", path["other"]],
         ["ingest", "file", path["runs.csv"], "--flow", "own-boosting", *here],
         ["ingest", "space", path["space.json"], "--flow", "own-boosting", *here],
         ["ingest", "status", *here],
@@ -125,7 +129,7 @@ def main() -> None:
         copy = Path(scratch) / "warehouse"
         shutil.copytree(options.folder, copy, copy_function=os.link)  # its files are never changed
         print("| command | seconds | of the processor | peak memory (MiB) |\n|---|---|---|---|")
-        for command in commands(copy, Path(scratch)):
+        for command in commands(copy, options.runs, Path(scratch)):
             shown = " ".join(Path(part).name if "/" in part else part for part in command)
             if any(part in shown for part in options.only):
                 seconds, processor, peak, ended = measured(command, options.limit)
