@@ -30,7 +30,7 @@ logger = logging.getLogger(__name__)
 
 Arrays = Mapping[str, np.ndarray]
 _PROBE_BYTES = 2**20
-"""Of a file that is written to see whether a model could be; most models are smaller."""
+"""Size of the file that is written to see whether a model could be; most models are smaller."""
 
 
 def write_files(target: Path, content: Mapping[str, Any], arrays: Arrays) -> Path:

@@ -13,7 +13,7 @@ from warehouse.configurations.configuration import Configuration
 HEAD = 8
 """Configurations of the recommendation that enter."""
 FIRST = 3
-"""Of these so many come before the defaults, should the time not suffice for all."""
+"""Those of them that come before the defaults, should the time not suffice for all."""
 DEFAULTS = ("lightgbm", "catboost", "random_forest", "logistic_regression")
 """Algorithms whose defaults enter, as far as they are installed and the warehouse has them."""
 
@@ -24,7 +24,7 @@ class Entrant:
 
     configuration: Configuration
     setup: str
-    """In the warehouse."""
+    """Its name in the warehouse."""
     recommended: int | None
     """Its place in the recommendation before the race; None = it takes part as a default alone."""
     is_default: bool

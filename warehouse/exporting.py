@@ -7,7 +7,7 @@ import duckdb
 from warehouse import delta, ordered_files
 from warehouse.history import CommitHistory
 from warehouse.schema import TABLES, Table
-from warehouse.snapshot import Snapshot, create_view
+from warehouse.snapshot import Snapshot, create_view, listed
 from warehouse.spilling import batches, bounded
 from warehouse.writing import append_ingests
 
@@ -46,4 +46,4 @@ def _order(table: Table) -> str:
     """SQL: what rows are sorted by, as far as two of them can be equal in it."""
     columns = list(dict.fromkeys((*table.sort_by, *table.schema.names)))
     last = max(columns.index(name) for name in table.key)
-    return ", ".join(f'"{name}"' for name in columns[: last + 1])
+    return listed(columns[: last + 1])

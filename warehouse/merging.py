@@ -15,9 +15,7 @@ the merge. Positions stay, so that the runs of one source keep its order.
 """
 
 import glob
-import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -29,9 +27,10 @@ import pyarrow as pa
 from warehouse.history import CommitHistory
 from warehouse.rows import Difference, refuse_broken
 from warehouse.schema import PROVENANCE, TABLES, Table
-from warehouse.snapshot import Snapshot, create_view
-from warehouse.spilling import StoredRows, bounded, listed
+from warehouse.snapshot import Snapshot, create_view, listed
+from warehouse.spilling import StoredRows, bounded
 from warehouse.support.errors import RefusedRows, UnusableWarehouse, one_line
+from warehouse.support.files import scratch_folder
 from warehouse.writing import Commit, apply
 
 _DESCRIPTIVE = {
@@ -102,7 +101,7 @@ def merge(folder: Path, ours: Snapshot, theirs: Snapshot, *, location: str) -> C
     started = datetime.now(UTC)
     history = CommitHistory.read(folder)
     try:
-        with _scratch(folder) as scratch, bounded(scratch) as connection:
+        with scratch_folder(folder / ".merging") as scratch, bounded(scratch) as connection:
             _create_views(connection, ours=ours, theirs=theirs)
             contradict = [_merge(connection, table, ours, scratch) for _, table in _data_tables()]
             if any(contradict) or connection.sql(_OTHER_PARAMETERS).fetchall():
@@ -177,18 +176,6 @@ def _differing(table: Table) -> str:
         WHERE {_contradicts(table)}
         ORDER BY {key} LIMIT 1
     """
-
-
-@contextmanager
-def _scratch(folder: Path) -> Iterator[Path]:
-    """A folder in the warehouse for what is merged; one that a killed merge left goes."""
-    scratch = folder / ".merging"
-    shutil.rmtree(scratch, ignore_errors=True)
-    scratch.mkdir()
-    try:
-        yield scratch
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
 
 
 def _merge(connection: duckdb.DuckDBPyConnection, table: Table, ours: Snapshot, scratch: Path) -> bool:

@@ -33,6 +33,7 @@ from warehouse.manifests import FileSum, Manifest
 from warehouse.objects import Objects, each
 from warehouse.schema import TABLES
 from warehouse.support.errors import Failed, UnusableWarehouse, one_line
+from warehouse.support.files import scratch_folder
 from warehouse.support.paths import cache_directory
 from warehouse.verification import MODELS, expected, is_checkpoint, read_chain
 
@@ -240,7 +241,7 @@ class Mirror:
             if not self.pull():
                 raise UnusableWarehouse(f"there is no warehouse at {self.url} any more")
             before = manifests.newest(self.folder)
-            with self._scratch() as scratch:
+            with scratch_folder(self.folder.with_suffix(".turn")) as scratch:
                 _link(self.folder, scratch)
                 done = work(scratch)
                 made = manifests.newest(scratch)
@@ -263,7 +264,7 @@ class Mirror:
             BadInput: the storage can't be used.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
-        with FileLock(self.folder / ".lock"), self._scratch() as scratch:
+        with FileLock(self.folder / ".lock"), scratch_folder(self.folder.with_suffix(".turn")) as scratch:
             # What a creator left that was killed may be there, and the object of `check_writable`.
             ours = {*TABLES, manifests.FOLDER, MODELS, TURNS, _PROBE}
             if self.pull():
@@ -285,17 +286,6 @@ class Mirror:
             BadInput: what is wrong with it.
         """
         self.objects.write(_PROBE, b"")
-
-    @contextmanager
-    def _scratch(self) -> Iterator[Path]:
-        """An empty folder, in which nobody looks; one that a killed writer left goes."""
-        scratch = self.folder.with_suffix(".turn")
-        shutil.rmtree(scratch, ignore_errors=True)
-        scratch.mkdir()
-        try:
-            yield scratch
-        finally:
-            shutil.rmtree(scratch, ignore_errors=True)
 
     def _publish(self, folder: Path, made: Manifest) -> bool:
         """Make the newest version of `folder` that of the storage; False where another writer was faster."""

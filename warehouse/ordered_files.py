@@ -19,8 +19,8 @@ from deltalake.transaction import AddAction, RemoveAction
 from warehouse import delta
 from warehouse.batches import regrouped
 from warehouse.schema import PROVENANCE
-from warehouse.snapshot import create_view
-from warehouse.spilling import StoredRows, batches, listed
+from warehouse.snapshot import create_view, listed
+from warehouse.spilling import StoredRows, batches
 
 
 def append(table: DeltaTable, folder: Path, batches: Iterable[pa.RecordBatch]) -> None:

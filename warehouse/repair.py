@@ -20,7 +20,7 @@ from warehouse import delta, manifests
 from warehouse.history import CommitHistory
 from warehouse.manifests import FileSum, Manifest
 from warehouse.schema import TABLES, Table
-from warehouse.snapshot import create_view
+from warehouse.snapshot import create_view, listed
 from warehouse.support.errors import UnusableWarehouse, one_line
 from warehouse.support.files import write_bytes
 from warehouse.verification import QUARANTINE, Finding, expected, is_checkpoint, read_chain, verify
@@ -189,7 +189,7 @@ def _older_rows(folder: Path, table: Table, kept: set[str], older: set[str]) -> 
     order = {file: place for place, file in enumerate(_in_order(folder)) if file in older}
     if not order:
         return table.schema.empty_table()  # without the keys of the kept files, which may be millions
-    keys = ", ".join(f'"{column}"' for column in table.key)
+    keys = listed(table.key)
     with duckdb.connect() as connection:
         create_view(connection, table, [str(folder / file) for file in sorted(kept)])
         connection.execute(f'CREATE TABLE known AS SELECT {keys} FROM "{table.name}"')

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from warehouse.schema import PROVENANCE, TABLES, Table
-from warehouse.snapshot import create_view
+from warehouse.snapshot import create_view, listed
 from warehouse.spilling import StoredRows
 from warehouse.support.errors import RefusedRows, UnknownName, one_line
 
@@ -52,7 +52,7 @@ def conform(connection: duckdb.DuckDBPyConnection, name: str, rows: pa.Table | p
 
 def refuse_broken(connection: duckdb.DuckDBPyConnection, table: Table, rows: str) -> None:
     """Raise `BadInput` if a row of the view `rows` breaks one of the checks of `table`."""
-    columns = ", ".join(f'"{name}"' for name in table.schema.names if name != PROVENANCE)
+    columns = listed(name for name in table.schema.names if name != PROVENANCE)
     for promise, condition in table.checks.items():
         broken = connection.sql(f"SELECT {columns} FROM {rows} WHERE NOT ({condition}) LIMIT 1").fetchall()
         if broken:
@@ -130,12 +130,12 @@ def _nan_to_null(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 def _first_of_each(connection: duckdb.DuckDBPyConnection, table: Table) -> np.ndarray:
     """Positions of the distinct rows of `incoming`, in order; rows that share only their key are refused."""
-    key = ", ".join(f'"{name}"' for name in table.key)
+    key = listed(table.key)
     hashes = connection.sql(f"SELECT hash({key}) AS hash FROM incoming").fetchnumpy()["hash"]
     hashes.sort()
     if (hashes[1:] != hashes[:-1]).all():  # then so are the keys
         return np.arange(len(hashes))
-    row = ", ".join(f'"{name}"' for name in (*table.key, *table.payload))
+    row = listed((*table.key, *table.payload))
     connection.execute(
         f"""
         CREATE OR REPLACE TABLE firsts AS

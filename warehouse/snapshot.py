@@ -6,7 +6,7 @@ and does not notice a writer at work.
 
 import glob
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -120,6 +120,11 @@ def _interrupted(cursor: duckdb.DuckDBPyConnection, seconds: float | None) -> It
         yield
     finally:
         timer.cancel()
+
+
+def listed(columns: Iterable[str]) -> str:
+    """SQL: these columns."""
+    return ", ".join(f'"{name}"' for name in columns)
 
 
 def create_view(connection: duckdb.DuckDBPyConnection, table: Table, files: list[str]) -> list[str]:

@@ -1,7 +1,7 @@
 """More rows than memory holds: DuckDB works within a limit and puts the rest on disk."""
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from warehouse.schema import PROVENANCE, Table
-from warehouse.snapshot import Parameters
+from warehouse.snapshot import Parameters, listed
 from warehouse.support.errors import Failed, Unwritable, one_line
 
 _MEMORY = "400MiB"
@@ -92,8 +92,3 @@ def _blanked(rows: pa.RecordBatch) -> pa.RecordBatch:
         if column.null_count:
             rows = rows.set_column(position, rows.field(position), column.take(np.arange(len(column))))
     return rows
-
-
-def listed(columns: Iterable[str]) -> str:
-    """SQL: these columns."""
-    return ", ".join(f'"{name}"' for name in columns)

@@ -9,17 +9,11 @@ import pyarrow.parquet as pq
 import pytest
 from deltalake import DeltaTable, WriterProperties
 
-from tests.warehouse.worlds import FOREST, runs, values
+from tests.warehouse.worlds import FOREST, NUMBERS, runs, values
 from warehouse import delta
 from warehouse.schema import TABLES, Table
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput, UnusableWarehouse
-
-NUMBERS = Table(
-    "numbers",
-    pa.schema([pa.field("name", pa.string(), nullable=False), pa.field("value", pa.int64(), nullable=False)]),
-    key=("name",),
-)
 
 
 @pytest.fixture

@@ -7,14 +7,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from tests.warehouse.worlds import NUMBERS
 from warehouse import delta, ordered_files
-from warehouse.schema import Table
-
-NUMBERS = Table(
-    "numbers",
-    pa.schema([pa.field("name", pa.string(), nullable=False), pa.field("value", pa.int64(), nullable=False)]),
-    key=("name",),
-)
 
 
 @pytest.fixture

@@ -5,10 +5,18 @@ from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
 
+from warehouse.schema import Table
 from warehouse.store import Warehouse
 
 FOREST, BOOSTING = "openml:6969", "openml:6970"
+NUMBERS = Table(
+    "numbers",
+    pa.schema([pa.field("name", pa.string(), nullable=False), pa.field("value", pa.int64(), nullable=False)]),
+    key=("name",),
+)
+"""A table that is in no warehouse."""
 
 
 def runs(
