@@ -334,7 +334,7 @@ def models(
         print(json.dumps(described, indent=2))
         return
     for model in stored:
-        of = model.origin.flow or "all flows"
+        of = model.origin.flow or ", ".join(model.origin.only) or "all flows"
         fits = "" if model.origin.warehouse_fingerprint == opened.fingerprint else "; of another warehouse"
         print(f"{model.summary()}, {of}, {model.origin.measure}{fits}\n{_figures(model)}  {model.path}")
     if not stored:

@@ -67,6 +67,7 @@ def trained_model(
     leave_out: Collection[str] | None = None,
     cache_dir: Path | None = None,
     *,
+    only: Collection[str] = (),
     settings: Mapping[str, Any] | None = None,
     report: Callable[[Round], None] | None = None,
     must_be_stored: bool = False,
@@ -82,6 +83,7 @@ def trained_model(
         measure: a name or an alias of `warehouse.measures`.
         leave_out: datasets whose runs, and those on their near copies, the model must not see.
         cache_dir: used in place of the user's cache directory.
+        only: flows whose runs alone the model learns from, as it would from those of all; empty = all.
         settings: of the learner; those left out have their default.
         report: told where a long training stands. One that was interrupted goes on where it was.
         must_be_stored: refuse to train what could not be stored; else it is returned without a path.
@@ -90,7 +92,7 @@ def trained_model(
         BadInput: an unknown learner, flow or measure, no run to learn from, or no place to store it.
     """
     untrained = new_learner(learner, settings)
-    origin = _origin(warehouse, learner, untrained.settings, measure, flow, leave_out)
+    origin = _origin(warehouse, learner, untrained.settings, measure, flow, leave_out, only)
     for place in places(warehouse, cache_dir):
         if (place / origin.key).is_dir():
             try:
@@ -106,7 +108,14 @@ def trained_model(
         if not is_stored and (earlier := _earlier_model(origin, warehouse, cache_dir)) is not None:
             return earlier
         of_all = trained_model(
-            warehouse, learner, measure, flow, cache_dir=cache_dir, settings=settings, report=report
+            warehouse,
+            learner,
+            measure,
+            flow,
+            cache_dir=cache_dir,
+            only=only,
+            settings=settings,
+            report=report,
         )
         if (without := _without(of_all, origin, warehouse)) is not None:
             return without
@@ -128,6 +137,7 @@ def _origin(
     measure: str,
     flow: str | None,
     leave_out: Collection[str] | None,
+    only: Collection[str],
 ) -> ModelOrigin:
     return ModelOrigin(
         learner=canonical_learner(learner),
@@ -137,6 +147,7 @@ def _origin(
         left_out=tuple(sorted(leave_out or ())),
         warehouse_version=warehouse.version,
         warehouse_fingerprint=warehouse.fingerprint,
+        only=tuple(sorted(only)),
     )
 
 
@@ -262,7 +273,8 @@ def _learned_from(
     origin: ModelOrigin, warehouse: Warehouse, cache_dir: Path | None
 ) -> tuple[RunTable, pd.DataFrame]:
     """The runs that `origin` names, and meta-features of their datasets."""
-    runs = without_datasets(learned_runs(warehouse, origin.flow, origin.measure, cache_dir), origin.left_out)
+    runs = learned_runs(warehouse, origin.flow, origin.measure, cache_dir, only=origin.only)
+    runs = without_datasets(runs, origin.left_out)
     return runs, warehouse.metafeatures().drop(index=list(origin.left_out), errors="ignore")
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -37,38 +38,54 @@ def learned_runs(
     cache_dir: Path | None = None,
     *,
     related: bool = True,
+    only: Sequence[str] = (),
+    experiments_on: Collection[str] = (),
 ) -> RunTable:
     """What `Warehouse.run_table` returns; a sample that was kept is not drawn again.
 
     Args:
         cache_dir: used in place of the user's cache directory.
+        only: flows that a joint table is to have the runs of; empty = all.
+        experiments_on: datasets of which the table has all own experiments, also where it is a sample.
     """
-    name = _name(warehouse, flow, measure)
+    name = _name(warehouse, flow, measure, only)
+    answers = _kept(name, warehouse, cache_dir)
+    if answers is None:
+        answers = warehouse.run_answers(flow, measure, related=related, only=only)
+        if answers.is_sample:
+            _keep(name, answers, warehouse, cache_dir)
+    if answers.is_sample and experiments_on:
+        answers = warehouse.with_experiments(answers, experiments_on)
+    rows = {part: rows for part, rows in answers.rows.items() if related or part != "related"}
+    return table_of(replace(answers, rows=rows))
+
+
+def _kept(name: str, warehouse: Warehouse, cache_dir: Path | None) -> RunAnswers | None:
+    """The sample of this name, from the first folder that has it; None: there is none."""
     for place in places(warehouse, cache_dir):
         if (place / name).is_dir():
             try:
-                kept = _read(place / name)
-                rows = {part: rows for part, rows in kept.rows.items() if related or part != "related"}
-                return table_of(replace(kept, rows=rows))
+                return _read(place / name)
             except DamagedModel as error:
                 logger.warning("%s; drawing the sample again", error)
-    answers = warehouse.run_answers(flow, measure, related=related)
-    if answers.is_sample and related:
-        content = {
-            "format": FORMAT,
-            "version": VERSION,
-            "warehouse": warehouse.fingerprint,
-            "flow": answers.flow,
-            "measure": answers.measure,
-        }
-        packed = {part: _packed(rows) for part, rows in answers.rows.items()}
-        keep(name, content, packed, warehouse, cache_dir)
-    return table_of(answers)
+    return None
 
 
-def _name(warehouse: Warehouse, flow: str | None, measure: str) -> str:
-    asked = json.dumps([VERSION, warehouse.fingerprint, flow, measure, sampling.limits()])
-    return f"sample.{hashlib.sha256(asked.encode()).hexdigest()[:16]}"
+def _keep(name: str, sample: RunAnswers, warehouse: Warehouse, cache_dir: Path | None) -> None:
+    content = {
+        "format": FORMAT,
+        "version": VERSION,
+        "warehouse": warehouse.fingerprint,
+        "flow": sample.flow,
+        "measure": sample.measure,
+    }
+    packed = {part: _packed(rows) for part, rows in sample.rows.items()}
+    keep(name, content, packed, warehouse, cache_dir)
+
+
+def _name(warehouse: Warehouse, flow: str | None, measure: str, only: Sequence[str]) -> str:
+    asked = [VERSION, warehouse.fingerprint, flow, measure, sampling.limits(), *only]
+    return f"sample.{hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:16]}"
 
 
 def sampled_from(path: Path) -> str:

@@ -54,6 +54,8 @@ class ModelOrigin:
     """Datasets whose runs it has not seen, sorted."""
     warehouse_version: int
     warehouse_fingerprint: str
+    only: tuple[str, ...] = ()
+    """Flows whose runs alone it learned from as it would from those of all flows; empty = all, or `flow`."""
 
     @property
     def key(self) -> str:
@@ -62,6 +64,8 @@ class ModelOrigin:
         content = asdict(self) | {"warehouse_version": None, "format": VERSION}
         if not larger_is_better(self.measure):  # which models of some costs did not know
             content |= {"larger_is_better": False}
+        if not self.only:  # which earlier models did not know
+            del content["only"]
         digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
         return f"{self.learner}-{digest[:16]}"
 
@@ -189,7 +193,7 @@ def with_figures(model: StoredModel, evaluation: Any) -> StoredModel:
     theirs = {
         "learner": (evaluation.get("learner"), origin.learner),
         "settings": (evaluation.get("settings"), dict(origin.settings)),
-        "flow": (evaluation.get("flow"), origin.flow),
+        "flow": (evaluation.get("flow"), ", ".join(origin.only) or origin.flow),
         "measure": (evaluation.get("measure"), origin.measure),
         "warehouse": (_fingerprint(evaluation), origin.warehouse_fingerprint),
     }

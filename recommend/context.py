@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -33,6 +34,8 @@ from warehouse.queries import RunTable
 from warehouse.store import Warehouse
 from warehouse.support.errors import TooFewRuns, UnusableDataset
 
+logger = logging.getLogger(__name__)
+
 
 @dataclass(frozen=True)
 class RankingContext:
@@ -57,7 +60,12 @@ class RankingContext:
     def trained(self, metalearner: str, settings: Mapping[str, Any] | None = None) -> StoredModel:
         """A meta-learner that has not seen runs on this dataset."""
         return trained_model(
-            self.warehouse, metalearner, self.measure, leave_out=self.left_out.keys(), settings=settings
+            self.warehouse,
+            metalearner,
+            self.measure,
+            leave_out=self.left_out.keys(),
+            only=self.only,
+            settings=settings,
         )
 
     def model(self) -> StoredModel:
@@ -80,18 +88,51 @@ class RankingContext:
         return pd.Series(compute_metafeatures(self.part, qualities).values, dtype=float)
 
     @cached_property
+    def only(self) -> frozenset[str]:
+        """The flows whose runs alone are learned from; empty = all.
+
+        Of a warehouse with too many runs a sample is learned from. Where that has none of the flows to choose
+        from, these are learned from by themselves.
+        """
+        return self._scope[0]
+
+    @cached_property
     def all_runs(self) -> RunTable:
-        """Runs of all flows, on this measure alone."""
-        return learned_runs(self.warehouse, None, self.measure, related=False)
+        """The runs that count, of all flows or of `only` these, on this measure alone."""
+        return self._scope[1]
+
+    @cached_property
+    def _scope(self) -> tuple[frozenset[str], RunTable]:
+        experiments_on = self.same if self.own_runs_count else ()
+        of_all = learned_runs(
+            self.warehouse, None, self.measure, related=False, experiments_on=experiments_on
+        )
+        missing = self.flows - {*of_all.configurations.algorithms}
+        if not of_all.is_sample or not missing:
+            return frozenset(), of_all
+        known = self.warehouse.sql(_RUN, {"flows": [*missing], "measure": self.measure})["algorithm"]
+        if missing < self.flows or known.empty:
+            for name in known:
+                logger.info("%s is not in the sample of runs: it has to be asked for by itself", name)
+            return frozenset(), of_all
+        only = frozenset(known)
+        return only, learned_runs(
+            self.warehouse,
+            None,
+            self.measure,
+            related=False,
+            only=sorted(only),
+            experiments_on=experiments_on,
+        )
 
     @cached_property
     def runs(self) -> RunTable:
-        """Runs of all flows, without those on the dataset itself, unless they count."""
+        """The runs that count, without those on the dataset itself, unless these do."""
         return self.learned_from if self.trials is None else self.all_runs
 
     @cached_property
     def learned_from(self) -> RunTable:
-        """Runs of all flows on other datasets: what the model has learned from."""
+        """The runs on other datasets: what the model has learned from."""
         return without_datasets(self.all_runs, self.left_out.keys())
 
     @cached_property
@@ -150,6 +191,12 @@ class RankingContext:
         """The candidates as the warehouse has them."""
         return self.runs.configurations.of_setups(self.candidates)
 
+
+_RUN = """
+SELECT DISTINCT coalesce(f.algorithm, f.flow) AS algorithm FROM flows f JOIN evaluations e USING (flow)
+WHERE list_contains($flows, coalesce(f.algorithm, f.flow)) AND e.measure = $measure AND e.value IS NOT NULL
+ORDER BY algorithm
+"""
 
 _SAME_OR_NEAR = """
 WITH same AS (SELECT dataset, family FROM datasets WHERE content_hash = ?)

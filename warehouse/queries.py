@@ -4,8 +4,8 @@ Every function takes `ask`, which runs one SELECT over the warehouse's tables an
 """
 
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -62,6 +62,8 @@ class RunTable:
     related: pd.DataFrame = field(default_factory=pd.DataFrame)
     declared: Mapping[str, SearchedFlow] = field(default_factory=dict)
     """Algorithm -> its flow, where its space was declared."""
+    is_sample: bool = False
+    """Whether there are more such runs in the warehouse (`warehouse.sampling`)."""
 
     def searched_flow(self, algorithm: str) -> SearchedFlow:
         """The flow of one algorithm of the table with its space: as declared, else as its runs show it.
@@ -101,23 +103,31 @@ class RunAnswers:
     measure: str
     is_sample: bool
     rows: Mapping[str, pa.Table]
-    """runs, hyperparameters, scales, spaces, and related, where it was asked for."""
+    """runs, hyperparameters, scales, spaces, and related, where it was asked for or this is a sample."""
 
 
-def run_answers(ask: Ask, flow: str | None, measure: str, *, related: bool = True) -> RunAnswers:
-    """What a `RunTable` is made of; arguments and errors as for `run_table`."""
+def run_answers(
+    ask: Ask, flow: str | None, measure: str, *, related: bool = True, only: Sequence[str] = ()
+) -> RunAnswers:
+    """What a `RunTable` is made of; arguments and errors as for `run_table`.
+
+    Args:
+        only: flows that a joint table is to have the runs of, named as `flow` is; empty = all.
+    """
     resolved, flows = _resolve_flow(ask, flow)
-    measure = _stored_name(ask, measure)
-    sample = choose_sample(ask, flows, measure)
+    if only:
+        flows = sorted({one for name in only for one in _resolve_flow(ask, name)[1] or ()})
+    measure, joint = _stored_name(ask, measure), flow is None
+    sample = choose_sample(ask, flows, measure, joint=joint)
     flows = sample.flows
     runs = _runs(ask, sample, measure)
     if not runs.num_rows and measure == NORMALIZED:
-        accuracies = _runs(ask, choose_sample(ask, flows, ACCURACY), ACCURACY)
+        accuracies = _runs(ask, choose_sample(ask, flows, ACCURACY, joint=joint), ACCURACY)
         normalized = normalized_accuracy(accuracies.to_pandas(), metafeatures(ask))
         runs = pa.Table.from_pandas(normalized, schema=accuracies.schema, preserve_index=False)
     if not runs.num_rows:
         _refuse_unknown_measure(ask, measure, {"flows": flows})
-    naming = {"flows": flows, "joint": flow is None, "separator": SEPARATOR}
+    naming = _naming(flows, joint=joint)
     setups = None if sample.runs is None else pc.unique(runs["setup"]).to_pylist()
     rows = {
         "runs": runs,
@@ -125,10 +135,28 @@ def run_answers(ask: Ask, flow: str | None, measure: str, *, related: bool = Tru
         "scales": ask(_SCALES, naming),
         "spaces": ask(_SPACES, {"flows": flows}),
     }
-    others = related_measures(measure) if related else ()
+    is_sample = sample.runs is not None
+    others = related_measures(measure) if related or is_sample else ()
     if others:
         rows["related"] = _ask_sample(ask, _RELATED, sample, measures=others, searches=SEARCHES)
-    return RunAnswers(resolved, measure, sample.runs is not None, rows)
+    return RunAnswers(resolved, measure, is_sample, rows)
+
+
+def with_experiments(ask: Ask, sample: RunAnswers, datasets: Collection[str]) -> RunAnswers:
+    """A sample, and after it all runs of own experiments on some datasets, of the flows of the sample."""
+    drawn = sample.rows["runs"]
+    ours = ask(_EXPERIMENTS, {"datasets": [*datasets]})["run"]
+    more = ours.filter(pc.invert(pc.is_in(ours, pc.unique(drawn["run"])))).to_pylist()
+    if not more:
+        return sample
+    flows = pc.unique(drawn["flow"]).to_pylist()
+    runs = _runs(ask, Sample(flows, more), sample.measure)
+    setups = pc.unique(runs["setup"])
+    unknown = setups.filter(pc.invert(pc.is_in(setups, pc.unique(drawn["setup"])))).to_pylist()
+    naming = _naming(flows, joint=sample.flow is None)
+    rows = {"runs": runs, "hyperparameters": ask(_HYPERPARAMETERS, {**naming, "setups": unknown})}
+    joined = {name: pa.concat_tables([sample.rows[name], others]) for name, others in rows.items()}
+    return replace(sample, rows={**sample.rows, **joined})
 
 
 def table_of(answers: RunAnswers) -> RunTable:
@@ -153,7 +181,13 @@ def table_of(answers: RunAnswers) -> RunTable:
             row["algorithm"]: read_declaration(row["algorithm"], row["name"], json.loads(row["space"]))
             for row in answers.rows["spaces"].to_pylist()
         },
+        answers.is_sample,
     )
+
+
+def _naming(flows: list[str] | None, *, joint: bool) -> dict[str, Any]:
+    """Parameters of queries that name the hyperparameters of flows (None: of all)."""
+    return {"flows": flows, "joint": joint, "separator": SEPARATOR}
 
 
 def _runs(ask: Ask, sample: Sample, measure: str) -> pa.Table:
@@ -269,6 +303,11 @@ LEFT JOIN datasets d ON d.dataset = t.dataset
 WHERE e.measure = $measure AND ($flows IS NULL OR list_contains($flows, e.flow)) AND r.outcome = 'success'
   AND e.value IS NOT NULL
 ORDER BY i.version, r.position, r.run
+"""
+
+_EXPERIMENTS = """
+SELECT r.run FROM runs r JOIN tasks t USING (task) JOIN ingests i ON i.ingest = r.ingest
+WHERE list_contains($datasets, t.dataset) AND i.source = 'experiments'
 """
 
 _OF_SAMPLE = "JOIN (SELECT unnest($sampled) AS run) drawn ON drawn.run = r.run"

@@ -66,16 +66,20 @@ class Sample:
 
 
 def choose_sample(
-    ask: Callable[[str, Mapping[str, Any]], pa.Table], flows: list[str] | None, measure: str
+    ask: Callable[[str, Mapping[str, Any]], pa.Table], flows: list[str] | None, measure: str, *, joint: bool
 ) -> Sample:
-    """All runs of `flows` (None: of all flows) if their table fits into memory, else a sample, and say so."""
+    """All runs of `flows` (None: of all flows) if their table fits into memory, else a sample, and say so.
+
+    Args:
+        joint: whether each algorithm has columns of its own in the table.
+    """
     everything = Sample(flows, None)
-    most = MOST_LEARNED if flows is None else MOST_RUNS
+    most = MOST_LEARNED if joint else MOST_RUNS
     counted = ask(_COUNTS, {}).to_pylist()[0]
     if counted["runs"] <= most and counted["setups"] <= _FEW_SETUPS:
         return everything
     amounts = ask(_AMOUNTS, {"flows": flows, "measure": measure}).to_pandas()
-    if flows is None:  # each flow has columns of its own
+    if joint:
         widths = ask(_WIDTHS, {}).to_pandas().set_index("flow")["columns"]
         columns = widths.reindex(amounts["flow"]).fillna(0).to_numpy().cumsum()
     else:

@@ -9,7 +9,7 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -169,9 +169,15 @@ class Warehouse:
         """Successful runs and their configurations; see `warehouse.queries.run_table`."""
         return queries.run_table(self.arrow, flow, measure, related=related)
 
-    def run_answers(self, flow: str | None, measure: str, *, related: bool = True) -> RunAnswers:
+    def run_answers(
+        self, flow: str | None, measure: str, *, related: bool = True, only: Sequence[str] = ()
+    ) -> RunAnswers:
         """What `run_table` is made of; see `warehouse.queries.run_answers`."""
-        return queries.run_answers(self.arrow, flow, measure, related=related)
+        return queries.run_answers(self.arrow, flow, measure, related=related, only=only)
+
+    def with_experiments(self, sample: RunAnswers, datasets: Collection[str]) -> RunAnswers:
+        """A sample with all own experiments on some datasets; see `warehouse.queries.with_experiments`."""
+        return queries.with_experiments(self.arrow, sample, datasets)
 
     def performance_matrix(self, measure: str, flow: str | None = None) -> pd.DataFrame:
         """Values by setup and dataset; see `warehouse.queries.performance_matrix`."""

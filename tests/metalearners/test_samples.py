@@ -9,7 +9,7 @@ import pytest
 from metalearners.model_pruning import superfluous_models
 from metalearners.model_store import trained_model
 from metalearners.samples import learned_runs
-from tests.warehouse.worlds import runs
+from tests.warehouse.worlds import BOOSTING, FOREST, runs
 from warehouse import sampling
 from warehouse.queries import RunTable
 from warehouse.store import Warehouse
@@ -82,6 +82,38 @@ def test_a_damaged_one_is_drawn_again(large: Warehouse, caplog: pytest.LogCaptur
     caplog.clear()
     assert_equal(learned_runs(large, None, MEASURE), drawn)
     assert "drawing the sample again" not in caplog.text
+
+
+def test_of_some_flows_a_joint_table_is_kept_by_itself(
+    large: Warehouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    accuracies = {f"openml:{n}": 0.5 for n in range(60)}
+    large.write(runs(BOOSTING, "gradient_boosting", accuracies=accuracies), source="openml")
+    drawn = learned_runs(large, None, MEASURE, only=["gradient_boosting"])
+    assert set(drawn.runs["flow"]) == {BOOSTING}
+    assert drawn.is_sample
+    assert drawn.configurations.joint
+    learned_runs(large, None, MEASURE)
+    monkeypatch.setattr(Warehouse, "run_answers", never)
+    assert_equal(learned_runs(large, None, MEASURE, only=["gradient_boosting"]), drawn)
+
+
+def test_own_experiments_on_a_dataset_follow_a_sample(large: Warehouse) -> None:
+    """Those of the flows that it has, each once."""
+    values = {"max_features": 0.9, "bootstrap": True}
+    accuracies = {"openml:1": 0.7, "openml:29": 0.6}
+    large.write(runs(values=values, accuracies=accuracies, name="own"), source="experiments")
+    drawn = learned_runs(large, None, MEASURE)
+    completed = learned_runs(large, None, MEASURE, experiments_on=["openml:1"])
+    own = completed.runs[completed.runs["setup"] == f"{FOREST}/own"]
+    assert own["value"][own["dataset"] == "openml:1"].tolist() == [0.7]
+    assert completed.runs["run"].is_unique
+    assert len(completed.runs) - len(drawn.runs) in (0, 1)
+    configuration = dict(
+        zip(completed.configurations.setups, completed.configurations.configurations(), strict=True)
+    )[f"{FOREST}/own"]
+    assert configuration.values == values
+    assert_equal(learned_runs(large, None, MEASURE, experiments_on=["openml:2"]), drawn)
 
 
 def test_what_fits_is_not_kept(large: Warehouse, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,8 @@
 
 import ast
 import json
+import logging
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,6 +25,7 @@ from recommend.ranking import recommend as rank
 from recommend.seeds import build_pipeline
 from tests.recommend.code.scripts import run_scripts
 from tests.recommend.conftest import PLAN, numbers
+from warehouse import sampling
 from warehouse.configurations.configuration import Configuration
 from warehouse.configurations.parameters import Number
 from warehouse.configurations.searched_flow import SearchedFlow
@@ -314,6 +317,55 @@ def test_same_warehouse_gives_the_same_recommendation(small_world: Path) -> None
 def test_impossible_wish_is_refused(small_world: Path, options: dict[str, object], reason: str) -> None:
     with pytest.raises(BadInput, match=reason):
         rank(load_dataset(numbers(900, seed=50)), warehouse=Warehouse.open(small_world), **options)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def larger_than_a_sample(small_world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Warehouse:
+    """The small world where the sample of all flows is of decision trees alone."""
+    monkeypatch.setattr(sampling, "MOST_LEARNED", 50)
+    monkeypatch.setattr(sampling, "SAMPLED_RUNS", 40)
+    monkeypatch.setattr(sampling, "SAMPLED_CELLS", 1)
+    shutil.copytree(small_world, tmp_path / "large", ignore=shutil.ignore_patterns("models"))
+    return Warehouse.open(tmp_path / "large")
+
+
+def test_a_flow_that_the_sample_of_a_large_warehouse_lacks_is_learned_from_by_itself(
+    larger_than_a_sample: Warehouse,
+) -> None:
+    dataset = load_dataset(numbers(900, seed=50))
+    assert {item.flow.name for item in rank(dataset, warehouse=larger_than_a_sample).configurations} == {
+        "decision_tree"
+    }
+    result = rank(dataset, warehouse=larger_than_a_sample, flows=["logistic_regression"])
+    assert [item.flow.name for item in result.configurations] == ["logistic_regression"] * 3
+    assert result.model.origin.only == ("logistic_regression",)
+    jsonschema.validate(result.document(), SCHEMA)
+    again = rank(dataset, warehouse=larger_than_a_sample, flows=["logistic_regression"])
+    assert again.document() == result.document()
+
+
+def test_a_flow_that_the_sample_lacks_beside_one_that_it_has_is_named(
+    larger_than_a_sample: Warehouse, caplog: pytest.LogCaptureFixture
+) -> None:
+    flows = ["logistic_regression", "decision_tree"]
+    with caplog.at_level(logging.INFO):
+        result = rank(load_dataset(numbers(900, seed=50)), warehouse=larger_than_a_sample, flows=flows)
+    assert {item.flow.name for item in result.configurations} == {"decision_tree"}
+    assert "logistic_regression is not in the sample of runs: it has to be asked for by itself" in caplog.text
+
+
+def test_a_flow_without_runs_is_refused_where_there_is_a_sample(larger_than_a_sample: Warehouse) -> None:
+    with pytest.raises(BadInput, match="no configuration that can be built of svm"):
+        rank(load_dataset(numbers(900, seed=50)), warehouse=larger_than_a_sample, flows=["svm"])
+
+
+def test_own_experiments_on_the_dataset_count_although_the_sample_lacks_them(
+    larger_than_a_sample: Warehouse,
+) -> None:
+    same = load_dataset(numbers(1000, seed=7))
+    drawn = larger_than_a_sample.run_table(None, "predictive_accuracy").runs["dataset"].value_counts()
+    assert set(drawn) == {40 // 8}
+    assert rank(same, warehouse=larger_than_a_sample).trials == len(TREES)
 
 
 def test_empty_warehouse_is_refused(tmp_path: Path) -> None:
