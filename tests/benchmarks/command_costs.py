@@ -18,29 +18,17 @@ import argparse
 import json
 import os
 import shutil
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
+from tests.benchmarks.processes import Measured, measured
 from tests.benchmarks.recommend_time import write_csv
 from tests.benchmarks.synthetic_warehouse import DENSE, Shape, generate, parents, rows
 from warehouse.store import Warehouse
 
-# A process begins with the peak memory of the one that starts it, so that one has to be small.
-_SMALL_PARENT = """
-import json, resource, subprocess, sys, time
-start = time.perf_counter()
-try:
-    code = subprocess.run(sys.argv[2:], stdout=subprocess.DEVNULL, timeout=float(sys.argv[1])).returncode
-except subprocess.TimeoutExpired:
-    code = -1
-used = resource.getrusage(resource.RUSAGE_CHILDREN)
-print(json.dumps([time.perf_counter() - start, used.ru_utime + used.ru_stime, used.ru_maxrss, code]))
-"""
 _SPACE = {"hyperparameters": {"eta": {"low": 0.001, "high": 1.0, "log": True, "default": 0.3}}}
 
 
@@ -103,16 +91,6 @@ def _write_runs(path: Path) -> None:
     runs.assign(predictive_accuracy=random.random(len(runs)).round(4)).to_csv(path, index=False)
 
 
-def measured(command: list[str], limit: float) -> tuple[float, float, int, str]:
-    """Seconds by the clock and of the processor, MiB at the peak, and how it ended."""
-    program = [str(Path(sys.executable).parent / command[0]), *command[1:]]
-    begun = [sys.executable, "-S", "-c", _SMALL_PARENT, str(limit), *program]
-    done = subprocess.run(begun, capture_output=True, text=True, check=True)
-    seconds, processor, peak, code = json.loads(done.stdout)
-    ended = "" if not code else "stopped" if code < 0 else " ".join(done.stderr.strip().splitlines()[-1:])
-    return seconds, processor, peak // 1024, ended
-
-
 def main() -> None:
     """Read the command line, and print a table."""
     parser = argparse.ArgumentParser(
@@ -132,8 +110,16 @@ def main() -> None:
         for command in commands(copy, options.runs, Path(scratch)):
             shown = " ".join(Path(part).name if "/" in part else part for part in command)
             if any(part in shown for part in options.only):
-                seconds, processor, peak, ended = measured(command, options.limit)
-                print(f"| `{shown}` {ended} | {seconds:.1f} | {processor:.1f} | {peak:,} |", flush=True)
+                took = measured(command, options.limit)
+                figures = f"{took.seconds:.1f} | {took.processor:.1f} | {took.peak:,}"
+                print(f"| `{shown}` {_ended(took)} | {figures} |", flush=True)
+
+
+def _ended(took: Measured) -> str:
+    """Why a command did not do what it was to do; empty where it did."""
+    if took.code is None:
+        return "stopped"
+    return took.errors.rpartition("\n")[2] if took.code else ""
 
 
 if __name__ == "__main__":

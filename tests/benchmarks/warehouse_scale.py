@@ -41,6 +41,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from tests.benchmarks.processes import Measured, measured
 from tests.benchmarks.recommend_time import write_csv
 from tests.benchmarks.synthetic_warehouse import DENSE, LARGEST, Shape, parents, rows
 from warehouse.store import STARTER, Warehouse
@@ -210,14 +211,14 @@ def main() -> None:
         of_commands = commands(folder.resolve(), Path(scratch))
         for name in arguments.only or [*QUESTIONS, *of_commands]:
             for command in of_commands.get(name, ()):
-                _, peak, seconds = measured([str(Path(sys.executable).parent / command[0]), *command[1:]])
-                _print(name, f"`{command[0]} {command[-1]}`", seconds, peak)
+                took = _took(command)
+                _print(name, f"`{command[0]} {command[-1]}`", [took.seconds, took.processor], took.peak)
             if name in QUESTIONS:
                 again = [sys.executable, "-m", "tests.benchmarks.warehouse_scale", str(folder)]
                 again += ["--runs", str(runs), "--appends", str(arguments.appends), "--in-this-process", name]
-                text, peak, _ = measured(again)
-                for what, seconds in json.loads(text).items():
-                    _print(name, what, seconds, peak)
+                took = _took(again)
+                for what, seconds in json.loads(took.printed).items():
+                    _print(name, what, seconds, took.peak)
 
 
 def _generate(folder: Path, runs: int, *more: str) -> None:
@@ -227,22 +228,15 @@ def _generate(folder: Path, runs: int, *more: str) -> None:
     subprocess.run(command, check=True, stdout=sys.stderr)
 
 
+def _took(command: list[str]) -> Measured:
+    took = measured(command)
+    if took.code:
+        raise RuntimeError(f"{' '.join(command)}: {took.errors}")
+    return took
+
+
 def _print(name: str, what: str, seconds: Sequence[float], peak: int) -> None:
     print(f"| {name} | {what} | {seconds[0]:.2f} | {seconds[1]:.2f} | {peak:,} |", flush=True)
-
-
-def measured(command: list[str]) -> tuple[str, int, list[float]]:
-    """What a command printed, its peak memory in MiB, and its seconds by the clock and of the processor."""
-    with tempfile.TemporaryFile("w+") as printed:
-        start = time.perf_counter()
-        process = subprocess.Popen(command, stdout=printed)
-        _, status, usage = os.wait4(process.pid, 0)
-        seconds = [time.perf_counter() - start, usage.ru_utime + usage.ru_stime]
-        process.returncode = os.waitstatus_to_exitcode(status)
-        if process.returncode:
-            raise subprocess.CalledProcessError(process.returncode, command)
-        printed.seek(0)
-        return printed.read(), usage.ru_maxrss // 1024, seconds
 
 
 if __name__ == "__main__":
