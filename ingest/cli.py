@@ -93,14 +93,14 @@ def _about_space(warehouse: "Warehouse", flow: str, *, is_declared: bool) -> Ite
     from warehouse.configurations.searched_flow import OTHER
 
     name = flow.removeprefix(OTHER)
-    yield f"Headstart does not build {name}: its runs can be recommended from and searched, not trained."
     measure = warehouse.sql("SELECT min(measure) AS m FROM evaluations WHERE flow = $f", {"f": flow})["m"][0]
     try:
         runs = warehouse.run_table(flow, str(measure), related=False)
         searched = runs.searched_flow(flow)
     except BadInput as error:
-        yield f"Its space is unknown: {error}."
+        yield f"Headstart does not build {name}, and its runs can't be recommended from or searched: {error}."
         return
+    yield f"Headstart does not build {name}: its runs can be recommended from and searched, not trained."
     origin = "declared" if is_declared or flow in runs.declared else "inferred from its runs"
     yield f"Its space, {origin}:"
     for own in searched.hyperparameters:

@@ -66,6 +66,22 @@ def test_run_file_is_read_once(run: Run, tmp_path: Path) -> None:
     assert "nothing added; nothing changed" in run(*command)[1]
 
 
+def test_what_the_runs_of_others_are_good_for_depends_on_their_space(run: Run, tmp_path: Path) -> None:
+    pd.DataFrame({"task_id": [3, 31], "depth": [2, 5], "predictive_accuracy": [0.9, 0.7]}).to_csv(
+        tmp_path / "runs.csv", index=False
+    )
+    place = ("--warehouse", tmp_path / "warehouse")
+    out = run("file", tmp_path / "runs.csv", "--flow", "own-trees", *place)[1]
+    assert "its runs can be recommended from and searched, not trained.\n" in out
+    assert "Its space, inferred from its runs:" in out
+    pd.DataFrame({"task_id": [3, 31], "predictive_accuracy": [0.9, 0.7]}).to_csv(
+        tmp_path / "runs.csv", index=False
+    )
+    out = run("file", tmp_path / "runs.csv", "--flow", "own-plain", *place)[1]
+    assert "its runs can't be recommended from or searched: " in out
+    assert out.endswith("no run has a hyperparameter, so there is no space to search.\n")
+
+
 def test_a_search_space_is_declared_in_object_storage(
     run: Run, tmp_path: Path, s3_url: str, on_machine: Callable[[str], None]
 ) -> None:
