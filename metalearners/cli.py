@@ -333,10 +333,14 @@ def models(
         described = [model.description() | extra for model, extra in zip(stored, extras, strict=True)]
         print(json.dumps(described, indent=2))
         return
+    fingerprints = set(opened.sql("SELECT ingest FROM ingests")["ingest"]) if stored else set()
     for model in stored:
         of = model.origin.flow or ", ".join(model.origin.only) or "all flows"
-        fits = "" if model.origin.warehouse_fingerprint == opened.fingerprint else "; of another warehouse"
-        print(f"{model.summary()}, {of}, {model.origin.measure}{fits}\n{_figures(model)}  {model.path}")
+        whose = ""
+        if model.origin.warehouse_fingerprint != opened.fingerprint:
+            is_earlier = model.origin.warehouse_fingerprint in fingerprints
+            whose = "; of an earlier version" if is_earlier else "; of another warehouse"
+        print(f"{model.summary()}, {of}, {model.origin.measure}{whose}\n{_figures(model)}  {model.path}")
     if not stored:
         print("No model yet: `metalearners train` makes one.")
 

@@ -20,7 +20,7 @@ from warehouse.store import Warehouse
 from warehouse.support.errors import DamagedModel
 
 OLD_DAYS = 30
-"""Days after which a model of another warehouse, or a training that was interrupted, is not waited for."""
+"""Days after which an interrupted training, and a model of another warehouse or version, can go."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def _reason(path: Path, warehouse: Warehouse, *, is_old: bool, is_own: bool) -> 
         return None
     if is_own:
         return "of an earlier version of the warehouse"
-    return "of another warehouse, and old" if is_old else None
+    return "of another warehouse or an earlier version, and old" if is_old else None
 
 
 def _needs_no_training(model: StoredModel) -> bool:

@@ -1,6 +1,7 @@
 """The command line `metalearners`."""
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -84,6 +85,22 @@ def test_models_are_listed_with_what_they_were_trained_from(metalearners: Any) -
     assert metalearners("models")[1].splitlines()[1].strip() == path
     (model,) = json.loads(metalearners("models", "--format", "json")[1])
     assert (model["learner"], model["settings"]["leaves"], model["runs"]) == ("lightgbm", 4, 240)
+
+
+def test_models_are_listed_with_the_version_that_they_are_of(
+    metalearners: Any, toy_warehouse: Warehouse, toy_tables: dict[str, Any], tmp_path: Path
+) -> None:
+    other = Warehouse.create(tmp_path / "other")
+    other.write(toy_tables, source="another toy")
+    place = ("--warehouse", str(other.path))
+    for arguments in ((), place):
+        metalearners("train", "--learner", "average-rank", *arguments)
+    toy_warehouse.write({"evaluations": toy_tables["evaluations"].assign(value=0.5)}, source="corrected")
+    (model,) = (other.path / "models").iterdir()
+    shutil.copytree(model, toy_warehouse.path / "models" / model.name)
+    listed = [line for line in metalearners("models")[1].splitlines() if line.startswith("Learned")]
+    whose = [line.partition("predictive_accuracy; ")[2] for line in listed]
+    assert sorted(whose) == ["of an earlier version", "of another warehouse"]
 
 
 def test_list_names_learners_and_groups_of_metafeatures(metalearners: Any) -> None:

@@ -58,7 +58,7 @@ def test_models_of_other_warehouses_and_trainings_wait_for_a_while(toy_warehouse
     written = model.path.stat().st_mtime
     assert names(toy_warehouse, now=written + 3600) == {}
     assert names(toy_warehouse, now=written + (OLD_DAYS + 1) * 86_400) == {
-        model.path.name: "of another warehouse, and old",
+        model.path.name: "of another warehouse or an earlier version, and old",
         ".pmf-0.training.npz": "a training that was interrupted long ago",
     }
 
