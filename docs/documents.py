@@ -24,7 +24,7 @@ class Document:
     """A Markdown file that is shown on the site."""
 
     page: str
-    """Its place there."""
+    """Path of the page on the site."""
     about: str
     """What it is about, a sentence."""
 

@@ -13,7 +13,7 @@ from warehouse.configurations.configuration import Configuration
 HEAD = 8
 """Configurations of the recommendation that enter."""
 FIRST = 3
-"""Those of them that come before the defaults, should the time not suffice for all."""
+"""Recommendations that come before the defaults, should the time not suffice for all."""
 DEFAULTS = ("lightgbm", "catboost", "random_forest", "logistic_regression")
 """Algorithms whose defaults enter, as far as they are installed and the warehouse has them."""
 
@@ -24,9 +24,9 @@ class Entrant:
 
     configuration: Configuration
     setup: str
-    """Its name in the warehouse."""
+    """Key of the configuration in the warehouse."""
     recommended: int | None
-    """Its place in the recommendation before the race; None = it takes part as a default alone."""
+    """Place in the recommendation before the race; None = it takes part as a default alone."""
     is_default: bool
     """Whether it is one of the defaults that people begin with anyway."""
 

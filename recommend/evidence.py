@@ -45,7 +45,7 @@ class Place:
     """1 = nothing was better."""
     of: int
     value: float
-    """Of the measure."""
+    """Value of the measure."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Evidence:
         return pd.Series(self.contributions.trait_distances().sum(axis=1), index=list(self.keys))
 
     def supporters(self, configurations: ConfigurationTable, complements: Flags) -> list[list[Place]]:
-        """Of each configuration, where it was good, of the datasets that speak for it most.
+        """For each configuration, places where it was good, of the datasets that speak for it most.
 
         Args:
             configurations: n of them.
@@ -136,7 +136,7 @@ class Outside:
     """A size of a dataset that no dataset which was learned from has, nor any beyond it."""
 
     quality: str
-    """Of `SIZES`; the target counts as a feature."""
+    """Name of the size, one of `SIZES`; the target counts as a feature."""
     value: float
     least: float
     """Smallest among the datasets that were learned from."""

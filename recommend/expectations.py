@@ -24,7 +24,7 @@ class Expectation:
     """What one run of a configuration is expected to give."""
 
     value: float
-    """Of the measure."""
+    """Expected value of the measure."""
     low: float
     """Lower limit of the 80 % interval."""
     high: float

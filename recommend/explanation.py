@@ -76,14 +76,14 @@ class Reasons:
     trials: float
     """What runs on the dataset itself add to each of the sums."""
     datasets: Parts
-    """By key; the base is what is expected on any dataset."""
+    """Parts by key of the dataset; the base is what is expected on any dataset."""
     traits: Parts
-    """By group of meta-features; the base is what is expected on a dataset with usual ones."""
+    """Parts by group of meta-features; the base is what is expected on a dataset with usual ones."""
     hyperparameters: Parts | None
-    """The base is what is expected of the algorithm's default; None where that is unknown."""
+    """Parts by hyperparameter; the base is what is expected of the algorithm's default; None: unknown."""
 
     def document(self) -> dict[str, Any]:
-        """JSON values."""
+        """The sums as JSON values."""
         return {
             "rank": self.rank,
             "predicted": self.predicted,
@@ -102,7 +102,7 @@ class Explanation:
     datasets: int
     trials: int
     known: Sequence[KnownDataset]
-    """Those that count most, the heaviest first; empty where the learner has no weights."""
+    """Datasets that count most, the heaviest first; empty where the learner has no weights."""
     configurations: Sequence[Reasons]
     names: Mapping[str, str]
     """Key -> name of the datasets that were learned from."""

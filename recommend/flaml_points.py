@@ -41,7 +41,7 @@ class FlamlPoint:
     estimator: str
     """FLAML's name, e.g. `lgbm`."""
     values: dict[str, Value]
-    """Under FLAML's names, within its ranges."""
+    """Values under FLAML's names, within its ranges."""
     left_out: tuple[str, ...]
     """Hyperparameters of the configuration, as it has them, that FLAML's estimator has otherwise."""
     moved: tuple[str, ...]

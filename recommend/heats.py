@@ -74,7 +74,7 @@ class RaceProgress:
     """Where a race stands."""
 
     train_rows: int
-    """Of the round that runs."""
+    """Rows that are trained on in the round that runs."""
     done: int
     """Runs of this round that have ended."""
     of: int
@@ -106,7 +106,7 @@ class Rounds:
     def affordable(
         self, wanted: Sequence[int], tier: Tier, seconds: float, heats: Sequence[Heat]
     ) -> tuple[list[int], dict[int, str]]:
-        """Those of `wanted`, in order, that so many seconds suffice for, and why the others do not enter.
+        """Choose those of `wanted`, in order, that the seconds suffice for, and say why others do not enter.
 
         Two enter the first round in any case.
         """

@@ -33,7 +33,7 @@ class OwnTrials:
     """Configurations that were tried on the dataset."""
 
     observations: Observations
-    """Their values on the level of the runs on the most rows."""
+    """Values of the configurations on the level of the runs on the most rows."""
     measured: pd.Series
     """Setup -> the same as values of the measure as it is."""
 

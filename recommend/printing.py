@@ -143,7 +143,7 @@ def _shortened(title: str) -> str:
 
 
 def why(item: RankedConfiguration, result: Recommendation) -> str:
-    """In a few words, why a configuration is recommended at its place."""
+    """Say in a few words why a configuration is recommended at its place."""
     if item.on_dataset is not None:
         return f"it came to {item.on_dataset:.4f} on this dataset"
     if item.beats_first is not None:

@@ -49,7 +49,7 @@ SCHEMA = "headstart-ranges/1"
 DRAWN = 2000
 """Configurations of a flow."""
 SHARE = 0.1
-"""Of the configurations drawn, the share that counts as good."""
+"""Share of the configurations drawn that counts as good."""
 HELD = 0.9
 """Share of the good ones that the range of a hyperparameter holds."""
 

@@ -38,7 +38,7 @@ class Manifest:
     """What one commit wrote."""
 
     version: int
-    """Of the warehouse."""
+    """Version of the warehouse that the commit made."""
     ingest: str
     """Id of the commit; the empty string for version 0."""
     parent: str

@@ -42,7 +42,7 @@ T = TypeVar("T")
 TURNS = "turns"
 _MODEL = "model.json"
 _JOBS = "jobs"
-"""Of `ingest openml`: what was asked for, and is in this warehouse and no other."""
+"""Folder of what `ingest openml` was asked for, which is in this warehouse and no other."""
 _PROBE = ".writable"
 """An empty object that is written to see whether objects may be."""
 _TURN = pa.schema([("version", pa.int64()), ("manifest", pa.string())])

@@ -42,7 +42,7 @@ _AT_ONCE = 8
 """Requests that are on their way at the same time."""
 _BLOCK = 2**20
 _SECRET_CHARACTERS = 8
-"""Of the shortest text that is taken for a secret; AWS's have 20 and more."""
+"""Length of the shortest text that is taken for a secret; AWS's have 20 and more."""
 
 _DECORATION = re.compile(r"\x1b\[\d*m|\u21b3")
 """Colours and arrows with which deltalake shows what caused what."""

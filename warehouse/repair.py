@@ -33,9 +33,9 @@ class LostRows:
 
     table: str
     path: str
-    """In the warehouse."""
+    """Path of the file within the warehouse."""
     rows: int
-    """That the file held, by its table's log."""
+    """Number of rows that the file held, by its table's log."""
     version: int | None
     """The commit that wrote the file."""
 

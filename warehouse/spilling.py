@@ -16,7 +16,7 @@ from warehouse.support.errors import Failed, Unwritable, one_line
 
 _MEMORY = "400MiB"
 _THREADS = 4
-"""At most; each takes a part of the memory."""
+"""Threads at most; each takes a part of the memory."""
 _ROWS_IN_BATCH = 2**17
 
 

@@ -33,7 +33,7 @@ class Finding:
 
     kind: Kind
     path: str
-    """In the warehouse."""
+    """Path of the file within the warehouse."""
     message: str
     version: int | None = None
     """The commit that it belongs to."""
@@ -65,7 +65,7 @@ class Verification:
     files: int = 0
     """Number of files that were compared with their manifest."""
     bytes: int = 0
-    """Their size together."""
+    """Size of these files together."""
     seconds: float = 0.0
 
     @property

@@ -92,7 +92,7 @@ class Field:
 
     name: str
     kind: str
-    """Its type, as it is written."""
+    """Type of the field, as it is written."""
     default: object
     """`MISSING` where it has none."""
     meaning: str

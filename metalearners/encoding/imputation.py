@@ -38,7 +38,7 @@ class DatasetSize:
 
     rows: float | np.ndarray
     features: float | np.ndarray
-    """Without the target."""
+    """Number of columns without the target."""
 
     @property
     def is_one(self) -> bool:

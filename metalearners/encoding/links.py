@@ -20,7 +20,7 @@ class Link(NamedTuple):
 
     to_z: Callable[[Floats], Floats]
     to_values: Callable[[Floats], Floats]
-    """Its inverse."""
+    """The inverse of `to_z`."""
 
 
 def logit(v: Floats) -> Floats:

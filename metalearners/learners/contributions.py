@@ -207,7 +207,7 @@ class Contributions:
 
 
 _LEAST_RIDGE = 1e-3
-"""Below what any regression adds (`metalearners.learners.kernel_regression`)."""
+"""The least ridge, below what any regression adds (`metalearners.learners.kernel_regression`)."""
 
 
 def shapley_values(value: Callable[[frozenset[int]], Floats], players: int) -> Floats:

@@ -65,7 +65,7 @@ class RunsOfDatasets(CalibratedModel):
     metafeatures: Annotated[tuple[str, ...], "q"]
     distance: Distance
     x: Annotated[Floats, "m J"]
-    """Of each run, one dataset after the other."""
+    """Inputs of each run, one dataset after the other."""
     scores: Annotated[Floats, "m"]
     shares: Annotated[Floats, "m"]
     ends: Annotated[Positions, "d"]

@@ -65,7 +65,7 @@ class Fitting:
     returns: str = "Pipeline"
     """The class of what `fit` returns."""
     members: Mapping[str, Fitting] = field(default_factory=dict)
-    """Of an ensemble: name -> the body of the function that fits this member."""
+    """Members of an ensemble: name -> the body of the function that fits this member."""
 
     def add(self, node: object, *, before: str = "") -> None:
         """Add a statement."""

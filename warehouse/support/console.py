@@ -77,7 +77,7 @@ def seconds(text: object) -> float:
 
 
 def seconds_or_zero(text: object) -> float:
-    """Like `seconds`; 0 is a time, too."""
+    """Read seconds like `seconds`; 0 is a time, too."""
     return 0.0 if str(text).strip() in ("0", "0.0", "0s") else seconds(text)
 
 

@@ -77,7 +77,7 @@ class FactorizationLearner(WithSettings):
     scale: bool = True
     """Whether scores count within their dataset, whose level and spread are inferred from the trials."""
     metafeatures: tuple[str, ...] = SHAPE
-    """By which the nearest datasets are found, without `cold_datasets`."""
+    """Meta-features by which the nearest datasets are found, without `cold_datasets`."""
     epochs: int = 300
     """Rounds over all datasets in which free positions are trained."""
     steps: int = 1000

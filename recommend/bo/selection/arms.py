@@ -136,7 +136,7 @@ def algorithm_of(candidate: Candidate) -> str:
 
 
 def rewards(values: Sequence[float | None]) -> list[float]:
-    """From 0 to 1 for each value, larger is better; None, a failure, is 0."""
+    """Rewards from 0 to 1 of the values, larger is better; None, a failure, is 0."""
     known = [value for value in values if value is not None]
     low, high = min(known, default=0.0), max(known, default=1.0)
     if low >= 0 and high <= 1:

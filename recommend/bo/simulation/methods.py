@@ -41,7 +41,7 @@ class Method:
     """A way to search that is made of parts."""
 
     strategy: str
-    """One of `PEERS`, too."""
+    """Name of a strategy, or one of `PEERS`."""
     surrogate: str = ""
     """Empty for peers."""
     acquisition: str | None = None

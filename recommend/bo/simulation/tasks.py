@@ -124,7 +124,7 @@ class ModelTask:
     """Boosted trees on the runs on one dataset, asked about the whole space of their flows."""
 
     fewest_runs = 2 * FEWEST
-    """Below which no tree splits."""
+    """Number of runs below which no tree splits."""
 
     def __init__(
         self, runs: RunTable, metafeatures: pd.DataFrame, dataset: str, times: pd.Series | None = None

@@ -31,12 +31,12 @@ WIDTHS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 _STRETCHES = (0.5, 1.0, 2.0)  # half, as learned, twice
 _OTHERS = tuple(Explanation(expects, stretch) for expects in (True, False) for stretch in _STRETCHES)
 EXPLANATIONS = (Explanation(expects=True, stretch=None, odds=len(_OTHERS)), *_OTHERS)
-"""Before the trials, the meta-learner's prior is as likely as all others together."""
+"""Explanations of the trials; before these, the meta-learner's prior is as likely as all others together."""
 EFFECT, DOUBT = -0.2, 0.4
 """Mean and standard deviation of the effect of a decision that no known run makes, in standard scores; set by
 hand, as the next."""
 DISTANCE = 0.7
-"""Between a configuration and one that makes one more such decision, in length scales."""
+"""Distance between a configuration and one that makes one more such decision, in length scales."""
 
 
 def with_departures(prior: Prior, points: Floats, departures: Floats) -> Prior:

@@ -21,10 +21,10 @@ import numpy as np
 from warehouse.support.arrays import Flags, Floats
 
 Weighting = Callable[[Sequence[Floats], Floats, np.random.Generator], Floats]
-"""From D of each model and y to w."""
+"""A function from D of each model and y to w."""
 
 PERCENTILE = 95
-"""Of the target's losses, which the median loss of a base model may not exceed (Feurer and others 2018)."""
+"""Percentile of the target's losses: most that a base model's median loss may be (Feurer and others 2018)."""
 BANDWIDTH = 0.1
 """Share of misranked pairs from which on a dataset does not count in TST-R; set by hand."""
 

@@ -30,7 +30,7 @@ from warehouse.store import Warehouse
 from warehouse.support.errors import TooFewRuns
 
 HELD_OUT = 4
-"""One row in so many is held out."""
+"""How many rows there are for one that is held out."""
 
 
 def split_rows(dataset: Dataset, search: Search) -> tuple[np.ndarray, np.ndarray]:
