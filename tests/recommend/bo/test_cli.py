@@ -2,27 +2,49 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 import psutil
 import pytest
 
-from recommend.bo.cli import _record, app
+from recommend.bo.cli import _record, app, main
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput, Unwritable
 
 TUNE = [sys.executable, "-c", "from recommend.bo.cli import main; main()"]
 
 
-def tune(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([*TUNE, *map(str, arguments)], capture_output=True, text=True, check=False)
+class Ended(NamedTuple):
+    """What a command did."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+Tune = Callable[..., Ended]
+
+
+@pytest.fixture
+def tune(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Tune:
+    """Run `tune ARGUMENTS`."""
+
+    def call(*arguments: str | Path) -> Ended:
+        monkeypatch.setattr(sys, "argv", ["tune", *map(str, arguments)])
+        with pytest.raises(SystemExit) as end:
+            main()
+        return Ended(int(end.value.code or 0), *capsys.readouterr())
+
+    return call
 
 
 def test_what_is_no_subcommand_is_the_dataset() -> None:
@@ -40,10 +62,12 @@ def test_a_dataset_is_named_once() -> None:
 @pytest.fixture
 def world(small_world: Path, tmp_path: Path) -> Path:
     """A copy of the small world that may be written to."""
-    return Warehouse.open(small_world).export(tmp_path / "world").path
+    return shutil.copytree(small_world, tmp_path / "world")
 
 
-def test_a_search_prints_its_incumbents_and_records_its_runs(csv: Path, world: Path, tmp_path: Path) -> None:
+def test_a_search_prints_its_incumbents_and_records_its_runs(
+    tune: Tune, csv: Path, world: Path, tmp_path: Path
+) -> None:
     before = len(Warehouse.open(world).run_table(None, "predictive_accuracy").runs)
     options = ["--dataset", csv, "--warehouse", world, "--history", tmp_path / "history", "--folds", "2"]
     options += ["--flow", "decision_tree", "--flow", "logistic_regression"]
@@ -135,8 +159,8 @@ def ended(folder: Path) -> bool:
     return history.exists() and '"ended"' in history.read_text()
 
 
-def test_ways_to_search_are_compared(world: Path, tmp_path: Path) -> None:
-    searching = ["simulate", "--warehouse", world, "--method", "gbqr+top", "--method", "random"]
+def test_ways_to_search_are_compared(tune: Tune, small_world: Path, tmp_path: Path) -> None:
+    searching = ["simulate", "--warehouse", small_world, "--method", "gbqr+top", "--method", "random"]
     result = tune(*searching, "--trials", "5", "--csv", tmp_path / "curves.csv")
     assert result.returncode == 0, result.stderr
     assert "gbqr+top" in result.stdout
@@ -166,7 +190,7 @@ def test_ways_to_search_are_compared(world: Path, tmp_path: Path) -> None:
     ],
 )
 def test_bad_input_is_one_line_and_exit_code_2(
-    csv: Path, world: Path, tmp_path: Path, arguments: list[str], message: str
+    tune: Tune, csv: Path, world: Path, tmp_path: Path, arguments: list[str], message: str
 ) -> None:
     given = [str(csv) if argument == "CSV" else argument for argument in arguments]
     if arguments[0] == "simulate":
@@ -179,7 +203,7 @@ def test_bad_input_is_one_line_and_exit_code_2(
     assert len(result.stderr.splitlines()) == 1
 
 
-def test_without_arguments_the_help_is_shown() -> None:
+def test_without_arguments_the_help_is_shown(tune: Tune) -> None:
     result = tune()
     assert result.returncode == 2
     assert result.stderr.startswith("Usage: ")
