@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from distributed import Client
     from playwright.sync_api import Browser
 
+    from tests.warehouse.worlds import Templates
+
 SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 S3_KEY, S3_SECRET = "access-key-of-tests", "secret-of-tests"
 
@@ -24,6 +26,14 @@ def shared_data() -> Path:
     if not SHARED_DATA.is_dir():
         pytest.skip("the real runs and datasets (../shared/data) are not beside this checkout")
     return SHARED_DATA
+
+
+@pytest.fixture(scope="session")
+def templates(tmp_path_factory: pytest.TempPathFactory) -> Templates:
+    """Small warehouses to copy."""
+    from tests.warehouse.worlds import Templates
+
+    return Templates(tmp_path_factory.mktemp("templates"))
 
 
 @pytest.fixture(scope="module")

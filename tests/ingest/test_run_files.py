@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from ingest.run_files import flow_key, ingest_run_file, plain_parameter_name, read_run_file
+from tests.warehouse.worlds import Templates
 from warehouse.queries import RunTable
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput
@@ -22,8 +23,8 @@ CSV = (
 
 
 @pytest.fixture
-def warehouse(tmp_path: Path) -> Warehouse:
-    return Warehouse.create(tmp_path / "warehouse")
+def warehouse(templates: Templates, tmp_path: Path) -> Warehouse:
+    return templates.copy(tmp_path / "warehouse")
 
 
 def write(tmp_path: Path, content: str | bytes, name: str = "runs.csv") -> Path:

@@ -6,7 +6,7 @@ import pytest
 from ConfigSpace import Categorical, ConfigurationSpace, Float, Integer
 
 from ingest.spaces import ingest_space, read_scales
-from tests.warehouse.worlds import runs
+from tests.warehouse.worlds import Templates, runs
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput
 
@@ -15,12 +15,10 @@ SVM = "openml:8353"
 
 
 @pytest.fixture
-def warehouse(tmp_path: Path) -> Warehouse:
+def warehouse(templates: Templates, tmp_path: Path) -> Warehouse:
     """One run of a support vector machine that we do not build."""
-    world = Warehouse.create(tmp_path / "warehouse")
     values = {"C": 1.0, "degree": 3, "kernel": "rbf"}
-    world.write(runs(SVM, None, values=values, accuracies={"openml:1": 0.9}), source="test")
-    return world
+    return templates.copy(tmp_path / "warehouse", runs(SVM, None, values=values))
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """`warehouse`: what it prints and how it fails."""
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,10 +15,17 @@ from warehouse.store import Warehouse
 Run = Callable[..., tuple[int, str, str]]
 
 
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("cli") / "w"
+    Warehouse.create(path).write(runs(), source="test", location="here.arff")
+    return path
+
+
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
-    Warehouse.create(tmp_path / "w").write(runs(), source="test", location="here.arff")
-    return tmp_path / "w"
+def path(template: Path, tmp_path: Path) -> Path:
+    """A warehouse with one run, of its own for every test."""
+    return shutil.copytree(template, tmp_path / "w")
 
 
 @pytest.fixture

@@ -1,23 +1,29 @@
 """Copies of a warehouse: the same content, small, and a warehouse of their own."""
 
+import shutil
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
-from tests.warehouse.worlds import BOOSTING, runs
+from tests.warehouse.worlds import BOOSTING, runs, written
 from warehouse.schema import TABLES
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput
 
 
-@pytest.fixture
-def warehouse(tmp_path: Path) -> Warehouse:
-    warehouse = Warehouse.create(tmp_path / "warehouse")
-    for accuracy in (0.1, 0.2, 0.3):
-        warehouse.write(runs(accuracies={"openml:1": accuracy}), source="test")
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    commits = (runs(accuracies={"openml:1": accuracy}) for accuracy in (0.1, 0.2, 0.3))
+    warehouse = written(tmp_path_factory.mktemp("export") / "warehouse", *commits)
     warehouse.write(runs(BOOSTING, "adaboost"), source="test", location="elsewhere")
-    return warehouse
+    return warehouse.path
+
+
+@pytest.fixture
+def warehouse(template: Path, tmp_path: Path) -> Warehouse:
+    """Four commits, of its own for every test."""
+    return Warehouse.open(shutil.copytree(template, tmp_path / "warehouse"))
 
 
 def test_export_has_the_same_content_version_and_provenance(warehouse: Warehouse, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.warehouse.worlds import runs
+from tests.warehouse.worlds import Templates, runs
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput, UnusableWarehouse
 
@@ -16,16 +16,14 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
-def warehouse(tmp_path: Path) -> Warehouse:
-    warehouse = Warehouse.create(tmp_path / "warehouse")
-    warehouse.write(runs(name="first"), source="test")
-    return warehouse
+def warehouse(templates: Templates, tmp_path: Path) -> Warehouse:
+    return templates.copy(tmp_path / "warehouse", runs(name="first"))
 
 
 def test_disk_that_takes_no_more_bytes_fails_the_write(warehouse: Warehouse) -> None:
     script = """
 import resource, sys
-from tests.warehouse.worlds import runs
+from tests.warehouse.worlds import runs, Templates
 from warehouse.support.errors import Unwritable
 from warehouse.store import Warehouse
 warehouse = Warehouse.open(sys.argv[1])
@@ -44,7 +42,7 @@ except Unwritable as error:
 def test_two_processes_that_write_at_once_both_succeed(tmp_path: Path) -> None:
     script = """
 import sys
-from tests.warehouse.worlds import runs
+from tests.warehouse.worlds import runs, Templates
 from warehouse.store import Warehouse
 warehouse = Warehouse.create(sys.argv[1])
 for n in range(4):

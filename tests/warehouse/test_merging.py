@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.warehouse.worlds import BOOSTING, FOREST, qualities, runs
+from tests.warehouse.worlds import BOOSTING, FOREST, Templates, qualities, runs, written
 from warehouse import delta, ordered_files, store
 from warehouse.cli import main
 from warehouse.schema import PROVENANCE, TABLES, Table
@@ -28,14 +28,9 @@ Frames = dict[str, pd.DataFrame]
 
 
 @pytest.fixture
-def make(tmp_path: Path) -> Make:
-    def made(name: str, *writes: Mapping[str, pd.DataFrame]) -> Warehouse:
-        warehouse = Warehouse.create(tmp_path / name)
-        for tables in writes:
-            warehouse.write(tables, source="test")
-        return warehouse
-
-    return made
+def make(templates: Templates, tmp_path: Path) -> Make:
+    """Make a warehouse of this name with these commits; `written` is for what is not written as usual."""
+    return lambda name, *writes: templates.copy(tmp_path / name, *writes)
 
 
 def content(warehouse: Warehouse) -> dict[str, list[dict[str, Any]]]:
@@ -146,9 +141,9 @@ def test_merged_runs_come_after_ours_in_the_order_of_their_source(make: Make) ->
     assert datasets == ["openml:9", *in_order]
 
 
-def test_equal_histories_have_equal_fingerprints(make: Make) -> None:
+def test_equal_histories_have_equal_fingerprints(make: Make, tmp_path: Path) -> None:
     theirs = make("theirs", runs(accuracies={f"openml:{n}": 0.5 for n in range(20)}))
-    copies = [make(name, runs(name="mine")) for name in ("a", "b")]
+    copies = [written(tmp_path / name, runs(name="mine")) for name in ("a", "b")]
     for copy in copies:
         copy.merge(theirs)
     assert copies[0].fingerprint == copies[1].fingerprint
@@ -318,7 +313,7 @@ def test_the_message_counts_all_contradictions_and_names_the_first(make: Make) -
 
 @pytest.mark.parametrize(("second", "message"), [(0.9, None), (0.8, "two rows for .* say different things")])
 def test_a_row_that_the_other_has_twice_counts_once_and_must_say_one_thing(
-    make: Make, monkeypatch: pytest.MonkeyPatch, second: float, message: str | None
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, second: float, message: str | None
 ) -> None:
     twice = runs(name="yours", accuracies={"openml:1": 0.9})
     again = twice["evaluations"].assign(value=second)
@@ -326,8 +321,8 @@ def test_a_row_that_the_other_has_twice_counts_once_and_must_say_one_thing(
         patch.setattr(
             "warehouse.rows._first_of_each", lambda _, table: np.arange(1 + (table.name == "evaluations"))
         )
-        theirs = make(
-            "theirs",
+        theirs = written(
+            tmp_path / "theirs",
             {
                 **twice,
                 "hyperparameters": twice["hyperparameters"][:1],
@@ -403,13 +398,15 @@ def with_schema(table: Table, schema: pa.Schema) -> Table:
     return Table(table.name, schema, table.key, table.sort_by, table.checks)
 
 
-def test_what_an_older_headstart_did_not_know_is_null(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_an_older_headstart_did_not_know_is_null(
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     table = TABLES["hyperparameters"]
     fewer = pa.schema([column for column in table.schema if column.name not in ("raw", "tunable")])
     with monkeypatch.context() as patch:
         known = {name: table for name, table in TABLES.items() if name != "components"}
         another_headstart(patch, {**known, table.name: with_schema(table, fewer)})
-        old = make("old", runs(name="both"), runs(name="theirs"))
+        old = written(tmp_path / "old", runs(name="both"), runs(name="theirs"))
     ours = make("ours", with_columns(runs(name="both"), "hyperparameters", raw="as given"))
     assert ours.merge(old.path).added["hyperparameters"] == 2
     assert ours.arrow("SELECT DISTINCT setup, raw FROM hyperparameters ORDER BY setup").to_pylist() == [
@@ -421,14 +418,14 @@ def test_what_an_older_headstart_did_not_know_is_null(make: Make, monkeypatch: p
 
 
 def test_columns_and_tables_of_a_newer_headstart_are_refused(
-    make: Make, monkeypatch: pytest.MonkeyPatch
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = TABLES["runs"]
     more = table.schema.insert(1, pa.field("energy", pa.float64()))
     costs = Table("costs", pa.schema([pa.field("run", pa.string()), TABLES["runs"].schema[-1]]), ("run",))
     with monkeypatch.context() as patch:
         another_headstart(patch, {"costs": costs, **TABLES, "runs": with_schema(table, more)})
-        newer = make("newer", with_columns(runs(name="yours"), "runs", energy=1.0))
+        newer = written(tmp_path / "newer", with_columns(runs(name="yours"), "runs", energy=1.0))
     message = refusal(make("ours", runs(name="mine")), newer.path)
     assert "written by a newer Headstart" in message
     assert "costs" in message
@@ -503,9 +500,7 @@ def test_the_order_of_merges_does_not_matter(
     tmp_path_factory: pytest.TempPathFactory, worlds: tuple[Frames, Frames]
 ) -> None:
     folder = tmp_path_factory.mktemp("merge")
-    a, b = (Warehouse.create(folder / name) for name in ("a", "b"))
-    for warehouse, tables in zip((a, b), worlds, strict=True):
-        warehouse.write(tables, source="test")
+    a, b = (written(folder / name, tables) for name, tables in zip("ab", worlds, strict=True))
     only_a = Warehouse.open(a.path)
     a.merge(b)
     b.merge(only_a)

@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.warehouse.worlds import BOOSTING, FOREST, qualities, runs
+from tests.warehouse.worlds import BOOSTING, FOREST, Templates, qualities, runs
 from warehouse import queries
 from warehouse.configurations.configuration import Configuration
 from warehouse.queries import SEARCHES
@@ -22,17 +23,17 @@ ACCURACY = "predictive_accuracy"
 
 
 @pytest.fixture
-def two_flows(warehouse: Warehouse) -> Warehouse:
+def two_flows(templates: Templates, tmp_path: Path) -> Warehouse:
     """A forest of two flows of one algorithm, and boosting, which shares a parameter's name with it."""
-    for flow, algorithm, values, accuracy in (
-        (FOREST, "random_forest", {"criterion": "gini", "max_depth": None}, 0.9),
-        ("headstart:random_forest", "random_forest", {"criterion": "entropy", "bootstrap": True}, 0.8),
-        (BOOSTING, "adaboost", {"algorithm": "SAMME", "max_depth": 3}, 0.7),
-    ):
-        warehouse.write(
-            runs(flow, algorithm, values=values, accuracies={"openml:1": accuracy}), source="test"
+    commits = (
+        runs(flow, algorithm, values=values, accuracies={"openml:1": accuracy})
+        for flow, algorithm, values, accuracy in (
+            (FOREST, "random_forest", {"criterion": "gini", "max_depth": None}, 0.9),
+            ("headstart:random_forest", "random_forest", {"criterion": "entropy", "bootstrap": True}, 0.8),
+            (BOOSTING, "adaboost", {"algorithm": "SAMME", "max_depth": 3}, 0.7),
         )
-    return warehouse
+    )
+    return templates.copy(tmp_path / "warehouse", *commits)
 
 
 def configuration(warehouse: Warehouse, flow: str | None) -> list[Mapping[str, Any]]:
@@ -233,8 +234,8 @@ VALUES = (
 )
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.lists(VALUES, min_size=1, max_size=40))
+@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(VALUES, min_size=20, max_size=60))
 def test_hyperparameters_keep_value_and_type(warehouse: Warehouse, values: list[Any]) -> None:
     named = {f"p{n:02}": value for n, value in enumerate(values)}
     warehouse.write(runs(values=named, name=json.dumps(named)), source="test")

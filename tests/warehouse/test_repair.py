@@ -7,27 +7,17 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from tests.warehouse.worlds import runs
+from tests.warehouse.worlds import Templates, runs
 from warehouse import delta, manifests
 from warehouse.store import Warehouse
 from warehouse.support.errors import UnusableWarehouse, Unwritable
 
 
-@pytest.fixture(scope="module")
-def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Four commits; the third changes what the first one wrote."""
-    warehouse = Warehouse.create(tmp_path_factory.mktemp("repair") / "warehouse")
-    warehouse.write(runs(name="a"), source="test")
-    warehouse.write(runs(name="b"), source="test")
-    warehouse.write(runs(name="a", accuracies={"openml:1": 0.8}), source="test")
-    warehouse.write(runs(name="c"), source="test")
-    return warehouse.path
-
-
 @pytest.fixture
-def warehouse(template: Path, tmp_path: Path) -> Warehouse:
-    """One of its own for each test."""
-    return Warehouse.open(shutil.copytree(template, tmp_path / "warehouse"))
+def warehouse(templates: Templates, tmp_path: Path) -> Warehouse:
+    """Four commits; the third changes what the first one wrote."""
+    commits = (runs(name="a"), runs(name="b"), runs(name="a", accuracies={"openml:1": 0.8}), runs(name="c"))
+    return templates.copy(tmp_path / "warehouse", *commits)
 
 
 def values(path: Path) -> dict[str, float]:

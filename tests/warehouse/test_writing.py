@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable
 
-from tests.warehouse.worlds import qualities, runs, values
+from tests.warehouse.worlds import Templates, qualities, runs, values
 from warehouse import delta
 from warehouse.schema import TABLES
 from warehouse.store import Warehouse
@@ -35,10 +35,8 @@ def dying_after(appends: int, error: BaseException) -> Callable[..., None]:
 
 
 @pytest.fixture
-def one_run(tmp_path: Path) -> Warehouse:
-    warehouse = Warehouse.create(tmp_path / "warehouse")
-    warehouse.write(runs(name="first"), source="test")
-    return warehouse
+def one_run(templates: Templates, tmp_path: Path) -> Warehouse:
+    return templates.copy(tmp_path / "warehouse", runs(name="first"))
 
 
 def test_writing_the_same_again_changes_nothing_and_makes_no_version(warehouse: Warehouse) -> None:

@@ -1,7 +1,11 @@
 """Small warehouses with known content."""
 
+import hashlib
 import json
+import pickle
+import shutil
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -17,6 +21,29 @@ NUMBERS = Table(
     key=("name",),
 )
 """A table that is in no warehouse."""
+
+
+class Templates:
+    """Warehouses that are written once and copied from then on, since a write takes most of a test's time."""
+
+    def __init__(self, folder: Path) -> None:
+        """The templates lie below `folder`."""
+        self._folder = folder
+
+    def copy(self, path: Path, *writes: Mapping[str, pd.DataFrame]) -> Warehouse:
+        """A warehouse of its own at `path` with these commits, as `written` makes it."""
+        template = self._folder / hashlib.sha256(pickle.dumps(writes)).hexdigest()
+        if not template.is_dir():
+            written(template, *writes)
+        return Warehouse.open(shutil.copytree(template, path))
+
+
+def written(path: Path, *writes: Mapping[str, pd.DataFrame]) -> Warehouse:
+    """A new warehouse at `path`, in one commit for each of `writes`."""
+    warehouse = Warehouse.create(path)
+    for tables in writes:
+        warehouse.write(tables, source="test")
+    return warehouse
 
 
 def runs(

@@ -21,6 +21,7 @@ from ingest.running.limits import MEBIBYTE, Outcome, Processes, Trial
 from ingest.running.plan import Plan, Source, SplitRule, Tier, design_plan
 from ingest.running.pool import Member
 from ingest.running.resampling import Split
+from tests.warehouse.worlds import Templates
 from warehouse.configurations.configuration import Configuration
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput
@@ -53,8 +54,8 @@ def datasets(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def warehouse(tmp_path: Path) -> Warehouse:
-    return Warehouse.create(tmp_path / "warehouse")
+def warehouse(templates: Templates, tmp_path: Path) -> Warehouse:
+    return templates.copy(tmp_path / "warehouse")
 
 
 def test_index_gives_targets_and_the_smallest_dataset_comes_first(datasets: Path) -> None:
