@@ -3,11 +3,14 @@
 Trees win on large datasets, logistic regression on small ones.
 """
 
+import os
+import shutil
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from filelock import FileLock
 
 from ingest.reading.datasets import load_dataset
 from ingest.running.experiments import planned_runs
@@ -40,8 +43,20 @@ def believed(rows: int, algorithm: str, position: int) -> float:
 
 @pytest.fixture(scope="session")
 def small_world(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Directory of the warehouse; do not write to it."""
-    warehouse = Warehouse.create(tmp_path_factory.mktemp("world") / "warehouse")
+    """Directory of the warehouse, made by one process of the tests and copied by each; do not write to it."""
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent
+    template = folder / "small_world"
+    with FileLock(folder / "small_world.lock"):
+        if not template.is_dir():
+            write_small_world(folder / "unfinished").rename(template)
+    return shutil.copytree(template, tmp_path_factory.mktemp("world") / "warehouse")
+
+
+def write_small_world(path: Path) -> Path:
+    """Write the warehouse at `path`."""
+    warehouse = Warehouse.create(path)
     for seed, rows in enumerate((50, 60, 80, 100, 600, 700, 800, 1000)):
         dataset = load_dataset(numbers(rows, seed), name=f"world{rows}")
         runs = planned_runs(dataset, PLAN, PLAN.tiers[0], PLAN.pool)
