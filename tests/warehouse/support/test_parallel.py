@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from joblib import parallel_config
-from threadpoolctl import threadpool_info
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from warehouse.support.errors import BadInput
 from warehouse.support.parallel import one_thread, side_by_side
@@ -77,10 +77,12 @@ def test_one_thread_is_what_linear_algebra_has_inside_and_no_longer_after() -> N
         return [int(pool["num_threads"]) for pool in threadpool_info()]
 
     np.linalg.eigh(np.eye(2))  # loads the library
-    before = threads()
-    with one_thread():
-        assert set(threads()) == {1}
-    assert threads() == before
+    with threadpool_limits(2):
+        before = threads()
+        assert 2 in before
+        with one_thread():
+            assert set(threads()) == {1}
+        assert threads() == before
 
 
 @pytest.mark.parametrize("jobs", [1, 3])
