@@ -252,8 +252,8 @@ ACCEPTED: dict[str, Callable[[Path], object]] = {
     "gzip under the name of csv": lambda path: path.write_bytes(
         gzip.compress(numbers(60).to_csv(index=False).encode())
     ),
-    "6,000 columns": lambda path: (
-        pd.DataFrame(np.random.default_rng(0).integers(0, 9, (40, 6_000)))
+    "10,000 columns": lambda path: (
+        pd.DataFrame(np.random.default_rng(0).integers(0, 9, (40, 10_000)))
         .assign(label=["a", "b"] * 20)
         .to_csv(path, index=False)
     ),

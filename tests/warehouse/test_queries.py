@@ -235,7 +235,7 @@ VALUES = (
 
 
 @settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.lists(VALUES, min_size=20, max_size=60))
+@given(st.lists(VALUES, min_size=1, max_size=60))
 def test_hyperparameters_keep_value_and_type(warehouse: Warehouse, values: list[Any]) -> None:
     named = {f"p{n:02}": value for n, value in enumerate(values)}
     warehouse.write(runs(values=named, name=json.dumps(named)), source="test")

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import pickle
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
@@ -32,7 +31,8 @@ class Templates:
 
     def copy(self, path: Path, *writes: Mapping[str, pd.DataFrame]) -> Warehouse:
         """A warehouse of its own at `path` with these commits, as `written` makes it."""
-        template = self._folder / hashlib.sha256(pickle.dumps(writes)).hexdigest()
+        content = [{name: rows.to_dict("list") for name, rows in tables.items()} for tables in writes]
+        template = self._folder / hashlib.sha256(repr(content).encode()).hexdigest()
         if not template.is_dir():
             written(template, *writes)
         return Warehouse.open(shutil.copytree(template, path))
