@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 
 from ingest.flows import FLOWS, find_flow
 from ingest.keys import digest, setup_key
+from ingest.parameter_names import plain_parameter_name
 from ingest.reading.encoding import quoted, read_bytes
 from ingest.reading.typed_tables import Column, TypedTable, read_typed_table
 from ingest.spaces import read_space, refuse_unfit, scale_rows, space_rows
@@ -135,24 +136,6 @@ def flow_key(flow: str) -> str:
             "of up to 64 letters, digits and -_. that has a letter and begins with no sign"
         )
     return f"{OTHER}{name}"
-
-
-def plain_parameter_name(raw: str) -> str:
-    """Name of a hyperparameter without the pipeline steps and versions that OpenML puts in front.
-
-    The imputer's strategy is called `imputation`, which says what it is the strategy of.
-
-    >>> plain_parameter_name("randomforestclassifier__max_features")
-    'max_features'
-    >>> plain_parameter_name("sklearn.ensemble.forest.RandomForestClassifier(27)_max_features")
-    'max_features'
-    >>> plain_parameter_name("columntransformer__numeric__imputer__strategy")
-    'imputation'
-    """
-    *steps, name = re.sub(r"\(\d+\)_+", "__", raw).strip("_").split("__")
-    if name == "strategy" and steps and "imput" in steps[-1].lower():
-        return "imputation"
-    return name
 
 
 def _run_tables(table: TypedTable, flow: str) -> dict[str, pa.Table]:

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from deltalake import ColumnProperties, DeltaTable, Schema, WriterProperties, write_deltalake
 
-from warehouse.schema import Table
+from warehouse.schema import Table, plain
 from warehouse.support.errors import UnusableWarehouse, one_line
 from warehouse.support.files import write_text
 
@@ -240,7 +240,7 @@ def _write(
     if sort_by and len(rows):
         data = _sorted(rows, sort_by)
         if is_partitioned(table):
-            data = data.cast(rows.schema)  # what folders are named after may not be encoded
+            data = data.cast(plain(rows.schema))  # what folders are named after may not be encoded
     write_deltalake(table, data, mode=mode, writer_properties=_WRITER, target_file_size=_ONE_FILE)
 
 
@@ -274,7 +274,7 @@ def _encoded(texts: pa.ChunkedArray) -> pa.DictionaryArray:
 
 def replace(table: DeltaTable, rows: pa.Table, key: tuple[str, ...]) -> None:
     """Put `rows` in the place of the rows with the same `key`."""
-    rows = rows.cast(_without_meanings(rows.schema))
+    rows = rows.cast(plain(rows.schema))
     same_key = " AND ".join(f'target."{column}" = source."{column}"' for column in key)
     merge = table.merge(
         rows, same_key, source_alias="source", target_alias="target", writer_properties=_WRITER

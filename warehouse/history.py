@@ -15,12 +15,12 @@ import pyarrow.parquet as pq
 from warehouse import delta
 from warehouse.batches import regrouped
 from warehouse.rows import Difference
-from warehouse.schema import TABLES
+from warehouse.schema import TABLES, plain
 from warehouse.support.errors import UnusableWarehouse
 
 EMPTY_FINGERPRINT = "empty"
-_ROWS_HASHED = 2**20
-"""Rows that are held in memory at once to make an id; another number makes other ids of larger commits."""
+_ROWS_HASHED = 2**12
+"""Rows that are copied at once to make an id; another number makes other ids of larger commits."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class CommitHistory:
         folder = path / "ingests"
         files = delta.files(folder, delta.open_version(folder))
         schema = TABLES["ingests"].schema
-        parts = [pq.read_table(file, partitioning=None).cast(schema) for file in files]
+        parts = [pq.ParquetFile(file).read().cast(schema) for file in files]
         ingests = pa.concat_tables([schema.empty_table(), *parts]).sort_by("version")
         # An entry of the log that is empty is nothing to deltalake, and its commit would not be missed.
         if ingests["version"].to_pylist() != list(range(1, len(ingests) + 1)):
@@ -111,11 +111,12 @@ def ingest_id(parent: str, source: str, differences: Mapping[str, Difference]) -
     for name, difference in differences.items():
         for kind, rows in (("new", difference.new), ("changed", difference.changed)):
             digest.update(json.dumps([name, kind, rows.num_rows]).encode())
-            schema = rows.schema.remove_metadata()
+            schema = plain(rows.schema)
             with pa.ipc.new_stream(pa.PythonFile(_Hashed(digest), "w"), schema) as stream:
-                batches = rows.to_batches() if isinstance(rows, pa.Table) else rows.batches()
-                for batch in regrouped(batches, _ROWS_HASHED):
-                    stream.write_batch(batch.cast(schema))
+                # Few rows at a time: those whose texts are dictionaries grow to several times their size.
+                batches = rows.to_batches(_ROWS_HASHED) if isinstance(rows, pa.Table) else rows.batches()
+                for batch in regrouped((batch.cast(schema) for batch in batches), _ROWS_HASHED):
+                    stream.write_batch(batch)
     return digest.hexdigest()[:16]
 
 

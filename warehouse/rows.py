@@ -4,11 +4,13 @@ All functions compute in the in-memory DuckDB `connection` that a write opens fo
 more than what is done in it for a small write.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import duckdb
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -16,6 +18,11 @@ from warehouse.schema import PROVENANCE, TABLES, Table
 from warehouse.snapshot import create_view, listed
 from warehouse.spilling import StoredRows
 from warehouse.support.errors import RefusedRows, UnknownName, one_line
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_TEXTS = pa.dictionary(pa.int32(), pa.string())
 
 
 @dataclass(frozen=True)
@@ -32,9 +39,11 @@ class Difference:
 def conform(connection: duckdb.DuckDBPyConnection, name: str, rows: pa.Table | pd.DataFrame) -> pa.Table:
     """`rows` with exactly the columns of table `name`, typed, without provenance, each row once.
 
-    Nullable columns may be left out. NaN counts as null, whatever it came in. Raises `BadInput` for an
-    unknown table or column, a value of the wrong type, a missing required value, a row that breaks one of
-    the table's checks, and two rows with the same key and different content.
+    Texts that come as a dictionary remain one, since they take several times the memory otherwise; but not
+    those of the first column of the key, whose least and greatest are asked for. Nullable columns may
+    be left out. NaN counts as null, whatever it came in. Raises `BadInput` for an unknown table or column, a
+    value of the wrong type, a missing required value, a row that breaks one of the table's checks, and two
+    rows with the same key and different content.
     """
     table = TABLES.get(name)
     if table is None or name == "ingests":
@@ -110,6 +119,9 @@ def _typed(table: Table, rows: pa.Table | pd.DataFrame) -> pa.Table:
     present = pa.schema([pa.field(c.name, c.type) for c in wanted if c.name in given])
     try:
         if isinstance(rows, pa.Table):
+            for place, name in enumerate(present.names):
+                if rows.schema.field(name).type == _TEXTS and name != table.key[0]:
+                    present = present.set(place, pa.field(name, _TEXTS))
             typed = rows.select(present.names).cast(present)
         else:
             typed = pa.Table.from_pandas(rows, schema=present, preserve_index=False)
@@ -119,7 +131,8 @@ def _typed(table: Table, rows: pa.Table | pd.DataFrame) -> pa.Table:
     columns = [
         _nan_to_null(typed[c.name]) if c.name in given else pa.nulls(len(typed), c.type) for c in wanted
     ]
-    return pa.table(columns, schema=pa.schema(wanted))
+    typed_fields = [field.with_type(column.type) for field, column in zip(wanted, columns, strict=True)]
+    return pa.table(columns, schema=pa.schema(typed_fields))
 
 
 def _nan_to_null(column: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -230,6 +230,19 @@ _INGESTS = _table(
     key=("ingest",),
 )
 
+
+def plain(schema: pa.Schema) -> pa.Schema:
+    """`schema` without meanings, and with texts in place of dictionaries of them."""
+    return pa.schema(
+        [
+            field.remove_metadata().with_type(
+                field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+            )
+            for field in schema
+        ]
+    )
+
+
 # In the order in which a commit writes them: what is referred to comes before what refers to it.
 TABLES: Mapping[str, Table] = MappingProxyType(
     {

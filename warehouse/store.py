@@ -5,6 +5,8 @@ table. Readers see what the newest of these rows names and nothing else, so a wr
 leaves nothing to see; the next writer takes back what it left.
 """
 
+from __future__ import annotations
+
 import os
 import re
 import shutil
@@ -16,15 +18,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self, TypeVar
 
 import duckdb
-import pandas as pd
 import pyarrow as pa
 from deltalake.exceptions import DeltaError
 from filelock import FileLock, Timeout
 
-from warehouse import delta, exporting, manifests, merging, queries, restoring, verification
+from warehouse import delta, exporting, manifests, merging, restoring, verification
 from warehouse import repair as repairing
 from warehouse.history import CommitHistory
-from warehouse.queries import RunAnswers, RunTable
 from warehouse.repair import Repair
 from warehouse.rows import conform
 from warehouse.schema import TABLES
@@ -34,15 +34,19 @@ from warehouse.support.paths import data_directory, is_url
 from warehouse.verification import Verification
 from warehouse.writing import Commit, commit
 
+# Whoever writes, or asks for Arrow tables, does without pandas, which takes a third of the imports' memory.
 if TYPE_CHECKING:
+    import pandas as pd
+
     from warehouse.mirror import Mirror
+    from warehouse.queries import RunAnswers, RunTable
+
+    Rows = Mapping[str, pa.Table] | Mapping[str, pd.DataFrame] | Mapping[str, pa.Table | pd.DataFrame]
+    """Table to the rows that are to be in it."""
 
 T = TypeVar("T")
 
 STARTER = Path(__file__).resolve().parent / "starter"
-Rows = Mapping[str, pa.Table] | Mapping[str, pd.DataFrame] | Mapping[str, pa.Table | pd.DataFrame]
-"""Table to the rows that are to be in it."""
-
 _LOCK = ".lock"
 _LOCK_TIMEOUT = 600.0  # seconds; a commit takes one or two
 
@@ -54,7 +58,7 @@ class Warehouse:
     it to the version that it made.
     """
 
-    def __init__(self, path: Path, version: int | None = None, mirror: "Mirror | None" = None) -> None:
+    def __init__(self, path: Path, version: int | None = None, mirror: Mirror | None = None) -> None:
         """Use `open` or `create`, which say what is wrong with a path."""
         self.path = path
         """Folder that is read: of a warehouse in object storage, its copy on this machine."""
@@ -167,32 +171,44 @@ class Warehouse:
 
     def run_table(self, flow: str | None, measure: str, *, related: bool = True) -> RunTable:
         """Successful runs and their configurations; see `warehouse.queries.run_table`."""
+        from warehouse import queries
+
         return queries.run_table(self.arrow, flow, measure, related=related)
 
     def run_answers(
         self, flow: str | None, measure: str, *, related: bool = True, only: Sequence[str] = ()
     ) -> RunAnswers:
         """What `run_table` is made of; see `warehouse.queries.run_answers`."""
+        from warehouse import queries
+
         return queries.run_answers(self.arrow, flow, measure, related=related, only=only)
 
     def with_experiments(self, sample: RunAnswers, datasets: Collection[str]) -> RunAnswers:
         """A sample with all own experiments on some datasets; see `warehouse.queries.with_experiments`."""
+        from warehouse import queries
+
         return queries.with_experiments(self.arrow, sample, datasets)
 
     def performance_matrix(self, measure: str, flow: str | None = None) -> pd.DataFrame:
         """Values by setup and dataset; see `warehouse.queries.performance_matrix`."""
+        from warehouse import queries
+
         return queries.performance_matrix(self.arrow, measure, flow)
 
     def fit_times(self) -> pd.DataFrame:
         """Seconds of one fit by run; see `warehouse.queries.fit_times`."""
+        from warehouse import queries
+
         return queries.fit_times(self.arrow)
 
     def metafeatures(self) -> pd.DataFrame:
         """Qualities by dataset; see `warehouse.queries.metafeatures`."""
+        from warehouse import queries
+
         return queries.metafeatures(self.arrow)
 
     def write(
-        self, tables: Rows | Callable[["Warehouse"], Rows], *, source: str, location: str | None = None
+        self, tables: Rows | Callable[[Warehouse], Rows], *, source: str, location: str | None = None
     ) -> Commit:
         """Add rows, and replace the rows whose key exists with other content: all of it or nothing.
 
@@ -255,7 +271,7 @@ class Warehouse:
         with _locked(self.path):
             return work(self.path) if self._mirror is None else self._mirror.commit(work)
 
-    def merge(self, other: "str | Path | Warehouse") -> Commit:
+    def merge(self, other: str | Path | Warehouse) -> Commit:
         """Add what another warehouse knows: its runs and all that they refer to, in one commit or not at all.
 
         What both know must agree; `warehouse.merging` says in what, and which of two words stays. The other
@@ -391,7 +407,7 @@ def _conformed(connection: duckdb.DuckDBPyConnection, tables: Rows) -> dict[str,
     return {name: conform(connection, name, rows) for name, rows in tables.items()}
 
 
-def _mirror(path: str | Path | None) -> "Mirror | None":
+def _mirror(path: str | Path | None) -> Mirror | None:
     """The copy on this machine of the warehouse that is named, where that is in object storage."""
     named = path or os.environ.get("HEADSTART_WAREHOUSE")
     if not is_url(named):

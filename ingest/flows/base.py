@@ -8,7 +8,6 @@ from functools import cached_property
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from ingest.flows.preprocessing import NATIVE, Encoding, category_columns, preprocessor
 from warehouse.configurations.parameters import Choice, Number, Value, configuration_space
 from warehouse.configurations.searched_flow import SearchedFlow, listed
 from warehouse.support.errors import MissingPackage, UnfitConfiguration
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from sklearn.base import ClassifierMixin
     from sklearn.pipeline import Pipeline
 
+    from ingest.flows.preprocessing import Encoding
     from ingest.reading.roles import Role
 
 Values = Mapping[str, Any]
@@ -48,8 +48,8 @@ class Make:
 class Flow(SearchedFlow):
     """One algorithm with its preprocessing, as it runs today and as OpenML's old runs know it.
 
-    `space` and `estimator` import ConfigSpace and scikit-learn when they are called, so that naming a flow
-    and its values costs nothing.
+    `space`, `estimator` and `pipeline` import ConfigSpace, scikit-learn and pandas when they are called, so
+    that naming a flow and its values costs nothing.
     """
 
     estimator: Callable[[Make], ClassifierMixin]
@@ -180,6 +180,7 @@ class Flow(SearchedFlow):
 
         from ingest.flows.balancing import Balanced
         from ingest.flows.features import Preprocessor
+        from ingest.flows.preprocessing import NATIVE, category_columns, preprocessor
 
         self.refuse_if_not_installed()
         complete = self._complete(values)

@@ -79,6 +79,9 @@ def openml(
 
       ingest openml --flows 6969,6970 --suite 14 --measures predictive_accuracy --warehouse DIR
     """
+    from warehouse.support.imports import spare_pandas
+
+    spare_pandas()
     from ingest.openml.connection import Connection
     from ingest.openml.job import estimate, ingest_openml
     from ingest.openml.selection import Selection

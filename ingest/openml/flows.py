@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from ingest.flows import Flow, find_flow
 from ingest.openml.documents import is_number, parse
 from ingest.openml.values import is_structure
-from ingest.run_files import plain_parameter_name
+from ingest.parameter_names import plain_parameter_name
 from warehouse.configurations.parameters import Scale
 
 _VERSION = re.compile(r"\(\d+\)")

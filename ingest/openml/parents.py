@@ -38,9 +38,9 @@ class Parents:
         self._answers = answers
         self._skip = skip
         known = "SELECT task, dataset FROM tasks WHERE starts_with(dataset, 'openml:')"
-        self._tasks = set() if refresh else set(warehouse.sql(known)["task"])
+        self._tasks = set() if refresh else set(warehouse.arrow(known)["task"].to_pylist())
         listed = "SELECT dataset FROM datasets WHERE starts_with(dataset, 'openml:') AND status IS NOT NULL"
-        self._datasets = set() if refresh else set(warehouse.sql(listed)["dataset"])
+        self._datasets = set() if refresh else set(warehouse.arrow(listed)["dataset"].to_pylist())
         self._procedures: Mapping[str, str] | None = None
 
     def tables_for(self, rows: Rows) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from ingest.keys import digest
 from ingest.openml.documents import Parameter, SetupValues, is_number
 from ingest.openml.flows import UNTUNED, FlowParameter, OpenMLFlow
 from ingest.openml.values import is_structure, typed
-from ingest.run_files import plain_parameter_name
+from ingest.parameter_names import plain_parameter_name
 from warehouse.schema import PROVENANCE, TABLES
 
 _AT_A_TIME = 1000  # setups, whose values are Python's objects until they are a table
@@ -163,10 +163,10 @@ def setup_tables(
         "hyperparameters": _table(
             "hyperparameters",
             setup=[],
-            parameter=[],
-            value=[],
-            raw=[],
-            component=[],
+            parameter=_encoded([]),
+            value=_encoded([]),
+            raw=_encoded([]),
+            component=_encoded([]),
             is_default=[],
             tunable=[],
         ),
@@ -176,8 +176,13 @@ def setup_tables(
     }
 
 
+def _encoded(texts: Sequence[str]) -> pa.DictionaryArray:
+    """Each distinct text once: tens of texts are said by hundreds of thousands of hyperparameters."""
+    return pa.array(texts, pa.string()).dictionary_encode()
+
+
 def _in_one_piece(tables: Sequence[pa.Table]) -> pa.Table:
-    """The rows of all tables, each column in one piece, as a commit needs it for its id.
+    """The rows of all tables, each column in one piece: small flows would make thousands of pieces.
 
     The tables are let go column by column, so that hardly more than the rows is held in memory.
     """
@@ -208,7 +213,7 @@ def _alike_tables(
     n, width = len(setups), len(everything)
     filled = [parameter.default_value or "" for parameter in defaults]
     raw = "\0".join("\0".join([setup.texts, *filled] if columns else filled) for setup in setups)
-    encoded = pa.array(raw.split("\0") if width else [], pa.string()).dictionary_encode()
+    encoded = _encoded(raw.split("\0") if width else [])
     texts = encoded.dictionary.to_pylist()  # each distinct text once
     values = pa.array([typed(text) for text in texts], pa.string()).take(encoded.indices)
     is_part = np.array([is_structure(text) for text in texts], dtype=bool)[encoded.indices.to_numpy()]
@@ -228,10 +233,10 @@ def _alike_tables(
         "hyperparameters": _table(
             "hyperparameters",
             setup=numbers.take(pa.array(np.repeat(np.arange(n), width))),
-            parameter=pa.array([parameter.parameter for parameter in everything], pa.string()).take(places),
-            value=values,
-            raw=encoded.cast(pa.string()),
-            component=pa.array([parameter.component for parameter in everything], pa.string()).take(places),
+            parameter=_encoded([parameter.parameter for parameter in everything]).take(places),
+            value=values.dictionary_encode(),
+            raw=encoded,
+            component=_encoded([parameter.component for parameter in everything]).take(places),
             is_default=pa.array(np.tile(np.arange(width) >= len(columns), n)),
             tunable=pa.array(tunable.ravel()),
         ),

@@ -191,6 +191,9 @@ def ingest(
     """Everything on the server, into the warehouse in this folder."""
     import requests  # noqa: F401
 
+    from warehouse.support.imports import spare_pandas
+
+    spare_pandas()  # as the command does
     from ingest.openml.connection import Connection
     from ingest.openml.job import ingest_openml
     from ingest.openml.selection import Selection
@@ -234,6 +237,9 @@ def ingest(
 
 def ingest_and_tell(pipe: Pipe, *arguments: Any) -> None:
     """`ingest`, telling when the imports are done and what came of it; somebody may kill it."""
+    from warehouse.support.imports import spare_pandas
+
+    spare_pandas()
     from ingest.openml import job  # noqa: F401
 
     pipe.send(None)

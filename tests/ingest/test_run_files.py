@@ -10,7 +10,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from ingest.run_files import flow_key, ingest_run_file, plain_parameter_name, read_run_file
+from ingest.parameter_names import plain_parameter_name
+from ingest.run_files import flow_key, ingest_run_file, read_run_file
 from tests.warehouse.worlds import Templates
 from warehouse.queries import RunTable
 from warehouse.store import Warehouse
