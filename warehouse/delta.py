@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Literal
 from urllib.parse import unquote
 
 import numpy as np
@@ -38,13 +37,6 @@ _WRITER = WriterProperties(
     column_properties={name: ColumnProperties(dictionary_enabled=False) for name in WITHOUT_DICTIONARY},
 )
 _ONE_FILE = 4 * 2**30  # bytes; more than a table ever has
-
-# Trials are committed one by one, and reading pays a millisecond for each file. Few rows are soon written
-# again; many seldom are, as older versions keep the files that they had.
-_SMALL_FILES = ((50_000, 4), (500_000, 16), (math.inf, 64))
-"""Up to so many rows of a table, so many files of a partition are not many yet."""
-_SORTED_AGAIN = 2_000_000
-"""Rows of a table that are sorted when it is compacted, in memory."""
 
 # Words in a table's own log, under which its rows have been written from the first one on.
 _NO_ORPHANS = "Each row belongs to a row of the table that its own is a part of."
@@ -228,27 +220,18 @@ def upgrade(delta_table: DeltaTable, table: Table) -> None:
 
 
 def append(table: DeltaTable, rows: pa.Table, sort_by: tuple[str, ...] = ()) -> None:
-    """Add `rows` as one file (of a table that an older Headstart partitioned: per partition)."""
-    _write(table, rows, sort_by, mode="append")
-
-
-def _write(
-    table: DeltaTable, rows: pa.Table, sort_by: tuple[str, ...], mode: Literal["append", "overwrite"]
-) -> None:
-    rows = rows.cast(_without_meanings(rows.schema))
+    """Add `rows` to a table that an older Headstart partitioned, as one file for each partition."""
+    rows = rows.cast(plain(rows.schema))
     data: pa.Table | pa.RecordBatchReader = rows
     if sort_by and len(rows):
-        data = _sorted(rows, sort_by)
-        if is_partitioned(table):
-            data = data.cast(plain(rows.schema))  # what folders are named after may not be encoded
-    write_deltalake(table, data, mode=mode, writer_properties=_WRITER, target_file_size=_ONE_FILE)
+        data = in_order(rows, sort_by).cast(rows.schema)  # what folders are named after may not be encoded
+    write_deltalake(table, data, mode="append", writer_properties=_WRITER, target_file_size=_ONE_FILE)
 
 
-def _sorted(rows: pa.Table, columns: tuple[str, ...]) -> pa.RecordBatchReader:
+def in_order(rows: pa.Table, columns: tuple[str, ...]) -> pa.RecordBatchReader:
     """`rows` in the order of text columns without nulls, in batches of the size of a row group.
 
-    They are put in their places while the batches before them are written. deltalake writes in several
-    threads, so groups may change places; each is sorted, by which readers skip it.
+    They are put in their places while the batches before them are written.
     """
     encoded = {name: _encoded(rows[name]) for name in columns}
     places = math.prod(len(texts.dictionary) for texts in encoded.values())
@@ -288,26 +271,9 @@ def restore(table: DeltaTable, version: int) -> None:
         table.restore(version)
 
 
-def compact_if_scattered(table: DeltaTable, sort_by: tuple[str, ...] = (), most: int | None = None) -> None:
-    """Rewrite many small files as few, as one more version with the same content.
-
-    Args:
-        sort_by: text columns without nulls by which the rows are sorted, unless the table is large.
-        most: files of a partition that are not many yet.
-    """
-    actions = pa.table(table.get_add_actions(flatten=True))
-    partitions = [name for name in actions.column_names if name.startswith("partition.")]
-    n_partitions = actions.group_by(partitions).aggregate([]).num_rows if partitions else 1
-    n_rows = pc.sum(actions["num_records"]).as_py() or 0
-    if most is None:
-        most = next(files for rows, files in _SMALL_FILES if n_rows <= rows)
-    if actions.num_rows <= most * n_partitions:
-        return
-    if sort_by and not partitions and n_rows <= _SORTED_AGAIN:
-        _write(table, table.to_pyarrow_table(), sort_by, mode="overwrite")
-    else:
-        table.optimize.compact(writer_properties=_WRITER)
-    table.create_checkpoint()  # in place of as many entries of the log
+def compact(table: DeltaTable) -> None:
+    """Rewrite small files as few, as one more version with the same rows in any order."""
+    table.optimize.compact(writer_properties=_WRITER)
 
 
 def _without_meanings(schema: pa.Schema) -> pa.Schema:

@@ -1,17 +1,21 @@
-"""Files of tables whose rows come in batches and stay in their order.
+"""Files of tables without partitions whose rows stay in the order in which they come.
 
-deltalake writes batches in several threads, which mix them up, so these files are written here.
+deltalake writes in several threads, which mix batches up and take more memory than what is written, so these
+files are written here, group after group.
 """
 
 import dataclasses
 import glob
 import json
+import math
 import time
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from deltalake import DeltaTable
 from deltalake.transaction import AddAction, RemoveAction
@@ -22,16 +26,40 @@ from warehouse.schema import PROVENANCE
 from warehouse.snapshot import create_view, listed
 from warehouse.spilling import StoredRows, batches
 
+# Trials are committed one by one, and reading pays a millisecond for each file. Few rows are soon written
+# again; many seldom are, as older versions keep the files that they had.
+_SMALL_FILES = ((50_000, 4), (500_000, 16), (math.inf, 64))
+"""Up to so many rows of a table, so many files of a partition are not many yet."""
+_SORTED_AGAIN = 2_000_000
+"""Rows of a table that become one file when it is compacted, in memory where they are sorted."""
+
 
 def append(table: DeltaTable, folder: Path, batches: Iterable[pa.RecordBatch]) -> None:
-    """Add rows to a table without partitions, which lies in `folder`, as one file.
+    """Add rows to the table in `folder` as one file.
 
     Few of them are in memory at once. Where there are none, nothing is done.
     """
-    added = _written(folder, delta.columns(table), batches)
+    _append(table, folder, regrouped(batches, delta.ROWS_IN_GROUP))
+
+
+def append_table(table: DeltaTable, folder: Path, rows: pa.Table, sort_by: tuple[str, ...] = ()) -> None:
+    """Add `rows` to the table in `folder` as one file, sorted by text columns without nulls.
+
+    Nothing of them is copied but what is sorted, a group at a time.
+    """
+    _append(table, folder, delta.in_order(rows, sort_by) if sort_by and len(rows) else _groups(rows))
+
+
+def _append(table: DeltaTable, folder: Path, groups: Iterable[pa.RecordBatch]) -> None:
+    added = _written(folder, delta.columns(table), groups)
     if added:
         table.create_write_transaction([added], "append", table.schema())
         table.update_incremental()
+
+
+def _groups(rows: pa.Table) -> Iterator[pa.RecordBatch]:
+    for start in range(0, len(rows), delta.ROWS_IN_GROUP):
+        yield from rows.slice(start, delta.ROWS_IN_GROUP).combine_chunks().to_batches()
 
 
 def replace(table: DeltaTable, folder: Path, rows: StoredRows, ingest: str) -> None:
@@ -64,34 +92,114 @@ def replace(table: DeltaTable, folder: Path, rows: StoredRows, ingest: str) -> N
         LEFT JOIN (SELECT *, $ingest AS {PROVENANCE} FROM ({rows.selection})) AS given USING ({key})
     """
     changed = batches(connection, result, rows.table, {"ingest": ingest})
-    added = _written(folder, delta.columns(table), changed)
+    added = _written(folder, delta.columns(table), regrouped(changed, delta.ROWS_IN_GROUP))
     removed = [RemoveAction(path_of[file], True, _now()) for file in files]
     table.create_write_transaction([*removed, *([added] if added else [])], "append", table.schema())
     table.update_incremental()
 
 
-def _written(folder: Path, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> AddAction | None:
+def compact_if_scattered(
+    table: DeltaTable, folder: Path, sort_by: tuple[str, ...] = (), most: int | None = None
+) -> None:
+    """Rewrite many small files of the table in `folder` as few, as one more version with the same content.
+
+    Args:
+        sort_by: text columns without nulls by which the rows are sorted, unless the table is large.
+        most: files of a partition that are not many yet.
+    """
+    there = pa.table(table.get_add_actions(flatten=True)).sort_by("modification_time")
+    partitions = [name for name in there.column_names if name.startswith("partition.")]
+    n_partitions = there.group_by(partitions).aggregate([]).num_rows if partitions else 1
+    n_rows = pc.sum(there["num_records"]).as_py() or 0
+    if most is None:
+        most = next(files for rows, files in _SMALL_FILES if n_rows <= rows)
+    if there.num_rows <= most * n_partitions:
+        return
+    if partitions or n_rows > _SORTED_AGAIN:
+        delta.compact(table)
+    else:
+        paths = there["path"].to_pylist()
+        schema = delta.columns(table)
+        rows = _rows_of([folder / delta.plain_path(path) for path in paths], schema)
+        if sort_by:
+            rows = delta.in_order(pa.Table.from_batches(rows, schema), sort_by)
+        added = _written(folder, schema, regrouped(rows, delta.ROWS_IN_GROUP))
+        actions = [RemoveAction(path, False, _now()) for path in paths] + ([added] if added else [])
+        table.create_write_transaction(actions, "append", table.schema())
+        table.update_incremental()
+    table.create_checkpoint()  # in place of as many entries of the log
+
+
+def _rows_of(paths: Iterable[Path], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """The rows of files, which may lack columns that tables got later."""
+    for path in paths:
+        for rows in pq.ParquetFile(path).iter_batches(delta.ROWS_IN_GROUP):
+            present = rows.schema.names
+            columns = [
+                rows[field.name] if field.name in present else pa.nulls(len(rows), field.type)
+                for field in schema
+            ]
+            yield pa.record_batch(columns, names=schema.names).cast(schema)
+
+
+def _written(folder: Path, schema: pa.Schema, groups: Iterable[pa.RecordBatch]) -> AddAction | None:
+    """Write a file of these groups of rows; None where there are none.
+
+    Texts that come as dictionaries are written as such, and are read as texts.
+    """
     path = folder / f"part-{uuid.uuid4()}.zstd.parquet"
+    writer: pq.ParquetWriter | None = None
     n_rows = 0
     try:
-        with pq.ParquetWriter(
-            path,
-            schema,
-            compression="zstd",
-            use_dictionary=[name for name in schema.names if name not in delta.WITHOUT_DICTIONARY],
-            store_schema=False,
-        ) as writer:
-            for rows in regrouped(batches, delta.ROWS_IN_GROUP):
-                writer.write_batch(rows.select(schema.names).cast(schema))
+        with ExitStack() as stack:
+            for rows in groups:
+                rows = rows.select(schema.names)
+                if writer is None:
+                    writer = stack.enter_context(_writer(path, _as_they_come(schema, rows.schema)))
+                writer.write_batch(rows.cast(writer.schema))
                 n_rows += len(rows)
     except BaseException:
         path.unlink(missing_ok=True)
         raise
-    if not n_rows:
-        path.unlink()
+    if writer is None:
         return None
-    stats = json.dumps({"numRecords": n_rows})
+    stats = json.dumps({"numRecords": n_rows, **_ranges(pq.read_metadata(path))})
     return AddAction(path.name, path.stat().st_size, {}, _now(), True, stats)
+
+
+def _writer(path: Path, schema: pa.Schema) -> pq.ParquetWriter:
+    return pq.ParquetWriter(
+        path,
+        schema,
+        compression="zstd",
+        use_dictionary=[name for name in schema.names if name not in delta.WITHOUT_DICTIONARY],
+        store_schema=False,
+    )
+
+
+def _as_they_come(schema: pa.Schema, rows: pa.Schema) -> pa.Schema:
+    """`schema` with dictionaries where the rows have them."""
+    return pa.schema(
+        [
+            field.with_type(rows.field(field.name).type)
+            if pa.types.is_dictionary(rows.field(field.name).type)
+            else field
+            for field in schema
+        ]
+    )
+
+
+def _ranges(metadata: pq.FileMetaData) -> dict[str, dict[str, str]]:
+    """The least and greatest texts of a file by column, by which deltalake passes over files."""
+    least: dict[str, str] = {}
+    greatest: dict[str, str] = {}
+    for place in range(metadata.num_columns):
+        groups = [metadata.row_group(number).column(place) for number in range(metadata.num_row_groups)]
+        found = [group.statistics for group in groups if group.statistics and group.statistics.has_min_max]
+        if len(found) == len(groups) and all(isinstance(one.min, str) for one in found):
+            least[groups[0].path_in_schema] = min(one.min for one in found)
+            greatest[groups[0].path_in_schema] = max(one.max for one in found)
+    return {"minValues": least, "maxValues": greatest}
 
 
 def _now() -> int:

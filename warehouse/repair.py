@@ -16,7 +16,7 @@ import duckdb
 import pyarrow as pa
 from deltalake.exceptions import DeltaError
 
-from warehouse import delta, manifests
+from warehouse import delta, manifests, ordered_files
 from warehouse.history import CommitHistory
 from warehouse.manifests import FileSum, Manifest
 from warehouse.schema import TABLES, Table
@@ -172,7 +172,10 @@ def _rebuild(
     older = _committed(folder, history.all_delta_versions(table.name)) - active - gone
     rows = _older_rows(folder, table, active - gone, older)
     if rows.num_rows:
-        delta.append(delta_table, rows, table.sort_by)
+        if delta.is_partitioned(delta_table):
+            delta.append(delta_table, rows, table.sort_by)
+        else:
+            ordered_files.append_table(delta_table, folder, rows, table.sort_by)
     return rows.num_rows, delta_table.version()
 
 

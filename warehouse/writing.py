@@ -134,8 +134,8 @@ def append_ingests(path: Path, ingests: pa.Table) -> None:
     ]
     table = delta.open_version(path / "ingests")
     # Before, not after: once the record is written, nothing may fail any more.
-    delta.compact_if_scattered(table, most=_FILES_OF_RECORDS)
-    delta.append(table, ingests)
+    ordered_files.compact_if_scattered(table, path / "ingests", most=_FILES_OF_RECORDS)
+    ordered_files.append_table(table, path / "ingests", ingests)
     try:
         covered = manifests.covered(previous, "ingests")
         parts.append(manifests.written(path, "ingests", covered, table.version()))
@@ -171,16 +171,18 @@ def _apply(
                 _add(table, TABLES[name], path / name, differences[name].new, ingest)
             if differences[name].changed.num_rows:
                 _replace(table, TABLES[name], path / name, differences[name].changed, ingest)
-            delta.compact_if_scattered(table, TABLES[name].sort_by)
+            ordered_files.compact_if_scattered(table, path / name, TABLES[name].sort_by)
         versions[name] = table.version()
     return versions
 
 
 def _add(table: DeltaTable, of: Table, folder: Path, rows: pa.Table | StoredRows, ingest: str) -> None:
-    if isinstance(rows, StoredRows) and not delta.is_partitioned(table):
+    if delta.is_partitioned(table):
+        delta.append(table, _stamp(rows, ingest), of.sort_by)
+    elif isinstance(rows, StoredRows):
         ordered_files.append(table, folder, rows.in_file_order(ingest))
     else:
-        delta.append(table, _stamp(rows, ingest), of.sort_by)
+        ordered_files.append_table(table, folder, _stamp(rows, ingest), of.sort_by)
 
 
 def _replace(table: DeltaTable, of: Table, folder: Path, rows: pa.Table | StoredRows, ingest: str) -> None:

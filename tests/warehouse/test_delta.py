@@ -7,10 +7,10 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from deltalake import DeltaTable, WriterProperties
+from deltalake import DeltaTable
 
 from tests.warehouse.worlds import FOREST, NUMBERS, runs, values
-from warehouse import delta
+from warehouse import delta, ordered_files
 from warehouse.schema import TABLES, Table
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput, UnusableWarehouse
@@ -28,7 +28,7 @@ def folder(tmp_path: Path) -> Path:
 def add(folder: Path, *rows: dict[str, Any]) -> None:
     """Append rows to a table as it is."""
     table = delta.open_version(folder)
-    delta.append(table, pa.Table.from_pylist(list(rows), schema=delta.columns(table)))
+    ordered_files.append_table(table, folder, pa.Table.from_pylist(list(rows), schema=delta.columns(table)))
 
 
 def content(folder: Path, version: int | None = None) -> dict[str, Any]:
@@ -79,7 +79,7 @@ def test_flow_names_survive_the_partitioning(warehouse: Warehouse, flow: str) ->
 def test_many_small_commits_end_in_few_files_and_every_version_stays_readable(
     warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(delta, "_SMALL_FILES", ((100, 3),))
+    monkeypatch.setattr(ordered_files, "_SMALL_FILES", ((100, 3),))
     for n in range(8):
         warehouse.write({"setups": pd.DataFrame({"setup": [f"s{n}"], "flow": FOREST})}, source="test")
     folder = warehouse.path / "setups"
@@ -96,7 +96,7 @@ def test_first_version_outlives_the_checkpoints_of_the_log(tmp_path: Path) -> No
     delta.create(folder, table)
     rows = pa.Table.from_pylist([{"setup": "a", "flow": "f", "ingest": "i"}], schema=table.schema)
     for _ in range(105):  # a checkpoint comes every 100 commits
-        delta.append(delta.open_version(folder), rows)
+        ordered_files.append_table(delta.open_version(folder), folder, rows)
     assert any((folder / "_delta_log").glob("*.checkpoint.parquet"))
     assert len(delta.files(folder, delta.open_version(folder, 1))) == 1
 
@@ -149,17 +149,17 @@ def test_files_are_sorted_by_what_is_asked_for_and_equal_rows_stay_in_their_orde
     delta.create(folder, NUMBERS)
     rows = [{"name": name, "value": value} for value, name in enumerate(["b", "a", "c", "a", "b"])]
     table = delta.open_version(folder)
-    delta.append(table, pa.Table.from_pylist(rows, schema=NUMBERS.schema), ("name",))
+    ordered_files.append_table(table, folder, pa.Table.from_pylist(rows, schema=NUMBERS.schema), ("name",))
     (file,) = delta.files(folder, delta.open_version(folder))
     assert pq.read_table(file).to_pydict() == {"name": ["a", "a", "b", "b", "c"], "value": [1, 3, 0, 4, 2]}
 
 
 def test_many_small_files_become_one_that_is_sorted(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(delta, "_SMALL_FILES", ((100, 2),))
+    monkeypatch.setattr(ordered_files, "_SMALL_FILES", ((100, 2),))
     add(folder, {"name": "three", "value": 3})
     add(folder, {"name": "four", "value": 4})
     before = content(folder)
-    delta.compact_if_scattered(delta.open_version(folder), ("name",))
+    ordered_files.compact_if_scattered(delta.open_version(folder), folder, ("name",))
     (file,) = delta.files(folder, delta.open_version(folder))
     assert pq.read_table(file)["name"].to_pylist() == ["four", "one", "three", "two"]
     assert content(folder) == before == content(folder, version=3)
@@ -168,7 +168,7 @@ def test_many_small_files_become_one_that_is_sorted(folder: Path, monkeypatch: p
 def test_a_reader_of_one_flow_and_measure_can_skip_most_of_a_file(
     warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(delta, "_WRITER", WriterProperties(max_row_group_size=10))
+    monkeypatch.setattr(delta, "ROWS_IN_GROUP", 10)
     runs = [f"run-{number}" for number in range(100)]
     flows = [f"flow-{number % 10}" for number in range(100)]
     rows = pd.DataFrame({"run": runs, "measure": "predictive_accuracy", "value": 0.5, "flow": flows})

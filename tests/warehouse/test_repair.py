@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from tests.warehouse.worlds import Templates, runs
-from warehouse import delta, manifests
+from warehouse import delta, manifests, ordered_files
 from warehouse.store import Warehouse
 from warehouse.support.errors import UnusableWarehouse, Unwritable
 
@@ -77,7 +77,7 @@ def test_rows_of_a_lost_compacted_file_come_from_the_files_that_it_was_made_of(
     warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(delta, "_SMALL_FILES", ((100, 2),))
+        patch.setattr(ordered_files, "_SMALL_FILES", ((100, 2),))
         warehouse.write(runs(name="d"), source="test")
     whole = warehouse.sql("SELECT * FROM runs ORDER BY run")
     version = delta.open_version(warehouse.path / "runs").version()

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.warehouse.worlds import runs
-from warehouse import delta, manifests
+from warehouse import delta, manifests, ordered_files
 from warehouse.store import STARTER, Warehouse
 from warehouse.support.errors import UnusableWarehouse
 from warehouse.verification import Finding
@@ -118,7 +118,9 @@ def test_what_a_killed_writer_left_is_no_damage(tmp_path: Path) -> None:
     warehouse = Warehouse.create(tmp_path / "w")
     warehouse.write(runs(name="a"), source="test")
     table = delta.open_version(warehouse.path / "flows")
-    delta.append(table, warehouse.arrow("SELECT * FROM flows"))  # and no record of it
+    ordered_files.append_table(
+        table, warehouse.path / "flows", warehouse.arrow("SELECT * FROM flows")
+    )  # and no record of it
     assert Warehouse.verify(warehouse.path, deep=True).damage == []
     warehouse.write(runs(name="b"), source="test")
     assert Warehouse.verify(warehouse.path, deep=True).damage == []
@@ -131,7 +133,7 @@ def test_checkpoints_of_the_logs_are_verified_and_may_be_missing(tmp_path: Path)
     flows = warehouse.arrow("SELECT * FROM flows")
     table = delta.open_version(warehouse.path / "flows")
     for _ in range(100):  # a checkpoint is made at the hundredth entry of a log
-        delta.append(table, flows)
+        ordered_files.append_table(table, warehouse.path / "flows", flows)
     warehouse.write(runs(name="b", flow="openml:2"), source="test")
     checkpoints = [*warehouse.path.rglob("*.checkpoint.parquet"), *warehouse.path.rglob("_last_checkpoint")]
     assert len(checkpoints) == 2

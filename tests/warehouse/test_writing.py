@@ -10,7 +10,7 @@ import pytest
 from deltalake import DeltaTable
 
 from tests.warehouse.worlds import Templates, qualities, runs, values
-from warehouse import delta
+from warehouse import ordered_files
 from warehouse.schema import TABLES
 from warehouse.store import Warehouse
 from warehouse.support.errors import UnreadableInput, Unwritable
@@ -25,12 +25,12 @@ class Killed(BaseException):
 def dying_after(appends: int, error: BaseException) -> Callable[..., None]:
     done = iter(range(appends))
 
-    def append(table: DeltaTable, rows: pa.Table, sort_by: tuple[str, ...] = ()) -> None:
+    def append(table: DeltaTable, folder: Path, rows: pa.Table, sort_by: tuple[str, ...] = ()) -> None:
         if next(done, None) is None:
             raise error
-        original(table, rows, sort_by)
+        original(table, folder, rows, sort_by)
 
-    original = delta.append
+    original = ordered_files.append_table
     return append
 
 
@@ -110,7 +110,7 @@ def test_killed_write_leaves_nothing_to_see_and_the_same_write_then_succeeds(
 ) -> None:
     tables = runs("openml:1", "svm", accuracies={"openml:2": 0.8}, name="second")
     with monkeypatch.context() as patch, pytest.raises(Killed):
-        patch.setattr(delta, "append", dying_after(appends, Killed()))
+        patch.setattr(ordered_files, "append_table", dying_after(appends, Killed()))
         one_run.write(tables, source="test")
     after = Warehouse.open(one_run.path)
     assert after.version == 1
@@ -125,7 +125,7 @@ def test_what_a_killed_write_left_does_not_come_to_light_with_the_next(
     one_run: Warehouse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch, pytest.raises(Killed):
-        patch.setattr(delta, "append", dying_after(TABLES_IN_A_WRITE - 1, Killed()))
+        patch.setattr(ordered_files, "append_table", dying_after(TABLES_IN_A_WRITE - 1, Killed()))
         one_run.write(runs("openml:1", "svm", accuracies={"openml:2": 0.8}, name="second"), source="test")
     one_run.write(runs("openml:2", "mlp", name="third"), source="test")
     flows = Warehouse.open(one_run.path).sql("SELECT flow FROM flows ORDER BY flow")["flow"]
@@ -136,7 +136,7 @@ def test_disk_error_is_one_line_and_leaves_nothing_to_see(
     one_run: Warehouse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch, pytest.raises(Unwritable) as caught:
-        patch.setattr(delta, "append", dying_after(2, OSError(28, "No space left on device")))
+        patch.setattr(ordered_files, "append_table", dying_after(2, OSError(28, "No space left on device")))
         one_run.write(runs(name="second"), source="test")
     assert "No space left on device" in str(caught.value)
     assert "\n" not in str(caught.value)
