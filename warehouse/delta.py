@@ -15,6 +15,7 @@ from urllib.parse import unquote
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 from deltalake import ColumnProperties, DeltaTable, Schema, WriterProperties, write_deltalake
 
 from warehouse.schema import Table, plain
@@ -108,6 +109,39 @@ def files(folder: Path, table: DeltaTable) -> list[str]:
     """
     paths = pa.table(table.get_add_actions(flatten=True))["path"].to_pylist()
     return [str(folder / plain_path(path)) for path in paths]
+
+
+def files_at(folder: Path, version: int) -> list[str]:
+    """Paths of the Parquet files that make up a Delta version of the table in `folder`.
+
+    They are told from the last checkpoint and the entries of the log after it. deltalake looks at every file
+    of a log; it is asked where there is no other way.
+    """
+    try:
+        start, active = _at_last_checkpoint(folder)
+        if start <= version:
+            for entry in log_entries(folder, start, version):
+                active = [*entry.added, *(path for path in active if path not in entry.removed)]
+            return [str(folder / path) for path in active]
+    except (OSError, ValueError, KeyError, pa.ArrowException):
+        pass
+    return files(folder, open_version(folder, version))
+
+
+def _at_last_checkpoint(folder: Path) -> tuple[int, list[str]]:
+    """Delta version of the last checkpoint and the files of the table then; version -1 where there is none.
+
+    Raises:
+        OSError, ValueError, KeyError, ArrowException: it is damaged, or in several parts.
+    """
+    log = folder / "_delta_log"
+    try:
+        version = int(json.loads((log / "_last_checkpoint").read_bytes())["version"])
+    except FileNotFoundError:
+        return -1, []
+    added = pq.ParquetFile(log / f"{version:020}.checkpoint.parquet").read(["add.path"])["add"]
+    paths = pc.struct_field(added, "path").drop_null().to_pylist()
+    return version, [plain_path(path) for path in paths]
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,10 @@ class CommitHistory:
             DeltaError, OSError, ValueError: the record is damaged.
         """
         folder = path / "ingests"
-        files = delta.files(folder, delta.open_version(folder))
+        newest = delta.newest_version(folder)
+        if newest is None:
+            raise FileNotFoundError(f"{folder} has no log")
+        files = delta.files_at(folder, newest)
         schema = TABLES["ingests"].schema
         parts = [pq.ParquetFile(file).read().cast(schema) for file in files]
         ingests = pa.concat_tables([schema.empty_table(), *parts]).sort_by("version")

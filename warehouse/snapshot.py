@@ -67,8 +67,7 @@ class Snapshot:
         """Paths of the Parquet files of `table`; none if an older Headstart did not know it."""
         if table not in self.versions:
             return []
-        folder = self.path / table
-        return delta.files(folder, delta.open_version(folder, self.versions[table]))
+        return delta.files_at(self.path / table, self.versions[table])
 
     def damaged(self, error: duckdb.Error) -> UnusableWarehouse:
         """What to raise where DuckDB can't read the files."""

@@ -91,3 +91,22 @@ def test_printing_a_recommendation_imports_nothing_heavy() -> None:
         [sys.executable, "-c", command, str(example)], capture_output=True, text=True, check=False
     )
     assert result.stdout.splitlines()[-1:] == ["loaded: []"], result.stdout + result.stderr
+
+
+def test_runs_are_ingested_without_pandas_and_frames_are_made_when_they_are_asked_for(tmp_path: Path) -> None:
+    command = (
+        "import sys\n"
+        "from warehouse.support.imports import spare_pandas\n"
+        "spare_pandas()\n"
+        "import ingest.openml.job, pyarrow as pa\n"
+        "from ingest.flows import find_flow\n"
+        "from warehouse.store import Warehouse\n"
+        "warehouse = Warehouse.create(sys.argv[1])\n"
+        "warehouse.write({'setups': pa.table({'setup': ['a'], 'flow': ['f']})}, source='test')\n"
+        "loaded = 'pandas' in sys.modules\n"
+        "print(loaded, find_flow('svm').name, len(warehouse.sql('SELECT * FROM setups')))"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", command, str(tmp_path / "w")], capture_output=True, text=True, check=False
+    )
+    assert result.stdout.splitlines()[-1:] == ["False svm 1"], result.stdout + result.stderr

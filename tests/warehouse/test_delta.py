@@ -101,6 +101,26 @@ def test_first_version_outlives_the_checkpoints_of_the_log(tmp_path: Path) -> No
     assert len(delta.files(folder, delta.open_version(folder, 1))) == 1
 
 
+def test_files_of_each_version_are_those_that_deltalake_finds(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ordered_files, "_SMALL_FILES", ((100, 3),))
+    for number in range(10):
+        add(folder, {"name": f"{number}", "value": number})
+        ordered_files.compact_if_scattered(delta.open_version(folder), folder)
+    checkpoint = max((folder / "_delta_log").glob("*.checkpoint.parquet"))
+    assert 0 < int(checkpoint.name.partition(".")[0]) < (delta.newest_version(folder) or 0)
+
+    def files_agree() -> bool:
+        versions = delta.log_versions(folder)
+        found = [delta.files_at(folder, version) for version in versions]
+        return found == [delta.files(folder, delta.open_version(folder, version)) for version in versions]
+
+    assert files_agree()
+    (folder / "_delta_log" / "_last_checkpoint").unlink()  # checkpoints may be missing
+    assert files_agree()
+
+
 def test_creating_again_leaves_a_table_as_it_is(folder: Path) -> None:
     delta.create(folder, NUMBERS)
     assert delta.open_version(folder).version() == 1

@@ -91,9 +91,10 @@ def test_ingest_ids_do_not_depend_on_how_the_rows_lie_in_memory() -> None:
     chunked = pa.concat_tables([ROWS.slice(0, 1), ROWS.slice(1)])
     described = ROWS.replace_schema_metadata({"pandas": "{}"})
     longer = pa.table({"setup": ["z", "a", "b", "c"]}).slice(1)
+    encoded = pa.table({"setup": ROWS["setup"].dictionary_encode()})
     ids = [
         ingest_id("empty", "test", {"setups": Difference(rows, NOTHING)})
-        for rows in (ROWS, chunked, described, longer)
+        for rows in (ROWS, chunked, described, longer, encoded)
     ]
     assert len(set(ids)) == 1
 

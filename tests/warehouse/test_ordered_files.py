@@ -1,6 +1,7 @@
 """Files whose rows stay in the order in which they come."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -57,3 +58,41 @@ def test_a_source_that_fails_leaves_nothing(folder: Path) -> None:
         ordered_files.append(delta.open_version(folder), folder, failing())
     assert delta.newest_version(folder) == 0
     assert list(folder.glob("*.parquet")) == []
+
+
+def test_texts_that_come_as_a_dictionary_are_texts_in_the_file(folder: Path) -> None:
+    rows = pa.table({"name": ["b", "a", "b"], "value": [1, 2, 3]})
+    table = delta.open_version(folder)
+    encoded = rows.set_column(0, "name", rows["name"].dictionary_encode())
+    ordered_files.append_table(table, folder, encoded)
+    (file,) = delta.files(folder, table)
+    assert pq.read_table(file).cast(rows.schema).equals(rows)
+
+
+def test_the_log_says_between_which_texts_a_file_lies(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(delta, "ROWS_IN_GROUP", 2)
+    table = delta.open_version(folder)
+    ordered_files.append_table(table, folder, pa.table({"name": ["b", "a", "c"], "value": [1, 2, 3]}))
+    (action,) = pa.table(table.get_add_actions(flatten=True)).to_pylist()
+    assert (action["num_records"], action["min.name"], action["max.name"]) == (3, "a", "c")
+
+
+def test_files_become_one_in_their_order_and_those_that_lack_a_column_get_it(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ordered_files, "_SMALL_FILES", ((100, 1),))
+    schema = NUMBERS.schema.append(pa.field("note", pa.string()))
+    ordered_files.append(delta.open_version(folder), folder, batches([2]))
+    delta.upgrade(delta.open_version(folder), replace(NUMBERS, schema=schema))
+    rows = pa.table({"name": ["a"], "value": [7], "note": ["new"]})
+    ordered_files.append_table(delta.open_version(folder), folder, rows)
+    table = delta.open_version(folder)
+    before = delta.files(folder, table)
+    ordered_files.compact_if_scattered(table, folder)
+    (file,) = delta.files(folder, delta.open_version(folder))
+    assert pq.read_table(file).to_pydict() == {
+        "name": ["0", "1", "a"],
+        "value": [0, 1, 7],
+        "note": [None, None, "new"],
+    }
+    assert sorted(delta.files(folder, delta.open_version(folder, table.version() - 1))) == sorted(before)

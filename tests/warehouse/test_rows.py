@@ -159,3 +159,20 @@ def written(rows: pa.Table, folder: Path) -> list[str]:
         files.append(str(folder / "flow=f" / f"{number}.parquet"))
         pq.write_table(stamped.slice(number, 1), files[-1])
     return files
+
+
+def test_texts_stay_dictionaries_but_for_what_rows_are_found_by(
+    connection: duckdb.DuckDBPyConnection, warehouse: Warehouse
+) -> None:
+    texts = {"run": ["a", "b"], "measure": ["accuracy"] * 2, "flow": ["f"] * 2}
+    plain = pa.table({**texts, "value": [0.5, 0.25]})
+    encoded = pa.table({name: plain[name].dictionary_encode() for name in ("run", "measure", "flow")})
+    encoded = encoded.append_column("value", plain["value"])
+    conformed = conform(connection, "evaluations", encoded)
+    kept = [column.name for column in conformed.schema if pa.types.is_dictionary(column.type)]
+    assert kept == ["measure", "flow"]
+    warehouse.write({"evaluations": encoded}, source="test")
+    assert warehouse.write({"evaluations": plain}, source="test").ingest is None
+    changed = encoded.set_column(3, "value", pa.array([0.5, 0.75]))
+    warehouse.write({"evaluations": changed}, source="test")
+    assert accuracies(warehouse.arrow("SELECT * FROM evaluations")) == {"a": 0.5, "b": 0.75}
