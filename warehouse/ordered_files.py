@@ -124,8 +124,9 @@ def compact_if_scattered(
         if sort_by:
             rows = delta.in_order(pa.Table.from_batches(rows, schema), sort_by)
         added = _written(folder, schema, regrouped(rows, delta.ROWS_IN_GROUP))
-        actions = [RemoveAction(path, False, _now()) for path in paths] + ([added] if added else [])
-        table.create_write_transaction(actions, "append", table.schema())
+        removed = [RemoveAction(path, False, _now()) for path in paths]
+        same = [dataclasses.replace(added, data_change=False)] if added else []
+        table.create_write_transaction([*removed, *same], "append", table.schema())
         table.update_incremental()
     table.create_checkpoint()  # in place of as many entries of the log
 
