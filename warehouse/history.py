@@ -43,7 +43,8 @@ class CommitHistory:
             raise FileNotFoundError(f"{folder} has no log")
         files = delta.files_at(folder, newest)
         schema = TABLES["ingests"].schema
-        parts = [pq.ParquetFile(file).read().cast(schema) for file in files]
+        # Few rows each: to hand them to threads would take longer than to read them.
+        parts = [pq.ParquetFile(file).read(use_threads=False).cast(schema) for file in files]
         ingests = pa.concat_tables([schema.empty_table(), *parts]).sort_by("version")
         # An entry of the log that is empty is nothing to deltalake, and its commit would not be missed.
         if ingests["version"].to_pylist() != list(range(1, len(ingests) + 1)):
