@@ -11,6 +11,7 @@ import math
 import time
 import uuid
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -45,9 +46,10 @@ def append(table: DeltaTable, folder: Path, batches: Iterable[pa.RecordBatch]) -
 def append_table(table: DeltaTable, folder: Path, rows: pa.Table, sort_by: tuple[str, ...] = ()) -> None:
     """Add `rows` to the table in `folder` as one file, sorted by text columns without nulls.
 
-    Nothing of them is copied but what is sorted, a group at a time.
+    Nothing of them is copied but what is sorted, a group at a time while the one before it is written.
     """
-    _append(table, folder, delta.in_order(rows, sort_by) if sort_by and len(rows) else _groups(rows))
+    sort = sort_by and len(rows)
+    _append(table, folder, _ahead(delta.in_order(rows, sort_by)) if sort else _groups(rows))
 
 
 def _append(table: DeltaTable, folder: Path, groups: Iterable[pa.RecordBatch]) -> None:
@@ -55,6 +57,16 @@ def _append(table: DeltaTable, folder: Path, groups: Iterable[pa.RecordBatch]) -
     if added:
         table.create_write_transaction([added], "append", table.schema())
         table.update_incremental()
+
+
+def _ahead(groups: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The same groups; each is made while the caller is at work on the one before it."""
+    source = iter(groups)
+    with ThreadPoolExecutor(1) as maker:
+        following = maker.submit(next, source, None)
+        while (rows := following.result()) is not None:
+            following = maker.submit(next, source, None)
+            yield rows
 
 
 def _groups(rows: pa.Table) -> Iterator[pa.RecordBatch]:

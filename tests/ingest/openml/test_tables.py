@@ -14,6 +14,7 @@ from ingest.openml.tables import KnownFlow, dataset_tables, procedure_name, setu
 from tests.ingest.openml.jobs import ACCURACY, ingest, values_of
 from tests.openml_server import OpenMLServer, World
 from tests.openml_server import generated as names
+from warehouse.schema import plain
 from warehouse.store import Warehouse
 
 
@@ -161,4 +162,5 @@ def test_many_setups_make_the_tables_that_each_alone_makes() -> None:
         found = rows.filter(pc.is_in(rows["setup"], pa.array([f"openml:{n}" for n in range(1, 2501, 500)])))
         expected = pa.concat_tables([tables[name] for tables in alone])
         order = [(column, "ascending") for column in found.column_names]
-        assert found.sort_by(order).equals(expected.sort_by(order).cast(found.schema))
+        texts = plain(found.schema)
+        assert found.cast(texts).sort_by(order).equals(expected.cast(texts).sort_by(order))
