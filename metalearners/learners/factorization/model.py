@@ -2,8 +2,8 @@
 
 Notation
     X, k, sigma2   as in `LatentKernel`; Q dimensions
-    A              (G, Q) anchors: positions far apart, on which features of k are built (Nystroem)
-    Phi            (n, G) features of configurations: Phi Phi' is k, or nearly so
+    A              (B, Q) anchors: positions far apart, on which features of k are built (Nystroem)
+    Phi            (n, B) features of configurations: Phi Phi' is k, or nearly so
 """
 
 from __future__ import annotations
@@ -206,8 +206,8 @@ class _Latent(ABC):
     """Positions of configurations, and features of the kernel between them."""
 
     kernel: LatentKernel
-    anchors: Annotated[Floats, "G Q"]
-    factor: Annotated[Floats, "G G"]
+    anchors: Annotated[Floats, "B Q"]
+    factor: Annotated[Floats, "B B"]
     """Such that k(X, A) factor = Phi."""
 
     @abstractmethod

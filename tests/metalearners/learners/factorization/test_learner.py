@@ -100,6 +100,24 @@ def test_every_combination_ranks_after_trials(cold_pipelines: bool, cold_dataset
     assert tau_after(decode(Factorization, *encode(model)), "toy:1", 5) == tau_after(model, "toy:1", 5)
 
 
+def test_a_configuration_without_a_position_is_no_obstacle_to_storing() -> None:
+    """One run on a dataset says nothing of its configurations, and the encoder learns without it."""
+    known = toy_runs()
+    own = deeper(known.configurations.take([0]))
+    own = replace(own, parameters=own.parameters.rename(index={"setup 0": "own"}))
+    alone = (known.runs["dataset"] == "toy:11") & (known.runs["setup"] == "setup 0")
+    with_alone = replace(
+        known,
+        runs=known.runs[(known.runs["dataset"] != "toy:11") | alone].assign(
+            setup=known.runs["setup"].where(~alone, "own")
+        ),
+        configurations=known.configurations.followed_by(own),
+    )
+    model = new_small().fit(with_alone, toy_metafeatures().drop(index="toy:11"))
+    again = decode(Factorization, *encode(model))
+    assert tau_after(again, "toy:1", 5) == tau_after(model, "toy:1", 5)
+
+
 def test_only_with_scale_do_small_differences_count() -> None:
     """A dataset on which all is within 0.001: trials look like noise unless its spread is inferred."""
     known = without_datasets(toy_runs(), ["toy:2"])
