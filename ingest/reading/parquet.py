@@ -1,4 +1,4 @@
-"""Reading Parquet files: what the footer declares is checked first, and what pandas noted is not trusted."""
+"""Reading Parquet files: what footer and pages declare is checked, and what pandas noted is not trusted."""
 
 import io
 import json
@@ -8,6 +8,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from ingest.reading.limits import DEFAULT_LIMITS, ReadingLimits
+from ingest.reading.parquet_pages import unpacked_pages
 from warehouse.support.errors import UnreadableInput, one_line
 
 PARQUET_MAGIC = b"PAR1"
@@ -30,6 +31,7 @@ def read_parquet(content: bytes, limits: ReadingLimits = DEFAULT_LIMITS) -> pa.T
         metadata, schema = declared.metadata, declared.schema_arrow
         limits.check_columns(metadata.num_columns)
         limits.check_unpacked(_declared_bytes(metadata), len(content))
+        limits.check_unpacked(unpacked_pages(content, metadata), len(content))
         encodings = _encodings(metadata)
         if _SHARING in set().union(*encodings.values()):
             _check_shared_text(content, limits)

@@ -9,16 +9,19 @@ peak memory of the process, of which the last line says what an import of the re
 
 import argparse
 import gzip
+import io
 import multiprocessing
 import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+
+from tests.ingest.reading.parquet_lies import with_large_page, with_small_footer
 
 _MIB = 1 << 20
 _BOMBS: dict[str, Callable[[IO[bytes]], None]] = {}
@@ -145,6 +148,25 @@ def parquet_of_texts_that_share_1_mb(file: IO[bytes]) -> None:
     ) as writer:
         for _ in range(8):
             writer.write_table(table)
+
+
+@_bomb
+def parquet_of_1_5_gb_in_a_page_that_the_footer_hides(file: IO[bytes]) -> None:
+    file.write(with_small_footer(_page_of_texts(15_000)))
+
+
+@_bomb
+def parquet_page_that_says_134_mb(file: IO[bytes]) -> None:
+    file.write(with_large_page(_page_of_texts(100), 2**27 - 1))
+
+
+def _page_of_texts(rows: int) -> bytes:
+    """A Parquet file with a page of so many texts of 100 kB."""
+    content = io.BytesIO()
+    table = pa.table({"a": pa.array(["x" * 100_000] * rows, pa.large_string()), "class": np.arange(rows) % 2})
+    options: dict[str, Any] = {"data_page_size": 2**31 - 1, "write_batch_size": rows}
+    pq.write_table(table, content, compression="zstd", use_dictionary=False, **options)
+    return content.getvalue()
 
 
 def main() -> None:

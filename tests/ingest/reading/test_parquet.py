@@ -1,6 +1,7 @@
 """Parquet files: what pandas noted in them is not trusted, and damaged text is refused."""
 
 import json
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -8,9 +9,13 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from ingest.reading.limits import ReadingLimits
 from ingest.reading.parquet import read_parquet
 from ingest.reading.tables import read_table
+from tests.ingest.reading.parquet_lies import with_large_page, with_small_footer
 from warehouse.support.errors import BadInput
 
 FRAME = pd.DataFrame({"key": [7, 9, 8], "a": [1.0, None, 3.0], "b": ["x", "y", None]}).set_index("key")
@@ -88,3 +93,40 @@ def test_texts_are_read_however_they_are_written(encoding: str) -> None:
     sink = pa.BufferOutputStream()
     pq.write_table(table, sink, use_dictionary=False, column_encoding={"a": encoding})
     assert read_parquet(bytes(sink.getvalue().to_pybytes())).equals(table)
+
+
+def of_long_texts(**options: Any) -> bytes:
+    """A Parquet file with a column that takes 2 MB in memory, and little in the file."""
+    sink = pa.BufferOutputStream()
+    table = pa.table({"a": ["x" * 20_000] * 100, "b": range(100)})
+    pq.write_table(table, sink, compression="zstd", use_dictionary=False, **options)
+    return bytes(sink.getvalue().to_pybytes())
+
+
+@pytest.mark.parametrize("version", ["1.0", "2.0"])
+@pytest.mark.parametrize("lie", [bytes, with_small_footer])
+def test_a_page_counts_by_what_it_takes_whatever_the_footer_says(lie: Any, version: str) -> None:
+    content = lie(of_long_texts(data_page_version=version))
+    limits = ReadingLimits(unpacked_bytes=10_000, text_expansion=10**6)
+    with pytest.raises(BadInput, match=r"take 2,00\d,\d+ or more in memory"):
+        read_parquet(content, limits)
+
+
+def test_a_page_that_declares_more_than_it_has_is_refused() -> None:
+    content = with_large_page(of_long_texts(), 2**27 - 1)
+    with pytest.raises(BadInput, match="damaged Parquet"):
+        read_parquet(content)
+    with pytest.raises(BadInput, match=r"take 134,21\d,\d+ or more in memory"):
+        read_parquet(content, ReadingLimits(unpacked_bytes=10**8))
+
+
+@settings(max_examples=50, deadline=None)
+@given(place=st.integers(4, 60), value=st.integers(0, 255))
+def test_a_damaged_header_of_a_page_is_refused_or_harmless(place: int, value: int) -> None:
+    content = bytearray(LONG)
+    content[place] = value
+    with suppress(BadInput):
+        read_parquet(bytes(content))
+
+
+LONG = of_long_texts()
