@@ -10,7 +10,6 @@ import hashlib
 import io
 import json
 import logging
-import os
 import shutil
 import zipfile
 import zlib
@@ -23,7 +22,7 @@ import numpy as np
 
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput, DamagedModel, Unwritable
-from warehouse.support.files import write_bytes, write_text
+from warehouse.support.files import unfinished_folder, write_bytes, write_text
 from warehouse.support.paths import cache_directory
 
 logger = logging.getLogger(__name__)
@@ -43,18 +42,16 @@ def write_files(target: Path, content: Mapping[str, Any], arrays: Arrays) -> Pat
         OSError, Unwritable: it can't be written.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = target.parent / f".{target.name}.{os.getpid()}"
     packed = io.BytesIO()
     np.savez_compressed(packed, allow_pickle=False, **arrays)
     checksum = {"model.json": _content_sum(content), "arrays.npz": _sum(packed.getvalue())}
-    try:
-        unfinished.mkdir()
-        write_bytes(unfinished / "arrays.npz", packed.getvalue())
-        write_text(unfinished / "model.json", json.dumps({**content, "checksum": checksum}, indent=1) + "\n")
+    with unfinished_folder(target.parent) as scratch:
+        made = scratch / target.name
+        made.mkdir()
+        write_bytes(made / "arrays.npz", packed.getvalue())
+        write_text(made / "model.json", json.dumps({**content, "checksum": checksum}, indent=1) + "\n")
         shutil.rmtree(target, ignore_errors=True)
-        return unfinished.rename(target)
-    finally:
-        shutil.rmtree(unfinished, ignore_errors=True)
+        return made.rename(target)
 
 
 def read_content(path: Path, name: str, version: int) -> dict[str, Any]:
@@ -158,7 +155,7 @@ def check_can_keep(warehouse: Warehouse, cache_dir: Path | None = None) -> None:
     """
     reasons = []
     for folder in folders_for(warehouse, cache_dir):
-        probe = folder / f".probe.{os.getpid()}"
+        probe = folder / ".probe"
         try:
             folder.mkdir(parents=True, exist_ok=True)
             probe.write_bytes(bytes(_PROBE_BYTES))

@@ -25,6 +25,7 @@ import duckdb
 import pyarrow as pa
 
 from warehouse.history import CommitHistory
+from warehouse.leftovers import MERGING
 from warehouse.rows import Difference, refuse_broken
 from warehouse.schema import PROVENANCE, TABLES, Table
 from warehouse.snapshot import Snapshot, create_view, listed
@@ -101,7 +102,7 @@ def merge(folder: Path, ours: Snapshot, theirs: Snapshot, *, location: str) -> C
     started = datetime.now(UTC)
     history = CommitHistory.read(folder)
     try:
-        with scratch_folder(folder / ".merging") as scratch, bounded(scratch) as connection:
+        with scratch_folder(folder / MERGING) as scratch, bounded(scratch) as connection:
             _create_views(connection, ours=ours, theirs=theirs)
             contradict = [_merge(connection, table, ours, scratch) for _, table in _data_tables()]
             if any(contradict) or connection.sql(_OTHER_PARAMETERS).fetchall():

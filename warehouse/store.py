@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import tempfile
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
@@ -25,11 +24,13 @@ from filelock import FileLock, Timeout
 from warehouse import delta, exporting, manifests, merging, restoring, verification
 from warehouse import repair as repairing
 from warehouse.history import CommitHistory
+from warehouse.leftovers import cleared
 from warehouse.repair import Repair
 from warehouse.rows import conform
 from warehouse.schema import TABLES
 from warehouse.snapshot import Parameters, Snapshot
 from warehouse.support.errors import Failed, NoWarehouse, UnusableWarehouse, Unwritable, one_line
+from warehouse.support.files import unfinished_folder
 from warehouse.support.paths import data_directory, is_url
 from warehouse.verification import Verification
 from warehouse.writing import Commit, commit
@@ -269,7 +270,10 @@ class Warehouse:
         machine was faster.
         """
         with _locked(self.path):
-            return work(self.path) if self._mirror is None else self._mirror.commit(work)
+            if self._mirror is not None:
+                return self._mirror.commit(work)
+            with cleared(self.path):
+                return work(self.path)
 
     def merge(self, other: str | Path | Warehouse) -> Commit:
         """Add what another warehouse knows: its runs and all that they refer to, in one commit or not at all.
@@ -319,7 +323,7 @@ class Warehouse:
                 return mirror_verification.repair(mirror)
         folder = _folder(path) or user_directory()
         verification.verify(folder)  # refuses what is no warehouse before anything is made in it
-        with _failing(f"cannot repair {folder}"), _locked(folder):
+        with _failing(f"cannot repair {folder}"), _locked(folder), cleared(folder):
             return repairing.repair(folder)
 
     def restore(self, version: int) -> None:
@@ -352,8 +356,8 @@ class Warehouse:
             self._refuse_if_damaged()
         with _failing(f"cannot export to {target}"):
             target.parent.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryDirectory(dir=target.parent, prefix=".export-") as scratch:
-                copy = Path(scratch) / target.name
+            with unfinished_folder(target.parent) as scratch:
+                copy = scratch / target.name
                 self._copy_content(copy)
                 copy.rename(target)  # onto an empty directory at most: what another process wrote there stays
         return self.open(target)

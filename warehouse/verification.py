@@ -21,6 +21,10 @@ MODELS = "models"
 """Folder of trained models, which the starter has; each has its own checksum (`metalearners.model_files`)."""
 QUARANTINE = "damaged"
 """Folder into which a repair puts data that it could not mend."""
+WRITING = ".writing"
+"""File that is there while somebody writes (`warehouse.leftovers`)."""
+_OF_JOBS = {"jobs", "journals"}
+"""Folders of what jobs have found by now and remember."""
 
 Kind = Literal[
     "missing", "changed", "unreadable", "gap", "record", "manifest", "unlisted", "unprotected", "lost"
@@ -206,11 +210,11 @@ def _logs(warehouse: Path, chain: list[Manifest]) -> Iterator[Finding]:
 
 def _unlisted(warehouse: Path, listed: set[str], deep: bool) -> Iterator[Finding]:
     """Files that no manifest knows; those that a log names belong to commits without a manifest."""
-    known = {".lock", *_named_by_logs(warehouse)}
+    known = {".lock", WRITING, *_named_by_logs(warehouse)}
     for folder, folders, names in os.walk(warehouse):
         place = Path(folder)
         if place == warehouse:
-            folders[:] = sorted(set(folders) - {MODELS, QUARANTINE, manifests.FOLDER})
+            folders[:] = sorted(set(folders) - {MODELS, QUARANTINE, manifests.FOLDER} - _OF_JOBS)
         for file in sorted(names):
             path = (place / file).relative_to(warehouse).as_posix()
             if path in listed or file == "_last_checkpoint" or is_checkpoint(path):

@@ -1,6 +1,6 @@
 """Jobs killed at any moment: whether something is lost, doubled or half done, and whether they go on.
 
-    python -m tests.benchmarks.kills FOLDER [--kills 104] [--jobs NAME,NAME] [--seed 0]
+    python -m tests.benchmarks.kills FOLDER [--kills 110] [--jobs NAME,NAME] [--seed 0]
 
 Each job runs once undisturbed. Then it is begun again and again on a copy of what it began with, and killed
 (SIGKILL): every other time at a moment of its life, else when it has written a random number of files, most
@@ -12,6 +12,7 @@ same command is given once more. Counted are, over all kills of a job,
     doubled   rows whose key is there twice
     false     damage that nobody did, a content that no commit made, and an end that differs from that of the
               undisturbed job
+    files     that the killed job left, that no version has, and that are there when the command has run again
     left      processes that outlived the killed one by a minute
 """
 
@@ -55,6 +56,9 @@ PATIENCE = 60.0
 NO_TIMES = "WHERE measure NOT LIKE '%time%' AND measure NOT LIKE '%seconds%'"
 """Times are other whenever something runs."""
 
+BAD = ("lost", "doubled", "false", "files", "left")
+"""What is counted, and should be zero."""
+
 Rows = frozenset[str]
 
 
@@ -74,6 +78,8 @@ class Job:
     """The program and its arguments; it runs in the folder."""
     kept: Callable[[Path], Rows] = nothing
     """What it has finished beside the rows of the warehouse."""
+    written: str = "warehouse"
+    """The warehouse that it writes, in the folder; another one is made by it, and whole or not there."""
     may_begin_damaged: bool = False
 
 
@@ -85,7 +91,7 @@ class Undisturbed:
     files: int
     """That it wrote."""
     states: tuple[Rows, ...]
-    """Contents of the warehouse from the begin to the end, one for each commit."""
+    """Contents of the warehouse that it writes from the begin to the end, one for each commit."""
 
 
 # ---- what is in a folder ----------------------------------------------------------------------------------
@@ -100,6 +106,21 @@ def content(warehouse: Warehouse, *, times: bool = False) -> Rows:
             table = warehouse.arrow(f"SELECT * EXCLUDE (ingest) FROM {name} {chosen}")
             found += [f"{name} {json.dumps(row, default=str)}" for row in table.to_pylist()]
     return frozenset(found)
+
+
+def content_at(path: Path, *, times: bool = False) -> Rows:
+    """The content of the warehouse at a path; none where there is no warehouse."""
+    return content(Warehouse.open(path), times=times) if path.exists() else frozenset()
+
+
+def useless_files(folder: Path, path: Path) -> int:
+    """Files that no version of the warehouse at the path has, and temporary ones anywhere in the folder.
+
+    The locks, which are empty, stay, and so does what the caches of a user have.
+    """
+    unlisted = [one.path for one in Warehouse.verify(path).findings if one.kind == "unlisted"]
+    hidden = [one for one in folder.rglob(".*") if one.name != ".lock" and "cache" not in one.parts]
+    return len({*(path / one for one in unlisted), *hidden})
 
 
 def doubled(warehouse: Warehouse) -> int:
@@ -220,6 +241,34 @@ def begin_with_some_commits(folder: Path) -> None:
     many_commits(folder, 6)
 
 
+def begin_with_another(folder: Path) -> None:
+    """Two warehouses: runs that both have are numbered in the other one alone, which has more."""
+    many_commits(folder, 6)
+    run_file(folder / "runs.csv", 20_000)
+    run_whole((*READ_FILE[:-1], "other"), folder)
+    for number in range(6):
+        rows = one_run("small", number)
+        Warehouse.open(folder / "other").write(
+            rows | {"runs": rows["runs"].assign(position=number)}, source="benchmark"
+        )
+
+
+def begin_with_many_rows(folder: Path) -> None:
+    """A warehouse of several files a table."""
+    many_commits(folder, 6)
+    run_file(folder / "runs.csv", 20_000)
+    run_whole(READ_FILE, folder)
+
+
+def begin_with_model(folder: Path) -> None:
+    """A warehouse with a model of the runs that it had before the last one."""
+    begin_with_runs(folder)
+    run_whole(("metalearners", "train", "--learner", "pmf", "--set", "steps=100", *IN_WAREHOUSE), folder)
+    (model,) = (folder / "warehouse" / "models").glob("pmf-*")
+    model.rename(folder / "model")
+    Warehouse.open(folder / "warehouse").write(one_run("small", 1), source="benchmark")
+
+
 IN_WAREHOUSE = ("--warehouse", "warehouse")
 DESIGN = ("--datasets", "data", "--flows", "decision_tree", "--configurations", "2")
 MEASURES = "predictive_accuracy,kappa,area_under_roc_curve"
@@ -243,6 +292,19 @@ JOBS = (
     OPENML,
     COMPACTION,
     Job("metalearners train", begin_with_runs, ("metalearners", "train", *IN_WAREHOUSE), trained_models),
+    Job(
+        "metalearners update",
+        begin_with_model,
+        ("metalearners", "update", "model", *IN_WAREHOUSE),
+        trained_models,
+    ),
+    Job("warehouse merge", begin_with_another, ("warehouse", "merge", "other", *IN_WAREHOUSE)),
+    Job(
+        "warehouse export",
+        begin_with_many_rows,
+        ("warehouse", "export", "copy", *IN_WAREHOUSE),
+        written="copy",
+    ),
     Job("warehouse repair", begin_damaged, ("warehouse", "repair", *IN_WAREHOUSE), may_begin_damaged=True),
     Job(
         "warehouse restore",
@@ -317,15 +379,17 @@ def run_killed(command: list[str], folder: Path, plan: Undisturbed, chance: rand
 def undisturbed(job: Job, command: list[str], begun: Path, folder: Path) -> Undisturbed:
     """Run the job without a kill, on a copy of what it begins with."""
     shutil.copytree(begun, folder)
-    warehouse = folder / "warehouse"
+    warehouse = folder / job.written
     before = files(folder)
-    first = 0 if job.may_begin_damaged else Warehouse.open(warehouse).version
+    made = not warehouse.exists()
+    first = 0 if job.may_begin_damaged or made else Warehouse.open(warehouse).version
     begin = time.monotonic()
     if start(command, folder).wait():
         raise SystemExit(f"{job.name}: {folder.with_name('printed').read_text()}")
     seconds, end = time.monotonic() - begin, Warehouse.open(warehouse)
-    older = () if job.may_begin_damaged else range(first, end.version)
+    older = () if job.may_begin_damaged or made else range(first, end.version)
     states = [content(Warehouse.open(warehouse, version=version)) for version in older]
+    states += [frozenset()] * made
     return Undisturbed(seconds, max(files(folder) - before, 1), (*states, content(end)))
 
 
@@ -334,31 +398,35 @@ def kill_once(
 ) -> Counter[str]:
     """Begin, kill, look, go on, and look again."""
     found: Counter[str] = Counter()
-    path = folder / "warehouse"
+    path = folder / job.written
     left = run_killed(command, folder, plan, chance)
     found["kills"], found["left"] = int(left is not None), left or 0
     reported = re.search(r"warehouse version (\d+)", folder.with_name("printed").read_text())
-    damage = Warehouse.verify(path, deep=True).damage
+    there = path.exists()
+    damage = Warehouse.verify(path, deep=True).damage if there else []
     kept: Rows = frozenset()
     rows: Rows = frozenset()
     if not job.may_begin_damaged or not damage:
         found["false"] += len(damage)
-        now = Warehouse.open(path)
-        found["lost"] += reported is not None and now.version < int(reported[1])
-        found["half"] = int(content(now) not in plan.states)
-        found["doubled"] += doubled(now)
-        rows, kept = content(now, times=True), job.kept(folder)
-    if start(command, folder).wait():
+        found["half"] = int(content_at(path) not in plan.states)
+        if there:
+            now = Warehouse.open(path)
+            found["lost"] += reported is not None and now.version < int(reported[1])
+            found["doubled"] += doubled(now)
+        rows, kept = content_at(path, times=True), job.kept(folder)
+    is_done = there and job.written != "warehouse"  # what it made is whole, and not made again
+    if not is_done and start(command, folder).wait():
         print(folder.with_name("printed").read_text())
         found["false"] += 1
         return found
     end = Warehouse.open(path)
-    if job.name != "warehouse restore":
-        found["lost"] += len(rows - content(end, times=True))
+    replaced = plan.states[0] - plan.states[-1]  # by the job itself
+    found["lost"] += len(rows - replaced - content(end, times=True))
     found["lost"] += len(kept - job.kept(folder))
     found["doubled"] += doubled(end)
     found["false"] += len(Warehouse.verify(path, deep=True).damage) + found.pop("half", 0)
     found["false"] += content(end) != plan.states[-1]
+    found["files"] = 0 if is_done else useless_files(folder, path)
     return found
 
 
@@ -374,7 +442,7 @@ def kill_often(job: Job, kills: int, folder: Path, seed: int, server: str) -> Co
         shutil.rmtree(folder / "killed", ignore_errors=True)
         shutil.copytree(begun, folder / "killed")
         found = kill_once(job, command, plan, folder / "killed", chance)
-        if any(found[name] for name in ("lost", "doubled", "false", "left")):
+        if any(found[name] for name in BAD):
             shutil.copytree(folder / "killed", folder / f"bad-{total['kills']}", dirs_exist_ok=True)
             print(f"{job.name}, kill {total['kills']}: {dict(found)}", flush=True)
         total += found
@@ -384,12 +452,12 @@ def kill_often(job: Job, kills: int, folder: Path, seed: int, server: str) -> Co
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--kills", type=int, default=104, help="over all jobs")
+    parser.add_argument("--kills", type=int, default=110, help="over all jobs")
     parser.add_argument("--jobs", help="names, separated by commas; default: all")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     chosen = [job for job in JOBS if options.jobs is None or job.name in options.jobs.split(",")]
-    columns = ("kills", "lost", "doubled", "false", "left")
+    columns = ("kills", *BAD)
     print(f"{'job':20}" + "".join(f"{name:>9}" for name in columns), flush=True)
     total: Counter[str] = Counter()
     with OpenMLServer(generated_world(), page_limit=20) as server:

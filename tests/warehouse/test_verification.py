@@ -2,6 +2,7 @@
 
 import json
 import random
+import shutil
 from pathlib import Path
 
 import pytest
@@ -112,6 +113,14 @@ def test_a_file_that_no_commit_wrote_is_named_and_is_no_damage(folder: Path) -> 
         foreign.unlink()
     assert (finding.kind, finding.path, finding.is_damage) == ("unlisted", "runs/foreign.parquet", False)
     assert "may be deleted" in finding.advice
+
+
+@pytest.mark.parametrize("file", ["jobs/one/journal.jsonl", "journals/one.jsonl", "models/one/model.json"])
+def test_what_jobs_remember_is_not_pointed_out(folder: Path, file: str) -> None:
+    (folder / file).parent.mkdir(parents=True)
+    (folder / file).write_text("{}")
+    assert Warehouse.verify(folder).findings == []
+    shutil.rmtree(folder / file.partition("/")[0])
 
 
 def test_what_a_killed_writer_left_is_no_damage(tmp_path: Path) -> None:

@@ -6,9 +6,12 @@ import os
 import secrets
 import shutil
 import stat
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+from filelock import FileLock
 
 from warehouse.support.errors import UnreadableInput, Unwritable
 
@@ -104,3 +107,31 @@ def scratch_folder(folder: Path) -> Iterator[Path]:
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+_UNFINISHED = ".headstart-unfinished-"
+
+
+@contextlib.contextmanager
+def unfinished_folder(place: Path) -> Iterator[Path]:
+    """Make a folder in `place`, for the time of the block, for what is renamed when it is whole.
+
+    Several processes may have one in the same place. What killed ones left there goes.
+
+    Raises:
+        OSError: the disk refuses.
+    """
+    for left in place.glob(f"{_UNFINISHED}*"):
+        with contextlib.suppress(OSError), FileLock(left / ".lock", timeout=0):
+            shutil.rmtree(left)
+    with contextlib.ExitStack() as stack:
+        while True:
+            folder = Path(tempfile.mkdtemp(dir=place, prefix=_UNFINISHED))
+            with contextlib.suppress(FileNotFoundError):
+                stack.enter_context(FileLock(folder / ".lock"))
+            if (folder / ".lock").exists():  # else another process took it for left before it was locked
+                break
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)

@@ -1,13 +1,15 @@
 """Files of users: whole or as they were, and refused in one line."""
 
 import os
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
 import pytest
 
 from warehouse.support.errors import UnreadableInput, Unwritable
-from warehouse.support.files import read_json, write_bytes, write_text
+from warehouse.support.files import read_json, unfinished_folder, write_bytes, write_text
 
 
 @pytest.mark.parametrize(
@@ -105,3 +107,31 @@ def test_a_pipe_is_written_to_and_not_replaced(tmp_path: Path) -> None:
     assert pipe.read_bytes() == b"content"
     writer.join()
     assert pipe.is_fifo()
+
+
+def test_an_unfinished_folder_goes_when_its_process_was_killed_and_not_before(tmp_path: Path) -> None:
+    script = """
+import sys
+from pathlib import Path
+from warehouse.support.files import unfinished_folder
+with unfinished_folder(Path(sys.argv[1])) as folder:
+    print(folder, flush=True)
+    sys.stdin.read()
+"""
+    other = subprocess.Popen(
+        [sys.executable, "-c", script, str(tmp_path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=Path(__file__).parents[3],
+    )
+    assert other.stdout is not None
+    theirs = Path(other.stdout.readline().strip())
+    with unfinished_folder(tmp_path) as ours:
+        assert set(tmp_path.iterdir()) == {ours, theirs}
+    other.kill()
+    other.communicate()
+    assert list(tmp_path.iterdir()) == [theirs]
+    with unfinished_folder(tmp_path) as ours:
+        assert list(tmp_path.iterdir()) == [ours]
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,59 @@
+"""What a killed writer leaves in a warehouse: files that no version has.
+
+A mark is in the warehouse while somebody writes. Who finds it there, and has the lock, comes after a writer
+that was killed or failed, and removes the files that it had not yet named in a log.
+"""
+
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+
+from warehouse import manifests
+from warehouse.schema import TABLES
+from warehouse.verification import WRITING, Finding, verify
+
+MERGING = ".merging"
+"""Folder of a merge's temporary files."""
+
+_ROWS = re.compile(r"part-[0-9a-f-]{36,}(-c\d+)?(\.\w+)?\.parquet")
+_TEMPORARY = re.compile(r"\.[0-9a-f]{16}|.*\.tmp")
+
+
+@contextmanager
+def cleared(warehouse: Path) -> Iterator[None]:
+    """Mark the warehouse as one that is written to; what an unfinished writer left there goes.
+
+    The caller holds the lock. Where the block raises, the mark stays for the next writer.
+
+    Raises:
+        OSError: the disk refuses.
+    """
+    mark = warehouse / WRITING
+    is_clear = not mark.exists() or _clear(warehouse)
+    mark.touch()
+    yield
+    if is_clear or _clear(warehouse):
+        mark.unlink()
+
+
+def _clear(warehouse: Path) -> bool:
+    """Remove what an unfinished writer left; False, and nothing is removed, where it can't be told."""
+    findings = verify(warehouse).findings
+    if any(one.is_damage or one.kind == "unprotected" for one in findings):
+        return False  # a file that seems to belong to no commit may be that of a damaged one
+    left = [warehouse / one.path for one in findings if _is_of_writer(one)]
+    left += [path for path in (warehouse / manifests.FOLDER).iterdir() if _TEMPORARY.fullmatch(path.name)]
+    for path in left:
+        path.unlink(missing_ok=True)
+    shutil.rmtree(warehouse / MERGING, ignore_errors=True)
+    return True
+
+
+def _is_of_writer(finding: Finding) -> bool:
+    """Whether a commit made the file, and not somebody who put it there."""
+    path = PurePosixPath(finding.path)
+    is_temporary = _TEMPORARY.fullmatch(path.name) is not None
+    is_of_rows = path.parts[0] in TABLES and _ROWS.fullmatch(path.name) is not None
+    return finding.kind == "unlisted" and (is_temporary or is_of_rows)
