@@ -9,7 +9,9 @@ Needs Linux and root: small file systems in memory are mounted below FOLDER. Eve
     forbidden  folders without write permission, and root without the right to write nevertheless
 
 and has to end with one line and the exit code 2, the warehouse as it was: verified with every byte, and with
-the content that it had, or that the command gives it. With room for all that it writes, it may succeed.
+the content that it had, or that the command gives it. With room for all that it writes, it may succeed. What
+it writes counts at its peak, with temporary files. With room enough again, the command has to succeed, and to
+leave no file that no version has. Where rows are sorted on the disk, DuckDB has 40 MiB of memory.
 """
 
 from __future__ import annotations
@@ -18,8 +20,10 @@ import argparse
 import os
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -29,6 +33,8 @@ from warehouse.store import Warehouse
 
 WITHOUT_RIGHTS = ("setpriv", "--bounding-set", "-dac_override,-dac_read_search")
 SHARES = (0.0, 0.2, 0.5, 0.9)
+MANY_RUNS = 150_000
+LITTLE_MEMORY = "from warehouse import cli, spilling; spilling._MEMORY = '40MiB'; cli.main()"
 LEAST = 2**16  # bytes that a command is taken to write: a repair may leave less than there was
 
 
@@ -40,6 +46,8 @@ class Case:
     prepare: Callable[[Path], None]
     writes: tuple[str, ...] = ("warehouse",)
     """Where, in its folder."""
+    spills: bool = False
+    """Whether rows are sorted on the disk: DuckDB is given little memory."""
 
 
 @dataclass
@@ -56,6 +64,13 @@ def begin_with_flow(folder: Path) -> None:
     """A warehouse with another's flow."""
     kills.begin_empty(folder)
     kills.run_whole(kills.READ_FILE, folder)
+
+
+def begin_with_two_sources(folder: Path) -> None:
+    """A warehouse, and another one with more rows than DuckDB is given memory for."""
+    kills.begin_with_another(folder)
+    kills.run_file(folder / "runs.csv", MANY_RUNS)
+    kills.run_whole((*kills.READ_FILE[:-1], "other"), folder)
 
 
 RUNS, MINE = ("--warehouse", "warehouse"), "mine/numbers150.csv"
@@ -75,6 +90,15 @@ CASES = {
         ("ingest", "pool", "--known", "KNOWN", "--output", "out/pool.json"), kills.begin_empty, ("out",)
     ),
     "warehouse merge": Case(("warehouse", "merge", "other", *RUNS), kills.begin_with_some_commits),
+    "warehouse merge, sorting": Case(
+        ("warehouse", "merge", "other", *RUNS), begin_with_two_sources, spills=True
+    ),
+    "warehouse export, sorting": Case(
+        ("warehouse", "export", "out/copy", "--warehouse", "other"),
+        begin_with_two_sources,
+        ("out",),
+        spills=True,
+    ),
     "warehouse restore": Case(
         ("warehouse", "restore", "--version", "3", *RUNS), kills.begin_with_some_commits
     ),
@@ -113,8 +137,8 @@ CASES = {
 
 
 @contextmanager
-def disk(folder: Path, size: int, *, writable: bool = True) -> Iterator[None]:
-    """What is in the folder on a file system of its own of so many bytes."""
+def disk(folder: Path, size: int, *, writable: bool = True, keep: bool = False) -> Iterator[None]:
+    """What is in the folder on a file system of its own of so many bytes; its changes may be kept."""
     content = folder.with_name(f"{folder.name}.content")
     folder.rename(content)
     folder.mkdir()
@@ -125,6 +149,9 @@ def disk(folder: Path, size: int, *, writable: bool = True) -> Iterator[None]:
         if not writable:
             subprocess.run(["mount", "-o", "remount,ro", str(folder)], check=True)
         yield
+        if keep:
+            shutil.rmtree(content)
+            shutil.copytree(folder, content)
     finally:
         subprocess.run(["umount", "--lazy", str(folder)], check=True)
         folder.rmdir()
@@ -134,8 +161,32 @@ def disk(folder: Path, size: int, *, writable: bool = True) -> Iterator[None]:
 def taken(folder: Path) -> int:
     """Bytes that a file system in memory needs for what is in the folder."""
     page = os.sysconf("SC_PAGE_SIZE")
-    sizes = [path.stat().st_size for path in folder.rglob("*") if path.is_file()]
-    return sum(-(-size // page) * page for size in sizes)
+    size = 0
+    for path in folder.rglob("*"):
+        with suppress(FileNotFoundError):  # of a command that runs
+            size += -(-path.stat().st_size // page) * page if path.is_file() else 0
+    return size
+
+
+@contextmanager
+def peaks(places: Mapping[str, Path]) -> Iterator[dict[str, int]]:
+    """Bytes that are needed at most, while the block runs, for what is in each of the places."""
+    most = {name: taken(place) for name, place in places.items()}
+    over = threading.Event()
+
+    def watch() -> None:
+        while not over.wait(0.05):
+            for name, place in places.items():
+                most[name] = max(most[name], taken(place))
+
+    watching = threading.Thread(target=watch)
+    watching.start()
+    try:
+        yield most
+    finally:
+        over.set()
+        watching.join()
+        most.update({name: max(most[name], taken(place)) for name, place in places.items()})
 
 
 def ended(command: list[str], folder: Path) -> Ended:
@@ -147,7 +198,7 @@ def ended(command: list[str], folder: Path) -> Ended:
         capture_output=True,
         text=True,
         check=False,
-        timeout=300,
+        timeout=1200,
     )
     lines = done.stderr.splitlines()
     return Ended(done.returncode, [line for line in lines if line.startswith("error: ") or "Error" in line])
@@ -173,10 +224,14 @@ def outcomes(case: Case, folder: Path, server: str) -> Iterator[tuple[str, Ended
     known = str(Path(__file__).parents[3] / "shared" / "data" / "known-configurations")
     words = {"SERVER": server, "KNOWN": known}
     command = [words.get(part, part) for part in kills.invoked(case.command)]
+    if case.spills:
+        command = [sys.executable, "-c", LITTLE_MEMORY, *command[1:]]
     begun, whole = folder / "begun", folder / "whole"
     prepared(case, begun)
     shutil.copytree(begun, whole)
-    result = ended(command, whole)
+    places = {place: whole / place for place in case.writes}
+    with peaks(places) as most:
+        result = ended(command, whole)
     if result.code:
         result.wrong.append("it fails with room enough")
         yield "roomy", result
@@ -188,12 +243,18 @@ def outcomes(case: Case, folder: Path, server: str) -> Iterator[tuple[str, Ended
         first = Warehouse.open(begun / "warehouse").version
         versions = range(first, end.version)
         states += [kills.content(Warehouse.open(end.path, version=version)) for version in versions]
-    more = {place: max(taken(whole / place) - taken(begun / place), LEAST) for place in case.writes}
+    more = {place: max(most[place] - taken(begun / place), LEAST) for place in case.writes}
     for share in SHARES:
         now = fresh(begun, folder / "now")
         sizes = [(now / place, taken(now / place) + int(share * more[place])) for place in case.writes]
-        with several(disk(*one) for one in sizes):
-            yield f"full, {share:.0%} free", judged(ended(command, now), now, tuple(states), damaged)
+        with several(disk(*one, keep=True) for one in sizes):
+            refused = judged(ended(command, now), now, tuple(states), damaged)
+        if refused.code:  # and then there is room
+            again = ended(command, now)
+            refused.wrong += [f"again: {line}" for line in again.error if again.code]
+            left = kills.useless_files(now, now / "warehouse")
+            refused.wrong += [f"{left} files are left"] * bool(left)
+        yield f"full, {share:.0%} free", refused
     now = fresh(begun, folder / "now")
     with several(disk(now / place, 2**30, writable=False) for place in case.writes):
         yield "read-only", judged(ended(command, now), now, tuple(states), damaged)
@@ -220,7 +281,8 @@ def prepared(case: Case, folder: Path) -> None:
     for name in ("out", "cache"):
         (folder / name).mkdir(exist_ok=True)
     (folder / "space.json").write_text('{"hyperparameters": {"alpha": {"low": 0, "high": 5000}}}')
-    Warehouse.create(folder / "other").write(kills.one_run("another", 1), source="benchmark")
+    if not (folder / "other").exists():
+        Warehouse.create(folder / "other").write(kills.one_run("another", 1), source="benchmark")
 
 
 def fresh(begun: Path, folder: Path) -> Path:

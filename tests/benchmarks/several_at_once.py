@@ -3,9 +3,10 @@
     python -m tests.benchmarks.several_at_once FOLDER [--seconds 120]
 
 FOLDER is made by whichever writer comes first. Three writers commit runs of a flow each, one of them is
-killed every few seconds and begun again, and who finds many small files compacts them. Two readers check
-that what they read is one version: as many runs as its record says. `verify` runs again and again. In the
-end every run that a writer reported as written has to be there once, and none that was not begun.
+killed every few seconds and begun again, and who finds many small files compacts them. A fourth one writes
+to a warehouse of its own, FOLDER.other, and merges that. Two readers check that what they read is one
+version: as many runs as its record says. `verify` runs again and again. In the end every run that a writer
+reported as written has to be there once, and none that was not begun.
 """
 
 from __future__ import annotations
@@ -24,15 +25,18 @@ import pandas as pd
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput
 
-FLOWS = ("a", "b", "killed")
+FLOWS = ("a", "b", "killed", "merged")
 
 
 def write(folder: Path, flow: str, end: float, first: int) -> None:
     """Commit one run after the other; prints the number of each that is written."""
     warehouse = Warehouse.create(folder)
+    merged = Warehouse.create(folder.with_name(f"{folder.name}.other")) if flow == "merged" else None
     number = first
     while time.time() < end:
-        warehouse.write(rows(flow, number), source=flow)
+        (merged or warehouse).write(rows(flow, number), source=flow)
+        if merged:
+            warehouse.merge(merged)
         print(number, flush=True)
         number += 1
 
