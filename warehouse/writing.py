@@ -17,6 +17,7 @@ from warehouse.history import CommitHistory, ingest_id
 from warehouse.parts import belong_to, has_orphans
 from warehouse.rows import Difference, compare
 from warehouse.schema import PROVENANCE, TABLES, Table
+from warehouse.snapshot import listed
 from warehouse.spilling import StoredRows
 from warehouse.support.errors import Unwritable
 
@@ -186,10 +187,16 @@ def _add(table: DeltaTable, of: Table, folder: Path, rows: pa.Table | StoredRows
 
 
 def _replace(table: DeltaTable, of: Table, folder: Path, rows: pa.Table | StoredRows, ingest: str) -> None:
-    if isinstance(rows, StoredRows) and not delta.is_partitioned(table):
+    if delta.is_partitioned(table):
+        delta.replace(table, _stamp(rows, ingest), of.key)
+    elif isinstance(rows, StoredRows):
         ordered_files.replace(table, folder, rows, ingest)
     else:
-        delta.replace(table, _stamp(rows, ingest), of.key)
+        with duckdb.connect() as connection:
+            connection.register("changed", rows)
+            selection = f"SELECT * FROM changed ORDER BY {listed(of.key)}"
+            stored = StoredRows(connection, of, selection, rows.num_rows)
+            ordered_files.replace(table, folder, stored, ingest)
 
 
 def _stamp(rows: pa.Table | StoredRows, ingest: str) -> pa.Table:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from deltalake import DeltaTable
 
@@ -164,3 +165,20 @@ def test_an_error_while_rows_are_made_leaves_the_warehouse_as_it_was(one_run: Wa
         one_run.write(refuses, source="test")
     assert Warehouse.open(one_run.path).version == 1
     assert one_run.write(runs(name="second"), source="test").version == 2
+
+
+def test_a_change_writes_only_files_again_that_have_the_row_and_keeps_their_order(tmp_path: Path) -> None:
+    warehouse = Warehouse.create(tmp_path / "w")
+    for name in ("a", "b"):
+        datasets = {f"openml:{number}": 0.5 for number in range(1, 6)}
+        warehouse.write(runs(name=name, accuracies=datasets), source="test")
+    files = set((warehouse.path / "evaluations").glob("*.parquet"))
+    before = warehouse.sql("SELECT run FROM evaluations")["run"].tolist()
+    done = warehouse.write(runs(name="a", accuracies={"openml:3": 0.7}), source="correction")
+    assert done.changed["evaluations"] == 1
+    stored = warehouse.sql("SELECT run, value, ingest FROM evaluations")
+    assert stored["value"].value_counts().to_dict() == {0.5: 9, 0.7: 1}
+    assert stored.loc[stored["value"] == 0.7, "ingest"].tolist() == [done.ingest]
+    assert sorted(stored["run"]) == sorted(before)
+    (rewritten,) = set((warehouse.path / "evaluations").glob("*.parquet")) - files
+    assert pq.read_table(rewritten)["run"].to_pylist() == [run for run in before if "/a@" in run]
