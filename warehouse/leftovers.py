@@ -18,7 +18,8 @@ MERGING = ".merging"
 """Folder of a merge's temporary files."""
 
 _ROWS = re.compile(r"part-[0-9a-f-]{36,}(-c\d+)?(\.\w+)?\.parquet")
-_TEMPORARY = re.compile(r"\.[0-9a-f]{16}|.*\.tmp")
+_TEMPORARY = re.compile(r"\.[0-9a-f]{16}|.*\.tmp|(part-|\d{20}\.).*#\d+")
+"""Names that `warehouse.support.files` and deltalake give to files until they are whole."""
 
 
 @contextmanager

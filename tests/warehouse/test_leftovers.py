@@ -34,6 +34,7 @@ def killed_while_writing(warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch) 
 
     def dies(*_: Any) -> None:
         (warehouse.path / "runs" / ROWS).write_bytes(b"rows")
+        (warehouse.path / "runs" / f"{ROWS}#1").write_bytes(b"ro")
         (warehouse.path / manifests.FOLDER / ".0123456789abcdef").write_bytes(b"")
         (warehouse.path / ".merging" / "more").mkdir(parents=True)
         raise Killed
@@ -50,7 +51,7 @@ def test_the_next_write_removes_what_a_killed_one_left(
     warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     left = killed_while_writing(warehouse, monkeypatch)
-    assert {f"runs/{ROWS}", ".merging"} < left
+    assert {f"runs/{ROWS}", f"runs/{ROWS}#1", ".merging"} < left
     warehouse.write(runs(name="second"), source="test")
     assert not left & names(warehouse)
     assert Warehouse.verify(warehouse.path, deep=True).findings == []
