@@ -209,7 +209,7 @@ def log_entries(folder: Path, after: int, until: int) -> Iterator[LogEntry]:
             restores = any(action.get("commitInfo", {}).get("operation") == "RESTORE" for action in actions)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise ValueError(f"{path} is damaged ({one_line(error)}); `warehouse repair` may help") from error
-        if not actions:
+        if not any(actions):
             raise ValueError(f"{path} is empty; `warehouse repair` may help")
         yield LogEntry(version, path, added, removed, restores)
 

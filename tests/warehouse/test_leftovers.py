@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from tests.warehouse.worlds import runs
-from warehouse import delta, manifests, writing
+from warehouse import manifests, ordered_files
 from warehouse.store import Warehouse
 from warehouse.support.errors import RefusedRows
 
@@ -41,8 +41,7 @@ def killed_while_writing(warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch) 
 
     before = names(warehouse)
     with monkeypatch.context() as patch, pytest.raises(Killed):
-        patch.setattr(writing, "append_ingests", dies)
-        patch.setattr(delta, "append", dies)
+        patch.setattr(ordered_files, "append_table", dies)
         warehouse.write(runs(name="second"), source="test")
     return names(warehouse) - before
 
