@@ -48,6 +48,7 @@ from tests.openml_server import OpenMLServer, generated_world
 from warehouse.schema import TABLES
 from warehouse.store import Warehouse
 from warehouse.support.journal import Journal
+from warehouse.verification import WRITING
 
 SMALL_COMMITS = 64
 """After so many, the next commit compacts the tables."""
@@ -116,10 +117,13 @@ def content_at(path: Path, *, times: bool = False) -> Rows:
 def useless_files(folder: Path, path: Path) -> int:
     """Files that no version of the warehouse at the path has, and temporary ones anywhere in the folder.
 
-    The locks, which are empty, stay, and so does what the caches of a user have.
+    The locks, which are empty, stay, and so do a writer's mark, until the next commit, and what the caches of
+    a user have.
     """
     unlisted = [one.path for one in Warehouse.verify(path).findings if one.kind == "unlisted"]
-    hidden = [one for one in folder.rglob(".*") if one.name != ".lock" and "cache" not in one.parts]
+    hidden = [
+        one for one in folder.rglob(".*") if one.name not in (".lock", WRITING) and "cache" not in one.parts
+    ]
     return len({*(path / one for one in unlisted), *hidden})
 
 
