@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -103,10 +103,15 @@ class RankingContext:
 
     @cached_property
     def _scope(self) -> tuple[frozenset[str], RunTable]:
-        experiments_on = self.same if self.own_runs_count else ()
-        of_all = learned_runs(
-            self.warehouse, None, self.measure, related=False, experiments_on=experiments_on
+        learned = partial(
+            learned_runs,
+            self.warehouse,
+            None,
+            self.measure,
+            related=False,
+            experiments_on=self.same if self.own_runs_count else (),
         )
+        of_all = learned()
         missing = self.flows - {*of_all.configurations.algorithms}
         if not of_all.is_sample or not missing:
             return frozenset(), of_all
@@ -116,14 +121,7 @@ class RankingContext:
                 logger.info("%s is not in the sample of runs: it has to be asked for by itself", name)
             return frozenset(), of_all
         only = frozenset(known)
-        return only, learned_runs(
-            self.warehouse,
-            None,
-            self.measure,
-            related=False,
-            only=sorted(only),
-            experiments_on=experiments_on,
-        )
+        return only, learned(only=sorted(only))
 
     @cached_property
     def runs(self) -> RunTable:

@@ -71,7 +71,7 @@ class Evidence:
         return pd.Series(self.contributions.trait_distances().sum(axis=1), index=list(self.keys))
 
     def supporters(self, configurations: ConfigurationTable, complements: Flags) -> list[list[Place]]:
-        """For each configuration, places where it was good, of the datasets that speak for it most.
+        """Places where each configuration was good, of the datasets that speak for it most.
 
         Args:
             configurations: n of them.

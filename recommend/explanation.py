@@ -198,7 +198,7 @@ def _known_datasets(
 
 
 def _traits(pairs: pd.DataFrame, by: str) -> list[Trait]:
-    """Those meta-features with the most of column `by`, with `here`, `there` and `share`."""
+    """The meta-features with the most of column `by`, with `here`, `there` and `share`."""
     pairs = pairs.sort_values(by, ascending=False, kind="stable")
     return [
         Trait(name, title(name), float(here), float(there), float(share))

@@ -44,9 +44,9 @@ class Heat:
     """A round: some of the entrants on the same rows."""
 
     train_rows: int
-    """That each fit is fitted on."""
+    """Rows that each fit is fitted on."""
     test_rows: int
-    """That are predicted in all."""
+    """Rows that are predicted in all."""
     folds: int
     """1 = one split."""
     task: str

@@ -8,7 +8,7 @@ import json
 import math
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from urllib.parse import unquote
@@ -64,7 +64,7 @@ def create(folder: Path, table: Table) -> None:
         return
     DeltaTable.create(
         folder,
-        _without_meanings(table.schema),
+        plain(table.schema),
         description=_NO_ORPHANS if table.part_of else None,
         configuration=KEEP_EVERYTHING,
     )
@@ -121,9 +121,7 @@ def files_at(folder: Path, version: int) -> list[str]:
     try:
         start, active = _at_last_checkpoint(folder)
         if start <= version:
-            for entry in log_entries(folder, start, version):
-                active = [*entry.added, *(path for path in active if path not in entry.removed)]
-            return [str(folder / path) for path in active]
+            return [str(folder / path) for path in _left_by(log_entries(folder, start, version), active)]
     except (OSError, ValueError, KeyError, pa.ArrowException):
         pass
     return files(folder, open_version(folder, version))
@@ -185,9 +183,13 @@ def active_files(folder: Path, version: int) -> set[str]:
 
     Raises as `log_entries`.
     """
-    active: set[str] = set()
-    for entry in log_entries(folder, -1, version):
-        active = (active - set(entry.removed)) | set(entry.added)
+    return set(_left_by(log_entries(folder, -1, version), []))
+
+
+def _left_by(entries: Iterable[LogEntry], active: list[str]) -> list[str]:
+    """The files of a table of which `active` were there before the entries."""
+    for entry in entries:
+        active = [*entry.added, *(path for path in active if path not in entry.removed)]
     return active
 
 
@@ -247,7 +249,7 @@ def columns(table: DeltaTable) -> pa.Schema:
 def upgrade(delta_table: DeltaTable, table: Table) -> None:
     """Bring a table that an older Headstart made to today's columns; what they hold is null in old rows."""
     stored = {field.name: field for field in columns(delta_table)}
-    wanted = _without_meanings(table.schema)
+    wanted = plain(table.schema)
     missing = [column for column in wanted if column.name not in stored]
     if missing:
         delta_table.alter.add_columns(list(Schema.from_arrow(pa.schema(missing)).fields))
@@ -311,11 +313,3 @@ def restore(table: DeltaTable, version: int) -> None:
 def compact(table: DeltaTable) -> None:
     """Rewrite small files as few, as one more version with the same rows in any order."""
     table.optimize.compact(writer_properties=_WRITER)
-
-
-def _without_meanings(schema: pa.Schema) -> pa.Schema:
-    """The bare schema. What a column means stands in `warehouse.schema` alone.
-
-    Delta takes a column whose description was reworded for another column, and refuses its rows.
-    """
-    return pa.schema([field.remove_metadata() for field in schema])

@@ -232,7 +232,10 @@ _INGESTS = _table(
 
 
 def plain(schema: pa.Schema) -> pa.Schema:
-    """`schema` without meanings, and with texts in place of dictionaries of them."""
+    """`schema` without meanings, which stand here alone, and with texts in place of dictionaries of them.
+
+    Delta takes a column whose description was reworded for another column, and refuses its rows.
+    """
     return pa.schema(
         [
             field.remove_metadata().with_type(

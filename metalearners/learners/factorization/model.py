@@ -208,7 +208,7 @@ class _Latent(ABC):
     kernel: LatentKernel
     anchors: Annotated[Floats, "B Q"]
     factor: Annotated[Floats, "B B"]
-    """Such that k(X, A) factor = Phi."""
+    """Factor of the features: k(X, A) factor = Phi."""
 
     @abstractmethod
     def positions(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Floats:
@@ -262,7 +262,7 @@ class EncodedPositions(_Latent):
     """Positions by an encoder."""
 
     points: ConfigurationKernel
-    """Whose x the encoder takes."""
+    """Kernel whose x the encoder takes."""
     encoder: Encoder
 
     def __post_init__(self) -> None:
