@@ -10,6 +10,7 @@ import pytest
 from ingest.flows import FLOWS
 from ingest.reading.datasets import Dataset, load_dataset
 from ingest.running.limits import Outcome, Trial
+from metalearners.model_store import trained_fit_times
 from recommend.bo.candidates import SpaceCandidates
 from recommend.bo.optimizer import Optimizer
 from recommend.bo.tuning import Search
@@ -53,6 +54,24 @@ def test_where_no_run_says_how_long_it_took_time_does_not_matter(dataset: Datase
     assert first(dataset, usual, world, 6) == first(dataset, plain, world, 6)
     with pytest.raises(TooFewRuns, match="no run of the warehouse has a time"):
         begun(dataset, replace(usual, acquisition="ei-per-second"), world)
+
+
+def test_no_start_is_expected_to_take_longer_than_a_trial_may_unless_all_are(dataset: Dataset) -> None:
+    starter = Warehouse.open(STARTER)
+    part = dataset.take(split_rows(dataset, QUICK)[0])
+    known = context_of(dataset, part, QUICK, starter)
+    of_fits = trained_fit_times(starter).seconds(known.configurations, known.metafeatures())
+    seconds = dict(zip(known.candidates.values(), (QUICK.folds - 1) * of_fits, strict=True))
+
+    def starts(trial_seconds: float) -> list[Configuration]:
+        search = replace(QUICK, start="top", trial_seconds=trial_seconds)
+        return [one for origin, one in first(dataset, search, starter) if origin == "start"]
+
+    unhurried = starts(3600)
+    limit = 0.99 * max(seconds[one] for one in unhurried)
+    assert len(starts(limit)) == len(unhurried)
+    assert max(seconds[one] for one in starts(limit)) < limit
+    assert starts(min(seconds.values()) / 2) == unhurried
 
 
 def test_of_each_class_one_row_in_four_is_held_out(dataset: Dataset) -> None:
