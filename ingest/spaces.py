@@ -154,7 +154,7 @@ def _of_configspace(path: Path, text: str) -> dict[str, Any]:
 
     try:
         space = ConfigurationSpace.from_json(io.StringIO(text))
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
         reason = one_line(f"{type(error).__name__}: {error}")
         raise UnreadableInput(f"{path} is no search space in ConfigSpace's JSON ({reason})") from error
     hyperparameters = {name: _of_hyperparameter(own) for name, own in space.items()}

@@ -8,13 +8,14 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from ingest.reading.limits import DEFAULT_LIMITS, ReadingLimits
-from ingest.reading.parquet_pages import unpacked_pages
+from ingest.reading.parquet_footer import RowGroup, read_footer
+from ingest.reading.parquet_pages import pages
 from warehouse.support.errors import UnreadableInput, one_line
 
 PARQUET_MAGIC = b"PAR1"
-_SHARING = "DELTA_BYTE_ARRAY"
+_SHARING = 7  # DELTA_BYTE_ARRAY
 """How texts are written that begin as the text before: as the length of what they share, and the rest."""
-_BY_NUMBER = frozenset({"PLAIN", "RLE", "BIT_PACKED", "PLAIN_DICTIONARY", "RLE_DICTIONARY"})
+_BY_NUMBER = frozenset({0, 2, 8})  # PLAIN, PLAIN_DICTIONARY, RLE_DICTIONARY
 """How columns are written whose texts Arrow can keep once, each row having the number of its text."""
 _ROWS_AT_ONCE = 32  # of texts that may be long
 _CELL_BYTES = 8  # of most cells in memory, however few the file has for them
@@ -27,12 +28,14 @@ def read_parquet(content: bytes, limits: ReadingLimits = DEFAULT_LIMITS) -> pa.T
         BadInput: they are no readable Parquet, or the table is beyond the limits.
     """
     try:
+        groups = read_footer(content)  # before Arrow does, which takes much memory for some of them
         declared = pq.ParquetFile(io.BytesIO(content))
         metadata, schema = declared.metadata, declared.schema_arrow
         limits.check_columns(metadata.num_columns)
-        limits.check_unpacked(_declared_bytes(metadata), len(content))
-        limits.check_unpacked(unpacked_pages(content, metadata), len(content))
-        encodings = _encodings(metadata)
+        size = max(_least_bytes(metadata), sum(group.unpacked for group in groups))
+        limits.check_unpacked(size, len(content))
+        unpacked, encodings = _pages_by_column(content, groups)
+        limits.check_unpacked(unpacked, len(content))
         if _SHARING in set().union(*encodings.values()):
             _check_shared_text(content, limits)
         # A text that many rows have stays one text until it is known what all rows take.
@@ -50,20 +53,22 @@ def read_parquet(content: bytes, limits: ReadingLimits = DEFAULT_LIMITS) -> pa.T
     return table
 
 
-def _declared_bytes(metadata: pq.FileMetaData) -> int:
-    """Bytes that the table takes in memory by the file's footer, apart from texts that repeat."""
+def _least_bytes(metadata: pq.FileMetaData) -> int:
+    """Bytes that the table takes in memory at least, by its rows and columns."""
     widths = [_width(metadata.schema.column(place)) for place in range(metadata.num_columns)]
-    pages = sum(int(metadata.row_group(place).total_byte_size) for place in range(metadata.num_row_groups))
-    return max(int(metadata.num_rows) * sum(widths), pages)
+    return int(metadata.num_rows) * sum(widths)
 
 
-def _encodings(metadata: pq.FileMetaData) -> dict[str, set[str]]:
-    """How the values of each column are written, by its path."""
-    found: dict[str, set[str]] = {}
-    for group in map(metadata.row_group, range(metadata.num_row_groups)):
-        for column in map(group.column, range(group.num_columns)):
-            found.setdefault(column.path_in_schema, set()).update(column.encodings)
-    return found
+def _pages_by_column(content: bytes, groups: list[RowGroup]) -> tuple[int, dict[str, set[int]]]:
+    """Bytes that all pages take when unpacked, and how the values of each column are written, by its path."""
+    unpacked = 0
+    encodings: dict[str, set[int]] = {}
+    for column in (column for group in groups for column in group.columns):
+        of_column = encodings.setdefault(column.path, set())
+        for page in pages(content, column):
+            unpacked += page.unpacked
+            of_column |= page.encodings
+    return unpacked, encodings
 
 
 def _check_shared_text(content: bytes, limits: ReadingLimits) -> None:

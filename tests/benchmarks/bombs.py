@@ -21,7 +21,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tests.ingest.reading.parquet_lies import with_large_page, with_small_footer
+from tests.ingest.reading.parquet_lies import (
+    with_empty_columns,
+    with_large_page,
+    with_small_footer,
+)
 
 _MIB = 1 << 20
 _BOMBS: dict[str, Callable[[IO[bytes]], None]] = {}
@@ -158,6 +162,13 @@ def parquet_of_1_5_gb_in_a_page_that_the_footer_hides(file: IO[bytes]) -> None:
 @_bomb
 def parquet_page_that_says_134_mb(file: IO[bytes]) -> None:
     file.write(with_large_page(_page_of_texts(100), 2**27 - 1))
+
+
+@_bomb
+def parquet_of_1_000_000_columns_without_content(file: IO[bytes]) -> None:
+    content = io.BytesIO()
+    pq.write_table(pa.table({"a": [1.0]}), content)
+    file.write(with_empty_columns(content.getvalue(), 1_000_000))
 
 
 def _page_of_texts(rows: int) -> bytes:

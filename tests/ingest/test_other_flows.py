@@ -120,6 +120,10 @@ def narrowed(change: Callable[[dict[str, dict[str, object]]], object]) -> str:
         (narrowed(lambda own: own["eta"].update(low=0)), "log scale begins above 0"),
         (narrowed(lambda own: own["booster"].update(when={"rate_drop": 0.5})), "circle"),
         (narrowed(lambda own: own["rate_drop"].update(when={"boost": "dart"})), "'boost'"),
+        (
+            '{"hyperparameters": [{"type": "uniform_int", "name": "a", "lower": -1e999, "upper": 3}]}',
+            "no search space in ConfigSpace's JSON",
+        ),
     ],
 )
 def test_spaces_that_do_not_fit_are_refused(folder: Path, content: str, reason: str) -> None:

@@ -1,4 +1,4 @@
-"""Parquet files that lie about the size of their pages."""
+"""Parquet files whose footer or pages do not say what is true."""
 
 import io
 
@@ -10,7 +10,7 @@ _DECLARED = 1000
 def with_small_footer(content: bytes) -> bytes:
     """The file whose footer says that its first row group, and column, take next to nothing when unpacked."""
     group = pq.ParquetFile(io.BytesIO(content)).metadata.row_group(0)
-    start = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
+    start = _footer(content)
     footer = content[start:]
     for size in (group.total_byte_size, group.column(0).total_uncompressed_size):
         footer = footer.replace(_number(size), _number(_DECLARED, len(_number(size))))
@@ -26,9 +26,42 @@ def with_large_page(content: bytes, size: int) -> bytes:
     return content[:at] + _number(size, 4) + content[at + 4 :]
 
 
+def with_encoding(content: bytes, encoding: int) -> bytes:
+    """The file of one column in which the footer, not the pages, names this encoding for DELTA_BYTE_ARRAY."""
+    start = _footer(content)
+    was, now = (
+        b"\x19\x25\x06" + _number(one) for one in (7, encoding)
+    )  # a list of two, of which RLE is first
+    assert content.count(was, start) == 1
+    return content[:start] + content[start:].replace(was, now)
+
+
+def with_empty_columns(content: bytes, number: int) -> bytes:
+    """A file whose footer declares so many columns, of which it says nothing but a position.
+
+    Args:
+        content: a file with one row group of one column.
+    """
+    start = _footer(content)
+    footer, chunks = content[start:-8], b"\x19\x1c\x19\x1c"  # a list of one group, in it a list of one chunk
+    assert footer.count(chunks) == 1
+    empty = b"\x26\x00\x00" * number
+    lie = footer[: footer.index(chunks)] + chunks[:3] + b"\xfc" + _unsigned(number) + empty
+    lie += b"\x16\x00\x16\x00\x00\x00"  # size and rows of the group, and the ends of group and footer
+    return content[:start] + lie + len(lie).to_bytes(4, "little") + b"PAR1"
+
+
+def _footer(content: bytes) -> int:
+    return len(content) - 8 - int.from_bytes(content[-8:-4], "little")
+
+
 def _number(value: int, length: int = 0) -> bytes:
     """A positive number in Thrift's compact protocol, in so many bytes at least."""
-    rest, found = value * 2, bytearray()
+    return _unsigned(value * 2, length)
+
+
+def _unsigned(value: int, length: int = 0) -> bytes:
+    rest, found = value, bytearray()
     while rest > 127 or len(found) + 1 < length:
         found.append(rest & 127 | 128)
         rest >>= 7

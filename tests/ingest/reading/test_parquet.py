@@ -1,5 +1,6 @@
 """Parquet files: what pandas noted in them is not trusted, and damaged text is refused."""
 
+import io
 import json
 from contextlib import suppress
 from pathlib import Path
@@ -15,7 +16,12 @@ from hypothesis import strategies as st
 from ingest.reading.limits import ReadingLimits
 from ingest.reading.parquet import read_parquet
 from ingest.reading.tables import read_table
-from tests.ingest.reading.parquet_lies import with_large_page, with_small_footer
+from tests.ingest.reading.parquet_lies import (
+    with_empty_columns,
+    with_encoding,
+    with_large_page,
+    with_small_footer,
+)
 from warehouse.support.errors import BadInput
 
 FRAME = pd.DataFrame({"key": [7, 9, 8], "a": [1.0, None, 3.0], "b": ["x", "y", None]}).set_index("key")
@@ -120,6 +126,35 @@ def test_a_page_that_declares_more_than_it_has_is_refused() -> None:
         read_parquet(content, ReadingLimits(unpacked_bytes=10**8))
 
 
+def test_how_texts_are_written_is_what_the_pages_say() -> None:
+    """Texts that share their beginnings take few bytes in the file, and 5,000 each in memory."""
+    sink = pa.BufferOutputStream()
+    table = pa.table({"a": ["x" * 5_000] * 20_000})
+    pq.write_table(table, sink, use_dictionary=False, column_encoding={"a": "DELTA_BYTE_ARRAY"})
+    content = with_encoding(bytes(sink.getvalue().to_pybytes()), encoding=0)
+    assert pq.ParquetFile(io.BytesIO(content)).metadata.row_group(0).column(0).encodings == ("RLE", "PLAIN")
+    with pytest.raises(BadInput, match="repeat text"):
+        read_parquet(content, ReadingLimits(unpacked_bytes=2**20))
+
+
+def test_a_footer_of_columns_that_say_nothing_is_refused_before_arrow_reads_it() -> None:
+    sink = pa.BufferOutputStream()
+    pq.write_table(pa.table({"a": [1.0]}), sink)
+    content = bytes(sink.getvalue().to_pybytes())
+    with pytest.raises(BadInput, match="a struct lacks a field"):
+        read_parquet(with_empty_columns(content, 1000))
+
+
+@settings(max_examples=200, deadline=None)
+@given(data=st.data())
+def test_a_flipped_bit_is_refused_or_harmless(data: st.DataObject) -> None:
+    """Of some footers of this file Arrow would end the process, if it was asked for the column's metadata."""
+    content = bytearray(SMALL)
+    content[data.draw(st.integers(4, len(content) - 1))] ^= 1 << data.draw(st.integers(0, 7))
+    with suppress(BadInput):
+        read_parquet(bytes(content))
+
+
 @settings(max_examples=50, deadline=None)
 @given(place=st.integers(4, 60), value=st.integers(0, 255))
 def test_a_damaged_header_of_a_page_is_refused_or_harmless(place: int, value: int) -> None:
@@ -130,3 +165,13 @@ def test_a_damaged_header_of_a_page_is_refused_or_harmless(place: int, value: in
 
 
 LONG = of_long_texts()
+
+
+def of_all_kinds() -> bytes:
+    sink = pa.BufferOutputStream()
+    columns = {"a": ["x", None, "yy"], "b": [1.0, 2.0, None], "c": [["x"], None, []]}
+    pq.write_table(pa.table(columns), sink, write_page_index=True)
+    return bytes(sink.getvalue().to_pybytes())
+
+
+SMALL = of_all_kinds()
