@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from warehouse.store import Warehouse
-from warehouse.support.errors import BadInput, DamagedModel, Unwritable
+from warehouse.support.errors import BadInput, DamagedModel, Unwritable, reason_of
 from warehouse.support.files import unfinished_folder, write_bytes, write_text
 from warehouse.support.paths import cache_directory
 
@@ -137,7 +137,7 @@ def keep(
         try:
             path = write_files(folder / name, content, arrays)
         except (Unwritable, OSError) as error:
-            logger.warning("what was learned can't be stored in %s: %s", folder, _reason(error))
+            logger.warning("what was learned can't be stored in %s: %s", folder, reason_of(error))
             continue
         try:
             warehouse.share_model(path)
@@ -160,17 +160,13 @@ def check_can_keep(warehouse: Warehouse, cache_dir: Path | None = None) -> None:
             folder.mkdir(parents=True, exist_ok=True)
             probe.write_bytes(bytes(_PROBE_BYTES))
         except OSError as error:
-            reasons.append(f"{folder}: {_reason(error)}")
+            reasons.append(f"{folder}: {reason_of(error)}")
         else:
             return
         finally:
             with suppress(OSError):
                 probe.unlink()
     raise Unwritable(f"the model could not be stored: {'; '.join(reasons)}")
-
-
-def _reason(error: Exception) -> object:
-    return getattr(error, "strerror", None) or error
 
 
 def _stated_sum(content: Mapping[str, Any], file: str) -> object:

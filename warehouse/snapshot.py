@@ -62,6 +62,11 @@ class Snapshot:
             if _is_about_files(error):
                 raise self.damaged(error) from error
             raise BadOption(f"the query cannot be run: {_summary(error)}") from error
+        except RuntimeError as error:
+            if type(error) is not RuntimeError:
+                raise
+            # DuckDB quotes bytes of a damaged file, of which no text can be made.
+            raise self.damaged(error) from error
 
     def files(self, table: str) -> list[str]:
         """Paths of the Parquet files of `table`; none if an older Headstart did not know it."""
@@ -69,7 +74,7 @@ class Snapshot:
             return []
         return delta.files_at(self.path / table, self.versions[table])
 
-    def damaged(self, error: duckdb.Error) -> UnusableWarehouse:
+    def damaged(self, error: Exception) -> UnusableWarehouse:
         """What to raise where DuckDB can't read the files."""
         return UnusableWarehouse(
             f"{self.path} is damaged, or has lost a file ({_summary(error)});"
@@ -164,11 +169,11 @@ def _lock_down(connection: duckdb.DuckDBPyConnection, allowed: list[str]) -> Non
 
 def _is_about_files(error: duckdb.Error) -> bool:
     """Whether an error is of the files that are read, and not of the query."""
-    message = str(error)
     if isinstance(error, duckdb.InvalidInputException):
-        return "Parquet" in message or "Failed to read file" in message
-    # What its reader of Parquet finds wrong has no class of its own.
-    return isinstance(error, duckdb.IOException) or type(error) is duckdb.Error
+        message = str(error)
+        return any(words in message for words in ("Parquet", "Failed to read file", "magic bytes"))
+    # What its reader of Parquet finds wrong has no class of its own, or is an error of DuckDB's to it.
+    return isinstance(error, duckdb.IOException | duckdb.InternalException) or type(error) is duckdb.Error
 
 
 def _summary(error: Exception) -> str:

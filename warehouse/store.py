@@ -8,7 +8,6 @@ leaves nothing to see; the next writer takes back what it left.
 from __future__ import annotations
 
 import os
-import re
 import shutil
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -29,7 +28,7 @@ from warehouse.repair import Repair
 from warehouse.rows import conform
 from warehouse.schema import TABLES
 from warehouse.snapshot import Parameters, Snapshot
-from warehouse.support.errors import Failed, NoWarehouse, UnusableWarehouse, Unwritable, one_line
+from warehouse.support.errors import Failed, NoWarehouse, UnusableWarehouse, Unwritable, one_line, reason_of
 from warehouse.support.files import unfinished_folder
 from warehouse.support.paths import data_directory, is_url
 from warehouse.verification import Verification
@@ -492,13 +491,7 @@ def _failing(what: str) -> Iterator[None]:
     try:
         yield
     except (DeltaError, OSError, ValueError) as error:
-        raise Unwritable(f"{what}: {_reason(error)}") from error
-
-
-def _reason(error: Exception) -> str:
-    """What the system said, without the libraries that it came through."""
-    number = re.search(r"\(os error (\d+)\)", str(error))
-    return os.strerror(int(number[1])) if number else one_line(error)
+        raise Unwritable(f"{what}: {reason_of(error)}") from error
 
 
 @contextmanager

@@ -87,6 +87,14 @@ def test_lost_and_damaged_data_is_named_in_one_line(
     assert "\n" not in str(caught.value)
 
 
+def test_damage_that_is_no_text_is_named_in_one_line(warehouse: Warehouse) -> None:
+    """DuckDB quotes names of columns in its messages."""
+    (file,) = (warehouse.path / "runs").glob("*.parquet")
+    file.write_bytes(file.read_bytes().replace(b"setup", b"setu\xff"))
+    with pytest.raises(UnusableWarehouse, match=r"damaged, or has lost a file .*warehouse verify"):
+        Warehouse.open(warehouse.path).sql("SELECT * FROM runs")
+
+
 def test_damage_is_not_passed_on(warehouse: Warehouse, tmp_path: Path) -> None:
     """A flipped bit may well leave a file that can be read, with another value in it."""
     (file,) = (warehouse.path / "runs").glob("*.parquet")

@@ -1,5 +1,8 @@
 """Errors sorted by what the caller can do next, and how another's error becomes part of our one line."""
 
+import os
+import re
+
 
 class HeadstartError(Exception):
     """Root of every error that Headstart raises on purpose; its text is one line for the user."""
@@ -69,6 +72,13 @@ class Failed(HeadstartError):
 
     A server that does not answer, a time that is over, another process that does not let go.
     """
+
+
+def reason_of(error: Exception) -> str:
+    """What the system said, without the libraries that it came through, else the error itself; one line."""
+    number = re.search(r"\(os error (\d+)\)", str(error))  # as Rust's libraries tell it
+    code = int(number[1]) if number else getattr(error, "errno", None)
+    return os.strerror(code) if code else one_line(error)
 
 
 def one_line(text: object) -> str:

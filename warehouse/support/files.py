@@ -13,7 +13,7 @@ from typing import Any
 
 from filelock import FileLock
 
-from warehouse.support.errors import UnreadableInput, Unwritable
+from warehouse.support.errors import UnreadableInput, Unwritable, reason_of
 
 
 def read_json(path: str | Path) -> Any:
@@ -25,7 +25,7 @@ def read_json(path: str | Path) -> Any:
     try:
         return json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
-        raise UnreadableInput(f"{path}: can't be read: {error.strerror or error}") from error
+        raise UnreadableInput(f"{path}: can't be read: {reason_of(error)}") from error
     except (ValueError, RecursionError) as error:
         raise UnreadableInput(f"{path}: not a JSON file: {error}") from error
 
@@ -61,7 +61,7 @@ def write_bytes(path: str | Path, content: bytes) -> None:
         else:
             _replace(target, content)
     except OSError as error:
-        raise Unwritable(f"{path} can't be written: {error.strerror or error}") from error
+        raise Unwritable(f"{path} can't be written: {reason_of(error)}") from error
 
 
 def _replace(target: Path, content: bytes) -> None:

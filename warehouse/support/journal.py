@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from warehouse.support.errors import Unwritable
+from warehouse.support.errors import Unwritable, reason_of
 from warehouse.support.files import write_text
 
 
@@ -36,7 +36,7 @@ class Journal:
                 file.flush()
                 os.fsync(file.fileno())
         except OSError as error:
-            raise Unwritable(f"{self.path} can't be written: {error.strerror or error}") from error
+            raise Unwritable(f"{self.path} can't be written: {reason_of(error)}") from error
 
     def records(self, start: int = 0) -> Iterator[dict[str, Any]]:
         """All records, oldest first, but for one that a kill has cut off.

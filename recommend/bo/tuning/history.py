@@ -50,7 +50,7 @@ from recommend.bo.tuning.predictions import Predictions
 from recommend.bo.tuning.workers import Worker, described, place_of
 from warehouse.configurations.configuration import Configuration
 from warehouse.support.arrays import Floats
-from warehouse.support.errors import BadOption, UnreadableInput, Unwritable
+from warehouse.support.errors import BadOption, UnreadableInput, Unwritable, reason_of
 from warehouse.support.journal import Journal
 
 FORMAT = "headstart-history/1"
@@ -119,7 +119,7 @@ class TrialHistory:
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise Unwritable(f"{self.folder} can't be written: {error.strerror or error}") from error
+            raise Unwritable(f"{self.folder} can't be written: {reason_of(error)}") from error
         with self.turn():
             self._at_work.enter_context(self._worker)
         self._met = {
@@ -259,7 +259,7 @@ class TrialHistory:
                     f"{self.folder} is in use: another process has kept its .lock for {LONGEST_TURN:g} s"
                 ) from error
             except OSError as error:
-                raise Unwritable(f"{self.folder} can't be written: {error.strerror or error}") from error
+                raise Unwritable(f"{self.folder} can't be written: {reason_of(error)}") from error
             try:
                 self._read()
                 yield

@@ -20,7 +20,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
 
-from warehouse.support.errors import Unwritable
+from warehouse.support.errors import Unwritable, reason_of
 
 BEAT = 5.0
 """Seconds from one touch to the next."""
@@ -50,7 +50,7 @@ class Worker:
                 fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             self._clear()
         except OSError as error:
-            raise Unwritable(f"{self._folder} can't be used: {error.strerror or error}") from error
+            raise Unwritable(f"{self._folder} can't be used: {reason_of(error)}") from error
         self._beating.start()
         return self
 
