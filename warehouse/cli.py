@@ -39,7 +39,7 @@ VersionOption = Annotated[
 _RUNS_PER_FLOW = """
 SELECT f.flow, f.algorithm, count(r.run) AS runs
 FROM flows f LEFT JOIN setups s USING (flow) LEFT JOIN runs r USING (setup)
-GROUP BY ALL ORDER BY f.flow
+GROUP BY ALL ORDER BY runs DESC, f.flow
 """
 _COVERAGE = """
 SELECT count(*) AS datasets, count(DISTINCT coalesce(family, dataset)) AS families,
@@ -55,23 +55,40 @@ WHERE domain IS NOT NULL AND dataset IN (SELECT dataset FROM tasks JOIN runs USI
 GROUP BY ALL ORDER BY datasets DESC, domain
 """
 # What configurations were fitted on: the tiers of experiments cap the rows, so the cap is what they share.
+# Runs on all rows may be ten million. They are not joined: their time is what the others leave of all.
 _FIDELITIES = """
 WITH capped AS (
   SELECT *, try_cast(regexp_extract(
     estimation_procedure, '^(?:[0-9]+x)?(?:cv[0-9]+|holdout)-([0-9]+)', 1) AS BIGINT) AS most_train_rows
   FROM tasks
+), groups AS (
+  SELECT most_train_rows, count(DISTINCT dataset) AS datasets, count(DISTINCT setup) AS configurations,
+    count(*) AS runs
+  FROM runs JOIN capped USING (task) GROUP BY most_train_rows
+), few AS (
+  SELECT run, most_train_rows FROM runs JOIN capped USING (task)
+  WHERE task IN (SELECT task FROM capped WHERE most_train_rows IS NOT NULL)
+), of_capped AS (
+  SELECT most_train_rows, sum(value) AS milliseconds, count(*) AS timed
+  FROM evaluations JOIN few USING (run)
+  WHERE measure = 'usercpu_time_millis' AND run IN (SELECT run FROM few) GROUP BY most_train_rows
+), of_others AS (
+  SELECT sum(value) - coalesce((SELECT sum(milliseconds) FROM of_capped), 0) AS milliseconds,
+    count(*) - coalesce((SELECT sum(timed) FROM of_capped), 0) AS timed
+  FROM evaluations WHERE measure = 'usercpu_time_millis'
 )
-SELECT t.most_train_rows, count(DISTINCT t.dataset) AS datasets, count(DISTINCT r.setup) AS configurations,
-  count(*) AS runs, round(sum(e.value) / 3.6e6, 1) AS processor_hours
-FROM runs r JOIN capped t USING (task)
-LEFT JOIN evaluations e ON e.run = r.run AND e.measure = 'usercpu_time_millis'
-GROUP BY t.most_train_rows ORDER BY t.most_train_rows NULLS LAST
+SELECT g.most_train_rows, datasets, configurations, runs, round(CASE
+  WHEN g.most_train_rows IS NOT NULL THEN c.milliseconds
+  WHEN o.timed > 0 THEN o.milliseconds END / 3.6e6, 1) AS processor_hours
+FROM groups g LEFT JOIN of_capped c USING (most_train_rows) CROSS JOIN of_others o
+ORDER BY g.most_train_rows NULLS LAST
 """
 _FAILURES = """
 SELECT outcome, f.algorithm, count(*) AS runs
 FROM runs r JOIN setups s USING (setup) JOIN flows f USING (flow)
 WHERE outcome <> 'success' GROUP BY ALL ORDER BY runs DESC, f.algorithm, outcome
 """
+_FLOWS_SHOWN = 20  # with the most runs; OpenML has thousands
 _COMMITS_SHOWN = 3  # the newest; experiments make a commit a minute
 _COMMITS = "SELECT version, source, location, finished, added, changed FROM ingests ORDER BY version"
 
@@ -295,7 +312,10 @@ def _print_info(summary: dict[str, Any]) -> None:
     print(_to_text(pa.table({"table": list(summary["rows"]), "rows": list(summary["rows"].values())})))
     if summary["flows"]:
         print()
-        print(_to_text(pa.Table.from_pylist(summary["flows"])))
+        print(_to_text(pa.Table.from_pylist(summary["flows"][:_FLOWS_SHOWN])))
+        more = len(summary["flows"]) - _FLOWS_SHOWN
+        if more > 0:
+            print(f"{counted(more, 'more flows')}; --format json lists them")
         for line in _coverage(summary):
             print(line)
     earlier = len(summary["commits"]) - _COMMITS_SHOWN
@@ -371,7 +391,9 @@ def _to_csv(rows: pa.Table) -> str:
 
 
 def _to_text(rows: pa.Table) -> str:
-    frame: pd.DataFrame = rows.to_pandas()
+    # Columns without any value have no type, and pandas would print None.
+    typed = [field.with_type(pa.string()) if pa.types.is_null(field.type) else field for field in rows.schema]
+    frame: pd.DataFrame = rows.cast(pa.schema(typed)).to_pandas()
     if frame.empty:
         return "(no rows)"
     with pd.option_context("display.width", None, "display.max_colwidth", 80):

@@ -57,6 +57,47 @@ def test_info_as_json_has_counts_and_commits(run: Run, path: Path) -> None:
     assert summary["commits"][0]["added"]["runs"] == 1
 
 
+def with_runs(path: Path, name: str, procedure: str, hours: list[float | None]) -> None:
+    """Write a configuration's runs on datasets 1, 2, ..., which took so many hours where that is known."""
+    tables = runs(name=name, accuracies={f"openml:{number}": 0.9 for number in range(1, len(hours) + 1)})
+    for table in ("tasks", "runs"):
+        tables[table] = tables[table].assign(task=tables[table]["task"] + procedure)
+    tables["tasks"] = tables["tasks"].assign(estimation_procedure=procedure)
+    times = tables["evaluations"].assign(
+        measure="usercpu_time_millis", value=[None if one is None else one * 3.6e6 for one in hours]
+    )
+    tables["evaluations"] = pd.concat([tables["evaluations"], times.dropna(subset="value")])
+    Warehouse.open(path).write(tables, source="test")
+
+
+def test_info_says_how_long_runs_on_so_many_rows_took(run: Run, path: Path) -> None:
+    with_runs(path, "b", "cv3-500", [1.0, 2.5])
+    with_runs(path, "c", "holdout-2000-10000", [None])
+
+    def told() -> dict[int | None, tuple[int, int, int, float | None]]:
+        rows = json.loads(run("info", "--format", "json")[1])["fidelities"]
+        return {one.pop("most_train_rows"): tuple(one.values()) for one in rows}
+
+    expected = {500: (2, 1, 2, 3.5), 2000: (1, 1, 1, None), None: (1, 1, 1, None)}
+    assert told() == expected
+    with_runs(path, "d", "cv3", [4.0, None])
+    assert told() == expected | {None: (2, 2, 3, 4.0)}
+
+
+def test_info_shows_the_flows_with_the_most_runs(run: Run, path: Path) -> None:
+    accuracies = {"openml:1": 0.9, "openml:2": 0.8}
+    of_flows = [runs(f"openml:{number}", None, accuracies=accuracies) for number in range(22)]
+    together = {name: pd.concat([tables[name] for tables in of_flows]) for name in of_flows[0]}
+    Warehouse.open(path).write(
+        {name: rows.drop_duplicates() for name, rows in together.items()}, source="test"
+    )
+    out = run("info")[1]
+    assert "3 more flows; --format json lists them" in out
+    assert "openml:6969" not in out  # it has one run
+    assert "None" not in out
+    assert len(json.loads(run("info", "--format", "json")[1])["flows"]) == 23
+
+
 def test_query_as_json_is_a_list_of_records_and_strict(run: Run) -> None:
     sql = """SELECT setup, 1 AS one, sum(2) AS two, NULL AS none, 'nan'::DOUBLE AS nan, 'inf'::DOUBLE AS inf,
         DATE '2020-01-02' AS day, [1.5, NULL] AS list, {'a': true} AS struct, 0.5::DECIMAL(4,2) AS half
