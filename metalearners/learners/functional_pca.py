@@ -28,7 +28,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from metalearners.encoding.scores import Z80, standard_scores
+from metalearners.encoding.scores import standard_scores
 from metalearners.encoding.training_data import SIZES, TrainingData, size_of, training_data
 from metalearners.gp.choice import best_together
 from metalearners.gp.conditioned import Conditioned
@@ -42,12 +42,18 @@ from metalearners.learners.gains import (
     enough,
     first_beside,
     first_beside_others,
-    learn_gain_spread,
     usual_rows_of,
 )
 from metalearners.learners.kernel_regression import KernelRegression, regress, regress_as
 from metalearners.learners.own_unit import QUALITIES as LEVEL_QUALITIES
 from metalearners.learners.own_unit import OwnUnit, learn_own_unit
+from metalearners.learners.uncertainty import (
+    factor_of,
+    learn_spread_of_gains,
+    learn_uncertainty,
+    std_of_gain,
+    variance_of,
+)
 from metalearners.predictions import Expected, Observations, Prediction
 from warehouse.configurations.table import ConfigurationTable
 from warehouse.queries import RunTable
@@ -55,11 +61,6 @@ from warehouse.support.arrays import Floats, Positions
 from warehouse.support.errors import BadOption, UnknownName
 from warehouse.support.parallel import one_thread
 
-_RESTS = (0.1, 0.2, 0.4)
-"""Variance that the components leave out, of which the likeliest is taken."""
-_NOISES_OF_RUNS = (0.05, 0.1, 0.2, 0.4)  # variance, of which the likeliest is taken; each step doubles
-_SAMPLE = 50
-"""Runs of each dataset that uncertainty is learned from."""
 _GRID = 1500
 """Runs at whose configurations the functions are compared."""
 _MOST_BEHIND = 0.5
@@ -67,7 +68,6 @@ _MOST_BEHIND = 0.5
 _MOST_LEFT_OUT = 0.1
 """Share of the training datasets up to which a model can do without some; beyond that, what is kept would be
 learned from too many of them."""
-_LEVEL_VARIANCE = 100.0  # of a dataset's level, which no meta-feature tells: as good as unknown
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ class FunctionalPCA:
     def predict(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Prediction:
         """Predict scores, as `Model.predict` does."""
         phi = self.kernel.features(configurations, metafeatures)
-        std = self.calibration * np.sqrt(_variance(phi, self.factor, self.rest) + self.noise)
+        std = self.calibration * np.sqrt(variance_of(phi, self.factor, self.rest) + self.noise)
         return Prediction(phi @ self._expected_weights(metafeatures), std)
 
     def expect(
@@ -165,7 +165,7 @@ class FunctionalPCA:
         phi = self.kernel.features(configurations.followed_by(other), metafeatures)
         apart = phi[:-1] - phi[-1]
         fitted_on = size_of(metafeatures).rows if rows is None else rows
-        std = self.gain_spread.at(float(fitted_on)) * _std_of_gain(apart, self.factor, self.rest, self.noise)
+        std = self.gain_spread.at(float(fitted_on)) * std_of_gain(apart, self.factor, self.rest, self.noise)
         probability: Floats = ndtr(apart @ self._expected_weights(metafeatures) / std)
         return probability
 
@@ -236,7 +236,7 @@ class FunctionalPCA:
     def factor(self) -> Floats:
         """(at most K, G) factor' factor is the covariance of what the predicted weights miss on the training
         datasets, within the components."""
-        return _factor(self.missed, self.V)
+        return factor_of(self.missed, self.V)
 
     @cached_property
     def _root(self) -> Floats:
@@ -340,17 +340,17 @@ class FunctionalPCALearner(WithSettings):
         descriptions = describe(data.metafeatures[varied], self.groups)
         regression = regress(descriptions.own_distances(), S, data.families[varied])
         expected = mean + (S - regression.missed) @ V  # (d, G), each without its family's runs
-        factor = _factor(regression.missed, V)
+        factor = factor_of(regression.missed, V)
         of_datasets = [
             (phi[own], scale.apply(targets[own]), scale.apply(data.scores[own]))
             for own, scale in zip(rows, functions.scales, strict=True)
         ]
-        uncertainty = _learn_uncertainty(of_datasets, expected, factor, random)
+        uncertainty = learn_uncertainty(of_datasets, expected, factor, random)
         of_runs = [phi[own] @ w for own, w in zip(rows, expected, strict=True)]
         comparisons = first_beside(reference, data, rows, of_runs)
         if not enough(comparisons):
             comparisons = first_beside_others(data, rows, of_runs, random)
-        gain_spread = _learn_gain_spread(
+        gain_spread = learn_spread_of_gains(
             comparisons, of_datasets, expected, uncertainty, factor, usual_rows_of(data, rows)
         )
         chosen = np.concatenate([*rows, np.empty(0, np.intp)])
@@ -395,80 +395,6 @@ class FunctionalPCALearner(WithSettings):
         return standard_scores(np.nansum(weights * known, axis=1) / weights.sum(axis=1), data.dataset)
 
 
-@dataclass(frozen=True)
-class _Uncertainty:
-    """Variances and calibration of a `FunctionalPCA`."""
-
-    rest: float
-    noise: float
-    calibration: float
-
-
-def _learn_uncertainty(
-    of_datasets: list[tuple[Floats, Floats, Floats]],
-    expected: Floats,
-    factor: Floats,
-    random: np.random.Generator,
-) -> _Uncertainty:
-    """The likeliest variances, from Phi, targets and scores of the runs of each dataset."""
-    samples = []
-    for w, (phi, targets, scores) in zip(expected, of_datasets, strict=True):
-        some = random.permutation(len(targets))[:_SAMPLE]
-        samples.append((phi[some], targets[some] - phi[some] @ w, scores[some] - phi[some] @ w))
-    likelihoods = {
-        (rest, noise): sum(_likelihood(phi, missed, factor, rest, noise) for phi, missed, _ in samples)
-        for rest in _RESTS
-        for noise in _NOISES_OF_RUNS
-    }
-    rest, noise = max(likelihoods, key=likelihoods.__getitem__)
-    sizes = [np.abs(missed) / np.sqrt(_variance(phi, factor, rest) + noise) for phi, _, missed in samples]
-    return _Uncertainty(rest, noise, _calibration(sizes))
-
-
-def _calibration(missed: list[Floats]) -> float:
-    """Factor of standard deviations with which 80 % intervals hold 80 % of what was missed, in their unit."""
-    return float(np.quantile(np.concatenate(missed), 0.8)) / Z80 if missed else 1.0
-
-
-def _learn_gain_spread(
-    comparisons: pd.DataFrame,
-    of_datasets: list[tuple[Floats, Floats, Floats]],
-    expected: Floats,
-    uncertainty: _Uncertainty,
-    factor: Floats,
-    usual_rows: float,
-) -> GainSpread:
-    """How far gains may be off, from what came of comparisons of runs."""
-    gains = [np.empty(0)]
-    by_dataset = [comparisons[comparisons["dataset"] == dataset] for dataset in range(len(of_datasets))]
-    for (phi, _, _), w, own in zip(of_datasets, expected, by_dataset, strict=True):
-        apart = phi[own["first"]] - phi[own["other"]]
-        gains.append(apart @ w / _std_of_gain(apart, factor, uncertainty.rest, uncertainty.noise))
-    rows, won = (comparisons[name].to_numpy(np.float64) for name in ("rows", "won"))
-    return learn_gain_spread(np.concatenate(gains), won, rows, usual_rows)
-
-
-def _factor(missed: Floats, V: Floats) -> Floats:
-    """(at most K, G) `FunctionalPCA.factor`."""
-    factor: Floats = np.linalg.qr(missed, mode="r") @ V / np.sqrt(max(len(missed), 1))
-    return factor
-
-
-def _variance(phi: Floats, factor: Floats, rest: float) -> Floats:
-    """(n,) variance of the functions, where `factor` and `rest` are those of `FunctionalPCA`."""
-    variance: Floats = ((phi @ factor.T) ** 2).sum(axis=1) + rest * (phi**2).sum(axis=1)
-    return variance
-
-
-def _std_of_gain(apart: Floats, factor: Floats, rest: float, noise: float) -> Floats:
-    """(n,) standard deviations of what runs are ahead of another one by, before `GainSpread` widens them.
-
-    Args:
-        apart: (n, G) differences of the features.
-    """
-    return np.sqrt(_variance(apart, factor, rest) + 2 * noise)
-
-
 def _normal_scores(values: Floats, dataset: Positions | None = None) -> Floats:
     """(m,) normal scores of the ranks of `values` within each dataset (None: of one), standardized."""
     from scipy.special import ndtri
@@ -479,13 +405,3 @@ def _normal_scores(values: Floats, dataset: Positions | None = None) -> Floats:
     groups = pd.Series(values).groupby(dataset)
     share = (groups.rank().to_numpy() - 0.5) / groups.transform("count").to_numpy()
     return standard_scores(ndtri(share), dataset)
-
-
-def _likelihood(phi: Floats, missed: Floats, spread: Floats, rest: float, noise: float) -> float:
-    """Log density of what a prediction missed on some runs of a dataset, whose level is unknown."""
-    factor = phi @ spread.T
-    C = factor @ factor.T + rest * (phi @ phi.T) + _LEVEL_VARIANCE
-    C[np.diag_indices_from(C)] += noise
-    L = np.linalg.cholesky(C)
-    whitened = np.linalg.solve(L, missed)
-    return float(-0.5 * whitened @ whitened - np.log(np.diag(L)).sum())
