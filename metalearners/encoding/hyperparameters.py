@@ -30,6 +30,7 @@ from typing import Annotated, Literal
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_object_dtype
 
 from metalearners.codec import decode, encode
 from metalearners.encoding.imputation import (
@@ -51,7 +52,7 @@ from metalearners.encoding.values import (
     type_of,
     values_of_categories,
 )
-from warehouse.support.arrays import Floats
+from warehouse.support.arrays import Flags, Floats
 from warehouse.support.errors import BadOption, DamagedModel
 
 __all__ = ["HyperparameterEncoding", "ParameterType", "detect_types", "learn_encoding"]
@@ -292,16 +293,35 @@ def _numbers(column: _Column, rule: Rule, size: DatasetSize) -> np.ndarray:
 
 def _values(configurations: pd.DataFrame, parameters: Iterable[str]) -> dict[str, _Column]:
     """Each parameter's values, (n,)."""
-    known = set(configurations.columns)
+    dtypes = dict(zip(configurations.columns, configurations.dtypes, strict=True))
     absent = _Column(take_apart([np.nan]), np.zeros(len(configurations), dtype=np.intp))
-    return {
-        parameter: _column(configurations[parameter], rule_of(parameter)) if parameter in known else absent
-        for parameter in parameters
-    }
+    found = dict.fromkeys(parameters, absent)
+    of_objects = [name for name in found if name in dtypes and is_object_dtype(dtypes[name])]
+    for name in found.keys() & dtypes.keys() - set(of_objects):
+        found[name] = _column(configurations[name], rule_of(name))
+    # Where flows stand together, a configuration lacks most hyperparameters: only what is there is looked at.
+    objects = configurations[of_objects].to_numpy(dtype=object).T
+    for name, values, present in zip(of_objects, objects, _is_present(objects), strict=True):
+        if present.any():
+            places = np.where(present, np.cumsum(present) - 1, present.sum())
+            there = take_apart(np.append(values[present], np.nan))
+            found[name] = _Column(with_todays_labels(there, rule_of(name)), places)
+    return found
+
+
+def _is_present(objects: np.ndarray) -> Flags:
+    """Which of these Python values are values: None is one, NaN and NA are not."""
+    present: Flags = ~pd.isna(objects)
+    blank = objects[~present]
+    try:
+        present[~present] = blank == None  # noqa: E711 (of each value)
+    except TypeError:  # NA is neither equal to None nor not
+        present[~present] = [value is None for value in blank]
+    return present
 
 
 def _column(given: pd.Series, rule: Rule) -> _Column:
-    """The values of one parameter."""
+    """The values of a column that is no column of objects."""
     if isinstance(given.array, pd.Categorical):
         of_categories = values_of_categories(*given.array.categories)
         return _Column(with_todays_labels(of_categories, rule), given.array.codes)

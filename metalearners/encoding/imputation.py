@@ -125,6 +125,7 @@ def as_numbers(values: Values, rule: Rule, size: DatasetSize) -> np.ndarray:
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         numbers = np.where(values.kind == Kind.NUMBER, rule.rescale(values, size), np.nan)
         for word, number in rule.words.items():
-            stands_for = np.isin(values.kind, (Kind.TEXT, Kind.NONE)) & (values.label == word)
+            is_word = (values.kind == Kind.TEXT) | (values.kind == Kind.NONE)
+            stands_for = is_word & (values.label == word)
             numbers = np.where(stands_for, number(size), numbers)
     return numbers

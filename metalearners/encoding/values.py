@@ -80,18 +80,18 @@ def take_apart(values: Iterable[Any]) -> Values:
     if isinstance(values, pd.Series) and isinstance(values.array, pd.Categorical):
         return values_of_categories(*values.array.categories).take(values.array.codes)
     if isinstance(values, pd.Series) and is_typed(values.dtype):
-        return _of_numbers(values)
+        number = values.to_numpy(dtype=np.float64, na_value=np.nan)
+        return _of_numbers(number, is_integer=values.dtype != np.float64)
     # A column has few types and many values, so what follows from the type is looked up, not asked again.
-    given = values if isinstance(values, pd.Series) else pd.Series(list(values), dtype=object)
-    listed = given.to_numpy(dtype=object)
+    listed = _of_objects(values)
     types = list(map(type, listed))
     places = {of_type: place for place, of_type in enumerate(dict.fromkeys(types))}
     if set(places) == {float}:
-        return _of_numbers(pd.Series(listed.astype(np.float64)))
+        return _of_numbers(listed.astype(np.float64), is_integer=False)
     of_type = np.fromiter(map(places.__getitem__, types), dtype=np.intp, count=len(types))
     kind = np.array([_kind(one) for one in places], dtype=np.int8)[of_type]
     number = np.full(len(listed), np.nan)
-    countable = np.isin(kind, (Kind.NUMBER, Kind.BOOLEAN))
+    countable = (kind == Kind.NUMBER) | (kind == Kind.BOOLEAN)
     number[countable] = _numbers(listed[countable])
     kind[(kind == Kind.NUMBER) & np.isnan(number)] = Kind.ABSENT
     return Values(
@@ -113,14 +113,26 @@ def is_typed(dtype: object) -> bool:
     return isinstance(dtype, pd.Int64Dtype) or (isinstance(dtype, np.dtype) and dtype == np.float64)
 
 
-def _of_numbers(values: pd.Series) -> Values:
-    """The values of a typed column, found without a look at each."""
-    number = values.to_numpy(dtype=np.float64, na_value=np.nan)
+def _of_objects(values: Iterable[Any]) -> np.ndarray:
+    """(n,) the values as they are, lists and arrays included."""
+    if isinstance(values, pd.Series):
+        return values.to_numpy(dtype=object)
+    if isinstance(values, np.ndarray) and values.dtype == object:
+        return values
+    listed = list(values)
+    objects = np.empty(len(listed), dtype=object)
+    for place, value in enumerate(listed):
+        objects[place] = value
+    return objects
+
+
+def _of_numbers(number: np.ndarray, *, is_integer: bool) -> Values:
+    """Values that are numbers or, where NaN, absent; found without a look at each."""
     present = ~np.isnan(number)
     return Values(
         kind=np.where(present, np.int8(Kind.NUMBER), np.int8(Kind.ABSENT)),
         number=number,
-        integer=present & (values.dtype != np.float64),
+        integer=present & is_integer,
         label=np.full(len(number), NOT_NOMINAL, dtype=object),
     )
 
