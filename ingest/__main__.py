@@ -1,14 +1,11 @@
 """The command `ingest`, which is `python -m ingest`, too."""
 
-from warehouse.support.signals import end_at_once
+from warehouse.support.program import run
 
 
 def main() -> None:
-    """Entry point of the console script: what takes a second to import comes after `end_at_once`."""
-    end_at_once()
-    from ingest.cli import main as command
-
-    command()
+    """Entry point of the console script."""
+    run("ingest.cli")
 
 
 if __name__ == "__main__":

@@ -1,14 +1,11 @@
 """The command `metalearners`, which is `python -m metalearners`, too."""
 
-from warehouse.support.signals import end_at_once
+from warehouse.support.program import run
 
 
 def main() -> None:
-    """Entry point of the console script: what takes a second to import comes after `end_at_once`."""
-    end_at_once()
-    from metalearners.cli import main as command
-
-    command()
+    """Entry point of the console script."""
+    run("metalearners.cli")
 
 
 if __name__ == "__main__":

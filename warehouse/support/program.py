@@ -1,0 +1,48 @@
+"""A process that runs one command and nothing else: how it begins and how it ends."""
+
+import atexit
+import gc
+import importlib
+import os
+import sys
+from contextlib import suppress
+from dataclasses import dataclass
+
+from warehouse.support.signals import end_at_once
+
+
+@dataclass
+class _Ending:
+    """The last that the process does."""
+
+    code: int = 1
+    """Exit code; that of an exception which nobody handles, unless the command ends otherwise."""
+
+    def end(self) -> None:
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError):
+                stream.flush()
+        os._exit(self.code)
+
+
+def run(module: str) -> None:
+    """Run `main` of a module as the whole of this process.
+
+    What takes a second to import is imported here, after `end_at_once`. It stays as long as the process: the
+    garbage collector need not look at it, and the interpreter need not take it down, which takes up to half a
+    second.
+    """
+    end_at_once()
+    ending = _Ending()
+    atexit.register(ending.end)  # the first to be registered is the last to be called
+    gc.disable()
+    command = importlib.import_module(module).main
+    gc.freeze()
+    gc.enable()
+    try:
+        command()
+        ending.code = 0
+    except SystemExit as ended:
+        if ended.code is None or isinstance(ended.code, int):
+            ending.code = ended.code or 0
+        raise
