@@ -73,13 +73,11 @@ class SearchedFlow:
 
     def active(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """The part of `values` whose conditions hold; names that the flow does not have stay."""
-        inactive: set[str] = set()
-        for own in self.known:
-            if own.when and own.name in values:
-                present = {name: value for name, value in values.items() if name not in inactive}
-                if not holds(own.when, present):
-                    inactive.add(own.name)
-        return {name: value for name, value in values.items() if name not in inactive}
+        present = dict(values)
+        for own in self.known:  # what a condition asks for comes first
+            if own.when and own.name in present and not holds(own.when, present):
+                del present[own.name]
+        return present
 
     def forbids(self, values: Mapping[str, Any]) -> Mapping[str, Value] | None:
         """The forbidden combination that `values` have; None: there is none."""
