@@ -53,8 +53,8 @@ def main() -> None:
     candidates, dataset = runs.configurations.take(positions), metafeatures.iloc[0]
     seconds = median_seconds(lambda: learner.predict(candidates, dataset))
     print(f"predicting {CANDIDATES:,} candidates: {seconds * 1e3:.0f} ms")
-    trials = Observations(candidates.iloc[:TRIALS], random.normal(size=TRIALS))
-    some = candidates.iloc[-TRIED_CANDIDATES:]
+    trials = Observations(candidates.take(slice(TRIALS)), random.normal(size=TRIALS))
+    some = candidates.take(slice(-TRIED_CANDIDATES, None))
     seconds = median_seconds(lambda: learner.condition(trials).predict(some, dataset))
     print(f"predicting {TRIED_CANDIDATES} candidates after {TRIALS} trials: {seconds * 1e3:.0f} ms")
 
