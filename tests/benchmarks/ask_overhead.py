@@ -111,9 +111,14 @@ def made_up_runs() -> tuple[RunTable, pd.DataFrame]:
             ),
         }
     )
-    names = {"task": runs["dataset"], "family": runs["dataset"]}
-    names["train_rows"] = np.nan
-    runs = runs.assign(run=runs.index.astype(str), flow=TEN.id, algorithm=TEN.name, **names)
+    runs = runs.assign(
+        run=runs.index.astype(str),
+        flow=TEN.id,
+        algorithm=TEN.name,
+        task=runs["dataset"],
+        family=runs["dataset"],
+        train_rows=np.nan,
+    )
     metafeatures = pd.DataFrame(
         {
             "NumberOfInstances": random.integers(100, 10_000, DATASETS).astype(float),
