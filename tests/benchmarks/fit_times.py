@@ -56,7 +56,7 @@ def main() -> None:
         },
         index=runs.index,
     )
-    off = np.log(predicted).sub(np.log(runs["seconds"]), axis=0)
+    off = predicted.apply(np.log).sub(np.log(runs["seconds"]), axis=0)
     stopped = off[runs["stopped"]] >= -np.log(FACTOR)
     runs, off = runs[~runs["stopped"]], off[~runs["stopped"]]
     near = (off.abs() <= np.log(FACTOR)).astype(float)

@@ -187,7 +187,7 @@ def main() -> None:
     ).T
     if options.results is not None:
         table.to_csv(options.results)
-    print(f"{len(table.index.levels[0])} datasets, {options.half} half\n")
+    print(f"{table.index.get_level_values(0).nunique()} datasets, {options.half} half\n")
     print(markdown(summary(table)))
 
 

@@ -78,6 +78,7 @@ def promises(
             tried, chosen = first[:trials], first[trials:]
             of_trials = Observations(configurations.take(tried), values[tried])
             knows = model.condition(of_trials) if trials else model
+            assert isinstance(knows, InOwnUnit)
             to_try = configurations.take(chosen)
             expected = knows.expect(to_try, described, train_rows)
             of_default = values[configurations.setups == default.setups[0]]

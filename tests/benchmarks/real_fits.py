@@ -69,7 +69,7 @@ def new_pipeline(dataset: Dataset, train: Positions, candidate: Candidate) -> Ba
 
 def flaml_pipeline(dataset: Dataset, train: Positions, learner: str) -> Pipeline:
     """What FLAML suggests of this learner for these rows, after the preprocessing of our forests."""
-    from flaml.default import suggest_hyperparams
+    from flaml.default.suggest import suggest_hyperparams
 
     steps = preprocessor(dataset.roles, encoding="indicators", imputation="median")
     codes = class_codes(dataset)[train]

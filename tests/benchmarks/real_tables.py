@@ -44,7 +44,7 @@ from ingest.reading.dataset_files import DatasetFile, find_datasets
 from ingest.reading.datasets import Dataset, load_dataset
 from ingest.running.cross_validation import class_codes
 from ingest.running.limits import run_limited
-from ingest.running.plan import read_pool
+from ingest.running.pool import read_pool
 from ingest.running.resampling import hold_out, stratified_sample
 from metalearners import DEFAULT_LEARNER
 from recommend.context import ranking_context

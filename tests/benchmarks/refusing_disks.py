@@ -28,6 +28,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.benchmarks import kills
+from tests.benchmarks.several_at_once import rows as one_run
 from tests.openml_server import OpenMLServer, generated_world
 from warehouse.store import Warehouse
 
@@ -282,7 +283,7 @@ def prepared(case: Case, folder: Path) -> None:
         (folder / name).mkdir(exist_ok=True)
     (folder / "space.json").write_text('{"hyperparameters": {"alpha": {"low": 0, "high": 5000}}}')
     if not (folder / "other").exists():
-        Warehouse.create(folder / "other").write(kills.one_run("another", 1), source="benchmark")
+        Warehouse.create(folder / "other").write(one_run("another", 1), source="benchmark")
 
 
 def fresh(begun: Path, folder: Path) -> Path:

@@ -105,7 +105,8 @@ def judged(
     rows = {}
     for group in groups:
         others = without_datasets(runs, group)
-        model = new_learner(learner, settings).learn(others, metafeatures.drop(index=group, errors="ignore"))
+        untrained: Any = new_learner(learner, settings)  # of which the spread is not needed
+        model = untrained.learn(others, metafeatures.drop(index=group, errors="ignore"))
         for dataset in group:
             described = metafeatures.reindex([dataset]).iloc[0]
             table, actual = runs_on(runs, dataset)
