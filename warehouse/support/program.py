@@ -34,7 +34,9 @@ def run(module: str) -> None:
     """
     end_at_once()
     ending = _Ending()
-    atexit.register(ending.end)  # the first to be registered is the last to be called
+    # The first to be registered is the last to be called. What came before us, as a tool that counts lines
+    # might, is not called: such tools call `main` of a `cli.py` themselves.
+    atexit.register(ending.end)
     gc.disable()
     command = importlib.import_module(module).main
     gc.freeze()
