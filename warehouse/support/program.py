@@ -2,9 +2,9 @@
 
 import atexit
 import gc
-import importlib
 import os
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -25,12 +25,14 @@ class _Ending:
         os._exit(self.code)
 
 
-def run(module: str) -> None:
-    """Run `main` of a module as the whole of this process.
+def run(imported: Callable[[], Callable[[], None]]) -> None:
+    """Run a command as the whole of this process.
 
-    What takes a second to import is imported here, after `end_at_once`. It stays as long as the process: the
-    garbage collector need not look at it, and the interpreter need not take it down, which takes up to half a
-    second.
+    What is imported stays as long as the process: the garbage collector need not look at it, and the
+    interpreter need not take it down, which takes up to half a second.
+
+    Args:
+        imported: gives the command, after imports during which a request to end ends the process at once.
     """
     end_at_once()
     ending = _Ending()
@@ -38,7 +40,7 @@ def run(module: str) -> None:
     # might, is not called: such tools call `main` of a `cli.py` themselves.
     atexit.register(ending.end)
     gc.disable()
-    command = importlib.import_module(module).main
+    command = imported()
     gc.freeze()
     gc.enable()
     try:
