@@ -67,7 +67,7 @@ def read_content(path: Path, name: str, version: int) -> dict[str, Any]:
     try:
         content = json.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
-        raise DamagedModel(f"there is no model {path}: {file.name}: {error.strerror}") from error
+        raise DamagedModel(f"there is no model {path}: {file.name}: {reason_of(error)}") from error
     except (ValueError, RecursionError) as error:
         raise DamagedModel(f"{file} is cut off or no model: {error}; train it again") from error
     if not isinstance(content, dict) or content.get("format") != name:

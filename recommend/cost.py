@@ -35,14 +35,23 @@ def fit_seconds(
     warehouse: Warehouse, configurations: ConfigurationTable, metafeatures: pd.Series
 ) -> FitSeconds:
     """What one fit of each configuration is expected to take on all rows of a dataset, on this machine."""
-    from metalearners.model_store import trained_fit_times
     from recommend.machine import slowness
+
+    usual = usual_fit_seconds(warehouse, configurations, metafeatures)
+    return usual if usual.factor is None else FitSeconds(usual.seconds * slowness(), usual.factor)
+
+
+def usual_fit_seconds(
+    warehouse: Warehouse, configurations: ConfigurationTable, metafeatures: pd.Series
+) -> FitSeconds:
+    """What one such fit is expected to take on machines like those of the warehouse's runs."""
+    from metalearners.model_store import trained_fit_times
 
     try:
         times = trained_fit_times(warehouse)
     except BadInput:
         return FitSeconds(np.full(len(configurations), np.nan), None)
-    return FitSeconds(times.seconds(configurations, metafeatures) * slowness(), times.factor)
+    return FitSeconds(times.seconds(configurations, metafeatures), times.factor)
 
 
 def worthwhile(seconds: Floats, predicted: Floats) -> Positions:

@@ -67,11 +67,11 @@ WITH capped AS (
   FROM runs JOIN capped USING (task) GROUP BY most_train_rows
 ), few AS (
   SELECT run, most_train_rows FROM runs JOIN capped USING (task)
-  WHERE task IN (SELECT task FROM capped WHERE most_train_rows IS NOT NULL)
+  WHERE task IN (SELECT task FROM capped WHERE most_train_rows IS NOT NULL) -- by which it joins few runs
 ), of_capped AS (
   SELECT most_train_rows, sum(value) AS milliseconds, count(*) AS timed
   FROM evaluations JOIN few USING (run)
-  WHERE measure = 'usercpu_time_millis' AND run IN (SELECT run FROM few) GROUP BY most_train_rows
+  WHERE measure = 'usercpu_time_millis' GROUP BY most_train_rows
 ), of_others AS (
   SELECT sum(value) - coalesce((SELECT sum(milliseconds) FROM of_capped), 0) AS milliseconds,
     count(*) - coalesce((SELECT sum(timed) FROM of_capped), 0) AS timed

@@ -46,8 +46,12 @@ def append(table: DeltaTable, folder: Path, batches: Iterable[pa.RecordBatch]) -
 def append_table(table: DeltaTable, folder: Path, rows: pa.Table, sort_by: tuple[str, ...] = ()) -> None:
     """Add `rows` to the table in `folder` as one file, sorted by text columns without nulls.
 
-    Nothing of them is copied but what is sorted, a group at a time while the one before it is written.
+    Nothing of them is copied but what is sorted, a group at a time while the one before it is written. A
+    table that an older Headstart partitioned gets a file for each partition.
     """
+    if delta.is_partitioned(table):
+        delta.append(table, rows, sort_by)
+        return
     sort = sort_by and len(rows)
     _append(table, folder, _ahead(delta.in_order(rows, sort_by)) if sort else _groups(rows))
 

@@ -172,10 +172,7 @@ def _rebuild(
     older = _committed(folder, history.all_delta_versions(table.name)) - active - gone
     rows = _older_rows(folder, table, active - gone, older)
     if rows.num_rows:
-        if delta.is_partitioned(delta_table):
-            delta.append(delta_table, rows, table.sort_by)
-        else:
-            ordered_files.append_table(delta_table, folder, rows, table.sort_by)
+        ordered_files.append_table(delta_table, folder, rows, table.sort_by)
     return rows.num_rows, delta_table.version()
 
 

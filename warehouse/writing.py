@@ -178,9 +178,7 @@ def _apply(
 
 
 def _add(table: DeltaTable, of: Table, folder: Path, rows: pa.Table | StoredRows, ingest: str) -> None:
-    if delta.is_partitioned(table):
-        delta.append(table, _stamp(rows, ingest), of.sort_by)
-    elif isinstance(rows, StoredRows):
+    if isinstance(rows, StoredRows) and not delta.is_partitioned(table):
         ordered_files.append(table, folder, rows.in_file_order(ingest))
     else:
         ordered_files.append_table(table, folder, _stamp(rows, ingest), of.sort_by)

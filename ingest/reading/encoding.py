@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ingest.reading.limits import DEFAULT_LIMITS, ReadingLimits
 from ingest.reading.parquet import PARQUET_MAGIC
-from warehouse.support.errors import UnreadableInput
+from warehouse.support.errors import UnreadableInput, reason_of
 
 _GZIP_MAGIC = b"\x1f\x8b"
 _UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
@@ -44,7 +44,7 @@ def read_bytes(path: Path, limits: ReadingLimits = DEFAULT_LIMITS) -> bytes:
     except ValueError:
         raise UnreadableInput(f"{quoted(path)} is no file name") from None
     except OSError as error:
-        raise UnreadableInput(f"cannot read {quoted(path)}: {error.strerror}") from error
+        raise UnreadableInput(f"cannot read {quoted(path)}: {reason_of(error)}") from error
     if content.startswith(_GZIP_MAGIC):
         try:
             return _unpacked(content, limits)

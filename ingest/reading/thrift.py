@@ -23,20 +23,20 @@ _LONGEST = 70  # bits of a number, in sevens
 
 @dataclass(frozen=True)
 class Form:
-    """What is read of a value: of a struct these fields, of a list these of each struct, all of others."""
+    """What to read of a value: fields of a struct, or of each struct of a list; all of another value."""
 
     fields: Mapping[Field, Form] = field(default_factory=dict)
     optional: Set[Field] = frozenset()
-    """Those that it may lack."""
+    """Fields that a struct may lack."""
 
     @cached_property
     def required(self) -> Set[Field]:
-        """The others."""
+        """Fields that every struct has."""
         return self.fields.keys() - self.optional
 
 
 PLAIN = Form()
-"""Of what is no struct."""
+"""The form of integers and texts, and of lists of them."""
 
 
 def read_struct(content: bytes, at: int, form: Form) -> tuple[dict[Field, Any], int]:
@@ -92,8 +92,11 @@ def _value(content: bytes, at: int, kind: int, form: Form, depth: int) -> tuple[
             value, at = _value(content, at, kind, form, depth + 1)
             values.append(value)
         return values, at
-    end = _pass_over(content, at, kind, depth)
-    return content[at:end] if kind != BINARY else content[_unsigned(content, at)[1] : end], end
+    if kind == BINARY:
+        _, start = _unsigned(content, at)
+        end = _pass_over(content, at, kind, depth)
+        return content[start:end], end
+    raise ValueError(f"a value is of kind {kind}")
 
 
 def _list(content: bytes, at: int) -> tuple[int, int, int]:

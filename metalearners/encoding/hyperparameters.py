@@ -310,7 +310,7 @@ def _values(configurations: pd.DataFrame, parameters: Iterable[str]) -> dict[str
 
 
 def _is_present(objects: np.ndarray) -> Flags:
-    """Which of these Python values are values: None is one, NaN and NA are not."""
+    """Whether each of some Python objects is a value: None is one, NaN and NA are not."""
     present: Flags = ~pd.isna(objects)
     blank = objects[~present]
     try:
@@ -321,7 +321,7 @@ def _is_present(objects: np.ndarray) -> Flags:
 
 
 def _column(given: pd.Series, rule: Rule) -> _Column:
-    """The values of a column that is no column of objects."""
+    """The values of a column that does not hold Python objects."""
     if isinstance(given.array, pd.Categorical):
         of_categories = values_of_categories(*given.array.categories)
         return _Column(with_todays_labels(of_categories, rule), given.array.codes)

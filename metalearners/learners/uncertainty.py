@@ -29,7 +29,7 @@ _LEVEL_VARIANCE = 100.0  # of a dataset's level, which no meta-feature tells: as
 
 
 OfDataset = tuple[Floats, Floats, Floats]
-"""Of the runs of a dataset: phi, what was learned from, and what is to be predicted, (n,) each."""
+"""Runs of a dataset: phi, and (n,) values that were learned from and (n,) scores that are to be predicted."""
 
 
 @dataclass(frozen=True)

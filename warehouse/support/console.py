@@ -20,7 +20,7 @@ from typing import Annotated, Any, Self
 import typer
 from typer.core import TyperGroup
 
-from warehouse.support.errors import BadInput, BadOption, HeadstartError, UnknownName, one_line
+from warehouse.support.errors import BadInput, BadOption, HeadstartError, UnknownName, one_line, reason_of
 from warehouse.support.interrupts import Interrupts, raised_interrupts
 from warehouse.support.signals import INTERRUPTED
 from warehouse.support.text import counted, parse_duration, printable
@@ -267,7 +267,7 @@ def _run(app: typer.Typer, interrupts: Interrupts) -> None:
             sys.exit(2)
         if isinstance(error, OSError) and error.errno in _REFUSALS:
             _drop_output()
-            _fail(f"{error.filename or 'output'}: {error.strerror}", BadInput.exit_code)
+            _fail(f"{error.filename or 'output'}: {reason_of(error)}", BadInput.exit_code)
         # Typer's own usage errors carry the code 2.
         _fail(_message(error), getattr(error, "exit_code", 1))
     else:

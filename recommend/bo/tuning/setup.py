@@ -12,7 +12,6 @@ from ingest.reading.datasets import Dataset
 from ingest.running.cross_validation import class_codes
 from ingest.running.resampling import Resampling, Split, hold_out
 from metalearners.encoding.training_data import without_datasets
-from metalearners.model_store import trained_fit_times
 from recommend.bo.acquisition import TIMED
 from recommend.bo.anchors import anchors
 from recommend.bo.candidates import SpaceCandidates
@@ -25,6 +24,7 @@ from recommend.bo.transfer.prior_tasks import PriorTasks
 from recommend.bo.tuning.specification import Search
 from recommend.bo.warmstart import FROM_FILE, NO_START, first_choices, get_start
 from recommend.context import RankingContext, ranking_context
+from recommend.cost import usual_fit_seconds
 from recommend.space import Space
 from warehouse.configurations.configuration import Configuration
 from warehouse.configurations.table import ConfigurationTable
@@ -167,14 +167,12 @@ def _starts(known: RankingContext, search: Search, times: RunningTimes | None) -
         setup: one for setup, one in known.candidates.items() if flows[one.algorithm].searches(one.values)
     }
     table = known.configurations.of_setups(candidates)
-    in_time = _in_time(known, search, table)
-    table = table.take(in_time)
+    table = table.take(_in_time(known, search, table))
     log_seconds = None
     if times is not None and start.choice == "quick":
         log_seconds = times.log_seconds(times.encode_table(table))
     positions = first_choices(start.choice, model, table, known.metafeatures(), start.n, log_seconds)
-    listed = list(candidates.values())
-    yield from (listed[in_time[position]] for position in positions)
+    yield from (candidates[setup] for setup in table.setups[positions])
 
 
 def _in_time(known: RankingContext, search: Search, table: ConfigurationTable) -> Positions:
@@ -183,12 +181,8 @@ def _in_time(known: RankingContext, search: Search, table: ConfigurationTable) -
     What takes an unknown time is in time. Times are those of the machine that the warehouse's runs were made
     on: how fast this one is now must not decide what equal searches try.
     """
-    try:
-        times = trained_fit_times(known.warehouse)
-    except TooFewRuns:
-        return np.arange(len(table))
     rows = len(known.part.features)
     fitted_on, _ = Resampling(search.folds).sizes(rows)
-    of_all_rows = times.seconds(table, known.metafeatures())
+    of_all_rows, _ = usual_fit_seconds(known.warehouse, table, known.metafeatures())
     late = of_all_rows * search.folds * fitted_on / rows > search.trial_seconds
     return np.arange(len(table)) if late.all() else np.flatnonzero(~late)

@@ -35,6 +35,13 @@ def written(folder: Path, notes: Any) -> Path:
     return path
 
 
+def file_of(columns: Any, **options: Any) -> bytes:
+    """The bytes of a Parquet file of these columns, or of this table."""
+    sink = pa.BufferOutputStream()
+    pq.write_table(columns if isinstance(columns, pa.Table) else pa.table(columns), sink, **options)
+    return bytes(sink.getvalue().to_pybytes())
+
+
 def test_the_index_of_a_data_frame_is_left_out(tmp_path: Path) -> None:
     FRAME.to_parquet(tmp_path / "data.parquet")
     assert list(read_table(tmp_path / "data.parquet").frame) == ["a", "b"]
@@ -64,10 +71,8 @@ def test_text_that_is_no_utf_8_is_refused() -> None:
     text = pa.Array.from_buffers(
         pa.string(), 1, [None, pa.py_buffer(b"\0\0\0\0\2\0\0\0"), pa.py_buffer(b"\xff\xfe")]
     )
-    sink = pa.BufferOutputStream()
-    pq.write_table(pa.table({"a": text}), sink)
     with pytest.raises(BadInput, match="damaged Parquet"):
-        read_parquet(bytes(sink.getvalue().to_pybytes()))
+        read_parquet(file_of({"a": text}))
 
 
 TEXTS = {
@@ -87,26 +92,20 @@ def test_columns_have_the_values_and_types_that_the_file_declares(
     rows: int, repeats_texts_by_number: bool
 ) -> None:
     table = pa.table([*TEXTS.values(), TEXTS["text"]], names=[*TEXTS, "text"]).slice(0, rows)
-    sink = pa.BufferOutputStream()
-    pq.write_table(table, sink, use_dictionary=repeats_texts_by_number, row_group_size=3)
-    content = bytes(sink.getvalue().to_pybytes())
+    content = file_of(table, use_dictionary=repeats_texts_by_number, row_group_size=3)
     assert read_parquet(content).equals(pq.ParquetFile(pa.BufferReader(content)).read())
 
 
 @pytest.mark.parametrize("encoding", ["DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY", "PLAIN"])
 def test_texts_are_read_however_they_are_written(encoding: str) -> None:
     table = pa.table({"a": ["abc", "abd", None, "b"] * 100, "b": range(400)})
-    sink = pa.BufferOutputStream()
-    pq.write_table(table, sink, use_dictionary=False, column_encoding={"a": encoding})
-    assert read_parquet(bytes(sink.getvalue().to_pybytes())).equals(table)
+    assert read_parquet(file_of(table, use_dictionary=False, column_encoding={"a": encoding})).equals(table)
 
 
 def of_long_texts(**options: Any) -> bytes:
     """A Parquet file with a column that takes 2 MB in memory, and little in the file."""
-    sink = pa.BufferOutputStream()
-    table = pa.table({"a": ["x" * 20_000] * 100, "b": range(100)})
-    pq.write_table(table, sink, compression="zstd", use_dictionary=False, **options)
-    return bytes(sink.getvalue().to_pybytes())
+    columns = {"a": ["x" * 20_000] * 100, "b": range(100)}
+    return file_of(columns, compression="zstd", use_dictionary=False, **options)
 
 
 @pytest.mark.parametrize("version", ["1.0", "2.0"])
@@ -128,21 +127,17 @@ def test_a_page_that_declares_more_than_it_has_is_refused() -> None:
 
 def test_how_texts_are_written_is_what_the_pages_say() -> None:
     """Texts that share their beginnings take few bytes in the file, and 5,000 each in memory."""
-    sink = pa.BufferOutputStream()
-    table = pa.table({"a": ["x" * 5_000] * 20_000})
-    pq.write_table(table, sink, use_dictionary=False, column_encoding={"a": "DELTA_BYTE_ARRAY"})
-    content = with_encoding(bytes(sink.getvalue().to_pybytes()), encoding=0)
+    columns = {"a": ["x" * 5_000] * 20_000}
+    written_so = file_of(columns, use_dictionary=False, column_encoding={"a": "DELTA_BYTE_ARRAY"})
+    content = with_encoding(written_so, encoding=0)
     assert pq.ParquetFile(io.BytesIO(content)).metadata.row_group(0).column(0).encodings == ("RLE", "PLAIN")
     with pytest.raises(BadInput, match="repeat text"):
         read_parquet(content, ReadingLimits(unpacked_bytes=2**20))
 
 
 def test_a_footer_of_columns_that_say_nothing_is_refused_before_arrow_reads_it() -> None:
-    sink = pa.BufferOutputStream()
-    pq.write_table(pa.table({"a": [1.0]}), sink)
-    content = bytes(sink.getvalue().to_pybytes())
     with pytest.raises(BadInput, match="a struct lacks a field"):
-        read_parquet(with_empty_columns(content, 1000))
+        read_parquet(with_empty_columns(file_of({"a": [1.0]}), 1000))
 
 
 @settings(max_examples=200, deadline=None)
@@ -167,11 +162,5 @@ def test_a_damaged_header_of_a_page_is_refused_or_harmless(place: int, value: in
 LONG = of_long_texts()
 
 
-def of_all_kinds() -> bytes:
-    sink = pa.BufferOutputStream()
-    columns = {"a": ["x", None, "yy"], "b": [1.0, 2.0, None], "c": [["x"], None, []]}
-    pq.write_table(pa.table(columns), sink, write_page_index=True)
-    return bytes(sink.getvalue().to_pybytes())
-
-
-SMALL = of_all_kinds()
+KINDS = {"a": ["x", None, "yy"], "b": [1.0, 2.0, None], "c": [["x"], None, []]}
+SMALL = file_of(KINDS, write_page_index=True)
