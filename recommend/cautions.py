@@ -16,7 +16,7 @@ from recommend.evidence import Outside
 from recommend.usual_measure import IMBALANCED
 from warehouse.support.arrays import Flags, Positions
 
-Kind = Literal["outside", "imbalance", "few_rows", "leakage", "identifier"]
+Kind = Literal["reading", "outside", "imbalance", "few_rows", "leakage", "identifier"]
 
 FEW_ROWS = 500
 """Rows below which chance is worth a word; set by hand."""
@@ -49,6 +49,7 @@ def cautions(dataset: Dataset, outside: Sequence[Outside]) -> list[Caution]:
         outside: its sizes beyond those that are known.
     """
     return [
+        *(Caution("reading", doubt) for doubt in dataset.doubts),
         *_leaks(dataset),
         *_names(dataset),
         *_imbalance(dataset),

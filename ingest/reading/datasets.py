@@ -36,7 +36,8 @@ class Dataset:
     `category` of text (with the values that the source declares but does not use); date datetime64; text
     `str`; constant and identifier in one of these. Missing is NaN (NaT). `target` is a `category` of text
     labels, all of which occur, or float64, without missing values, on the same index. `target_choice`
-    says in one sentence why this column is the target, `note` what was changed on the way in.
+    says in one sentence why this column is the target, `note` what was changed on the way in, and `doubts`
+    what only the user can decide: each is a sentence without its full stop that names the option to set.
     """
 
     name: str
@@ -46,6 +47,7 @@ class Dataset:
     target_choice: str
     note: str | None
     source: str
+    doubts: tuple[str, ...] = ()
 
     @cached_property
     def content_hash(self) -> str:

@@ -1,5 +1,7 @@
 """What is to be checked in a dataset before a recommendation is trusted."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -22,6 +24,12 @@ def kinds(data: Dataset) -> list[str]:
 
 def test_an_ordinary_dataset_needs_no_caution() -> None:
     assert kinds(dataset()) == []
+
+
+def test_doubts_of_reading_come_first() -> None:
+    doubted = replace(dataset(20), doubts=("'size' has a word among its numbers",))
+    first = cautions(doubted, [])[0]
+    assert (first.kind, first.text) == ("reading", "'size' has a word among its numbers")
 
 
 @pytest.mark.parametrize("leak", ["number", "category", "half of an interval"])

@@ -72,6 +72,8 @@ def table(tuned: Tuned) -> str:
     outcomes = ", ".join(f"{number} {name}" for name, number in counts.most_common())
     lines = [
         f"{dataset.name}: {counted(on, 'rows')} to tune on, {off:,} held out; {dataset.target_choice}",
+        *([f"Note: {dataset.note}."] if dataset.note else []),
+        *(f"Check: {doubt}." for doubt in dataset.doubts),
         f"{counted(len(tuned.entries), 'trials')} ({outcomes or 'none ended'})"
         + (", interrupted" if tuned.interrupted else ""),
         *_shares(tuned),
