@@ -20,7 +20,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 
-from ingest.reading.encoding import quoted, read_bytes, to_utf8
+from ingest.reading.encoding import decoded, quoted, read_bytes
 from ingest.reading.limits import DEFAULT_LIMITS, ReadingLimits
 from warehouse.support.errors import UnreadableInput
 from warehouse.support.text import counted
@@ -87,11 +87,11 @@ _DATA_LINE = re.compile(rb"^[ \t]*+@data\b[^\r\n]*", re.IGNORECASE | re.MULTILIN
 
 def _content(source: str | Path | bytes | Iterable[str | bytes], limits: ReadingLimits) -> bytes:
     if isinstance(source, Path) or (isinstance(source, str) and "\n" not in source):
-        return to_utf8(read_bytes(Path(source), limits), limits)
+        return decoded(read_bytes(Path(source), limits), limits).utf8
     if isinstance(source, str):
         return source.encode()
     if isinstance(source, bytes):
-        return to_utf8(source, limits)
+        return decoded(source, limits).utf8
     return b"\n".join(line.encode() if isinstance(line, str) else line for line in source)
 
 

@@ -1,48 +1,98 @@
 """Columns of any source in one form.
 
-Every source (CSV, ARFF, Parquet, a data frame) writes the same values in other ways. `tidied` brings a
+Every source (CSV, ARFF, Parquet, a data frame) writes the same values in other ways. `read_column` brings a
 column to one of these: float64/int64, datetime64[us], `str`, or `category` with text categories (a column
-that its source declares as categories, or that holds booleans). Words are treated once per distinct
-value, so that the cost hardly grows with the rows.
+that its source declares as categories, or that holds booleans). Columns of words are judged by their
+distinct words, so that the cost hardly grows with the rows.
 """
 
-import re
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 
+from ingest.reading.dates import read_dates
 from ingest.reading.missing import MISSING_AMONG_NUMBERS, MISSING_MARKERS
+from ingest.reading.numbers import NEARLY_ALL, read_numbers
+
+Kind = Literal["numbers", "dates", "words"]
+
+_EXACT = 2**53  # beyond it float64 merges whole numbers
+_LOOKED_AT = 100  # cells that tell most columns of words
+_MOST_ODD = 0.5  # of the cells: a column that mostly says "none" is no column of numbers
+_CODES_OF_ONE_LENGTH = 0.9  # of the distinct words, or else ...
+_CODES_WITH_ZERO = 0.1  # ... that begin with a zero
+_SPELLINGS = pa.array(
+    sorted({how(word) for word in MISSING_MARKERS for how in (str, str.upper, str.title)} | {"NaN"})
+)
+"""Usual spellings of the words without a value; all others are seen more slowly."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column as it was read, and which of its words did not fit."""
+
+    values: pd.Series
+    """(n,) float64/int64, datetime64[us], `str` or `category`, missing values as NaN/NaT."""
+    odd: tuple[str, ...] = ()
+    """Words among numbers (dates) that are none; they are missing."""
+    limits: tuple[str, ...] = ()
+    """Words such as `<40` among numbers, which count as the limit."""
 
 
 def tidied(column: pd.Series) -> pd.Series:
-    """The column as float64/int64, datetime64, `str` or `category`, missing values as NaN/NaT.
+    """The values of `read_column`."""
+    return read_column(column).values
 
-    Words that are all numbers (see `as_numbers`) or all dates become such; declared categories
-    stay what they are. Infinities become missing.
+
+def read_column(column: pd.Series, decimal: str | None = None, kind: Kind | None = None) -> Column:
+    """Bring a column to one form.
+
+    Words of which nearly all are numbers, or dates of one format, become such; the others among them are
+    missing. Codes stay words: whole numbers with leading zeros, or too long for a float to tell apart.
+    Declared categories stay what they are. Infinities become missing.
+
+    Args:
+        column: (n,) in whatever form the source has.
+        decimal: decimal sign of the file, "." or ","; None = unknown (see `read_numbers`).
+        kind: what words are to be taken as: a single number (date) then makes the others missing, and as
+            words they are kept as written, but for `?` and empty ones. None = what they look like.
     """
     dtype = column.dtype
     if isinstance(dtype, pd.CategoricalDtype):
-        return _tidied_categories(column)
+        return Column(_tidied_categories(column))
     if pd.api.types.is_bool_dtype(dtype):
-        return _truth_values(column)
+        return Column(_truth_values(column))
     if pd.api.types.is_numeric_dtype(dtype) and not pd.api.types.is_complex_dtype(dtype):
-        return _tidied_numbers(column)
+        return Column(_tidied_numbers(column))
     if isinstance(dtype, pd.DatetimeTZDtype):
         column = column.dt.tz_convert("UTC").dt.tz_localize(None)
     if pd.api.types.is_datetime64_dtype(column.dtype):
-        return column.astype("datetime64[us]")
+        return Column(column.astype("datetime64[us]"))
     if pd.api.types.is_timedelta64_dtype(dtype):
-        return pd.Series(column.dt.total_seconds())
-    return _tidied_words(column)
+        return Column(pd.Series(column.dt.total_seconds()))
+    return _tidied_words(column, decimal, kind)
 
 
 def _tidied_numbers(column: pd.Series) -> pd.Series:
     if column.dtype in (np.float64, np.int64):
         values = column.to_numpy()
+    elif pd.api.types.is_integer_dtype(column.dtype) and _is_beyond_floats(column):
+        return column.astype("str")
     else:
         values = column.to_numpy(dtype=float, na_value=np.nan)
     finite = np.isfinite(values)
     return pd.Series(values if finite.all() else np.where(finite, values, np.nan), index=column.index)
+
+
+def _is_beyond_floats(column: pd.Series) -> bool:
+    """Whether whole numbers that differ would be the same float."""
+    return bool(column.max() > _EXACT or column.min() < -_EXACT)
 
 
 def _truth_values(column: pd.Series) -> pd.Series:
@@ -60,25 +110,110 @@ def _tidied_categories(column: pd.Series) -> pd.Series:
     return pd.Series(pd.Categorical.from_codes(codes, categories=categories), index=column.index)
 
 
-def _tidied_words(column: pd.Series) -> pd.Series:
+# ---- words ---------------------------------------------------------------------------------------
+
+
+def _tidied_words(column: pd.Series, decimal: str | None, kind: Kind | None) -> Column:
     if column.dtype == object:
         types = set(column[column.notna()].map(type))
         if types and types <= {bool, np.bool_}:
-            return _truth_values(column)
-        column = column.where(column.isna(), column.map(label))
+            return Column(_truth_values(column))
+        column = column.where(column.isna(), column.map(label)).astype("str")
+    if isinstance(column.dtype, pd.StringDtype) and kind in (None, "numbers") and decimal != ",":
+        numbers = _plain_numbers(column)
+        if numbers is not None:
+            return Column(numbers)
     codes, distinct = pd.factorize(column)  # code -1: missing
-    return _tidied_distinct(pd.Series(distinct, dtype="str")).reindex(codes).set_axis(column.index)
+    words = pd.Series(distinct, dtype="str")
+    found = _tidied_distinct(words, decimal, kind)
+    if found.odd and kind is None and _share(found, words, codes) > _MOST_ODD:
+        found = Column(_without_markers(words))
+    return Column(found.values.reindex(codes).set_axis(column.index), found.odd, found.limits)
 
 
-def _tidied_distinct(words: pd.Series) -> pd.Series:
-    """Distinct words as numbers or dates where all are, else without blanks around; markers are missing."""
+def _share(column: Column, words: pd.Series, codes: np.ndarray) -> float:
+    """Share of the cells with a value that say an odd word."""
+    cells = np.bincount(codes[codes >= 0], minlength=len(words))
+    odd = words.str.strip().isin(column.odd).to_numpy()
+    return float(cells[odd].sum() / cells[odd | column.values.notna().to_numpy()].sum())
+
+
+def _plain_numbers(column: pd.Series) -> pd.Series | None:
+    """Words as int64/float64 where all are written as programs write numbers, and none is a code."""
+    words = pa.array(column)
+    for prepare in (lambda some: some, _without_gaps_of_arrow):
+        if _cast(prepare(words[:_LOOKED_AT])) is not None and (numbers := _cast(prepare(words))) is not None:
+            break
+    else:
+        return None
+    if len(numbers) == numbers.null_count:
+        return None
+    if pa.types.is_integer(numbers.type) and pc.any(pc.starts_with(words, "0")).as_py():
+        digits = pc.filter(words, pc.starts_with(words, "0"))
+        if pc.max(pc.utf8_length(digits)).as_py() > 1:
+            return None  # codes such as 007, or 0x10
+    values = numbers.to_numpy(zero_copy_only=False) if isinstance(numbers, pa.Array) else numbers.to_numpy()
+    if values.dtype != np.int64 and (np.abs(values[np.isfinite(values)]) > _EXACT).any():
+        return None  # serial numbers may be the same float
+    return _tidied_numbers(pd.Series(values, index=column.index))
+
+
+def _cast(words: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray | None:
+    for number in (pa.int64(), pa.float64()):
+        try:
+            return pc.cast(words, number)
+        except pa.ArrowInvalid:
+            continue
+    return None
+
+
+def _without_gaps_of_arrow(words: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+    words = pc.utf8_trim_whitespace(words)
+    return pc.if_else(
+        pc.is_in(words, value_set=_SPELLINGS.cast(words.type)), pa.scalar(None, words.type), words
+    )
+
+
+def _tidied_distinct(words: pd.Series, decimal: str | None, kind: Kind | None) -> Column:
+    """Distinct words as numbers or dates where nearly all are, else without blanks around."""
+    if kind == "words":
+        words = words.str.strip()
+        return Column(words.mask(words.isin(["", "?"])))
     words = _without_markers(words)
     without_gaps = _without_gaps(words)
-    numbers = as_numbers(without_gaps)
-    if numbers is not None:
-        return _tidied_numbers(numbers)
-    dates = as_dates(without_gaps)
-    return words if dates is None else dates
+    least = NEARLY_ALL if kind is None else 0.0
+    if kind != "dates" and (kind == "numbers" or not _are_codes(without_gaps)):
+        numbers = read_numbers(without_gaps, decimal, least)
+        if numbers is not None and (kind == "numbers" or not _merges(without_gaps, numbers.values)):
+            return Column(_tidied_numbers(numbers.values), numbers.odd, numbers.limits)
+    if kind != "numbers":
+        dates = read_dates(without_gaps, least)
+        if dates is not None:
+            return Column(dates.values, dates.odd)
+    return Column(words)
+
+
+def _are_codes(words: pd.Series) -> bool:
+    """Whether the words are digits of which some begin with zeros: zip codes, not amounts."""
+    first = words.dropna().unique()
+    if len(first) == 0 or not str(first[0]).isdigit():
+        return False
+    codes = pd.Series(first, dtype="str")
+    with_zero = codes.str.fullmatch(r"0\d+")
+    if codes.str.fullmatch("00+").any():
+        return False  # nothing is an amount
+    if not with_zero.any() or not codes.str.fullmatch(r"\d+").mean() >= NEARLY_ALL:
+        return False
+    usual = codes.str.len().mode().iloc[0]
+    return bool(
+        (codes.str.len() == usual).mean() >= _CODES_OF_ONE_LENGTH or with_zero.mean() >= _CODES_WITH_ZERO
+    )
+
+
+def _merges(words: pd.Series, numbers: pd.Series) -> bool:
+    """Whether long whole numbers that differ as words are one float."""
+    large = numbers.abs() > _EXACT
+    return bool(large.any() and words[large].nunique() > numbers[large].nunique())
 
 
 def _without_markers(words: pd.Series) -> pd.Series:
@@ -100,40 +235,24 @@ def as_words(column: pd.Series) -> pd.Series:
     return words.reindex(codes).set_axis(column.index)
 
 
-# ---- numbers -------------------------------------------------------------------------------------
-
-_DECORATED_NUMBER = re.compile(
-    r"(?P<sign>-?)(?P<currency>[$€£¥]?) ?(?P<digits>[1-9][0-9]{0,2}(?:,[0-9]{3})+|[0-9]+)"
-    r"(?P<fraction>(?:\.[0-9]+)?)(?P<unit>(?: ?%| [^\W\d_]+)?)"
-)
-_PROVES_THOUSANDS = re.compile(r",[0-9]{3}[,.]")  # 1,234 alone may be 1.234 with a decimal comma
-
-
 def as_numbers(words: pd.Series) -> pd.Series | None:
-    """The words as float64 when all are numbers, plain or all decorated alike, else None.
-
-    Decorations are a currency sign in front, a percent sign or a blank and a unit behind, the same for
-    all, and commas between thousands where one of the words proves that they are no decimal signs.
-    """
-    for candidates in (words.head(100), words):  # the first words tell most columns of text
-        numbers = pd.to_numeric(candidates, errors="coerce").astype(float)
-        if numbers.notna().sum() < candidates.notna().sum():
-            return _decorated_numbers(words)
-    return numbers
+    """The words as float64 when all are numbers, however they are written, else None."""
+    found = read_numbers(words)
+    return None if found is None or found.odd else found.values
 
 
-def _decorated_numbers(words: pd.Series) -> pd.Series | None:
-    present = words.dropna()
-    if not all(map(_DECORATED_NUMBER.fullmatch, present.iloc[:20])):
+def as_dates(words: pd.Series) -> pd.Series | None:
+    """The words as datetime64 when all are dates of one common format, else None."""
+    found = read_dates(words)
+    return None if found is None or found.odd else found.values
+
+
+def date_format(column: pd.Series) -> str | None:
+    """The format in which a column of words holds dates; None where it holds other things, or datetimes."""
+    if not (column.dtype == object or isinstance(column.dtype, pd.StringDtype)):
         return None
-    parts = present.str.extract(f"^{_DECORATED_NUMBER.pattern}$")
-    decorations = parts["currency"] + parts["unit"].str.strip()
-    if (decorations != decorations.iloc[0]).any():  # so too where a word is no number
-        return None
-    if parts["digits"].str.contains(",").any() and not present.str.contains(_PROVES_THOUSANDS).any():
-        return None
-    plain = parts["sign"] + parts["digits"].str.replace(",", "") + parts["fraction"]
-    return plain.astype(float).reindex(words.index)
+    found = read_dates(_without_gaps(as_words(pd.Series(column.dropna().unique()))))
+    return None if found is None else found.format
 
 
 # ---- labels --------------------------------------------------------------------------------------
@@ -153,57 +272,3 @@ def labels(column: pd.Series) -> pd.Series:
     codes, distinct = pd.factorize(column)  # code -1: missing
     texts = pd.array([*map(label, distinct), np.nan], dtype="str")
     return pd.Series(texts[codes], index=column.index, name=column.name)
-
-
-# ---- dates ---------------------------------------------------------------------------------------
-
-_LOOKS_LIKE_DATE = re.compile(
-    r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}(?:[T ].*)?"
-    r"|\d{1,2}[-/. ](?:\d{1,2}|[A-Za-z]{3,9})[-/. ]\d{2,4}(?: .*)?"
-    r"|[A-Za-z]{3,9} \d{1,2},? \d{4}"
-)
-ISO = "ISO8601"
-"""Name of the format of ISO's dates, in the terms of pandas."""
-# Where day and month cannot be told apart, the first format that fits all values is taken.
-DATE_FORMATS = (
-    *(ISO, "%Y/%m/%d", "%Y.%m.%d", "%m/%d/%Y", "%d/%m/%Y", "%d.%m.%Y", "%d-%m-%Y", "%m-%d-%Y"),
-    *("%m/%d/%y", "%d/%m/%y", "%d.%m.%y", "%d %b %Y", "%d-%b-%Y", "%d-%b-%y", "%d %B %Y"),
-    *("%b %d, %Y", "%B %d, %Y", "%m/%d/%Y %H:%M", "%d/%m/%Y %H:%M", "%d.%m.%Y %H:%M"),
-    *("%m/%d/%y %H:%M", "%d/%m/%y %H:%M", "%d.%m.%y %H:%M"),
-    *("%m/%d/%Y %H:%M:%S", "%d/%m/%Y %H:%M:%S", "%d.%m.%Y %H:%M:%S"),
-)
-
-
-def as_dates(words: pd.Series) -> pd.Series | None:
-    """The words as datetime64 when all are dates of one common format, else None.
-
-    Times with a zone are brought to UTC. `1/2/2020` is read as month/day/year as long as all fit.
-    """
-    found = _dates_and_format(words)
-    return None if found is None else found[0]
-
-
-def date_format(column: pd.Series) -> str | None:
-    """The format in which a column of words holds dates; None where it holds other things, or datetimes."""
-    if not (column.dtype == object or isinstance(column.dtype, pd.StringDtype)):
-        return None
-    found = _dates_and_format(_without_gaps(as_words(pd.Series(column.dropna().unique()))))
-    return None if found is None else found[1]
-
-
-def dates_of_format(words: pd.Series, date_format: str) -> pd.Series:
-    """The words as datetime64; NaT for those that are no dates of the format."""
-    is_iso = date_format == ISO
-    dates = pd.to_datetime(words, format=date_format, errors="coerce", utc=is_iso)
-    return (dates.dt.tz_localize(None) if is_iso else dates).astype("datetime64[us]")
-
-
-def _dates_and_format(words: pd.Series) -> tuple[pd.Series, str] | None:
-    present = words.dropna()
-    if present.empty or not all(map(_LOOKS_LIKE_DATE.fullmatch, present.iloc[:20])):
-        return None
-    for name in DATE_FORMATS:
-        dates = dates_of_format(words, name)
-        if dates.notna().sum() == len(present):
-            return dates, name
-    return None

@@ -4,28 +4,34 @@
 given roles, the target is chosen and checked. What cannot be used is refused with one line (`BadInput`).
 """
 
-from collections.abc import Mapping
+import shlex
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Literal, Self
+from typing import Self
 
 import numpy as np
 import pandas as pd
 
-from ingest.reading.columns import labels, tidied
+from ingest.reading.classes import (
+    NumericTarget,
+    RareClasses,
+    doubts_about_gaps,
+    doubts_about_labels,
+    target_values,
+)
+from ingest.reading.columns import Column, Kind, read_column
 from ingest.reading.content_hash import content_hash
 from ingest.reading.encoding import quoted
 from ingest.reading.limits import DEFAULT_LIMITS, ReadingLimits
+from ingest.reading.options import DETECTED, ReadingOptions
 from ingest.reading.roles import Role, converted, detect_role
-from ingest.reading.tables import RawTable, read_table
-from ingest.reading.targets import MOST_CLASSES, alternatives, choose_target, suggestion
+from ingest.reading.tables import RawTable, TextFormat, read_table
+from ingest.reading.targets import alternatives, choose_target, suggestion
 from warehouse.support.arrays import Positions
 from warehouse.support.errors import UnknownName, UnusableDataset
 from warehouse.support.text import counted
-
-NumericTarget = Literal["keep", "binarize"]
-RareClasses = Literal["keep", "drop"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +54,8 @@ class Dataset:
     note: str | None
     source: str
     doubts: tuple[str, ...] = ()
+    text: TextFormat | None = None
+    """How a delimited text file was read; None for other sources."""
 
     @cached_property
     def content_hash(self) -> str:
@@ -90,18 +98,21 @@ def load_dataset(
     numeric_target: NumericTarget = "keep",
     rare_classes: RareClasses = "keep",
     name: str | None = None,
+    options: ReadingOptions = DETECTED,
     limits: ReadingLimits = DEFAULT_LIMITS,
 ) -> Dataset:
     """Load a dataset and choose its target.
 
-    Missing are empty cells, `?`, NA, N/A, nan and null in any case of letters, infinite numbers, and,
-    where all other cells of a column are numbers or dates, also None, `-`, `--` and `.` (elsewhere those
-    may be categories). Among categories that the source declares (ARFF, pandas) only `?` and empty text are.
+    Missing are empty cells, `?`, NA, N/A, nan, null, `\\N`, errors of spreadsheets such as `#DIV/0!`,
+    infinite numbers, and, where the other cells of a column are numbers or dates, also None, `-`, `.` and
+    their like (elsewhere those may be categories). Where nearly all words of a column are numbers (dates),
+    the others are missing, too, and named in the note. Among categories that the source declares (ARFF,
+    pandas), and in columns whose role is given as categorical, only `?` and empty text are.
 
     Args:
-        source: a file (CSV, TSV, other delimited text, ARFF, Parquet; gzipped or not; told by content),
-            `openml:<id>`, `sklearn:<name>` (iris, wine, digits, breast_cancer), or a data frame (its index is
-            ignored).
+        source: a file (CSV, TSV, other delimited text, ARFF, Parquet, Feather, Excel where openpyxl is
+            installed; also packed with gzip, bz2, xz, zstd, lz4 or zip; told by content), `openml:<id>`,
+            `sklearn:<name>` (iris, wine, digits, breast_cancer), or a data frame (its index is ignored).
         target: the class column; None = what the source or names tell, else the last one
             (`ingest.reading.targets.choose_target`).
         roles: roles by column that overrule the detected ones. `categorical` for the target accepts a
@@ -111,26 +122,47 @@ def load_dataset(
             OpenML's rule (`P` below the mean, `N` otherwise).
         rare_classes: keep a class with a single row, or drop the row, which no cross-validation can use.
         name: the dataset's name; default is the file's name without its suffixes.
+        options: how a text file is written, where detection is wrong.
         limits: on what a file may become in memory; the default is off where HEADSTART_LIMITS is `off`.
 
     Raises:
         BadInput: the source is no dataset, or nothing can be learned from it; one line says why.
         Failed: the source could not be reached.
     """
-    raw = read_table(source, limits)
-    chosen, target_choice = choose_target(raw, target)
+    raw = read_table(source, limits, options)
+    decimal = None if raw.text is None else raw.text.decimal
+    try:
+        chosen, target_choice = choose_target(raw, target)
+    except UnknownName as error:
+        unsure = [*raw.doubts, *(remark for remark in raw.remarks if "not UTF-8" in remark)]
+        raise UnknownName("; ".join([str(error), *unsure])) from None
     if chosen in raw.repeated:
         raise UnusableDataset(f"several columns are named {quoted(chosen)}, the target; rename all but one")
     wanted = _checked_roles(roles or {}, raw)
-    candidate = tidied(raw.frame[chosen]).rename(chosen)
+    words = raw.frame[chosen].rename(chosen)
+    values = read_column(words, decimal, _KINDS.get(wanted.get(chosen))).values
     try:
-        outcome, notes = _class_labels(candidate, wanted.get(chosen), numeric_target, rare_classes)
+        outcome, notes = target_values(words, values, wanted.get(chosen), numeric_target, rare_classes)
     except UnusableDataset as error:
         raise UnusableDataset(f"{error}; {alternatives(raw.frame, chosen)}") from None
+    doubts = [*raw.doubts]
+    if wanted.get(chosen) is None:
+        doubts += doubts_about_gaps(words, outcome.index)
+    if isinstance(outcome.dtype, pd.CategoricalDtype):
+        doubts += doubts_about_labels(outcome.cat.categories)
     kept = raw.frame if len(outcome) == len(raw.frame) else raw.frame.loc[outcome.index]
-    columns = {str(column): tidied(values) for column, values in kept.items() if column != chosen}
-    found = {column: wanted.get(column) or detect_role(values, column) for column, values in columns.items()}
-    features = {column: _in_role(values, column, found[column]) for column, values in columns.items()}
+    columns = {
+        str(name): read_column(column, decimal, _KINDS.get(wanted.get(str(name))))
+        for name, column in kept.items()
+        if name != chosen
+    }
+    found = {name: wanted.get(name) or detect_role(column.values, name) for name, column in columns.items()}
+    features = {name: _in_role(column.values, name, found[name]) for name, column in columns.items()}
+    for column_name, column in columns.items():
+        if note := _odd_cells(column, kept[column_name], raw.text):
+            notes.append(note)
+        if doubt := _limits(column, kept[column_name], raw.text):
+            doubts.append(doubt)
     return Dataset(
         name=name or raw.name,
         features=pd.DataFrame(features, index=outcome.index).reset_index(drop=True),
@@ -139,7 +171,55 @@ def load_dataset(
         target_choice=target_choice,
         note="; ".join([*raw.remarks, *notes]) or None,
         source=raw.source,
+        doubts=tuple(doubts),
+        text=raw.text,
     )
+
+
+_KINDS: Mapping[Role | None, Kind] = {
+    Role.numeric: "numbers",
+    Role.date: "dates",
+    Role.categorical: "words",
+    Role.boolean: "words",
+    Role.text: "words",
+}
+"""What words are taken as in a column whose role the user gave."""
+
+
+def _odd_cells(column: Column, words: pd.Series, text: TextFormat | None) -> str | None:
+    """What to say of the words that are no numbers (dates) among such."""
+    if not column.odd:
+        return None
+    kind = "date" if pd.api.types.is_datetime64_dtype(column.values.dtype) else "number"
+    n, first = _cells(column.odd, words, text)
+    others = f" and {counted(len(column.odd) - 1, 'other words')}" if len(column.odd) > 1 else ""
+    is_one = n == 1
+    return (
+        f"{counted(n, 'cells')} of {quoted(words.name)} {'is' if is_one else 'are'} no {kind}"
+        f"{'' if is_one else 's'} and {'counts' if is_one else 'count'} as missing: {first}{others}"
+    )
+
+
+def _limits(column: Column, words: pd.Series, text: TextFormat | None) -> str | None:
+    """What to ask about words such as `<40` among numbers."""
+    if not column.limits:
+        return None
+    n, first = _cells(column.limits, words, text)
+    return (
+        f"{counted(n, 'cells')} of {quoted(words.name)} say a limit, such as {first}, and count as that "
+        "number: if another value is better, put it into the file, or take them as words by "
+        f"--role {shlex.quote(f'{words.name}=categorical')}"
+    )
+
+
+def _cells(some: Sequence[str], words: pd.Series, text: TextFormat | None) -> tuple[int, str]:
+    """How many cells say some words, and the first of them with its place."""
+    cells = words.astype("str").str.strip()
+    places = np.flatnonzero(cells.isin(some))
+    row = int(words.index[places[0]])
+    line = text.line_of(row) if text is not None else None
+    where = f"line {line}" if line is not None else f"row {row + 1}"
+    return len(places), f"{quoted(cells.iloc[places[0]])} ({where})"
 
 
 # ---- roles ---------------------------------------------------------------------------------------
@@ -168,74 +248,3 @@ def _in_role(values: pd.Series, column: str, role: Role) -> pd.Series:
         return converted(values, role)
     except ValueError as error:
         raise UnusableDataset(f"column {quoted(column)} cannot have the role {role}: {error}") from None
-
-
-# ---- the target's values -------------------------------------------------------------------------
-
-
-def _class_labels(
-    column: pd.Series, role: Role | None, numeric_target: NumericTarget, rare_classes: RareClasses
-) -> tuple[pd.Series, list[str]]:
-    """The target's labels as categories, or its numbers, on the rows that are kept; notes on the rest."""
-    target = quoted(column.name)
-    if role not in (None, Role.categorical, Role.boolean):
-        raise UnusableDataset(
-            f"the target {target} cannot have the role {role}; a target is detected, or categorical"
-        )
-    present = column.dropna()
-    if present.empty:
-        raise UnusableDataset(f"the target {target} has no values")
-    notes = []
-    if dropped := len(column) - len(present):
-        notes.append(f"{counted(dropped, 'rows')} without a target value dropped")
-    values = present
-    if role is None and _is_binarizable(present, numeric_target):
-        numbers = present.to_numpy(dtype=float)
-        values = pd.Series(
-            np.where(numbers < numbers.mean(), "P", "N"), index=present.index, name=column.name
-        )
-        notes.append("target binarized at its mean")
-    elif role is None and _is_measurement(present, target):
-        return present.astype(float), notes
-    values = labels(values).astype("category")
-    _refuse_no_classes(values, target)
-    return _without_rare_classes(values, target, notes) if rare_classes == "drop" else (values, notes)
-
-
-def _is_binarizable(present: pd.Series, numeric_target: NumericTarget) -> bool:
-    is_numeric = pd.api.types.is_numeric_dtype(present.dtype)
-    return numeric_target == "binarize" and is_numeric and present.nunique() > 2
-
-
-def _is_measurement(present: pd.Series, target: str) -> bool:
-    if pd.api.types.is_datetime64_dtype(present.dtype):
-        raise UnusableDataset(f"the target {target} holds dates, not classes")
-    if not pd.api.types.is_numeric_dtype(present.dtype):
-        return False
-    distinct = present.nunique()
-    whole = bool((present == np.floor(present)).all())
-    return distinct > 2 and (not whole or distinct > MOST_CLASSES)
-
-
-def _refuse_no_classes(values: pd.Series, target: str) -> None:
-    classes = values.cat.categories
-    if len(classes) == 1:
-        raise UnusableDataset(
-            f"the target {target} has one value only ({quoted(classes[0])}); nothing to learn"
-        )
-    if len(classes) > max(len(values) / 2, 10):
-        raise UnusableDataset(
-            f"the target {target} has {len(classes)} different values in {counted(len(values), 'rows')}; "
-            "it names rows, not classes"
-        )
-
-
-def _without_rare_classes(values: pd.Series, target: str, notes: list[str]) -> tuple[pd.Series, list[str]]:
-    counts = values.value_counts()
-    rare = counts.index[counts < 2]
-    if len(rare) == 0:
-        return values, notes
-    kept = values[~values.isin(rare)].cat.remove_unused_categories()
-    if len(kept.cat.categories) < 2:
-        raise UnusableDataset(f"the target {target} has fewer than two classes with more than one row")
-    return kept, [*notes, f"{counted(len(rare), 'rows')} dropped, each the only one of its class"]

@@ -1,48 +1,107 @@
-"""Reading delimited text: CSV, TSV, UCI's `.data`, tables between blanks."""
+"""Reading delimited text: CSV, TSV, UCI's `.data`, tables between blanks.
+
+Every cell is read as the word that stands there; what a column is, is told later from all of its words.
+"""
+
+from __future__ import annotations
 
 import io
+import itertools
 import re
+from collections.abc import Callable
+from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 
-from ingest.reading.layout import Layout, find_layout
+from ingest.reading.layout import Layout, find_layout, misfit, rows_of
 from ingest.reading.limits import DEFAULT_LIMITS, ReadingLimits
-from ingest.reading.missing import MISSING_MARKERS
+from ingest.reading.numbers import proved_decimal
+from ingest.reading.options import DETECTED, ReadingOptions
 from warehouse.support.errors import UnreadableInput
 from warehouse.support.text import counted
 
 _MAX_RAGGED_SHARE = 0.1  # of the rows; with more it is another delimiter, or no table
 _BLOCK_BYTES = 1 << 22  # bytes of a block; where a row is longer, the block is the text
+_LOOKED_AT = 1000  # cells of columns without commas that may prove decimal points
+_ROWS_COUNTED = 200_000  # up to which a cell's line is found
 
 
-def read_delimited(content: bytes, limits: ReadingLimits = DEFAULT_LIMITS) -> tuple[pd.DataFrame, list[str]]:
-    """The table in UTF-8 text, and remarks for the user.
+@dataclass(frozen=True)
+class DelimitedTable:
+    """A table of words."""
 
-    Columns come as numbers, datetime64 or str, with missing cells as NaN; names as they stand, so they
-    may repeat. Rows with another number of cells than the rest are left out (and remarked) as long as
-    they are at most a tenth. Raises `BadInput` for text that is no table.
+    frame: pd.DataFrame
+    """Columns of `str`, with empty cells as NaN; names as they stand, so they may repeat."""
+    layout: Layout
+    decimal: str | None
+    """Decimal sign of the file, None = unknown."""
+    remarks: tuple[str, ...]
+    """What was left out, for the user."""
+    line_of: Callable[[int], int | None]
+    """Row of the frame -> line of the file; None far down."""
+
+
+def read_delimited(
+    content: bytes, limits: ReadingLimits = DEFAULT_LIMITS, options: ReadingOptions = DETECTED
+) -> DelimitedTable:
+    """The table in UTF-8 text.
+
+    Rows with another number of cells than the rest are left out (and remarked) as long as they are at most a
+    tenth. So are rows that repeat the header.
+
+    Raises:
+        BadInput: the text is no table.
     """
-    content = content.strip(b"\r\n")
-    if b"\n" not in content:
+    if b"\n" not in content.strip(b"\r\n"):
         content = content.replace(b"\r", b"\n")
     if not content.strip():
         raise UnreadableInput("the file is empty")
-    layout = find_layout(content, limits)
-    if content.count(b"\n") < layout.header_lines:
+    layout = find_layout(content, limits, options)
+    data = _after(content, layout.lines)
+    if not data.strip():
         raise UnreadableInput("the file has a header but no rows")
-    content = _without_blanks_around_cells(content, layout)
-    limits.check_rows(content, b"\t" if layout.delimiter == " " else layout.delimiter.encode())
-    table, ragged = _parse(content, layout)
-    remarks = []
-    if layout.header_lines == 0:
+    data = _without_blanks_around_cells(data, layout)
+    limits.check_rows(data, b"\t" if layout.delimiter == " " else layout.delimiter.encode())
+    table, ragged = _parse(data, layout)
+    remarks = list(layout.remarks)
+    if layout.header is None and options.header is None:
         remarks.append("no header line found: columns are named by their number")
-    if layout.quote is None and b'"' in content:
+    if layout.quote is None and b'"' in data:
         remarks.append("quotes do not close and were read as plain characters")
     if ragged:
         remarks.append(_judged(ragged, table.num_rows, content))
-    return _to_frame(table, layout.names), remarks
+    kept = _no_headers(table, layout)
+    if kept is not None:
+        repeated = table.num_rows - int(kept.sum())
+        verb = "repeats" if repeated == 1 else "repeat"
+        remarks.append(f"{counted(repeated, 'rows')} that {verb} the header left out")
+        table = table.filter(pa.array(kept))
+    if layout.names_rows and not _names_rows(table[0]):
+        raise misfit(len(layout.names) - 1, len(layout.names), _line_of_row(content, layout, 0) or 0)
+    if options.missing:
+        table = _without(table, options.missing)
+    frame = _to_frame(table, layout.names)
+    return DelimitedTable(
+        frame,
+        layout,
+        options.decimal or _decimal_sign(table, layout, data),
+        tuple(remarks),
+        lambda row: _line_of_row(content, layout, row),
+    )
+
+
+def _after(content: bytes, lines: int) -> bytes:
+    """The text below so many lines."""
+    offset = 0
+    for _ in range(lines):
+        offset = content.find(b"\n", offset) + 1
+        if offset == 0:
+            return b""
+    return content[offset:]
 
 
 def _without_blanks_around_cells(content: bytes, layout: Layout) -> bytes:
@@ -61,7 +120,8 @@ def _without_blanks_around_cells(content: bytes, layout: Layout) -> bytes:
     if delimiter + b" " + quote not in content:
         return content
     # Whole cells, because a quoted one may hold the same characters.
-    cell = b"(Q(?:[^Q]++|QQ)*+Q)".replace(b"Q", re.escape(quote))
+    inside = rb"(?:[^Q\\]++|\\.|QQ)*+" if layout.escape else b"(?:[^Q]++|QQ)*+"
+    cell = (b"(Q" + inside + b"Q)").replace(b"Q", re.escape(quote))
     starts = re.compile(b"^" + cell + b"|" + re.escape(delimiter) + b" ?" + cell, re.MULTILINE)
     return starts.sub(lambda match: match[1] or delimiter + match[2], content)
 
@@ -75,42 +135,27 @@ def _with_tabs(text: bytes) -> bytes:
 
 
 def _parse(content: bytes, layout: Layout) -> tuple[pa.Table, list[pa_csv.InvalidRow]]:
-    """Columns "0", "1", ... and the rows that were left out because of their number of cells."""
-    table, ragged = _parse_with(content, layout, {})
-    types = {field.name: pa.string() for field in table.schema if pa.types.is_time(field.type)}
-    # A time of day stays the word it was written as.
-    return _parse_with(content, layout, types) if types else (table, ragged)
-
-
-def _parse_with(
-    content: bytes, layout: Layout, types: dict[str, pa.DataType]
-) -> tuple[pa.Table, list[pa_csv.InvalidRow]]:
+    """Columns "0", "1", ... of words, and the rows that were left out because of their number of cells."""
     ragged: list[pa_csv.InvalidRow] = []
 
     def leave_out(row: pa_csv.InvalidRow) -> str:
         ragged.append(row)
         return "skip"
 
+    names = [str(position) for position in range(len(layout.names))]
     parse_options = pa_csv.ParseOptions(
         delimiter="\t" if layout.delimiter == " " else layout.delimiter,
         quote_char=layout.quote or False,
+        escape_char=layout.escape or False,
         newlines_in_values=layout.quote is not None,
         invalid_row_handler=leave_out,
     )
     convert_options = pa_csv.ConvertOptions(
-        column_types=types,
-        null_values=sorted({spelling for marker in MISSING_MARKERS for spelling in _spellings(marker)}),
-        strings_can_be_null=True,
-        true_values=[],  # a boolean stays the word it was written as
-        false_values=[],
-        decimal_point=layout.decimal_sign,
+        column_types=dict.fromkeys(names, pa.large_string()), null_values=[""], strings_can_be_null=True
     )
-    names = [str(position) for position in range(len(layout.names))]
     for block_size in (_BLOCK_BYTES, len(content) + 1):
         ragged.clear()
-        read_options = pa_csv.ReadOptions(
-            column_names=names, skip_rows=layout.header_lines, block_size=block_size
-        )
+        read_options = pa_csv.ReadOptions(column_names=names, block_size=block_size)
         try:
             table = pa_csv.read_csv(io.BytesIO(content), read_options, parse_options, convert_options)
         except pa.ArrowInvalid as error:
@@ -121,8 +166,55 @@ def _parse_with(
     raise AssertionError("a block as large as the text holds every row")
 
 
-def _spellings(marker: str) -> tuple[str, ...]:
-    return marker, marker.upper(), marker.capitalize(), marker.replace("nan", "NaN")
+def _no_headers(table: pa.Table, layout: Layout) -> np.ndarray | None:
+    """(n,) whether each row is another one than the header; None where all are."""
+    if layout.header is None or layout.names_rows:
+        return None
+    is_header = np.ones(table.num_rows, dtype=bool)
+    for position, name in enumerate(layout.names):
+        equal = pc.equal(table[position], name) if name else pc.is_null(table[position])
+        is_header &= pc.fill_null(equal, False).to_numpy()
+        if not is_header.any():
+            return None
+    return ~is_header
+
+
+def _names_rows(first: pa.ChunkedArray) -> bool:
+    """Whether cells may be names of rows: each is there once, and none is a fraction."""
+    is_unique = first.null_count == 0 and pc.count_distinct(first).as_py() == len(first)
+    return is_unique and not pc.any(pc.match_substring_regex(first, r"^[+-]?\d*[.,]\d+$")).as_py()
+
+
+def _without(table: pa.Table, words: tuple[str, ...]) -> pa.Table:
+    """The table with gaps in place of these words."""
+    gaps = pa.array([word.strip() for word in words])
+    return pa.table(
+        {
+            name: pc.if_else(pc.is_in(pc.utf8_trim_whitespace(column), gaps), None, column)
+            for name, column in zip(table.column_names, table.columns, strict=True)
+        }
+    )
+
+
+def _decimal_sign(table: pa.Table, layout: Layout, data: bytes) -> str | None:
+    """The decimal sign of the file; columns are looked at where commas may stand within cells."""
+    if b"," not in data or (layout.delimiter == "," and layout.quote is None):
+        return "."
+    has_comma = [pc.any(pc.match_substring(column, ",")).as_py() for column in table.columns]
+    if not any(has_comma):
+        return "."
+    with_comma = (_distinct(column) for column, found in zip(table.columns, has_comma, strict=True) if found)
+    without = (
+        _distinct(column[:_LOOKED_AT])
+        for column, found in zip(table.columns, has_comma, strict=True)
+        if not found
+    )
+    usual = {",": ".", ";": ","}.get(layout.delimiter)
+    return proved_decimal(with_comma) or proved_decimal(without) or usual
+
+
+def _distinct(column: pa.ChunkedArray) -> pd.Series:
+    return pd.Series(pc.unique(column).to_pandas(), dtype="str").str.strip()
 
 
 def _judged(ragged: list[pa_csv.InvalidRow], complete: int, content: bytes) -> str:
@@ -144,17 +236,22 @@ def _line_of(row: bytes, content: bytes) -> int:
     return content.count(b"\n", 0, match.start() if match else 0) + 1
 
 
+def _line_of_row(content: bytes, layout: Layout, row: int) -> int | None:
+    """The line on which a row of the table ends."""
+    if row > _ROWS_COUNTED:
+        return None
+    text = io.StringIO(_after(content, layout.lines).decode(errors="replace"), newline="")
+    rows = (
+        found
+        for found in rows_of(text, layout.delimiter, layout.quote, layout.escape)
+        if len(found.cells) == len(layout.names) and found.cells != layout.names
+    )
+    found = next(itertools.islice(rows, row, None), None)
+    return None if found is None else layout.lines + found.end
+
+
 def _to_frame(table: pa.Table, names: list[str]) -> pd.DataFrame:
-    columns = {field: _pandas_ready(table[field]) for field in table.column_names}
-    frame: pd.DataFrame = pa.table(columns).to_pandas()
+    frame: pd.DataFrame = table.to_pandas()
     frame.columns = pd.Index(names)
     nameless_and_empty = (frame.columns == "") & frame.isna().all().to_numpy()
     return frame.loc[:, ~nameless_and_empty]
-
-
-def _pandas_ready(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    if pa.types.is_null(column.type):
-        return column.cast(pa.float64())
-    if pa.types.is_date(column.type):
-        return column.cast(pa.timestamp("s"))
-    return column

@@ -1,24 +1,27 @@
 """Bytes of a file: unpacked, and as UTF-8 whatever they were written in."""
 
+from __future__ import annotations
+
 import codecs
-import gzip
-import io
+import contextlib
 import re
 import reprlib
-import zlib
+from dataclasses import dataclass
 from pathlib import Path
 
 from ingest.reading.limits import DEFAULT_LIMITS, ReadingLimits
+from ingest.reading.packing import compression_of, other_kind, unpacked
 from ingest.reading.parquet import PARQUET_MAGIC
 from warehouse.support.errors import UnreadableInput, reason_of
 
-_GZIP_MAGIC = b"\x1f\x8b"
 _UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-_OFFICE = {b"PK\x03\x04": "a zip archive or an Excel workbook", b"\xd0\xcf\x11\xe0": "an Excel workbook"}
 _MARKUP = re.compile(rb"\s*(?:(?P<HTML_or_XML><[!?a-zA-Z])|(?P<JSON>\{\s*[\"}]|\[\s*[{\[]))")
+_LIBSVM = re.compile(rb"(?:[+-]?[\d.]+(?:[ \t]+\d+:[^\s:,;]+)+[ \t]*(?:#.*)?\r?\n){3}")
 _CONTROL_BYTES = bytes(set(range(32)) - set(b"\t\n\v\f\r\x1a\x1b"))
 _SAMPLE_BYTES = 64 * 1024  # as a file's first lines, whatever their length
 _BYTES_AT_ONCE = 1 << 24
+_LEAST_ZEROS = 0.8  # of every second byte, in Western text of UTF-16
+_WORD_BEYOND_ASCII = re.compile(r"[A-Za-z]*[^\x00-\x7f][^\x00-\x40\[-`{-\x7f]*")
 
 _quoting = reprlib.Repr()
 _quoting.maxstring = _quoting.maxother = 70
@@ -30,7 +33,11 @@ def quoted(text: object) -> str:
 
 
 def read_bytes(path: Path, limits: ReadingLimits = DEFAULT_LIMITS) -> bytes:
-    """The file's content, unpacked when it is gzipped (told by its first bytes, not by its name)."""
+    """The file's content, unpacked where it is packed (told by its first bytes, not by its name).
+
+    Raises:
+        BadInput: there is no such file, it can't be read, or it can't be unpacked within the limits.
+    """
     try:
         content = _read(path, limits)
     except FileNotFoundError:
@@ -45,12 +52,7 @@ def read_bytes(path: Path, limits: ReadingLimits = DEFAULT_LIMITS) -> bytes:
         raise UnreadableInput(f"{quoted(path)} is no file name") from None
     except OSError as error:
         raise UnreadableInput(f"cannot read {quoted(path)}: {reason_of(error)}") from error
-    if content.startswith(_GZIP_MAGIC):
-        try:
-            return _unpacked(content, limits)
-        except (OSError, EOFError, zlib.error) as error:
-            raise UnreadableInput(f"{quoted(path)} is a damaged gzip file ({error})") from error
-    return content
+    return unpacked(content, limits)
 
 
 def _read(path: Path, limits: ReadingLimits) -> bytes:
@@ -58,7 +60,7 @@ def _read(path: Path, limits: ReadingLimits) -> bytes:
         start = file.read(_BYTES_AT_ONCE + 1)
         if len(start) <= _BYTES_AT_ONCE:
             return start
-        if not start.startswith((_GZIP_MAGIC, PARQUET_MAGIC)):
+        if not start.startswith(PARQUET_MAGIC) and compression_of(start) is None and not other_kind(start):
             limits.check_lines(start)  # before the rest is read, which may have no end
         if not file.seekable():
             return start + file.read()
@@ -66,45 +68,103 @@ def _read(path: Path, limits: ReadingLimits) -> bytes:
         return file.read()
 
 
-def _unpacked(content: bytes, limits: ReadingLimits) -> bytes:
-    packed = io.BytesIO(content)
-    parts, size = [], 0
-    with gzip.GzipFile(fileobj=packed) as file:
-        while part := file.read(_BYTES_AT_ONCE):
-            parts.append(part)
-            size += len(part)
-            limits.check_gzip(size, packed.tell())
-    return b"".join(parts)
+@dataclass(frozen=True)
+class Text:
+    """A file's text."""
+
+    utf8: bytes
+    """In UTF-8, without a byte order mark."""
+    encoding: str
+    """What it was written in, by Python's name."""
+    doubtful: str | None = None
+    """The first word with a letter beyond ASCII, where the encoding is assumed."""
+
+    @property
+    def remark(self) -> str | None:
+        """What to tell the user about an encoding that is assumed."""
+        if self.doubtful is None:
+            return None
+        return (
+            f"the file is not UTF-8 and was read as Windows-1252 ({quoted(self.doubtful)}): if letters look "
+            "wrong, save it as UTF-8, or name its encoding (--encoding gb18030, cp1251, shift_jis, ...)"
+        )
+
+    @property
+    def looks_wrong(self) -> bool:
+        """Whether that word has no letter of ASCII, which Western languages hardly ever write."""
+        word = self.doubtful or ""
+        return len(word) > 1 and not any(letter.isascii() for letter in word)
 
 
-def to_utf8(content: bytes, limits: ReadingLimits = DEFAULT_LIMITS) -> bytes:
-    """The same text in UTF-8 without a byte order mark.
+def decoded(content: bytes, limits: ReadingLimits = DEFAULT_LIMITS, encoding: str | None = None) -> Text:
+    """The same text in UTF-8.
 
-    UTF-8 and UTF-16 are recognized (the latter by its mark); everything else is read as Windows-1252,
-    which is Latin-1 with printable characters where that has none. Raises `BadInput` for bytes that are
-    no text, for markup that is no table, and for a line beyond the limit.
+    UTF-8 and UTF-16 are recognized, the latter by its mark or by the zeros of Western text. Everything else
+    is read as Windows-1252, which is Latin-1 with printable characters where that has none, and marked as
+    doubtful: short texts in other encodings can't be told from it (tried with charset-normalizer).
+
+    Args:
+        encoding: the encoding, where the user names it.
+
+    Raises:
+        BadInput: bytes that are no text (of this encoding), markup that is no table, a line beyond the limit.
     """
-    for magic, kind in _OFFICE.items():
-        if content.startswith(magic):
-            raise UnreadableInput(f"the file is {kind}; save the table as CSV")
-    limits.check_lines(content)
-    text = _transcoded(content)
-    sample = text[:_SAMPLE_BYTES]
+    if kind := other_kind(content):
+        raise UnreadableInput(f"the file is {kind}; save the table as CSV or Parquet")
+    text = _transcoded(content) if encoding is None else _decoded(content, encoding)
+    limits.check_lines(text.utf8)
+    sample = text.utf8[:_SAMPLE_BYTES]
     if len(sample.translate(None, delete=_CONTROL_BYTES)) < len(sample):
         raise UnreadableInput("the file is neither text nor Parquet; expected CSV, ARFF or Parquet")
-    if markup := _MARKUP.match(text):
+    if markup := _MARKUP.match(text.utf8):
         kind = str(markup.lastgroup).replace("_", " ")
         raise UnreadableInput(f"the file looks like {kind}; expected CSV, ARFF or Parquet")
+    if _LIBSVM.match(sample):
+        raise UnreadableInput("the file looks like LIBSVM (SVMlight); expected CSV, ARFF or Parquet")
     return text
 
 
-def _transcoded(content: bytes) -> bytes:
-    content = content.removeprefix(codecs.BOM_UTF8)
-    encodings = ("utf-16", "cp1252") if content.startswith(_UTF16_MARKS) else ("utf-8", "cp1252")
-    for encoding in encodings:
+def _transcoded(content: bytes) -> Text:
+    encoding = "utf-16" if content.startswith(_UTF16_MARKS) else _utf16_without_mark(content)
+    if encoding is not None:
+        with contextlib.suppress(UnreadableInput):
+            return _decoded(content, encoding)
+    while content.startswith(codecs.BOM_UTF8):
+        content = content.removeprefix(codecs.BOM_UTF8)
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        return _western(content)
+    return Text(content, "utf-8")
+
+
+def _decoded(content: bytes, encoding: str) -> Text:
+    try:
+        text = content.decode(encoding)
+    except UnicodeError as error:
+        raise UnreadableInput(f"the file is not written in {encoding} ({error.args[-1]})") from None
+    return Text(text.lstrip("\ufeff").encode(errors="replace"), encoding)
+
+
+def _utf16_without_mark(content: bytes) -> str | None:
+    sample = content[:_SAMPLE_BYTES]
+    least = _LEAST_ZEROS * (len(sample) // 2)
+    if len(sample) < 4:
+        return None
+    if sample[1::2].count(0) >= least and not sample[::2].count(0):
+        return "utf-16-le"
+    if sample[::2].count(0) >= least and not sample[1::2].count(0):
+        return "utf-16-be"
+    return None
+
+
+def _western(content: bytes) -> Text:
+    """Text that is no UTF-8: how it is written can't be told from a few words, so the West's usual way."""
+    for encoding in ("cp1252", "latin-1"):
         try:
             text = content.decode(encoding)
         except UnicodeDecodeError:
             continue
-        return content if encoding == "utf-8" else text.encode()
-    return content.decode("latin-1").encode()
+        word = _WORD_BEYOND_ASCII.search(text)
+        return Text(text.encode(), encoding, None if word is None else word[0])
+    raise AssertionError("Latin-1 has a character for every byte")

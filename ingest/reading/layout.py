@@ -1,14 +1,24 @@
-"""How a delimited text is written: delimiter, quotes, header and decimal sign, told from its first rows."""
+"""How a delimited text is written, told from its first rows: delimiter, quotes, header, where the data begin.
+
+The header is the first row of the usual width with distinct, word-like cells above rows of another kind. What
+stands above it (titles, comments, a line `sep=;` of Excel) and between it and the data (units, further
+header rows) is no data.
+"""
+
+from __future__ import annotations
 
 import csv
 import io
 import itertools
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ingest.reading.limits import DEFAULT_LIMITS, ReadingLimits
+from ingest.reading.missing import MISSING_AMONG_NUMBERS, MISSING_MARKERS
+from ingest.reading.numbers import looks_like_number
+from ingest.reading.options import DETECTED, ReadingOptions
 from warehouse.support.errors import UnreadableInput
 from warehouse.support.text import counted
 
@@ -16,11 +26,14 @@ _DELIMITERS = ("\t", "|", ";", ",", " ")  # those that words and numbers hold mo
 _SAMPLE_ROWS = 100  # enough to count delimiters in
 _SAMPLE_BYTES = 64 * 1024  # as many rows as these hold, at most
 _SAMPLE_MIN_LINES = 10  # read even when they are longer than the sample
+_WHOLE_NUMBER = re.compile(r"\d+")
 _NUMBER = re.compile(r"[+-]?(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][+-]?\d++)?")
-_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
-_DECIMAL_POINT = re.compile(r"[+-]?\d*\.\d+")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _SINGLE_QUOTED = re.compile(r"(?:^|[,;\t| ])'[^'\n]*'(?:$|[,;\t| ])", re.MULTILINE)
+_SEPARATOR_LINE = re.compile(rb'\s*"?sep=(.)"?[ \t]*\r?\n')
+_COMMENT = ("#", "%", "//")
+_NUMERIC_SHARE = 0.8  # of the cells of a column that make it one of numbers
+_GAPS = MISSING_MARKERS | MISSING_AMONG_NUMBERS
 
 
 @dataclass(frozen=True)
@@ -28,40 +41,78 @@ class Layout:
     """How a text is written.
 
     `delimiter` " " stands for any run of blanks; `quote` is None where the text has no quotes, or has
-    some that do not close; `header_lines` is 0 where the first row is data.
+    some that do not close; `escape` is the sign before a quote that is part of a cell, None where such a
+    quote is doubled.
     """
 
     delimiter: str
     quote: str | None
+    escape: str | None
     names: list[str]
-    header_lines: int
-    decimal_sign: str
+    header: tuple[int, int] | None
+    """Lines above the header and up to its end, None where there is no header."""
+    lines: int
+    """Lines above the data."""
+    remarks: tuple[str, ...] = ()
+    """What was skipped, for the user."""
+    names_rows: bool = False
+    """Whether the first column, for which the header has no name, is taken for names of rows."""
 
 
-def find_layout(content: bytes, limits: ReadingLimits = DEFAULT_LIMITS) -> Layout:
-    """Judge a text without blank lines in front.
+@dataclass(frozen=True)
+class _Row:
+    cells: list[str]
+    end: int
+    """Lines of the text up to the end of the row."""
 
-    Raises `BadInput` when its rows have one column only or more than the limit, or a header that does not
-    fit them.
+
+def find_layout(
+    content: bytes, limits: ReadingLimits = DEFAULT_LIMITS, options: ReadingOptions = DETECTED
+) -> Layout:
+    """Judge a text in UTF-8.
+
+    Raises:
+        BadInput: its rows have one column only or more than the limit, or a header that does not fit them.
     """
-    sample = _sample(content)
-    quote: str | None = "'" if '"' not in sample and _SINGLE_QUOTED.search(sample) else '"'
-    number_of_quotes = content.count(str(quote).encode())
-    if number_of_quotes == 0 or number_of_quotes % 2:
-        quote = None
-    delimiter, rows = _best_delimiter(sample, quote, limits)
+    above = options.skip_lines
+    start = _offset(content, above)
+    separator = _SEPARATOR_LINE.match(content, start)
+    if separator:
+        start, above = separator.end(), above + content.count(b"\n", start, separator.end())
+    wanted = options.delimiter or (separator[1].decode() if separator else None)
+    sample = _sample(content[start : start + _SAMPLE_BYTES + 1] if start else content)
+    quote, escape, delimiter, rows = _best_way(content, sample, wanted, limits)
     width = _usual_width(rows[1:] or rows)
-    limits.check_columns(max(width, *map(len, rows)))
+    limits.check_columns(max(width, *(len(row.cells) for row in rows)))
     if width < 2:
         raise UnreadableInput(
             "the file has a single column; expected columns between commas, ';', '|', tabs or blanks"
         )
-    header, body = rows[0], [row for row in rows[1:] if len(row) == width]
-    if _is_data(header, body):
-        names, header_lines = [f"column_{number}" for number in range(1, width + 1)], 0
-    else:
-        names, header_lines = _fitted(header, body, width), _lines_of_first_row(sample, delimiter, quote)
-    return Layout(delimiter, quote, names, header_lines, _decimal_sign(body, delimiter))
+    header, data = _header_and_data(rows, width, options.header)
+    lines = above + (rows[data - 1].end if data else 0)
+    remarks = [f"the line sep={wanted} was skipped"] if separator else []
+    if header is None:
+        remarks += _skipped(rows[:data], "above the data")
+        names = [f"column_{number}" for number in range(1, width + 1)]
+        return Layout(delimiter, quote, escape, names, None, lines, tuple(remarks))
+    remarks += _skipped(rows[:header], "above the header")
+    remarks += _skipped(rows[header + 1 : data], "between header and data")
+    cells, body = rows[header].cells, [row.cells for row in rows[data:] if len(row.cells) == width]
+    names = _fitted(cells, body, width, rows[data].end + above if data < len(rows) else 0)
+    extent = above + (rows[header - 1].end if header else 0), above + rows[header].end
+    names_rows = len(cells) < width and names[0] == ""
+    return Layout(delimiter, quote, escape, names, extent, lines, tuple(remarks), names_rows)
+
+
+def _offset(content: bytes, lines: int) -> int:
+    """Where the text goes on after so many lines."""
+    offset = 0
+    for _ in range(lines):
+        end = content.find(b"\n", offset)
+        if end < 0:
+            raise UnreadableInput(f"the file has no more than {counted(lines, 'lines')}, which are skipped")
+        offset = end + 1
+    return offset
 
 
 def _sample(content: bytes) -> str:
@@ -73,88 +124,191 @@ def _sample(content: bytes) -> str:
     return content[:end].decode(errors="replace")
 
 
-def _reader(sample: str, delimiter: str, quote: str | None) -> Iterator[list[str]]:
-    return csv.reader(
-        io.StringIO(sample, newline=""),
+def _skipped(rows: Sequence[_Row], where: str) -> list[str]:
+    if not rows:
+        return []
+    verb = "was" if len(rows) == 1 else "were"
+    return [f"{counted(len(rows), 'lines')} {where} {verb} skipped"]
+
+
+# ---- cells ---------------------------------------------------------------------------------------
+
+
+def rows_of(text: io.StringIO, delimiter: str, quote: str | None, escape: str | None) -> Iterator[_Row]:
+    """The rows that have a cell, as Python's csv module splits them."""
+    reader = csv.reader(
+        text,
         delimiter=delimiter,
         quotechar=quote,
+        escapechar=escape,
         quoting=csv.QUOTE_MINIMAL if quote else csv.QUOTE_NONE,
         skipinitialspace=True,
     )
+    for row in reader:
+        cells = [cell.strip() for cell in row if cell or delimiter != " "]
+        if any(cells):
+            yield _Row(cells, reader.line_num)
 
 
-def _split(sample: str, delimiter: str, quote: str | None, limits: ReadingLimits) -> list[list[str]]:
-    rows: list[list[str]] = []
+def _split(
+    sample: str, delimiter: str, quote: str | None, escape: str | None, limits: ReadingLimits
+) -> list[_Row]:
+    rows: list[_Row] = []
     try:
-        for row in _reader(sample, delimiter, quote):
-            cells = [cell.strip() for cell in row if cell or delimiter != " "]
-            if any(cells):
-                rows.append(cells)
-            if len(rows) == _SAMPLE_ROWS or len(cells) > limits.columns:
+        for row in rows_of(io.StringIO(sample, newline=""), delimiter, quote, escape):
+            rows.append(row)
+            if len(rows) == _SAMPLE_ROWS or len(row.cells) > limits.columns:
                 break
     except csv.Error:
         return rows  # a cell beyond the csv module's limit; the rows before it have to do
     return rows
 
 
-def _best_delimiter(sample: str, quote: str | None, limits: ReadingLimits) -> tuple[str, list[list[str]]]:
-    """The delimiter that gives most rows one width of at least 2; the earlier in the list among equals."""
-    splits = {delimiter: _split(sample, delimiter, quote, limits) for delimiter in _DELIMITERS}
+def _best_way(
+    content: bytes, sample: str, wanted: str | None, limits: ReadingLimits
+) -> tuple[str | None, str | None, str, list[_Row]]:
+    """Quote, escape and delimiter that give most rows one width of at least 2, and the rows.
 
-    def agreement(delimiter: str) -> float:
-        rows = splits[delimiter]
-        width = _usual_width(rows)
-        return sum(len(row) == width for row in rows) / len(rows) if width >= 2 else 0.0
-
-    best = max(_DELIMITERS, key=agreement)
-    if not splits[best]:
-        raise UnreadableInput("the file is no table: its first rows cannot be split into cells")
-    return best, splits[best]
-
-
-def _usual_width(rows: list[list[str]]) -> int:
-    return Counter(map(len, rows)).most_common(1)[0][0] if rows else 0
-
-
-def _is_data(first: list[str], body: list[list[str]]) -> bool:
-    """Whether the first row is data.
-
-    It is when it has numbers that are no names of columns (these are the positions, or years), or when
-    most of its words come again in the column below them.
+    Among equals it is no escape, and the earlier in the list of delimiters.
     """
-    numbers = [(position, cell) for position, cell in enumerate(first) if _NUMBER.fullmatch(cell)]
-    if numbers:
-        are_positions = all(
-            cell in (str(position - 1), str(position), str(position + 1)) for position, cell in numbers
-        )
-        are_years = all(_YEAR.fullmatch(cell) for _, cell in numbers)
-        are_distinct = len({cell for _, cell in numbers}) == len(numbers)
-        return not (are_distinct and (are_positions or are_years))
-    if not body or len(body[0]) != len(first):
+    quote: str | None = "'" if '"' not in sample and _SINGLE_QUOTED.search(sample) else '"'
+    number_of_quotes = content.count(str(quote).encode())
+    if number_of_quotes == 0 or number_of_quotes % 2:
+        quote = None
+    escapes = (None, "\\") if quote and f"\\{quote}" in sample else (None,)
+    ways = {
+        (escape, delimiter): _split(sample, delimiter, quote, escape, limits)
+        for escape in escapes
+        for delimiter in ((wanted,) if wanted else _DELIMITERS)
+    }
+
+    def agreement(way: tuple[str | None, str]) -> float:
+        rows = ways[way]
+        width = _usual_width(rows)
+        return sum(len(row.cells) == width for row in rows) / len(rows) if width >= 2 else 0.0
+
+    best = max(ways, key=agreement)
+    # An escape that was not known leaves a width that fits by chance: rows are longer than their header.
+    if escapes[-1] and _is_shifted(ways[best]) and not _is_shifted(ways["\\", best[1]]):
+        best = ("\\", best[1])
+    if not ways[best]:
+        raise UnreadableInput("the file is no table: its first rows cannot be split into cells")
+    return quote, best[0], best[1], ways[best]
+
+
+def _is_shifted(rows: list[_Row]) -> bool:
+    return len(rows[0].cells) != _usual_width(rows[1:] or rows) if rows else True
+
+
+def _usual_width(rows: list[_Row]) -> int:
+    return Counter(len(row.cells) for row in rows).most_common(1)[0][0] if rows else 0
+
+
+# ---- header --------------------------------------------------------------------------------------
+
+
+def _header_and_data(rows: list[_Row], width: int, wanted: bool | None) -> tuple[int | None, int]:
+    """Places of the header (None where there is none) and of the first row of data.
+
+    Args:
+        wanted: whether the first row is the header; None = told from the rows.
+    """
+    if wanted is not None:
+        return (0, 1) if wanted else (None, 0)
+    full = [row.cells for row in rows if len(row.cells) == width]
+    body = full[len(full) // 2 :]  # where no header is left, however many there are
+    numeric = [place for place in range(width) if _is_numeric([cells[place] for cells in body])]
+    first = next(
+        (
+            place
+            for place, row in enumerate(rows)
+            if len(row.cells) == width and _is_data(row.cells, numeric, full)
+        ),
+        len(rows),
+    )
+    above = [place for place in range(first) if _may_be_header(rows[place].cells, width, place + 1 == first)]
+    named = [place for place in above if not rows[place].cells[0].startswith(_COMMENT)] or above
+    distinct = [place for place in named if len(set(rows[place].cells)) == len(rows[place].cells)] or named
+    if distinct:
+        return distinct[0], first if numeric else distinct[0] + 1
+    if first == 1 < len(rows) and 2 <= len(rows[0].cells) < width:
+        return 0, 1  # a header that does not fit, which is said
+    if first < len(rows) and _is_header_of_numbers(rows[first].cells, full):
+        return first, first + 1
+    return None, first if first < len(rows) else 0
+
+
+def _is_numeric(cells: list[str]) -> bool:
+    present = [cell for cell in cells if cell.lower() not in _GAPS]
+    return bool(present) and sum(map(looks_like_number, present)) >= _NUMERIC_SHARE * len(present)
+
+
+def _is_full(cells: list[str]) -> bool:
+    """Whether at least half of the cells say something: titles are padded to the width of the table."""
+    return sum(map(bool, cells)) * 2 >= len(cells)
+
+
+def _may_be_header(cells: list[str], width: int, is_last: bool) -> bool:
+    """Whether a row above the data fits their width; the last one may have gaps, or no name for row names."""
+    if is_last:
+        return len(cells) == width or (len(cells) == width - 1 and width > 2)
+    return _is_full(cells) and len(cells) == width
+
+
+def _is_data(cells: list[str], numeric: list[int], full: list[list[str]]) -> bool:
+    """Whether a row is one of data: numbers where columns have numbers, else words that come again."""
+    present = [cells[place] for place in numeric if cells[place].lower() not in _GAPS]
+    if present and sum(map(looks_like_number, present)) * 2 >= len(present):
+        return True
+    others = [place for place in range(len(cells)) if place not in numeric]
+    recurring = sum(_recurs(cells, place, full) for place in others)
+    return recurring > len(others) / 2 and recurring >= (1 if numeric else 2)
+
+
+def _recurs(cells: list[str], place: int, full: list[list[str]]) -> bool:
+    """Whether another row has the same cell at this place."""
+    return bool(cells[place]) and any(
+        other[place] == cells[place] for other in full if other is not cells and other != cells
+    )
+
+
+def _is_header_of_numbers(first: list[str], full: list[list[str]]) -> bool:
+    """Whether a first row with numbers is a header all the same.
+
+    It is when these are the positions of the columns, or years, or when all are whole and a word beside
+    them does not come again in a column of words that do.
+    """
+    numbers = [(place, cell) for place, cell in enumerate(first) if _NUMBER.fullmatch(cell)]
+    if len({cell for _, cell in numbers}) < len(numbers):
         return False
-    below = [set(column) for column in zip(*body, strict=True)]
-    recurring = sum(bool(cell) and cell in values for cell, values in zip(first, below, strict=True))
-    return recurring >= 2 and recurring > len(first) / 2
+    if all(cell in (str(place - 1), str(place), str(place + 1)) for place, cell in numbers):
+        return bool(numbers)
+    if all(_YEAR.fullmatch(cell) for _, cell in numbers):
+        return True
+    words = [place for place, cell in enumerate(first) if cell and not looks_like_number(cell)]
+    if not words or not all(_WHOLE_NUMBER.fullmatch(cell) for _, cell in numbers):
+        return False
+    below = [[cells[place] for cells in full if cells is not first] for place in words]
+    return all(
+        first[place] not in column and len(set(column)) * 2 <= len(column)
+        for place, column in zip(words, below, strict=True)
+    )
 
 
-def _fitted(header: list[str], body: list[list[str]], width: int) -> list[str]:
+def _fitted(header: list[str], body: list[list[str]], width: int, line: int) -> list[str]:
     """Names for `width` columns; one may lack, of row names in front or of an empty last column."""
     if len(header) == width:
         return header
     if len(header) == width - 1:
         ends_empty = all(row[-1] == "" for row in body)
         return [*header, ""] if ends_empty else ["", *header]
-    raise UnreadableInput(
-        f"the header has {counted(len(header), 'names')}, but the rows have {counted(width, 'values')}"
+    raise misfit(len(header), width, line)
+
+
+def misfit(names: int, width: int, line: int) -> UnreadableInput:
+    """The refusal of a header with another number of names than the rows have values."""
+    where = f" (line {line})" if line else ""
+    hint = ": a cell that holds the delimiter needs quotes" if width == names + 1 else ""
+    return UnreadableInput(
+        f"the header has {counted(names, 'names')}, but the rows have {counted(width, 'values')}{where}{hint}"
     )
-
-
-def _lines_of_first_row(sample: str, delimiter: str, quote: str | None) -> int:
-    first_row = next(_reader(sample, delimiter, quote))
-    return 1 + sum(cell.count("\n") for cell in first_row)
-
-
-def _decimal_sign(body: list[list[str]], delimiter: str) -> str:
-    cells = [cell for row in body for cell in row]
-    with_comma = any(map(_DECIMAL_COMMA.fullmatch, cells)) and not any(map(_DECIMAL_POINT.fullmatch, cells))
-    return "," if with_comma and delimiter != "," else "."

@@ -22,8 +22,8 @@ class ReadingLimits:
     """Bytes of a line of text."""
     expansion: int = 250
     """Bytes in memory for each byte of a file that is compressed, as Parquet and sparse ARFF are."""
-    gzip_expansion: int = 30
-    """Bytes of text for each byte of a gzip file."""
+    packed_expansion: int = 30
+    """Bytes of text for each byte of a file packed with gzip, bz2, xz, zstd, lz4 or zip."""
     text_expansion: int = 100
     """Bytes of text for each byte of a Parquet file, which may hold one text for many rows."""
     unpacked_bytes: int = 256 * _MIB
@@ -65,11 +65,11 @@ class ReadingLimits:
             what = f"{packed:,} bytes of the file take {unpacked:,} or more in memory"
             self._refuse_expansion(what, self.expansion, "expansion")
 
-    def check_gzip(self, unpacked: int, packed: int) -> None:
-        """Refuse a gzip file whose first bytes are too much text."""
-        if unpacked > max(self.unpacked_bytes, self.gzip_expansion * packed):
-            what = f"{packed:,} bytes of the gzip file are {unpacked:,} or more of text"
-            self._refuse_expansion(what, self.gzip_expansion, "gzip_expansion")
+    def check_packed(self, unpacked: int, packed: int, kind: str) -> None:
+        """Refuse a packed file whose first bytes are too much text; `kind` says how it is packed."""
+        if unpacked > max(self.unpacked_bytes, self.packed_expansion * packed):
+            what = f"{packed:,} bytes of the {kind} file are {unpacked:,} or more of text"
+            self._refuse_expansion(what, self.packed_expansion, "packed_expansion")
 
     def check_repeated_text(self, text: int, packed: int) -> None:
         """Refuse a Parquet file that repeats texts which it holds once, so that they are too many bytes."""

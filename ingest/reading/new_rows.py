@@ -12,7 +12,8 @@ from typing import Self
 
 import pandas as pd
 
-from ingest.reading.columns import ISO, as_words, date_format, dates_of_format, tidied
+from ingest.reading.columns import as_words, date_format, tidied
+from ingest.reading.dates import ISO, dates_of_format
 from ingest.reading.roles import NOT_LEARNED_FROM, Role, converted, detect_role
 from ingest.reading.tables import column_names
 

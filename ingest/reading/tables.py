@@ -1,8 +1,9 @@
 """Raw tables from wherever they are kept: a file of any kind we know, OpenML, scikit-learn, a data frame."""
 
 import re
+import unicodedata
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -10,22 +11,46 @@ import pandas as pd
 import pyarrow as pa
 
 from ingest.reading.arff import is_arff, read_arff
+from ingest.reading.arrow import ARROW_MAGIC, read_arrow
 from ingest.reading.delimited import read_delimited
-from ingest.reading.encoding import quoted, read_bytes, to_utf8
+from ingest.reading.encoding import decoded, quoted, read_bytes
+from ingest.reading.excel import excel_as_csv
+from ingest.reading.layout import Layout
 from ingest.reading.limits import DEFAULT_LIMITS, ReadingLimits
+from ingest.reading.options import DETECTED, ReadingOptions
+from ingest.reading.packing import is_excel
 from ingest.reading.parquet import PARQUET_MAGIC, read_parquet, without_pandas_notes
 from warehouse.support.errors import Failed, UnknownName, UnreadableInput, one_line
 
 _BUILT_IN = ("breast_cancer", "digits", "iris", "wine")
-_SUFFIXES = re.compile(r"(?:\.(?:csv|tsv|txt|tab|dat|data|arff|parquet|pq))?(?:\.gz)?$", re.IGNORECASE)
+_SUFFIXES = re.compile(
+    r"(?:\.(?:csv|tsv|txt|tab|dat|data|arff|parquet|pq|feather|arrow|ipc|xlsx))?(?:\.(?:gz|bz2|xz|zst|lz4|zip))?$",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class TextFormat:
+    """How a delimited text file was read."""
+
+    layout: Layout
+    encoding: str
+    """Python's name of it."""
+    decimal: str | None
+    """Decimal sign of its columns, "." or ","; None = unknown."""
+    missing: tuple[str, ...]
+    """Words without a value that the user named."""
+    line_of: Callable[[int], int | None]
+    """Row of the table -> line of the file; None far down."""
 
 
 @dataclass(frozen=True)
 class RawTable:
     """A table as it was read: text names that occur once, columns in whatever form the source has.
 
-    `target` is the target that the source itself names, `repeated` the names that several columns had;
-    `remarks` are for the user.
+    Those of a delimited text are words (`str`). `target` is the target that the source itself names,
+    `repeated` the names that several columns had; `remarks` are for the user, `doubts` are what only the user
+    can decide.
     """
 
     name: str
@@ -34,15 +59,22 @@ class RawTable:
     target: str | None = None
     remarks: tuple[str, ...] = ()
     repeated: frozenset[str] = frozenset()
+    doubts: tuple[str, ...] = ()
+    text: TextFormat | None = None
 
 
-def read_table(source: str | Path | pd.DataFrame, limits: ReadingLimits = DEFAULT_LIMITS) -> RawTable:
+def read_table(
+    source: str | Path | pd.DataFrame,
+    limits: ReadingLimits = DEFAULT_LIMITS,
+    options: ReadingOptions = DETECTED,
+) -> RawTable:
     """Read a file (told by content, not by name), `openml:<id>`, `sklearn:<name>`, or a data frame.
 
-    The index of a data frame is ignored, and `limits` are of files alone.
+    The index of a data frame is ignored, `limits` are of files alone, and `options` of text files.
 
-    A second column `x` becomes `x.1`, a nameless one `Unnamed: <position>`. Raises `BadInput` for what is
-    no table of at least two columns and one row, `Failed` when OpenML cannot be reached.
+    A second column `x` becomes `x.1`, a nameless one `Unnamed: <position>`; invisible characters in names go.
+    Raises `BadInput` for what is no table of at least two columns and one row, `Failed` when OpenML cannot be
+    reached.
     """
     if isinstance(source, pd.DataFrame):
         raw = RawTable("frame", "data frame", source.reset_index(drop=True))
@@ -53,7 +85,7 @@ def read_table(source: str | Path | pd.DataFrame, limits: ReadingLimits = DEFAUL
     elif isinstance(source, str) and re.match(r"[a-z][a-z0-9+]+://", source):
         raise UnreadableInput(f"{quoted(source)} is an address; download the file and give its path")
     else:
-        raw = _read_file(Path(source), limits)
+        raw = _read_file(Path(source), limits, options)
     rows, columns = raw.frame.shape
     if columns < 2:
         raise UnreadableInput("a dataset needs at least two columns, a feature and the target")
@@ -69,16 +101,35 @@ def column_names(names: Iterable[Hashable]) -> list[str]:
     return list(_unique(_texts(names)))
 
 
-def _read_file(path: Path, limits: ReadingLimits) -> RawTable:
+def _read_file(path: Path, limits: ReadingLimits, options: ReadingOptions) -> RawTable:
     content = read_bytes(path, limits)
     name = _SUFFIXES.sub("", path.name) or path.name
     if content.startswith(PARQUET_MAGIC):
         return RawTable(name, str(path), _frame(read_parquet(content, limits)))
-    text = to_utf8(content, limits)
-    if is_arff(text):
-        return RawTable(name, str(path), read_arff(text, limits).frame)
-    frame, remarks = read_delimited(text, limits)
-    return RawTable(name, str(path), frame, remarks=tuple(remarks))
+    if content.startswith(ARROW_MAGIC):
+        return RawTable(name, str(path), _frame(read_arrow(content, limits)))
+    if is_excel(content):
+        content, remarks = excel_as_csv(content, limits)
+        return replace(_read_text(content, name, str(path), limits, DETECTED), remarks=remarks, text=None)
+    return _read_text(content, name, str(path), limits, options)
+
+
+def _read_text(
+    content: bytes, name: str, source: str, limits: ReadingLimits, options: ReadingOptions
+) -> RawTable:
+    text = decoded(content, limits, options.encoding)
+    if is_arff(text.utf8):
+        return RawTable(name, source, read_arff(text.utf8, limits).frame)
+    table = read_delimited(text.utf8, limits, options)
+    unsure = (text.remark,) if text.remark else ()
+    return RawTable(
+        name,
+        source,
+        table.frame,
+        remarks=(*table.remarks, *(() if text.looks_wrong else unsure)),
+        doubts=unsure if text.looks_wrong else (),
+        text=TextFormat(table.layout, text.encoding, table.decimal, options.missing, table.line_of),
+    )
 
 
 def _frame(table: pa.Table) -> pd.DataFrame:
@@ -120,9 +171,16 @@ def _read_built_in(source: str) -> RawTable:
 
 def _texts(names: Iterable[Hashable]) -> list[str]:
     return [
-        (str(name).strip() if name is not None else "") or f"Unnamed: {position}"
+        ("" if name is None else _visible(str(name))) or f"Unnamed: {position}"
         for position, name in enumerate(names)
     ]
+
+
+def _visible(name: str) -> str:
+    """A name without zero-width characters and blanks around it, which hide what it is."""
+    if name.isascii():
+        return name.strip()
+    return "".join(letter for letter in name if unicodedata.category(letter) != "Cf").strip()
 
 
 def _unique(names: list[str]) -> Iterator[str]:

@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ingest.reading.arff import is_arff, read_arff
-from ingest.reading.encoding import quoted, to_utf8
+from ingest.reading.encoding import decoded, quoted
 from ingest.reading.limits import DEFAULT_LIMITS, ReadingLimits
 from ingest.reading.parquet import PARQUET_MAGIC, read_parquet
 from warehouse.support.errors import UnreadableInput
@@ -91,7 +91,7 @@ def read_typed_table(content: bytes, limits: ReadingLimits = DEFAULT_LIMITS) -> 
     if content.startswith(PARQUET_MAGIC):
         table = _read_parquet(content, limits)
     else:
-        text = to_utf8(content, limits)
+        text = decoded(content, limits).utf8
         table = _read_arff(text, limits) if is_arff(text) else _read_delimited(text, limits)
     if not table.columns or not len(next(iter(table.columns.values())).codes):
         raise UnreadableInput("the file has no rows")

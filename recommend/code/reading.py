@@ -18,17 +18,22 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ingest.reading.arff import is_arff, read_arff
-from ingest.reading.columns import DATE_FORMATS
+from ingest.reading.arff import read_arff
+from ingest.reading.arrow import ARROW_MAGIC
 from ingest.reading.datasets import Dataset
-from ingest.reading.encoding import quoted, read_bytes, to_utf8
-from ingest.reading.layout import Layout, find_layout
+from ingest.reading.dates import DATE_FORMATS
+from ingest.reading.encoding import decoded, quoted, read_bytes
+from ingest.reading.layout import Layout
+from ingest.reading.packing import compression_of, is_excel
+from ingest.reading.parquet import PARQUET_MAGIC
 from ingest.reading.roles import NOT_LEARNED_FROM, Role
+from ingest.reading.tables import TextFormat
 from recommend.code import snippets
 from recommend.code.syntax import Call, Raw
 from warehouse.support.errors import UnusableDataset
 
-_GZIP = b"\x1f\x8b"
+_PACKED = {".gz": "gzip", ".bz2": "bz2", ".zip": "zip", ".xz": "xz", ".zst": "zstd"}
+"""Suffix that pandas unpacks by itself -> how."""
 _MISSING = (snippets.MISSING, ["", "?"])
 """What may mean a missing value: usually, and where a file declares its categories."""
 _AS_TEXT: dict[str, Any] = {"dtype": str, "keep_default_na": False}
@@ -43,7 +48,6 @@ class Table:
     """The same call as source, of a file named `path`."""
     then: str = ""
     """What is done to the table after it, as source."""
-    decimal_comma: bool = False
     remark: str = ""
     """What the script's user has to know about the file."""
 
@@ -59,6 +63,8 @@ class Reading:
     numeric: list[str] = field(default_factory=list)
     decorated: list[str] = field(default_factory=list)
     """Numbers with a currency, a unit, or commas between thousands."""
+    commas: list[str] = field(default_factory=list)
+    """Numbers with decimal commas."""
     categorical: list[str] = field(default_factory=list)
     coded: list[str] = field(default_factory=list)
     """Categories that are written as numbers, not always the same way."""
@@ -102,22 +108,22 @@ def _ways(dataset: Dataset, frame: pd.DataFrame | None) -> Iterator[Callable[[],
         yield partial(_of_memory, dataset, frame)
         return
     content = read_bytes(path)
-    if content.startswith(b"PAR1"):
-        yield partial(_parquet, content)
-        return
-    text = to_utf8(content)
-    if is_arff(text):
+    if content.startswith(PARQUET_MAGIC):
+        yield partial(_typed, "pd.read_parquet", pd.read_parquet, content)
+    elif content.startswith(ARROW_MAGIC):
+        yield partial(_typed, "pd.read_feather", pd.read_feather, content)
+    elif is_excel(content):
+        yield partial(_excel, content)
+    elif dataset.text is None:
         names = [attribute.name.strip() for attribute in read_arff(path).attributes]
         for quote in ("'", '"'):
-            yield partial(_arff, path, names, quote, _encoding(content))
-        return
-    stripped = text.strip(b"\r\n")
-    layout = find_layout(stripped if b"\n" in stripped else stripped.replace(b"\r", b"\n"))
-    options = _options(layout, text, content) | _packing(path)
-    decimal_comma = layout.decimal_sign == ","
-    for ragged in (False, True):
-        for named in (False, True) if layout.header_lines else (True,):
-            yield partial(_delimited, content, layout, options, decimal_comma, named=named, ragged=ragged)
+            yield partial(_arff, path, names, quote, decoded(content).encoding)
+    else:
+        layout = dataset.text.layout
+        options = _options(dataset.text, content) | _packing(path)
+        for ragged in (False, True):
+            for named in (False, True) if layout.header else (True,):
+                yield partial(_delimited, content, layout, options, named=named, ragged=ragged)
 
 
 def _of_memory(dataset: Dataset, frame: pd.DataFrame | None) -> Table:
@@ -129,10 +135,17 @@ def _of_memory(dataset: Dataset, frame: pd.DataFrame | None) -> Table:
     return Table(cells, _read_csv(_AS_TEXT), remark=remark)
 
 
-def _parquet(content: bytes) -> Table:
-    cells = snippets.as_text(pd.read_parquet(io.BytesIO(content)))
-    call = Call("as_text", [Call("pd.read_parquet", [Raw("path")])])
-    return Table(cells, call, remark="pandas reads Parquet files with the package pyarrow.")
+def _typed(name: str, read: Callable[[Any], pd.DataFrame], content: bytes) -> Table:
+    """A file of columns with types, which pandas reads with the package pyarrow."""
+    cells = snippets.as_text(read(io.BytesIO(content)))
+    call = Call("as_text", [Call(name, [Raw("path")])])
+    return Table(cells, call, remark="pandas reads such files with the package pyarrow.")
+
+
+def _excel(content: bytes) -> Table:
+    cells = snippets.as_text(pd.read_excel(io.BytesIO(content)))
+    call = Call("as_text", [Call("pd.read_excel", [Raw("path")])])
+    return Table(cells, call, remark="pandas reads Excel files with the package openpyxl.")
 
 
 def _arff(path: Path, names: list[str], quote: str, encoding: str) -> Table:
@@ -149,13 +162,7 @@ def _arff(path: Path, names: list[str], quote: str, encoding: str) -> Table:
 
 
 def _delimited(
-    content: bytes,
-    layout: Layout,
-    options: Mapping[str, Any],
-    decimal_comma: bool,
-    *,
-    named: bool,
-    ragged: bool,
+    content: bytes, layout: Layout, options: Mapping[str, Any], *, named: bool, ragged: bool
 ) -> Table:
     """A delimited text.
 
@@ -167,7 +174,12 @@ def _delimited(
     if named:
         names = [name or f"Unnamed: {position}" for position, name in enumerate(layout.names)]
         more = {"names": names, "header": None}
-        more |= {"skiprows": layout.header_lines} if layout.header_lines else {}
+        more |= {"skiprows": layout.lines} if layout.lines else {}
+    elif layout.header is not None:
+        start, end = layout.header
+        below = [*range(end, layout.lines)]  # units and the like
+        skipped = [*range(start), *below] if below else start
+        more = {"skiprows": skipped} if skipped else {}
     if ragged:
         more["on_bad_lines"] = "skip"
     options = {**options, **more}
@@ -175,7 +187,9 @@ def _delimited(
     then = ""
     if any(name != name.strip() for name in map(str, cells.columns)):
         cells, then = cells.rename(columns=str.strip), ".rename(columns=str.strip)"
-    return Table(cells, _read_csv(options), then, decimal_comma)
+    if not named and len(without := snippets.without_headers(cells)) < len(cells):
+        cells, then = without, f"{then}.pipe(without_headers)"
+    return Table(cells, _read_csv(options), then)
 
 
 def _read_csv(options: Mapping[str, Any], file: object = Raw("path")) -> Call:
@@ -183,46 +197,37 @@ def _read_csv(options: Mapping[str, Any], file: object = Raw("path")) -> Call:
     return Call("pd.read_csv", [file], {name: constants.get(name, value) for name, value in options.items()})
 
 
-def _encoding(content: bytes) -> str:
-    if content.startswith(codecs.BOM_UTF8):
-        return "utf-8-sig"
-    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return "utf-16"
-    for encoding in ("utf-8", "cp1252"):
-        try:
-            content.decode(encoding)
-        except UnicodeDecodeError:
-            continue
-        return encoding
-    return "latin-1"
-
-
-def _options(layout: Layout, text: bytes, content: bytes) -> dict[str, Any]:
-    """Arguments of `pandas.read_csv` for a layout."""
+def _options(text: TextFormat, content: bytes) -> dict[str, Any]:
+    """Arguments of `pandas.read_csv` for a text."""
     options: dict[str, Any] = {}
+    layout = text.layout
     if layout.delimiter != ",":
         options["sep"] = r"\s+" if layout.delimiter == " " else layout.delimiter
     if layout.quote is None:
-        if b'"' in text:
+        if b'"' in content:
             options["quoting"] = csv.QUOTE_NONE
     else:
         if layout.quote != '"':
             options["quotechar"] = layout.quote
-        if f"{layout.delimiter} {layout.quote}".encode() in text:
+        if f"{layout.delimiter} {layout.quote}".encode() in content:
             options["skipinitialspace"] = True
-    if (encoding := _encoding(content)) != "utf-8":
-        options["encoding"] = encoding
+    if layout.escape is not None:
+        options["escapechar"] = layout.escape
+    if content.startswith(codecs.BOM_UTF8):
+        options["encoding"] = "utf-8-sig"
+    elif text.encoding != "utf-8":
+        options["encoding"] = text.encoding
+    if text.missing:
+        options["na_values"] = [*text.missing]
     return options | _AS_TEXT
 
 
 def _packing(path: Path) -> dict[str, Any]:
     """How a file is packed, where its name does not say so."""
-    with path.open("rb") as file:
-        packed = file.read(2) == _GZIP
-    if packed:
-        return {} if path.name.endswith(".gz") else {"compression": "gzip"}
-    packed_names = (".gz", ".bz2", ".zip", ".xz", ".zst", ".tar")
-    return {"compression": None} if path.name.endswith(packed_names) else {}
+    found = compression_of(path.read_bytes())
+    if found is None:
+        return {"compression": None} if path.suffix in _PACKED else {}
+    return {} if _PACKED.get(path.suffix) == found else {"compression": found}
 
 
 # ---- columns -------------------------------------------------------------------------------------
@@ -270,16 +275,18 @@ def _add(reading: Reading, name: str, role: Role, cells: pd.Series, wanted: pd.S
         _Differs: no way gives what is wanted; ValueError where a cell can't be taken so.
     """
     if role == Role.numeric:
-        if reading.table.decimal_comma:
-            cells = cells.str.replace(",", ".")
         numbers = wanted.to_numpy(dtype=float, na_value=np.nan)
-        for kind, change in ((reading.numeric, None), (reading.decorated, snippets.undecorated)):
+        for commas, decorated in ((False, False), (False, True), (True, False), (True, True)):
+            written = snippets.with_points(cells) if commas else cells
+            written = snippets.undecorated(written) if decorated else written
             try:
-                found = snippets.numbers(cells if change is None else change(cells))
+                found = snippets.numbers(written)
             except ValueError:
                 continue
             if np.array_equal(found.to_numpy(dtype=float), numbers, equal_nan=True):
-                kind.append(name)
+                reading.numeric.append(name)
+                reading.commas += [name] if commas else []
+                reading.decorated += [name] if decorated else []
                 return
     elif role == Role.date:
         for form in DATE_FORMATS:

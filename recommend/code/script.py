@@ -250,11 +250,11 @@ def _constants(
     categorical: object = category_columns(dataset.roles)
     if fitting.few and fitting.many and not fitting.members:  # whose order may be another
         categorical = Raw("FEW_CATEGORIES + MANY_CATEGORIES")
-    numeric = {*reading.numeric, *reading.decorated}
     values: dict[str, object] = {
         "TARGET": str(dataset.target.name),
         "CLASSES": [str(label) for label in dataset.target.cat.categories],
-        "NUMERIC": [name for name in dataset.roles if name in numeric],
+        "NUMERIC": reading.numeric,
+        "DECIMAL_COMMAS": reading.commas,
         "DECORATED": reading.decorated,
         "FEW_CATEGORIES": fitting.few,
         "MANY_CATEGORIES": fitting.many,
@@ -280,7 +280,8 @@ def _constants(
 
 
 _REMARKS = {
-    "DECORATED": "# Numbers with a currency, a unit, or commas between thousands.\n",
+    "DECIMAL_COMMAS": "# Numbers with decimal commas.\n",
+    "DECORATED": "# Numbers with a currency, a unit, a limit, or commas between thousands.\n",
     "FEW_CATEGORIES": "# A column of zeros and ones for each category.\n",
     "MANY_CATEGORIES": "# The mean of each class in place of a category.\n",
     "CODED": "# Categories that are written as numbers.\n",
@@ -316,13 +317,16 @@ def _read(reading: Reading) -> str:
 
 def _features(reading: Reading) -> str:
     lines = []
-    if reading.numeric or reading.decorated:
-        cells = 'table[name].str.replace(",", ".")' if reading.table.decimal_comma else "table[name]"
+    if reading.numeric:
         lines.append("for name in NUMERIC:")
-        if reading.decorated:
-            lines.append(f"    cells = {cells}")
-            cells = "undecorated(cells) if name in DECORATED else cells"
-        lines.append(f"    columns[name] = numbers({cells})")
+        lines.append("    cells = table[name]")
+        for names, constant, change in (
+            (reading.commas, "DECIMAL_COMMAS", "with_points"),
+            (reading.decorated, "DECORATED", "undecorated"),
+        ):
+            if names:
+                lines.append(f"    cells = {change}(cells) if name in {constant} else cells")
+        lines.append("    columns[name] = numbers(cells)")
     if reading.categorical or reading.coded:
         lines.append("for name in CATEGORICAL:")
         labels = "words"

@@ -12,8 +12,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-MISSING = ["", "?", "na", "n/a", "#n/a", "nan", "null", "<na>"]
-NO_NUMBER = [*MISSING, "none", "-", "--", "."]
+MISSING = ["", "?", "na", "n/a", "nan", "null", "<na>", "n.a.", "\\n", "(null)"]
+MISSING += ["#n/a", "#na", "#nv", "#null!", "#div/0!", "#value!", "#ref!", "#name?"]
+MISSING += ["#num!", "#wert!", "#bezug!"]
+NO_NUMBER = [*MISSING, "none", "nat", "-", "--", "---", ".", "..", "...", "\u2013"]
+NO_NUMBER += ["\u2014", "*", "nil", "n.d.", "\u221e", "-\u221e"]
 PARTS = ["days", "month", "weekday", "hour"]
 
 
@@ -30,8 +33,29 @@ def numbers(cells: pd.Series) -> pd.Series:
 
 
 def undecorated(cells: pd.Series) -> pd.Series:
-    """Cells such as "$1,234.50", "12 %" or "3 kg" without what is no number."""
-    return cells.str.replace(r"[^0-9.-]", "", regex=True)
+    """Cells such as "$1,234.50", "12 %", "(3 kg)" or "<5" as plain numbers."""
+    parts = (
+        cells.str.strip()
+        .str.extract(
+            r"^[<>\u2264\u2265=\s]*(\(?)([-\u2212]?)[^\d.(-]*(\d[\d,'\u2019\s]*\.?\d*|\.\d+)"
+            r"([eE][-+]?\d+)?\s?[^\d\s]*[\u00b2\u00b3]?(-?)(\)?)$"
+        )
+        .fillna("")
+    )
+    negative = (parts[[0, 1, 4]] != "").any(axis=1)
+    digits = parts[2].str.replace(r"[,'\u2019\s]", "", regex=True) + parts[3]
+    return digits.mask(negative, "-" + digits)
+
+
+def with_points(cells: pd.Series) -> pd.Series:
+    """Cells with decimal commas, and points between thousands, the other way round."""
+    swapped = str.maketrans(",.", ".,")
+    return cells.map(lambda cell: cell.translate(swapped), na_action="ignore")
+
+
+def without_headers(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows that do not repeat the names of the columns."""
+    return table[(table != table.columns).any(axis=1)].reset_index(drop=True)
 
 
 def number_words(cells: pd.Series) -> pd.Series:

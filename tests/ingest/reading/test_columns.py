@@ -83,16 +83,27 @@ def test_decorations_of_numbers_do_not_change_their_values() -> None:
         (["1,234", "1,234.5"], [1234.0, 1234.5]),
         (["1,234", "2,345"], None),
         (["1,2345", "1,234,567"], None),
-        (["$3", "3"], None),
+        (["$3", "3"], [3.0, 3.0]),
+        (["(12.5)", "3"], [-12.5, 3.0]),
+        (["51,26", "1.149"], [51.26, 1149.0]),
+        (["1 234", "1\u202f234\u202f567"], [1234.0, 1234567.0]),
+        (["1'234.5", "-2"], [1234.5, -2.0]),
+        ([f"{i}kg" for i in range(10)], [float(i) for i in range(10)]),
+        (["2L", "3L"], None),
+        (["10", "20", "30k"], None),
+        (["192.168.0.1", "10.0.0.2"], None),
         (["3 kg", "4 lb"], None),
         (["3 kg", "4kg"], None),
         (["1", "two"], None),
     ],
 )
-def test_words_are_numbers_when_all_are_and_are_decorated_alike(
+def test_words_are_numbers_when_all_are_and_have_one_unit_or_none(
     words: list[str | None], numbers: list[float] | None
 ) -> None:
-    """One word has to prove that a comma stands between thousands: 1,234 alone may be 1.234."""
+    """One word has to prove that a comma stands between thousands: 1,234 alone may be 1.234.
+
+    A unit without a blank takes ten words, since 2L and 3L may be names.
+    """
     found = as_numbers(pd.Series(words, dtype="str"))
     assert (None if found is None else pytest.approx(found.tolist(), nan_ok=True)) == numbers
 

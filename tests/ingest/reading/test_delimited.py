@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ingest.reading.columns import tidied
 from ingest.reading.datasets import load_dataset
 from ingest.reading.delimited import read_delimited
 from tests.ingest.reading.checks import GOOD_ROWS, HEADER, assert_sound, refusal, written
@@ -66,15 +67,15 @@ def test_what_was_left_out_or_guessed_is_noted(tmp_path: Path) -> None:
 
 
 def test_quotes_that_do_not_close_are_part_of_the_words_and_remarked() -> None:
-    frame, remarks = read_delimited(b'a,b\n1,x\n2,"y\n3,z\n')
-    assert frame["b"].tolist() == ["x", '"y', "z"]
-    assert remarks == ["quotes do not close and were read as plain characters"]
+    table = read_delimited(b'a,b\n1,x\n2,"y\n3,z\n')
+    assert table.frame["b"].tolist() == ["x", '"y', "z"]
+    assert [*table.remarks] == ["quotes do not close and were read as plain characters"]
 
 
 def test_ragged_rows_are_left_out_up_to_a_tenth_of_all() -> None:
     """1 of 10 rows is a tenth, 1 of 9 is more."""
-    frame, remarks = read_delimited(b"a,b\n" + b"1,2\n" * 9 + b"1\n")
-    assert (len(frame), len(remarks)) == (9, 1)
+    table = read_delimited(b"a,b\n" + b"1,2\n" * 9 + b"1\n")
+    assert (len(table.frame), len(table.remarks)) == (9, 1)
     with pytest.raises(BadInput, match=r"^1 of 9 rows .*: line 10 has 1 value, 2 expected$"):
         read_delimited(b"a,b\n" + b"1,2\n" * 8 + b"1\n")
 
@@ -88,24 +89,41 @@ def test_ragged_rows_are_left_out_up_to_a_tenth_of_all() -> None:
         (("2020-01-31", "2020-02-01"), [pd.Timestamp("2020-01-31"), pd.Timestamp("2020-02-01")]),
         (("10:30", "11:45"), ["10:30", "11:45"]),
         (("True", "false"), ["True", "false"]),
-        (("1", "-"), ["1", "-"]),
+        (("1", "-"), [1.0, np.nan]),
         (("N/A", "#n/a"), [np.nan, np.nan]),
     ],
 )
 def test_cells_are_numbers_dates_or_the_words_they_were_written_as(
     cells: tuple[str, str], expected: list[object]
 ) -> None:
-    frame, _ = read_delimited(f"a,b\n{cells[0]},x\n{cells[1]},y\n".encode())
-    pd.testing.assert_series_equal(frame["a"], pd.Series(expected), check_names=False, check_dtype=False)
+    table = read_delimited(f"a,b\n{cells[0]},x\n{cells[1]},y\n".encode())
+    found = tidied(table.frame["a"])
+    pd.testing.assert_series_equal(found, pd.Series(expected), check_names=False, check_dtype=False)
 
 
-def test_numbers_may_have_decimal_commas_between_semicolons() -> None:
-    assert read_delimited(b"a;b\n1,5;x\n-2,25;y\n")[0]["a"].tolist() == [1.5, -2.25]
+@pytest.mark.parametrize(
+    ("text", "sign"),
+    [
+        ("a;b\n1,5;x\n", ","),
+        ("a;b\n1,50;2.5\n3,25;4.5\n1,5;2,5\n", ","),
+        ("a;b\n1,149;x\n", ","),
+        ("a\tb\n1,149\t51.26\n", "."),
+        ("a\tb\n1,149\tx\n", None),
+        ('a,b\n"51,26",x\n', ","),
+        ('a,b\n"1,149",x\n', "."),
+        ("a;b\n1;x\n", "."),
+    ],
+)
+def test_the_decimal_sign_is_what_most_columns_prove_else_what_goes_with_the_delimiter(
+    text: str, sign: str | None
+) -> None:
+    """1,149 proves nothing: commas between cells go with points, semicolons with decimal commas."""
+    assert read_delimited(text.encode()).decimal == sign
 
 
 def test_columns_between_runs_of_blanks_may_be_quoted() -> None:
-    frame, _ = read_delimited(b"a   b\n  'x  y'  2\n'z' 3 \n")
-    assert frame.to_dict("list") == {"a": ["x  y", "z"], "b": [2, 3]}
+    table = read_delimited(b"a   b\n  'x  y'  2\n'z' 3 \n")
+    assert table.frame.to_dict("list") == {"a": ["x  y", "z"], "b": ["2", "3"]}
 
 
 words = st.text("ab,;|\t\n\"'é", max_size=6).map(lambda word: f"w{word}w")
@@ -115,13 +133,13 @@ words = st.text("ab,;|\t\n\"'é", max_size=6).map(lambda word: f"w{word}w")
 @given(st.lists(st.tuples(st.floats(allow_nan=False, allow_infinity=False), words), min_size=1, max_size=8))
 def test_what_pandas_writes_is_read(rows: list[tuple[float, str]]) -> None:
     frame = pd.DataFrame(rows, columns=["number", "word"])
-    read, remarks = read_delimited(frame.to_csv(index=False, quoting=1, lineterminator="\n").encode())
-    assert read["number"].tolist() == frame["number"].tolist()
-    assert read["word"].tolist() == frame["word"].tolist()
-    assert remarks == []
+    table = read_delimited(frame.to_csv(index=False, quoting=1, lineterminator="\n").encode())
+    assert tidied(table.frame["number"]).tolist() == frame["number"].tolist()
+    assert table.frame["word"].tolist() == frame["word"].tolist()
+    assert not table.remarks
 
 
 def test_a_blank_after_a_delimiter_goes_before_a_quoted_cell_and_stays_inside_of_one() -> None:
-    frame, _ = read_delimited(b'a,b\n1, "he said, ""no"""\n"x, y", "z"\n')
+    frame = read_delimited(b'a,b\n1, "he said, ""no"""\n"x, y", "z"\n').frame
     assert frame["b"].tolist() == ['he said, "no"', "z"]
     assert frame["a"].tolist() == ["1", "x, y"]

@@ -11,13 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ingest.reading.datasets import load_dataset
-from ingest.reading.encoding import quoted, read_bytes, to_utf8
+from ingest.reading.encoding import decoded, quoted, read_bytes
 from tests.ingest.reading.checks import GOOD_ROWS, HEADER, assert_sound, refusal, written
 from warehouse.support.errors import BadInput
 
 # What stands in the file, and a part of the message.
 REFUSED_FILES: dict[str, tuple[bytes | str, str]] = {
-    "zip": (b"PK\x03\x04" + bytes(50), "zip archive"),
+    "zip": (b"PK\x03\x04" + bytes(50), "damaged zip file"),
     "old Excel": (b"\xd0\xcf\x11\xe0" + bytes(50), "Excel workbook"),
     "random bytes": (np.random.default_rng(0).bytes(5_000), "neither text nor Parquet"),
     "NUL bytes": (b"a,b,class\n1,\x00,x\n", "neither text nor Parquet"),
@@ -72,7 +72,7 @@ def test_an_odd_file_is_loaded(tmp_path: Path, oddity: str) -> None:
 @given(st.text("aé€語🙂,;\t\n\"'", min_size=1))
 def test_text_in_any_unicode_encoding_with_its_mark_is_read(text: str) -> None:
     for encoding in ("utf-8", "utf-8-sig", "utf-16"):
-        assert to_utf8(text.encode(encoding)).decode() == text
+        assert decoded(text.encode(encoding)).utf8.decode() == text
 
 
 @pytest.mark.parametrize(
@@ -85,20 +85,20 @@ def test_text_in_any_unicode_encoding_with_its_mark_is_read(text: str) -> None:
 )
 def test_bytes_that_are_no_unicode_are_windows_1252_or_else_latin_1(content: bytes, text: str) -> None:
     """Byte 80 is the euro sign in Windows-1252, 81 means nothing there; three bytes are no UTF-16."""
-    assert to_utf8(content).decode() == text
+    assert decoded(content).utf8.decode() == text
 
 
 @pytest.mark.parametrize("text", ["<3,a\n", "{1 2}\n", "[1,2]\n", "a\t\x0c\x1a\n"])
 def test_text_that_only_begins_like_markup_is_left_as_it_is(text: str) -> None:
-    assert to_utf8(text.encode()) == text.encode()
+    assert decoded(text.encode()).utf8 == text.encode()
 
 
 def test_control_characters_far_behind_the_beginning_are_no_reason_to_refuse() -> None:
     """Only the first 64 KiB are looked at."""
     lines = b"1,2\n" * (16 * 1024)
-    assert to_utf8(lines + b"\x00") == lines + b"\x00"
+    assert decoded(lines + b"\x00").utf8 == lines + b"\x00"
     with pytest.raises(BadInput, match="neither text nor Parquet"):
-        to_utf8(lines[:-1] + b"\x00")
+        decoded(lines[:-1] + b"\x00")
 
 
 def test_a_gzipped_file_is_unpacked_whatever_its_name(tmp_path: Path) -> None:

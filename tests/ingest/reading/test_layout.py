@@ -81,13 +81,13 @@ def test_numbers_in_the_first_row_are_data_unless_they_are_positions_or_years(
 ) -> None:
     layout = find_layout(f"{first_row}\n5,green\n6,blue\n".encode())
     expected = first_row.split(",") if is_header else ["column_1", "column_2"]
-    assert (layout.names, layout.header_lines) == (expected, int(is_header))
+    assert (layout.names, layout.lines) == (expected, int(is_header))
 
 
 def test_words_in_the_first_row_are_data_when_most_come_again_in_their_column() -> None:
-    assert find_layout(b"p,x,k\ne,x,s\np,b,t\n").header_lines == 0
-    assert find_layout(b"p,x,k\ne,x,s\nq,b,t\n").header_lines == 1  # x only
-    assert find_layout(b"p,x,k,m\ne,x,s,n\np,b,t,o\n").header_lines == 1  # p and x, two of four
+    assert find_layout(b"p,x,k\ne,x,s\np,b,t\n").header is None
+    assert find_layout(b"p,x,k\ne,x,s\nq,b,t\n").header == (0, 1)  # x only
+    assert find_layout(b"p,x,k,m\ne,x,s,n\np,b,t,o\n").header == (0, 1)  # p and x, two of four
 
 
 @pytest.mark.parametrize(
@@ -105,23 +105,8 @@ def test_quotes_are_single_or_double_and_none_where_they_do_not_close(text: str,
     assert find_layout(text.encode()).quote == quote
 
 
-@pytest.mark.parametrize(
-    ("text", "sign"),
-    [
-        ("a;b\n1,5;x\n", ","),
-        ("a;b\n1,5;2.5\n", "."),
-        ('a,b\n"1,5",x\n', "."),
-        ("a;b\n1;x\n", "."),
-    ],
-)
-def test_the_decimal_sign_is_a_comma_where_numbers_have_one_and_none_has_a_point(
-    text: str, sign: str
-) -> None:
-    assert find_layout(text.encode()).decimal_sign == sign
-
-
 def test_a_header_counts_its_lines_and_one_name_may_lack() -> None:
-    assert find_layout(b'"a\nb",c\n1,2\n').header_lines == 2
+    assert find_layout(b'"a\nb",c\n1,2\n').lines == 2
     assert find_layout(b"a,b\nr1,1,2\nr2,3,4\n").names == ["", "a", "b"]
     assert find_layout(b"a,b\n1,2,\n3,4,\n").names == ["a", "b", ""]
 
@@ -138,4 +123,4 @@ def test_a_header_counts_its_lines_and_one_name_may_lack() -> None:
 def test_a_table_of_words_under_names_is_understood(delimiter: str, rows: list[list[str]]) -> None:
     names = [f"N{position}" for position in range(len(rows[0]))]
     text = "\n".join(delimiter.join(row) for row in [names, *rows])
-    assert find_layout(text.encode()) == Layout(delimiter, None, names, 1, ".")
+    assert find_layout(text.encode()) == Layout(delimiter, None, None, names, (0, 1), 1)

@@ -20,7 +20,7 @@ from ingest.reading.typed_tables import read_typed_table
 from warehouse.support.errors import BadInput
 
 SMALL = ReadingLimits(
-    columns=10, line_bytes=1_000, expansion=10, gzip_expansion=8, text_expansion=9, unpacked_bytes=10_000
+    columns=10, line_bytes=1_000, expansion=10, packed_expansion=8, text_expansion=9, unpacked_bytes=10_000
 )
 TABLE = b"a,b,class\n" + b"1,2,x\n1,3,y\n" * 10
 
@@ -45,8 +45,12 @@ def arff(attributes: int, data: bytes) -> bytes:
 
 
 BOMBS = {
-    "gzip": (gzip.compress(TABLE * 1_000), "or more of text; the limit is 8 times as many", "gzip_expansion"),
-    "gzip in many members": (gzip.compress(TABLE * 100) * 20, "of the gzip file are", "gzip_expansion"),
+    "gzip": (
+        gzip.compress(TABLE * 1_000),
+        "or more of text; the limit is 8 times as many",
+        "packed_expansion",
+    ),
+    "gzip in many members": (gzip.compress(TABLE * 100) * 20, "of the gzip file are", "packed_expansion"),
     "Parquet of many rows": (parquet(1_000_000, 2), "take 16,000,000 or more in memory", "expansion"),
     "Parquet that repeats a text": (
         parquet_of_text(["x" * 1_000] * 100),
@@ -120,7 +124,7 @@ def test_limits_can_be_lifted(tmp_path: Path) -> None:
     path = tmp_path / "data.csv.gz"
     path.write_bytes(gzip.compress(TABLE * 100))
     with pytest.raises(BadInput, match="of text"):
-        load_dataset(path, limits=ReadingLimits(unpacked_bytes=1_000, gzip_expansion=2))
+        load_dataset(path, limits=ReadingLimits(unpacked_bytes=1_000, packed_expansion=2))
     assert len(load_dataset(path, limits=NO_LIMITS).features)
 
 

@@ -21,7 +21,6 @@ COLUMNS: dict[str, tuple[str, list[Any], Role]] = {
     "few numbers": ("a", [0, 1] * 15, Role.numeric),
     "numbers as words": ("a", ["1", "2.5", " 3 "] * 10, Role.numeric),
     "numbers with markers": ("a", ["1", "NA", "?", "-", "None", "2"] * 5, Role.numeric),
-    "commas that may be decimal signs": ("a", ["1,000", "2,500"] * 15, Role.categorical),
     "thousands separators": ("a", ["1,000", "2,500", "1,000,000"] * 10, Role.numeric),
     "amounts of money": ("a", ["$1,000.50", "$950", "-$3"] * 10, Role.numeric),
     "amounts in two currencies": ("a", ["$5", "€4", "$3"] * 10, Role.categorical),
@@ -70,6 +69,12 @@ COLUMNS: dict[str, tuple[str, list[Any], Role]] = {
     "dates with markers": ("a", ["2020-01-01", "-", "2020-02-01"] * 10, Role.date),
     "times with short years": ("a", [f"1/{i}/20 9:30" for i in COUNTING], Role.date),
     "dates and words": ("a", ["2020-01-01", "never"] * 15, Role.categorical),
+    "one word among numbers": ("a", [*range(40, 69), "unknown"], Role.numeric),
+    "a few words among few numbers": ("a", ["1", "2", "3", "4", "5+"] * 6, Role.categorical),
+    "one impossible date": ("a", ["2024-02-30", *(f"2024-03-{i:02d}" for i in range(1, 30))], Role.date),
+    "zip codes": ("a", ["00501", "10115", "00544", "80331", "01067"] * 6, Role.categorical),
+    "codes of several lengths": ("a", ["007", "12", "0815"] * 10, Role.categorical),
+    "serial numbers of 20 digits": ("a", [f"987654321098765432{i:02d}" for i in COUNTING], Role.identifier),
     "ranges of ages": ("a", ["10-19", "20-29", "30-39"] * 10, Role.categorical),
     "times of day": ("a", ["10:30", "11:45", "12:00"] * 10, Role.categorical),
 }
@@ -84,6 +89,16 @@ def test_roles_are_told_from_values_and_names(tmp_path: Path, kind: str, through
         frame.to_csv(tmp_path / "t.csv", index=False)
     dataset = load_dataset(tmp_path / "t.csv" if through == "csv" else frame)
     assert next(iter(dataset.roles.values())) == expected
+
+
+@pytest.mark.parametrize(("through", "expected"), [("frame", Role.categorical), ("csv", Role.numeric)])
+def test_a_comma_that_may_be_either_is_between_thousands_in_a_file_of_commas(
+    tmp_path: Path, through: str, expected: Role
+) -> None:
+    frame = pd.DataFrame({"a": ["1,000", "2,500"] * 15, "class": LABELS})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    dataset = load_dataset(tmp_path / "t.csv" if through == "csv" else frame)
+    assert dataset.roles["a"] is expected
 
 
 def _role(values: list[Any], name: str = "a") -> Role:

@@ -1,0 +1,195 @@
+"""Numbers as people write them: units, thousands, decimal commas, parentheses, limits of detection.
+
+A column is judged as a whole, by its distinct words. Notation: a word's *body* is its digits with the signs
+between them; a sign *proves* its part where the body leaves no choice. In 1,234.5 the comma stands between
+thousands and the point is decimal, in 51,26 the comma is decimal; 1.149 and 1,149 prove nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+NEARLY_ALL = 0.95
+"""Share of the distinct words of a column that make it one of numbers, or of dates; set by hand."""
+_LOOKED_AT = 100  # distinct words that tell most columns of text
+_LEAST_WITH_UNIT = 10  # distinct words, where no blank stands before the unit: 2L, 3L and 4L may be names
+_LEAST_BESIDE_LIMITS = 10  # numbers: where there are fewer, ">3" is a category beside 1, 2 and 3
+_MULTIPLES = frozenset({"k", "K", "m", "M", "bn", "B", "T", "mn", "Mio", "Mrd"})
+"""Units that change a number's size, and so can't stand beside numbers without them."""
+
+_WORD = re.compile(
+    r"""
+    (?P<limit>[<>≤≥]=?\s?)?
+    (?P<open>\()?
+    (?P<sign>[-+\u2212]?)
+    (?P<currency>(?:[$€£¥₹]|[A-Z]{3}\ )?)\ ?
+    (?P<body>(?:\d(?:[\d.,'\u2019\ \u00a0\u2009\u202f]*\d)?|[.,]\d+)[.,]?)
+    (?P<exponent>(?:[eE][-+]?\d+)?)
+    (?P<unit>(?:[\ \u00a0\u202f]?[%‰°$€£¥₹]|[\ \u00a0\u202f]?°?[^\W\d_]+[²³]?(?:/[^\W\d_]+[²³]?)?)?)
+    (?P<after>-?)
+    (?P<close>\)?)
+    """,
+    re.VERBOSE,
+)
+_PLAIN = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?")
+_GAPS = re.compile(r"[ '\u2019\u00a0\u2009\u202f]")
+_OPEN_QUESTION = re.compile(r"[1-9]\d{0,2}[.,]\d{3}")  # one sign that may be either
+_GROUPED = r"\d{1,3}(?:SIGN\d{3})+"
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Words of which nearly all are numbers."""
+
+    values: pd.Series
+    """(n,) float64 beside the words; NaN for what is no number."""
+    odd: tuple[str, ...]
+    """The words that are no numbers."""
+    limits: tuple[str, ...]
+    """Words such as `<40`, which count as the limit."""
+
+
+def looks_like_number(word: str) -> bool:
+    """Whether a word may be a number in some way of writing."""
+    return _WORD.fullmatch(word) is not None
+
+
+def read_numbers(words: pd.Series, decimal: str | None = None, least: float = NEARLY_ALL) -> Numbers | None:
+    """The numbers that words are, or None where fewer than `least` of them are.
+
+    All decorated words have one currency or unit. Where no word proves what a point or a comma is, `decimal`
+    decides; without it a point is decimal, and words with a comma that may be either are no numbers.
+
+    Args:
+        words: (n,) distinct words without blanks around, NaN for gaps.
+        decimal: decimal sign of the file, "." or ","; None = unknown.
+        least: share of the words that have to be numbers; 0 = a single one suffices.
+    """
+    present = words.dropna()
+    if not _may_be_numbers(present, least):
+        return None
+    if decimal != ",":
+        plain = _plain(present)
+        if plain.notna().all():
+            return Numbers(plain.reindex(words.index), (), ())
+    parts = present.str.extract(f"^{_WORD.pattern}$", flags=re.VERBOSE)
+    parts = parts[parts["body"].notna()].fillna("")
+    values = _signed(parts) * pd.to_numeric(
+        _bodies(parts["body"], decimal) + parts["exponent"], errors="coerce"
+    )
+    values = values[_of_one_unit(parts, len(present))].dropna()
+    is_limit = parts.loc[values.index, "limit"] != ""
+    if len(values) < max(least * len(present), 1):
+        return None
+    if least and is_limit.any() and (~is_limit).sum() < _LEAST_BESIDE_LIMITS:
+        return None
+    limits = present[values.index[is_limit]]
+    return Numbers(values.reindex(words.index), tuple(present.drop(index=values.index)), tuple(limits))
+
+
+def proved_decimal(columns: Iterable[pd.Series]) -> str | None:
+    """The decimal sign that most columns of a file prove, None where none does.
+
+    Args:
+        columns: distinct words of each column.
+    """
+    votes: Counter[str] = Counter()
+    for words in columns:
+        present = words.dropna()
+        if _may_be_numbers(present, NEARLY_ALL):
+            bodies = present.str.extract(f"^{_WORD.pattern}$", flags=re.VERBOSE)["body"].dropna()
+            votes.update(_proved(bodies)[:1])
+    return votes.most_common(1)[0][0] if votes else None
+
+
+def _may_be_numbers(present: pd.Series, least: float) -> bool:
+    """Whether the first words do not rule it out."""
+    first = present.head(_LOOKED_AT)
+    # A few odd words may stand at the top, beside the many that are numbers.
+    return len(first) > 0 and sum(map(looks_like_number, first)) >= max(min(least, 0.8) * len(first), 1)
+
+
+def _plain(words: pd.Series) -> pd.Series:
+    """Numbers in the way of programs, NaN for all else."""
+    return pd.to_numeric(words, errors="coerce").astype(float)
+
+
+def _signed(parts: pd.DataFrame) -> pd.Series:
+    """1 or -1 for each word, NaN where a parenthesis is alone."""
+    in_parentheses = (parts["open"] != "") & (parts["close"] != "")
+    is_alone = (parts["open"] != "") != (parts["close"] != "")
+    is_negative = in_parentheses | parts["sign"].isin(["-", "\u2212"]) | (parts["after"] != "")
+    return pd.Series(np.where(is_negative, -1.0, 1.0), index=parts.index).mask(is_alone)
+
+
+def _of_one_unit(parts: pd.DataFrame, n_words: int) -> pd.Series:
+    """Which words have the decoration of most decorated words, or none."""
+    unit = parts["unit"].str.strip()
+    decoration = parts["currency"].str.strip() + unit
+    decorated = decoration[decoration != ""]
+    if decorated.empty:
+        return decoration == ""
+    usual = decorated.mode().iloc[0]
+    is_usual = decoration == usual
+    has_blank = parts["unit"].str.startswith((" ", "\u00a0", "\u202f")) | ~unit.str.contains(r"^[^\W\d_]")
+    if (is_usual & ~has_blank).any() and n_words < _LEAST_WITH_UNIT:
+        return decoration == ""
+    if usual in _MULTIPLES and not is_usual.all():
+        return decoration == ""
+    return is_usual | (decoration == "")
+
+
+def _bodies(bodies: pd.Series, decimal: str | None) -> pd.Series:
+    """Digits with a decimal point, "" for bodies that are no number in the way of the column."""
+    without_gaps = bodies.where(
+        ~bodies.str.contains(_GAPS),
+        bodies.where(bodies.str.contains(rf"^{_grouped(_GAPS.pattern)}")).fillna(""),
+    ).str.replace(_GAPS, "", regex=True)
+    proved = _proved(without_gaps)
+    sign = proved[0] if proved else decimal
+    if sign is None and _are_short(without_gaps):
+        sign = "."
+    if sign is None:
+        has_comma = without_gaps.str.contains(",", regex=False)
+        return without_gaps.mask(has_comma, "") if has_comma.any() else without_gaps
+    thousands = "," if sign == "." else "."
+    whole, fraction = rf"(?:\d+|{_grouped(re.escape(thousands))})?", rf"(?:{re.escape(sign)}\d*)?"
+    fits = without_gaps.str.fullmatch(whole + fraction)
+    plain = without_gaps.str.replace(thousands, "", regex=False).str.replace(sign, ".", regex=False)
+    return plain.where(fits, "")
+
+
+def _are_short(bodies: pd.Series) -> bool:
+    """Whether a comma stands in all whole numbers above 999, beside some below: it is between thousands."""
+    whole = bodies[bodies.str.fullmatch(r"\d+")]
+    rest = bodies[bodies.str.contains(r"[.,]")]
+    return bool(
+        len(whole) and (whole.str.len() <= 3).all() and rest.str.fullmatch(r"[1-9]\d{0,2},\d{3}").all()
+    )
+
+
+def _grouped(sign: str) -> str:
+    return _GROUPED.replace("SIGN", sign)
+
+
+def _proved(bodies: pd.Series) -> list[str]:
+    """The decimal signs that bodies prove, the one that most of them prove first."""
+    votes = Counter(sign for body in bodies if (sign := _proof(body)))
+    return [sign for sign, _ in votes.most_common()]
+
+
+def _proof(body: str) -> str | None:
+    """The decimal sign that one body proves; None where it leaves the choice."""
+    signs = [sign for sign in body if sign in ".,"]
+    if not signs or _OPEN_QUESTION.fullmatch(body):
+        return None
+    other = "," if signs[-1] == "." else "."
+    if len(signs) == 1 or len(set(signs)) == 2:
+        return signs[-1]  # a fraction, with or without groups in front
+    return other  # several groups of thousands

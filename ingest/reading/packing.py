@@ -1,0 +1,134 @@
+"""Packed files are unpacked where they hold one table; kinds that nothing here reads are named."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import zipfile
+import zlib
+from collections.abc import Callable
+from typing import IO
+
+import pyarrow as pa
+
+from ingest.reading.limits import DEFAULT_LIMITS, ReadingLimits
+from warehouse.support.errors import UnreadableInput
+
+ZIP_MAGIC = b"PK\x03\x04"
+_BYTES_AT_ONCE = 1 << 22
+
+COMPRESSIONS: dict[str, bytes] = {
+    "gzip": b"\x1f\x8b",
+    "bz2": b"BZh",
+    "xz": b"\xfd7zXZ\x00",
+    "zstd": b"\x28\xb5\x2f\xfd",
+    "lz4": b"\x04\x22\x4d\x18",
+    "zip": ZIP_MAGIC,
+}
+"""Ways to pack one file, by their names in pandas (but for lz4, which it lacks) -> the first bytes."""
+_OTHER_KINDS = {
+    b"\xd0\xcf\x11\xe0": "an old Excel workbook (.xls)",
+    b"SQLite format 3\x00": "an SQLite database",
+    b"ORC": "an ORC file",
+    b"FEA1": "a Feather file of version 1",
+    b"<stata_dta>": "a Stata file",
+    b"$FL2": "an SPSS file",
+    b"$FL3": "an SPSS file",
+    b"\x89HDF\r\n\x1a\n": "an HDF5 file",
+    b"\x93NUMPY": "a NumPy array",
+    b"RDX": "an R data file",
+    b"%PDF": "a PDF document",
+    b"7z\xbc\xaf\x27\x1c": "a 7z archive",
+    b"Rar!": "a RAR archive",
+    b"Obj\x01": "an Avro file",
+    b"\x89PNG": "a picture",
+    b"\xff\xd8\xff": "a picture",
+    b"GIF8": "a picture",
+}
+_TAR_MAGIC = slice(257, 262)
+_STATA = {(version, order, 1) for version in range(104, 116) for order in (1, 2)}  # before version 117
+_PICKLE = {(0x80, protocol) for protocol in range(2, 6)}
+
+
+def compression_of(content: bytes) -> str | None:
+    """How a file is packed, told by its first bytes; None where it is not, or is an Excel workbook."""
+    for name, magic in COMPRESSIONS.items():
+        if content.startswith(magic) and not (name == "zip" and is_excel(content)):
+            return name
+    return None
+
+
+def is_excel(content: bytes) -> bool:
+    """Whether the content is an Excel workbook of today's kind (.xlsx), which is a zip archive."""
+    return content.startswith(ZIP_MAGIC) and b"xl/workbook.xml" in content
+
+
+def other_kind(content: bytes) -> str | None:
+    """What a file is that can't be read here, in words; None where that isn't known."""
+    for magic, kind in _OTHER_KINDS.items():
+        if content.startswith(magic):
+            return kind
+    if content[_TAR_MAGIC] == b"ustar":
+        return "a tar archive"
+    if tuple(content[:3]) in _STATA:
+        return "a Stata file"
+    if tuple(content[:2]) in _PICKLE:
+        return "a pickle, which could run code"
+    return None
+
+
+def unpacked(content: bytes, limits: ReadingLimits = DEFAULT_LIMITS) -> bytes:
+    """The one file in a packed file, or the content as it is.
+
+    Raises:
+        BadInput: it is damaged, unpacks to more than the limit, or is an archive of several files.
+    """
+    name = compression_of(content)
+    if name is None:
+        return content
+    packed = io.BytesIO(content)
+    try:
+        if name == "zip":
+            return _only_member(packed, len(content), limits)
+        with _OPENERS[name](packed) as file:
+            return _bounded(file, packed.tell, name, limits)
+    except (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError, zipfile.BadZipFile) as error:
+        raise UnreadableInput(f"the file is a damaged {name} file ({error})") from error
+
+
+_OPENERS: dict[str, Callable[[IO[bytes]], IO[bytes]]] = {
+    "gzip": lambda packed: gzip.GzipFile(fileobj=packed),
+    "bz2": bz2.BZ2File,
+    "xz": lzma.LZMAFile,
+    "zstd": lambda packed: pa.CompressedInputStream(packed, "zstd"),
+    "lz4": lambda packed: pa.CompressedInputStream(packed, "lz4"),
+}
+
+
+def _bounded(file: IO[bytes], position: Callable[[], int], name: str, limits: ReadingLimits) -> bytes:
+    parts, size = [], 0
+    while part := file.read(_BYTES_AT_ONCE):
+        parts.append(part)
+        size += len(part)
+        limits.check_packed(size, position(), name)
+    return b"".join(parts)
+
+
+def _only_member(packed: IO[bytes], size: int, limits: ReadingLimits) -> bytes:
+    with zipfile.ZipFile(packed) as archive:
+        members = [
+            member
+            for member in archive.infolist()
+            if not member.is_dir() and not member.filename.startswith("__MACOSX/")
+        ]
+        if len(members) != 1:
+            raise UnreadableInput(f"the zip archive holds {len(members)} files; give it with the table alone")
+        if members[0].flag_bits & 1:
+            raise UnreadableInput("the zip archive is encrypted; unpack it first")
+        try:
+            with archive.open(members[0]) as file:
+                return _bounded(file, lambda: size, "zip", limits)
+        except (NotImplementedError, RuntimeError) as error:  # a way to pack that Python lacks
+            raise UnreadableInput(f"the zip archive can't be unpacked here ({error})") from error
