@@ -11,6 +11,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ingest.openml.cli import openml, openml_data, status
+from ingest.options import (
+    DecimalOption,
+    DelimiterOption,
+    EncodingOption,
+    HeaderOption,
+    MissingOption,
+    SkipLinesOption,
+)
 from warehouse.options import DaskOption, WarehouseOption
 from warehouse.qualities import QUALITIES, SELECTIONS, names_in
 from warehouse.support import console
@@ -271,6 +279,12 @@ def metafeatures(
         str, typer.Argument(metavar="FILE", help="Dataset: a file, or openml:ID.", show_default=False)
     ],
     target: Annotated[str | None, typer.Option(help="Column to predict.", show_default=False)] = None,
+    encoding: EncodingOption = None,
+    delimiter: DelimiterOption = None,
+    decimal: DecimalOption = None,
+    missing: MissingOption = None,
+    skip_lines: SkipLinesOption = 0,
+    header: HeaderOption = None,
     groups: Annotated[
         str | None,
         typer.Option(
@@ -305,15 +319,24 @@ def metafeatures(
     """
     from ingest.metafeatures import compute_metafeatures
     from ingest.reading.datasets import load_dataset
+    from ingest.reading.options import ReadingOptions
 
     console.check_format(output)
     names = None if groups is None else names_in(groups)
     unknown = set(names or ()) - {quality.name for quality in QUALITIES}
     if unknown:
         raise UnknownName(f"no meta-feature or group {min(unknown)!r}; groups are {', '.join(SELECTIONS)}")
+    reading = ReadingOptions(
+        encoding=encoding,
+        delimiter=delimiter,
+        decimal=decimal,
+        missing=tuple(missing or ()),
+        skip_lines=skip_lines,
+        header=header,
+    )
     with console.progress(quiet) as show:
         show("reading")
-        dataset = load_dataset(path, target=target)
+        dataset = load_dataset(path, target=target, options=reading)
         computed = compute_metafeatures(dataset, names, budget=budget, report=show)
     if output == "json":
         values = computed.values.items()

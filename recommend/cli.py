@@ -7,6 +7,14 @@ from typing import Annotated
 
 import typer
 
+from ingest.options import (
+    DecimalOption,
+    DelimiterOption,
+    EncodingOption,
+    HeaderOption,
+    MissingOption,
+    SkipLinesOption,
+)
 from metalearners import DEFAULT_LEARNER
 from recommend.options import (
     DATASET_HELP,
@@ -39,6 +47,12 @@ def recommend(
     top: Annotated[int, typer.Option(min=1, help="How many configurations.")] = 3,
     target: TargetOption = None,
     role: RoleOption = None,
+    encoding: EncodingOption = None,
+    delimiter: DelimiterOption = None,
+    decimal: DecimalOption = None,
+    missing: MissingOption = None,
+    skip_lines: SkipLinesOption = 0,
+    header: HeaderOption = None,
     flow: FlowOption = None,
     strategy: Annotated[
         str, typer.Option(help="top: best and best beside it; delta: from the best prediction downwards.")
@@ -110,6 +124,8 @@ def recommend(
 
       recommend my.csv --target churned --strategy delta --seeds seeds.json
 
+      recommend my.csv --role size=numeric --delimiter semicolon --missing unknown
+
       recommend my.csv --flow random_forest --format json
 
       recommend large.csv --budget 60s
@@ -125,6 +141,7 @@ def recommend(
       recommend my.csv --flow lightgbm --ranges ranges.json
     """
     from ingest.reading.datasets import load_dataset
+    from ingest.reading.options import ReadingOptions
     from recommend.seeds import write_seeds
 
     console.check_format(output, ("table", "json", *TOOLS))
@@ -132,7 +149,16 @@ def recommend(
     is_recorded = record and verify is not None
     if is_recorded:
         Warehouse.check_writable(warehouse)
-    data = load_dataset(source, target=target, roles=dict(map(console.assignment, role or [])))
+    reading = ReadingOptions(
+        encoding=encoding,
+        delimiter=delimiter,
+        decimal=decimal,
+        missing=tuple(missing or ()),
+        skip_lines=skip_lines,
+        header=header,
+    )
+    roles = dict(map(console.assignment, role or []))
+    data = load_dataset(source, target=target, roles=roles, options=reading)
     with console.progress(quiet) as show:
         result = rank(
             data,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Literal
 
 import numpy as np
@@ -61,7 +61,7 @@ def target_values(
     elif pd.api.types.is_string_dtype(words.dtype):
         notes.clear()
         present = _present(values if role else as_words(words), target, notes)
-    classes = labels(present).astype("category").rename(words.name)
+    classes = labels(present).astype("category").rename(str(words.name))
     _refuse_no_classes(classes, target)
     return _without_rare_classes(classes, target, notes) if rare_classes == "drop" else (classes, notes)
 
@@ -86,7 +86,7 @@ def doubts_about_gaps(words: pd.Series, kept: pd.Index) -> Iterator[str]:
     gaps = words.drop(index=kept)
     if gaps.empty or not isinstance(words.dtype, pd.StringDtype):
         return
-    said = gaps.str.strip().replace("", np.nan).value_counts()
+    said = gaps[gaps.str.strip() != ""].str.strip().value_counts()
     if len(said) and said.iloc[0] >= _GAP_WORD * len(gaps):
         name = str(words.name)
         yield (
@@ -112,10 +112,11 @@ def doubts_about_labels(classes: Iterable[str]) -> Iterator[str]:
             return
 
 
-def _groups(words: list[str], key: object) -> list[list[str]]:
+def _groups(words: list[str], key: Callable[[str], object]) -> list[list[str]]:
+    """Those words of which several have one key, which is not None."""
     found: dict[object, list[str]] = defaultdict(list)
     for word in words:
-        found[key(word)].append(word)  # type: ignore[operator]
+        found[key(word)].append(word)
     return [group for same, group in found.items() if same is not None and len(group) > 1]
 
 

@@ -141,10 +141,10 @@ def _share(column: Column, words: pd.Series, codes: np.ndarray) -> float:
 def _plain_numbers(column: pd.Series) -> pd.Series | None:
     """Words as int64/float64 where all are written as programs write numbers, and none is a code."""
     words = pa.array(column)
-    for prepare in (lambda some: some, _without_gaps_of_arrow):
-        if _cast(prepare(words[:_LOOKED_AT])) is not None and (numbers := _cast(prepare(words))) is not None:
-            break
-    else:
+    numbers = _cast(words)
+    if numbers is None and _cast(_without_gaps_of_arrow(words[:_LOOKED_AT])) is not None:
+        numbers = _cast(_without_gaps_of_arrow(words))
+    if numbers is None:
         return None
     if len(numbers) == numbers.null_count:
         return None

@@ -47,7 +47,7 @@ class ReadingOptions:
 
 def _is_encoding(name: str) -> bool:
     try:
-        return isinstance(b"".decode(name), str)
+        return bool("a".encode(name))
     except (LookupError, ValueError):
         return False
 

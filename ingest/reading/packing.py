@@ -9,7 +9,7 @@ import lzma
 import zipfile
 import zlib
 from collections.abc import Callable
-from typing import IO
+from typing import IO, Any
 
 import pyarrow as pa
 
@@ -98,7 +98,7 @@ def unpacked(content: bytes, limits: ReadingLimits = DEFAULT_LIMITS) -> bytes:
         raise UnreadableInput(f"the file is a damaged {name} file ({error})") from error
 
 
-_OPENERS: dict[str, Callable[[IO[bytes]], IO[bytes]]] = {
+_OPENERS: dict[str, Callable[[IO[bytes]], Any]] = {
     "gzip": lambda packed: gzip.GzipFile(fileobj=packed),
     "bz2": bz2.BZ2File,
     "xz": lzma.LZMAFile,

@@ -17,8 +17,8 @@ import pandas as pd
 
 from ingest.flows import get_flow
 from ingest.flows.design import sobol_design
+from ingest.reading.classes import NumericTarget
 from ingest.reading.dataset_files import DatasetFile, find_datasets
-from ingest.reading.datasets import NumericTarget
 from ingest.running.pool import Member, in_turns, read_pool
 from ingest.running.resampling import Resampling
 from warehouse.configurations.configuration import Configuration

@@ -11,6 +11,14 @@ import typer
 from typer.core import TyperGroup
 
 from ingest.flows import get_flow, installed_flows
+from ingest.options import (
+    DecimalOption,
+    DelimiterOption,
+    EncodingOption,
+    HeaderOption,
+    MissingOption,
+    SkipLinesOption,
+)
 from recommend.bo.optimizer import ALL_ROWS
 from recommend.bo.selection import DEFAULT_STRATEGY, STRATEGIES, get_strategy
 from recommend.bo.simulation.cli import simulate
@@ -92,6 +100,12 @@ def search(
     ] = None,
     target: TargetOption = None,
     role: RoleOption = None,
+    encoding: EncodingOption = None,
+    delimiter: DelimiterOption = None,
+    decimal: DecimalOption = None,
+    missing: MissingOption = None,
+    skip_lines: SkipLinesOption = 0,
+    header: HeaderOption = None,
     seeds: Annotated[
         Path | None,
         typer.Option(help="Start from this file of `recommend --seeds`.", show_default=False),
@@ -218,6 +232,7 @@ def search(
     if context.invoked_subcommand is not None:
         return
     from ingest.reading.datasets import load_dataset
+    from ingest.reading.options import ReadingOptions
     from recommend.export import configurations_of
     from recommend.seeds import read_seeds
 
@@ -227,7 +242,15 @@ def search(
     if record:
         Warehouse.check_writable(warehouse)
     roles = dict(map(console.assignment, role or []))
-    data = load_dataset(named_dataset(None, dataset), target=target, roles=roles)
+    reading = ReadingOptions(
+        encoding=encoding,
+        delimiter=delimiter,
+        decimal=decimal,
+        missing=tuple(missing or ()),
+        skip_lines=skip_lines,
+        header=header,
+    )
+    data = load_dataset(named_dataset(None, dataset), target=target, roles=roles, options=reading)
     known = Warehouse.open(warehouse)
     asked = Search(
         flows=tuple(dict.fromkeys(get_flow(name).name for name in flow or installed_flows())),
