@@ -141,9 +141,18 @@ def _share(column: Column, words: pd.Series, codes: np.ndarray) -> float:
 def _plain_numbers(column: pd.Series) -> pd.Series | None:
     """Words as int64/float64 where all are written as programs write numbers, and none is a code."""
     words = pa.array(column)
-    numbers = _cast(words)
-    if numbers is None and _cast(_without_gaps_of_arrow(words[:_LOOKED_AT])) is not None:
-        numbers = _cast(_without_gaps_of_arrow(words))
+    number = _type_of(words[:_LOOKED_AT])
+    if number is None:
+        number = _type_of(_without_gaps_of_arrow(words[:_LOOKED_AT]))
+        if number is None:
+            return None
+        words = _without_gaps_of_arrow(words)
+    numbers = _cast(words, number)
+    if numbers is None and number == pa.int64():
+        numbers = _cast(words, pa.float64())
+    if numbers is None:  # gaps come late
+        words = _without_gaps_of_arrow(words)
+        numbers = _cast(words, pa.float64())
     if numbers is None:
         return None
     if len(numbers) == numbers.null_count:
@@ -158,13 +167,16 @@ def _plain_numbers(column: pd.Series) -> pd.Series | None:
     return _tidied_numbers(pd.Series(values, index=column.index))
 
 
-def _cast(words: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray | None:
-    for number in (pa.int64(), pa.float64()):
-        try:
-            return pc.cast(words, number)
-        except pa.ArrowInvalid:
-            continue
-    return None
+def _type_of(words: pa.Array | pa.ChunkedArray) -> pa.DataType | None:
+    """The type of number that words are, told from a few of them: a cast that fails takes as long as one."""
+    return next((number for number in (pa.int64(), pa.float64()) if _cast(words, number) is not None), None)
+
+
+def _cast(words: pa.Array | pa.ChunkedArray, number: pa.DataType) -> pa.Array | pa.ChunkedArray | None:
+    try:
+        return pc.cast(words, number)
+    except pa.ArrowInvalid:
+        return None
 
 
 def _without_gaps_of_arrow(words: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
@@ -230,7 +242,9 @@ def as_words(column: pd.Series) -> pd.Series:
     """A column of any form as `str`, without making numbers or dates of words that look like them."""
     if not (column.dtype == object or isinstance(column.dtype, pd.StringDtype)):
         return labels(tidied(column))
-    codes, distinct = pd.factorize(column.where(column.isna(), column.map(label)))
+    if column.dtype == object:
+        column = column.where(column.isna(), column.map(label))
+    codes, distinct = pd.factorize(column)
     words = _without_markers(pd.Series(distinct, dtype="str"))
     return words.reindex(codes).set_axis(column.index)
 

@@ -56,13 +56,13 @@ def read_delimited(
     Raises:
         BadInput: the text is no table.
     """
+    if not content or content.isspace():
+        raise UnreadableInput("the file is empty")
     if b"\n" not in content.strip(b"\r\n"):
         content = content.replace(b"\r", b"\n")
-    if not content.strip():
-        raise UnreadableInput("the file is empty")
     layout = find_layout(content, limits, options)
     data = _after(content, layout.lines)
-    if not data.strip():
+    if not data or data.isspace():
         raise UnreadableInput("the file has a header but no rows")
     data = _without_blanks_around_cells(data, layout)
     limits.check_rows(data, b"\t" if layout.delimiter == " " else layout.delimiter.encode())
