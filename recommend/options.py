@@ -11,7 +11,7 @@ from warehouse.measures import canonical_measure
 from warehouse.options import MEASURE_HELP
 from warehouse.support.errors import BadOption
 
-DATASET_HELP = "CSV, TSV, Parquet or ARFF file (may be gzipped), or openml:ID."
+DATASET_HELP = "CSV or other text, Parquet, Feather, ARFF or Excel file (may be packed), or openml:ID."
 
 
 def _python_file(path: Path | None) -> Path | None:
