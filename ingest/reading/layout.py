@@ -231,8 +231,8 @@ def _header_and_data(rows: list[_Row], width: int, wanted: bool | None) -> tuple
     distinct = [place for place in named if len(set(rows[place].cells)) == len(rows[place].cells)] or named
     if distinct:
         return distinct[0], first if numeric else distinct[0] + 1
-    if first == 1 < len(rows) and 2 <= len(rows[0].cells) < width:
-        return 0, 1  # a header that does not fit, which is said
+    if 0 < first < len(rows) and sum(map(bool, rows[first - 1].cells)) >= 2:
+        return first - 1, first  # a header that does not fit, which is said
     if first < len(rows) and _is_header_of_numbers(rows[first].cells, full):
         return first, first + 1
     return None, first if first < len(rows) else 0
@@ -251,8 +251,13 @@ def _is_full(cells: list[str]) -> bool:
 def _may_be_header(cells: list[str], width: int, is_last: bool) -> bool:
     """Whether a row above the data fits their width; the last one may have gaps, or no name for row names."""
     if is_last:
-        return len(cells) == width or (len(cells) == width - 1 and width > 2)
+        return len(cells) == width or (len(cells) == width - 1 and width > 2) or _ends_empty(cells, width)
     return _is_full(cells) and len(cells) == width
+
+
+def _ends_empty(cells: list[str], width: int) -> bool:
+    """Whether a row is wider than the data by empty cells alone."""
+    return len(cells) > width and not any(cells[width:])
 
 
 def _is_data(cells: list[str], numeric: list[int], full: list[list[str]]) -> bool:
@@ -297,8 +302,8 @@ def _is_header_of_numbers(first: list[str], full: list[list[str]]) -> bool:
 
 def _fitted(header: list[str], body: list[list[str]], width: int, line: int) -> list[str]:
     """Names for `width` columns; one may lack, of row names in front or of an empty last column."""
-    if len(header) == width:
-        return header
+    if len(header) == width or _ends_empty(header, width):
+        return header[:width]
     if len(header) == width - 1:
         ends_empty = all(row[-1] == "" for row in body)
         return [*header, ""] if ends_empty else ["", *header]

@@ -28,7 +28,8 @@ _WORD = re.compile(
     (?P<limit>[<>≤≥]=?\s?)?
     (?P<open>\()?
     (?P<sign>[-+\u2212]?)
-    (?P<currency>(?:[$€£¥₹]|[A-Z]{3}\ )?)\ ?
+    (?P<currency>(?:[A-Z]{0,3}[$€£¥₹]|[A-Z]{3}\ )?)\ ?
+    (?P<inner>[-\u2212]?)
     (?P<body>(?:\d(?:[\d.,'\u2019\ \u00a0\u2009\u202f]*\d)?|[.,]\d+)[.,]?)
     (?P<exponent>(?:[eE][-+]?\d+)?)
     (?P<unit>(?:[\ \u00a0\u202f]?[%‰°$€£¥₹]|[\ \u00a0\u202f]?°?[^\W\d_]+[²³]?(?:/[^\W\d_]+[²³]?)?)?)
@@ -124,7 +125,8 @@ def _signed(parts: pd.DataFrame) -> pd.Series:
     """1 or -1 for each word, NaN where a parenthesis is alone."""
     in_parentheses = (parts["open"] != "") & (parts["close"] != "")
     is_alone = (parts["open"] != "") != (parts["close"] != "")
-    is_negative = in_parentheses | parts["sign"].isin(["-", "\u2212"]) | (parts["after"] != "")
+    is_negative = in_parentheses | parts["sign"].isin(["-", "\u2212"])
+    is_negative |= (parts["inner"] != "") | (parts["after"] != "")
     return pd.Series(np.where(is_negative, -1.0, 1.0), index=parts.index).mask(is_alone)
 
 

@@ -61,6 +61,19 @@ def test_a_comma_without_quotes_does_not_shift_the_names(tmp_path: Path) -> None
     assert "the header has 4 names, but the rows have 5 values (line 2)" in message
 
 
+@pytest.mark.parametrize(
+    ("header", "names"), [("size,visits,colour,kind,class", 5), ("size,class", 2), ("Report\nsize,class", 2)]
+)
+def test_a_header_with_more_or_fewer_names_is_refused(tmp_path: Path, header: str, names: int) -> None:
+    message = refusal(written(tmp_path, f"{header}\n{ROWS}"))
+    assert f"the header has {names} names, but the rows have 4 values" in message
+
+
+def test_an_empty_name_behind_the_last_column_goes(tmp_path: Path) -> None:
+    dataset = load_dataset(written(tmp_path, HEADER.replace("\n", ",\n") + ROWS))
+    assert [*dataset.roles] == ["size", "visits", "colour"]
+
+
 def test_quotes_escaped_by_backslashes_are_read(tmp_path: Path) -> None:
     rows = "".join(f'{i}.5,"say \\"a, b\\" {i % 3}",{"xy"[i % 2]}\n' for i in range(40))
     dataset = load_dataset(written(tmp_path, "size,note,class\n" + rows))
