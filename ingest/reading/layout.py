@@ -267,7 +267,9 @@ def _is_data(cells: list[str], numeric: list[int], full: list[list[str]]) -> boo
         return True
     others = [place for place in range(len(cells)) if place not in numeric]
     recurring = sum(_recurs(cells, place, full) for place in others)
-    return recurring > len(others) / 2 and recurring >= (1 if numeric else 2)
+    if numeric:
+        return recurring > 0 and recurring * 2 >= len(others)
+    return recurring > 1 and recurring * 2 > len(others)
 
 
 def _recurs(cells: list[str], place: int, full: list[list[str]]) -> bool:
