@@ -5,7 +5,7 @@ given roles, the target is chosen and checked. What cannot be used is refused wi
 """
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -159,9 +159,9 @@ def load_dataset(
     found = {name: wanted.get(name) or detect_role(column.values, name) for name, column in columns.items()}
     features = {name: _in_role(column.values, name, found[name]) for name, column in columns.items()}
     for column_name, column in columns.items():
-        if note := _odd_cells(column, kept[column_name], raw.text):
+        if note := _odd_cells(column, kept[column_name], raw.line_of):
             notes.append(note)
-        if doubt := _limits(column, kept[column_name], raw.text):
+        if doubt := _limits(column, kept[column_name], raw.line_of):
             doubts.append(doubt)
     return Dataset(
         name=name or raw.name,
@@ -186,12 +186,15 @@ _KINDS: Mapping[Role | None, Kind] = {
 """What words are taken as in a column whose role the user gave."""
 
 
-def _odd_cells(column: Column, words: pd.Series, text: TextFormat | None) -> str | None:
+LineOf = Callable[[int], int | None]
+
+
+def _odd_cells(column: Column, words: pd.Series, line_of: LineOf | None) -> str | None:
     """What to say of the words that are no numbers (dates) among such."""
     if not column.odd:
         return None
     kind = "date" if pd.api.types.is_datetime64_dtype(column.values.dtype) else "number"
-    n, first = _cells(column.odd, words, text)
+    n, first = _cells(column.odd, words, line_of)
     others = f" and {counted(len(column.odd) - 1, 'other words')}" if len(column.odd) > 1 else ""
     is_one = n == 1
     return (
@@ -200,11 +203,11 @@ def _odd_cells(column: Column, words: pd.Series, text: TextFormat | None) -> str
     )
 
 
-def _limits(column: Column, words: pd.Series, text: TextFormat | None) -> str | None:
+def _limits(column: Column, words: pd.Series, line_of: LineOf | None) -> str | None:
     """What to ask about words such as `<40` among numbers."""
     if not column.limits:
         return None
-    n, first = _cells(column.limits, words, text)
+    n, first = _cells(column.limits, words, line_of)
     return (
         f"{counted(n, 'cells')} of {quoted(words.name)} say a limit, such as {first}, and count as that "
         "number: if another value is better, put it into the file, or take them as words by "
@@ -212,12 +215,12 @@ def _limits(column: Column, words: pd.Series, text: TextFormat | None) -> str | 
     )
 
 
-def _cells(some: Sequence[str], words: pd.Series, text: TextFormat | None) -> tuple[int, str]:
+def _cells(some: Sequence[str], words: pd.Series, line_of: LineOf | None) -> tuple[int, str]:
     """How many cells say some words, and the first of them with its place."""
     cells = words.astype("str").str.strip()
     places = np.flatnonzero(cells.isin(some))
     row = int(words.index[places[0]])
-    line = text.line_of(row) if text is not None else None
+    line = None if line_of is None else line_of(row)
     where = f"line {line}" if line is not None else f"row {row + 1}"
     return len(places), f"{quoted(cells.iloc[places[0]])} ({where})"
 

@@ -40,8 +40,6 @@ class TextFormat:
     """Decimal sign of its columns, "." or ","; None = unknown."""
     missing: tuple[str, ...]
     """Words without a value that the user named."""
-    line_of: Callable[[int], int | None]
-    """Row of the table -> line of the file; None far down."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +48,7 @@ class RawTable:
 
     Those of a delimited text are words (`str`). `target` is the target that the source itself names,
     `repeated` the names that several columns had; `remarks` are for the user, `doubts` are what only the user
-    can decide.
+    can decide. `line_of` gives the line of a text on which a row ends, None far down.
     """
 
     name: str
@@ -61,6 +59,7 @@ class RawTable:
     repeated: frozenset[str] = frozenset()
     doubts: tuple[str, ...] = ()
     text: TextFormat | None = None
+    line_of: Callable[[int], int | None] | None = None
 
 
 def read_table(
@@ -128,7 +127,8 @@ def _read_text(
         table.frame,
         remarks=(*table.remarks, *(() if text.looks_wrong else unsure)),
         doubts=unsure if text.looks_wrong else (),
-        text=TextFormat(table.layout, text.encoding, table.decimal, options.missing, table.line_of),
+        text=TextFormat(table.layout, text.encoding, table.decimal, options.missing),
+        line_of=table.line_of,
     )
 
 
