@@ -10,7 +10,9 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
+from ingest.flows.preprocessing import MOST
 from ingest.reading.datasets import Dataset
+from ingest.reading.encoding import quoted
 from ingest.reading.roles import NOT_LEARNED_FROM, Role
 from recommend.evidence import Outside
 from recommend.usual_measure import IMBALANCED
@@ -50,12 +52,25 @@ def cautions(dataset: Dataset, outside: Sequence[Outside]) -> list[Caution]:
     """
     return [
         *(Caution("reading", doubt) for doubt in dataset.doubts),
+        *_extremes(dataset),
         *_leaks(dataset),
         *_names(dataset),
         *_imbalance(dataset),
         *_few_rows(dataset),
         *map(_beyond, outside),
     ]
+
+
+def _extremes(dataset: Dataset) -> Iterator[Caution]:
+    """Columns with numbers that no algorithm could compute with as they are."""
+    for name, role in dataset.roles.items():
+        if role is not Role.numeric:
+            continue
+        values = dataset.features[name].to_numpy(dtype=float)
+        low, high = np.fmin.reduce(values), np.fmax.reduce(values)
+        if (most := max(high, -low)) > MOST:
+            text = f"{quoted(name)} has numbers up to {most:.2g} in size; all beyond {MOST:.2g} count alike"
+            yield Caution("reading", f"{text}: take logarithms, or a larger unit")
 
 
 def rows_looked_at(n: int) -> Positions:

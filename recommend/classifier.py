@@ -20,19 +20,20 @@ from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.utils import Tags, check_random_state
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from ingest.flows import get_flow
 from ingest.reading.columns import label
 from ingest.reading.datasets import Dataset
 from ingest.reading.new_rows import Columns
+from ingest.reading.tables import frame_of
 from ingest.running.cross_validation import MEASURES, TIMES, class_codes
 from ingest.running.limits import start_server, wait_for_server
 from recommend.bo.tuning.ensembles import averaged, select_ensemble
 from recommend.code.fitting import CALIBRATION
 from recommend.context import RankingContext, ranking_context
 from recommend.cost import fit_seconds
+from recommend.labels import labels_of, target_name
 from recommend.racing import Race, can_be_raced, race, seconds_on_all_rows
 from recommend.racing import record as record_race
 from recommend.ranking import recommended
@@ -42,7 +43,7 @@ from warehouse.configurations.configuration import Configuration
 from warehouse.measures import canonical_measure
 from warehouse.store import Warehouse
 from warehouse.support.arrays import Floats, Positions
-from warehouse.support.errors import BadOption, Failed
+from warehouse.support.errors import BadOption, Failed, one_line
 from warehouse.support.text import counted
 
 RACED = tuple(name for name in MEASURES if name not in TIMES)
@@ -59,6 +60,7 @@ class HeadstartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier that finds its configuration with what runs on other datasets taught.
 
     `fit` takes a data frame with numbers, categories, booleans, dates, texts and missing values, or an array.
+    `predict` warns of each column of which no value is of the form that it had in `fit`.
     Roles of columns are told as for `recommend`; cast a column to `category` to have numbers taken as
     categories. Infinite numbers count as missing.
 
@@ -118,12 +120,15 @@ class HeadstartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> HeadstartClassifier:
+    def fit(self, X: Any, y: Any, **unknown: Any) -> HeadstartClassifier:
         """Find a configuration for these rows, and fit it on all of them.
 
+        Rows of `X` and `y` belong together by their position, whatever their indexes say.
+
         Args:
-            X: (n, columns) data frame or array.
+            X: (n, columns) data frame (of pandas, polars, pyarrow, ...) or array.
             y: (n,) labels of the classes.
+            unknown: refused, and so are weights of rows (`sample_weight`).
 
         Raises:
             BadInput: a parameter that can't be, or no column to learn from.
@@ -131,7 +136,8 @@ class HeadstartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         end = time.monotonic() + self.budget
         self._check_parameters()
-        validate_data(self, X, y, skip_check_array=True)  # which refuses to do without y
+        _refuse_fit_parameters(unknown)
+        validate_data(self, frame_of(X), y, skip_check_array=True)  # which refuses to do without y
         frame = self._frame(X, reset=True)
         codes = self._class_codes(y, len(frame))
         # Daemons, such as workers of multiprocessing's pools, may not have children.
@@ -139,8 +145,8 @@ class HeadstartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if may_race:
             start_server()  # takes seconds, beside the recommendation
         self._columns, features = Columns.read_first(frame)
-        name = str(getattr(y, "name", None) or "class")
-        self._table = frame.assign(**{name: y})
+        name = target_name(y, [*self._columns.roles])
+        self._table = frame.reset_index(drop=True).assign(**{name: self.classes_[codes]})
         known = self._known(classes_dataset(self._columns, features, codes, self.classes_, name))
         known.metafeatures()
         if may_race:
@@ -236,6 +242,7 @@ class HeadstartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _frame(self, X: Any, *, reset: bool) -> pd.DataFrame:
         """The rows as a data frame, with as many columns and the same names as before unless `reset`."""
+        X = frame_of(X)
         if isinstance(X, pd.DataFrame):
             validate_data(self, X, reset=reset, skip_check_array=True)
             return X
@@ -244,10 +251,7 @@ class HeadstartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _class_codes(self, y: Any, n: int) -> Positions:
         """(n,) position of each row's class among `classes_`, which this finds."""
-        y = column_or_1d(y, warn=True)
-        if pd.isna(y).any():
-            raise ValueError("Input y contains NaN: each row needs a class")
-        check_classification_targets(y)
+        y = labels_of(y)
         check_consistent_length(range(n), y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
@@ -301,12 +305,23 @@ class HeadstartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             else:
                 weights[one.configuration] = one.weight or 1.0
         if not fitted:
-            raise Failed("none of the configurations could be fitted") from failure
+            raise Failed(f"none of the configurations could be fitted: {one_line(failure)}") from failure
         self._seed = seed
         total = sum(weights.values())
         self.weights_ = {configuration: weight / total for configuration, weight in weights.items()}
         self.pipelines_ = list(fitted.values())
         self.best_configuration_ = next(iter(fitted))
+
+
+def _refuse_fit_parameters(unknown: dict[str, Any]) -> None:
+    given = [name for name, value in unknown.items() if value is not None]
+    if "sample_weight" in given:
+        raise TypeError(
+            "rows can't be weighted: the runs that the configuration was learned from weigh all alike; leave "
+            "out sample_weight, and set measure='balanced_accuracy' where classes are to count alike"
+        )
+    if given:
+        raise TypeError(f"fit takes X and y, not {', '.join(given)}")
 
 
 @dataclass(frozen=True)

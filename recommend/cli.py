@@ -33,6 +33,7 @@ from warehouse.options import WarehouseOption
 from warehouse.store import Warehouse
 from warehouse.support import console
 from warehouse.support.console import QuietOption
+from warehouse.support.errors import Failed
 from warehouse.support.files import write_json, write_text
 
 app = console.new_app("")
@@ -146,8 +147,7 @@ def recommend(
 
     console.check_format(output, ("table", "json", *TOOLS))
     source = named_dataset(file, dataset)
-    is_recorded = record and verify is not None
-    if is_recorded:
+    if record and verify is not None:
         Warehouse.check_writable(warehouse)
     reading = ReadingOptions(
         encoding=encoding,
@@ -202,7 +202,8 @@ def recommend(
             print(f"\nReport written to {page}")
         if ranges is not None:
             print(f"\nRanges written to {ranges}")
-    if is_recorded:
+    failure = None if result.race is None else result.race.failure
+    if record and verify is not None and failure is None:
         with console.progress(quiet):
             path = _record(result, warehouse)
         if output == "table":
@@ -211,6 +212,8 @@ def recommend(
         write_text(code, result.code())
         if output == "table":
             print(f"\n{code}: the first configuration as a script that needs nothing of Headstart.")
+    if failure is not None:
+        raise Failed(f"no run of the race succeeded, and nothing is learned from it: {failure}")
 
 
 def _record(result: Recommendation, path: str | None) -> str:

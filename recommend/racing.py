@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from ingest.reading.datasets import Dataset
-from ingest.running.limits import Outcome
+from ingest.running.limits import Outcome, common_failure
 from ingest.running.plan import Plan, Tier
 from ingest.running.rows import write_runs
 from metalearners.encoding.scores import oriented
@@ -66,6 +66,12 @@ class Race:
         ]
         succeeded = {setup for setup, outcome in outcomes if outcome is Outcome.success}
         return {setup: str(outcome) for setup, outcome in outcomes if succeeded and setup not in succeeded}
+
+    @property
+    def failure(self) -> str | None:
+        """Why all runs failed, the most frequent reason; None where one succeeded, or all were stopped."""
+        trials = (trial for heat in self.heats for _, trial in heat.results.values())
+        return common_failure(trial for trial in trials if trial.outcome is not Outcome.timeout)
 
     def seconds_of(self, place: int) -> float:
         """Time that the runs of an entrant took."""

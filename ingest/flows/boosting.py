@@ -72,13 +72,17 @@ def _catboost(make: Make) -> ClassifierMixin:
 def _hist_gradient_boosting(make: Make) -> ClassifierMixin:
     from sklearn.ensemble import HistGradientBoostingClassifier
 
+    from ingest.flows.lenient import Lenient
+
     values = _with_zeros(make.values, 1e-10, "l2_regularization") | {"class_weight": make.class_weight}
-    return HistGradientBoostingClassifier(
-        random_state=make.seed,
-        categorical_features=list(range(make.n_categorical)) or None,
-        validation_fraction=0.15,
-        n_iter_no_change=20,
-        **values,
+    return Lenient(
+        HistGradientBoostingClassifier(
+            random_state=make.seed,
+            categorical_features=list(range(make.n_categorical)) or None,
+            validation_fraction=0.15,
+            n_iter_no_change=20,
+            **values,
+        )
     )
 
 

@@ -21,7 +21,7 @@ from warehouse.support.arrays import Floats
 MOST_PRODUCTS = 1000
 """Columns that an expansion in polynomials has at most."""
 MOST = 1e30
-"""Size of a number beyond which it counts as this one: single precision, which trees use, holds its cube."""
+"""Size of a number beyond which it counts as this one, so that trees can hold it in single precision."""
 
 Values = Mapping[str, Any]
 """Hyperparameter of a preprocessor, without the preprocessor's name -> value."""

@@ -61,10 +61,12 @@ def _mlp(make: Make) -> ClassifierMixin:
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import FunctionTransformer
 
+    from ingest.flows.lenient import Lenient
+
     rest = dict(make.values)
     layers, units = rest.pop("hidden_layers"), rest.pop("hidden_units")
     network = MLPClassifier((units,) * layers, max_iter=200, random_state=make.seed, **rest)
-    return make_pipeline(FunctionTransformer(in_single_precision), network)
+    return make_pipeline(FunctionTransformer(in_single_precision), Lenient(network))
 
 
 def in_single_precision(matrix: np.ndarray) -> np.ndarray:  # (n, columns) -> (n, columns)

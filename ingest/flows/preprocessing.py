@@ -28,8 +28,13 @@ FEW_CATEGORIES = 40
 threshold is skrub's (`TableVectorizer`)."""
 MOST_CODES = 254
 """What a byte can hold beside a missing value; the rarer categories share one code."""
-TEXT_TERMS = 100
-"""Terms of one text column, the most frequent first."""
+MOST = 2.0**100
+"""A number beyond it (1.3e30), on either side of 0, counts as this one: scalers square numbers in double
+precision (up to 1e308), and trees and boosters hold them in single precision (up to 3e38). The mean of equal
+powers of two is exact, so that a column of nothing larger is scaled to zeros."""
+TINY = 1e-150
+"""Adding and subtracting this number changes only numbers below 1e-130, which become multiples of 1e-166:
+quantile scaling divides by differences of numbers, and can't divide by those below 1e-308."""
 
 
 def preprocessor(
@@ -48,13 +53,13 @@ def preprocessor(
     the median with a column beside it that says where it was put; None leaves them missing for estimators
     that take that) and scaled: `standard` (mean 0, variance 1), `quantile` (to a normal distribution by
     ranks), `minmax` (to 0 to 1), `robust` (median 0, quartiles 1 apart), `normalize` (each row to length 1)
-    or `none`. Text becomes tf-idf weights; constant and identifier-like columns are left out.
+    or `none`. Numbers beyond `MOST` count as this one. Text becomes tf-idf weights, or zeros where no text
+    has a term; constant and identifier-like columns are left out.
 
     Raises:
         BadInput: no column is left.
     """
     from sklearn.compose import ColumnTransformer
-    from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.impute import SimpleImputer
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import (
@@ -65,6 +70,8 @@ def preprocessor(
         RobustScaler,
         StandardScaler,
     )
+
+    from ingest.flows.terms import Terms
 
     scalers: dict[str, Callable[[], TransformerMixin]] = {
         "standard": StandardScaler,
@@ -100,7 +107,7 @@ def preprocessor(
     used += [
         (
             f"text_{position}",
-            make_pipeline(FunctionTransformer(as_text), TfidfVectorizer(max_features=TEXT_TERMS)),
+            make_pipeline(FunctionTransformer(as_text), Terms()),
             name,
         )
         for position, name in enumerate(columns[Role.text])
@@ -167,8 +174,10 @@ def refuse_without_features(roles: Mapping[str, Role]) -> None:
 
 
 def as_floats(frame: pd.DataFrame) -> np.ndarray:  # (n, columns) -> (n, columns)
-    """Numbers of any nullable type as floats, missing ones as NaN."""
-    return frame.to_numpy(dtype=np.float64, na_value=np.nan)
+    """Numbers of any nullable type as floats, within `MOST` and rounded by `TINY`; missing ones as NaN."""
+    floats = frame.to_numpy(dtype=np.float64, na_value=np.nan)
+    bounded: np.ndarray = np.clip(floats, -MOST, MOST) + TINY - TINY
+    return bounded
 
 
 def as_labels(frame: pd.DataFrame) -> np.ndarray:  # (n, columns) -> (n, columns) of str
@@ -177,18 +186,20 @@ def as_labels(frame: pd.DataFrame) -> np.ndarray:  # (n, columns) -> (n, columns
 
 
 def as_text(column: pd.Series) -> pd.Series:
-    """Free text, a missing one as the word `missing`, so that there is always a word."""
+    """Free text, a missing one as the word `missing`."""
     return column.astype("object").where(column.notna(), "missing").astype(str)
 
 
 def date_parts(frame: pd.DataFrame) -> np.ndarray:  # (n, columns) -> (n, 4 * columns)
-    """Days since 1970, month, weekday and hour of each date; NaN where the date is missing."""
+    """Days since 1970, month, weekday and hour of dates of any year; NaN where the date is missing."""
     parts: list[pd.Series] = []
     for name in frame.columns:
         moments = pd.to_datetime(frame[name])
         if moments.dt.tz is not None:
             moments = moments.dt.tz_convert(None)
-        days = (moments - pd.Timestamp(0)) / pd.Timedelta(days=1)
+        microseconds = (moments.astype("datetime64[us]") - np.datetime64(0, "us")) / np.timedelta64(1, "us")
+        # Nanoseconds as floats: as whole numbers they end in 2262.
+        days = microseconds * 1e3 / 86_400e9
         parts += [days, moments.dt.month, moments.dt.day_of_week, moments.dt.hour]
     # Column after column, as in a frame of numbers: sums, in another order, would round otherwise.
     return np.array([part.to_numpy(dtype=np.float64, na_value=np.nan) for part in parts]).T

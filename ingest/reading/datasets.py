@@ -6,10 +6,10 @@ given roles, the target is chosen and checked. What cannot be used is refused wi
 
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -21,7 +21,7 @@ from ingest.reading.classes import (
     doubts_about_labels,
     target_values,
 )
-from ingest.reading.columns import Column, Kind, read_column
+from ingest.reading.columns import Column, Kind, date_format, read_column
 from ingest.reading.content_hash import content_hash
 from ingest.reading.encoding import quoted
 from ingest.reading.limits import DEFAULT_LIMITS, ReadingLimits
@@ -56,6 +56,8 @@ class Dataset:
     doubts: tuple[str, ...] = ()
     text: TextFormat | None = None
     """How a delimited text file was read; None for other sources."""
+    date_formats: Mapping[str, str] = field(default_factory=dict)
+    """Column of dates that the source holds as words -> their format, in the terms of pandas."""
 
     @cached_property
     def content_hash(self) -> str:
@@ -91,7 +93,7 @@ class Dataset:
 
 
 def load_dataset(
-    source: str | Path | pd.DataFrame,
+    source: str | Path | Any,
     *,
     target: str | None = None,
     roles: Mapping[str, Role | str] | None = None,
@@ -112,7 +114,8 @@ def load_dataset(
     Args:
         source: a file (CSV, TSV, other delimited text, ARFF, Parquet, Feather, Excel where openpyxl is
             installed; also packed with gzip, bz2, xz, zstd, lz4 or zip; told by content), `openml:<id>`,
-            `sklearn:<name>` (iris, wine, digits, breast_cancer), or a data frame (its index is ignored).
+            `sklearn:<name>` (iris, wine, digits, breast_cancer), or a data frame: of pandas (its index is
+            ignored), polars, pyarrow, or any library with Arrow's stream or `to_pandas`.
         target: the class column; None = what the source or names tell, else the last one
             (`ingest.reading.targets.choose_target`).
         roles: roles by column that overrule the detected ones. `categorical` for the target accepts a
@@ -173,6 +176,11 @@ def load_dataset(
         source=raw.source,
         doubts=tuple(doubts),
         text=raw.text,
+        date_formats={
+            column: form
+            for column, role in found.items()
+            if role is Role.date and (form := date_format(kept[column])) is not None
+        },
     )
 
 

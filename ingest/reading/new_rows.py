@@ -6,16 +6,23 @@ be of either order of day and month, a number that stands for a category. So not
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Self
 
 import pandas as pd
 
-from ingest.reading.columns import as_words, date_format, tidied
+from ingest.reading.columns import as_words, date_format, read_column, tidied
 from ingest.reading.dates import ISO, dates_of_format
+from ingest.reading.encoding import quoted
+from ingest.reading.missing import MISSING_AMONG_NUMBERS
 from ingest.reading.roles import NOT_LEARNED_FROM, Role, converted, detect_role
 from ingest.reading.tables import column_names
+
+_FALSE = frozenset({"0", "0.0", "false", "f", "no", "n"})
+_TRUE = frozenset({"1", "1.0", "true", "t", "yes", "y"})
+_NAMED = 3  # categories that a warning names
 
 
 @dataclass(frozen=True)
@@ -26,6 +33,10 @@ class Columns:
     """Name -> role, in the order of the frame; names are text and occur once."""
     date_formats: Mapping[str, str]
     """Name of a column of dates that were words -> their format."""
+    decorated: frozenset[str]
+    """Columns of numbers with a currency, a unit, or commas between thousands."""
+    categories: Mapping[str, frozenset[str]]
+    """Name of a column of categories or truth values -> those of the first rows."""
 
     @classmethod
     def read_first(cls, frame: pd.DataFrame) -> tuple[Self, pd.DataFrame]:
@@ -41,25 +52,95 @@ class Columns:
             for name, role in roles.items()
             if role is Role.date and (found := date_format(named[name])) is not None
         }
+        decorated = {
+            name
+            for name, role in roles.items()
+            if role is Role.numeric and _as_numbers(named[name]).count() < columns[name].count()
+        }
         features = {name: converted(values, roles[name]) for name, values in columns.items()}
-        return cls(roles, formats), pd.DataFrame(features, index=named.index)
+        categories = {
+            name: frozenset(map(str, values.cat.categories))
+            for name, values in features.items()
+            if roles[name] in (Role.categorical, Role.boolean)
+        }
+        return cls(roles, formats, frozenset(decorated), categories), pd.DataFrame(
+            features, index=named.index
+        )
 
     def read(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """Later rows of the same columns in the same order; what does not fit a column's role is missing."""
+        """Later rows of the same columns in the same order; what does not fit a column's role is missing.
+
+        A `UserWarning` names each column of which no value fits, or of which all categories are new ones: it
+        most likely comes in another form than it came in first.
+        """
         named = frame.set_axis([*self.roles], axis=1).reset_index(drop=True)
-        return pd.DataFrame(
-            {name: self._in_role(named[name], name) for name in self.roles}, index=named.index
-        )
+        read = {name: self._in_role(named[name], name) for name in self.roles}
+        for name, values in read.items():
+            if reason := self._misfit(named[name], values, name):
+                warnings.warn(f"column {quoted(name)}: {reason}", UserWarning, stacklevel=3)
+        return pd.DataFrame(read, index=named.index)
 
     def _in_role(self, values: pd.Series, name: str) -> pd.Series:
         role = self.roles[name]
         if role is Role.numeric:
-            column = tidied(values)
-            if not pd.api.types.is_numeric_dtype(column.dtype):
-                column = pd.to_numeric(as_words(values), errors="coerce")
-            return column.astype(float)
+            return _as_numbers(values, decorated=name in self.decorated)
         if role is Role.date:
             if pd.api.types.is_datetime64_any_dtype(values.dtype):
                 return tidied(values)
             return dates_of_format(as_words(values), self.date_formats.get(name, ISO))
-        return values if role in NOT_LEARNED_FROM else as_words(values)
+        if role in NOT_LEARNED_FROM:
+            return values
+        words = as_words(values)
+        truths = truth_words(self.categories[name]) if role is Role.boolean else None
+        return words if truths is None else in_truth_words(words, *truths)
+
+    def _misfit(self, values: pd.Series, read: pd.Series, name: str) -> str | None:
+        """Why none of the values says anything, in words; None where one does, or where there is none."""
+        role = self.roles[name]
+        if role in (*NOT_LEARNED_FROM, Role.text):
+            return None
+        if role in (Role.numeric, Role.date):
+            words = as_words(values).dropna()
+            words = words[~words.str.lower().isin(MISSING_AMONG_NUMBERS)]
+            if read.notna().any() or words.empty:
+                return None
+            form = self.date_formats.get(name, ISO)
+            expected = "a number" if role is Role.numeric else f"a date of the format {form}"
+            return f"none of its values is {expected}, such as {quoted(words.iloc[0])}; all count as missing"
+        words = read.dropna()
+        known = self.categories[name]
+        if words.nunique() < 2 or words.isin(known).any():  # one new category alone is nothing strange
+            return None
+        named = sorted(known)
+        shown = ", ".join(map(quoted, named[:_NAMED])) + (", ..." if len(named) > _NAMED else "")
+        return f"none of its values, such as {quoted(words.iloc[0])}, came in training, which had {shown}"
+
+
+def _as_numbers(values: pd.Series, *, decorated: bool = False) -> pd.Series:
+    """Numbers of any form as floats; what is none, or infinite, is missing."""
+    if pd.api.types.is_bool_dtype(values.dtype):
+        return values.astype("Float64").astype(float)
+    if pd.api.types.is_numeric_dtype(values.dtype) and not pd.api.types.is_complex_dtype(values.dtype):
+        return tidied(values).astype(float)
+    if decorated:
+        column = read_column(values, kind="numbers").values
+        if pd.api.types.is_numeric_dtype(column.dtype):
+            return column.astype(float)
+    return tidied(pd.to_numeric(as_words(values), errors="coerce").astype(float))
+
+
+# ---- truth values --------------------------------------------------------------------------------
+
+
+def truth_words(categories: frozenset[str]) -> tuple[str, str] | None:
+    """The words for false and true among two categories; None where they are no truth values."""
+    false = [word for word in categories if word.lower() in _FALSE]
+    true = [word for word in categories if word.lower() in _TRUE]
+    return (false[0], true[0]) if len(false) == len(true) == 1 and len(categories) == 2 else None
+
+
+def in_truth_words(words: pd.Series, false: str, true: str) -> pd.Series:
+    """Words in these two, also where they say 0 and 1, or no and yes; all others stay."""
+    lower = words.str.lower()
+    other = ~words.isin([false, true])
+    return words.mask(other & lower.isin(_FALSE), false).mask(other & lower.isin(_TRUE), true)

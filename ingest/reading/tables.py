@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
@@ -63,20 +64,27 @@ class RawTable:
 
 
 def read_table(
-    source: str | Path | pd.DataFrame,
+    source: str | Path | Any,
     limits: ReadingLimits = DEFAULT_LIMITS,
     options: ReadingOptions = DETECTED,
 ) -> RawTable:
     """Read a file (told by content, not by name), `openml:<id>`, `sklearn:<name>`, or a data frame.
 
-    The index of a data frame is ignored, `limits` are of files alone, and `options` of text files.
+    Data frames are those of `frame_of`; their index is ignored, `limits` are of files alone, and `options`
+    of text files.
 
     A second column `x` becomes `x.1`, a nameless one `Unnamed: <position>`; invisible characters in names go.
     Raises `BadInput` for what is no table of at least two columns and one row, `Failed` when OpenML cannot be
     reached.
     """
+    source = frame_of(source)
     if isinstance(source, pd.DataFrame):
         raw = RawTable("frame", "data frame", source.reset_index(drop=True))
+    elif not isinstance(source, str | Path):
+        kind = type(source).__name__
+        raise UnreadableInput(
+            f"can't read a dataset from {kind}; give a file's path, openml:<number> or a data frame"
+        )
     elif isinstance(source, str) and source.startswith("openml:"):
         raw = _read_openml(source)
     elif isinstance(source, str) and source.startswith("sklearn:"):
@@ -93,6 +101,21 @@ def read_table(
     names = _texts(raw.frame.columns)
     repeated = frozenset(name for name, count in Counter(names).items() if count > 1)
     return replace(raw, frame=raw.frame.set_axis(column_names(raw.frame.columns), axis=1), repeated=repeated)
+
+
+def frame_of(table: Any) -> Any:
+    """A table of any library as a data frame of pandas; what is no table stays as it is.
+
+    Tables are told by what they offer: Arrow's stream (polars, pyarrow, DuckDB) or `to_pandas`.
+    """
+    if isinstance(table, pd.DataFrame):
+        return table
+    if hasattr(table, "__arrow_c_stream__"):
+        try:
+            return _frame(pa.table(table))
+        except pa.ArrowException:  # a single column
+            return table
+    return table.to_pandas() if hasattr(table, "to_pandas") else table
 
 
 def column_names(names: Iterable[Hashable]) -> list[str]:

@@ -16,7 +16,8 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -67,6 +68,24 @@ class Trial:
             KeyError, TypeError, ValueError: it is no such record.
         """
         return cls(**{**record, "outcome": Outcome(record["outcome"])})
+
+
+def common_failure(trials: Iterable[Trial]) -> str | None:
+    """Why all of these trials failed, most of them for this reason; None where one succeeded, or of no trial.
+
+    >>> messages = ["ValueError: no", "OSError: disk full", "ValueError: no"]
+    >>> common_failure([Trial(Outcome.crash, None, message, 0.1) for message in messages])
+    'ValueError: no (2 of 3)'
+    """
+    reasons: Counter[str] = Counter()
+    for trial in trials:
+        if trial.outcome is Outcome.success:
+            return None
+        reasons[trial.message or str(trial.outcome)] += 1
+    if not reasons:
+        return None
+    (reason, count), total = reasons.most_common(1)[0], reasons.total()
+    return f"{reason} ({count} of {total})" if count < total else reason
 
 
 class Processes:

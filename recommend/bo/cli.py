@@ -41,7 +41,7 @@ from warehouse.options import DaskOption, WarehouseOption
 from warehouse.store import Warehouse
 from warehouse.support import console
 from warehouse.support.console import JsonOption, QuietOption
-from warehouse.support.errors import BadOption, HeadstartError
+from warehouse.support.errors import BadOption, Failed, HeadstartError
 from warehouse.support.files import write_text
 from warehouse.support.parallel import dask_workers
 from warehouse.support.text import counted
@@ -210,7 +210,7 @@ def search(
         Path | None,
         typer.Option(
             help="Write the best pipeline, fitted on all rows, to this .skops file. To predict it needs "
-            "scikit-learn and its booster alone. It takes dates in parts, as --code's script makes them.",
+            "pandas, scikit-learn and its booster alone, and a data frame as pandas reads your file.",
             show_default=False,
         ),
     ] = None,
@@ -286,6 +286,14 @@ def search(
     if measure is None and not as_json and (about_measure := remark(data, asked.measure)):
         print(about_measure)
     print(json.dumps(report.document(tuned), indent=2, allow_nan=False) if as_json else report.table(tuned))
+    if tuned.failure is not None:
+        if page is not None:
+            _write_page(page, tuned, is_over=True)
+        if tuned.interrupted:
+            raise typer.Exit(130)
+        raise Failed(
+            f"no trial succeeded: {tuned.failure}; nothing is learned from them, they are in {tuned.folder}"
+        )
     wanted = [] if model is None else [partial(_save, tuned, model)]
     if page is not None:
         wanted.append(partial(_write_page, page, tuned, is_over=True))
@@ -318,7 +326,7 @@ def _save(tuned: Tuned, model: Path) -> str:
     """Write the fitted model; returns what to say about it."""
     logger.info("fitting %s on all rows", "the ensemble" if tuned.finals.weights else "the best")
     types = outcome.save_model(outcome.fitted(tuned), model)
-    return f"{model}: skops.io.load(path, trusted={types})"
+    return f"{model}: skops.io.load(path, trusted={types}); it predicts data frames, as pandas reads the file"
 
 
 def _write_page(page: Path, tuned: Tuned, *, is_over: bool) -> str:

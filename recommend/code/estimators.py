@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import sys
 from functools import partial
-from operator import methodcaller
 from typing import Any
 
 import numpy as np
@@ -67,9 +66,6 @@ class Imports(dict[str, str]):
         if isinstance(value, partial):
             keywords = {name: SEED if name == "random_state" else one for name, one in value.keywords.items()}
             return Call(self.name(partial), [self.node(value.func)], keywords)
-        if isinstance(value, methodcaller):
-            arguments: Any = value.__reduce__()[1]
-            return Call(self.name(methodcaller), [self.node(one) for one in arguments])
         name = getattr(value, "__name__", "")
         if getattr(np, name, None) is value:
             return Raw(f"np.{name}")

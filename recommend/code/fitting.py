@@ -11,19 +11,20 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from math import comb
-from operator import methodcaller
 from typing import Any
 
 import numpy as np
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import FunctionTransformer, OrdinalEncoder
+from sklearn.preprocessing import OrdinalEncoder
 
 from ingest.flows import get_flow
 from ingest.flows.balancing import Balanced
 from ingest.flows.boosters import PATIENCE, Booster
 from ingest.flows.features import MAKERS, MOST, MOST_PRODUCTS, Preprocessor
+from ingest.flows.lenient import Lenient, for_classes
 from ingest.flows.margins import in_single_precision
-from ingest.flows.preprocessing import as_floats, as_labels, as_text, category_columns
+from ingest.flows.preprocessing import as_text, category_columns
+from ingest.flows.terms import vectorizer
 from ingest.reading.datasets import Dataset
 from ingest.reading.roles import Role
 from recommend.code.estimators import SEED, Imports
@@ -201,9 +202,12 @@ def _columns(fitting: Fitting, preprocessing: Any) -> Call:
     for name, transformer, columns in preprocessing.transformers:
         # The first step of each brings cells to one form; the script's `features` has done that.
         first, *steps = [step for _, step in transformer.steps]
+        if name.startswith("text_"):
+            steps = [vectorizer(as_text(dataset.features[columns]))]
         if fitting.takes_frames:
-            steps = [*_to_one_form(first.func), *steps]
-        where: object = Raw({"numeric": "NUMERIC", "date": "DATE_PARTS"}.get(name, "CATEGORICAL"))
+            steps = [Raw(f"{first.func.__name__}_of_frame"), *steps]
+        dates = "DATES" if fitting.takes_frames else "DATE_PARTS"
+        where: object = Raw({"numeric": "NUMERIC", "date": dates}.get(name, "CATEGORICAL"))
         if isinstance(columns, partial):  # which columns are encoded so depends on the rows
             found = columns(dataset.features)
             if not found:
@@ -220,24 +224,14 @@ def _columns(fitting: Fitting, preprocessing: Any) -> Call:
     return Call("ColumnTransformer", [parts], dense)
 
 
-def _to_one_form(function: Callable[..., object]) -> list[FunctionTransformer]:
-    """Steps that do what a function of `ingest.flows.preprocessing` does, without ours."""
-    words: list[tuple[str, ...]] = [("astype", "object"), ("fillna", "missing"), ("astype", "str")]
-    methods: dict[object, list[tuple[str, ...]]] = {
-        as_labels: [*words, ("to_numpy", "object")],
-        as_text: words,
-        as_floats: [("astype", "float64"), ("to_numpy",)],
-    }
-    return [FunctionTransformer(methodcaller(*method)) for method in methods.get(function, [])]
-
-
 def _chained(fitting: Fitting, steps: list[Any]) -> object:
     """The steps of a group of columns as one node."""
     calls = []
     for step in steps:
         # CatBoost takes categories as whole numbers, without missing ones.
         codes = fitting.of_frame and isinstance(step, OrdinalEncoder)
-        calls.append(fitting.imports.call(step, **({"unknown_value": -1} if codes else {})))
+        changed = {"unknown_value": -1} if codes else {}
+        calls.append(step if isinstance(step, Raw) else fitting.imports.call(step, **changed))
     if not calls:
         return "passthrough"
     if len(calls) == 1:
@@ -318,7 +312,9 @@ def _classifier(fitting: Fitting, classifier: Any) -> Call:
             "make_pipeline": "sklearn.pipeline",
         }
         halved = Call("FunctionTransformer", [Raw("np.asarray")], {"kw_args": {"dtype": "float32"}})
-        return Call("make_pipeline", [halved, fitting.imports.call(classifier.steps[1][1])])
+        return Call("make_pipeline", [halved, _classifier(fitting, classifier.steps[1][1])])
+    if isinstance(classifier, Lenient):
+        classifier = for_classes(classifier.classifier, fitting.dataset.target.to_numpy())
     return fitting.imports.call(classifier)
 
 

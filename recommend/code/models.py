@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from importlib import import_module
+from operator import attrgetter, methodcaller
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from ingest.flows.preprocessing import category_columns, date_parts
+from ingest.flows.preprocessing import (
+    MOST,
+    TINY,
+    as_floats,
+    as_labels,
+    as_text,
+    category_columns,
+    date_parts,
+)
 from ingest.reading.datasets import Dataset
+from ingest.reading.dates import ISO
 from ingest.reading.roles import Role
 from recommend.code import snippets
 from recommend.code.fitting import find_ensemble, find_fitting
@@ -27,8 +38,10 @@ def plain_model(
 ) -> Pipeline | VotingClassifier:
     """A configuration's pipeline, or the weighted average of several, fitted on the dataset.
 
-    It holds scikit-learn and the library of a booster alone, and takes what `model_rows` returns. It comes of
-    the script's own function, run here, so that both are the same model.
+    It holds pandas, scikit-learn and the library of a booster alone, and takes frames with the columns that
+    the dataset came with: numbers, categories and texts, and dates as datetimes or as words in their first
+    format. What is no number or no date is missing. It comes of the script's own function, run here, so that
+    both are the same model.
 
     Args:
         members: configuration -> its weight.
@@ -43,26 +56,18 @@ def plain_model(
         "CATEGORICAL": category_columns(dataset.roles),
         "FEW_CATEGORIES": fitting.few,
         "MANY_CATEGORIES": fitting.many,
-        "DATE_PARTS": _date_parts(dataset),
+        "DATES": _columns(dataset, Role.date),
+        **{f"{function.__name__}_of_frame": steps for function, steps in _of_frames(dataset).items()},
         **vars(snippets),
     }
     names |= {name: getattr(import_module(module), name) for name, module in fitting.imports.items()}
     exec("\n".join(fit_functions(fitting)), names)  # made of literals and names of ours alone
     labels = dataset.target.astype(str).to_numpy(dtype=object)
-    rows = model_rows(dataset)
     if not fitting.classes_as_numbers:
-        model: Pipeline | VotingClassifier = names["fit"](rows, labels)
+        model: Pipeline | VotingClassifier = names["fit"](dataset.features, labels)
         return model
-    return _with_labels(names["fit"](rows, np.unique(labels, return_inverse=True)[1]), rows, labels)
-
-
-def model_rows(dataset: Dataset) -> pd.DataFrame:
-    """The features as `plain_model` takes them: as they are, with the parts of dates beside them."""
-    parts = _date_parts(dataset)
-    if not parts:
-        return dataset.features
-    values = date_parts(dataset.features[_columns(dataset, Role.date)])
-    return dataset.features.assign(**dict(zip(parts, values.T, strict=True)))
+    numbered = names["fit"](dataset.features, np.unique(labels, return_inverse=True)[1])
+    return _with_labels(numbered, dataset.features, labels)
 
 
 def _with_labels(pipeline: Pipeline, rows: pd.DataFrame, labels: np.ndarray) -> VotingClassifier:
@@ -77,5 +82,66 @@ def _columns(dataset: Dataset, role: Role) -> list[str]:
     return [name for name, own in dataset.roles.items() if own == role]
 
 
-def _date_parts(dataset: Dataset) -> list[str]:
-    return [f"{name}: {part}" for name in _columns(dataset, Role.date) for part in snippets.PARTS]
+# ---- frames --------------------------------------------------------------------------------------
+
+
+def _of_frames(dataset: Dataset) -> dict[Callable[..., object], Any]:
+    """Function of `ingest.flows.preprocessing` -> unfitted steps that do the same without ours."""
+    words = [("astype", "object"), ("fillna", "missing"), ("astype", "str")]
+    to_numbers = partial(pd.to_numeric, errors="coerce")
+    return {
+        # Whole numbers that came as floats, as pandas reads those with gaps, have no decimal point as words.
+        as_labels: _calls(("convert_dtypes",), *words, ("to_numpy", "object")),
+        as_text: _calls(*words),
+        as_floats: _calls(
+            ("apply", to_numbers),
+            ("astype", "float64"),
+            ("to_numpy",),
+            ("clip", -MOST, MOST),
+            ("__add__", TINY),
+            ("__sub__", TINY),
+        ),
+        date_parts: _date_parts(dataset),
+    }
+
+
+def _date_parts(dataset: Dataset) -> Any:
+    """A transformer of the columns of dates to the matrix of their parts."""
+    from sklearn.compose import ColumnTransformer
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import FunctionTransformer
+
+    days = _calls(
+        ("to_numpy", "datetime64[us]"),
+        ("__sub__", np.datetime64(0, "us")),
+        ("__truediv__", np.timedelta64(1, "us")),
+        ("__mul__", 1e3),
+        ("__truediv__", 86_400e9),
+        ("reshape", -1, 1),
+    )
+    number = _calls(("to_numpy", "float64"), ("reshape", -1, 1))
+    parts = {
+        "days": days,
+        **{
+            part: make_pipeline(FunctionTransformer(attrgetter(f"dt.{part}")), number)
+            for part in ("month", "day_of_week", "hour")
+        },
+    }
+    columns = []
+    for place, name in enumerate(_columns(dataset, Role.date)):
+        form = dataset.date_formats.get(name, ISO)
+        moments = partial(pd.to_datetime, format=form, errors="coerce", utc=True)
+        columns += [
+            (f"date_{place}_{part}", make_pipeline(FunctionTransformer(moments), steps), name)
+            for part, steps in parts.items()
+        ]
+    # Column after column, as `date_parts` has them.
+    return make_pipeline(ColumnTransformer(columns), FunctionTransformer(np.asfortranarray))
+
+
+def _calls(*methods: tuple[Any, ...]) -> Any:
+    """A pipeline that calls these methods one after the other: (name, argument, ...)."""
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import FunctionTransformer
+
+    return make_pipeline(*(FunctionTransformer(methodcaller(*method)) for method in methods))

@@ -24,6 +24,7 @@ from ingest.reading.datasets import Dataset
 from ingest.reading.dates import DATE_FORMATS
 from ingest.reading.encoding import decoded, quoted, read_bytes
 from ingest.reading.layout import Layout
+from ingest.reading.new_rows import truth_words
 from ingest.reading.packing import compression_of, is_excel
 from ingest.reading.parquet import PARQUET_MAGIC
 from ingest.reading.roles import NOT_LEARNED_FROM, Role
@@ -68,6 +69,8 @@ class Reading:
     categorical: list[str] = field(default_factory=list)
     coded: list[str] = field(default_factory=list)
     """Categories that are written as numbers, not always the same way."""
+    truths: dict[str, list[str]] = field(default_factory=dict)
+    """Categorical column of truth values -> its words for false and true."""
     dates: dict[str, str] = field(default_factory=dict)
     """Column -> format."""
     text: list[str] = field(default_factory=list)
@@ -260,11 +263,8 @@ def _labels(table: Table, dataset: Dataset, missing: list[str]) -> tuple[str, pd
         wanted = dataset.target.astype(str).tolist()
         if (labels := snippets.words(cells, missing)).dropna().tolist() == wanted:
             return "words", labels
-        try:
-            if (labels := snippets.number_words(cells)).dropna().tolist() == wanted:
-                return "number_words", labels
-        except ValueError:
-            pass
+        if (labels := snippets.number_words(cells)).dropna().tolist() == wanted:
+            return "number_words", labels
     raise _Differs(f"the target {quoted(name)} comes out differently")
 
 
@@ -272,17 +272,14 @@ def _add(reading: Reading, name: str, role: Role, cells: pd.Series, wanted: pd.S
     """Note how a column is read.
 
     Raises:
-        _Differs: no way gives what is wanted; ValueError where a cell can't be taken so.
+        _Differs: no way gives what is wanted.
     """
     if role == Role.numeric:
         numbers = wanted.to_numpy(dtype=float, na_value=np.nan)
         for commas, decorated in ((False, False), (False, True), (True, False), (True, True)):
             written = snippets.with_points(cells) if commas else cells
             written = snippets.undecorated(written) if decorated else written
-            try:
-                found = snippets.numbers(written)
-            except ValueError:
-                continue
+            found = snippets.numbers(written)
             if np.array_equal(found.to_numpy(dtype=float), numbers, equal_nan=True):
                 reading.numeric.append(name)
                 reading.commas += [name] if commas else []
@@ -290,10 +287,7 @@ def _add(reading: Reading, name: str, role: Role, cells: pd.Series, wanted: pd.S
                 return
     elif role == Role.date:
         for form in DATE_FORMATS:
-            try:
-                found = snippets.dates(cells, form)
-            except ValueError:
-                continue
+            found = snippets.dates(cells, form)
             if np.array_equal(found.to_numpy("M8[us]"), wanted.to_numpy("M8[us]"), equal_nan=True):
                 reading.dates[name] = form
                 return
@@ -302,6 +296,8 @@ def _add(reading: Reading, name: str, role: Role, cells: pd.Series, wanted: pd.S
         texts = snippets.words(cells, reading.missing)
         if texts.astype(object).where(texts.notna(), None).tolist() == labels:
             (reading.text if role == Role.text else reading.categorical).append(name)
+            if role == Role.boolean and (truths := truth_words(frozenset(texts.dropna()))):
+                reading.truths[name] = [*truths]
             return
         texts = snippets.number_words(cells)
         if role != Role.text and texts.astype(object).where(texts.notna(), None).tolist() == labels:

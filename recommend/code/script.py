@@ -11,12 +11,13 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import log2
 from pathlib import Path
 
 import pandas as pd
 
 from ingest.flows import get_flow
-from ingest.flows.preprocessing import category_columns
+from ingest.flows.preprocessing import MOST, TINY, category_columns
 from ingest.reading.datasets import Dataset
 from recommend.code import snippets
 from recommend.code.fitting import Fitting, find_ensemble, find_fitting
@@ -122,6 +123,7 @@ def _script(
     own = "\n\n".join(
         [
             _read(reading),
+            _opened(),
             _features(reading),
             *fit_functions(fitting),
             _cross_validate(),
@@ -250,6 +252,7 @@ def _constants(
     categorical: object = category_columns(dataset.roles)
     if fitting.few and fitting.many and not fitting.members:  # whose order may be another
         categorical = Raw("FEW_CATEGORIES + MANY_CATEGORIES")
+    groups = [name for name in ("NUMERIC", "CATEGORICAL", "TEXT", "DATES") if name in names]
     values: dict[str, object] = {
         "TARGET": str(dataset.target.name),
         "CLASSES": [str(label) for label in dataset.target.cat.categories],
@@ -260,10 +263,16 @@ def _constants(
         "MANY_CATEGORIES": fitting.many,
         "CATEGORICAL": categorical,
         "CODED": reading.coded,
+        "TRUTHS": reading.truths,
         "TEXT": reading.text,
         "DATES": reading.dates,
+        "COLUMNS": Raw(f"[{', '.join(f'*{name}' for name in groups)}]"),
+        "FALSE": snippets.FALSE,
+        "TRUE": snippets.TRUE,
         "PARTS": snippets.PARTS,
         "DATE_PARTS": Raw('[f"{name}: {part}" for name in DATES for part in PARTS]'),
+        "MOST": Raw(f"2.0**{log2(MOST):.0f}"),
+        "TINY": TINY,
         "MISSING": reading.missing,
         "NO_NUMBER": [Raw("*MISSING"), *more] if usual else more,
         "SCORER": _scorer(origin.measure, fitting, few),
@@ -285,6 +294,9 @@ _REMARKS = {
     "FEW_CATEGORIES": "# A column of zeros and ones for each category.\n",
     "MANY_CATEGORIES": "# The mean of each class in place of a category.\n",
     "CODED": "# Categories that are written as numbers.\n",
+    "TRUTHS": "# Their words for false and true.\n",
+    "MOST": "# A number beyond it, on either side of 0, counts as this one.\n",
+    "TINY": "# Differences far below it vanish: scaling can't divide by them.\n",
     "MISSING": "# Cells without a value, in any case of letters.\n",
     "SCORER": "# See sklearn.metrics.get_scorer_names().\n",
 }
@@ -315,6 +327,23 @@ def _read(reading: Reading) -> str:
     )
 
 
+def _opened() -> str:
+    return '''def opened(
+    path: str, names: list[str], parser: argparse.ArgumentParser
+) -> pd.DataFrame:
+    """The table in a file; a line ends the script where it can't be used."""
+    try:
+        table = read(path)
+    except (OSError, EOFError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or " ".join(str(error).split())
+        parser.exit(2, f"{path}: {reason}\\n")
+    lacking = [name for name in names if name not in table]
+    if lacking:
+        parser.exit(2, f"{path}: no column {', '.join(map(repr, lacking))}\\n")
+    return table
+'''
+
+
 def _features(reading: Reading) -> str:
     lines = []
     if reading.numeric:
@@ -326,7 +355,7 @@ def _features(reading: Reading) -> str:
         ):
             if names:
                 lines.append(f"    cells = {change}(cells) if name in {constant} else cells")
-        lines.append("    columns[name] = numbers(cells)")
+        lines.append("    columns[name] = numbers(cells).clip(-MOST, MOST) + TINY - TINY")
     if reading.categorical or reading.coded:
         lines.append("for name in CATEGORICAL:")
         labels = "words"
@@ -334,6 +363,9 @@ def _features(reading: Reading) -> str:
             lines.append("    labels = number_words if name in CODED else words")
             labels = "labels"
         lines.append(f'    columns[name] = {labels}(table[name]).fillna("missing").astype(object)')
+    if reading.truths:
+        lines.append("for name, (false, true) in TRUTHS.items():")
+        lines.append("    columns[name] = truths(columns[name], false, true)")
     if reading.text:
         lines.append("for name in TEXT:")
         lines.append('    columns[name] = words(table[name]).fillna("missing")')
@@ -410,7 +442,7 @@ def _main(reading: Reading, fitting: Fitting) -> str:
     add("--output", default="predictions.csv", help="where to write them")
     options = parser.parse_args()
 
-    table = read(options.data)
+    table = opened(options.data, [*COLUMNS, TARGET], parser)
     labels = {reading.target}(table[TARGET])
     known = labels.notna()
     X, y = features(table[known]), {y}
@@ -425,7 +457,8 @@ def _main(reading: Reading, fitting: Fitting) -> str:
         joblib.dump(model, options.save)
         print(f"{{options.save}}: the model, for joblib.load")
     if options.predict:
-        predictions = predict(model, features(read(options.predict)))
+        new = features(opened(options.predict, COLUMNS, parser))
+        predictions = predict(model, new)
         predictions.to_csv(options.output, index=False)
         print(f"{{options.output}}: {{len(predictions):,}} predictions")
 """

@@ -17,6 +17,8 @@ MISSING += ["#n/a", "#na", "#nv", "#null!", "#div/0!", "#value!", "#ref!", "#nam
 MISSING += ["#num!", "#wert!", "#bezug!"]
 NO_NUMBER = [*MISSING, "none", "nat", "-", "--", "---", ".", "..", "...", "\u2013"]
 NO_NUMBER += ["\u2014", "*", "nil", "n.d.", "\u221e", "-\u221e"]
+FALSE = ["0", "0.0", "false", "f", "no", "n"]
+TRUE = ["1", "1.0", "true", "t", "yes", "y"]
 PARTS = ["days", "month", "weekday", "hour"]
 
 
@@ -27,8 +29,8 @@ def words(cells: pd.Series, missing: Collection[str] = MISSING) -> pd.Series:
 
 
 def numbers(cells: pd.Series) -> pd.Series:
-    """The cells as numbers; infinite ones are missing."""
-    values = words(cells, NO_NUMBER).astype(float)
+    """The cells as numbers; what is none, or infinite, is missing."""
+    values = pd.to_numeric(words(cells, NO_NUMBER), errors="coerce").astype(float)
     return values.where(np.isfinite(values))
 
 
@@ -63,18 +65,31 @@ def number_words(cells: pd.Series) -> pd.Series:
     values = numbers(cells)
     whole = values.notna() & (values % 1 == 0) & (values.abs() < 1e15)
     texts = values.astype(object).map(str)
-    return texts.where(~whole, values.map("{:.0f}".format)).where(values.notna())
+    texts = texts.where(~whole, values.map("{:.0f}".format)).where(values.notna())
+    others = words(cells, NO_NUMBER)
+    return texts.fillna(others[pd.to_numeric(others, errors="coerce").isna()])
+
+
+def truths(cells: pd.Series, false: str, true: str) -> pd.Series:
+    """The cells in these two words, also where they say 0 and 1, or no and yes."""
+    lower = cells.str.lower()
+    other = ~cells.isin([false, true])
+    cells = cells.mask(other & lower.isin(FALSE), false)
+    return cells.mask(other & lower.isin(TRUE), true)
 
 
 def dates(cells: pd.Series, form: str) -> pd.Series:
-    """The cells as moments; times with a zone are brought to UTC."""
-    moments = pd.to_datetime(words(cells, NO_NUMBER), format=form, utc=True)
+    """The cells as moments, in UTC where they have a zone; what is none is missing."""
+    cells = words(cells, NO_NUMBER)
+    moments = pd.to_datetime(cells, format=form, utc=True, errors="coerce")
     return moments.dt.tz_localize(None)
 
 
 def date_parts(name: str, moments: pd.Series) -> dict[str, pd.Series]:
     """Days since 1970, month, weekday and hour."""
-    days = (moments - pd.Timestamp(0)) / pd.Timedelta(days=1)
+    since = moments.astype("datetime64[us]") - np.datetime64(0, "us")
+    # Nanoseconds as floats: as whole numbers they end in 2262.
+    days = since / np.timedelta64(1, "us") * 1e3 / 86_400e9
     parts = [days, moments.dt.month, moments.dt.day_of_week, moments.dt.hour]
     names = [f"{name}: {part}" for part in PARTS]
     return dict(zip(names, [part.astype(float) for part in parts], strict=True))

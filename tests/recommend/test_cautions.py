@@ -32,6 +32,14 @@ def test_doubts_of_reading_come_first() -> None:
     assert (first.kind, first.text) == ("reading", "'size' has a word among its numbers")
 
 
+def test_numbers_beyond_what_is_computed_with_are_named() -> None:
+    (caution,) = cautions(dataset(energy=-5e301 * np.random.default_rng(0).random(1000)), [])
+    assert caution.kind == "reading"
+    assert caution.text.startswith(
+        "'energy' has numbers up to 5e+301 in size; all beyond 1.3e+30 count alike"
+    )
+
+
 @pytest.mark.parametrize("leak", ["number", "category", "half of an interval"])
 def test_a_column_that_tells_the_class_is_suspected(leak: str) -> None:
     label = np.random.default_rng(0)

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +18,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
@@ -176,6 +178,7 @@ def test_a_row_alone_is_predicted_as_among_others(classifier: HeadstartClassifie
     np.testing.assert_allclose(alone, together[:10])
 
 
+@pytest.mark.filterwarnings("ignore:column '(amount|day)'")
 def test_what_was_never_seen_is_no_reason_to_fail(classifier: HeadstartClassifier) -> None:
     rows, classes = mixed()
     strange = pd.DataFrame(
@@ -228,6 +231,62 @@ def test_what_can_not_be_is_refused(
 def test_rows_without_a_column_to_learn_from_are_refused(classifier: HeadstartClassifier) -> None:
     with pytest.raises(BadInput, match="no column to learn from"):
         classifier.fit(np.ones((30, 2)), np.arange(30) % 2)
+
+
+def shuffled_index(rows: pd.DataFrame, classes: pd.Series) -> tuple[Any, Any]:
+    return rows.set_axis(np.arange(len(rows)) // 2), classes.set_axis(np.arange(len(rows))[::-1] // 2)
+
+
+def name_of_a_column(rows: pd.DataFrame, classes: pd.Series) -> tuple[Any, Any]:
+    return rows, classes.rename("x")
+
+
+def column_vector(rows: pd.DataFrame, classes: pd.Series) -> tuple[Any, Any]:
+    return rows, classes.to_numpy().reshape(-1, 1)
+
+
+def arrow(rows: pd.DataFrame, classes: pd.Series) -> tuple[Any, Any]:
+    return pa.Table.from_pandas(rows), pa.chunked_array([classes.tolist()])
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.DataConversionWarning")
+@pytest.mark.parametrize("form", [shuffled_index, name_of_a_column, column_vector, arrow])
+def test_rows_and_classes_belong_together_by_position(
+    classifier: HeadstartClassifier,
+    form: Callable[[pd.DataFrame, pd.Series], tuple[Any, Any]],
+    tmp_path: Path,
+) -> None:
+    rows, classes = of_numbers(120)
+    expected = clone(classifier).fit(rows, classes).predict_proba(rows)
+    X, y = form(rows, classes)
+    np.testing.assert_array_equal(classifier.fit(X, y).predict_proba(X), expected)
+    assert classifier.feature_names_in_.tolist() == ["x", "z"]
+    assert_code_predicts_the_same(classifier, rows, classes.rename(None), tmp_path)
+
+
+def test_weights_of_rows_are_refused_in_words(classifier: HeadstartClassifier) -> None:
+    rows, classes = of_numbers(60)
+    classifier.fit(rows, classes, sample_weight=None)
+    with pytest.raises(TypeError, match=r"rows can't be weighted: .* leave out sample_weight"):
+        classifier.fit(rows, classes, sample_weight=np.ones(60))
+    with pytest.raises(TypeError, match="fit takes X and y, not groups"):
+        classifier.fit(rows, classes, groups=np.ones(60))
+
+
+# ---- what it predicts ----------------------------------------------------------------------------
+
+
+def test_a_column_that_comes_in_another_form_is_warned_of(classifier: HeadstartClassifier) -> None:
+    rows, classes = mixed()
+    expected = classifier.fit(rows, classes).predict_proba(rows)
+    other = rows.assign(paid=rows["paid"].astype(int))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        np.testing.assert_array_equal(classifier.predict_proba(other), expected)
+    commas = rows.assign(amount=rows["amount"].str.replace(".", ","))
+    with pytest.warns(UserWarning, match=r"column 'amount': none of its values is a number") as warned:
+        classifier.predict(commas)
+    assert len(warned) == 1
 
 
 # ---- what it fits --------------------------------------------------------------------------------

@@ -15,6 +15,8 @@ from ConfigSpace import ConfigurationSpace
 
 import recommend.ranges
 from ingest.flows import get_flow
+from ingest.running.limits import Outcome, Trial
+from recommend import heats
 from recommend.cli import main
 from recommend.seeds import read_seeds
 from tests.recommend.code.scripts import run_scripts
@@ -313,6 +315,22 @@ def test_a_race_leaves_the_warehouse_alone_where_that_is_wanted(run: Run, csv: P
     assert code == 0
     assert json.loads(out)["verification"]["entrants"]
     assert "runs on this dataset" not in run("--dataset", csv)[1]
+
+
+def test_where_all_of_a_race_fail_the_cause_is_said_and_nothing_is_learned(
+    run: Run, csv: Path, small_world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    crash = Trial(Outcome.crash, None, "ValueError: no", 0.1)
+    monkeypatch.setattr(heats, "run_limited", lambda *_, **__: crash)
+    own = Warehouse.open(small_world).export(tmp_path / "own")
+    code, out, err = run(
+        "--dataset", csv, "--warehouse", own.path, "--verify", "60s", "--jobs", "1", "--quiet"
+    )
+    assert code == 1
+    assert "\nraced " in out
+    assert "learns from the race" not in out
+    assert err.endswith("no run of the race succeeded, and nothing is learned from it: ValueError: no\n")
+    assert Warehouse.open(own.path).version == own.version
 
 
 def test_a_race_needs_a_time_and_a_say(run: Run, csv: Path) -> None:

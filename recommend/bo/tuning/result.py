@@ -10,6 +10,7 @@ import numpy as np
 
 from ingest.reading.datasets import Dataset
 from ingest.running.cross_validation import class_codes
+from ingest.running.limits import common_failure
 from recommend.bo.tuning.finals import Finals, ensemble_value, judge_trials, winner
 from recommend.bo.tuning.history import Entry, TrialHistory
 from recommend.bo.tuning.scores import scored, value_of
@@ -46,6 +47,11 @@ class Tuned:
     def value(self, entry: Entry) -> float | None:
         """A trial's value of the measure, as it is: smaller is better for costs."""
         return value_of(entry.trial, self.search.measure)
+
+    @property
+    def failure(self) -> str | None:
+        """Why all trials failed, the most frequent reason; None where one succeeded, or none has ended."""
+        return common_failure(entry.trial for entry in self.entries if entry.trial is not None)
 
 
 def incumbents(entries: Sequence[Entry], measure: str) -> list[Entry]:

@@ -1,12 +1,17 @@
 """From mixed columns to the matrix that an estimator takes."""
 
+from datetime import date
+
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn.compose import ColumnTransformer
 
 from ingest.flows import FLOWS
-from ingest.flows.preprocessing import FEW_CATEGORIES, MOST_CODES, TEXT_TERMS, Encoding, preprocessor
+from ingest.flows.preprocessing import FEW_CATEGORIES, MOST_CODES, Encoding, as_floats, preprocessor
+from ingest.flows.terms import TEXT_TERMS
 from ingest.reading.datasets import Role
 
 INDICATORS: Encoding = "indicators"
@@ -201,3 +206,49 @@ def test_constant_and_identifier_columns_are_left_out() -> None:
     frame = pd.DataFrame({"id": range(6), "same": 1, "x": np.arange(6.0)})
     roles = {"id": Role.identifier, "same": Role.constant, "x": Role.numeric}
     assert steps(frame, **roles).fit_transform(frame).shape == (6, 1)
+
+
+# What arithmetic can't hold
+
+
+@pytest.mark.parametrize(
+    ("day", "days", "weekday"),
+    [("0001-01-01", -719_162, 0), ("1500-02-28", -171_606, 2), ("9999-12-31", 2_932_896, 4)],
+)
+def test_dates_of_any_year_are_dates(day: str, days: int, weekday: int) -> None:
+    """Days and weekday are those of Python's own proleptic Gregorian calendar."""
+    at = date.fromisoformat(day)
+    assert (days, weekday) == ((at - date(1970, 1, 1)).days, at.weekday())
+    frame = pd.DataFrame({"at": pd.Series([day]).astype("datetime64[us]")})
+    assert steps(frame, "codes", at=Role.date).fit_transform(frame).tolist() == [[days, at.month, weekday, 0]]
+
+
+@pytest.mark.parametrize("scaling", ["standard", "quantile", "minmax", "robust"])
+def test_numbers_that_are_too_large_count_alike_and_are_scaled(scaling: str) -> None:
+    frame = pd.DataFrame({"x": [1e301, 2e30, -1e308, 0.0, np.nan]})
+    matrix = steps(frame, scaling=scaling, x=Role.numeric).fit_transform(frame)
+    assert np.isfinite(matrix).all()
+    assert matrix[0] == matrix[1]
+
+
+def test_a_column_of_too_large_numbers_alone_is_scaled_to_zeros() -> None:
+    frame = pd.DataFrame({"x": np.linspace(1e300, 2e300, 97)})
+    assert not steps(frame, scaling="standard", x=Role.numeric).fit_transform(frame).any()
+
+
+def test_quantile_scaling_takes_numbers_that_differ_by_less_than_it_can_divide_by() -> None:
+    frame = pd.DataFrame({"x": [5e-324, 1e-310, 1.0, 0.0]})
+    assert np.isfinite(steps(frame, scaling="quantile", x=Role.numeric).fit_transform(frame)).all()
+
+
+@given(st.floats(-1e30, 1e30).filter(lambda x: abs(x) > 1e-130))
+def test_other_numbers_stay_as_they_are(x: float) -> None:
+    assert as_floats(pd.DataFrame({"x": [x]})).item() == x
+
+
+def test_texts_without_a_term_are_a_column_of_zeros() -> None:
+    frame = pd.DataFrame({"remark": ["a b c", "🙂 🙃 - 1", "x y z 7"]})
+    fitted = steps(frame, remark=Role.text).fit(frame)
+    later = pd.DataFrame({"remark": ["something else", None]})
+    assert fitted.transform(frame).tolist() == [[0], [0], [0]]
+    assert fitted.transform(later).tolist() == [[0], [0]]

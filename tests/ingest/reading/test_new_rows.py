@@ -1,5 +1,7 @@
 """Rows that come after a data frame was read: they are read as it was, whatever they look like themselves."""
 
+import warnings
+
 import pandas as pd
 import pytest
 
@@ -24,15 +26,36 @@ def read_alike(first: list[object], later: list[object]) -> list[object]:
         (["13/02/2024", "01/03/2024"], ["01/02/2024"], [pd.Timestamp("2024-02-01")]),
         (["2024-02-13", "2024-03-01"], ["2024-02-01"], [pd.Timestamp("2024-02-01")]),
         ([True, False], [False], ["False"]),
+        ([True, False], [0, 1], ["False", "True"]),
+        ([True, False], ["false", "YES", "perhaps"], ["False", "True", "perhaps"]),
+        (["yes", "no"], [True, False], ["yes", "no"]),
+        (["$1,200.50", "$3.00"], ["$7.00", "n/k"], [7.0, None]),
+        ([0, 1, 1], [True, False], [1.0, 0.0]),
     ],
-    ids=["codes", "words", "numbers", "written numbers", "money", "day first", "ISO dates", "truth values"],
+    ids=[
+        "codes",
+        "words",
+        "numbers",
+        "written numbers",
+        "money",
+        "day first",
+        "ISO dates",
+        "truth values",
+        "0 and 1 of truth values",
+        "words of truth values",
+        "truth values of words",
+        "money and a word",
+        "truth values of numbers",
+    ],
 )
 def test_later_values_are_read_as_the_first_ones_were(
     first: list[object], later: list[object], read: list[object]
 ) -> None:
-    assert read_alike(first, later) == read
+    found = [None if pd.isna(value) else value for value in read_alike(first, later)]
+    assert found == read
 
 
+@pytest.mark.filterwarnings("ignore:column 'x'")
 @pytest.mark.parametrize(
     ("first", "later"),
     [([1.5, 2.5], "much"), ([1.5, 2.5], float("inf")), (["13/02/2024", "01/03/2024"], "02/13/2024")],
@@ -60,3 +83,47 @@ def test_the_first_rows_are_read_alike_when_they_come_again() -> None:
     }
     again = columns.read(frame)
     pd.testing.assert_frame_equal(again.astype({"what": first["what"].dtype}), first, check_dtype=False)
+
+
+@pytest.mark.parametrize(
+    ("first", "later", "complaint"),
+    [
+        ([1.5, 2.5], ["1,5", "2,5"], "none of its values is a number, such as '1,5'; all count as missing"),
+        ([0, 1], ["true", "false"], "none of its values is a number, such as 'true'; all count as missing"),
+        (
+            ["13/02/2024", "01/03/2024"],
+            ["2024-02-13"],
+            "none of its values is a date of the format %d/%m/%Y, such as '2024-02-13'; all count as missing",
+        ),
+        (
+            ["red", "blue"],
+            ["rot", None, "blau"],
+            "none of its values, such as 'rot', came in training, which had 'blue', 'red'",
+        ),
+    ],
+    ids=["decimal comma", "words for numbers", "another date format", "another language"],
+)
+def test_a_column_of_which_nothing_fits_is_named(
+    first: list[object], later: list[object], complaint: str
+) -> None:
+    with pytest.warns(UserWarning) as warned:
+        read_alike(first, later)
+    assert [str(one.message) for one in warned] == [f"column 'x': {complaint}"]
+
+
+@pytest.mark.parametrize(
+    ("first", "later"),
+    [
+        ([1.5, 2.5], ["much", "3"]),
+        ([1.5, 2.5], ["-", None]),
+        ([1.5, 2.5], [None, None]),
+        (["red", "blue"], ["green"]),
+        (["red", "blue"], ["green", "red"]),
+        (["13/02/2024", "01/03/2024"], ["soon", "14/02/2024"]),
+    ],
+    ids=["a number", "gaps", "nothing", "one new category", "a known category", "a date"],
+)
+def test_a_column_of_which_something_fits_is_not(first: list[object], later: list[object]) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        read_alike(first, later)

@@ -152,3 +152,40 @@ def test_columns_of_one_name_are_told_apart_in_parquet_as_in_other_files(tmp_pat
     table = read_table(tmp_path / "t.parquet")
     assert list(table.frame.columns) == ["a", "a.1"]
     assert table.repeated == {"a"}
+
+
+class Streamed:
+    """A table of a library that offers Arrow's stream, as polars does."""
+
+    def __init__(self, table: pa.Table) -> None:
+        self.table = table
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self.table.__arrow_c_stream__(requested_schema)
+
+
+class Converted:
+    """A table of a library that converts to pandas, as Modin does."""
+
+    def __init__(self, table: pa.Table) -> None:
+        self.table = table
+
+    def to_pandas(self) -> pd.DataFrame:
+        return self.table.to_pandas()
+
+
+@pytest.mark.parametrize(
+    "library", [lambda table: table, Streamed, Converted], ids=["pyarrow", "stream", "pandas"]
+)
+def test_tables_of_other_libraries_are_data_frames_with_their_names(
+    library: Callable[[pa.Table], object],
+) -> None:
+    frame = pd.DataFrame({"größe": [1.5, None], "class": ["a", "b"]})
+    raw = read_table(library(pa.Table.from_pandas(frame)))
+    pd.testing.assert_frame_equal(raw.frame, frame)
+    assert (raw.name, raw.source) == ("frame", "data frame")
+
+
+def test_what_is_no_table_is_refused() -> None:
+    with pytest.raises(BadInput, match=r"can't read a dataset from list; give a file's path"):
+        read_table([[1, 2]])

@@ -132,6 +132,23 @@ def test_what_a_search_found_is_printed_and_saved_although_its_runs_cannot_be_wr
     assert "DecisionTreeClassifier(" in (tmp_path / "best.py").read_text(encoding="utf-8")
 
 
+def test_where_every_trial_fails_the_cause_is_said_and_nothing_is_learned(
+    tune: Tune, csv: Path, world: Path, tmp_path: Path
+) -> None:
+    before = Warehouse.open(world).version
+    options = ["--dataset", csv, "--history", tmp_path / "history", "--trials", "2", "--warehouse", world]
+    options += ["--flow", "decision_tree", "--folds", "2", "--surrogate", "gbqr", "--start", "none"]
+    options += ["--report", tmp_path / "page.html", "--model", tmp_path / "m.skops"]
+    done = tune(*options, "--trial-time", "0.001", "--quiet")
+    assert done.returncode == 1
+    assert "No trial succeeded." in done.stdout
+    assert "no trial succeeded: stopped after 0.001 s; nothing is learned from them" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert Warehouse.open(world).version == before
+    assert "No trial has succeeded" in (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert not (tmp_path / "m.skops").exists()
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_search_that_is_told_to_end_says_what_it_found(
     csv: Path, world: Path, tmp_path: Path, number: signal.Signals

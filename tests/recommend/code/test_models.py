@@ -11,11 +11,10 @@ from threadpoolctl import threadpool_limits
 from ingest.flows import FLOWS
 from ingest.reading.datasets import Dataset, load_dataset
 from recommend.bo.tuning.outcome import save_model
-from recommend.code.models import model_rows, plain_model
+from recommend.code.models import plain_model
 from tests.recommend.code.cases import BOOSTERS, CASES, configuration
 from tests.recommend.code.scripts import (
     assert_same_predictions,
-    code_of,
     our_predictions,
     run_scripts,
 )
@@ -34,13 +33,12 @@ KEPT = [
     if name in CASES
 ]
 LOAD = """
-import runpy, sys
+import sys
 import pandas as pd
 from skops.io import get_untrusted_types, load
 
-script, data, *models = sys.argv[1:]
-of_script = runpy.run_path(script)
-rows = of_script["features"](of_script["read"](data))
+data, *models = sys.argv[1:]
+rows = pd.read_csv(data)
 for path in models:
     trusted = get_untrusted_types(file=path)
     assert not [name for name in trusted if name.startswith(("ingest.", "recommend.", "warehouse."))]
@@ -56,7 +54,6 @@ for path in models:
 def loaded(csv: Path, dataset: Dataset, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """The folder of what models in files predicted, and what they complained of."""
     folder = tmp_path_factory.mktemp("models")
-    (folder / "script.py").write_text(code_of("naive_bayes", {}, dataset), encoding="utf-8")
     (folder / "load.py").write_text(LOAD, encoding="utf-8")
     with warnings.catch_warnings(), threadpool_limits(1):
         warnings.simplefilter("ignore")
@@ -64,7 +61,7 @@ def loaded(csv: Path, dataset: Dataset, tmp_path_factory: pytest.TempPathFactory
             model = plain_model({configuration(name): 1.0}, dataset, seed=0)
             save_model(model, folder / f"{place}.skops")
     models = [f"{place}.skops" for place in range(len(KEPT))]
-    return folder, run_scripts([("load.py", "script.py", csv, *models)], folder)[1]
+    return folder, run_scripts([("load.py", csv, *models)], folder)[1]
 
 
 @pytest.mark.parametrize("name", KEPT)
@@ -95,10 +92,38 @@ def test_a_model_takes_a_file_as_pandas_reads_it(tmp_path: Path) -> None:
     dataset = load_dataset(tmp_path / "t.csv")
     model = plain_model({configuration("lightgbm"): 1.0}, dataset, seed=0)
     of_pandas = model.predict_proba(pd.read_csv(tmp_path / "t.csv"))
-    assert np.array_equal(of_pandas, model.predict_proba(model_rows(dataset)))
+    assert np.array_equal(of_pandas, model.predict_proba(dataset.features))
+
+
+def test_a_model_takes_the_frame_that_the_dataset_came_from() -> None:
+    """Dates as words of one format, as datetimes and as Python's; whole numbers with gaps as categories."""
+    random = np.random.default_rng(0)
+    days = pd.Timestamp("2024-01-01") + pd.to_timedelta(random.integers(0, 500, 90), unit="D")
+    frame = pd.DataFrame(
+        {
+            "x": random.normal(size=90),
+            "day": days.strftime("%d.%m.%Y"),
+            "moment": days.tz_localize("Europe/Oslo"),
+            "python": days.date,
+            "forever": np.where(random.random(90) > 0.5, "9999-12-31", "2024-05-01"),
+            "code": random.choice([1, 2, 3, None], 90).astype(float),
+            "class": random.choice(["yes", "no"], 90),
+        }
+    )
+    frame.loc[::8, ["day", "moment", "python"]] = None
+    dataset = load_dataset(frame, target="class", roles={"code": "categorical"})
+    rows = frame.drop(columns="class")
+    for name in ("lightgbm", "naive Bayes with indicators, flagged, minmax"):
+        model = plain_model({configuration(name): 1.0}, dataset, seed=0)
+        np.testing.assert_array_equal(model.predict_proba(rows), model.predict_proba(dataset.features))
+        odd = rows.astype({"x": object})
+        odd.loc[0, ["x", "day"]] = ["n/k", "soon"]
+        gaps = rows.copy()
+        gaps.loc[0, ["x", "day"]] = None
+        np.testing.assert_array_equal(model.predict_proba(odd), model.predict_proba(gaps))
 
 
 def test_a_column_that_is_missing_is_named(dataset: Dataset) -> None:
     model = plain_model({configuration("decision_tree"): 1.0}, dataset, seed=0)
-    with pytest.raises(ValueError, match="since: days"):
-        model.predict(dataset.features)
+    with pytest.raises(ValueError, match="since"):
+        model.predict(dataset.features.drop(columns="since"))

@@ -2,6 +2,8 @@
 
 import ast
 import gzip
+import subprocess
+import sys
 from functools import cache
 from pathlib import Path
 
@@ -218,3 +220,62 @@ def test_names_and_labels_stay_text_in_the_code(four: tuple[str, str, str, str])
     except BadInput:
         assume(False)
     assert structure(code) == structure_of_plain_names()
+
+
+# ---- other files than the script was written for -------------------------------------------------
+
+NEW = {
+    "odd cells": "größe,farbe,preis,seit,ok\nn/k,rot,1e400,2024-05-01,1\n1.5,blau,5,30.2.2024,FALSE\n",
+    "the form of the first file": "größe,farbe,preis,seit,ok\n,rot,,2024-05-01,yes\n1.5,blau,5,,no\n",
+    "no file": None,
+    "an empty file": "",
+    "no such columns": "größe,farbe\n1,rot\n",
+    "no text": b"\x89PNG\r\n\x1a\n\xff\xfe\x00",
+}
+
+
+@pytest.fixture(scope="module")
+def of_new_files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, tuple[int, str]]]:
+    """The folder of what a script predicted of new files; and their exit codes and complaints."""
+    folder = tmp_path_factory.mktemp("new")
+    frame = table().assign(ok=np.tile(["yes", "no"], ROWS // 2))
+    frame.to_csv(folder / "t.csv", index=False)
+    code = code_of("logistic_regression", {}, load_dataset(folder / "t.csv", target="class"))
+    (folder / "code.py").write_text(code, encoding="utf-8")
+    found = {}
+    for name, content in NEW.items():
+        if content is not None:
+            (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+        call = ["code.py", "t.csv", "--predict", name, "--output", f"{name}.csv"]
+        done = subprocess.run(
+            [sys.executable, "-I", *call], cwd=folder, capture_output=True, text=True, check=False
+        )
+        found[name] = (done.returncode, done.stderr)
+    return folder, found
+
+
+def test_a_script_takes_odd_cells_as_missing_and_truth_values_in_any_spelling(
+    of_new_files: tuple[Path, dict[str, tuple[int, str]]],
+) -> None:
+    folder, found = of_new_files
+    assert found["odd cells"] == (0, "")
+    odd, plain = (folder / f"{name}.csv" for name in ("odd cells", "the form of the first file"))
+    assert odd.read_text(encoding="utf-8") == plain.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("name", "complaint"),
+    [
+        ("no file", "no file: No such file or directory"),
+        ("an empty file", "an empty file: No columns to parse from file"),
+        ("no such columns", "no such columns: no column 'preis', 'ok', 'seit'"),
+        ("no text", "no text: 'utf-8' codec can't decode byte"),
+    ],
+)
+def test_a_wrong_file_is_one_line_of_a_script(
+    name: str, complaint: str, of_new_files: tuple[Path, dict[str, tuple[int, str]]]
+) -> None:
+    code, err = of_new_files[1][name]
+    assert code == 2
+    assert err.startswith(complaint)
+    assert len(err.splitlines()) == 1

@@ -15,7 +15,6 @@ from ingest.flows import get_flow
 from ingest.reading.datasets import Dataset, load_dataset
 from recommend.bo.tuning import Budget, Finish, Search, outcome, tune
 from recommend.bo.tuning.finals import Finals
-from recommend.code.models import model_rows
 from tests.recommend.bo.tuning.searches import QUICK, values
 from tests.recommend.code.scripts import run_scripts
 from warehouse.configurations.configuration import Configuration
@@ -65,7 +64,7 @@ def mixed(path: Path) -> Dataset:
 
 def same_answers(one: Any, other: Any, dataset: Dataset) -> bool:
     """Whether two fitted pipelines agree on every row: the class, and how probable each is."""
-    rows = model_rows(dataset)
+    rows = dataset.features
     same_probabilities = np.array_equal(one.predict_proba(rows), other.predict_proba(rows))
     return same_probabilities and bool((one.predict(rows) == other.predict(rows)).all())
 
@@ -97,7 +96,7 @@ def test_the_best_of_a_search_is_written_as_a_file_that_answers_as_it_does(
     assert tuned.best is not None
     assert tuned.best.configuration.values == values
     model = outcome.fitted(tuned)
-    assert set(model.predict(model_rows(mixed))) <= set(mixed.target.astype(str))
+    assert set(model.predict(mixed.features)) <= set(mixed.target.astype(str))
     types = outcome.save_model(model, tmp_path / "best.skops")
     assert same_answers(read(tmp_path / "best.skops", types), model, mixed)
     with pytest.raises(UntrustedTypesFoundException):

@@ -1,0 +1,42 @@
+"""Tf-idf weights of a text column, which may hold no term at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Self
+
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.feature_extraction.text import TfidfVectorizer
+
+TEXT_TERMS = 100
+"""Terms of one text column, the most frequent first."""
+
+
+class Terms(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+    """Tf-idf weights of the most frequent terms; texts without a term are a column of zeros.
+
+    Single letters, signs and emoji are no terms, so the texts of some training rows may have none.
+    """
+
+    def fit(self, texts: Iterable[str], y: npt.ArrayLike | None = None) -> Self:  # noqa: ARG002
+        """Fit on (n,) texts."""
+        self.fit_transform(texts)
+        return self
+
+    def fit_transform(self, texts: Iterable[str], y: npt.ArrayLike | None = None) -> Any:  # noqa: ARG002
+        """(n, terms) sparse weights of the (n,) texts that it is fitted on."""
+        self.vectorizer_ = vectorizer(texts)
+        return self.vectorizer_.fit_transform(texts)
+
+    def transform(self, texts: Iterable[str]) -> Any:
+        """(n, terms) sparse weights of (n,) texts."""
+        return self.vectorizer_.transform(texts)
+
+
+def vectorizer(texts: Iterable[str]) -> TfidfVectorizer:
+    """The unfitted vectorizer for these texts."""
+    found = TfidfVectorizer(max_features=TEXT_TERMS)
+    if not any(map(found.build_analyzer(), texts)):
+        found.set_params(vocabulary=[""])  # a term that no text can have
+    return found

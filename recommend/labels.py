@@ -1,0 +1,54 @@
+"""Labels of classes as scikit-learn's users give them, brought to one array."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
+
+
+def labels_of(y: Any) -> npt.NDArray[Any]:
+    """(n,) labels, all numbers, all truth values or all text, without passing whole numbers through floats.
+
+    Args:
+        y: (n,) or (n, 1) labels: an array, a list, or a series of any library, whose index is ignored. A
+            column vector is taken with scikit-learn's DataConversionWarning.
+
+    Raises:
+        ValueError: a label is missing, or labels are of different types or of one that names no class.
+    """
+    if isinstance(y, pd.Series | pd.DataFrame | pd.Index | pd.api.extensions.ExtensionArray):
+        _refuse_missing(y)
+        y = y.to_numpy()  # of nullable integers too: scikit-learn would make them floats
+    labels = column_or_1d(y, warn=True)
+    _refuse_missing(labels)
+    if labels.dtype == object:
+        labels = pd.Series(labels).infer_objects().to_numpy()
+    if labels.dtype == object:
+        types = sorted({type(label).__name__ for label in labels.tolist()})
+        if types != ["str"]:
+            raise ValueError(
+                f"Unknown label type: y holds {' and '.join(types)}; expected numbers, truth values or text,"
+                " all of one type, such as y.astype(str) makes them"
+            )
+    check_classification_targets(labels)
+    return np.asarray(labels)
+
+
+def _refuse_missing(y: Any) -> None:
+    if np.any(pd.isna(y)):
+        raise ValueError("Input y contains NaN: each row needs a class")
+
+
+def target_name(y: Any, columns: list[str]) -> str:
+    """The name of the labels, `class` if they have none; another one where a column has it, too."""
+    name = getattr(y, "name", None)
+    name = "class" if name is None or str(name) in columns else str(name)
+    number = 0
+    while (found := f"{name}.{number}" if number else name) in columns:
+        number += 1
+    return found
