@@ -16,6 +16,7 @@ from ingest.flows.preprocessing import refuse_without_features
 from ingest.keys import setup_of
 from ingest.metafeatures import compute_metafeatures
 from ingest.reading.datasets import Dataset
+from ingest.reading.split_by import split_of_key
 from ingest.reading.targets import alternatives
 from metalearners import DEFAULT_LEARNER
 from metalearners.encoding.scores import oriented, standard_scores
@@ -56,6 +57,12 @@ class RankingContext:
     """Key -> name of the datasets of the warehouse with the same content, and of their near copies."""
     own_runs_count: bool
     """Whether runs on the dataset itself count as trials."""
+
+    @property
+    def own(self) -> frozenset[str]:
+        """Those of `same` whose rows are split alike: what runs gave there is comparable."""
+        split = None if self.dataset.split is None else str(self.dataset.split)
+        return frozenset(key for key in self.same if split_of_key(key) == split)
 
     def trained(self, metalearner: str, settings: Mapping[str, Any] | None = None) -> StoredModel:
         """A meta-learner that has not seen runs on this dataset."""
@@ -109,7 +116,7 @@ class RankingContext:
             None,
             self.measure,
             related=False,
-            experiments_on=self.same if self.own_runs_count else (),
+            experiments_on=self.own if self.own_runs_count else (),
         )
         of_all = learned()
         missing = self.flows - {*of_all.configurations.algorithms}
@@ -136,7 +143,7 @@ class RankingContext:
     @cached_property
     def own_runs(self) -> pd.DataFrame:
         """The runs on this very dataset that count, as `recommend.own_trials` takes them."""
-        return runs_on(self.all_runs, self.same if self.own_runs_count else ())
+        return runs_on(self.all_runs, self.own if self.own_runs_count else ())
 
     @cached_property
     def trials(self) -> OwnTrials | None:
@@ -173,7 +180,7 @@ class RankingContext:
         """Setup -> outcome, of what was run on this very dataset, and never successfully; no candidates."""
         if not self.own_runs_count:
             return {}
-        failed = failures_on(self.warehouse, self.same)
+        failed = failures_on(self.warehouse, self.own)
         # The warehouse may know a configuration by the setup of another flow, such as OpenML's.
         names = {
             setup: {setup, setup_of(one)} & failed.keys() for setup, one in self._built.items() if failed

@@ -11,13 +11,14 @@ import numpy as np
 
 from ingest.keys import setup_of
 from ingest.reading.datasets import Dataset
-from ingest.running.cross_validation import class_codes, evaluate, evaluate_with_probabilities
+from ingest.running.cross_validation import evaluate, evaluate_with_probabilities
 from ingest.running.experiments import planned_runs, task_of
 from ingest.running.limits import MEBIBYTE, Outcome, Processes, Trial, run_limited
 from ingest.running.plan import ENOUGH_MORE_ROWS, Plan, SplitRule, Tier
 from ingest.running.pool import Member
 from ingest.running.resampling import Split, tested_rows
 from ingest.running.rows import Run
+from ingest.running.splitting import feasible_folds, splits_of
 from recommend.context import RankingContext
 from recommend.cost import fit_seconds
 from recommend.entrants import Entrant
@@ -37,6 +38,21 @@ MEMORY = 4096
 """MiB that a fit may take."""
 PREDICTING = 1.3
 """Time of a run as a multiple of that of its fits, before one has been timed; a heuristic."""
+
+
+def plan_of(part: Dataset) -> Plan:
+    """How a race splits these rows: into as many folds as usual, or as times, groups and classes allow.
+
+    Raises:
+        BadInput: they allow no split.
+    """
+    usual = Plan((), (), splits=SPLITS)
+    if part.split is None:
+        return usual
+    by = replace(usual, by=part.split.kind)
+    resampling = by.resampling(len(part.features), Tier())
+    rule = SplitRule(folds=feasible_folds(part, resampling), test_rows=resampling.test_rows)
+    return replace(by, splits=(rule,))
 
 
 @dataclass(frozen=True)
@@ -92,7 +108,7 @@ class Rounds:
         report: Callable[[RaceProgress], None],
     ) -> None:
         n = len(known.part.features)
-        plan = Plan((), (), splits=SPLITS)
+        plan = plan_of(known.part)
         everything = plan.resampling(n, Tier()).sizes(n)[0]
         rows = [*(few for few in ROWS if ENOUGH_MORE_ROWS * few <= everything), everything]
         self.tiers = [Tier(number, memory=MEMORY) for number in rows]
@@ -135,7 +151,7 @@ class Rounds:
             if (run := runs.get(setup_of(self._entrants[place].configuration))) is not None
         }
         train_rows, test_rows = resampling.sizes(len(part.features))
-        repetitions = list(resampling.splits(class_codes(part), seed))
+        repetitions = [splits_of(part, resampling, seed)]
         made = _made_before(self._known, list(of_places.values()))
         work = _evaluate_and_keep if self._keeps_probabilities else evaluate
         done = 0

@@ -27,10 +27,11 @@ from ingest.reading.encoding import quoted
 from ingest.reading.limits import DEFAULT_LIMITS, ReadingLimits
 from ingest.reading.options import DETECTED, ReadingOptions
 from ingest.reading.roles import Role, converted, detect_role
+from ingest.reading.split_by import SplitBy
 from ingest.reading.tables import RawTable, TextFormat, read_table
 from ingest.reading.targets import alternatives, choose_target, suggestion
 from warehouse.support.arrays import Positions
-from warehouse.support.errors import UnknownName, UnusableDataset
+from warehouse.support.errors import BadOption, UnknownName, UnusableDataset
 from warehouse.support.text import counted
 
 
@@ -44,6 +45,7 @@ class Dataset:
     labels, all of which occur, or float64, without missing values, on the same index. `target_choice`
     says in one sentence why this column is the target, `note` what was changed on the way in, and `doubts`
     what only the user can decide: each is a sentence without its full stop that names the option to set.
+    `split` says how rows are split for training and testing; None = at random.
     """
 
     name: str
@@ -58,6 +60,7 @@ class Dataset:
     """How a delimited text file was read; None for other sources."""
     date_formats: Mapping[str, str] = field(default_factory=dict)
     """Column of dates that the source holds as words -> their format, in the terms of pandas."""
+    split: SplitBy | None = None
 
     @cached_property
     def content_hash(self) -> str:
@@ -66,8 +69,37 @@ class Dataset:
 
     @property
     def key(self) -> str:
-        """The warehouse's name for the dataset: `openml:<id>` or `local:<name>-<content hash>`."""
-        return self.source if self.source.startswith("openml:") else f"local:{self.name}-{self.content_hash}"
+        """The warehouse's name for the dataset: `openml:<id>` or `local:<name>-<content hash>`.
+
+        Split by a column it is another one, `<name of the dataset> by <split>`: its values are on another
+        level, and nothing may learn from both as from one.
+        """
+        whole = self.source if self.source.startswith("openml:") else f"local:{self.name}-{self.content_hash}"
+        return whole if self.split is None else f"{whole} by {self.split}"
+
+    def split_by(self, split: SplitBy | str) -> Self:
+        """The dataset with its rows split by a column, for training and testing, in place of at random.
+
+        A time stays a feature. A group is not learned from: rows to predict belong to groups that are new.
+
+        Args:
+            split: `time=COLUMN` or `group=COLUMN`; the column is a feature without gaps.
+
+        Raises:
+            BadInput: the split names no such column, or the column can't be split by.
+        """
+        by = SplitBy.parse(split) if isinstance(split, str) else split
+        if by.column == str(self.target.name):
+            raise BadOption(f"{quoted(by.column)} is the target, so rows can't be split by it")
+        if by.column not in self.features:
+            columns = [str(column) for column in self.features]
+            raise UnknownName(
+                f"{quoted(by.column)} to split by is no column; {suggestion(by.column, columns)}"
+            )
+        if not by.blocks(self.features).any():
+            raise UnusableDataset(f"{quoted(by.column)} has one value only, so rows can't be split by it")
+        roles = {**self.roles, by.column: Role.identifier} if by.kind == "group" else self.roles
+        return replace(self, split=by, roles=roles)
 
     def take(self, rows: Positions) -> Self:
         """The dataset with these rows only, in this order; columns, roles and classes stay."""

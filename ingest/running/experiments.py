@@ -22,6 +22,7 @@ from ingest.flows import get_flow
 from ingest.keys import digest, setup_of
 from ingest.metafeatures import EXTRACTOR
 from ingest.reading.datasets import Dataset, load_dataset
+from ingest.reading.split_by import split_of_key
 from ingest.running.cross_validation import class_codes, evaluate
 from ingest.running.limits import MEBIBYTE, Outcome, Trial, run_limited, submitting
 from ingest.running.plan import Plan, Source, Tier
@@ -181,7 +182,7 @@ def load_source(source: Source, warehouse: Warehouse) -> Dataset | None:
         return None
     same = "SELECT dataset FROM datasets WHERE content_hash = ? AND dataset LIKE 'local:%'"
     found = warehouse.sql(same, [dataset.content_hash])["dataset"]
-    twins = found[found != dataset.key].tolist()
+    twins = found[[split_of_key(key) is None and key != dataset.key for key in found]].tolist()
     if twins:
         logger.warning("passed over %s: the warehouse has the same data as %s", path, twins[0])
         return None

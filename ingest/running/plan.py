@@ -19,6 +19,7 @@ from ingest.flows import get_flow
 from ingest.flows.design import sobol_design
 from ingest.reading.classes import NumericTarget
 from ingest.reading.dataset_files import DatasetFile, find_datasets
+from ingest.reading.split_by import Kind
 from ingest.running.pool import Member, in_turns, read_pool
 from ingest.running.resampling import Resampling
 from warehouse.configurations.configuration import Configuration
@@ -97,11 +98,13 @@ class Plan:
     """Flows that take little time: after the first block their configurations come before those of others."""
     give_up_after: int | None = None
     """Timeouts of a flow on a dataset after which the flow's other configurations are not run there."""
+    by: Kind | None = None
+    """What keeps rows together when they are split; None = nothing. A plan's file does not ask for it."""
 
     def resampling(self, rows: int, tier: Tier) -> Resampling:
         """How a dataset of this size is split in `tier`."""
         rule = next((rule for rule in self.splits if rule.rows is None or rows <= rule.rows), self.splits[-1])
-        return Resampling(rule.folds, rule.repeats, tier.train_rows, rule.test_rows)
+        return Resampling(rule.folds, rule.repeats, tier.train_rows, rule.test_rows, self.by)
 
     def applies(self, rows: int, place: int) -> bool:
         """Whether a dataset of this size has the rows for the tier at this place."""

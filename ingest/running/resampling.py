@@ -6,11 +6,13 @@ configuration may be fitted on; the same dataset, fidelity and seed give every c
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from ingest.reading.split_by import Kind
+from ingest.running.blocks import SPLITTERS, Splitter
 from warehouse.support.arrays import Positions
 
 Rows = Positions
@@ -18,11 +20,12 @@ Split = tuple[Rows, Rows]
 """Rows to fit on, rows to test on."""
 
 HELD_OUT_THIRD = 3  # one row in three, as in a fold of three
+_KINDS = {"time": "ordered", "group": "grouped"}
 
 
 @dataclass(frozen=True)
 class Resampling:
-    """Repeated stratified cross-validation, or one split."""
+    """Repeated cross-validation, stratified by class, or one split."""
 
     folds: int
     """1 = one split."""
@@ -31,50 +34,89 @@ class Resampling:
     """Most rows to fit on, drawn from the training part of each split; None = all of it."""
     test_rows: int | None = None
     """Most rows to test on, for one split; None = a third of the rows."""
+    by: Kind | None = None
+    """What keeps rows together (`ingest.running.blocks`); None = nothing, they are split at random."""
 
     @property
     def name(self) -> str:
-        """How an estimation procedure with these splits is called: `cv3`, `2xcv10`, `holdout-2000-10000`."""
+        """How an estimation procedure with these splits is called: `cv3`, `2xcv10`, `holdout-2000-10000`.
+
+        Where rows are not split at random, the name says so: `ordered-cv3`, `grouped-holdout3`.
+        """
         caps = "" if self.train_rows is None else f"-{self.train_rows}"
         if self.test_rows is not None:
             caps = f"{caps or '-all'}-{self.test_rows}"
+        kind = "" if self.by is None else f"{_KINDS[self.by]}-"
         if self.folds == 1:
-            return f"holdout{caps or HELD_OUT_THIRD}"
-        return f"{f'{self.repeats}x' if self.repeats > 1 else ''}cv{self.folds}{caps}"
+            return f"{kind}holdout{caps or HELD_OUT_THIRD}"
+        return f"{kind}{f'{self.repeats}x' if self.repeats > 1 else ''}cv{self.folds}{caps}"
 
-    def splits(self, codes: Rows, seed: int) -> Iterator[list[Split]]:
+    def splits(self, codes: Rows, seed: int, blocks: Rows | None = None) -> Iterator[list[Split]]:
         """The splits of each repetition. No row is tested on twice in one of them."""
-        for repetition in range(self.repeats):
-            yield list(self._repetition(codes, seed + repetition))
+        for number in range(self.repeats):
+            yield self.repetition(codes, seed, number, blocks)
+
+    def repetition(self, codes: Rows, seed: int, number: int, blocks: Rows | None = None) -> list[Split]:
+        """The splits of the repetition with this number, from 0.
+
+        Args:
+            blocks: (n,) moment or group of each row, where `by` says what they are.
+        """
+        splitter: Splitter = Shuffled(codes)
+        if self.by is not None and blocks is not None:
+            splitter = SPLITTERS[self.by](codes, blocks)
+        splits: Iterable[Split]
+        if self.folds > 1:
+            splits = splitter.folds(self.folds, seed, number)
+        elif self.test_rows is None:
+            splits = [splitter.one_in(HELD_OUT_THIRD, seed, number)]
+        else:
+            splits = [splitter.testing(min(self.test_rows, len(codes) // 2), seed, number)]
+        return [(self._limited(train, codes, seed + number), test) for train, test in splits]
 
     def sizes(self, n: int) -> tuple[int, int]:
-        """Rows that each fit is fitted on (rounded mean), rows that are tested on in all, of `n` rows."""
+        """Rows that each fit is fitted on (rounded mean), rows that are tested on in all, of `n` rows.
+
+        These are approximate where rows are kept together.
+        """
         if self.folds > 1:
-            part = round(n * (1 - 1 / self.folds))
-            return part if self.train_rows is None else min(part, self.train_rows), n
+            part, test = round(n * (1 - 1 / self.folds)), n
+            if self.by == "time":
+                part, test = round(n / 2), n // (self.folds + 1) * self.folds
+            return part if self.train_rows is None else min(part, self.train_rows), test
         test = n // HELD_OUT_THIRD if self.test_rows is None else min(self.test_rows, n // 2)
         train = n - test
         return train if self.train_rows is None else min(train, self.train_rows), test
-
-    def _repetition(self, codes: Rows, seed: int) -> Iterator[Split]:
-        from sklearn.model_selection import StratifiedKFold
-
-        if self.folds > 1:
-            folds = StratifiedKFold(self.folds, shuffle=True, random_state=seed)
-            for train, test in folds.split(codes, codes):
-                yield self._limited(train, codes, seed), test
-        elif self.test_rows is None:
-            train, test = hold_out(codes, HELD_OUT_THIRD, seed)
-            yield self._limited(train, codes, seed), test
-        else:
-            test = stratified_sample(codes, min(self.test_rows, len(codes) // 2), seed, spare=1)
-            train = np.setdiff1d(np.arange(len(codes)), test)
-            yield self._limited(train, codes, seed), test
 
     def _limited(self, train: Rows, codes: Rows, seed: int) -> Rows:
         if self.train_rows is None or len(train) <= self.train_rows:
             return train
         return train[stratified_sample(codes[train], self.train_rows, seed)]
+
+
+@dataclass(frozen=True)
+class Shuffled:
+    """Rows that are split at random, each class by itself."""
+
+    codes: Rows
+
+    def folds(self, k: int, seed: int, number: int) -> Iterable[Split]:
+        """Each row is tested on in one of k folds."""
+        from sklearn.model_selection import StratifiedKFold
+
+        folds: Iterable[Split] = StratifiedKFold(k, shuffle=True, random_state=seed + number).split(
+            self.codes, self.codes
+        )
+        return folds
+
+    def one_in(self, every: int, seed: int, number: int) -> Split:
+        """One row in so many is tested on."""
+        return hold_out(self.codes, every, seed + number)
+
+    def testing(self, rows: int, seed: int, number: int) -> Split:
+        """So many rows are tested on."""
+        test = stratified_sample(self.codes, rows, seed + number, spare=1)
+        return np.setdiff1d(np.arange(len(self.codes)), test), test
 
 
 def tested_rows(splits: Sequence[Split]) -> Rows:

@@ -10,7 +10,7 @@ from ingest.keys import digest, setup_of
 from ingest.running.rows import Run, write_runs
 from recommend.bo.optimizer import ALL_ROWS
 from recommend.bo.tuning.result import Tuned
-from recommend.bo.tuning.setup import HELD_OUT
+from recommend.bo.tuning.setup import HELD_OUT, resampling_of
 from recommend.code import Origin, ensemble_script, script
 from recommend.code.models import plain_model
 from warehouse.configurations.configuration import Configuration
@@ -31,7 +31,7 @@ def record(tuned: Tuned, warehouse: Warehouse) -> int:
     fitted on a share of these are left out: most runs of a dataset say what its usual number of rows is.
     """
     dataset, search = tuned.dataset, tuned.search
-    resampling = f"cv{search.folds}" if search.folds > 1 else "holdout3"
+    resampling = resampling_of(dataset, search).name
     procedure = f"{resampling} on all rows but one in {HELD_OUT}, seed {search.seed}"
     task = f"{dataset.key}/{resampling}-but-{HELD_OUT}-{search.seed}"
     results = []

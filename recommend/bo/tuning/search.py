@@ -1,6 +1,7 @@
 """Searching for the best configuration on a dataset: starts, trials, and what they come to.
 
-A quarter of the rows is held out before anything else: no trial, start or meta-feature sees it. A trial is a
+A quarter of the rows is held out before anything else (the last ones, or whole groups, where the dataset is
+split by such): no trial, start or meta-feature sees it. A trial is a
 cross-validation on the other rows, in a process of its own with limits. The best of many scores is partly
 luck: so in the end the leaders are tried again on other folds, and the configuration that came out best is
 fitted on the rows that were tuned on and scored on the ones held out (as in "Hyperboost", figure 1).
@@ -82,7 +83,7 @@ def tune(
     folder = folder or _default_folder(dataset, search)
 
     data = {"content_hash": dataset.content_hash, "rows": len(dataset.features)}
-    with TrialHistory(folder, {**search.description(), "data": data}) as history:
+    with TrialHistory(folder, {**search.description(), "data": data, **_split(dataset)}) as history:
         so_far = partial(result, dataset, search, history, (train, test), True, Finals())
 
         def told(progress: Progress) -> None:
@@ -128,6 +129,11 @@ def _over(history: TrialHistory, budget: Budget) -> bool:
     return full and all(entry.trial is not None for entry in history.entries)
 
 
+def _split(dataset: Dataset) -> dict[str, str]:
+    """What a history says of the split; those of random splits say nothing."""
+    return {} if dataset.split is None else {"split": str(dataset.split)}
+
+
 def _default_folder(dataset: Dataset, search: Search) -> Path:
-    key = digest(dataset.content_hash, repr(sorted(search.description().items())))
+    key = digest(dataset.content_hash, repr(sorted((search.description() | _split(dataset)).items())))
     return cache_directory() / "tune" / f"{dataset.name}-{key}"

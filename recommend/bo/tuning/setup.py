@@ -10,7 +10,9 @@ import numpy as np
 from ingest.flows import Flow, get_flow, with_preprocessing
 from ingest.reading.datasets import Dataset
 from ingest.running.cross_validation import class_codes
-from ingest.running.resampling import Resampling, Split, hold_out
+from ingest.running.resampling import Resampling, Split
+from ingest.running.splitting import hold_out_rows
+from ingest.running.splitting import splits_of as splits_of_dataset
 from metalearners.encoding.training_data import without_datasets
 from recommend.bo.acquisition import TIMED
 from recommend.bo.anchors import anchors
@@ -37,16 +39,23 @@ HELD_OUT = 4
 
 
 def split_rows(dataset: Dataset, search: Search) -> tuple[np.ndarray, np.ndarray]:
-    """Rows to tune on, rows held out."""
+    """Rows to tune on, rows held out: drawn at random, or the last ones, or whole groups.
+
+    Raises:
+        BadInput: the rows do not suffice for the folds of the trials, or of the leaders' second try.
+    """
     if not dataset.n_classes:
         # `ranking_context` refuses a target without classes.
         return np.arange(len(dataset.features)), np.arange(0)
     codes = class_codes(dataset)
-    train, test = hold_out(codes, HELD_OUT, search.seed)
+    train, test = hold_out_rows(dataset, HELD_OUT, search.seed)
     _, of_class = np.unique(codes[train], return_counts=True)
     # Stratified folds need a row each of the largest class.
     if len(of_class) < 2 or max(of_class) < search.folds:
         raise TooFewRuns(f"{dataset.name} has too few rows ({len(codes):,}) for {search.folds} folds")
+    if dataset.split is not None:
+        for repetition in (0, 1):
+            splits_of(dataset.take(train), search, repetition)
     return train, test
 
 
@@ -57,12 +66,16 @@ def splits_of(part: Dataset, search: Search, repetition: int = 0, *, share: floa
         share: of the rows to fit on, of which each class keeps its share, and two rows at least. The rows to
             test on stay the same.
     """
-    codes = class_codes(part)
-    resampling = Resampling(search.folds)
+    resampling = resampling_of(part, search)
     if share < ALL_ROWS:
-        rows, _ = resampling.sizes(len(codes))
+        rows, _ = resampling.sizes(len(part.features))
         resampling = replace(resampling, train_rows=max(round(share * rows), 2 * part.n_classes))
-    return next(resampling.splits(codes, search.seed + repetition))
+    return splits_of_dataset(part, resampling, search.seed, repetition)
+
+
+def resampling_of(part: Dataset, search: Search) -> Resampling:
+    """How a trial splits its rows."""
+    return Resampling(search.folds, by=None if part.split is None else part.split.kind)
 
 
 def context_of(
@@ -182,7 +195,7 @@ def _in_time(known: RankingContext, search: Search, table: ConfigurationTable) -
     on: how fast this one is now must not decide what equal searches try.
     """
     rows = len(known.part.features)
-    fitted_on, _ = Resampling(search.folds).sizes(rows)
+    fitted_on, _ = resampling_of(known.part, search).sizes(rows)
     of_all_rows, _ = usual_fit_seconds(known.warehouse, table, known.metafeatures())
     late = of_all_rows * search.folds * fitted_on / rows > search.trial_seconds
     return np.arange(len(table)) if late.all() else np.flatnonzero(~late)

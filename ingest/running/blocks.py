@@ -1,0 +1,103 @@
+"""Splits of rows that follow each other in time, and of rows that belong to groups.
+
+Notation: n rows; `codes` (n,) class of each row, 0..k-1; `moments` (n,) place of each row's time among the
+times, equal times being one; `groups` (n,) number of each row's group.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from ingest.reading.split_by import Kind
+from warehouse.support.arrays import Positions
+
+if TYPE_CHECKING:
+    from ingest.running.resampling import Split
+
+
+class Splitter(Protocol):
+    """What rows can be split into; `number` is that of a repetition, from 0, whose splits are other ones."""
+
+    def folds(self, k: int, seed: int, number: int, /) -> Iterable[Split]:
+        """The folds of a cross-validation."""
+
+    def one_in(self, every: int, seed: int, number: int, /) -> Split:
+        """One row in so many is tested on."""
+
+    def testing(self, rows: int, seed: int, number: int, /) -> Split:
+        """So many rows are tested on."""
+
+
+@dataclass(frozen=True)
+class Ordered:
+    """Rows are tested on that come after all those that are learned from; nothing is drawn."""
+
+    codes: Positions
+    moments: Positions
+
+    def folds(self, k: int, _seed: int, number: int, /) -> list[Split]:
+        """scikit-learn's `TimeSeriesSplit` with cuts between moments; there are fewer where moments are few.
+
+        Another repetition has shorter test parts, so that its training parts end later.
+        """
+        from sklearn.model_selection import TimeSeriesSplit
+
+        n = len(self.moments)
+        if n < k + 1 + number:
+            return []
+        in_order = np.sort(self.moments)
+        parts = TimeSeriesSplit(k, test_size=n // (k + 1 + number)).split(in_order)
+        starts = np.unique([in_order[test[0]] for _, test in parts])
+        starts = starts[starts > 0]
+        ends = [*starts[1:].tolist(), n]
+        return [self._cut(start, end) for start, end in zip(starts.tolist(), ends, strict=True)]
+
+    def one_in(self, every: int, seed: int, number: int, /) -> Split:
+        """The last of so many parts is tested on."""
+        return self.testing(len(self.moments) // (every + number), seed, number)
+
+    def testing(self, rows: int, _seed: int, _number: int, /) -> Split:
+        """About so many rows are tested on, the last ones."""
+        start = np.sort(self.moments)[len(self.moments) - max(rows, 1)]
+        return self._cut(max(int(start), 1), len(self.moments))
+
+    def _cut(self, start: int, end: int) -> Split:
+        before, after = self.moments < start, self.moments >= end
+        return np.flatnonzero(before), np.flatnonzero(~before & ~after)
+
+
+@dataclass(frozen=True)
+class Grouped:
+    """All rows of a group are learned from, or all are tested on; classes keep their shares as they can."""
+
+    codes: Positions
+    groups: Positions
+
+    def folds(self, k: int, seed: int, number: int, /) -> list[Split]:
+        """scikit-learn's `StratifiedGroupKFold`; there are none where groups are fewer than folds."""
+        from sklearn.model_selection import StratifiedGroupKFold
+
+        if not 2 <= k <= min(self.groups.max() + 1, np.bincount(self.codes).max()):
+            return []
+        folds = StratifiedGroupKFold(k, shuffle=True, random_state=seed + number)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a class with fewer rows than folds
+            return list(folds.split(self.codes, self.codes, self.groups))
+
+    def one_in(self, every: int, seed: int, number: int, /) -> Split:
+        """The first of so many folds is tested on, or of as many as there are groups."""
+        folds = self.folds(min(every, int(self.groups.max()) + 1), seed, number)
+        return folds[0] if folds else (np.arange(len(self.groups)), np.arange(0))
+
+    def testing(self, rows: int, seed: int, number: int, /) -> Split:
+        """The groups that are tested on have about so many rows."""
+        return self.one_in(max(round(len(self.groups) / max(rows, 1)), 2), seed, number)
+
+
+SPLITTERS: Mapping[Kind, Callable[[Positions, Positions], Splitter]] = {"time": Ordered, "group": Grouped}
+"""Kind of a split -> how rows are split so, of their classes and their moments or groups."""

@@ -1,0 +1,82 @@
+"""The splits of a dataset: of rows at random, or by the column that it is split by."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ingest.reading.datasets import Dataset
+from ingest.reading.encoding import quoted
+from ingest.running.blocks import SPLITTERS
+from ingest.running.cross_validation import class_codes
+from ingest.running.resampling import Resampling, Split, hold_out
+from warehouse.support.errors import UnusableDataset
+from warehouse.support.text import counted
+
+
+def splits_of(dataset: Dataset, resampling: Resampling, seed: int, number: int = 0) -> list[Split]:
+    """The splits of a repetition of `resampling`, by the dataset's column where it has one.
+
+    Args:
+        number: of the repetition, from 0.
+
+    Raises:
+        BadInput: there are too few times or groups, or a class is not among the rows to learn from.
+    """
+    codes = class_codes(dataset)
+    if dataset.split is None:
+        return resampling.repetition(codes, seed, number)
+    blocks = dataset.split.blocks(dataset.features)
+    splits = resampling.repetition(codes, seed, number, blocks)
+    _check(dataset, splits, resampling.folds if number == 0 else len(splits))
+    return splits
+
+
+def hold_out_rows(dataset: Dataset, every: int, seed: int) -> Split:
+    """Rows to learn from and rows held out, one in `every`: drawn at random, the last ones, or whole groups.
+
+    Raises:
+        BadInput: as for `splits_of`.
+    """
+    codes = class_codes(dataset)
+    if dataset.split is None:
+        return hold_out(codes, every, seed)
+    blocks = dataset.split.blocks(dataset.features)
+    split = SPLITTERS[dataset.split.kind](codes, blocks).one_in(every, seed, 0)
+    _check(dataset, [split], 1)
+    return split
+
+
+def feasible_folds(dataset: Dataset, resampling: Resampling) -> int:
+    """The largest number of folds up to that of `resampling` that `splits_of` makes; 1 = one split.
+
+    Raises:
+        BadInput: not even one split can be made.
+    """
+    for folds in range(resampling.folds, 1, -1):
+        try:
+            splits_of(dataset, replace(resampling, folds=folds), seed=0)
+        except UnusableDataset:
+            continue
+        return folds
+    splits_of(dataset, replace(resampling, folds=1), seed=0)
+    return 1
+
+
+def _check(dataset: Dataset, splits: Sequence[Split], expected: int) -> None:
+    assert dataset.split is not None
+    by, codes = dataset.split, class_codes(dataset)
+    if len(splits) < max(expected, 1) or not all(len(train) and len(test) for train, test in splits):
+        kinds = {"time": "times", "group": "groups"}
+        there = counted(dataset.features[by.column].nunique(), f"different {kinds[by.kind]}")
+        folds = f"{expected} folds" if expected > 1 else "rows to learn from and others to test on"
+        raise UnusableDataset(f"{there} in {quoted(by.column)}: too few for {folds}")
+    for train, _ in splits:
+        missing = set(codes.tolist()) - set(codes[train].tolist())
+        if missing:
+            label = dataset.target.cat.categories[min(missing)]
+            others = "earlier rows" if by.kind == "time" else "rows of other groups"
+            raise UnusableDataset(
+                f"split by {by}, a fold has no {others} of class {quoted(label)} to learn from: use fewer "
+                "folds, or leave that class out"
+            )
