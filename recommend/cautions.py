@@ -14,11 +14,12 @@ from ingest.flows.preprocessing import MOST
 from ingest.reading.datasets import Dataset
 from ingest.reading.encoding import quoted
 from ingest.reading.roles import NOT_LEARNED_FROM, Role
+from recommend import dependence
 from recommend.evidence import Outside
 from recommend.usual_measure import IMBALANCED
 from warehouse.support.arrays import Flags, Positions
 
-Kind = Literal["reading", "outside", "imbalance", "few_rows", "leakage", "identifier"]
+Kind = Literal["reading", "outside", "imbalance", "few_rows", "leakage", "identifier", "dependence"]
 
 FEW_ROWS = 500
 """Rows below which chance is worth a word; set by hand."""
@@ -44,16 +45,19 @@ class Caution:
     """One sentence, without its full stop."""
 
 
-def cautions(dataset: Dataset, outside: Sequence[Outside]) -> list[Caution]:
+def cautions(dataset: Dataset, outside: Sequence[Outside], *, is_measured: bool = False) -> list[Caution]:
     """What to check in a dataset with classes, the most serious first.
 
     Args:
         outside: its sizes beyond those that are known.
+        is_measured: whether runs on the dataset itself count in what is expected.
     """
     return [
         *(Caution("reading", doubt) for doubt in dataset.doubts),
         *_extremes(dataset),
         *_leaks(dataset),
+        *(Caution("dependence", text) for text in dependence.in_words(dataset)),
+        *_unmeasured(dataset, is_measured),
         *_names(dataset),
         *_imbalance(dataset),
         *_few_rows(dataset),
@@ -166,9 +170,21 @@ def _leaks(dataset: Dataset) -> Iterator[Caution]:
             )
 
 
+def _unmeasured(dataset: Dataset, is_measured: bool) -> Iterator[Caution]:
+    """What is expected of random splits, where other ones are asked for."""
+    if dataset.split is not None and not is_measured:
+        rows = {"time": "later rows", "group": "rows of new groups"}[dataset.split.kind]
+        yield Caution(
+            "dependence",
+            f"what is expected holds for rows drawn at random, and for {rows} less may come: --verify "
+            "measures it",
+        )
+
+
 def _names(dataset: Dataset) -> Iterator[Caution]:
     """Columns that name rows, ignored or, where they look like that, not."""
-    ignored = [name for name, role in dataset.roles.items() if role is Role.identifier]
+    grouped = dataset.split.column if dataset.split is not None else None
+    ignored = [name for name, role in dataset.roles.items() if role is Role.identifier and name != grouped]
     if ignored:
         more = f" and {len(ignored) - 5} more" if len(ignored) > 5 else ""
         yield Caution(

@@ -77,6 +77,8 @@ class HeadstartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             first use of one that has no trained model takes half a minute more.
         record: whether the runs of the race are written to the warehouse. The next fit learns from them,
             which takes it half a minute more.
+        split: `time=COLUMN` or `group=COLUMN` of `X`, by which the race splits rows in place of at random: it
+            tests on later rows, or on rows of other groups. A group is not learned from.
         n_jobs: runs of the race at the same time; None = 1, -1 = one a processor.
         random_state: seed of what is fitted on all rows. The splits of the race are always the same.
 
@@ -108,6 +110,7 @@ class HeadstartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         measure: str | None = None,
         warehouse: str | Path | None = None,
         record: bool = False,
+        split: str | None = None,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
@@ -117,6 +120,7 @@ class HeadstartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.measure = measure
         self.warehouse = warehouse
         self.record = record
+        self.split = split
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -147,7 +151,11 @@ class HeadstartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._columns, features = Columns.read_first(frame)
         name = target_name(y, [*self._columns.roles])
         self._table = frame.reset_index(drop=True).assign(**{name: self.classes_[codes]})
-        known = self._known(classes_dataset(self._columns, features, codes, self.classes_, name))
+        dataset = classes_dataset(self._columns, features, codes, self.classes_, name)
+        if self.split is not None:
+            dataset = dataset.split_by(self.split)
+            self._columns = replace(self._columns, roles=dataset.roles)
+        known = self._known(dataset)
         known.metafeatures()
         if may_race:
             wait_for_server()

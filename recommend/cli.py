@@ -23,6 +23,7 @@ from recommend.options import (
     DatasetOption,
     FlowOption,
     RoleOption,
+    SplitOption,
     TargetOption,
     named_dataset,
 )
@@ -54,6 +55,7 @@ def recommend(
     missing: MissingOption = None,
     skip_lines: SkipLinesOption = 0,
     header: HeaderOption = None,
+    split: SplitOption = None,
     flow: FlowOption = None,
     strategy: Annotated[
         str, typer.Option(help="top: best and best beside it; delta: from the best prediction downwards.")
@@ -133,6 +135,8 @@ def recommend(
 
       recommend my.csv --verify 60s --report report.html
 
+      recommend visits.csv --split group=patient --verify 60s
+
       recommend my.csv --explain
 
       recommend my.csv --flow lightgbm --format optuna
@@ -159,6 +163,8 @@ def recommend(
     )
     roles = dict(map(console.assignment, role or []))
     data = load_dataset(source, target=target, roles=roles, options=reading)
+    if split is not None:
+        data = data.split_by(split)
     with console.progress(quiet) as show:
         result = rank(
             data,

@@ -51,6 +51,16 @@ RoleOption = Annotated[
         show_default=False,
     ),
 ]
+SplitOption = Annotated[
+    str | None,
+    typer.Option(
+        "--split",
+        metavar="time=COLUMN|group=COLUMN",
+        help="Test on later rows, or on rows of other groups, where rows are not independent: in time, or "
+        "several of a person. A group is not learned from. Default: at random.",
+        show_default=False,
+    ),
+]
 FlowOption = Annotated[
     list[str] | None,
     typer.Option("--flow", help="Only this flow, e.g. random_forest. May be repeated.", show_default=False),

@@ -166,6 +166,7 @@ class Recommendation:
                 "classes": self.dataset.n_classes,
                 "majority_share": self.dataset.majority[1],
                 "target": str(self.dataset.target.name),
+                **({} if self.dataset.split is None else {"split": str(self.dataset.split)}),
                 "roles": dict(Counter(map(str, self.dataset.roles.values()))),
                 "ignored": {
                     name: str(role) for name, role in self.dataset.roles.items() if role in NOT_LEARNED_FROM

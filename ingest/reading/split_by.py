@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Literal, Self, cast, get_args
+from typing import Literal, Self, cast, final, get_args
 
 import numpy as np
 import pandas as pd
@@ -24,6 +24,7 @@ Kind = Literal["time", "group"]
 _KEY = re.compile(r"(?:openml:\d+|local:.*-[0-9a-f]{16})(?: by (?P<split>.*))?", re.DOTALL)
 
 
+@final
 @dataclass(frozen=True)
 class SplitBy:
     """A column and what it says about rows: `time` = they follow each other, `group` = they belong together.

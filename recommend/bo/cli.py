@@ -32,6 +32,7 @@ from recommend.options import (
     CodeOption,
     FlowOption,
     RoleOption,
+    SplitOption,
     TargetOption,
     named_dataset,
 )
@@ -63,6 +64,8 @@ Examples:
   tune my.csv --flow lightgbm --surrogate gbqr --start delta --format json
 
   tune my.csv --time 3600 --report search.html
+
+  tune sales.csv --split time=day
 
   tune my.csv --trials 100 --history /shared/my-search   # on each of several machines
 """
@@ -106,6 +109,7 @@ def search(
     missing: MissingOption = None,
     skip_lines: SkipLinesOption = 0,
     header: HeaderOption = None,
+    split: SplitOption = None,
     seeds: Annotated[
         Path | None,
         typer.Option(help="Start from this file of `recommend --seeds`.", show_default=False),
@@ -251,6 +255,8 @@ def search(
         header=header,
     )
     data = load_dataset(named_dataset(None, dataset), target=target, roles=roles, options=reading)
+    if split is not None:
+        data = data.split_by(split)
     known = Warehouse.open(warehouse)
     asked = Search(
         flows=tuple(dict.fromkeys(get_flow(name).name for name in flow or installed_flows())),

@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
 from ingest.flows import FLOWS, get_flow
+from ingest.reading.split_by import Kind
 from recommend.bo.optimizer import ALL_ROWS
 from recommend.bo.tuning.loop import Progress
 from recommend.bo.tuning.result import Tuned
 from recommend.bo.tuning.scores import value_of
-from recommend.bo.tuning.specification import Search
 from recommend.bo.tuning.workers import described
+from recommend.dependence import in_words
 from warehouse.support import console
 from warehouse.support.text import counted
 
 SCHEMA = "headstart-search/1"
 """Name and version of the document's format."""
+
+
+_HELD_OUT: Mapping[Kind | None, str] = {
+    None: "rows that no trial has seen",
+    "time": "the last rows, which no trial has seen",
+    "group": "groups that no trial has seen",
+}
 
 
 def document(tuned: Tuned) -> dict[str, Any]:
@@ -28,6 +37,7 @@ def document(tuned: Tuned) -> dict[str, Any]:
         "dataset": {
             "name": tuned.dataset.name,
             "content_hash": tuned.dataset.content_hash,
+            **({} if tuned.dataset.split is None else {"split": str(tuned.dataset.split)}),
             "rows": {"tuned": tuned.rows[0], "held_out": tuned.rows[1]},
         },
         "search": tuned.search.description(),
@@ -73,7 +83,7 @@ def table(tuned: Tuned) -> str:
     lines = [
         f"{dataset.name}: {counted(on, 'rows')} to tune on, {off:,} held out; {dataset.target_choice}",
         *([f"Note: {dataset.note}."] if dataset.note else []),
-        *(f"Check: {doubt}." for doubt in dataset.doubts),
+        *(f"Check: {doubt}." for doubt in [*dataset.doubts, *in_words(dataset)]),
         f"{counted(len(tuned.entries), 'trials')} ({outcomes or 'none ended'})"
         + (", interrupted" if tuned.interrupted else ""),
         *_shares(tuned),
@@ -103,8 +113,9 @@ def table(tuned: Tuned) -> str:
         lines.append("The best has no score on the rows held out: it failed there, or the time was up.")
     lines += [
         "",
-        f"{measure}: of the trial's {_resampling(tuned.search)};",
-        "held out: of the same configuration on rows that no trial has seen, what to expect of it.",
+        f"{measure}: of the trial's {_resampling(tuned)};",
+        f"held out: of the same configuration on {_HELD_OUT[dataset.split and dataset.split.kind]}, what to "
+        "expect of it.",
     ]
     return "\n".join(lines)
 
@@ -170,5 +181,7 @@ def standing(progress: Progress, measure: str) -> str:
     return ", ".join(parts)
 
 
-def _resampling(search: Search) -> str:
-    return "split" if search.folds == 1 else f"{search.folds}-fold cross-validation"
+def _resampling(tuned: Tuned) -> str:
+    folds, split = tuned.search.folds, tuned.dataset.split
+    name = "split" if folds == 1 else f"{folds}-fold cross-validation"
+    return name if split is None else f"{name} by {split}"

@@ -75,7 +75,7 @@ def splits_of(part: Dataset, search: Search, repetition: int = 0, *, share: floa
 
 def resampling_of(part: Dataset, search: Search) -> Resampling:
     """How a trial splits its rows."""
-    return Resampling(search.folds, by=None if part.split is None else part.split.kind)
+    return Resampling(search.folds, by=part.split and part.split.kind)
 
 
 def context_of(

@@ -1,0 +1,179 @@
+"""Signs that the rows of a dataset follow each other in time, or belong to groups, found in milliseconds.
+
+Notation: n rows; a column has m different values; `counts` (m, k) rows by value, in order, and class. Two
+rows agree where their classes are equal; the excess of an agreement is how far it is from chance (0) to
+always (1), as in Cohen's kappa.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from ingest.reading.datasets import Dataset
+from ingest.reading.roles import Role
+from ingest.reading.split_by import Kind, SplitBy
+from warehouse.support.arrays import Floats, Positions
+
+FEWEST_TIMES = 10
+FEWEST_GROUPS = 20
+"""Different values below which no column is suspected; set by hand, as the limits below."""
+_NAMED_ROWS, _UNNAMED_ROWS = 200, 50  # of a group at most, on average, where its name says so and where not
+_EXCESS = 0.1  # of an agreement that says something
+_BEYOND_CHANCE = 5.0  # standard errors
+_HEAD = 2000  # rows by which most columns are passed over
+
+_WORD_BOUNDARY_IN_CAMEL_CASE = re.compile(r"([a-z0-9])([A-Z])")
+_TIMES = frozenset({
+    "date", "datetime", "day", "hour", "month", "period", "quarter", "season", "time", "timestamp", "wave",
+    "week", "year", "yr",
+})  # fmt: skip
+_OF_BIRTH = frozenset({"birth", "birthday", "birthdate", "born", "dob"})
+_GROUPS = frozenset({
+    "account", "batch", "case", "client", "cluster", "customer", "device", "family", "group", "hh",
+    "household", "id", "idcode", "machine", "member", "panel", "participant", "patient", "person", "player",
+    "pupil", "respondent", "session", "student", "subject", "team", "uid", "user", "userid", "visitor",
+})  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Sign:
+    """A column by which rows seem not to be independent."""
+
+    split: SplitBy
+    seen: str
+    """What was seen, the beginning of a sentence."""
+    strength: float
+    """Larger is a better reason, among signs of the same kind."""
+
+
+def signs_of_dependence(dataset: Dataset) -> Iterator[Sign]:
+    """The columns that rows should perhaps be split by: one of a time, one of groups, or none."""
+    classes = dataset.target.cat.codes.to_numpy().astype(np.intp)
+    chance = float((np.bincount(classes) ** 2).sum() / len(classes) ** 2)
+    columns = {str(name): column for name, column in dataset.features.items()}
+    words = {name: _words(name) for name in columns}
+    times, named, others = [], [], []
+    for name, column in columns.items():
+        role, last = dataset.roles[name], ["", *words[name]][-1]
+        if role is Role.date or (last in _TIMES and pd.api.types.is_numeric_dtype(column.dtype)):
+            times.append(_time(column, name, words[name], classes, chance))
+        elif last in _GROUPS:
+            named.append(_named_group(column, name))
+        elif role not in (Role.constant, Role.text):
+            others.append((column, name))
+    groups = named if any(named) else [_block(*other, classes, chance) for other in others]
+    for signs in (times, groups):
+        yield from sorted(filter(None, signs), key=lambda sign: -sign.strength)[:1]
+
+
+def in_words(dataset: Dataset) -> list[str]:
+    """What to check, each a sentence without its full stop; nothing once the dataset is split by a column."""
+    if dataset.split is not None or not dataset.n_classes:
+        return []
+    why: dict[Kind, str] = {
+        "time": "a random split learns from what comes later; to predict the future, say",
+        "group": "a random split learns from the others of a group; to predict new groups, say",
+    }
+    return [
+        f"{sign.seen}: {why[sign.split.kind]} --split {shlex.quote(str(sign.split))}"
+        for sign in signs_of_dependence(dataset)
+    ]
+
+
+def _time(column: pd.Series, name: str, words: list[str], classes: Positions, chance: float) -> Sign | None:
+    """A time that the rows are in the order of, or, if it is a date, that tells the class from row to row."""
+    is_date = pd.api.types.is_datetime64_dtype(column.dtype)
+    if set(words) & _OF_BIRTH or column.hasnans:
+        return None
+    values, by = column.to_numpy(), SplitBy("time", name)
+    if column.is_monotonic_increasing or column.is_monotonic_decreasing:
+        if 1 + (values[1:] != values[:-1]).sum() < FEWEST_TIMES:
+            return None
+        return Sign(by, f"the rows are in the order of {name!r}", 2.0 + is_date)
+    if is_date and set(words) <= _TIMES:
+        return Sign(by, f"each row has its {name!r}", 2.0)
+    if is_date:
+        order = np.argsort(values, kind="stable")
+        agrees = float((classes[order][1:] == classes[order][:-1]).mean())
+        if values[order[0]] != values[order[-1]] and _is_beyond(agrees, chance, len(order)):
+            seen = f"rows of nearly the same {name!r} have the same class ({agrees:.0%} of them, by chance"
+            return Sign(by, f"{seen} {chance:.0%})", agrees)
+    return None
+
+
+def _named_group(column: pd.Series, name: str) -> Sign | None:
+    """A column whose name is that of something that may have several rows, and whose values have several."""
+    n, m = len(column), column.nunique()
+    if column.hasnans or not (m >= FEWEST_GROUPS and 1.5 * m <= n <= _NAMED_ROWS * m):
+        return None
+    seen = f"{name!r} has {m:,} different values in {n:,} rows"
+    return Sign(SplitBy("group", name), seen, float(_in_blocks(_values(column))))
+
+
+def _block(column: pd.Series, name: str, classes: Positions, chance: float) -> Sign | None:
+    """A column whose equal values stand together, and whose rows agree more than those of similar values."""
+    values = _values(column)
+    if not _in_blocks(values[:_HEAD]) or not _in_blocks(values) or column.hasnans:
+        return None
+    is_number = pd.api.types.is_numeric_dtype(column.dtype)
+    different, codes = np.unique(values, return_inverse=True)
+    n, m = len(codes), len(different)
+    if not (m >= FEWEST_GROUPS and 2 * m <= n <= _UNNAMED_ROWS * m):
+        return None
+    counts = np.zeros((m, int(classes.max()) + 1))
+    np.add.at(counts, (codes, classes), 1)
+    within = _agreement_within(counts)
+    if not _is_beyond(within, chance, n - m):
+        return None
+    if is_number and within - chance < 2 * (_agreement_of_neighbours(counts) - chance):
+        return None
+    seen = f"rows with the same {name!r} stand together and have the same class ({within:.0%} of them, by"
+    return Sign(SplitBy("group", name), f"{seen} chance {chance:.0%})", within)
+
+
+def _values(column: pd.Series) -> np.ndarray:
+    """(n,) the numbers of a column, or the codes of its categories."""
+    return (column.cat.codes if isinstance(column.dtype, pd.CategoricalDtype) else column).to_numpy()
+
+
+def _in_blocks(values: np.ndarray) -> bool:
+    """Whether equal values mostly stand together, and some of them are several."""
+    runs = 1 + int((values[1:] != values[:-1]).sum())
+    return bool(runs <= 0.8 * len(values) and runs <= 1.2 * len(np.unique(values)))
+
+
+def _agreement_within(counts: Floats) -> float:
+    """How often two rows of one value agree, on average over the rows of values with two and more."""
+    rows = counts.sum(axis=1)
+    counts, rows = counts[rows > 1], rows[rows > 1]
+    pairs = (counts * (counts - 1)).sum(axis=1) / (rows - 1)
+    return float(pairs.sum() / rows.sum())
+
+
+def _agreement_of_neighbours(counts: Floats) -> float:
+    """How often a row agrees with one of the next value, on average over the pairs of values."""
+    rows = counts.sum(axis=1)
+    return float(((counts[1:] * counts[:-1]).sum(axis=1) / (rows[1:] * rows[:-1])).mean())
+
+
+def _is_beyond(agreement: float, chance: float, pairs: int) -> bool:
+    """Whether an agreement says something, and is no matter of chance."""
+    error = math.sqrt(chance * (1 - chance) / max(pairs, 1))
+    return agreement - chance >= max(_EXCESS * (1 - chance), _BEYOND_CHANCE * error)
+
+
+def _words(name: str) -> list[str]:
+    """The words of a name, in lower case.
+
+    >>> _words("customerId"), _words("Date of birth"), _words("arrival_date")
+    (['customer', 'id'], ['date', 'of', 'birth'], ['arrival', 'date'])
+    """
+    parted = _WORD_BOUNDARY_IN_CAMEL_CASE.sub(r"\1 \2", name).lower()
+    return re.findall(r"[^\W_]+", parted)
