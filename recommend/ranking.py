@@ -201,7 +201,7 @@ def recommended(
         fit_factor=factor,
         not_built={} if known.flows else not_built(known.runs, known.candidates.values()),
         race=raced,
-        cautions=cautions(known.dataset, outside, is_measured=trials is not None),
+        cautions=cautions(known.dataset, outside, trials=0 if trials is None else len(trials)),
     )
     if not explain:
         return result

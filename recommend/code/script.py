@@ -22,11 +22,11 @@ from ingest.reading.datasets import Dataset
 from recommend.code import snippets
 from recommend.code.fitting import Fitting, find_ensemble, find_fitting
 from recommend.code.reading import Reading, find_reading
+from recommend.code.splitting import Splitting, find_splitting
 from recommend.code.syntax import WIDTH, Raw, assigned, plain, written
 from warehouse.configurations.configuration import Configuration
 from warehouse.support.text import counted
 
-MOST_FOLDS = 5
 _SCORERS = {
     "balanced_accuracy": "balanced_accuracy",
     "area_under_roc_curve": "roc_auc_ovr_weighted",
@@ -47,7 +47,9 @@ _MODULES = {
 _CLASSES = {
     "Collection": "collections.abc",
     "Path": "pathlib",
+    "StratifiedGroupKFold": "sklearn.model_selection",
     "StratifiedKFold": "sklearn.model_selection",
+    "TimeSeriesSplit": "sklearn.model_selection",
     "get_scorer": "sklearn.metrics",
 }
 """Names that scripts may use -> where they come from."""
@@ -119,21 +121,21 @@ def _script(
     seed: int,
     frame: pd.DataFrame | None,
 ) -> str:
-    reading = find_reading(dataset, frame)
+    reading, splitting = find_reading(dataset, frame), find_splitting(dataset)
     own = "\n\n".join(
         [
             _read(reading),
             _opened(),
             _features(reading),
             *fit_functions(fitting),
-            _cross_validate(),
+            splitting.function(),
             _predict(fitting),
-            _main(reading, fitting),
+            _main(reading, fitting, splitting),
             'if __name__ == "__main__":\n    main()\n',
         ]
     )
     helpers = _helpers(own)
-    constants = _constants(reading, fitting, dataset, origin, seed, _names(own + "".join(helpers)))
+    constants = _constants(reading, fitting, splitting, origin, seed, _names(own + "".join(helpers)))
     body = "\n\n".join([constants, *helpers, own])
     head = _head(configurations, dataset, reading, fitting, origin)
     return f"{head}\n{_imports(body, fitting)}\n{body}"
@@ -243,12 +245,12 @@ def _import(module: str, names: list[str]) -> str:
 
 
 def _constants(
-    reading: Reading, fitting: Fitting, dataset: Dataset, origin: Origin, seed: int, names: set[str]
+    reading: Reading, fitting: Fitting, splitting: Splitting, origin: Origin, seed: int, names: set[str]
 ) -> str:
     """The constants among these names, each on lines of its own."""
     usual = reading.missing == snippets.MISSING
     more = [mark for mark in snippets.NO_NUMBER if not usual or mark not in snippets.MISSING]
-    few = min(dataset.target.value_counts())
+    dataset = fitting.dataset
     categorical: object = category_columns(dataset.roles)
     if fitting.few and fitting.many and not fitting.members:  # whose order may be another
         categorical = Raw("FEW_CATEGORIES + MANY_CATEGORIES")
@@ -275,8 +277,9 @@ def _constants(
         "TINY": TINY,
         "MISSING": reading.missing,
         "NO_NUMBER": [Raw("*MISSING"), *more] if usual else more,
-        "SCORER": _scorer(origin.measure, fitting, few),
-        "FOLDS": int(min(max(few, 2), MOST_FOLDS)),
+        **splitting.constants,
+        "SCORER": _scorer(origin.measure, fitting, splitting.fewest),
+        "FOLDS": splitting.folds,
         "SEED": seed,
     }
     if "CATEGORICAL" in names and isinstance(categorical, Raw):
@@ -298,6 +301,8 @@ _REMARKS = {
     "MOST": "# A number beyond it, on either side of 0, counts as this one.\n",
     "TINY": "# Differences far below it vanish: scaling can't divide by them.\n",
     "MISSING": "# Cells without a value, in any case of letters.\n",
+    "TIME": "# Folds test rows with larger values of it than those that are fitted on.\n",
+    "GROUP": "# Rows with the same value are never parted.\n",
     "SCORER": "# See sklearn.metrics.get_scorer_names().\n",
 }
 """Constant -> the comment above it."""
@@ -400,15 +405,6 @@ def _fit_function(name: str, fitting: Fitting, says: str) -> str:
     )
 
 
-def _cross_validate() -> str:
-    return '''def cross_validate(X: pd.DataFrame, y: np.ndarray) -> list[float]:
-    """The score on each fold of a cross-validation."""
-    score = get_scorer(SCORER)
-    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=SEED).split(X, y)
-    return [score(fit(X.iloc[i], y[i]), X.iloc[j], y[j]) for i, j in folds]
-'''
-
-
 def _predict(fitting: Fitting) -> str:
     labels = "model.predict(X)"
     if fitting.classes_as_numbers:
@@ -429,7 +425,7 @@ def _predict(fitting: Fitting) -> str:
     )
 
 
-def _main(reading: Reading, fitting: Fitting) -> str:
+def _main(reading: Reading, fitting: Fitting, splitting: Splitting) -> str:
     y = "labels[known].to_numpy(dtype=object)"
     if fitting.classes_as_numbers:
         y = "pd.Index(CLASSES).get_indexer(labels[known])"
@@ -447,7 +443,7 @@ def _main(reading: Reading, fitting: Fitting) -> str:
     known = labels.notna()
     X, y = features(table[known]), {y}
     if not (options.save or options.predict):
-        scores = cross_validate(X, y)
+        scores = {splitting.call}
         spread = f"± {{np.std(scores):.4f}} over {{FOLDS}} folds"
         print(f"{{SCORER}}: {{np.mean(scores):.4f}} {{spread}}")
         return

@@ -1,0 +1,87 @@
+"""How a script cross-validates: on folds at random, or by the column that the dataset is split by."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ingest.reading.datasets import Dataset
+from ingest.reading.encoding import quoted
+from ingest.reading.roles import NOT_LEARNED_FROM, Role
+from ingest.reading.split_by import Kind
+from ingest.running.cross_validation import class_codes
+from ingest.running.resampling import Resampling
+from ingest.running.splitting import feasible_folds, splits_of
+from warehouse.support.errors import UnusableDataset
+
+MOST_FOLDS = 5
+
+
+@dataclass(frozen=True)
+class Splitting:
+    """The folds of a script's cross-validation."""
+
+    kind: Kind | None
+    folds: int
+    fewest: int
+    """Rows of the smallest class; 0 where a fold tests none of a class."""
+    column: str = ""
+    """Name in the script of the column that rows are split by."""
+
+    def function(self) -> str:
+        """Source of the function `cross_validate`."""
+        argument = {None: "", "time": ", times: pd.Series", "group": ", groups: pd.Series"}[self.kind]
+        return (
+            f"def cross_validate(X: pd.DataFrame, y: np.ndarray{argument}) -> list[float]:\n"
+            f'    """The score on each fold of a cross-validation{_SAYS[self.kind]}."""\n'
+            "    score = get_scorer(SCORER)\n"
+            f"{_FOLDS[self.kind]}"
+            "    return [score(fit(X.iloc[i], y[i]), X.iloc[j], y[j]) for i, j in folds]\n"
+        )
+
+    @property
+    def call(self) -> str:
+        """Source of its call."""
+        more = {None: "", "time": ", X[TIME]", "group": ", table[known][GROUP]"}[self.kind]
+        return f"cross_validate(X, y{more})"
+
+    @property
+    def constants(self) -> dict[str, str]:
+        """Name -> value."""
+        return {} if self.kind is None else {self.kind.upper(): self.column}
+
+
+_SAYS = {None: "", "time": ", on later rows", "group": ", on other groups"}
+_FOLDS = {
+    None: "    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=SEED).split(X, y)\n",
+    "time": (
+        '    order = np.argsort(times, kind="stable")\n'
+        "    folds = [(order[i], order[j]) for i, j in TimeSeriesSplit(FOLDS).split(order)]\n"
+        "    folds = [(i[times.iloc[i] < times.iloc[j].min()], j) for i, j in folds]\n"
+    ),
+    "group": (
+        "    folds = StratifiedGroupKFold(FOLDS, shuffle=True, random_state=SEED)\n"
+        "    folds = folds.split(X, y, groups)\n"
+    ),
+}
+
+
+def find_splitting(dataset: Dataset) -> Splitting:
+    """The folds for a dataset: as many as usual, or as its classes, times and groups allow.
+
+    Raises:
+        BadInput: rows can't be split by the dataset's column, or it is a time that is not learned from.
+    """
+    fewest = int(min(dataset.target.value_counts()))
+    if dataset.split is None:
+        return Splitting(None, min(max(fewest, 2), MOST_FOLDS), fewest)
+    column, role = dataset.split.column, dataset.roles[dataset.split.column]
+    if dataset.split.kind == "time":
+        if role in NOT_LEARNED_FROM:
+            raise UnusableDataset(f"no code can be written that splits by {quoted(column)}, which is ignored")
+        column = f"{column}: days" if role is Role.date else column
+    resampling = Resampling(MOST_FOLDS, by=dataset.split.kind)
+    folds = max(feasible_folds(dataset, resampling), 2)
+    codes = class_codes(dataset)
+    tested = splits_of(dataset, Resampling(folds, by=dataset.split.kind), seed=0)
+    lacks = any(len(set(codes[test].tolist())) < dataset.n_classes for _, test in tested)
+    return Splitting(dataset.split.kind, folds, 0 if lacks else fewest, column)
