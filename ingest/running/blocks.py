@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from ingest.running.resampling import Split
 
 
+MANY_GROUPS = 1000
+"""From so many on folds have about equal shares of the classes anyway, and sharing them out takes seconds."""
+
+
 class Splitter(Protocol):
     """What rows can be split into; `number` is that of a repetition, from 0, whose splits are other ones."""
 
@@ -79,12 +83,13 @@ class Grouped:
     groups: Positions
 
     def folds(self, k: int, seed: int, number: int, /) -> list[Split]:
-        """scikit-learn's `StratifiedGroupKFold`; there are none where groups are fewer than folds."""
-        from sklearn.model_selection import StratifiedGroupKFold
+        """Folds of scikit-learn's `StratifiedGroupKFold`, or `GroupKFold`; none where groups are too few."""
+        from sklearn.model_selection import GroupKFold, StratifiedGroupKFold
 
         if not 2 <= k <= min(self.groups.max() + 1, np.bincount(self.codes).max()):
             return []
-        folds = StratifiedGroupKFold(k, shuffle=True, random_state=seed + number)
+        kind = StratifiedGroupKFold if self.groups.max() < MANY_GROUPS else GroupKFold
+        folds = kind(k, shuffle=True, random_state=seed + number)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a class with fewer rows than folds
             return list(folds.split(self.codes, self.codes, self.groups))

@@ -32,7 +32,8 @@ from warehouse.configurations.configuration import Configuration
 from warehouse.configurations.table import ConfigurationTable
 from warehouse.store import Warehouse
 from warehouse.support.arrays import Positions
-from warehouse.support.errors import TooFewRuns
+from warehouse.support.errors import TooFewRuns, UnusableDataset
+from warehouse.support.text import counted
 
 HELD_OUT = 4
 """How many rows there are for one that is held out."""
@@ -54,8 +55,11 @@ def split_rows(dataset: Dataset, search: Search) -> tuple[np.ndarray, np.ndarray
     if len(of_class) < 2 or max(of_class) < search.folds:
         raise TooFewRuns(f"{dataset.name} has too few rows ({len(codes):,}) for {search.folds} folds")
     if dataset.split is not None:
-        for repetition in (0, 1):
-            splits_of(dataset.take(train), search, repetition)
+        try:
+            for repetition in (0, 1):
+                splits_of(dataset.take(train), search, repetition)
+        except UnusableDataset as error:
+            raise UnusableDataset(f"beside {counted(len(test), 'rows')} held out: {error}") from None
     return train, test
 
 
