@@ -29,7 +29,7 @@ class Splitting:
 
     def function(self) -> str:
         """Source of the function `cross_validate`."""
-        argument = {None: "", "time": ", times: pd.Series", "group": ", groups: pd.Series"}[self.kind]
+        argument = {None: "", "time": ", times: np.ndarray", "group": ", groups: pd.Series"}[self.kind]
         return (
             f"def cross_validate(X: pd.DataFrame, y: np.ndarray{argument}) -> list[float]:\n"
             f'    """The score on each fold of a cross-validation{_SAYS[self.kind]}."""\n'
@@ -41,7 +41,7 @@ class Splitting:
     @property
     def call(self) -> str:
         """Source of its call."""
-        more = {None: "", "time": ", X[TIME]", "group": ", table[known][GROUP]"}[self.kind]
+        more = {None: "", "time": ", X[TIME].to_numpy()", "group": ", table[known][GROUP]"}[self.kind]
         return f"cross_validate(X, y{more})"
 
     @property
@@ -56,7 +56,7 @@ _FOLDS = {
     "time": (
         '    order = np.argsort(times, kind="stable")\n'
         "    folds = [(order[i], order[j]) for i, j in TimeSeriesSplit(FOLDS).split(order)]\n"
-        "    folds = [(i[times.iloc[i] < times.iloc[j].min()], j) for i, j in folds]\n"
+        "    folds = [(i[times[i] < times[j].min()], j) for i, j in folds]\n"
     ),
     "group": (
         "    folds = StratifiedGroupKFold(FOLDS, shuffle=True, random_state=SEED)\n"

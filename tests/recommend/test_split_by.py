@@ -1,0 +1,311 @@
+"""Rows that follow each other or belong together, from the race to the script: no path parts them."""
+
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import jsonschema
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+
+import recommend
+from ingest.reading.dataset_files import DatasetFile
+from ingest.reading.datasets import Dataset, load_dataset
+from ingest.reading.roles import Role
+from ingest.running.experiments import load_source
+from ingest.running.limits import Outcome, Trial
+from ingest.running.plan import Source
+from ingest.running.resampling import Split
+from recommend import HeadstartClassifier, heats
+from recommend.bo.cli import main as tune_main
+from recommend.bo.tuning import Budget, outcome, report, tune
+from recommend.bo.tuning.setup import split_rows, splits_of
+from recommend.cli import main
+from recommend.code import script
+from recommend.context import ranking_context
+from recommend.racing import Race, race, record
+from recommend.ranking import recommend as rank
+from tests.recommend.bo.tuning.searches import QUICK
+from tests.recommend.code.scripts import ORIGIN, run_scripts
+from tests.recommend.conftest import numbers
+from warehouse.configurations.configuration import Configuration
+from warehouse.store import Warehouse
+from warehouse.support.errors import BadInput
+
+LONG = 600.0
+"""Seconds that no race here needs."""
+SCHEMAS = Path(recommend.__file__).parent
+
+
+def frame(rows: int = 240, persons: int = 12) -> pd.DataFrame:
+    """Rows of persons on days, in random order."""
+    order = np.random.default_rng(7).permutation(rows)
+    table = numbers(rows, seed=50).assign(
+        person=np.arange(rows) % persons + 500,
+        day=pd.date_range("2021-01-01", periods=rows).strftime("%Y-%m-%d"),
+    )
+    return table.iloc[order]
+
+
+def dataset(split: str | None, rows: int = 240, persons: int = 12) -> Dataset:
+    whole = load_dataset(frame(rows, persons), target="class", name="mine")
+    return whole if split is None else whole.split_by(split)
+
+
+def are_kept_apart(data: Dataset, splits: list[Split]) -> bool:
+    """Whether tested persons are new, or tested days later."""
+    assert data.split is not None
+    column = data.features[data.split.column]
+    if data.split.kind == "time":
+        return all(column.iloc[train].max() < column.iloc[test].min() for train, test in splits)
+    return all(not set(column.iloc[train]) & set(column.iloc[test]) for train, test in splits)
+
+
+SPLITS = ["group=person", "time=day"]
+NAMES = {"group=person": "grouped", "time=day": "ordered"}
+
+
+# ---- the race ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def seen(monkeypatch: pytest.MonkeyPatch) -> list[list[Split]]:
+    """The splits that runs of a race are given; none of them is run."""
+    given: list[list[Split]] = []
+
+    def run(_function: object, flow: str, *arguments: object, **_limits: object) -> Trial:
+        (splits,) = arguments[2]  # type: ignore[misc]
+        given.append(splits)
+        return Trial(
+            Outcome.success, {"predictive_accuracy": 0.6 + (flow == "decision_tree") / 10}, None, 0.1
+        )
+
+    monkeypatch.setattr(heats, "run_limited", run)
+    return given
+
+
+def raced(world: Path, data: Dataset) -> Race:
+    return race(ranking_context(data, warehouse=Warehouse.open(world), leave_out=False), LONG, jobs=1)
+
+
+@pytest.mark.parametrize("split", SPLITS)
+@pytest.mark.parametrize("rows", [240, 1300, 6000])
+def test_a_race_tests_on_new_groups_or_later_rows_in_every_round(
+    small_world: Path, seen: list[list[Split]], split: str, rows: int
+) -> None:
+    data = dataset(split, rows)
+    result = raced(small_world, data)
+    assert seen
+    assert all(are_kept_apart(data, splits) for splits in seen)
+    assert all(heat.procedure.startswith(NAMES[split]) for heat in result.heats)
+    assert all(len(heat.tested) == sum(len(test) for _, test in seen[0]) for heat in result.heats)
+
+
+@pytest.mark.usefixtures("seen")
+def test_a_race_makes_as_many_folds_as_groups_allow(small_world: Path) -> None:
+    assert {heat.folds for heat in raced(small_world, dataset("group=person", persons=4)).heats} == {4}
+
+
+@pytest.mark.usefixtures("seen")
+def test_runs_under_another_split_are_of_another_task_and_no_trials(
+    small_world: Path, tmp_path: Path
+) -> None:
+    world = Warehouse.open(small_world).export(tmp_path / "world")
+    for split in SPLITS:
+        record(raced(world.path, dataset(split)), Warehouse.open(world.path))
+    now = Warehouse.open(world.path)
+    tasks = now.sql("SELECT * FROM tasks WHERE dataset LIKE 'local:mine-%' ORDER BY task")
+    key = dataset(None).key
+    assert set(tasks["dataset"]) == {f"{key} by {split}" for split in SPLITS}
+    assert {name.partition("-")[0] for name in tasks["estimation_procedure"]} == {"grouped", "ordered"}
+
+    def known(split: str | None) -> int:
+        trials = ranking_context(dataset(split), warehouse=now, leave_out=False).trials
+        return 0 if trials is None else len(trials)
+
+    assert [known(None) > 0, *(known(split) > 0 for split in SPLITS)] == [False, True, True]
+    left_out = ranking_context(dataset(None), warehouse=now, leave_out=False).left_out
+    assert set(left_out) == set(tasks["dataset"])
+
+
+@pytest.mark.usefixtures("seen")
+def test_a_table_that_was_raced_under_a_split_can_be_experimented_on(
+    small_world: Path, tmp_path: Path
+) -> None:
+    world = Warehouse.open(small_world).export(tmp_path / "world")
+    path = tmp_path / "mine.csv"
+    frame().to_csv(path, index=False)
+    record(raced(world.path, load_dataset(path).split_by("group=person")), world)
+    assert load_source(Source(DatasetFile(str(path))), Warehouse.open(world.path)) is not None
+
+
+def test_the_document_names_the_split(small_world: Path) -> None:
+    result = rank(dataset("group=person"), warehouse=Warehouse.open(small_world))
+    document = json.loads(json.dumps(result.document(), allow_nan=False))
+    jsonschema.validate(document, json.loads((SCHEMAS / "seeds.schema.json").read_text(encoding="utf-8")))
+    assert document["dataset"]["split"] == "group=person"
+    assert document["dataset"]["ignored"] == {"person": "identifier"}
+    assert "dependence" in [caution["kind"] for caution in document["cautions"]]
+
+
+# ---- tune ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("split", SPLITS)
+@pytest.mark.parametrize("folds", [1, 3])
+@pytest.mark.parametrize("share", [1.0, 1 / 3])
+def test_a_search_holds_out_and_tests_on_new_groups_or_later_rows(
+    split: str, folds: int, share: float
+) -> None:
+    data, search = dataset(split), replace(QUICK, folds=folds)
+    rows = split_rows(data, search)
+    assert are_kept_apart(data, [rows])
+    part = data.take(rows[0])
+    for repetition in (0, 1):
+        assert are_kept_apart(part, splits_of(part, search, repetition, share=share))
+
+
+def test_a_search_under_another_split_is_another_one(small_world: Path, tmp_path: Path) -> None:
+    world = Warehouse.open(small_world)
+    budget = Budget(trials=1)
+    whole = tune(dataset(None), QUICK, budget, warehouse=world, folder=tmp_path / "whole")
+    split = tune(dataset("time=day"), QUICK, budget, warehouse=world, folder=tmp_path / "split")
+    histories = [
+        (tmp_path / name / "history.jsonl").read_text("utf-8").split() for name in ("whole", "split")
+    ]
+    assert ['"split":' in words for words in histories] == [False, True]
+    with pytest.raises(BadInput, match=r"the history of another search \(other split\)"):
+        tune(dataset("group=person"), QUICK, budget, warehouse=world, folder=tmp_path / "split")
+    document = json.loads(json.dumps(report.document(split)))
+    jsonschema.validate(document, json.loads((SCHEMAS / "search.schema.json").read_text(encoding="utf-8")))
+    assert document["dataset"]["split"] == "time=day"
+    assert "2-fold cross-validation by time=day;\nheld out: of the same configuration on the last rows" in (
+        report.table(split)
+    )
+    assert "Check:" not in report.table(split)
+    assert "on rows that no trial has seen" in report.table(whole)
+    copy = Warehouse.create(tmp_path / "runs")
+    outcome.record(whole, copy)
+    outcome.record(split, copy)
+    tasks = Warehouse.open(copy.path).sql("SELECT dataset, estimation_procedure FROM tasks ORDER BY dataset")
+    assert tasks["estimation_procedure"].tolist() == [
+        "cv2 on all rows but one in 4, seed 0",
+        "ordered-cv2 on all rows but one in 4, seed 0",
+    ]
+    assert tasks["dataset"].nunique() == 2
+
+
+def test_too_few_groups_beside_those_held_out_are_refused_before_any_trial(
+    small_world: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(BadInput, match=r"beside .* rows held out: 2 different groups in 'person': too few"):
+        tune(
+            dataset("group=person", persons=3),
+            replace(QUICK, folds=3),
+            warehouse=Warehouse.open(small_world),
+            folder=tmp_path,
+        )
+    assert not (tmp_path / "history.jsonl").exists()
+
+
+# ---- the classifier ------------------------------------------------------------------------------
+
+
+def test_the_classifier_races_by_a_column_that_it_does_not_learn_from(
+    small_world: Path, seen: list[list[Split]]
+) -> None:
+    table = frame()
+    X, y = table.drop(columns="class"), table["class"]
+    classifier = HeadstartClassifier(LONG, split="group=person", warehouse=str(small_world), random_state=0)
+    assert clone(classifier).get_params()["split"] == "group=person"
+    classifier.fit(X, y)
+    assert classifier.race_ is not None
+    assert seen
+    assert all(are_kept_apart(classifier.race_.dataset, splits) for splits in seen)
+    assert classifier.recommendation_.dataset.roles["person"] is Role.identifier
+    others = X.assign(person=np.arange(len(X)) + 9000)
+    assert (classifier.predict(others) == classifier.predict(X)).all()
+    with pytest.raises(BadInput, match="'persona' to split by is no column"):
+        clone(classifier).set_params(split="group=persona").fit(X, y)
+
+
+# ---- the script ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("split", "splitter"), [("group=person", "StratifiedGroupKFold"), ("time=day", "TimeSeriesSplit")]
+)
+def test_a_script_cross_validates_as_the_dataset_is_split(tmp_path: Path, split: str, splitter: str) -> None:
+    path = tmp_path / "mine.csv"
+    table = frame()
+    table.assign(told=np.where(table["class"] == "a", 1.5, -1.5)).to_csv(path, index=False)
+    data = load_dataset(path, target="class").split_by(split)
+    code = script(Configuration("decision_tree", _tree()), data, ORIGIN)
+    assert splitter in code
+    assert "StratifiedKFold" not in code
+    (tmp_path / "first.py").write_text(code, encoding="utf-8")
+    printed, complaints = run_scripts([(tmp_path / "first.py", path)], tmp_path)
+    assert complaints == ""
+    assert printed == "accuracy: 1.0000 ± 0.0000 over 5 folds\n"
+
+
+def _tree() -> dict[str, object]:
+    from ingest.flows import get_flow
+
+    return get_flow("decision_tree").default()
+
+
+def test_a_script_is_not_written_for_a_time_that_is_ignored() -> None:
+    data = load_dataset(frame(), target="class", roles={"day": "identifier"}).split_by("time=day")
+    with pytest.raises(BadInput, match="no code can be written that splits by 'day', which is ignored"):
+        script(Configuration("decision_tree", _tree()), data, ORIGIN)
+
+
+# ---- the commands --------------------------------------------------------------------------------
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.mark.parametrize("command", [main, tune_main])
+def test_a_split_that_cannot_be_is_one_line_and_exit_code_2(
+    command: Callable[[], None],
+    small_world: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    path = tmp_path / "mine.csv"
+    frame().to_csv(path, index=False)
+    arguments = [str(path), "--warehouse", str(small_world), "--target", "class", "--split", "group=nobody"]
+    monkeypatch.setattr(sys, "argv", ["command", *arguments])
+    with pytest.raises(SystemExit) as end:
+        command()
+    captured = capsys.readouterr()
+    assert end.value.code == 2
+    assert captured.err.count("\n") == 1
+    assert "'nobody' to split by is no column" in captured.err
+
+
+def test_a_split_without_a_race_replaces_the_check_and_leaves_the_group_out(
+    small_world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "mine.csv"
+    frame(persons=60).to_csv(path, index=False)
+
+    def printed(*options: str) -> str:
+        arguments = [str(path), "--warehouse", str(small_world), "--target", "class", *options]
+        monkeypatch.setattr(sys, "argv", ["recommend", *arguments])
+        with pytest.raises(SystemExit) as end:
+            main()
+        assert not end.value.code
+        return capsys.readouterr().out
+
+    assert "--split group=person." in printed()
+    split = printed("--split", "group=person")
+    assert "--split group=person" not in split
+    assert "ignored: person (identifier)" in split
+    assert "for rows of new groups less may come: --verify measures it" in split
