@@ -67,7 +67,12 @@ _TEXT, _COUNT, _NUMBER, _FLAG, _TIME = (
 
 _DATASETS = _table(
     "datasets",
-    _required("dataset", _TEXT, "openml:<id>, local:<name>-<content hash>, or openml-task:<id> (see tasks)"),
+    _required(
+        "dataset",
+        _TEXT,
+        "openml:<id>, local:<name>-<content hash>, or openml-task:<id> (see tasks); ends with "
+        "`by time=COLUMN` or `by group=COLUMN` where rows are split so",
+    ),
     _required("name", _TEXT, "name for people"),
     _optional("content_hash", _TEXT, "hexadecimal hash of the cells; null where the data was never seen"),
     _optional("rows", _COUNT, "number of instances"),

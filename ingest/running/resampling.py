@@ -63,7 +63,9 @@ class Resampling:
             blocks: (n,) moment or group of each row, where `by` says what they are.
         """
         splitter: Splitter = Shuffled(codes)
-        if self.by is not None and blocks is not None:
+        if self.by is not None:
+            if blocks is None:
+                raise ValueError(f"rows can't be split by {self.by} without the {self.by} of each")
             splitter = SPLITTERS[self.by](codes, blocks)
         splits: Iterable[Split]
         if self.folds > 1:
