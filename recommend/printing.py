@@ -209,10 +209,12 @@ def _race(race: Race) -> list[str]:
             )
         )
     lines = console.wrapped_table(header, rows, "<" + ">" * (len(header) - 2))
+    split = "" if race.dataset.split is None else f" by {race.dataset.split}"
+    ending = ", then interrupted" if race.interrupted else ""
     return [
         *lines,
         "",
-        f"Raced for {console.duration(race.seconds)}{', then interrupted' if race.interrupted else ''}: "
+        f"Raced{split} for {console.duration(race.seconds)}{ending}: "
         f"{race.measure} after fits on so many rows; the better half of each round went on.",
     ]
 

@@ -27,6 +27,7 @@ from recommend.bo.tuning.setup import split_rows, splits_of
 from recommend.cli import main
 from recommend.code import script
 from recommend.context import ranking_context
+from recommend.printing import in_words
 from recommend.racing import Race, race, record
 from recommend.ranking import recommend as rank
 from tests.recommend.bo.tuning.searches import QUICK
@@ -108,6 +109,12 @@ def test_a_race_tests_on_new_groups_or_later_rows_in_every_round(
 @pytest.mark.usefixtures("seen")
 def test_a_race_makes_as_many_folds_as_groups_allow(small_world: Path) -> None:
     assert {heat.folds for heat in raced(small_world, dataset("group=person", persons=4)).heats} == {4}
+
+
+@pytest.mark.usefixtures("seen")
+def test_what_is_printed_of_a_race_names_the_split(small_world: Path) -> None:
+    result = rank(dataset("time=day"), warehouse=Warehouse.open(small_world), verify=LONG, jobs=1)
+    assert "Raced by time=day for " in in_words(result, is_usual_measure=True, details=False)
 
 
 @pytest.mark.usefixtures("seen")
