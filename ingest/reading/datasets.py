@@ -167,10 +167,11 @@ def load_dataset(
     raw = read_table(source, limits, options)
     decimal = None if raw.text is None else raw.text.decimal
     try:
-        chosen, target_choice = choose_target(raw, target)
+        choice = choose_target(raw, target)
     except UnknownName as error:
         unsure = [*raw.doubts, *(remark for remark in raw.remarks if "not UTF-8" in remark)]
         raise UnknownName("; ".join([str(error), *unsure])) from None
+    chosen = choice.column
     if chosen in raw.repeated:
         raise UnusableDataset(f"several columns are named {quoted(chosen)}, the target; rename all but one")
     wanted = _checked_roles(roles or {}, raw)
@@ -180,7 +181,7 @@ def load_dataset(
         outcome, notes = target_values(words, values, wanted.get(chosen), numeric_target, rare_classes)
     except UnusableDataset as error:
         raise UnusableDataset(f"{error}; {alternatives(raw.frame, chosen)}") from None
-    doubts = [*raw.doubts]
+    doubts = [*raw.doubts, *choice.doubts]
     if wanted.get(chosen) is None:
         doubts += doubts_about_gaps(words, outcome.index)
     if isinstance(outcome.dtype, pd.CategoricalDtype):
@@ -203,7 +204,7 @@ def load_dataset(
         features=pd.DataFrame(features, index=outcome.index).reset_index(drop=True),
         target=outcome.reset_index(drop=True),
         roles=found,
-        target_choice=target_choice,
+        target_choice=choice.reason,
         note="; ".join([*raw.remarks, *notes]) or None,
         source=raw.source,
         doubts=tuple(doubts),

@@ -1,38 +1,51 @@
 """Choice of the target among the columns, where the user names none."""
 
 import difflib
-import re
-from collections.abc import Sequence
+import math
+import shlex
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 import pandas as pd
 
 from ingest.reading.columns import tidied
 from ingest.reading.encoding import quoted
+from ingest.reading.roles import NOT_LEARNED_FROM, Role, detect_role
 from ingest.reading.tables import RawTable
+from ingest.reading.target_names import name_weakness, names_amount, names_circumstances, words
 from warehouse.support.errors import UnknownName
 
 MOST_CLASSES = 30
 """Different whole numbers that still are classes: a choice, not a rule."""
 
 _NAMED = 5  # columns that are named one by one
-_NAMES = ("class", "target", "label", "y")
-_OUTCOMES = frozenset({
-    "approved", "attrition", "canceled", "cancelled", "choice", "churn", "churned", "classes",
-    "classification", "converted", "death", "defaulted", "diagnosis", "died", "fraud", "fraudulent",
-    "outcome", "purchase", "purchased", "response", "survival", "survived", "vote", "voted",
-})  # fmt: skip
-_LABEL_LIKE = frozenset({"label", "outcome", "target"})
-_FILLERS = frozenset({"binary", "final", "flag", "has", "indicator", "is", "was"})
-_WORD_BOUNDARY_IN_CAMEL_CASE = re.compile(r"([a-z0-9])([A-Z])")
+_ASKED_ABOUT = 2  # alternatives in a question
+_ROWS_LOOKED_AT = 5000
+_ROWS_COUNTED = 1000  # where all columns are looked at
+_EMPTY = 0.5  # share of the rows without a value from which on the target is doubted
+_UNPREDICTED = (Role.identifier, Role.date, Role.text)
+_ANYWHERE, _EITHER_END, _LAST = 1, 2, 3  # the greatest weakness of a name that tells the target there
+_LAST_COLUMN, _OTHER_COLUMN = 2.5, 3.5  # weakness of columns without a telling name
 
 
-def choose_target(table: RawTable, given: str | None) -> tuple[str, str]:
-    """The target's column, and the sentence that says why.
+@dataclass(frozen=True)
+class TargetChoice:
+    """The target's column, the sentence that says why, and what to ask the user about it (see `Dataset`)."""
 
-    In this order: the one that is given; the one that the source names; a column called class, target, label
-    or y (in any case of letters); the only column of classes whose name is that of an outcome (`churned`,
-    `is_fraud`, `final_outcome`), or the last one, if it is among several such; the column of classes that
-    the dataset is named after (`room_type` of `airbnb_room_type.csv`); the last column.
+    column: str
+    reason: str
+    doubts: tuple[str, ...] = ()
+
+
+def choose_target(table: RawTable, given: str | None) -> TargetChoice:
+    """The target's column: the one that is given, the one that the source names, or the likeliest one.
+
+    Names come first: one of weakness 1 (`ingest.reading.target_names`) tells the target wherever it stands,
+    of weakness 2 as the first or last column, of weakness 3 as the last one. A column after which the dataset
+    is named (`room_type` of `airbnb_room_type.csv`) has weakness 2. Otherwise the target is a guess: by a
+    weaker name, or the last column that is no identifier, constant, date, text, place or comment and has most
+    of its values. A guess is a doubt, and so are a name beside an equally good one and a target without half
+    of its values.
 
     Raises:
         BadInput: there is no column `given`.
@@ -41,20 +54,11 @@ def choose_target(table: RawTable, given: str | None) -> tuple[str, str]:
     if given is not None:
         if given not in columns:
             raise UnknownName(f"there is no column {quoted(given)}; {suggestion(given, columns)}")
-        return given, f"{quoted(given)} is the target because it was given"
+        return TargetChoice(given, f"{quoted(given)} is the target because it was given")
     if table.target in columns:
         who = "OpenML" if table.source.startswith("openml:") else "scikit-learn"
-        return table.target, f"{quoted(table.target)} is the target because {who} says so"
-    named = _called_target(columns) or _called_as_outcome(table.frame)
-    if named is not None:
-        return named, f"{quoted(named)} is the target because of its name"
-    namesake = _namesake(table)
-    if namesake is not None:
-        return namesake, f"{quoted(namesake)} is the target because the dataset is named after it"
-    return (
-        columns[-1],
-        f"{quoted(columns[-1])} is the target because it is the last column and no name tells another",
-    )
+        return TargetChoice(table.target, f"{quoted(table.target)} is the target because {who} says so")
+    return _likeliest(table)
 
 
 def suggestion(name: str, columns: Sequence[str]) -> str:
@@ -79,49 +83,147 @@ def alternatives(frame: pd.DataFrame, target: str) -> str:
     return f"columns with classes are {', '.join(found[:_NAMED])}{more}"
 
 
-def _called_target(columns: Sequence[str]) -> str | None:
-    by_name = {column.lower(): column for column in reversed(columns)}
-    for name in _NAMES:
-        is_coordinate = name == "y" and "x" in by_name and columns[-1].lower() != "y"
-        if name in by_name and not is_coordinate:
-            return by_name[name]
-    return None
+# ---- the likeliest column ------------------------------------------------------------------------
 
 
-def _called_as_outcome(frame: pd.DataFrame) -> str | None:
-    found = [column for column in frame.columns if _names_outcome(column) and _has_classes(frame[column])]
-    if len(found) == 1 or frame.columns[-1] in found:
-        return found[-1]
-    return None
+class _Columns:
+    """The columns of some rows of a table, each looked at once and only when it is asked for."""
+
+    def __init__(self, frame: pd.DataFrame) -> None:
+        self.frame = _evenly_spaced(frame, _ROWS_LOOKED_AT)
+        self.names = list(frame.columns)
+        self._looked_at: dict[str, tuple[pd.Series, Role]] = {}
+
+    def values(self, name: str) -> pd.Series:
+        return self._look(name)[0]
+
+    def role(self, name: str) -> Role:
+        return self._look(name)[1]
+
+    def share_empty(self, name: str) -> float:
+        return float(self.values(name).isna().mean())
+
+    def is_usual(self, name: str) -> bool:
+        """Whether people are likely to predict such a column, whatever its name says of outcomes."""
+        is_predictable = self.role(name) not in (*_UNPREDICTED, Role.constant)
+        return is_predictable and not names_circumstances(name) and self.share_empty(name) < _EMPTY
+
+    def first(self, is_counted: Callable[[str], bool]) -> str:
+        """The first of the columns that are counted, or of all where none is."""
+        return next(filter(is_counted, self.names), self.names[0])
+
+    def last(self, is_counted: Callable[[str], bool]) -> str:
+        return next(filter(is_counted, reversed(self.names)), self.names[-1])
+
+    def _look(self, name: str) -> tuple[pd.Series, Role]:
+        if name not in self._looked_at:
+            values = tidied(self.frame[name])
+            self._looked_at[name] = values, detect_role(values, name)
+        return self._looked_at[name]
 
 
-def _names_outcome(column: str) -> bool:
-    words = [word for word in _words(column) if word not in _FILLERS]
-    return (len(words) == 1 and words[0] in _OUTCOMES) or (0 < len(words) <= 3 and words[-1] in _LABEL_LIKE)
+@dataclass(frozen=True)
+class _Candidate:
+    """A column that may be the target, and why; `is_sure` where its name tells so at its place."""
+
+    column: str
+    because: str
+    weakness: float
+    is_sure: bool = False
 
 
-def _namesake(table: RawTable) -> str | None:
+def _likeliest(table: RawTable) -> TargetChoice:
+    columns = _Columns(table.frame)
+    named = sorted(_by_name(columns, table.name), key=_order)
+    if named and named[0].is_sure:
+        chosen, rivals = named[0], named[1:]
+        is_guess = any(rival.is_sure or rival.weakness <= chosen.weakness for rival in rivals)
+    else:
+        chosen, is_guess = min([*named, *_by_place(columns)], key=_order), True
+    target = quoted(chosen.column)
+    findings = [f"that {target} is the target is a guess"] if is_guess else []
+    empty = columns.share_empty(chosen.column)
+    if empty >= _EMPTY:
+        findings.append(f"the target {target} has no value in {empty:.0%} of the rows, which are left out")
+    doubts: tuple[str, ...] = ()
+    if findings:
+        others = sorted([*named, *_by_place(columns)], key=_order)
+        names = list(dict.fromkeys(other.column for other in others if other.column != chosen.column))
+        options = " or ".join(f"--target {shlex.quote(name)}" for name in names[:_ASKED_ABOUT])
+        doubts = tuple(
+            f"{finding}; for another one, say {options or '--target NAME'}" for finding in findings
+        )
+    return TargetChoice(chosen.column, f"{target} is the target because {chosen.because}", doubts)
+
+
+def _order(candidate: _Candidate) -> tuple[bool, float]:
+    return not candidate.is_sure, candidate.weakness
+
+
+def _by_name(columns: _Columns, dataset: str) -> Iterator[_Candidate]:
+    """Columns whose names tell something, the last and the first one before those between them."""
+    namesake = _namesake(columns.names, dataset)
+    for name in (columns.names[-1], columns.names[0], *reversed(columns.names[1:-1])):
+        weakness = None if _is_ordinate(name, columns.names) else name_weakness(name)
+        because = "of its name"
+        if name == namesake and (weakness is None or weakness > _EITHER_END):
+            weakness, because = _EITHER_END, "the dataset is named after it"
+        if weakness is not None and columns.role(name) not in _UNPREDICTED:
+            yield _Candidate(name, because, weakness, _is_sure(name, weakness, columns))
+
+
+def _is_sure(name: str, weakness: int, columns: _Columns) -> bool:
+    """Whether the name tells the target at its place, and the values go with the name.
+
+    A constant is not passed over for another column: the refusal of it says what is wrong.
+    """
+
+    def is_counted(other: str) -> bool:
+        return other == name or columns.role(other) not in NOT_LEARNED_FROM
+
+    distinct = columns.values(name).nunique()
+    if pd.api.types.is_numeric_dtype(columns.values(name).dtype):
+        if distinct > MOST_CLASSES and weakness < _LAST:
+            weakness += 1
+    elif distinct > MOST_CLASSES or (names_amount(name) and distinct > 2):
+        return False
+    return (
+        weakness <= _ANYWHERE
+        or (weakness <= _EITHER_END and name == columns.first(is_counted))
+        or (weakness <= _LAST and name == columns.last(is_counted))
+    )
+
+
+def _by_place(columns: _Columns) -> Iterator[_Candidate]:
+    """The last usual column, the only one of two values, and the first one."""
+    last = columns.last(columns.is_usual)
+    where = "the last column" if last == columns.names[-1] else "the last likely column"
+    yield _Candidate(last, f"it is {where} and no name tells another", _LAST_COLUMN)
+    few = _evenly_spaced(columns.frame, _ROWS_COUNTED)
+    binary = [name for name in columns.names if few[name].nunique() == 2 and columns.is_usual(name)]
+    if len(binary) == 1:
+        yield _Candidate(binary[0], "it alone has two values", _OTHER_COLUMN)
+    yield _Candidate(columns.first(columns.is_usual), "it is the first column", _OTHER_COLUMN)
+
+
+def _evenly_spaced(frame: pd.DataFrame, rows: int) -> pd.DataFrame:
+    return frame.iloc[:: math.ceil(len(frame) / rows)]
+
+
+def _is_ordinate(column: str, columns: Sequence[str]) -> bool:
+    """Whether a column is a coordinate beside `x`."""
+    return column.lower() == "y" and column != columns[-1] and "x" in map(str.lower, columns)
+
+
+def _namesake(columns: Sequence[str], dataset: str) -> str | None:
     """The column whose whole name is part of the dataset's: the longest, if there is just one."""
-    of_dataset = _words(table.name)
-    found = [
-        column
-        for column in table.frame.columns
-        if _follow_each_other(_words(column), of_dataset) and _has_classes(table.frame[column])
-    ]
-    longest = max(map(len, map(_words, found)), default=0)
-    found = [column for column in found if len(_words(column)) == longest]
+    of_dataset = words(dataset)
+    found = [column for column in columns if _follow_each_other(words(column), of_dataset)]
+    longest = max(map(len, map(words, found)), default=0)
+    found = [column for column in found if len(words(column)) == longest]
     return found[0] if len(found) == 1 else None
 
 
-def _words(name: str) -> list[str]:
-    """The words of a name, in lower case, whether written in camel case or with anything between them."""
-    return re.findall(r"[^\W_]+", _WORD_BOUNDARY_IN_CAMEL_CASE.sub(r"\1 \2", name).lower())
-
-
-def _follow_each_other(words: Sequence[str], within: Sequence[str]) -> bool:
-    places = range(len(within) - len(words) + 1)
-    return bool(words) and any(list(within[place : place + len(words)]) == list(words) for place in places)
-
-
-def _has_classes(column: pd.Series) -> bool:
-    return 2 <= tidied(column).nunique() <= MOST_CLASSES
+def _follow_each_other(found: Sequence[str], within: Sequence[str]) -> bool:
+    places = range(len(within) - len(found) + 1)
+    return bool(found) and any(list(within[place : place + len(found)]) == list(found) for place in places)

@@ -1,49 +1,85 @@
-"""Which column is taken for the target, and what is said about it."""
+"""Which column is taken for the target, what is said about it, and when the user is asked."""
 
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from ingest.reading.datasets import load_dataset
 from ingest.reading.tables import RawTable
+from ingest.reading.target_names import name_weakness
 from ingest.reading.targets import MOST_CLASSES, alternatives, choose_target
 from warehouse.support.errors import BadInput
 
+ROWS = 80
+VALUES = {
+    "id": list(range(ROWS)),
+    "number": [row / 7 for row in range(ROWS)],
+    "three": [f"kind {row % 3}" for row in range(ROWS)],
+    "two": ["p", "q"] * (ROWS // 2),
+    "many": [f"code {row % (MOST_CLASSES + 1)}" for row in range(ROWS)],
+    "constant": ["same"] * ROWS,
+    "date": pd.date_range("2026-01-01", periods=ROWS),
+    "text": [f"the customer called for the {row}th time and was satisfied" for row in range(ROWS)],
+    "mostly empty": ["p", "q", None, None, None] * (ROWS // 5),
+}
+
 
 def table(*columns: str, name: str = "data", source: str = "data.csv", target: str | None = None) -> RawTable:
-    """Forty rows; a column called `id` has numbers of its own, any other one two classes."""
-    values = {column: range(40) if column == "id" else ["p", "q"] * 20 for column in columns}
+    """Columns written as `name` or `name: kind of values`; without a kind they have three classes."""
+    values = {}
+    for column in columns:
+        label, _, kind = column.partition(": ")
+        values[label] = VALUES[kind or "three"]
     return RawTable(name, source, pd.DataFrame(values), target)
 
 
-BY_NAME = "of its name"
-LAST = "it is the last column and no name tells another"
+# ---- taken without a question ----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("columns", "expected", "reason"),
+    ("columns", "expected"),
     [
-        (["a", "class", "b"], "class", BY_NAME),
-        (["Class", "a", "b"], "Class", BY_NAME),
-        (["y", "target", "a"], "target", BY_NAME),  # class stands before target, label and y
-        (["LABEL", "a", "y"], "LABEL", BY_NAME),
-        (["y", "a"], "y", BY_NAME),
-        (["x", "y", "a"], "a", LAST),  # a coordinate
-        (["x", "y"], "y", BY_NAME),
-        (["churned", "a", "b"], "churned", BY_NAME),
-        (["a", "Survived", "b"], "Survived", BY_NAME),
-        (["a", "isFraud", "b"], "isFraud", BY_NAME),
-        (["final.outcome", "a", "b"], "final.outcome", BY_NAME),
-        (["income_label", "a", "b"], "income_label", BY_NAME),
-        (["a", "outcome", "churn"], "churn", BY_NAME),  # the last one of several
-        (["outcome", "churn", "a"], "a", LAST),  # which of the two?
-        (["previous_campaign_poor_outcome", "a"], "a", LAST),
-        (["outcomes_of_all", "a"], "a", LAST),
-        (["a", "b"], "b", LAST),
+        (["a", "target", "b"], "target"),
+        (["LABEL", "a", "b"], "LABEL"),
+        (["churned", "a", "b"], "churned"),
+        (["a", "Survived", "b"], "Survived"),
+        (["a", "isFraud", "b"], "isFraud"),
+        (["final.outcome", "a", "b"], "final.outcome"),
+        (["income_label", "a", "b"], "income_label"),
+        (["a", "y", "b"], "y"),
+        (["x", "y"], "y"),
+        (["x", "y: two", "a", "outcome"], "outcome"),  # y is a coordinate
+        (["a", "b", "class"], "class"),
+        (["class", "a", "b"], "class"),
+        (["survived", "a", "class", "b"], "survived"),  # an outcome is meant before a class of something
+        (["species", "a", "year: number"], "species"),
+        (["risk: two", "a", "b"], "risk"),
+        (["a", "b", "loan_status"], "loan_status"),
+        (["a", "b", "price: number"], "price"),
+        (["a", "income", "mpg: number"], "mpg"),
+        (["a", "b", "income: two"], "income"),
+        (["row: id", "a", "default", "nothing: constant"], "default"),  # the last column that says something
+        (["a", "Gekündigt", "b"], "Gekündigt"),
+        (["a", "b", "RESULTADO"], "RESULTADO"),
+        (["survécu", "a", "b"], "survécu"),
     ],
 )
-def test_names_tell_and_else_the_last_column_is_the_target(
-    columns: list[str], expected: str, reason: str
-) -> None:
-    assert choose_target(table(*columns), None) == (expected, f"'{expected}' is the target because {reason}")
+def test_a_telling_name_is_taken_without_a_question(columns: list[str], expected: str) -> None:
+    choice = choose_target(table(*columns), None)
+    assert (choice.column, choice.doubts) == (expected, ())
+    assert choice.reason == f"{expected!r} is the target because of its name"
+
+
+@pytest.mark.parametrize(("source", "who"), [("openml:61", "OpenML"), ("sklearn:iris", "scikit-learn")])
+def test_the_source_stands_before_names(source: str, who: str) -> None:
+    choice = choose_target(table("a", "class", source=source, target="a"), None)
+    assert (choice.reason, choice.doubts) == (f"'a' is the target because {who} says so", ())
+
+
+def test_what_the_user_says_stands_before_all() -> None:
+    choice = choose_target(table("a: mostly empty", "class", "b", source="openml:61", target="b"), "a")
+    assert (choice.reason, choice.doubts) == ("'a' is the target because it was given", ())
 
 
 @pytest.mark.parametrize(
@@ -51,53 +87,124 @@ def test_names_tell_and_else_the_last_column_is_the_target(
     [
         (["room_type", "a"], "airbnb_room_type", "room_type"),
         (["RoomType", "a"], "room-type", "RoomType"),
-        (["room", "room_type", "a"], "airbnb_room_type", "room_type"),  # the longest
-        (["type", "room", "a"], "airbnb_room_type", "a"),  # which of the two?
-        (["id", "a"], "id", "a"),  # no classes
-        (["am", "a"], "camera", "a"),  # no word of it
+        (["room_type", "room", "a"], "airbnb_room_type", "room_type"),  # the longest
     ],
 )
 def test_a_dataset_may_be_named_after_its_target(columns: list[str], name: str, expected: str) -> None:
-    found, sentence = choose_target(table(*columns, name=name), None)
-    assert found == expected
-    assert ("the dataset is named after it" in sentence) == (expected != "a")
+    choice = choose_target(table(*columns, name=name), None)
+    assert choice.reason == f"{expected!r} is the target because the dataset is named after it"
+    assert not choice.doubts
 
 
-def test_what_has_no_classes_is_no_outcome_whatever_its_name() -> None:
-    """The response of an amplifier may be a measurement, and 31 diagnoses are not two."""
-    frame = pd.DataFrame(
-        {
-            "response": [row / 7 for row in range(62)],
-            "diagnosis": [f"code {row % (MOST_CLASSES + 1)}" for row in range(62)],
-            "a": [0, 1] * 31,
-        }
-    )
-    assert choose_target(RawTable("data", "data.csv", frame), None)[0] == "a"
-
-
-@pytest.mark.parametrize(("source", "who"), [("openml:61", "OpenML"), ("sklearn:iris", "scikit-learn")])
-def test_the_source_stands_before_names(source: str, who: str) -> None:
-    found = choose_target(table("a", "class", source=source, target="a"), None)
-    assert found == ("a", f"'a' is the target because {who} says so")
-
-
-def test_what_the_user_says_stands_before_all() -> None:
-    found = choose_target(table("a", "class", "b", source="openml:61", target="b"), "a")
-    assert found == ("a", "'a' is the target because it was given")
+# ---- asked about -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("given", "hint"),
+    ("columns", "expected", "options"),
+    [
+        (["a", "b", "c"], "c", "--target a"),
+        (["a", "b: two", "c"], "c", "--target b or --target a"),  # the only one with two values
+        (["a", "class", "b"], "class", "--target b or --target a"),
+        (["carat: number", "price: number", "z: number"], "price", "--target z or --target carat"),
+        (["a", "b", "rank", "credit score"], "credit score", "--target a"),  # any table has scores
+        (["churned", "survived", "a"], "churned", "--target survived or --target a"),
+        (["a", "survived", "class"], "survived", "--target class or --target a"),
+        (["a", "status", "price: number"], "price", "--target status or --target a"),
+        (["a", "b", "salary"], "salary", "--target a"),  # an amount cut into low, middle and high
+        (["a", "diagnosis: many", "b"], "diagnosis", "--target b or --target a"),
+        (["a", "response: number", "b"], "response", "--target b or --target a"),
+        (["x", "y", "a"], "a", "--target x"),  # coordinates
+        (["previous_outcome", "a", "marital status"], "marital status", "--target previous_outcome"),
+        (["type", "room", "a"], "a", "--target type"),
+        (["a", "the column"], "the column", "--target a"),
+        (["the column", "a"], "a", "--target 'the column'"),
+        (["row: id", "a"], "a", "--target NAME"),
+    ],
+)
+def test_a_guess_is_asked_about_with_the_two_best_alternatives(
+    columns: list[str], expected: str, options: str
+) -> None:
+    choice = choose_target(table(*columns, name="my"), None)
+    assert choice.doubts == (f"that {expected!r} is the target is a guess; for another one, say {options}",)
+
+
+@pytest.mark.parametrize(
+    "last",
+    [
+        *("row: id", "nothing: constant", "when: date", "what: text", "what: mostly empty"),
+        *("year", "birth_year", "district", "City", "Comments", "Datum", "año"),
+    ],
+)
+def test_a_column_that_nobody_predicts_is_no_guess(last: str) -> None:
+    choice = choose_target(table("a", "b", last), None)
+    assert choice.column == "b"
+    assert choice.reason == "'b' is the target because it is the last likely column and no name tells another"
+    assert len(choice.doubts) == 1
+
+
+def test_where_no_column_is_likely_the_last_one_is_guessed() -> None:
+    choice = choose_target(table("city", "year"), None)
+    assert choice.reason == "'year' is the target because it is the last column and no name tells another"
+    assert choice.doubts
+
+
+def test_a_target_without_half_of_its_values_is_asked_about() -> None:
+    choice = choose_target(table("a", "outcome: mostly empty"), None)
+    assert choice.doubts == (
+        "the target 'outcome' has no value in 60% of the rows, which are left out; for another one, say "
+        "--target a",
+    )
+
+
+def test_a_target_with_a_telling_name_and_one_value_is_refused_rather_than_passed_over() -> None:
+    with pytest.raises(BadInput, match="the target 'class' has one value only"):
+        load_dataset(table("a", "b", "class: constant").frame)
+
+
+def test_a_dataset_carries_the_doubts() -> None:
+    frame = table("a", "b", "c").frame
+    assert load_dataset(frame).doubts == choose_target(RawTable("frame", "data frame", frame), None).doubts
+    assert load_dataset(frame, target="c").doubts == ()
+
+
+@settings(deadline=None)
+@given(st.permutations(["churned", "class", "price: number", "city", "note: text", "row: id", "age: number"]))
+def test_an_outcome_is_the_target_wherever_it_stands(columns: list[str]) -> None:
+    assert choose_target(table(*columns), None).column == "churned"
+
+
+# ---- names -----------------------------------------------------------------------------------------
+
+
+def test_a_further_word_makes_a_name_weaker() -> None:
+    assert [name_weakness(name) for name in ("churn", "Customer Churn", "monthly customer churn")] == [
+        1,
+        2,
+        3,
+    ]
+    assert name_weakness("was the customer asked for a reason of churn") is None
+
+
+@pytest.mark.parametrize("name", ["age", "smoking_status", "previousOutcome", "status_code", "is", ""])
+def test_names_of_traits_say_nothing(name: str) -> None:
+    assert name_weakness(name) is None
+
+
+# ---- refusals --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("wanted", "hint"),
     [("Clas", "did you mean 'class'?"), ("nothing like it", "the columns are 'a', 'class'")],
 )
-def test_an_unknown_column_is_refused_with_what_may_have_been_meant(given: str, hint: str) -> None:
+def test_an_unknown_column_is_refused_with_what_may_have_been_meant(wanted: str, hint: str) -> None:
     with pytest.raises(BadInput, match=hint.replace("?", r"\?")):
-        choose_target(table("a", "class"), given)
+        choose_target(table("a", "class"), wanted)
 
 
 def test_five_alternatives_are_named_and_the_rest_is_counted() -> None:
     columns = [f"c{number}" for number in range(8)]
-    text = alternatives(table("id", *columns).frame, "c0")
-    assert text.startswith("columns with classes are 'c1' (2 values), 'c2' (2 values)")
-    assert text.endswith("'c5' (2 values) and 2 more")
-    assert alternatives(table("id", "a").frame, "a") == "no other column has classes"
+    text = alternatives(table("row: id", *columns).frame, "c0")
+    assert text.startswith("columns with classes are 'c1' (3 values), 'c2' (3 values)")
+    assert text.endswith("'c5' (3 values) and 2 more")
+    assert alternatives(table("row: id", "a").frame, "a") == "no other column has classes"
