@@ -15,41 +15,46 @@ _TARGETS = """
 # Events and judgements: known afterwards, and hardly ever noted down for another purpose.
 _OUTCOMES = """
     approved attrition bankrupt bankruptcy canceled cancellation cancelled choice churn churned classes
-    classification clicked conversion converted deceased defaulted diagnosis died exited fraud fraudulent
+    classification clicked conversion converted deceased defaulted died exited fraud fraudulent
     label malignancy malignant phishing purchase purchased readmission readmitted recidivism recurrence
     relapse relapsed response spam survival survived vote voted y
-    abgelehnt ausfall betrug diagnose gekuendigt gekundigt gestorben kuendigung kundigung storniert ueberlebt
+    abgelehnt ausfall betrug gekuendigt gekundigt gestorben kuendigung kundigung storniert ueberlebt
     uberlebt verstorben
     deces etiquette fraude mort survecu survie
-    abandono aprobado aprovado cancelado diagnostico etiqueta evasao fallecido fuga inadimplencia inadimplente
+    abandono aprobado aprovado cancelado etiqueta evasao fallecido fuga inadimplencia inadimplente
     morte muerte obito rotulo sobreviveu sobrevivio
-    abbandono deceduto diagnosi esito etichetta frode opgezegd overleden sopravvissuto
+    abbandono deceduto esito etichetta frode opgezegd overleden sopravvissuto
 """
 # Often predicted, and just as often a trait; at either end of a table rather the former.
 _RESULTS = """
     accepted admission admitted approve arrested bought class cultivar damaged dead death decision declined
-    default delayed disease failure hired infected insured mortality participated popular quality rejected
-    released repaid result risk satisfaction sentiment severity species status success variety verdict win
-    winner won
-    entscheidung ergebnis klasse krankheit qualitaet qualitat risiko
+    default delayed diagnosis disease failure hired infected insured mortality participated popular quality
+    rejected released repaid result risk satisfaction sentiment severity species status success variety
+    verdict win winner won
+    diagnose entscheidung ergebnis klasse krankheit qualitaet qualitat risiko
     classe espece maladie qualite resultat risque statut
-    calidad clase doenca enfermedad especie qualidade resultado riesgo risco
-    malattia qualita resultaat rischio risultato soort specie uitkomst
+    calidad clase diagnostico doenca enfermedad especie qualidade resultado riesgo risco
+    diagnosi malattia qualita resultaat rischio risultato soort specie uitkomst
 """
-# What people predict in numbers; cut into classes they are rather traits.
+# What people predict as numbers; cut into classes these are rather traits.
 _PRICES = """
     mpg price prices salary wage wages
     gehalt lohn precio preco preis prezzo prijs prix salaire salario stipendio
 """
+# The same, where only the last column's name says something.
 _AMOUNTS = """
-    charges consumption demand earnings income points profit rating revenue sales score yield
-    einkommen punkte renda revenu umsatz vendas ventas ventes vendite verbrauch
+    charges consumption demand earnings profit revenue sales yield
+    umsatz vendas ventas ventes vendite verbrauch
+"""
+_SCORES = """
+    points rating score
+    punkte
 """
 # Kinds and numbers of anything.
 _KINDS = """
-    category cost count cnt duration genre grade group level strength type value
-    bewertung categoria categorie coste costo cout kategorie kosten nota note tipo typ valeur valor valore
-    wert
+    category cost count cnt duration genre grade group income level strength type value
+    bewertung categoria categorie coste costo cout einkommen kategorie kosten nota note renda revenu tipo
+    typ valeur valor valore wert
 """
 # When, where and in which part of the data a row was taken, or what was noted beside it.
 _CIRCUMSTANCES = """
@@ -62,7 +67,7 @@ _CIRCUMSTANCES = """
 """
 _TIERS = {
     word: tier
-    for tier, listed in enumerate((_TARGETS, _OUTCOMES, _RESULTS + _PRICES, _AMOUNTS, _KINDS))
+    for tier, listed in enumerate((_TARGETS, _OUTCOMES, _RESULTS + _PRICES, _AMOUNTS + _SCORES, _KINDS))
     for word in listed.split()
 }
 _MEASURED = frozenset((_PRICES + _AMOUNTS).split())
@@ -105,7 +110,7 @@ def name_weakness(name: str) -> int | None:
 
 
 def names_amount(name: str) -> bool:
-    """Whether a name is that of an amount, such as a price or an income."""
+    """Whether a name is that of an amount that is predicted as a number, such as a price."""
     return not _MEASURED.isdisjoint(words(name)[-1:])
 
 

@@ -182,11 +182,11 @@ def _is_sure(name: str, weakness: int, columns: _Columns) -> bool:
         return other == name or columns.role(other) not in NOT_LEARNED_FROM
 
     distinct = columns.values(name).nunique()
-    if pd.api.types.is_numeric_dtype(columns.values(name).dtype):
-        if distinct > MOST_CLASSES and weakness < _LAST:
-            weakness += 1
-    elif distinct > MOST_CLASSES or (names_amount(name) and distinct > 2):
+    is_number = pd.api.types.is_numeric_dtype(columns.values(name).dtype)
+    if (distinct > MOST_CLASSES and not is_number) or (names_amount(name) and 2 < distinct <= MOST_CLASSES):
         return False
+    if distinct > MOST_CLASSES and weakness < _LAST:
+        weakness += 1
     return (
         weakness <= _ANYWHERE
         or (weakness <= _EITHER_END and name == columns.first(is_counted))

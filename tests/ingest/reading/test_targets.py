@@ -58,7 +58,8 @@ def table(*columns: str, name: str = "data", source: str = "data.csv", target: s
         (["a", "b", "loan_status"], "loan_status"),
         (["a", "b", "price: number"], "price"),
         (["a", "income", "mpg: number"], "mpg"),
-        (["a", "b", "income: two"], "income"),
+        (["a", "b", "revenue: two"], "revenue"),
+        (["row: id", "diagnosis: two", "a"], "diagnosis"),
         (["row: id", "a", "default", "nothing: constant"], "default"),  # the last column that says something
         (["a", "Gekündigt", "b"], "Gekündigt"),
         (["a", "b", "RESULTADO"], "RESULTADO"),
@@ -111,6 +112,8 @@ def test_a_dataset_may_be_named_after_its_target(columns: list[str], name: str, 
         (["a", "survived", "class"], "survived", "--target class or --target a"),
         (["a", "status", "price: number"], "price", "--target status or --target a"),
         (["a", "b", "salary"], "salary", "--target a"),  # an amount cut into low, middle and high
+        (["a", "diagnosis", "b"], "diagnosis", "--target b or --target a"),  # of which disease, as a trait
+        (["a", "b", "income: number"], "income", "--target a"),
         (["a", "diagnosis: many", "b"], "diagnosis", "--target b or --target a"),
         (["a", "response: number", "b"], "response", "--target b or --target a"),
         (["x", "y", "a"], "a", "--target x"),  # coordinates
