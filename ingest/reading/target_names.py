@@ -14,7 +14,7 @@ _TARGETS = """
 """
 # Events and judgements: known afterwards, and hardly ever noted down for another purpose.
 _OUTCOMES = """
-    approved attrition bankrupt bankruptcy canceled cancellation cancelled choice churn churned classes
+    approved attrition bankrupt bankruptcy canceled cancellation cancelled churn churned classes
     classification clicked conversion converted deceased defaulted died exited fraud fraudulent
     label malignancy malignant phishing purchase purchased readmission readmitted recidivism recurrence
     relapse relapsed response spam survival survived vote voted y
@@ -25,11 +25,11 @@ _OUTCOMES = """
     morte muerte obito rotulo sobreviveu sobrevivio
     abbandono deceduto esito etichetta frode opgezegd overleden sopravvissuto
 """
-# Often predicted, and just as often a trait; at either end of a table rather the former.
+# Often predicted, and just as often a trait.
 _RESULTS = """
-    accepted admission admitted approve arrested bought class cultivar damaged dead death decision declined
-    default delayed diagnosis disease failure hired infected insured mortality participated popular quality
-    rejected released repaid result risk satisfaction sentiment severity species status success variety
+    accepted admission admitted approve arrested bought choice class cultivar damaged dead death decision
+    declined default delayed diagnosis disease failure hired infected insured mortality participated popular
+    quality rejected released repaid result risk satisfaction sentiment severity species status success variety
     verdict win winner won
     diagnose entscheidung ergebnis klasse krankheit qualitaet qualitat risiko
     classe espece maladie qualite resultat risque statut

@@ -24,7 +24,8 @@ _ROWS_LOOKED_AT = 5000
 _ROWS_COUNTED = 1000  # where all columns are looked at
 _EMPTY = 0.5  # share of the rows without a value from which on the target is doubted
 _UNPREDICTED = (Role.identifier, Role.date, Role.text)
-_ANYWHERE, _EITHER_END, _LAST = 1, 2, 3  # the greatest weakness of a name that tells the target there
+_ANYWHERE, _LAST = 1, 3  # the greatest weakness of a name that tells the target there
+_NAMESAKE = 2  # weakness of a column after which the dataset is named
 _LAST_COLUMN, _OTHER_COLUMN = 2.5, 3.5  # weakness of columns without a telling name
 
 
@@ -41,11 +42,10 @@ def choose_target(table: RawTable, given: str | None) -> TargetChoice:
     """The target's column: the one that is given, the one that the source names, or the likeliest one.
 
     Names come first: one of weakness 1 (`ingest.reading.target_names`) tells the target wherever it stands,
-    of weakness 2 as the first or last column, of weakness 3 as the last one. A column after which the dataset
-    is named (`room_type` of `airbnb_room_type.csv`) has weakness 2. Otherwise the target is a guess: by a
-    weaker name, or the last column that is no identifier, constant, date, text, place or comment and has most
-    of its values. A guess is a doubt, and so are a name beside an equally good one and a target without half
-    of its values.
+    and up to weakness 3 as the last column. A column after which the dataset is named (`room_type` of
+    `airbnb_room_type.csv`) has weakness 2. Otherwise the target is a guess: by a weaker name, or the last
+    column that is no identifier, constant, date, text, place or comment and has most of its values. A guess is
+    a doubt, and so are a name beside an equally good one and a target without half of its values.
 
     Raises:
         BadInput: there is no column `given`.
@@ -166,8 +166,8 @@ def _by_name(columns: _Columns, dataset: str) -> Iterator[_Candidate]:
     for name in (columns.names[-1], columns.names[0], *reversed(columns.names[1:-1])):
         weakness = None if _is_ordinate(name, columns.names) else name_weakness(name)
         because = "of its name"
-        if name == namesake and (weakness is None or weakness > _EITHER_END):
-            weakness, because = _EITHER_END, "the dataset is named after it"
+        if name == namesake and (weakness is None or weakness > _NAMESAKE):
+            weakness, because = _NAMESAKE, "the dataset is named after it"
         if weakness is not None and columns.role(name) not in _UNPREDICTED:
             yield _Candidate(name, because, weakness, _is_sure(name, weakness, columns))
 
@@ -187,11 +187,7 @@ def _is_sure(name: str, weakness: int, columns: _Columns) -> bool:
         return False
     if distinct > MOST_CLASSES and weakness < _LAST:
         weakness += 1
-    return (
-        weakness <= _ANYWHERE
-        or (weakness <= _EITHER_END and name == columns.first(is_counted))
-        or (weakness <= _LAST and name == columns.last(is_counted))
-    )
+    return weakness <= _ANYWHERE or (weakness <= _LAST and name == columns.last(is_counted))
 
 
 def _by_place(columns: _Columns) -> Iterator[_Candidate]:
