@@ -148,8 +148,8 @@ def load_dataset(
             installed; also packed with gzip, bz2, xz, zstd, lz4 or zip; told by content), `openml:<id>`,
             `sklearn:<name>` (iris, wine, digits, breast_cancer), or a data frame: of pandas (its index is
             ignored), polars, pyarrow, or any library with Arrow's stream or `to_pandas`.
-        target: the class column; None = what the source or names tell, else the last one
-            (`ingest.reading.targets.choose_target`).
+        target: the class column; None = what the source or names tell, else a guess, which is one of the
+            dataset's doubts (`ingest.reading.targets.choose_target`).
         roles: roles by column that overrule the detected ones. `categorical` for the target accepts a
             numeric target as it is.
         numeric_target: keep a target that looks like a measurement (not whole, or more than 30 different

@@ -29,8 +29,8 @@ _OUTCOMES = """
 _RESULTS = """
     accepted admission admitted approve arrested bought choice class cultivar damaged dead death decision
     declined default delayed diagnosis disease failure hired infected insured mortality participated popular
-    quality rejected released repaid result risk satisfaction sentiment severity species status success variety
-    verdict win winner won
+    quality rejected released repaid result risk satisfaction sentiment severity species status success
+    variety verdict win winner won
     diagnose entscheidung ergebnis klasse krankheit qualitaet qualitat risiko
     classe espece maladie qualite resultat risque statut
     calidad clase diagnostico doenca enfermedad especie qualidade resultado riesgo risco

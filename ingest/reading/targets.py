@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from ingest.reading.columns import tidied
+from ingest.reading.columns import read_column, tidied
 from ingest.reading.encoding import quoted
 from ingest.reading.roles import NOT_LEARNED_FROM, Role, detect_role
 from ingest.reading.tables import RawTable
@@ -44,8 +44,8 @@ def choose_target(table: RawTable, given: str | None) -> TargetChoice:
     Names come first: one of weakness 1 (`ingest.reading.target_names`) tells the target wherever it stands,
     and up to weakness 3 as the last column. A column after which the dataset is named (`room_type` of
     `airbnb_room_type.csv`) has weakness 2. Otherwise the target is a guess: by a weaker name, or the last
-    column that is no identifier, constant, date, text, place or comment and has most of its values. A guess is
-    a doubt, and so are a name beside an equally good one and a target without half of its values.
+    column that is no identifier, constant, date, text, place or comment and has most of its values. A guess
+    is a doubt, and so are a name beside an equally good one and a target without half of its values.
 
     Raises:
         BadInput: there is no column `given`.
@@ -89,9 +89,10 @@ def alternatives(frame: pd.DataFrame, target: str) -> str:
 class _Columns:
     """The columns of some rows of a table, each looked at once and only when it is asked for."""
 
-    def __init__(self, frame: pd.DataFrame) -> None:
-        self.frame = _evenly_spaced(frame, _ROWS_LOOKED_AT)
-        self.names = list(frame.columns)
+    def __init__(self, table: RawTable) -> None:
+        self.frame = _evenly_spaced(table.frame, _ROWS_LOOKED_AT)
+        self.names = list(table.frame.columns)
+        self._decimal = None if table.text is None else table.text.decimal
         self._looked_at: dict[str, tuple[pd.Series, Role]] = {}
 
     def values(self, name: str) -> pd.Series:
@@ -117,7 +118,7 @@ class _Columns:
 
     def _look(self, name: str) -> tuple[pd.Series, Role]:
         if name not in self._looked_at:
-            values = tidied(self.frame[name])
+            values = read_column(self.frame[name], self._decimal).values
             self._looked_at[name] = values, detect_role(values, name)
         return self._looked_at[name]
 
@@ -133,7 +134,7 @@ class _Candidate:
 
 
 def _likeliest(table: RawTable) -> TargetChoice:
-    columns = _Columns(table.frame)
+    columns = _Columns(table)
     named = sorted(_by_name(columns, table.name), key=_order)
     if named and named[0].is_sure:
         chosen, rivals = named[0], named[1:]
