@@ -176,7 +176,7 @@ def load_dataset(
         raise UnusableDataset(f"several columns are named {quoted(chosen)}, the target; rename all but one")
     wanted = _checked_roles(roles or {}, raw)
     words = raw.frame[chosen].rename(chosen)
-    values = read_column(words, decimal, _KINDS.get(wanted.get(chosen))).values
+    values = read_column(words, decimal, _KINDS.get(wanted.get(chosen))).values.rename(chosen)
     try:
         outcome, notes = target_values(words, values, wanted.get(chosen), numeric_target, rare_classes)
     except UnusableDataset as error:

@@ -261,6 +261,7 @@ wooldridge wine heart deaths liver
 wooldridge jtrain scrap lscrap hrsemp
 wooldridge athlet1 apps lapps
 """
+_QUESTION = "; for another one, say "
 PARTS = {
     "a": ACCEPTED.strip().splitlines()[::2],
     "b": ACCEPTED.strip().splitlines()[1::2],
@@ -305,16 +306,17 @@ def _outcome(path: Path, accepted: list[str]) -> tuple[str, list[str]]:
     except BadInput as error:
         named = re.findall(r"'([^']*)'", str(error))
         return ("asked, offered" if set(named) & set(accepted) else "refused, not named"), named
-    named = [str(dataset.target.name), *_offered(dataset.doubts)]
+    doubts = [doubt for doubt in dataset.doubts if _QUESTION in doubt]
+    named = [str(dataset.target.name), *_offered(doubts)]
     right = [name.lower() in map(str.lower, accepted) for name in named]
-    if not dataset.doubts:
+    if not doubts:
         return ("silent, right" if right[0] else "SILENT, WRONG"), named
     return ("asked, taken" if right[0] else "asked, offered" if any(right) else "asked, not named"), named
 
 
-def _offered(doubts: tuple[str, ...]) -> Iterator[str]:
+def _offered(doubts: list[str]) -> Iterator[str]:
     for doubt in doubts:
-        words = shlex.split(doubt.split("for another one, say ")[1])
+        words = shlex.split(doubt.split(_QUESTION)[1])
         yield from (word for before, word in itertools.pairwise(words) if before == "--target")
 
 

@@ -185,6 +185,10 @@ def _measured(rows: int = 40) -> pd.DataFrame:
     return pd.DataFrame({"a": np.arange(rows) % 7, "class": np.arange(rows) ** 2 / 3})
 
 
+def test_a_numeric_target_keeps_its_name() -> None:
+    assert load_dataset(_measured()).target.name == "class"
+
+
 def test_a_measured_target_is_binarized_at_its_mean_on_request() -> None:
     frame = _measured()
     dataset = load_dataset(frame, numeric_target="binarize")
