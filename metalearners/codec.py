@@ -10,6 +10,7 @@ that finds damage: what is missing, of another type, or does not fit the rest.
     numpy.typing.NDArray                      an array
     a dataclass                               an object; one of several: also "kind", the name of its class
     Any                                       itself, a JSON value
+    a type alias (PEP 695)                    as what it stands for
 
 `Annotated[Floats, "d K"]` names the axes of an array, and `Annotated[tuple[str, ...], "K"]` that of a tuple.
 Axes of one name have one length within a dataclass, and in its parts where they name it, too. A number stands
@@ -21,6 +22,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, fields, is_dataclass
 from enum import Enum
+from functools import cache
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -181,10 +183,37 @@ def _kinds(hint: Any) -> dict[str, Any]:
     return {getattr(choice, "__name__", str(choice)): choice for choice in choices if choice is not NoneType}
 
 
+@cache
 def _fields(wanted: Any) -> list[tuple[Field[Any], Any]]:
     """The fields of a dataclass that it is made from, each with its type hint."""
     hints = get_type_hints(wanted, include_extras=True)
-    return [(field, hints[field.name]) for field in fields(wanted) if field.init]
+    return [(field, _without_aliases(hints[field.name])) for field in fields(wanted) if field.init]
+
+
+def _without_aliases(hint: Any) -> Any:
+    """The hint with every type alias (PEP 695), also within its arguments, replaced by its value.
+
+    NumPy, for one, makes `NDArray` an alias from Python 3.12 on.
+    """
+    origin, arguments = get_origin(hint), get_args(hint)
+    alias = origin or hint
+    if hasattr(alias, "__value__"):
+        return _without_aliases(_of_parameters(alias.__value__, alias.__type_params__, arguments))
+    if not arguments or origin is Literal:
+        return hint
+    if origin is Annotated:
+        return Annotated[_without_aliases(arguments[0]), *arguments[1:]]
+    within = tuple(map(_without_aliases, arguments))
+    return Union[within] if origin is UnionType else origin[within]
+
+
+def _of_parameters(value: Any, parameters: Sequence[Any], arguments: Sequence[Any]) -> Any:
+    """The value of a generic alias with these arguments in place of its type parameters."""
+    given = dict(zip(parameters, arguments, strict=False))  # none where the alias is used without arguments
+    if value in given:
+        return given[value]
+    used = getattr(value, "__parameters__", ())
+    return value[tuple(given.get(parameter, parameter) for parameter in used)] if used else value
 
 
 def _below(path: str, name: object) -> str:

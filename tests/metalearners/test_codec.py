@@ -4,11 +4,12 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 import pytest
+from typing_extensions import TypeAliasType  # typing's own from Python 3.12 on
 
 from metalearners.codec import decode, encode, with_settings
 from warehouse.support.arrays import Floats, Positions
@@ -158,6 +159,69 @@ def test_a_missing_array_is_damage() -> None:
     for name in arrays:
         with pytest.raises(DamagedModel):
             decode(Everything, facts, {other: array for other, array in arrays.items() if other != name})
+
+
+Scalar = TypeVar("Scalar", bound=np.generic)
+Key = TypeVar("Key")
+Array = TypeAliasType(
+    "Array", np.ndarray[tuple[Any, ...], np.dtype[Scalar]], type_params=(Scalar,)
+)  # as numpy.typing.NDArray in NumPy 2.5
+Vector = TypeAliasType("Vector", Array[np.float64])
+Perhaps = TypeAliasType("Perhaps", Annotated[Array[Scalar], "n"] | None, type_params=(Scalar,))
+Named = TypeAliasType("Named", Mapping[Key, Scalar], type_params=(Scalar, Key))
+Shape = TypeAliasType("Shape", Circle | Square)
+Itself = TypeAliasType("Itself", Key, type_params=(Key,))
+
+
+@dataclass(frozen=True)
+class Aliased:
+    x: Annotated[Array[np.float64], "n J"]
+    y: Annotated[Vector, "n"]
+    steps: Perhaps[np.intp]
+    layers: tuple[Array[np.float32], ...]
+    counts: Named[int, str]
+    shape: Shape | None
+    rows: Itself[int]
+
+
+def aliased(**changes: Any) -> Aliased:
+    parts: dict[str, Any] = {
+        "x": np.arange(6.0).reshape(3, 2),
+        "y": np.array([1.0, 2.0, 3.0]),
+        "steps": np.array([4, 5, 6]),
+        "layers": (np.ones((1, 2), np.float32),),
+        "counts": {"a": 1},
+        "shape": Circle(2.0),
+        "rows": 3,
+    }
+    return Aliased(**parts | changes)
+
+
+def test_a_type_alias_is_read_as_what_it_stands_for() -> None:
+    facts, arrays = as_stored(aliased())
+    assert facts["shape"] == {"kind": "Circle", "radius": 2.0}
+    again = decode(Aliased, facts, arrays)
+    assert again.x.tolist() == [[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]]
+    assert (again.y.tolist(), again.steps.tolist()) == ([1.0, 2.0, 3.0], [4, 5, 6])
+    assert again.layers[0].dtype == np.float32
+    assert (again.counts, again.shape, again.rows) == ({"a": 1}, Circle(2.0), 3)
+    nothing = decode(Aliased, *as_stored(aliased(steps=None, shape=None)))
+    assert nothing.steps is nothing.shape is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"y": np.array([1.0, 2.0])}, "y has 2 n, the rest has 3"),
+        ({"x": np.zeros((3, 1, 1))}, "damaged"),
+        ({"steps": np.array([0.5, 1.0, 1.5])}, "damaged"),
+        ({"counts": {"a": "one"}}, "counts.a is 'one', no int"),
+        ({"rows": "three"}, "rows is 'three', no int"),
+    ],
+)
+def test_damage_behind_a_type_alias_is_found(changes: dict[str, Any], reason: str) -> None:
+    with pytest.raises(DamagedModel, match=reason):
+        decode(Aliased, *as_stored(aliased(**changes)))
 
 
 def test_settings_are_fields_and_the_rest_takes_defaults() -> None:
