@@ -29,6 +29,7 @@ from metalearners.encoding.training_data import (
 from metalearners.fit_times import FitTimes, learn_fit_times
 from metalearners.learners.base import LeavesOut, LongTraining, Model, Round, Watch
 from metalearners.model_files import (
+    Arrays,
     check_can_keep,
     folders_for,
     keep,
@@ -44,6 +45,7 @@ from warehouse.store import STARTER, Warehouse
 from warehouse.support.errors import (
     BadOption,
     DamagedModel,
+    Failed,
     UnusableWarehouse,
 )
 from warehouse.support.text import counted
@@ -90,6 +92,7 @@ def trained_model(
 
     Raises:
         BadInput: an unknown learner, flow or measure, no run to learn from, or no place to store it.
+        Failed: this version of Headstart can't read the model that it trained.
     """
     untrained = new_learner(learner, settings)
     origin = _origin(warehouse, learner, untrained.settings, measure, flow, leave_out, only)
@@ -202,6 +205,7 @@ def trained_fit_times(warehouse: Warehouse, cache_dir: Path | None = None) -> Fi
                 logger.warning("%s: %s; learning it again", place / name, error)
     times = learn_fit_times(warehouse.fit_times(), warehouse.metafeatures())
     state, arrays = encode(times)
+    _check_readable(FitTimes, state, arrays)
     content = {"format": FIT_TIMES_FORMAT, "version": FIT_TIMES_VERSION, "state": state}
     keep(name, content, arrays, warehouse, cache_dir)
     return times
@@ -313,8 +317,30 @@ def _watch(origin: ModelOrigin, folder: Path, report: Callable[[Round], None] | 
 
 
 def _store(model: StoredModel, warehouse: Warehouse, cache_dir: Path | None) -> StoredModel:
-    """The stored model; one that can't be stored is still a model."""
-    return replace(model, path=keep(model.origin.key, *model.files(), warehouse, cache_dir))
+    """The stored model; one that can't be stored is still a model.
+
+    Raises:
+        Failed: it could not be read again.
+    """
+    content, arrays = model.files()
+    learner = new_learner(model.origin.learner, model.origin.settings)
+    _check_readable(learner.model, content["state"], arrays)
+    return replace(model, path=keep(model.origin.key, content, arrays, warehouse, cache_dir))
+
+
+def _check_readable(wanted: type[Any], state: Mapping[str, Any], arrays: Arrays) -> None:
+    """Refuse to store what would be found damaged, and so be learned again, at every call.
+
+    Raises:
+        Failed: it can't be read, which is an error of Headstart.
+    """
+    try:
+        decode(wanted, state, arrays)
+    except DamagedModel as error:
+        raise Failed(
+            f"this version of Headstart can't read the {wanted.__name__} that it wrote ({error}); please report"
+            " this error, with the versions of Python and NumPy"
+        ) from error
 
 
 def _forget_earlier(model: StoredModel, warehouse: Warehouse) -> None:

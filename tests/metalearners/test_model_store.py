@@ -9,18 +9,20 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from metalearners import model_store
+from metalearners import LEARNERS, model_store
 from metalearners.codec import encode
 from metalearners.model_files import read_arrays, read_content, user_cache, write_files
-from metalearners.model_store import trained_model
+from metalearners.model_store import trained_fit_times, trained_model
 from metalearners.stored_model import (
     FIGURES,
     FORMAT,
@@ -32,7 +34,7 @@ from metalearners.stored_model import (
 )
 from tests.contracts.meta_learner import FEW, MANY, best
 from warehouse.store import STARTER, Warehouse
-from warehouse.support.errors import BadInput, DamagedModel, Unwritable
+from warehouse.support.errors import BadInput, DamagedModel, Failed, Unwritable
 
 SETTINGS = {"trees": 10, "leaves": 4}
 FIGURED = {name: {"mean": 0.5} for name in FIGURES}
@@ -328,6 +330,40 @@ def test_the_bundled_starter_brings_its_models_along(
 ) -> None:
     monkeypatch.setattr(Warehouse, "run_table", lambda *_: pytest.fail("trained again"))
     assert trained_model(Warehouse.open(STARTER), measure=measure, cache_dir=tmp_path).datasets > 200
+
+
+def test_the_bundled_starter_brings_along_how_long_fits_take(tmp_path: Path) -> None:
+    trained_fit_times(Warehouse.open(STARTER), tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_model_of_every_learner_is_found_again(
+    toy_warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = {learner: {} for learner in LEARNERS} | {"pmf": {"epochs": 1, "steps": 1}}
+    if find_spec("torch") is None:
+        del settings["pmf"]
+    paths = {name: trained_model(toy_warehouse, name, settings=given).path for name, given in settings.items()}
+    monkeypatch.setattr(model_store, "_learned_from", lambda *_: pytest.fail("trained again"))
+    for name, given in settings.items():
+        assert trained_model(toy_warehouse, name, settings=given).path == paths[name] is not None
+
+
+@dataclass(frozen=True)
+class Unreadable:
+    """A model whose value is not what its type hint says."""
+
+    best: int = "gini"  # type: ignore[assignment]
+
+
+def test_a_model_that_could_not_be_read_again_is_an_error_and_not_stored(
+    toy_warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    learner = SimpleNamespace(settings={}, model=Unreadable, fit=lambda *_: Unreadable())
+    monkeypatch.setattr(model_store, "new_learner", lambda *_: learner)
+    with pytest.raises(Failed, match=r"can't read the Unreadable that it wrote .*best is 'gini', no int"):
+        trained_model(toy_warehouse, "average-rank")
+    assert not list(toy_warehouse.models.glob("average-rank-*"))
 
 
 def with_families(warehouse: Warehouse) -> Warehouse:

@@ -73,7 +73,7 @@ def _replace(target: Path, content: bytes) -> None:
     try:
         with os.fdopen(handle, "wb") as file:
             if mode is not None:
-                os.fchmod(file.fileno(), mode)  # whatever the umask takes away
+                written.chmod(mode)  # whatever the umask takes away
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
@@ -91,6 +91,8 @@ def sync_directory(folder: Path) -> None:
     Raises:
         OSError: the disk refuses.
     """
+    if not hasattr(os, "O_DIRECTORY"):  # Windows, which has no such call
+        return
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(handle)

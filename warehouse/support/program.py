@@ -8,6 +8,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
+from warehouse.support.errors import HeadstartError
 from warehouse.support.signals import end_at_once
 
 
@@ -31,6 +32,8 @@ def run(imported: Callable[[], Callable[[], None]]) -> None:
     What is imported stays as long as the process: the garbage collector need not look at it, and the
     interpreter need not take it down, which takes up to half a second.
 
+    Where what it imports can't be used on this system, that is told in one line.
+
     Args:
         imported: gives the command, after imports during which a request to end ends the process at once.
     """
@@ -40,7 +43,12 @@ def run(imported: Callable[[], Callable[[], None]]) -> None:
     # might, is not called: such tools call `main` of a `cli.py` themselves.
     atexit.register(ending.end)
     gc.disable()
-    command = imported()
+    try:
+        command = imported()
+    except HeadstartError as error:
+        print(f"error: {error}", file=sys.stderr)
+        ending.code = error.exit_code
+        return
     gc.freeze()
     gc.enable()
     try:

@@ -7,7 +7,8 @@ import os
 import signal
 from types import FrameType
 
-REQUESTS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+REQUESTS = tuple(number for number in signal.Signals if number.name in ("SIGINT", "SIGTERM", "SIGHUP"))
+"""Windows has no SIGHUP."""
 INTERRUPTED = 130
 """Exit code of a command that was asked to end."""
 

@@ -193,7 +193,7 @@ def test_columns_that_hold_the_same_values_are_told_apart() -> None:
     """Four columns of a full factorial, of which two pairs can be exchanged; noise holds what a holds."""
     levels = np.array(np.meshgrid(*[[1, 2, 3]] * 4)).reshape(4, -1)
     frame = pd.DataFrame(levels.T, columns=list("abcd")).astype(str)
-    frame["noise"] = np.random.default_rng(0).permutation(frame["a"])
+    frame["noise"] = np.random.default_rng(0).permutation(frame["a"].tolist())
     weight = levels[0] * levels[1] - levels[2] * levels[3]
     frame["class"] = np.where(weight > 0, "p", np.where(weight < 0, "q", "r"))
     for seed in range(3):
