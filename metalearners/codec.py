@@ -22,7 +22,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, fields, is_dataclass
 from enum import Enum
-from functools import cache
+from functools import reduce
+from operator import or_
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -183,7 +184,6 @@ def _kinds(hint: Any) -> dict[str, Any]:
     return {getattr(choice, "__name__", str(choice)): choice for choice in choices if choice is not NoneType}
 
 
-@cache
 def _fields(wanted: Any) -> list[tuple[Field[Any], Any]]:
     """The fields of a dataclass that it is made from, each with its type hint."""
     hints = get_type_hints(wanted, include_extras=True)
@@ -204,7 +204,7 @@ def _without_aliases(hint: Any) -> Any:
     if origin is Annotated:
         return Annotated[_without_aliases(arguments[0]), *arguments[1:]]
     within = tuple(map(_without_aliases, arguments))
-    return Union[within] if origin is UnionType else origin[within]
+    return reduce(or_, within) if origin is UnionType else origin[within]
 
 
 def _of_parameters(value: Any, parameters: Sequence[Any], arguments: Sequence[Any]) -> Any:

@@ -338,8 +338,8 @@ def _check_readable(wanted: type[Any], state: Mapping[str, Any], arrays: Arrays)
         decode(wanted, state, arrays)
     except DamagedModel as error:
         raise Failed(
-            f"this version of Headstart can't read the {wanted.__name__} that it wrote ({error}); please report"
-            " this error, with the versions of Python and NumPy"
+            f"this version of Headstart can't read the {wanted.__name__} that it wrote ({error}); please"
+            " report this error, with the versions of Python and NumPy"
         ) from error
 
 

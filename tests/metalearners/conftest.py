@@ -39,7 +39,7 @@ def toy_folder(toy_tables: dict[str, pd.DataFrame], tmp_path_factory: pytest.Tem
 
 @pytest.fixture
 def toy_warehouse(toy_folder: Path, tmp_path: Path) -> Warehouse:
-    """12 datasets x 20 configurations; see `tests.contracts.meta_learner`. A copy: writing takes a quarter second."""
+    """12 datasets x 20 configurations; see `tests.contracts.meta_learner`. A copy, which is quick."""
     shutil.copytree(toy_folder, tmp_path / "warehouse")
     return Warehouse.open(tmp_path / "warehouse")
 

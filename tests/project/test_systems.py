@@ -47,5 +47,7 @@ def test_training_is_refused_in_one_line_where_it_cannot_be_limited(command: tup
 
 def test_the_classifier_is_refused_on_import_where_training_cannot_be_limited() -> None:
     script = "import sys; sys.modules['resource'] = None\nfrom recommend import HeadstartClassifier"
-    ended = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=300)
-    assert ended.stderr.splitlines()[-1].startswith("warehouse.support.errors.MissingPackage: --verify, tune, ")
+    ended = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=300
+    )
+    assert ended.stderr.splitlines()[-1].startswith("warehouse.support.errors.MissingPackage: --verify, ")

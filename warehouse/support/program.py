@@ -46,7 +46,7 @@ def run(imported: Callable[[], Callable[[], None]]) -> None:
     try:
         command = imported()
     except HeadstartError as error:
-        print(f"error: {error}", file=sys.stderr)
+        sys.stderr.write(f"error: {error}\n")
         ending.code = error.exit_code
         return
     gc.freeze()
