@@ -43,6 +43,9 @@ class Column:
     """Words among numbers (dates) that are none; they are missing."""
     limits: tuple[str, ...] = ()
     """Words such as `<40` among numbers, which count as the limit."""
+    form: str | None = None
+    """How words are written that were read: the format of dates, the decimal sign of numbers that are not
+    all written as programs write them."""
 
 
 def tidied(column: pd.Series) -> pd.Series:
@@ -128,7 +131,7 @@ def _tidied_words(column: pd.Series, decimal: str | None, kind: Kind | None) -> 
     found = _tidied_distinct(words, decimal, kind)
     if found.odd and kind is None and _share(found, words, codes) > _MOST_ODD:
         found = Column(_without_markers(words))
-    return Column(found.values.reindex(codes).set_axis(column.index), found.odd, found.limits)
+    return Column(found.values.reindex(codes).set_axis(column.index), found.odd, found.limits, found.form)
 
 
 def _share(column: Column, words: pd.Series, codes: np.ndarray) -> float:
@@ -197,11 +200,11 @@ def _tidied_distinct(words: pd.Series, decimal: str | None, kind: Kind | None) -
     if kind != "dates" and (kind == "numbers" or not _are_codes(without_gaps)):
         numbers = read_numbers(without_gaps, decimal, least)
         if numbers is not None and (kind == "numbers" or not _merges(without_gaps, numbers.values)):
-            return Column(_tidied_numbers(numbers.values), numbers.odd, numbers.limits)
+            return Column(_tidied_numbers(numbers.values), numbers.odd, numbers.limits, numbers.decimal)
     if kind != "numbers":
         dates = read_dates(without_gaps, least)
         if dates is not None:
-            return Column(dates.values, dates.odd)
+            return Column(dates.values, dates.odd, form=dates.format)
     return Column(words)
 
 
@@ -259,14 +262,6 @@ def as_dates(words: pd.Series) -> pd.Series | None:
     """The words as datetime64 when all are dates of one common format, else None."""
     found = read_dates(words)
     return None if found is None or found.odd else found.values
-
-
-def date_format(column: pd.Series) -> str | None:
-    """The format in which a column of words holds dates; None where it holds other things, or datetimes."""
-    if not (column.dtype == object or isinstance(column.dtype, pd.StringDtype)):
-        return None
-    found = read_dates(_without_gaps(as_words(pd.Series(column.dropna().unique()))))
-    return None if found is None else found.format
 
 
 # ---- labels --------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from ingest.reading.classes import (
     doubts_about_labels,
     target_values,
 )
-from ingest.reading.columns import Column, Kind, date_format, read_column
+from ingest.reading.columns import Column, Kind, read_column
 from ingest.reading.content_hash import content_hash
 from ingest.reading.encoding import quoted
 from ingest.reading.limits import DEFAULT_LIMITS, ReadingLimits
@@ -210,9 +210,7 @@ def load_dataset(
         doubts=tuple(doubts),
         text=raw.text,
         date_formats={
-            column: form
-            for column, role in found.items()
-            if role is Role.date and (form := date_format(kept[column])) is not None
+            name: column.form for name, column in columns.items() if found[name] is Role.date and column.form
         },
     )
 

@@ -13,7 +13,7 @@ from typing import Self
 
 import pandas as pd
 
-from ingest.reading.columns import as_words, date_format, read_column, tidied
+from ingest.reading.columns import as_words, read_column, tidied
 from ingest.reading.dates import ISO, dates_of_format
 from ingest.reading.encoding import quoted
 from ingest.reading.missing import MISSING_AMONG_NUMBERS
@@ -31,10 +31,9 @@ class Columns:
 
     roles: Mapping[str, Role]
     """Name -> role, in the order of the frame; names are text and occur once."""
-    date_formats: Mapping[str, str]
-    """Name of a column of dates that were words -> their format."""
-    decorated: frozenset[str]
-    """Columns of numbers with a currency, a unit, or commas between thousands."""
+    forms: Mapping[str, str]
+    """Name of a column of dates that were words -> their format; of numbers with units, thousands or decimal
+    commas -> their decimal sign."""
     categories: Mapping[str, frozenset[str]]
     """Name of a column of categories or truth values -> those of the first rows."""
 
@@ -45,27 +44,16 @@ class Columns:
         The index of the frame is ignored.
         """
         named = frame.set_axis(column_names(frame.columns), axis=1).reset_index(drop=True)
-        columns = {str(name): tidied(values) for name, values in named.items()}
-        roles = {name: detect_role(values, name) for name, values in columns.items()}
-        formats = {
-            name: found
-            for name, role in roles.items()
-            if role is Role.date and (found := date_format(named[name])) is not None
-        }
-        decorated = {
-            name
-            for name, role in roles.items()
-            if role is Role.numeric and _as_numbers(named[name]).count() < columns[name].count()
-        }
-        features = {name: converted(values, roles[name]) for name, values in columns.items()}
+        columns = {str(name): read_column(values) for name, values in named.items()}
+        roles = {name: detect_role(column.values, name) for name, column in columns.items()}
+        forms = {name: column.form for name, column in columns.items() if column.form is not None}
+        features = {name: converted(column.values, roles[name]) for name, column in columns.items()}
         categories = {
             name: frozenset(map(str, values.cat.categories))
             for name, values in features.items()
             if roles[name] in (Role.categorical, Role.boolean)
         }
-        return cls(roles, formats, frozenset(decorated), categories), pd.DataFrame(
-            features, index=named.index
-        )
+        return cls(roles, forms, categories), pd.DataFrame(features, index=named.index)
 
     def read(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Later rows of the same columns in the same order; what does not fit a column's role is missing.
@@ -83,11 +71,11 @@ class Columns:
     def _in_role(self, values: pd.Series, name: str) -> pd.Series:
         role = self.roles[name]
         if role is Role.numeric:
-            return _as_numbers(values, decorated=name in self.decorated)
+            return _as_numbers(values, self.forms.get(name))
         if role is Role.date:
             if pd.api.types.is_datetime64_any_dtype(values.dtype):
                 return tidied(values)
-            return dates_of_format(as_words(values), self.date_formats.get(name, ISO))
+            return dates_of_format(as_words(values), self.forms.get(name, ISO))
         if role in NOT_LEARNED_FROM:
             return values
         words = as_words(values)
@@ -104,7 +92,7 @@ class Columns:
             words = words[~words.str.lower().isin(MISSING_AMONG_NUMBERS)]
             if read.notna().any() or words.empty:
                 return None
-            form = self.date_formats.get(name, ISO)
+            form = self.forms.get(name, ISO)
             expected = "a number" if role is Role.numeric else f"a date of the format {form}"
             return f"none of its values is {expected}, such as {quoted(words.iloc[0])}; all count as missing"
         words = read.dropna()
@@ -116,14 +104,18 @@ class Columns:
         return f"none of its values, such as {quoted(words.iloc[0])}, came in training, which had {shown}"
 
 
-def _as_numbers(values: pd.Series, *, decorated: bool = False) -> pd.Series:
-    """Numbers of any form as floats; what is none, or infinite, is missing."""
+def _as_numbers(values: pd.Series, decimal: str | None) -> pd.Series:
+    """Numbers of any form as floats; what is none, or infinite, is missing.
+
+    Args:
+        decimal: decimal sign of words with units, thousands or decimal commas; None = plain numbers.
+    """
     if pd.api.types.is_bool_dtype(values.dtype):
         return values.astype("Float64").astype(float)
     if pd.api.types.is_numeric_dtype(values.dtype) and not pd.api.types.is_complex_dtype(values.dtype):
         return tidied(values).astype(float)
-    if decorated:
-        column = read_column(values, kind="numbers").values
+    if decimal is not None:
+        column = read_column(values, decimal, "numbers").values
         if pd.api.types.is_numeric_dtype(column.dtype):
             return column.astype(float)
     return tidied(pd.to_numeric(as_words(values), errors="coerce").astype(float))

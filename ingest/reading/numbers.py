@@ -54,6 +54,8 @@ class Numbers:
     """The words that are no numbers."""
     limits: tuple[str, ...]
     """Words such as `<40`, which count as the limit."""
+    decimal: str
+    """Decimal sign of the words."""
 
 
 def looks_like_number(word: str) -> bool:
@@ -78,12 +80,11 @@ def read_numbers(words: pd.Series, decimal: str | None = None, least: float = NE
     if decimal != ",":
         plain = _plain(present)
         if plain.notna().all():
-            return Numbers(plain.reindex(words.index), (), ())
+            return Numbers(plain.reindex(words.index), (), (), ".")
     parts = present.str.extract(f"^{_WORD.pattern}$", flags=re.VERBOSE)
     parts = parts[parts["body"].notna()].fillna("")
-    values = _signed(parts) * pd.to_numeric(
-        _bodies(parts["body"], decimal) + parts["exponent"], errors="coerce"
-    )
+    bodies, sign = _bodies(parts["body"], decimal)
+    values = _signed(parts) * pd.to_numeric(bodies + parts["exponent"], errors="coerce")
     values = values[_of_one_unit(parts, len(present))].dropna()
     is_limit = parts.loc[values.index, "limit"] != ""
     if len(values) < max(least * len(present), 1):
@@ -91,7 +92,7 @@ def read_numbers(words: pd.Series, decimal: str | None = None, least: float = NE
     if least and is_limit.any() and (~is_limit).sum() < _LEAST_BESIDE_LIMITS:
         return None
     limits = present[values.index[is_limit]]
-    return Numbers(values.reindex(words.index), tuple(present.drop(index=values.index)), tuple(limits))
+    return Numbers(values.reindex(words.index), tuple(present.drop(index=values.index)), tuple(limits), sign)
 
 
 def proved_decimal(columns: Iterable[pd.Series]) -> str | None:
@@ -147,24 +148,22 @@ def _of_one_unit(parts: pd.DataFrame, n_words: int) -> pd.Series:
     return is_usual | (decoration == "")
 
 
-def _bodies(bodies: pd.Series, decimal: str | None) -> pd.Series:
-    """Digits with a decimal point, "" for bodies that are no number in the way of the column."""
-    without_gaps = bodies.where(
-        ~bodies.str.contains(_GAPS),
-        bodies.where(bodies.str.contains(rf"^{_grouped(_GAPS.pattern)}")).fillna(""),
-    ).str.replace(_GAPS, "", regex=True)
-    proved = _proved(without_gaps)
+def _bodies(bodies: pd.Series, decimal: str | None) -> tuple[pd.Series, str]:
+    """Digits with a decimal point, "" for bodies that are no number in the column's way; its decimal sign."""
+    has_gaps = bodies.str.contains(_GAPS)
+    is_grouped = bodies.str.contains(rf"^{_grouped(_GAPS.pattern)}")
+    bodies = bodies.mask(has_gaps & ~is_grouped, "").str.replace(_GAPS, "", regex=True)
+    proved = _proved(bodies)
     sign = proved[0] if proved else decimal
-    if sign is None and _are_short(without_gaps):
+    if sign is None and _are_short(bodies):
         sign = "."
-    if sign is None:
-        has_comma = without_gaps.str.contains(",", regex=False)
-        return without_gaps.mask(has_comma, "") if has_comma.any() else without_gaps
+    if sign is None:  # a comma may be either
+        return bodies.mask(bodies.str.contains(",", regex=False), ""), "."
     thousands = "," if sign == "." else "."
     whole, fraction = rf"(?:\d+|{_grouped(re.escape(thousands))})?", rf"(?:{re.escape(sign)}\d*)?"
-    fits = without_gaps.str.fullmatch(whole + fraction)
-    plain = without_gaps.str.replace(thousands, "", regex=False).str.replace(sign, ".", regex=False)
-    return plain.where(fits, "")
+    fits = bodies.str.fullmatch(whole + fraction)
+    plain = bodies.str.replace(thousands, "", regex=False).str.replace(sign, ".", regex=False)
+    return plain.where(fits, ""), sign
 
 
 def _are_short(bodies: pd.Series) -> bool:

@@ -127,3 +127,11 @@ def test_a_column_of_which_something_fits_is_not(first: list[object], later: lis
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         read_alike(first, later)
+
+
+def test_numbers_of_later_rows_have_the_decimal_sign_of_the_first_ones() -> None:
+    """1.149 alone is a fraction; beside 51,26 it is a thousand."""
+    first = pd.DataFrame({"price": ["51,26", "1.149", "3 €", "4"] * 5})
+    columns, features = Columns.read_first(first)
+    assert features["price"].tolist()[:4] == [51.26, 1149.0, 3.0, 4.0]
+    assert columns.read(pd.DataFrame({"price": ["1.149", "2,5"]}))["price"].tolist() == [1149.0, 2.5]
