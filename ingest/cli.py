@@ -236,6 +236,44 @@ def experiments(
 
 
 @app.command()
+def sketches(
+    datasets: Annotated[
+        Path | None,
+        typer.Option(help="Directory of datasets, or an index.csv (name, target).", show_default=False),
+    ] = None,
+    plan: Annotated[
+        Path | None,
+        typer.Option(help="TOML file of a plan, in place of --datasets.", show_default=False),
+    ] = None,
+    warehouse: WarehouseOption = None,
+    quiet: QuietOption = False,
+) -> None:
+    """Sketch datasets that a warehouse has runs on, so that near copies of them are recognized.
+
+    Whatever stores runs of our own sketches their datasets, too. This is for a warehouse that an earlier
+    version made. Models stay as they are.
+
+    Example: ingest sketches --plan ingest/plans/starter.toml --warehouse DIR
+    """
+    from ingest.reading.dataset_files import find_datasets
+    from ingest.running.experiments import sketch_datasets
+    from ingest.running.plan import Source, read_plan
+    from warehouse.store import Warehouse
+
+    if (datasets is None) == (plan is None):
+        raise BadOption("say which datasets: --datasets, or --plan, not both")
+    if plan is not None:
+        sources = [*read_plan(plan).datasets]
+    else:
+        sources = [Source(file, "keep") for file in find_datasets(datasets or Path())]
+    target = Warehouse.create(warehouse)
+    with console.progress(quiet) as show:
+        count = sketch_datasets(target, sources, show)
+    print(f"{counted(count, 'datasets')} sketched")
+    print(f"warehouse version {target.version}")
+
+
+@app.command()
 def pool(
     known: Annotated[
         Path,

@@ -26,6 +26,7 @@ from metalearners.predictions import Predictor
 from metalearners.samples import learned_runs
 from metalearners.stored_model import StoredModel
 from recommend.candidates import find_candidates
+from recommend.near_copies import near_copies_in
 from recommend.own_trials import OwnTrials, failures_on, own_trials, runs_on
 from warehouse.configurations.configuration import Configuration
 from warehouse.configurations.table import ConfigurationTable
@@ -54,7 +55,8 @@ class RankingContext:
     same: frozenset[str]
     """Keys of the datasets of the warehouse with the same content."""
     left_out: Mapping[str, str]
-    """Key -> name of the datasets of the warehouse with the same content, and of their near copies."""
+    """Key -> name of the datasets of the warehouse with the same content, of its near copies, and of the
+    families of both."""
     own_runs_count: bool
     """Whether runs on the dataset itself count as trials."""
 
@@ -203,10 +205,14 @@ WHERE list_contains($flows, coalesce(f.algorithm, f.flow)) AND e.measure = $meas
 ORDER BY algorithm
 """
 
+# A dataset that is left out takes its family with it.
 _SAME_OR_NEAR = """
-WITH same AS (SELECT dataset, family FROM datasets WHERE content_hash = ?)
-SELECT dataset, name, dataset IN (SELECT dataset FROM same) AS is_same FROM datasets
-WHERE dataset IN (SELECT dataset FROM same) OR family IN (SELECT family FROM same)
+WITH alike AS (
+  SELECT dataset, family, content_hash IS NOT DISTINCT FROM $content_hash AS is_same FROM datasets
+  WHERE content_hash = $content_hash OR list_contains($near, dataset)
+)
+SELECT dataset, name, dataset IN (SELECT dataset FROM alike WHERE is_same) AS is_same FROM datasets
+WHERE dataset IN (SELECT dataset FROM alike) OR family IN (SELECT family FROM alike)
 ORDER BY dataset
 """
 
@@ -236,7 +242,8 @@ def ranking_context(
         )
     refuse_without_features(dataset.roles)
     warehouse = warehouse if warehouse is not None else Warehouse.open(None)
-    same = warehouse.sql(_SAME_OR_NEAR, [dataset.content_hash])
+    near = near_copies_in(warehouse, dataset)
+    same = warehouse.sql(_SAME_OR_NEAR, {"content_hash": dataset.content_hash, "near": near})
     return RankingContext(
         dataset=dataset,
         part=dataset if part is None else part,

@@ -61,6 +61,15 @@ class CommitHistory:
         """Hash of all that was ever written; each ingest id hashes the id before it as well."""
         return str(self.ingests["ingest"][-1]) if self.version else EMPTY_FINGERPRINT
 
+    def learned_from(self) -> Self:
+        """The history up to the newest commit that wrote more than sketches, which no model learns from."""
+        commits = zip(self.ingests["added"].to_pylist(), self.ingests["changed"].to_pylist(), strict=True)
+        written = [{*json.loads(added), *json.loads(changed)} for added, changed in commits]
+        version = self.version
+        while version and written[version - 1] == {"sketches"}:
+            version -= 1
+        return self.until(version)
+
     def until(self, version: int) -> Self:
         """The same history as it stood at `version`."""
         if not 0 <= version <= self.version:

@@ -43,6 +43,7 @@ _DESCRIPTIVE = {
     "runs": ("message", "position"),
     "evaluations": ("array_data",),
     "qualities": ("value", "extractor"),
+    "sketches": ("method", "columns", "bits", "cells"),
 }
 
 # Table -> column -> LIKE pattern of the values that say: not known.

@@ -220,6 +220,17 @@ _QUALITIES = _table(
     key=("dataset", "quality", "source"),
     checks={"source is openml or computed": "source IN ('openml', 'computed')"},
 )
+_SKETCHES = _table(
+    "sketches",
+    _required("dataset", _TEXT, "the dataset sketched"),
+    _required("method", _TEXT, "name and version of how it was sketched: only equal ones are compared"),
+    _required("columns", _COUNT, "number of columns with the target"),
+    _required("bits", _TEXT, "JSON object: digest of a column -> bits of evidence if another dataset has it"),
+    _required("cells", _TEXT, "hashes of names and of some rows' cells (ingest/reading/near_copies.py)"),
+    meaning="What is kept of a dataset's content to recognize its near copies. No value can be read from it.",
+    key=("dataset",),
+    checks={"bits is a JSON object": "bits[1] = '{' AND json_valid(bits)"},
+)
 _INGESTS = _table(
     "ingests",
     _required("ingest", _TEXT, "hash of what was written and of the ingest before it"),
@@ -268,6 +279,7 @@ TABLES: Mapping[str, Table] = MappingProxyType(
             _RUNS,
             _EVALUATIONS,
             _QUALITIES,
+            _SKETCHES,
             _INGESTS,
         )
     }

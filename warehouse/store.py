@@ -148,8 +148,11 @@ class Warehouse:
 
     @property
     def fingerprint(self) -> str:
-        """Short hash of all that was written up to this version, the same wherever the directory is."""
-        return self._history.fingerprint
+        """Short hash of all that can be learned from up to this version, the same wherever the directory is.
+
+        Sketches alone leave it as it was, so that models stay known by it.
+        """
+        return self._history.learned_from().fingerprint
 
     @property
     def read_only(self) -> bool:

@@ -29,7 +29,7 @@ from ingest.running.plan import Plan, Source, Tier
 from ingest.running.pool import Member
 from ingest.running.promotion import best_setups
 from ingest.running.resampling import Split
-from ingest.running.rows import Run, dataset_row, quality_rows, run_tables
+from ingest.running.rows import Run, dataset_row, is_sketched, quality_rows, run_tables, sketch_row
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput
 from warehouse.support.journal import Journal
@@ -187,6 +187,25 @@ def load_source(source: Source, warehouse: Warehouse) -> Dataset | None:
         logger.warning("passed over %s: the warehouse has the same data as %s", path, twins[0])
         return None
     return dataset
+
+
+def sketch_datasets(
+    warehouse: Warehouse, sources: Sequence[Source], report: Callable[[str], None] = lambda _: None
+) -> int:
+    """Sketch those of the datasets that the warehouse has runs on and no sketch of; returns their number.
+
+    That is one commit, and models that were trained before stay those of the warehouse.
+    """
+    known = {*warehouse.sql("SELECT dataset FROM datasets WHERE content_hash IS NOT NULL")["dataset"]}
+    rows = []
+    for source in sources:
+        report(str(source.file.path))
+        dataset = load_source(source, warehouse)
+        if dataset is not None and dataset.key in known and not is_sketched(warehouse, dataset):
+            rows.append(sketch_row(dataset)["sketches"])
+    if rows:
+        warehouse.write({"sketches": pd.concat(rows)}, source="sketches")
+    return len(rows)
 
 
 def _chosen(
@@ -355,11 +374,12 @@ class _Batch:
         return [(by_key[key], Trial.from_record(record)) for key, record in finished.items() if key in by_key]
 
     def _describe(self, source: Source, now: Warehouse) -> dict[str, pd.DataFrame]:
-        """Facts and, unless the warehouse has them by today's definitions, meta-features of the dataset."""
+        """Facts and, unless the warehouse has them by today's definitions, meta-features and a sketch."""
         described = "SELECT count(*) AS n FROM qualities WHERE dataset = ? AND extractor = ?"
         known = now.sql(described, [self.dataset.key, EXTRACTOR])["n"].item()
         tables = dataset_row(self.dataset, domain=source.domain, family=source.family)
-        return tables if known else tables | quality_rows(self.dataset)
+        tables = tables if known else tables | quality_rows(self.dataset)
+        return tables if is_sketched(now, self.dataset) else tables | sketch_row(self.dataset)
 
     def _needed_rows(self) -> tuple[Dataset, list[list[Split]]]:
         """The rows that some split uses, and the splits among them: all that a run's process is sent."""

@@ -13,6 +13,7 @@ from ingest.flows import Flow, get_flow
 from ingest.keys import setup_of
 from ingest.metafeatures import EXTRACTOR, compute_metafeatures
 from ingest.reading.datasets import Dataset
+from ingest.reading.near_copies import METHOD, sketch
 from ingest.running.limits import Trial
 from ingest.spaces import scale_rows
 from warehouse.configurations.configuration import Configuration
@@ -63,9 +64,11 @@ def write_runs(
     """
     tables = run_tables(dataset, results, procedure)
     description = {} if _is_known(warehouse, dataset) else description_tables(dataset)
+    sketched = {} if is_sketched(warehouse, dataset) else sketch_row(dataset)
 
     def rows(now: Warehouse) -> dict[str, pd.DataFrame]:
-        return tables if _is_known(now, dataset) else tables | description
+        described = tables if _is_known(now, dataset) else tables | description
+        return described if is_sketched(now, dataset) else described | sketched
 
     warehouse.write(rows, source=source, location=dataset.source)
 
@@ -165,6 +168,26 @@ def dataset_row(
 def description_tables(dataset: Dataset) -> dict[str, pd.DataFrame]:
     """Rows of the warehouse's tables for a dataset and its meta-features."""
     return dataset_row(dataset) | quality_rows(dataset)
+
+
+def is_sketched(warehouse: Warehouse, dataset: Dataset) -> bool:
+    """Whether the warehouse can recognize near copies of the dataset."""
+    known = "SELECT 1 FROM sketches WHERE dataset = ? AND method = ?"
+    return not warehouse.sql(known, [dataset.key, METHOD]).empty
+
+
+def sketch_row(dataset: Dataset) -> dict[str, pd.DataFrame]:
+    """The row of the warehouse's table of sketches."""
+    made = sketch(dataset)
+    bits, cells = made.to_text()
+    row = {
+        "dataset": dataset.key,
+        "method": METHOD,
+        "columns": made.width,
+        "bits": bits,
+        "cells": cells,
+    }
+    return {"sketches": pd.DataFrame([row])}
 
 
 def quality_rows(dataset: Dataset) -> dict[str, pd.DataFrame]:

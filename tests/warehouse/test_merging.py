@@ -85,6 +85,9 @@ def test_every_table_is_merged(make: Make) -> None:
         "parameters": pd.DataFrame({**flow, "parameter": "a", "tunable": True}),
         "scales": pd.DataFrame({"flow": [FOREST], "parameter": "a", "scale": "log"}),
         "spaces": pd.DataFrame({"flow": [FOREST], "space": '{"hyperparameters": {"a": {"choices": [1]}}}'}),
+        "sketches": pd.DataFrame(
+            {"dataset": ["local:iris-0"], "method": "m-1", "columns": 5, "bits": "{}", "cells": ""}
+        ),
         **described(0.5, "headstart-4"),
     }
     assert set(everything) == set(TABLES) - {"ingests"}
