@@ -175,10 +175,10 @@ def _records(warehouse: Path, chain: list[Manifest]) -> Iterator[Finding]:
     """Whether the record of commits and the manifests tell of the same commits."""
     try:
         history = CommitHistory.read(warehouse)
+        ids = ["", *history.ingests["ingest"].to_pylist()]  # an id may be no text any more
     except (DeltaError, OSError, ValueError, pa.ArrowException) as error:
         yield Finding("unreadable", "ingests", f"the record of commits can't be read: {one_line(error)}")
         return
-    ids = ["", *history.ingests["ingest"].to_pylist()]
     for manifest in chain:
         if manifest.version > history.version:
             yield Finding("record", "ingests", "the record of the commit is not there", manifest.version)

@@ -166,8 +166,8 @@ def dataset_row(
 
 
 def description_tables(dataset: Dataset) -> dict[str, pd.DataFrame]:
-    """Rows of the warehouse's tables for a dataset and its meta-features."""
-    return dataset_row(dataset) | quality_rows(dataset)
+    """Rows of the warehouse's tables for a dataset: its meta-features and sketch, too."""
+    return dataset_row(dataset) | quality_rows(dataset) | sketch_row(dataset)
 
 
 def is_sketched(warehouse: Warehouse, dataset: Dataset) -> bool:
