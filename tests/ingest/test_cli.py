@@ -10,6 +10,8 @@ import pandas as pd
 import pytest
 
 from ingest.cli import main
+from ingest.reading.datasets import load_dataset
+from ingest.running.rows import dataset_row, is_sketched
 from warehouse.store import Warehouse
 
 Run = Callable[..., tuple[int, str, str]]
@@ -189,3 +191,12 @@ def test_bad_input_is_one_line_and_exit_code_2(
     assert err.startswith("error: ")
     assert err.count("\n") == 1
     assert reason in err
+
+
+def test_sketches_are_added_to_a_warehouse_that_has_none(run: Run, dataset: Path, tmp_path: Path) -> None:
+    known = load_dataset(dataset)
+    Warehouse.create(tmp_path / "older").write(dataset_row(known), source="test")
+    command = ("sketches", "--datasets", dataset.parent, "--warehouse", tmp_path / "older", "--quiet")
+    assert run(*command)[:2] == (0, "1 dataset sketched\nwarehouse version 2\n")
+    assert run(*command)[:2] == (0, "0 datasets sketched\nwarehouse version 2\n")
+    assert is_sketched(Warehouse.open(tmp_path / "older"), known)

@@ -12,7 +12,7 @@ from recommend.context import ranking_context
 from recommend.printing import in_words
 from recommend.ranking import recommend as rank
 from tests.recommend.conftest import numbers
-from warehouse.store import Warehouse
+from warehouse.store import STARTER, Warehouse
 from warehouse.support.errors import BadInput
 
 CHANGES: dict[str, Callable[[pd.DataFrame], pd.DataFrame]] = {
@@ -63,3 +63,11 @@ def test_a_damaged_sketch_is_refused_in_one_line(small_world: Path, tmp_path: Pa
     warehouse.write({"sketches": sketches}, source="test")
     with pytest.raises(BadInput, match="has a damaged sketch of a dataset"):
         ranking_context(load_dataset(numbers(800, seed=6)), warehouse=warehouse)
+
+
+@pytest.mark.parametrize("rows", [slice(1, None), slice(None, None, 2)])
+def test_a_part_of_a_bundled_dataset_is_recognized(rows: slice) -> None:
+    wine = load_dataset("sklearn:wine")
+    frame = pd.concat([wine.features, wine.target], axis=1).iloc[rows]
+    found = near_copies.near_copies_in(Warehouse.open(STARTER), load_dataset(frame, target=wine.target.name))
+    assert [key.split("-")[0] for key in found] == ["local:wine"]

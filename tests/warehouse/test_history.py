@@ -5,6 +5,7 @@ from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
+import pandas as pd
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -119,3 +120,13 @@ def test_ingest_ids_of_many_rows_do_not_depend_on_the_batches_that_they_come_in(
             for one in (table, pa.concat_tables(parts), pa.concat_tables(copied))
         }
     assert len(ids) == 1
+
+
+def test_sketches_alone_leave_the_fingerprint_as_it_was(warehouse: Warehouse) -> None:
+    warehouse.write(runs(), source="test")
+    before = warehouse.fingerprint
+    sketch = {"dataset": ["local:a-0"], "method": "m-1", "columns": 5, "bits": "{}", "cells": ""}
+    warehouse.write({"sketches": pd.DataFrame(sketch)}, source="sketches")
+    assert (warehouse.version, warehouse.fingerprint) == (2, before)
+    warehouse.write(runs(name="another"), source="test")
+    assert warehouse.fingerprint != before
