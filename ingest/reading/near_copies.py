@@ -295,7 +295,7 @@ class _Group:
         rows = np.bincount(owner[hits], minlength=len(least))
         enough = rows >= least
         if enough.any():
-            enough &= rows >= (_MIN_SHARE + getattr(own, chance)) * part * self.sizes
+            enough &= rows >= (_MIN_SHARE * part + getattr(own, chance)) * self.sizes
         return {self.sketches[place] for place in np.flatnonzero(enough)}
 
 
