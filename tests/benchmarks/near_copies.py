@@ -49,11 +49,11 @@ CHANGES: dict[str, Callable[[pd.DataFrame], pd.DataFrame]] = {
     "less a row": lambda frame: frame.iloc[1:],
     "a third of the rows twice": lambda frame: pd.concat([frame, frame.sample(frac=1 / 3, random_state=1)]),
     "a half of the rows": lambda frame: frame.sample(frac=0.5, random_state=1),
-    "columns in another order": lambda frame: frame.iloc[:, ::-1].iloc[1:],
-    "other names, less a row": lambda frame: frame.iloc[1:].set_axis(
+    "columns in another order": lambda frame: frame.iloc[:, ::-1],
+    "other names": lambda frame: frame.set_axis(
         [*(f"v{place}" for place in range(frame.shape[1] - 1)), TARGET], axis=1
     ),
-    "one column less": lambda frame: frame.drop(columns=frame.columns[0]).iloc[1:],
+    "one column less": lambda frame: frame.drop(columns=frame.columns[0]),
     "another target": another_target,
     f"{DIGITS} significant digits": rounded,
 }
