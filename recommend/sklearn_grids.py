@@ -113,6 +113,7 @@ def _parameters(
     from sklearn.pipeline import Pipeline
 
     from ingest.flows.boosters import Booster
+    from ingest.flows.lenient import Lenient
 
     complete = flow.current(values)
     prepared = {"imputation", "scaling", *(own.name for own in flow.further)}
@@ -120,6 +121,8 @@ def _parameters(
     estimator: Any = flow.estimator(Make(tuned, seed=0, n_categorical=0))
     if isinstance(estimator, Pipeline):  # which only prepares numbers before it
         estimator = estimator[-1]
+    if isinstance(estimator, Lenient):
+        estimator = estimator.classifier
     if isinstance(estimator, Booster):
         path, found = _CLASSES[estimator.library], dict(estimator.settings)
         weights = _BALANCED.get(estimator.library, {})

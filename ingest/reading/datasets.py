@@ -28,7 +28,7 @@ from ingest.reading.limits import DEFAULT_LIMITS, ReadingLimits
 from ingest.reading.options import DETECTED, ReadingOptions
 from ingest.reading.roles import Role, converted, detect_role
 from ingest.reading.split_by import SplitBy
-from ingest.reading.tables import RawTable, TextFormat, read_table
+from ingest.reading.tables import RawTable, TextFormat, read_table, visible
 from ingest.reading.targets import alternatives, choose_target, suggestion
 from warehouse.support.arrays import Positions
 from warehouse.support.errors import BadOption, UnknownName, UnusableDataset
@@ -167,14 +167,14 @@ def load_dataset(
     raw = read_table(source, limits, options)
     decimal = None if raw.text is None else raw.text.decimal
     try:
-        choice = choose_target(raw, target)
+        choice = choose_target(raw, None if target is None else visible(target))
     except UnknownName as error:
         unsure = [*raw.doubts, *(remark for remark in raw.remarks if "not UTF-8" in remark)]
         raise UnknownName("; ".join([str(error), *unsure])) from None
     chosen = choice.column
     if chosen in raw.repeated:
         raise UnusableDataset(f"several columns are named {quoted(chosen)}, the target; rename all but one")
-    wanted = _checked_roles(roles or {}, raw)
+    wanted = _checked_roles({visible(name): role for name, role in (roles or {}).items()}, raw)
     words = raw.frame[chosen].rename(chosen)
     values = read_column(words, decimal, _KINDS.get(wanted.get(chosen))).values.rename(chosen)
     try:

@@ -52,7 +52,10 @@ def read_bytes(path: Path, limits: ReadingLimits = DEFAULT_LIMITS) -> bytes:
         raise UnreadableInput(f"{quoted(path)} is no file name") from None
     except OSError as error:
         raise UnreadableInput(f"cannot read {quoted(path)}: {reason_of(error)}") from error
-    return unpacked(content, limits)
+    try:
+        return unpacked(content, limits)
+    except UnreadableInput as error:
+        raise UnreadableInput(f"{quoted(path)}: {error}") from error
 
 
 def _read(path: Path, limits: ReadingLimits) -> bytes:

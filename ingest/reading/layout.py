@@ -229,11 +229,12 @@ def _header_and_data(rows: list[_Row], width: int, wanted: bool | None) -> tuple
     above = [place for place in range(first) if _may_be_header(rows[place].cells, width, place + 1 == first)]
     named = [place for place in above if not rows[place].cells[0].startswith(_COMMENT)] or above
     distinct = [place for place in named if len(set(rows[place].cells)) == len(rows[place].cells)] or named
-    if distinct:
+    is_of_numbers = first < len(rows) and _is_header_of_numbers(rows[first].cells, full)
+    if distinct and not (is_of_numbers and _is_padded(rows[distinct[0]].cells)):
         return distinct[0], first if numeric else distinct[0] + 1
-    if 0 < first < len(rows) and sum(map(bool, rows[first - 1].cells)) >= 2:
-        return first - 1, first  # a header that does not fit, which is said
-    if first < len(rows) and _is_header_of_numbers(rows[first].cells, full):
+    if 0 < first < len(rows) and _is_misfit(rows[first - 1].cells, width):
+        return first - 1, first  # which is said
+    if is_of_numbers:
         return first, first + 1
     return None, first if first < len(rows) else 0
 
@@ -243,16 +244,21 @@ def _is_numeric(cells: list[str]) -> bool:
     return bool(present) and sum(map(looks_like_number, present)) >= _NUMERIC_SHARE * len(present)
 
 
-def _is_full(cells: list[str]) -> bool:
-    """Whether at least half of the cells say something: titles are padded to the width of the table."""
-    return sum(map(bool, cells)) * 2 >= len(cells)
+def _is_padded(cells: list[str]) -> bool:
+    """Whether the second half of the cells is empty, as where a title is padded to the width of the table."""
+    return not any(cells[(len(cells) + 1) // 2 :])
 
 
 def _may_be_header(cells: list[str], width: int, is_last: bool) -> bool:
     """Whether a row above the data fits their width; the last one may have gaps, or no name for row names."""
     if is_last:
         return len(cells) == width or (len(cells) == width - 1 and width > 2) or _ends_empty(cells, width)
-    return _is_full(cells) and len(cells) == width
+    return len(cells) == width and not _is_padded(cells)
+
+
+def _is_misfit(cells: list[str], width: int) -> bool:
+    """Whether a row above the data looks like a header with another number of names."""
+    return len(cells) != width and sum(map(bool, cells)) >= 2
 
 
 def _ends_empty(cells: list[str], width: int) -> bool:

@@ -194,12 +194,12 @@ def _read_built_in(source: str) -> RawTable:
 
 def _texts(names: Iterable[Hashable]) -> list[str]:
     return [
-        ("" if name is None else _visible(str(name))) or f"Unnamed: {position}"
+        ("" if name is None else visible(str(name))) or f"Unnamed: {position}"
         for position, name in enumerate(names)
     ]
 
 
-def _visible(name: str) -> str:
+def visible(name: str) -> str:
     """A name without zero-width characters and blanks around it, which hide what it is."""
     if name.isascii():
         return name.strip()

@@ -4,6 +4,7 @@ import difflib
 import math
 import shlex
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import pandas as pd
@@ -109,6 +110,12 @@ class _Columns:
         is_predictable = self.role(name) not in (*_UNPREDICTED, Role.constant)
         return is_predictable and not names_circumstances(name) and self.share_empty(name) < _EMPTY
 
+    def has_two_values(self, name: str) -> bool:
+        few = _evenly_spaced(self.frame[[name]], _ROWS_COUNTED)[name]
+        with suppress(TypeError):  # cells that are lists
+            return few.nunique() == 2
+        return False
+
     def first(self, is_counted: Callable[[str], bool]) -> str:
         """The first of the columns that are counted, or of all where none is."""
         return next(filter(is_counted, self.names), self.names[0])
@@ -196,8 +203,7 @@ def _by_place(columns: _Columns) -> Iterator[_Candidate]:
     last = columns.last(columns.is_usual)
     where = "the last column" if last == columns.names[-1] else "the last likely column"
     yield _Candidate(last, f"it is {where} and no name tells another", _LAST_COLUMN)
-    few = _evenly_spaced(columns.frame, _ROWS_COUNTED)
-    binary = [name for name in columns.names if few[name].nunique() == 2 and columns.is_usual(name)]
+    binary = [name for name in columns.names if columns.has_two_values(name) and columns.is_usual(name)]
     if len(binary) == 1:
         yield _Candidate(binary[0], "it alone has two values", _OTHER_COLUMN)
     yield _Candidate(columns.first(columns.is_usual), "it is the first column", _OTHER_COLUMN)

@@ -35,6 +35,8 @@ _SCORERS = {
     "f1_macro": "f1_macro",
 }
 """Measure -> scikit-learn's scorer of it; accuracy stands for the others."""
+_FEW_WORDS = 5
+"""Words that a list holds one by one."""
 _MODULES = {
     "argparse": "import argparse",
     "csv": "import csv",
@@ -275,8 +277,8 @@ def _constants(
         "DATE_PARTS": Raw('[f"{name}: {part}" for name in DATES for part in PARTS]'),
         "MOST": Raw(f"2.0**{log2(MOST):.0f}"),
         "TINY": TINY,
-        "MISSING": reading.missing,
-        "NO_NUMBER": [Raw("*MISSING"), *more] if usual else more,
+        "MISSING": _listed(reading.missing),
+        "NO_NUMBER": _listed(more, Raw("*MISSING")) if usual else _listed(more),
         **splitting.constants,
         "SCORER": _scorer(origin.measure, fitting, splitting.fewest),
         "FOLDS": splitting.folds,
@@ -289,6 +291,15 @@ def _constants(
     return "".join(
         _REMARKS.get(name, "") + assigned(name, value) for name, value in values.items() if name in names
     )
+
+
+def _listed(words: Sequence[str], *first: Raw) -> object:
+    """A list of words, after `first`; many short ones are written as one text, an empty one before it."""
+    if len(words) <= _FEW_WORDS:
+        return [*first, *words]
+    text = textwrap.fill(" ".join(filter(None, words)), WIDTH, break_long_words=False, break_on_hyphens=False)
+    head = "".join(f"    {written(one)},\n" for one in (*first, *([""] if "" in words else [])))
+    return Raw(f'[\n{head}    *r"""\n{text}\n""".split(),\n]')
 
 
 _REMARKS = {

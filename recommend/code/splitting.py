@@ -8,9 +8,6 @@ from ingest.reading.datasets import Dataset
 from ingest.reading.encoding import quoted
 from ingest.reading.roles import NOT_LEARNED_FROM, Role
 from ingest.reading.split_by import Kind
-from ingest.running.cross_validation import class_codes
-from ingest.running.resampling import Resampling
-from ingest.running.splitting import feasible_folds, splits_of
 from warehouse.support.errors import UnusableDataset
 
 MOST_FOLDS = 5
@@ -74,6 +71,11 @@ def find_splitting(dataset: Dataset) -> Splitting:
     fewest = int(min(dataset.target.value_counts()))
     if dataset.split is None:
         return Splitting(None, min(max(fewest, 2), MOST_FOLDS), fewest)
+    # Which take modules that not every system has, as no script without a split does.
+    from ingest.running.cross_validation import class_codes
+    from ingest.running.resampling import Resampling
+    from ingest.running.splitting import feasible_folds, splits_of
+
     column, role = dataset.split.column, dataset.roles[dataset.split.column]
     if dataset.split.kind == "time":
         if role in NOT_LEARNED_FROM:

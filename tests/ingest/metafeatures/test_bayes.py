@@ -34,7 +34,7 @@ def test_naive_bayes_learns_nothing_from_a_missing_cell() -> None:
     frame = pd.DataFrame({"x": random.normal(size=40), "class": ["a", "b"] * 20})
     gaps = np.full(40, np.nan)
     gaps[:2] = [1.0, 2.0]
-    with_gaps = sample_of(frame.assign(y=gaps))
+    with_gaps = sample_of(frame.assign(z=gaps))
     error = cross_validated(with_gaps, {"it": Fold.naive_bayes})["it"]["ErrRate"]
     plain = cross_validated(sample_of(frame), {"it": Fold.naive_bayes})["it"]["ErrRate"]
     assert abs(error - plain) <= 0.15  # folds are dealt anew: the row's content is another

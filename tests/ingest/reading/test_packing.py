@@ -80,6 +80,7 @@ def _tar() -> bytes:
 def test_kinds_that_are_not_read_are_named(tmp_path: Path) -> None:
     frame = pd.DataFrame({"a": [1, 2], "class": ["x", "y"]})
     sqlite3.connect(tmp_path / "t.sqlite").execute("CREATE TABLE t (a)").connection.close()
+    frame = frame.rename(columns={"class": "kind"})
     frame.to_stata(tmp_path / "t.dta")
     frame.to_stata(tmp_path / "new.dta", version=118)
     frame.to_pickle(tmp_path / "t.pkl")

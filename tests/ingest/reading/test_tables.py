@@ -189,3 +189,10 @@ def test_tables_of_other_libraries_are_data_frames_with_their_names(
 def test_what_is_no_table_is_refused() -> None:
     with pytest.raises(BadInput, match=r"can't read a dataset from list; give a file's path"):
         read_table([[1, 2]])
+
+
+def test_names_are_known_by_what_is_seen_of_them(tmp_path: Path) -> None:
+    """A second byte order mark, zero-width blanks and blanks around a name are not seen."""
+    path = written(tmp_path, "\ufeff\ufeffkind,a\u200bge , size\n" + "x,1,2\ny,2,3\n" * 5)
+    dataset = load_dataset(path, target="kind ", roles={" age": "categorical"})
+    assert [*dataset.roles.items()] == [("age", "categorical"), ("size", "numeric")]
