@@ -7,15 +7,15 @@ evidence say that a dataset is a near copy of the one that a sketch was made of:
 1. *Shared rows*: a good part of the sketch's rows are in the dataset, whole or but for one cell. Numbers are
    compared at two and at three significant digits, which rounding to as many leaves alone; cells with and
    without the names of their columns. A row that other rows of the dataset equal in the same way is no
-   evidence: their share is what chance explains.
+   evidence: their share is what chance explains, up to a limit where names are compared, too.
 2. *Equal columns*: cells that are the same but for their order. The chance that n independent rows give just
    the counts n_1, n_2, ... is at most `sqrt(2 pi n) / prod_i sqrt(2 pi n_i)` (Stirling), whatever they are
    drawn from. In bits, a balanced column of two values in 1,000 rows tells 5, a constant one nothing, less
    the logarithm of the number of columns that it could be equal to.
 
 Found are: rows left out or added, a part of the rows, other orders and names, a column more or less, another
-target, rounding. Not found are: parts of a table in which most rows occur several times; disjoint parts of
-one table; tables that were scaled, recoded, or lost several columns and some rows at once.
+target, rounding. Not found are: parts under other names of a table in which most rows occur several times;
+disjoint parts of one table; tables that were scaled, recoded, or lost several columns and some rows at once.
 
 Notation:
     n, p      rows and columns of a dataset; its target is the last column
@@ -50,6 +50,8 @@ _DIGITS = (2, 3)
 _MOST_CELLS = 250_000  # of a dataset that are looked at: a random part of the rows of a larger one
 _MIN_SHARE = 0.2  # of a sketch's rows, beyond those that chance explains
 _MIN_ROWS = 4
+_NAMED_CHANCE = 0.3  # at most, of rows with names: unrelated datasets hardly ever have names and values alike
+_NAMED_COLUMNS = 4  # at least, for that
 _MIN_BITS = 30.0  # of all equal columns together
 _MAX_BITS = 15.0  # of one column, so that it takes three: two may be a design that others have too
 
@@ -204,7 +206,8 @@ def _sharing_rows(columns: _Columns, sketches: Mapping[str, Sketch]) -> set[str]
             for group in groups:
                 if group.sketches:
                     known = _Rows.of(group.cells[place], group.names, is_named)
-                    found |= group.with_enough(known, own, part)
+                    most = _NAMED_CHANCE if is_named and p >= _NAMED_COLUMNS else 1.0
+                    found |= group.with_enough(known, own, part, most)
     return found
 
 
@@ -265,23 +268,26 @@ class _Group:
         )
         return cls(list(chosen), sizes, names, cells)
 
-    def with_enough(self, known: _Rows, own: _Rows, part: float) -> set[str]:
+    def with_enough(self, known: _Rows, own: _Rows, part: float, most: float) -> set[str]:
         """The sketches of which the dataset has enough rows.
 
         Args:
             known: the rows of the sketches.
             own: rows of the dataset, `part` of all that it has.
+            most: share of the rows that chance explains at most.
         """
         difference = known.keys.shape[1] - own.keys.shape[1]
         # Where the dataset has a column more, its rows less a cell are compared, and so on.
         found: set[str] = set()
         if difference == 0:
-            found |= self._with_enough(known.whole, own.whole, own, "repeated", part)
+            found |= self._with_enough(known.whole, own.whole, own, "repeated", part, most)
         ours = own.whole if difference == 1 else own.less
         theirs = known.whole if difference == -1 else known.less
-        return found | self._with_enough(theirs, ours, own, "nearly_repeated", part)
+        return found | self._with_enough(theirs, ours, own, "nearly_repeated", part, most)
 
-    def _with_enough(self, theirs: Hashes, ours: Hashes, own: _Rows, chance: str, part: float) -> set[str]:
+    def _with_enough(
+        self, theirs: Hashes, ours: Hashes, own: _Rows, chance: str, part: float, most: float
+    ) -> set[str]:
         """The sketches of which enough rows have one of their hashes, `theirs`, among `ours`."""
         owner = np.arange(len(self.sizes)).repeat(self.sizes)
         least = np.maximum(_MIN_SHARE * part * self.sizes, _MIN_ROWS)
@@ -295,7 +301,7 @@ class _Group:
         rows = np.bincount(owner[hits], minlength=len(least))
         enough = rows >= least
         if enough.any():
-            enough &= rows >= (_MIN_SHARE * part + getattr(own, chance)) * self.sizes
+            enough &= rows >= (_MIN_SHARE * part + min(getattr(own, chance), most)) * self.sizes
         return {self.sketches[place] for place in np.flatnonzero(enough)}
 
 

@@ -141,10 +141,20 @@ def _heaped(seed: int) -> pd.DataFrame:
     return pd.DataFrame({**columns, "class": rng.choice(["x", "y"], ROWS)})
 
 
-@pytest.mark.parametrize("make", [_measured, _answers, _flags, _designed, _few, _heaped])
+@pytest.mark.parametrize("make", [_measured, _answers, _flags, _designed, _heaped])
 def test_independent_datasets_of_one_shape_are_no_copies(make: Callable[[int], pd.DataFrame]) -> None:
     sketches = {seed: sketch(_dataset(make(seed))) for seed in range(1, 12)}
     assert not near_copies(_dataset(make(0)), {str(seed): known for seed, known in sketches.items()})
+
+
+@pytest.mark.parametrize("change", ["less a row", "some rows twice", "a half of the rows"])
+def test_where_most_rows_repeat_the_same_names_and_values_make_a_copy(change: str) -> None:
+    """Nothing tells such a part from a table of its own, and a copy is never learned from."""
+    known = {"a": sketch(_dataset(_few(0)))}
+    part = COPIES[change](_few(0))
+    assert near_copies(_dataset(part), known) == {"a": "shared rows"}
+    assert near_copies(_dataset(_few(1)), known)
+    assert not near_copies(_dataset(_renamed(_few(1))), known)
 
 
 def test_a_sketch_is_the_same_for_any_order_of_the_rows() -> None:
