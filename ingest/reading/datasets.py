@@ -22,7 +22,7 @@ from ingest.reading.classes import (
     target_values,
 )
 from ingest.reading.columns import Column, Kind, read_column
-from ingest.reading.content_hash import content_hash
+from ingest.reading.content_hash import cell_hashes, content_hash, digest
 from ingest.reading.encoding import quoted
 from ingest.reading.limits import DEFAULT_LIMITS, ReadingLimits
 from ingest.reading.options import DETECTED, ReadingOptions
@@ -65,7 +65,14 @@ class Dataset:
     @cached_property
     def content_hash(self) -> str:
         """16 hex digits, independent of file format, order of rows and columns, and names."""
-        return content_hash(self.features, self.target)
+        *features, target = self.column_digests
+        return content_hash(features, target, len(self.target))
+
+    @cached_property
+    def column_digests(self) -> tuple[str, ...]:
+        """Names for the content of each column in any order of the rows, the target's last."""
+        columns = (*(column for _, column in self.features.items()), self.target)
+        return tuple(digest(cell_hashes(column)) for column in columns)
 
     @property
     def key(self) -> str:

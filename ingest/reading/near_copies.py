@@ -31,7 +31,7 @@ import json
 import math
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Self
 
@@ -112,10 +112,9 @@ def near_copies(dataset: Dataset, sketches: Mapping[str, Sketch]) -> dict[str, s
 
     An exact copy is one, too.
     """
-    columns = _Columns.of(dataset)
-    found = dict.fromkeys(_with_equal_columns(columns, sketches), "equal columns")
+    found = dict.fromkeys(_with_equal_columns(dataset, sketches), "equal columns")
     left = {name: known for name, known in sketches.items() if name not in found}
-    return found | dict.fromkeys(_sharing_rows(columns, left), "shared rows")
+    return found | dict.fromkeys(_sharing_rows(dataset, left), "shared rows")
 
 
 # ---- columns -------------------------------------------------------------------------------------
@@ -145,10 +144,6 @@ class _Columns:
             is_numeric,
         )
 
-    def take(self, rows: npt.NDArray[np.intp]) -> Self:
-        """The columns with these rows only."""
-        return replace(self, hashes=self.hashes[rows], numbers=self.numbers[rows])
-
     def cells(self, digits: int) -> Cells:
         """(n, p) hashes of the cells, of numbers at so many significant digits."""
         hashes = self.hashes.copy()
@@ -168,9 +163,9 @@ def _half(hashes: Hashes) -> Cells:
     return (hashes >> np.uint64(32)).astype(np.uint32)
 
 
-def _with_equal_columns(columns: _Columns, sketches: Mapping[str, Sketch]) -> set[str]:
+def _with_equal_columns(dataset: Dataset, sketches: Mapping[str, Sketch]) -> set[str]:
     """Names of the sketches that have so many of the columns that chance can't explain it."""
-    digests = {digest(hashes) for hashes in columns.hashes.T}
+    digests = {*dataset.column_digests}
     found = set()
     for name, known in sketches.items():
         if equal := known.bits.keys() & digests:
@@ -191,23 +186,25 @@ def _bits(hashes: Hashes) -> float:
 # ---- rows ----------------------------------------------------------------------------------------
 
 
-def _sharing_rows(columns: _Columns, sketches: Mapping[str, Sketch]) -> set[str]:
-    """Names of the sketches of which enough rows are among those of the columns."""
-    n, p = columns.hashes.shape
+def _sharing_rows(dataset: Dataset, sketches: Mapping[str, Sketch]) -> set[str]:
+    """Names of the sketches of which enough rows are among those of the dataset."""
+    n, p = len(dataset.target), dataset.features.shape[1] + 1
+    groups = [group for width in (p - 1, p, p + 1) if (group := _Group.of(sketches, width)).sketches]
+    if not groups:
+        return set()
     part = min(max(_MOST_CELLS // p, 1) / n, 1.0)
     if part < 1:
-        columns = columns.take(np.random.default_rng(0).choice(n, round(part * n), replace=False))
-    groups = [_Group.of(sketches, width) for width in (p - 1, p, p + 1)]
+        dataset = dataset.take(np.random.default_rng(0).choice(n, round(part * n), replace=False))
+    columns = _Columns.of(dataset)
     found: set[str] = set()
     for place, digits in enumerate(_DIGITS):
         cells = columns.cells(digits)
         for is_named in (True, False):
             own = _Rows.of(cells, columns.names, is_named)
+            most = _NAMED_CHANCE if is_named and p >= _NAMED_COLUMNS else 1.0
             for group in groups:
-                if group.sketches:
-                    known = _Rows.of(group.cells[place], group.names, is_named)
-                    most = _NAMED_CHANCE if is_named and p >= _NAMED_COLUMNS else 1.0
-                    found |= group.with_enough(known, own, part, most)
+                known = _Rows.of(group.cells[place], group.names, is_named)
+                found |= group.with_enough(known, own, part, most)
     return found
 
 
