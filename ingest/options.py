@@ -1,37 +1,60 @@
 """Options of commands that read a file: how a text is written, where detection is wrong."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-_PANEL = "Text files, where detection is wrong"
-
-
-def _option(*names: str, **settings: Any) -> Any:
-    return typer.Option(*names, rich_help_panel=_PANEL, show_default=False, **settings)
-
-
 EncodingOption = Annotated[
     str | None,
-    _option("--encoding", metavar="NAME", help="Encoding, as Python names it: cp1251, gb18030, ..."),
+    typer.Option(
+        "--encoding",
+        metavar="NAME",
+        help="Encoding of a text that is read wrongly, as Python names it: cp1251, gb18030, ...",
+        show_default=False,
+    ),
 ]
 DelimiterOption = Annotated[
     str | None,
-    _option("--delimiter", metavar="SIGN", help="Sign between cells, or comma, semicolon, tab, pipe, blank."),
+    typer.Option(
+        "--delimiter",
+        metavar="SIGN",
+        help="Sign between the cells of a text, or comma, semicolon, tab, pipe, blank. Default: found out.",
+        show_default=False,
+    ),
 ]
 DecimalOption = Annotated[
-    str | None, _option("--decimal", metavar="SIGN", help="Decimal sign of the numbers, '.' or ','.")
+    str | None,
+    typer.Option(
+        "--decimal",
+        metavar="SIGN",
+        help="Decimal sign of numbers, '.' or ','. Default: found out for each column.",
+        show_default=False,
+    ),
 ]
 MissingOption = Annotated[
     list[str] | None,
-    _option(
-        "--missing", metavar="WORD", help="Word without a value, beside the usual ones. May be repeated."
+    typer.Option(
+        "--missing",
+        metavar="WORD",
+        help="Word without a value, beside the usual ones. May be repeated.",
+        show_default=False,
     ),
 ]
 SkipLinesOption = Annotated[
-    int, _option("--skip-lines", metavar="N", min=0, help="Lines at the top to leave out.")
+    int,
+    typer.Option(
+        "--skip-lines",
+        metavar="N",
+        min=0,
+        help="Lines at the top of a text to leave out.",
+        show_default=False,
+    ),
 ]
 HeaderOption = Annotated[
     bool | None,
-    _option("--header/--no-header", help="Whether the first line that is left names the columns."),
+    typer.Option(
+        "--header/--no-header",
+        help="Whether the first line that is left names the columns. Default: found out.",
+        show_default=False,
+    ),
 ]

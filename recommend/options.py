@@ -39,7 +39,7 @@ TargetOption = Annotated[
     str | None,
     typer.Option(
         "--target",
-        help="Column to predict. Default: one whose name or the file's name says so, else the last.",
+        help="Column to predict. Default: one whose name or the file's name says so, else a guess.",
         show_default=False,
     ),
 ]
