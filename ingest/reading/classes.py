@@ -22,6 +22,7 @@ NumericTarget = Literal["keep", "binarize"]
 RareClasses = Literal["keep", "drop"]
 
 _TRUE, _FALSE = ("true", "t", "yes", "y", "1"), ("false", "f", "no", "n", "0")
+_LONGEST_NUMBER = 60  # characters
 _GAP_WORD = 0.5  # of the rows without a target that say one word, from which on it may be a class
 
 
@@ -121,7 +122,7 @@ def _groups(words: list[str], key: Callable[[str], object]) -> list[list[str]]:
 
 
 def _number(word: str) -> float | None:
-    if not re.fullmatch(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", word):
+    if len(word) > _LONGEST_NUMBER or not re.fullmatch(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", word):
         return None
     # Beyond 2^53 whole numbers that differ are one float.
     return int(word) if re.fullmatch(r"[+-]?\d+", word) else float(word)

@@ -271,7 +271,7 @@ def _is_data(cells: list[str], numeric: list[int], full: list[list[str]]) -> boo
     present = [cells[place] for place in numeric if cells[place].lower() not in _GAPS]
     if present and sum(map(looks_like_number, present)) * 2 >= len(present):
         return True
-    others = [place for place in range(len(cells)) if place not in numeric]
+    others = sorted({*range(len(cells))} - {*numeric})
     recurring = sum(_recurs(cells, place, full) for place in others)
     if numeric:
         return recurring > 0 and recurring * 2 >= len(others)

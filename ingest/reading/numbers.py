@@ -17,6 +17,7 @@ import pandas as pd
 
 NEARLY_ALL = 0.95
 """Share of the distinct words of a column that make it one of numbers, or of dates; set by hand."""
+_LONGEST = 60  # characters of a number; parsers take quadratic time for endless digits
 _LOOKED_AT = 100  # distinct words that tell most columns of text
 _LEAST_WITH_UNIT = 10  # distinct words, where no blank stands before the unit: 2L, 3L and 4L may be names
 _LEAST_BESIDE_LIMITS = 10  # numbers: where there are fewer, ">3" is a category beside 1, 2 and 3
@@ -60,7 +61,7 @@ class Numbers:
 
 def looks_like_number(word: str) -> bool:
     """Whether a word may be a number in some way of writing."""
-    return _WORD.fullmatch(word) is not None
+    return len(word) <= _LONGEST and _WORD.fullmatch(word) is not None
 
 
 def read_numbers(words: pd.Series, decimal: str | None = None, least: float = NEARLY_ALL) -> Numbers | None:
@@ -77,11 +78,12 @@ def read_numbers(words: pd.Series, decimal: str | None = None, least: float = NE
     present = words.dropna()
     if not _may_be_numbers(present, least):
         return None
+    short = present.mask(present.str.len() > _LONGEST, "")
     if decimal != ",":
-        plain = _plain(present)
+        plain = _plain(short)
         if plain.notna().all():
             return Numbers(plain.reindex(words.index), (), (), ".")
-    parts = present.str.extract(f"^{_WORD.pattern}$", flags=re.VERBOSE)
+    parts = short.str.extract(f"^{_WORD.pattern}$", flags=re.VERBOSE)
     parts = parts[parts["body"].notna()].fillna("")
     bodies, sign = _bodies(parts["body"], decimal)
     values = _signed(parts) * pd.to_numeric(bodies + parts["exponent"], errors="coerce")
