@@ -111,7 +111,7 @@ class _Columns:
         return is_predictable and not names_circumstances(name) and self.share_empty(name) < _EMPTY
 
     def has_two_values(self, name: str) -> bool:
-        few = _evenly_spaced(self.frame[[name]], _ROWS_COUNTED)[name]
+        few = self.frame[name].iloc[:: math.ceil(len(self.frame) / _ROWS_COUNTED)]
         with suppress(TypeError):  # cells that are lists
             return few.nunique() == 2
         return False
@@ -143,11 +143,13 @@ class _Candidate:
 def _likeliest(table: RawTable) -> TargetChoice:
     columns = _Columns(table)
     named = sorted(_by_name(columns, table.name), key=_order)
+    placed: list[_Candidate] = []
     if named and named[0].is_sure:
         chosen, rivals = named[0], named[1:]
         is_guess = any(rival.is_sure or rival.weakness <= chosen.weakness for rival in rivals)
     else:
-        chosen, is_guess = min([*named, *_by_place(columns)], key=_order), True
+        placed = [*_by_place(columns)]
+        chosen, is_guess = min([*named, *placed], key=_order), True
     target = quoted(chosen.column)
     findings = [f"that {target} is the target is a guess"] if is_guess else []
     empty = columns.share_empty(chosen.column)
@@ -155,7 +157,7 @@ def _likeliest(table: RawTable) -> TargetChoice:
         findings.append(f"the target {target} has no value in {empty:.0%} of the rows, which are left out")
     doubts: tuple[str, ...] = ()
     if findings:
-        others = sorted([*named, *_by_place(columns)], key=_order)
+        others = sorted([*named, *(placed or _by_place(columns))], key=_order)
         names = list(dict.fromkeys(other.column for other in others if other.column != chosen.column))
         options = " or ".join(f"--target {shlex.quote(name)}" for name in names[:_ASKED_ABOUT])
         doubts = tuple(
