@@ -258,7 +258,7 @@ def _may_be_header(cells: list[str], width: int, is_last: bool) -> bool:
 
 def _is_misfit(cells: list[str], width: int) -> bool:
     """Whether a row above the data looks like a header with another number of names."""
-    return len(cells) != width and sum(map(bool, cells)) >= 2
+    return len(cells) != width and sum(map(bool, cells)) >= 2 and not _is_padded(cells)
 
 
 def _ends_empty(cells: list[str], width: int) -> bool:

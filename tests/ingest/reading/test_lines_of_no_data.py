@@ -69,9 +69,10 @@ def test_a_header_with_more_or_fewer_names_is_refused(tmp_path: Path, header: st
     assert f"the header has {names} names, but the rows have 4 values" in message
 
 
-def test_a_padded_title_is_no_header_where_names_are_numbers(tmp_path: Path) -> None:
+@pytest.mark.parametrize("title", ["Report,,,", "Report, as of May,,,,"])
+def test_a_padded_title_is_no_header_where_names_are_numbers(tmp_path: Path, title: str) -> None:
     rows = "".join(f"{i % 7}.5,{i % 5},{i % 3},{'xy'[i % 2]}\n" for i in range(40))
-    dataset = load_dataset(written(tmp_path, "Report,,,\n\n0,1,2,class\n" + rows))
+    dataset = load_dataset(written(tmp_path, f"{title}\n\n0,1,2,class\n{rows}"))
     assert [*dataset.roles] == ["0", "1", "2"]
 
 
