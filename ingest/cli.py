@@ -42,6 +42,14 @@ app = console.new_app(
 )
 
 
+DatasetsOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--datasets", help="Directory of datasets, or an index.csv (name, target).", show_default=False
+    ),
+]
+
+
 @app.callback()
 def _commands() -> None:
     """Keeps the names of commands, however few there are."""
@@ -154,10 +162,7 @@ def _print_commit(path: Path, commit: "Commit", output: str) -> None:
 
 @app.command()
 def experiments(
-    datasets: Annotated[
-        Path | None,
-        typer.Option(help="Directory of datasets, or an index.csv (name, target).", show_default=False),
-    ] = None,
+    datasets: DatasetsOption = None,
     plan: Annotated[
         Path | None,
         typer.Option(
@@ -237,10 +242,7 @@ def experiments(
 
 @app.command()
 def sketches(
-    datasets: Annotated[
-        Path | None,
-        typer.Option(help="Directory of datasets, or an index.csv (name, target).", show_default=False),
-    ] = None,
+    datasets: DatasetsOption = None,
     plan: Annotated[
         Path | None,
         typer.Option(help="TOML file of a plan, in place of --datasets.", show_default=False),

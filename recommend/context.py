@@ -62,7 +62,7 @@ class RankingContext:
 
     @property
     def own(self) -> frozenset[str]:
-        """Those of `same` whose rows are split alike: what runs gave there is comparable."""
+        """Keys of the same datasets with the same split: only their runs are comparable."""
         split = None if self.dataset.split is None else str(self.dataset.split)
         return frozenset(key for key in self.same if split_of_key(key) == split)
 

@@ -13,6 +13,7 @@ import pandas as pd
 
 from ingest.reading.columns import as_words, labels
 from ingest.reading.encoding import quoted
+from ingest.reading.numbers import LONGEST, PLAIN
 from ingest.reading.roles import Role
 from ingest.reading.targets import MOST_CLASSES
 from warehouse.support.errors import UnusableDataset
@@ -22,7 +23,6 @@ NumericTarget = Literal["keep", "binarize"]
 RareClasses = Literal["keep", "drop"]
 
 _TRUE, _FALSE = ("true", "t", "yes", "y", "1"), ("false", "f", "no", "n", "0")
-_LONGEST_NUMBER = 60  # characters
 _GAP_WORD = 0.5  # of the rows without a target that say one word, from which on it may be a class
 
 
@@ -114,7 +114,7 @@ def doubts_about_labels(classes: Iterable[str]) -> Iterator[str]:
 
 
 def _groups(words: list[str], key: Callable[[str], object]) -> list[list[str]]:
-    """Those words of which several have one key, which is not None."""
+    """Groups of several words with one key that is not None."""
     found: dict[object, list[str]] = defaultdict(list)
     for word in words:
         found[key(word)].append(word)
@@ -122,7 +122,7 @@ def _groups(words: list[str], key: Callable[[str], object]) -> list[list[str]]:
 
 
 def _number(word: str) -> float | None:
-    if len(word) > _LONGEST_NUMBER or not re.fullmatch(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", word):
+    if len(word) > LONGEST or not PLAIN.fullmatch(word):
         return None
     # Beyond 2^53 whole numbers that differ are one float.
     return int(word) if re.fullmatch(r"[+-]?\d+", word) else float(word)

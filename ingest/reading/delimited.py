@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 
-from ingest.reading.layout import Layout, find_layout, misfit, rows_of
+from ingest.reading.layout import Layout, find_layout, misfit, offset_below, rows_of
 from ingest.reading.limits import DEFAULT_LIMITS, ReadingLimits
 from ingest.reading.numbers import proved_decimal
 from ingest.reading.options import DETECTED, ReadingOptions
@@ -96,12 +96,8 @@ def read_delimited(
 
 def _after(content: bytes, lines: int) -> bytes:
     """The text below so many lines."""
-    offset = 0
-    for _ in range(lines):
-        offset = content.find(b"\n", offset) + 1
-        if offset == 0:
-            return b""
-    return content[offset:]
+    offset = offset_below(content, lines)
+    return b"" if offset is None else content[offset:]
 
 
 def _without_blanks_around_cells(content: bytes, layout: Layout) -> bytes:

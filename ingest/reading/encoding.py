@@ -76,7 +76,7 @@ class Text:
     """A file's text."""
 
     utf8: bytes
-    """In UTF-8, without a byte order mark."""
+    """The text in UTF-8, without a byte order mark."""
     encoding: str
     """What it was written in, by Python's name."""
     doubtful: str | None = None

@@ -75,7 +75,9 @@ def find_layout(
         BadInput: its rows have one column only or more than the limit, or a header that does not fit them.
     """
     above = options.skip_lines
-    start = _offset(content, above)
+    start = offset_below(content, above)
+    if start is None:
+        raise UnreadableInput(f"the file has no more than {counted(above, 'lines')}, which are skipped")
     separator = _SEPARATOR_LINE.match(content, start)
     if separator:
         start, above = separator.end(), above + content.count(b"\n", start, separator.end())
@@ -104,14 +106,13 @@ def find_layout(
     return Layout(delimiter, quote, escape, names, extent, lines, tuple(remarks), names_rows)
 
 
-def _offset(content: bytes, lines: int) -> int:
-    """Where the text goes on after so many lines."""
+def offset_below(content: bytes, lines: int) -> int | None:
+    """Where the text goes on below so many lines, None where it has no more than these."""
     offset = 0
     for _ in range(lines):
-        end = content.find(b"\n", offset)
-        if end < 0:
-            raise UnreadableInput(f"the file has no more than {counted(lines, 'lines')}, which are skipped")
-        offset = end + 1
+        offset = content.find(b"\n", offset) + 1
+        if offset == 0:
+            return None
     return offset
 
 

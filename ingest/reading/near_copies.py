@@ -108,7 +108,7 @@ def sketch(dataset: Dataset) -> Sketch:
 
 
 def near_copies(dataset: Dataset, sketches: Mapping[str, Sketch]) -> dict[str, str]:
-    """Which of the sketched datasets the dataset is a near copy of, each with the evidence in words.
+    """Find the sketched datasets that the dataset is a near copy of, each with the evidence in words.
 
     An exact copy is one, too.
     """

@@ -17,7 +17,8 @@ import pandas as pd
 
 NEARLY_ALL = 0.95
 """Share of the distinct words of a column that make it one of numbers, or of dates; set by hand."""
-_LONGEST = 60  # characters of a number; parsers take quadratic time for endless digits
+LONGEST = 60
+"""Characters of a number; parsers take quadratic time for endless digits."""
 _LOOKED_AT = 100  # distinct words that tell most columns of text
 _LEAST_WITH_UNIT = 10  # distinct words, where no blank stands before the unit: 2L, 3L and 4L may be names
 _LEAST_BESIDE_LIMITS = 10  # numbers: where there are fewer, ">3" is a category beside 1, 2 and 3
@@ -39,7 +40,7 @@ _WORD = re.compile(
     """,
     re.VERBOSE,
 )
-_PLAIN = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?")
+PLAIN = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?")
 _GAPS = re.compile(r"[ '\u2019\u00a0\u2009\u202f]")
 _OPEN_QUESTION = re.compile(r"[1-9]\d{0,2}[.,]\d{3}")  # one sign that may be either
 _GROUPED = r"\d{1,3}(?:SIGN\d{3})+"
@@ -61,7 +62,7 @@ class Numbers:
 
 def looks_like_number(word: str) -> bool:
     """Whether a word may be a number in some way of writing."""
-    return len(word) <= _LONGEST and _WORD.fullmatch(word) is not None
+    return len(word) <= LONGEST and _WORD.fullmatch(word) is not None
 
 
 def read_numbers(words: pd.Series, decimal: str | None = None, least: float = NEARLY_ALL) -> Numbers | None:
@@ -78,7 +79,7 @@ def read_numbers(words: pd.Series, decimal: str | None = None, least: float = NE
     present = words.dropna()
     if not _may_be_numbers(present, least):
         return None
-    short = present.mask(present.str.len() > _LONGEST, "")
+    short = present.mask(present.str.len() > LONGEST, "")
     if decimal != ",":
         plain = _plain(short)
         if plain.notna().all():
@@ -134,7 +135,7 @@ def _signed(parts: pd.DataFrame) -> pd.Series:
 
 
 def _of_one_unit(parts: pd.DataFrame, n_words: int) -> pd.Series:
-    """Which words have the decoration of most decorated words, or none."""
+    """Select the words that have the decoration of most decorated words, or none."""
     unit = parts["unit"].str.strip()
     decoration = parts["currency"].str.strip() + unit
     decorated = decoration[decoration != ""]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 MANY_GROUPS = 1000
-"""From so many on folds have about equal shares of the classes anyway, and sharing them out takes seconds."""
+"""Groups from which on folds have about equal shares of the classes by themselves; sharing takes seconds."""
 
 
 class Splitter(Protocol):
