@@ -51,7 +51,7 @@ HELP = """Search for the best configuration on a dataset, starting from what `re
 
 The leaders are tried again on other folds before one is named. A quarter of the rows is held out and tells
 in the end how good the best is. The same command, started again, goes on where it was; Ctrl-C ends it with
-the best so far. Several of them on one --history, also on several machines, share its trials.
+the best so far.
 
 Examples:
 
@@ -67,7 +67,7 @@ Examples:
 
   tune sales.csv --split time=day
 
-  tune my.csv --trials 100 --history /shared/my-search   # on each of several machines
+  tune my.csv --trials 100 --dask tcp://scheduler:8786 --jobs 8
 """
 
 
@@ -205,8 +205,7 @@ def search(
     history: Annotated[
         Path | None,
         typer.Option(
-            help="Folder of the trials, which several processes and machines may share. Default: one in "
-            "your cache that belongs to this search.",
+            help="Folder of the trials. Default: one in your cache that belongs to this search.",
             show_default=False,
         ),
     ] = None,
@@ -357,11 +356,8 @@ def _record(tuned: Tuned, path: str | None, *, learns: bool) -> str:
         learns: whether to learn from them now; else the next recommendation does, which may wait for it.
     """
     warehouse = Warehouse.create(path)
-    before = warehouse.version
     outcome.record(tuned, warehouse)
-    # Of several workers the one whose runs were new learns from them, since training takes long.
-    is_left_to_others = bool(tuned.workers) and warehouse.version == before
-    if learns and not tuned.interrupted and not is_left_to_others:
+    if learns and not tuned.interrupted:
         learn(tuned.search.measure, Warehouse.open(warehouse.location))
     return f"The next recommendation learns from them: their runs are in {warehouse.location}."
 

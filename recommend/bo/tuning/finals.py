@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import json
 import logging
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
@@ -34,9 +33,6 @@ from warehouse.configurations.configuration import Configuration
 from warehouse.support.arrays import Floats, Positions
 
 logger = logging.getLogger(__name__)
-
-LOOKS = 1.0
-"""Seconds from one look at what other workers have done to the next."""
 
 _STEPS: Mapping[Where, str] = {
     "again": "trying the leaders again on other folds",
@@ -137,42 +133,30 @@ def judge_trials(
 ) -> dict[int, Judged | None]:
     """Number of a trial -> what came of its configuration, fitted and tested on each split; None: it failed.
 
-    What other workers on the same history are at is waited for, and what they have left undone is done here.
-
     Args:
         where: what the splits are to the search.
         history: keeps what comes of it, and has what was kept; None = nothing is.
         left: seconds that are left; those for which there are too few are not among what is returned.
     """
     judged: dict[int, Judged | None] = {}
-    attempted: set[int] = set()  # by this worker, whether there was time for them or not
-    waits = False
-    while True:
-        for entry in entries:
-            kept = None if history is None else history.judged(where, entry.number)
-            if kept is not None:
-                judged[entry.number] = _judged(*kept, search.measure)
-        missing = [entry for entry in entries if entry.number not in judged]
-        elsewhere = {
-            entry.number
-            for entry in missing
-            if history is not None and history.is_judged_elsewhere(where, entry.number)
-        }
-        free = [entry for entry in missing if entry.number not in elsewhere | attempted]
-        if free:
-            logger.info("%s: %d configurations", _STEPS[where], len(free))
-            for number, trial in _evaluated(where, free, dataset, splits, search, jobs, history, left):
-                attempted.add(number)
-                if trial is not None:
-                    judged[number] = _kept(where, number, trial, search.measure, history)
-        elif history is not None and elsewhere and left() > 0:
-            if not waits:
-                logger.info("%s: other workers are at it", _STEPS[where])
-                waits = True
-            time.sleep(LOOKS)
-            history.catch_up()
-        else:
-            return judged
+    for entry in entries:
+        kept = None if history is None else history.judged(where, entry.number)
+        if kept is not None:
+            judged[entry.number] = _judged(*kept, search.measure)
+    missing = [entry for entry in entries if entry.number not in judged]
+    if not missing:
+        return judged
+    logger.info("%s: %d configurations", _STEPS[where], len(missing))
+    # The processes end first, so that no thread waits for them.
+    with ThreadPoolExecutor(jobs) as pool, Processes() as processes:
+
+        def evaluate(entry: Entry) -> Trial | None:
+            return _fitted_and_tested(entry.configuration, dataset, splits, search, processes, left)
+
+        for entry, trial in zip(missing, pool.map(evaluate, missing), strict=True):
+            if trial is not None:
+                judged[entry.number] = _kept(where, entry.number, trial, search.measure, history)
+    return judged
 
 
 def _kept(
@@ -185,32 +169,6 @@ def _kept(
     if history is not None:
         history.keep_judged(where, number, trial, probabilities)
     return _judged(trial, probabilities, measure)
-
-
-def _evaluated(
-    where: Where,
-    entries: Sequence[Entry],
-    dataset: Dataset,
-    splits: Sequence[Split],
-    search: Search,
-    jobs: int,
-    history: TrialHistory | None,
-    left: Callable[[], float],
-) -> Iterator[tuple[int, Trial | None]]:
-    """Numbers of the trials that no other worker is at, and what came of them; None: the time was up."""
-
-    def evaluate(entry: Entry) -> tuple[bool, Trial | None]:
-        if history is not None and not history.judge(where, entry.number):
-            return False, None
-        return True, _fitted_and_tested(entry.configuration, dataset, splits, search, processes, left)
-
-    with (
-        ThreadPoolExecutor(jobs) as pool,
-        Processes() as processes,
-    ):  # which end first, so that no thread waits
-        for entry, (is_ours, trial) in zip(entries, pool.map(evaluate, entries), strict=True):
-            if is_ours:
-                yield entry.number, trial
 
 
 def ensemble_value(

@@ -1,45 +1,39 @@
 """The trials of one search on disk, written before and after each of them.
 
-A folder holds `history.jsonl`: first what is searched and how, then a record when a trial begins and one when
-it ends. A search that was killed goes on from it: trials that ended are told to the optimizer again, those
-that had begun are run again, and which come next follows from (seed, number). `probabilities` has what each
-trial predicted of rows that it was not fitted on, which ensembles are chosen by; a search can do without.
-What came of the leaders on other folds and on the rows held out is kept as well: a search that is over is not
-judged twice.
+A folder holds `history.jsonl`: first the settings of the search, then a record when a trial begins and one
+when it ends. A search that was killed goes on from it: trials with an outcome are told to the optimizer
+again, those without are run again, and what comes next follows from (seed, number). `probabilities` holds
+each trial's predictions of its test rows, from which ensembles are chosen; a search can do without them. The
+values of the leaders on other folds and on the rows held out are kept as well, so that a search that has
+ended is not evaluated twice.
 
-Several processes, on one machine or on several, may work on one search; `workers` has a file of each that is
-at work. Who writes holds `.lock` and has read what others wrote, so no trial is begun twice. A trial belongs
-to the worker that began it. Where that one ended it before there was an outcome, or is lost itself, the next
-worker that asks takes the trial over; what was run twice all the same counts once.
+A search holds `.lock` as long as it runs, and a second search on the same folder is refused.
 
 Records are JSON objects, one a line, told apart by their first key:
 
     format    name and version of the format; `search` has the settings, which those of the next search must
               equal
     begun     number of the trial; `flow`, `hyperparameters`, `origin` (start, anchor, random or model), and
-              `share` of the training rows where that is not all of them; `by` names the worker
+              `share` of the training rows where that is not all of them
     ended     number of the trial; `outcome` (success, timeout, memout or crash), `message`, `seconds`, and
               `result` with its values by measure
-    stopped   number of the trial that its worker `by` ended without an outcome; `why` (interrupted, or time:
-              that of the search was up)
-    taken     number of the trial that the worker `by` runs again
-    judging   number of the trial; `where` (again: other folds; held-out: the rows held out), and the worker
-              `by` that evaluates its configuration there
-    judged    number of the trial; `where`, `predicts`, and what `ended` has
+    stopped   number of a trial that the search ended without an outcome; `why` (interrupted, or time: that of
+              the search was up)
+    judged    number of the trial; `where` (again: other folds; held-out: the rows held out), `predicts`, and
+              what `ended` has
     ensemble  what the choice rests on; `weights` has pairs of trial and weight
+
+Other records and keys are ignored. Earlier versions wrote some to share a history among several processes.
 """
 
 from __future__ import annotations
 
 import json
 import logging
-import threading
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Literal, Self
 
 from filelock import FileLock, Timeout
@@ -47,22 +41,19 @@ from filelock import FileLock, Timeout
 from ingest.running.limits import Trial
 from recommend.bo.optimizer import ALL_ROWS, Origin
 from recommend.bo.tuning.predictions import Predictions
-from recommend.bo.tuning.workers import Worker, described, place_of
 from warehouse.configurations.configuration import Configuration
 from warehouse.support.arrays import Floats
 from warehouse.support.errors import BadOption, UnreadableInput, Unwritable, reason_of
 from warehouse.support.journal import Journal
 
 FORMAT = "headstart-history/1"
-LONGEST_TURN = 120.0
-"""Seconds that one waits for others to write; choosing a configuration takes some of them."""
 
 Where = Literal["again", "held-out"]
 """Rows that a configuration was tested on beside those of its trial: other folds, the rows held out."""
 Why = Literal["interrupted", "time"]
-"""Why a worker ended a trial itself: somebody asked it to end, or the time of its search was up."""
+"""Why a search ended a trial itself: it was interrupted, or its time was up."""
 
-_STOPPED: Mapping[Why | None, str] = {
+_STOPPED: Mapping[Why, str] = {
     "interrupted": "ended by us when interrupted",
     "time": "ended by us when the time was up",
 }
@@ -81,142 +72,107 @@ class Entry:
     """Outcome; None where there is none yet."""
     share: float = ALL_ROWS
     """Share of the training rows of each split that it is fitted on."""
-    worker: str | None = None
-    """Name of the worker that runs or ran it; None where nobody does, or nobody knows."""
-    stopped: Why | None = None
-    """Why its last worker ended it itself; None where none did."""
+    stopped: str | None = None
+    """Why the search ended it without an outcome, in words; None where it did not."""
 
 
 class TrialHistory:
-    """The trials so far, in the order of their numbers. Used as a context, by any number of workers."""
+    """The trials so far, in the order of their numbers. Used as a context, by one search at a time."""
 
     def __init__(self, folder: Path, search: Mapping[str, Any]) -> None:
         """Go on with the history in `folder`, or begin one.
 
         Args:
-            search: JSON values that say what is searched and how; a history belongs to one search.
-
-        Raises:
-            BadInput: the folder holds the history of another search.
-            Unwritable: it can't be written.
+            search: settings of the search as JSON values; a history belongs to one search.
         """
         self.folder = folder
         self.entries: list[Entry] = []
-        self._worker = Worker(folder / "workers")
-        self._met: set[str] = set()
+        self._left: list[Entry] = []
+        """Trials without an outcome that an earlier process began, and this one has not."""
         self._judged: dict[tuple[Where, int], tuple[Trial, bool]] = {}
-        self._judges: dict[tuple[Where, int], str] = {}
         self._ensembles: dict[str, dict[int, float]] = {}
         self._search = json.loads(json.dumps(dict(search)))
         self._journal = Journal(folder / "history.jsonl")
-        self._read_so_far = 0
         self._predictions = Predictions(folder / "probabilities")
-        self._lock = FileLock(folder / ".lock", thread_local=False)
-        self._threads = threading.RLock()
-        self._at_work = ExitStack()
+        self._lock = FileLock(folder / ".lock", timeout=0, thread_local=False)
 
     def __enter__(self) -> Self:
+        """Lock and read the history.
+
+        Raises:
+            BadInput: the folder holds the history of another search, or another process is searching on it.
+            Unwritable: the folder can't be written.
+        """
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
+            self._lock.acquire()
+        except Timeout as error:
+            raise BadOption(
+                f"another search is using the history in {self.folder}: wait until it ends, or choose "
+                "another folder"
+            ) from error
         except OSError as error:
             raise Unwritable(f"{self.folder} can't be written: {reason_of(error)}") from error
-        with self.turn():
-            self._at_work.enter_context(self._worker)
-        self._met = {
-            entry.worker for entry in self.entries if entry.worker is not None and self.is_elsewhere(entry)
-        }
+        try:
+            self._read()
+        except BaseException:
+            self._lock.release()
+            raise
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._at_work.close()
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
 
     # ---- trials -------------------------------------------------------------------------------------
 
     def begin(self, entry: Entry) -> None:
-        """Remember a trial, the next one, before this worker runs it."""
+        """Remember a trial, the next one, before it is run."""
         record = {
             "begun": entry.number,
             "flow": entry.configuration.algorithm,
             "hyperparameters": dict(entry.configuration.values),
             "origin": entry.origin,
-            "by": self._worker.name,
         }
         self._write(record if entry.share == ALL_ROWS else {**record, "share": entry.share})
 
     def end(self, number: int, trial: Trial, probabilities: Floats | None = None) -> None:
-        """Remember what came of a trial, and what it predicted, (rows, classes).
-
-        Without effect where another worker, which took this one for lost, was first.
-        """
-        with self.turn():
-            if self.entries[number].trial is None:
-                if probabilities is not None:
-                    self._predictions.keep(str(number), probabilities)
-                self._write({"ended": number, **asdict(trial)})
+        """Remember the outcome of a trial, and what it predicted, (rows, classes)."""
+        if probabilities is not None:
+            self._predictions.keep(str(number), probabilities)
+        self._write({"ended": number, **asdict(trial)})
 
     def stop(self, number: int, why: Why) -> None:
-        """Remember that this worker ended a trial itself, which says nothing of the configuration.
+        """Remember that the search ended a trial without an outcome.
 
-        Without effect where it has an outcome.
+        This says nothing about the configuration, and the next search runs the trial again.
         """
-        with self.turn():
-            if self.entries[number].trial is None:
-                self._write({"stopped": number, "why": why, "by": self._worker.name})
+        self._write({"stopped": number, "why": why})
 
     def take(self) -> Entry | None:
-        """Take over the first trial without an outcome that no worker runs; None where there is none."""
-        with self.turn():
-            for entry in self.entries:
-                if entry.trial is None and not self._is_run(entry):
-                    if entry.worker is not None:
-                        how = "was lost" if entry.stopped is None else "ended it before there was an outcome"
-                        logger.info("trial %d again: %s %s", entry.number, described(entry.worker), how)
-                    self._write({"taken": entry.number, "by": self._worker.name})
-                    return entry
-        return None
+        """Take the first trial that an earlier process left without an outcome, to run it again.
 
-    def is_elsewhere(self, entry: Entry) -> bool:
-        """Whether a trial is under way, and another worker runs it."""
-        return entry.trial is None and entry.worker != self._worker.name and self._is_run(entry)
-
-    def shares(self) -> dict[str, int]:
-        """Worker -> trials that it ended, of this one and those that were at work at the same time.
-
-        Empty where no other was.
+        None where there is none left.
         """
-        ended = Counter(entry.worker for entry in self.entries if entry.trial is not None)
-        names = [self._worker.name, *sorted(self._met - {self._worker.name})]
-        return {name: ended[name] for name in names} if len(names) > 1 else {}
+        if not self._left:
+            return None
+        entry = self._left.pop(0)
+        logger.info("trial %d again: it was begun and has no outcome", entry.number)
+        entry.stopped = None
+        return entry
 
     def unfinished(self) -> dict[int, str]:
         """Number of a trial without an outcome -> why it has none."""
-        reasons = {}
-        for entry in self.entries:
-            if entry.trial is None:
-                runs = f"{described(entry.worker)} runs it" if entry.worker and self._is_run(entry) else None
-                reasons[entry.number] = runs or _STOPPED.get(entry.stopped, "its worker was lost")
-        return reasons
+        return {
+            entry.number: entry.stopped or "its search was killed"
+            for entry in self.entries
+            if entry.trial is None
+        }
 
     def probabilities(self, number: int) -> Floats | None:
         """What a trial predicted; None where that was not kept, or is damaged."""
         return self._predictions.read(str(number))
 
     # ---- what comes after the trials ----------------------------------------------------------------
-
-    def judge(self, where: Where, number: int) -> bool:
-        """Whether this worker is to evaluate a trial's configuration elsewhere: nobody has, and none does."""
-        with self.turn():
-            if self.judged(where, number) is not None or self.is_judged_elsewhere(where, number):
-                return False
-            self._write({"judging": number, "where": where, "by": self._worker.name})
-            return True
-
-    def is_judged_elsewhere(self, where: Where, number: int) -> bool:
-        """Whether another worker is at that."""
-        judge = self._judges.get((where, number))
-        return judge is not None and judge != self._worker.name and self._worker.is_alive(judge)
 
     def keep_judged(self, where: Where, number: int, trial: Trial, probabilities: Floats | None) -> None:
         """Remember what came of a trial's configuration elsewhere, and what it predicted there."""
@@ -243,56 +199,24 @@ class TrialHistory:
 
     # ---- records ------------------------------------------------------------------------------------
 
-    @contextmanager
-    def turn(self) -> Iterator[None]:
-        """Keep all others from writing until the block ends, after reading what they have written.
-
-        Raises:
-            BadInput: the folder holds the history of another search, or others do not let this one write.
-            Unwritable: it can't be written.
-        """
-        with self._threads:
-            try:
-                self._lock.acquire(timeout=LONGEST_TURN)
-            except Timeout as error:
-                raise BadOption(
-                    f"{self.folder} is in use: another process has kept its .lock for {LONGEST_TURN:g} s"
-                ) from error
-            except OSError as error:
-                raise Unwritable(f"{self.folder} can't be written: {reason_of(error)}") from error
-            try:
-                self._read()
-                yield
-            finally:
-                self._lock.release()
-
-    def catch_up(self) -> None:
-        """Read what others have written."""
-        with self.turn():
-            pass
-
     def _write(self, record: dict[str, Any]) -> None:
-        with self.turn():
-            self._journal.append(record)
-            self._read()
+        self._journal.append(record)
+        self._apply(json.loads(json.dumps(record)))
 
     def _read(self) -> None:
-        """Take what was written since the last time."""
-        if not self._read_so_far:
-            self._check_or_write_first()
-        size = self._journal.size()
-        if size > self._read_so_far:
-            for record in self._journal.records(self._read_so_far):
-                # A record that is damaged says nothing: the trial counts as not begun, or as under way.
-                with suppress(KeyError, TypeError, ValueError):
-                    self._take(record)
-            self._read_so_far = size
-
-    def _check_or_write_first(self) -> None:
-        first = next(self._journal.records(), None)
+        records = self._journal.records()
+        first = next(records, None)
         if first is None:
             self._journal.append({"format": FORMAT, "search": self._search})
             return
+        self._check(first)
+        for record in records:
+            # A record that is damaged says nothing: the trial counts as not begun, or as under way.
+            with suppress(KeyError, TypeError, ValueError):
+                self._apply(record)
+        self._left = [entry for entry in self.entries if entry.trial is None]
+
+    def _check(self, first: Mapping[str, Any]) -> None:
         if first.get("format") != FORMAT:
             raise UnreadableInput(
                 f"{self.folder}: its history.jsonl is no history of this version; choose another"
@@ -304,32 +228,21 @@ class TrialHistory:
                 "another folder, or search as before"
             )
 
-    def _take(self, record: dict[str, Any]) -> None:
-        worker = record.pop("by", None)
-        if worker is not None:
-            place_of(worker)  # where it is no name, the record is damaged
-            self._met.add(worker)
+    def _apply(self, record: dict[str, Any]) -> None:
         if record.get("begun") == len(self.entries):
             configuration = Configuration(record["flow"], record["hyperparameters"])
             share = float(record.get("share", ALL_ROWS))
             if not 0 < share <= ALL_ROWS:
                 raise ValueError(share)
-            entry = Entry(record["begun"], configuration, record["origin"], share=share, worker=worker)
-            self.entries.append(entry)
-        elif "taken" in record:
-            entry = self.entries[_index(record["taken"], self.entries)]
-            entry.worker, entry.stopped = worker, None
+            self.entries.append(Entry(record["begun"], configuration, record["origin"], share=share))
         elif "stopped" in record:
             entry = self.entries[_index(record["stopped"], self.entries)]
-            if entry.worker == worker:  # else another has taken it over
-                entry.stopped = record["why"]
+            entry.stopped = _STOPPED[record["why"]]
         elif "ended" in record:
             entry = self.entries[_index(record.pop("ended"), self.entries)]
             trial = Trial.from_record(record)
             if entry.trial is None:  # what was run twice counts once
                 entry.trial = trial
-        elif "judging" in record:
-            self._judges[record["where"], int(record["judging"])] = worker
         elif "judged" in record:
             number, where = int(record.pop("judged")), record.pop("where")
             predicts = bool(record.pop("predicts"))
@@ -337,13 +250,6 @@ class TrialHistory:
         elif "ensemble" in record:
             weights = {int(number): float(weight) for number, weight in record["weights"]}
             self._ensembles[str(record["ensemble"])] = weights
-
-    def _is_run(self, entry: Entry) -> bool:
-        """Whether a worker is running a trial, this one or another."""
-        worker = entry.worker
-        if worker is None or entry.stopped is not None:
-            return False
-        return worker == self._worker.name or self._worker.is_alive(worker)
 
 
 def _index(number: Any, entries: Sequence[Entry]) -> int:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import logging
-import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from contextlib import contextmanager, suppress
@@ -24,7 +22,6 @@ from recommend.bo.tuning.result import incumbents
 from recommend.bo.tuning.scores import taken_apart, value_of
 from recommend.bo.tuning.setup import splits_of
 from recommend.bo.tuning.specification import Budget, Search
-from recommend.bo.tuning.workers import described
 from warehouse.configurations.configuration import Configuration
 from warehouse.support.interrupts import noted_interrupts
 
@@ -32,10 +29,6 @@ Submit = Callable[..., Future[Trial]]
 """Begins a trial; the arguments are those of `run_trial`."""
 NOTICED = 0.2
 """Seconds after which the search notices that it is to end, while trials run."""
-LOOKS = 1.0
-"""Seconds from one look for trials of other workers to the next, while there is nothing to begin."""
-
-logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -71,35 +64,25 @@ class Loop:
     deadline: Deadline
     reserve: Callable[[Sequence[Entry]], float] = lambda _: 0.0
     """Seconds to keep for what comes after these trials."""
-    _reported: int = field(default=0, init=False)
-    """Trials that had ended at the last report."""
-    _awaited: list[Entry] = field(default_factory=list, init=False)
     _time_is_up: bool = field(default=False, init=False)
-    """Whether a trial was cut off by the end of the budget; this worker does not begin it again."""
+    """Whether a trial was cut off by the end of the budget; it is not begun again."""
 
     def run(self, jobs: int) -> bool:
         """Whether the user interrupted it, which says nothing of the trials that ran."""
         running: dict[Future[Trial], int] = {}
-        self._reported = len(self._with_outcome())
+        may_begin = True
         with noted_interrupts() as interrupts, suppress(KeyboardInterrupt):
-            look = -np.inf
             while not interrupts.noted:
-                if len(running) < jobs and time.monotonic() >= look:
-                    while len(running) < jobs and (entry := self._next()) is not None:
-                        running[self._submitted(entry)] = entry.number
-                    self._report()
-                    if not running and not self._awaits_others():
-                        return False
-                    look = time.monotonic() + LOOKS
+                while may_begin and len(running) < jobs and (entry := self._next()) is not None:
+                    running[self._submitted(entry)] = entry.number
                 if not running:
-                    time.sleep(NOTICED)
-                    continue
+                    return False
                 done = wait(running, timeout=NOTICED, return_when=FIRST_COMPLETED).done
+                may_begin = bool(done)
                 for future in sorted(done, key=lambda future: running[future]):
                     trial = future.result()
                     if trial.outcome is Outcome.success or not interrupts.noted:  # else it was ended with us
                         self._ended(running.pop(future), trial)
-                        look = -np.inf
         for future, number in running.items():
             future.cancel()
             self.history.stop(number, "interrupted")
@@ -109,25 +92,11 @@ class Loop:
         """What to run next; None where the budget is used up or nothing is left."""
         if self._time_is_up or self._seconds_left() <= 0:
             return None
-        with self.history.turn():
-            left = self.history.take()
-            if left is not None:
-                return left
-            full = self.budget.trials is not None and len(self.history.entries) >= self.budget.trials
-            return None if full else self.proposals.next()
-
-    def _awaits_others(self) -> bool:
-        """Whether trials of the budget are under way that others run, and there is time to wait for them."""
-        others = [
-            entry for entry in self.history.entries[: self.budget.trials] if self.history.is_elsewhere(entry)
-        ]
-        if not others or self._seconds_left() <= 0:
-            return False
-        if others != self._awaited:
-            running = (f"trial {entry.number} ({described(entry.worker or '')})" for entry in others)
-            logger.info("waiting for %s", ", ".join(running))
-            self._awaited = others
-        return True
+        left = self.history.take()
+        if left is not None:
+            return left
+        full = self.budget.trials is not None and len(self.history.entries) >= self.budget.trials
+        return None if full else self.proposals.next()
 
     def _submitted(self, entry: Entry) -> Future[Trial]:
         limit = min(self.search.trial_seconds, self._seconds_left())
@@ -144,11 +113,8 @@ class Loop:
         self._report()
 
     def _report(self) -> None:
-        """Tell where the search stands, if trials have ended since the last time."""
-        ended = self._with_outcome()
-        if len(ended) == self._reported:
-            return
-        self._reported = len(ended)
+        """Tell where the search stands."""
+        ended = [entry for entry in self.history.entries if entry.trial is not None]
         best = incumbents(ended, self.search.measure)[-1:]
         self.report(
             Progress(
@@ -160,9 +126,6 @@ class Loop:
                 best_flow=best[0].configuration.algorithm if best else None,
             )
         )
-
-    def _with_outcome(self) -> list[Entry]:
-        return [entry for entry in self.history.entries if entry.trial is not None]
 
     def _seconds_left(self) -> float:
         kept = self.deadline.share(self.reserve(self.history.entries))

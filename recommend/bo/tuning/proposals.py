@@ -1,4 +1,4 @@
-"""Proposals of an optimizer that knows a history: all trials, whichever worker runs them."""
+"""Proposals of an optimizer that knows a history."""
 
 from __future__ import annotations
 
@@ -25,16 +25,15 @@ class Proposals:
     _told: set[int] = field(default_factory=set, init=False)
 
     def next(self) -> Entry | None:
-        """Begin the next trial, this worker's; None where there is nothing to try (`AskTell.ask`)."""
-        with self.history.turn():
-            self.catch_up()
-            proposal = self.optimizer.ask()
-            if proposal is None:
-                return None
-            self._recalled += 1
-            configuration = self.candidates.configuration_of(proposal.candidate)
-            self.history.begin(Entry(proposal.number, configuration, proposal.origin, share=proposal.share))
-            return self.history.entries[proposal.number]
+        """Begin the next trial; None where there is nothing to try (`AskTell.ask`)."""
+        self.catch_up()
+        proposal = self.optimizer.ask()
+        if proposal is None:
+            return None
+        self._recalled += 1
+        configuration = self.candidates.configuration_of(proposal.candidate)
+        self.history.begin(Entry(proposal.number, configuration, proposal.origin, share=proposal.share))
+        return self.history.entries[proposal.number]
 
     def catch_up(self) -> None:
         """Tell the optimizer what it does not know yet, in the order of the numbers."""

@@ -12,7 +12,6 @@ from recommend.bo.optimizer import ALL_ROWS
 from recommend.bo.tuning.loop import Progress
 from recommend.bo.tuning.result import Tuned
 from recommend.bo.tuning.scores import value_of
-from recommend.bo.tuning.workers import described
 from recommend.dependence import in_words
 from warehouse.support import console
 from warehouse.support.text import counted
@@ -70,7 +69,6 @@ def document(tuned: Tuned) -> dict[str, Any]:
         "history": str(tuned.folder),
         "interrupted": tuned.interrupted,
         "unfinished": [{"trial": number, "why": why} for number, why in tuned.unfinished.items()],
-        "workers": [{"name": name, "trials": number} for name, number in tuned.workers.items()],
     }
 
 
@@ -87,7 +85,6 @@ def table(tuned: Tuned) -> str:
         f"{counted(len(tuned.entries), 'trials')} ({outcomes or 'none ended'})"
         + (", interrupted" if tuned.interrupted else ""),
         *_shares(tuned),
-        *_workers(tuned),
         *(f"trial {number} has no outcome: {why}" for number, why in tuned.unfinished.items()),
     ]
     if tuned.best is None:
@@ -126,16 +123,6 @@ def _shares(tuned: Tuned) -> list[str]:
     parts = [f"{counts[share]} on {share:.0%}" for share in sorted(counts) if share < ALL_ROWS]
     on_all = f"{counts[ALL_ROWS]} on all"
     return [f"rows that they were fitted on: {', '.join([*parts, on_all])}"] if parts else []
-
-
-def _workers(tuned: Tuned) -> list[str]:
-    """A line about who ran them; none where this process is the only one that did."""
-    own, *others = tuned.workers.items() or [("", 0)]
-    if not others:
-        return []
-    parts = [f"this process ran {own[1]}", *(f"{described(name)} ran {number}" for name, number in others)]
-    earlier = len(tuned.entries) - sum(tuned.workers.values())
-    return [", ".join([*parts, f"earlier ones ran {earlier}"] if earlier else parts)]
 
 
 def _finals(tuned: Tuned) -> list[str]:

@@ -41,8 +41,6 @@ class Tuned:
     interrupted: bool
     unfinished: Mapping[int, str] = field(default_factory=dict)
     """Number of a trial without an outcome -> why it has none, in words."""
-    workers: Mapping[str, int] = field(default_factory=dict)
-    """Worker -> trials that it ended, this one first; empty where no other was at work."""
 
     def value(self, entry: Entry) -> float | None:
         """A trial's value of the measure, as it is: smaller is better for costs."""
@@ -105,5 +103,4 @@ def result(
         folder=history.folder,
         interrupted=interrupted,
         unfinished=history.unfinished(),
-        workers=history.shares(),
     )

@@ -58,7 +58,7 @@ def tune(
         budget: None = 50 trials.
         warehouse: what to learn from; None = the user's warehouse, else the bundled starter.
         folder: of the history; None = one in the user's cache that is named after data and search, so the
-            same search goes on where it was. Several processes, also on several machines, may work on one.
+            same search goes on where it was. One process at a time may search on it.
         jobs: trials that run at the same time.
         executor: runs the trials; None = here. A Dask client's `get_executor()` runs them on its workers, and
             again where a worker dies.

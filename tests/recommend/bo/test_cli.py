@@ -9,14 +9,12 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import pandas as pd
 import psutil
 import pytest
 
-from recommend.bo.cli import _record, app, main
+from recommend.bo.cli import app, main
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput, Unwritable
 
@@ -225,24 +223,3 @@ def test_without_arguments_the_help_is_shown(tune: Tune) -> None:
     assert result.returncode == 2
     assert result.stderr.startswith("Usage: ")
     assert "tune my.csv --trials 50" in result.stderr
-
-
-@pytest.mark.parametrize(
-    ("workers", "is_new", "learns"),
-    [({}, False, True), ({}, True, True), ({"a-1-0": 2}, True, True), ({"a-1-0": 2}, False, False)],
-)
-def test_of_several_workers_the_one_that_wrote_the_runs_learns_from_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: dict[str, int], is_new: bool, learns: bool
-) -> None:
-    def write(_: object, warehouse: Warehouse) -> None:
-        if is_new:
-            warehouse.write(
-                {"datasets": pd.DataFrame({"dataset": ["local:a"], "name": ["a"]})}, source="test"
-            )
-
-    learned: list[str] = []
-    monkeypatch.setattr("recommend.bo.tuning.outcome.record", write)
-    monkeypatch.setattr("recommend.bo.cli.learn", lambda measure, _: learned.append(measure))
-    tuned: Any = SimpleNamespace(workers=workers, interrupted=False, search=SimpleNamespace(measure="kappa"))
-    _record(tuned, str(tmp_path / "runs"), learns=True)
-    assert learned == ["kappa"] * learns

@@ -173,29 +173,3 @@ def test_leaders_for_which_no_time_is_left_are_not_judged_and_nothing_is_kept_of
         found = judge_trials("again", history.entries, dataset, splits, QUICK, 1, history, lambda: left)
         assert found == {}
         assert history.judged("again", 0) is None
-
-
-def test_what_another_worker_judges_is_waited_for_and_not_run_twice(
-    dataset: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    history_of(dataset, tmp_path)
-    splits = splits_of(dataset, QUICK, repetition=1)
-    trial = Trial(Outcome.success, {"predictive_accuracy": 0.75}, None, 1.0)
-    with TrialHistory(tmp_path, {}) as other, TrialHistory(tmp_path, {}) as history:
-        assert other.judge("again", 0)
-        assert not history.judge("again", 0)
-        monkeypatch.setattr("time.sleep", lambda _: other.keep_judged("again", 0, trial, None))
-        judged = judge_trials("again", history.entries, dataset, splits, QUICK, history=history)
-        assert judged[0] == Judged(0.75, None)
-        assert judged[1] is not None
-        assert not other.judge("again", 1)
-
-
-def test_what_another_worker_left_unjudged_is_judged_here(dataset: Dataset, tmp_path: Path) -> None:
-    history_of(dataset, tmp_path)
-    splits = splits_of(dataset, QUICK, repetition=1)
-    with TrialHistory(tmp_path, {}) as other:
-        assert other.judge("again", 0)
-    with TrialHistory(tmp_path, {}) as history:
-        judged = judge_trials("again", history.entries[:1], dataset, splits, QUICK, history=history)
-        assert judged[0] is not None

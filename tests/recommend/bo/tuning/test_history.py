@@ -1,12 +1,14 @@
 """The trials of a search on disk: what a kill leaves of them."""
 
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
-from filelock import FileLock
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from ingest.running.limits import Outcome, Trial
 from recommend.bo.tuning.history import Entry, TrialHistory
@@ -137,14 +139,98 @@ def test_a_file_that_is_no_history_is_refused(tmp_path: Path) -> None:
         pass
 
 
-def test_who_keeps_the_lock_is_waited_for_and_then_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As a search of an earlier version does as long as it lasts."""
-    monkeypatch.setattr("recommend.bo.tuning.history.LONGEST_TURN", 0.01)
-    with (
-        FileLock(tmp_path / ".lock", thread_local=False, is_singleton=False),
-        ThreadPoolExecutor(1) as other,
-        pytest.raises(BadInput, match="in use"),
-    ):
-        other.submit(TrialHistory(tmp_path, SEARCH).__enter__).result()
+def test_a_trial_that_the_search_ended_has_no_outcome_and_is_left_to_the_next(tmp_path: Path) -> None:
+    with TrialHistory(tmp_path, SEARCH) as history:
+        for number in range(4):
+            history.begin(entry(number))
+        history.end(3, success(0.5))
+        history.stop(0, "interrupted")
+        history.stop(1, "time")
+        assert history.take() is None, "its own trials are under way"
+        assert list(history.unfinished().values())[:2] == [
+            "ended by us when interrupted",
+            "ended by us when the time was up",
+        ]
+    with TrialHistory(tmp_path, SEARCH) as history:
+        assert list(history.unfinished()) == [0, 1, 2]
+        assert history.unfinished()[2] == "its search was killed"
+        left = [history.take() for _ in range(4)]
+        assert [one and one.number for one in left] == [0, 1, 2, None]
+
+
+def test_a_history_belongs_to_one_search_at_a_time(tmp_path: Path) -> None:
+    refused = pytest.raises(BadInput, match=f"^another search is using the history in {tmp_path}: wait until")
+    with TrialHistory(tmp_path, SEARCH), refused, TrialHistory(tmp_path, SEARCH):
+        pass
+    with TrialHistory(tmp_path, SEARCH) as history:
+        assert history.entries == []
+
+
+def test_a_history_that_is_refused_is_not_kept_locked(tmp_path: Path) -> None:
+    write(tmp_path)
+    other = TrialHistory(tmp_path, SEARCH | {"seed": 1})
+    with pytest.raises(BadInput, match="another search"), other:
+        pass
+    with TrialHistory(tmp_path, SEARCH) as history:
+        assert len(history.entries) == 3
+
+
+SHARED = """
+{"format": "headstart-history/1", "search": {"flows": ["svm"], "seed": 0}}
+{"begun": 0, "flow": "svm", "hyperparameters": {"C": 1.0}, "origin": "start", "by": "node1-7-0abc"}
+{"begun": 1, "flow": "svm", "hyperparameters": {"C": 2.0}, "origin": "start", "by": "node2-8-0def"}
+{"begun": 2, "flow": "svm", "hyperparameters": {"C": 4.0}, "origin": "model", "by": "node2-8-0def"}
+{"stopped": 1, "why": "interrupted", "by": "node2-8-0def"}
+{"taken": 1, "by": "node1-7-0abc"}
+{"ended": 1, "outcome": "success", "result": {"predictive_accuracy": 0.75}, "message": null, "seconds": 1.0}
+{"ended": 1, "outcome": "success", "result": {"predictive_accuracy": 0.5}, "message": null, "seconds": 1.0}
+{"stopped": 2, "why": "time", "by": "node2-8-0def"}
+{"judging": 1, "where": "again", "by": "node1-7-0abc"}
+"""
+
+
+def test_a_history_of_several_workers_of_an_earlier_version_goes_on(tmp_path: Path) -> None:
+    (tmp_path / "history.jsonl").write_text(SHARED)
+    with TrialHistory(tmp_path, SEARCH) as history:
+        values = [one.trial and one.trial.result for one in history.entries]
+        assert values == [None, {"predictive_accuracy": 0.75}, None]
+        assert history.unfinished() == {0: "its search was killed", 2: "ended by us when the time was up"}
+        assert history.judged("again", 1) is None
+        history.begin(entry(3))
+        assert [one and one.number for one in (history.take(), history.take(), history.take())] == [
+            0,
+            2,
+            None,
+        ]
+
+
+steps = st.lists(st.sampled_from(["next", "end", "stop", "again"]), max_size=25)
+
+
+@given(steps=steps)
+@settings(max_examples=40, deadline=None)
+def test_in_whatever_order_searches_end_no_trial_is_lost_or_run_twice(steps: list[str]) -> None:
+    """Numbers have no gaps, and the next search finds all that is left."""
+    with TemporaryDirectory() as name, ExitStack() as stack:
+        history = stack.enter_context(TrialHistory(Path(name), SEARCH))
+        runs: list[int] = []
+        ended: list[int] = []
+        for step in [*steps, "again"]:
+            if step == "again":
+                stack.close()
+                history = stack.enter_context(TrialHistory(Path(name), SEARCH))
+                runs = []
+            elif step == "next":
+                found = history.take()
+                if found is None:
+                    history.begin(entry(len(history.entries)))
+                    found = history.entries[-1]
+                assert found.number not in [*runs, *ended]
+                runs.append(found.number)
+            elif runs and step == "end":
+                history.end(runs[0], success(runs[0] / 100))
+                ended.append(runs.pop(0))
+            elif runs:
+                history.stop(runs.pop(0), "interrupted")
+        assert [one.number for one in history.entries] == [*range(len(history.entries))]
+        assert sorted(ended) == [one.number for one in history.entries if one.trial is not None]

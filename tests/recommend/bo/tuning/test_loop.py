@@ -1,8 +1,12 @@
 """The loop of a search: budgets, failures and interruptions."""
 
-from collections.abc import Callable
+import json
+import os
+import signal
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -90,7 +94,9 @@ class Bench:
         future.set_result(self.outcome(len(self.limits) - 1, given[3]))
         return future
 
-    def run(self, dataset: Dataset, budget: Budget, jobs: int = 1) -> TrialHistory:
+    def run(
+        self, dataset: Dataset, budget: Budget, jobs: int = 1, *, interrupted: bool = False
+    ) -> TrialHistory:
         candidates = SpaceCandidates(Space([PLANE]))
         optimizer = Optimizer(candidates, Scorer(Recorder()), random_every=1)
         search = Search(flows=("plane",), trial_seconds=10.0)
@@ -106,7 +112,7 @@ class Bench:
                 self.deadline or Deadline(budget.seconds),
                 lambda _: self.reserve,
             )
-            assert not loop.run(jobs)
+            assert loop.run(jobs) == interrupted
         return history
 
 
@@ -185,3 +191,50 @@ def test_trials_end_early_enough_for_what_comes_after_them(dataset: Dataset, tmp
     assert bench.limits == [10.0, 10.0, 5.0]
     assert now == 25
     assert [one.trial is None for one in history.entries] == [False, False, True]
+
+
+def records(folder: Path, kind: str) -> list[dict[str, Any]]:
+    lines = (folder / "history.jsonl").read_text().split("\n")
+    return [record for line in lines if line and kind in (record := json.loads(line))]
+
+
+def test_a_search_that_was_killed_goes_on_with_the_same_trials(dataset: Dataset, tmp_path: Path) -> None:
+    def kill_at_third(number: int, _: float) -> Trial:
+        if number == 2:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return accuracy(0.5)
+
+    bench = Bench(tmp_path / "killed", kill_at_third)
+    killed = get_context("fork").Process(target=bench.run, args=(dataset, Budget(trials=6)))
+    killed.start()
+    killed.join()
+    assert killed.exitcode == -signal.SIGKILL
+    went_on, straight = (
+        Bench(tmp_path / folder, lambda *_: accuracy(0.5)).run(dataset, Budget(trials=6))
+        for folder in ("killed", "straight")
+    )
+    assert [one.configuration for one in went_on.entries] == [one.configuration for one in straight.entries]
+    assert [record["ended"] for record in records(tmp_path / "killed", "ended")] == [*range(6)]
+
+
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Ctrl-C as usual; a shell's background ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
+def test_an_interrupt_ends_the_trials_that_run(dataset: Dataset, tmp_path: Path) -> None:
+    def interrupt_at_fourth(number: int, _: float) -> Trial:
+        if number == 3:
+            os.kill(os.getpid(), signal.SIGINT)
+            return Trial(Outcome.memout, None, "killed with its owner", 1.0)
+        return accuracy(0.5)
+
+    history = Bench(tmp_path, interrupt_at_fourth).run(dataset, Budget(trials=6), interrupted=True)
+    assert [one.trial is None for one in history.entries] == [False, False, False, True]
+    assert history.unfinished() == {3: "ended by us when interrupted"}
+    history = Bench(tmp_path, lambda *_: accuracy(0.5)).run(dataset, Budget(trials=6))
+    assert [one.number for one in history.entries if one.trial is not None] == [*range(6)]

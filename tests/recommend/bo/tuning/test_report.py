@@ -64,8 +64,8 @@ def after_finals(tuned: Tuned) -> Tuned:
 def test_the_document_is_as_its_schema_says(tuned: Tuned) -> None:
     schema = json.loads(Path(recommend.__file__).with_name("search.schema.json").read_text(encoding="utf-8"))
     running = replace(tuned, entries=[entry(0, None)], incumbents=[], best=None, held_out={})
-    shared = replace(tuned, workers={"node1-7-ab": 3}, unfinished={4: "its worker was lost"})
-    for one in (tuned, after_finals(tuned), running, shared):
+    interrupted = replace(tuned, unfinished={4: "ended by us when interrupted"})
+    for one in (tuned, after_finals(tuned), running, interrupted):
         jsonschema.validate(json.loads(json.dumps(document(one), allow_nan=False)), schema)
 
 
@@ -168,16 +168,8 @@ def test_one_line_says_where_a_search_stands(progress: dict[str, Any], line: str
     assert standing(Progress(**nothing | {"failed": 0} | progress), "kappa") == line
 
 
-def test_who_else_ran_trials_and_which_have_no_outcome_is_said(tuned: Tuned) -> None:
-    unfinished = {4: "ended by us when interrupted", 5: "process 8 on node3 runs it"}
-    shared = replace(tuned, workers={"node1-7-ab": 3, "node2-7-cd": 1}, unfinished=unfinished)
-    lines = table(shared).splitlines()
-    assert "this process ran 3, process 7 on node2 ran 1" in lines
-    joined = replace(tuned, workers={"node1-7-ab": 1, "node2-7-cd": 1})
-    assert "this process ran 1, process 7 on node2 ran 1, earlier ones ran 2" in table(joined)
-    assert "trial 4 has no outcome: ended by us when interrupted" in lines
-    found = document(shared)
-    assert found["workers"] == [{"name": "node1-7-ab", "trials": 3}, {"name": "node2-7-cd", "trials": 1}]
-    assert found["unfinished"][0] == {"trial": 4, "why": "ended by us when interrupted"}
-    assert "this process" not in table(tuned)
-    assert document(tuned)["workers"] == document(tuned)["unfinished"] == []
+def test_trials_without_an_outcome_are_named_with_the_reason(tuned: Tuned) -> None:
+    interrupted = replace(tuned, unfinished={4: "ended by us when interrupted"})
+    assert "trial 4 has no outcome: ended by us when interrupted" in table(interrupted).splitlines()
+    assert document(interrupted)["unfinished"] == [{"trial": 4, "why": "ended by us when interrupted"}]
+    assert document(tuned)["unfinished"] == []
