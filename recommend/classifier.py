@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 import time
 import warnings
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from multiprocessing import current_process
 from pathlib import Path
 from typing import Any
@@ -27,9 +28,9 @@ from ingest.reading.columns import label
 from ingest.reading.datasets import Dataset
 from ingest.reading.new_rows import Columns
 from ingest.reading.tables import frame_of
-from ingest.running.cross_validation import MEASURES, TIMES, class_codes
 from ingest.running.limits import start_server, wait_for_server
-from recommend.bo.tuning.ensembles import averaged, select_ensemble
+from ingest.running.scorer import SCORERS, scorer_of
+from recommend.bo.tuning.ensembles import select_ensemble
 from recommend.code.fitting import CALIBRATION
 from recommend.context import RankingContext, ranking_context
 from recommend.cost import fit_seconds
@@ -45,9 +46,8 @@ from warehouse.store import Warehouse
 from warehouse.support.arrays import Floats, Positions
 from warehouse.support.errors import BadOption, Failed, one_line
 from warehouse.support.text import counted
+from warehouse.task_types import CLASSIFICATION
 
-RACED = tuple(name for name in MEASURES if name not in TIMES)
-"""Measures that a configuration may be chosen by."""
 RESERVED, RESERVED_FOR_ENSEMBLE = 0.25, 0.5
 """Shares of the time after the recommendation that are at most kept for fits on all rows; heuristics."""
 _OF_ROWS = ("recommendation_", "race_", "_table")
@@ -162,8 +162,8 @@ class HeadstartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.race_ = self._raced(known, end - time.monotonic()) if may_race else None
         self.recommendation_ = recommended(known, self.top, raced=self.race_)
         left = max(end - time.monotonic(), LEAST)
-        wanted = wanted_configurations(self.recommendation_, known, self.ensemble, left)
-        self._fit_first(wanted, features, codes, end)
+        order, expected = fitting_order(self.recommendation_, known, self.ensemble, left)
+        self._fit_first(order, expected, features, codes, end)
         if self.record and self.race_ is not None:
             record_race(self.race_, Warehouse.create(self.warehouse))
         return self
@@ -181,7 +181,7 @@ class HeadstartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of categories that the first rows did not have
             predicted = [pipeline.predict_proba(rows) for pipeline in self.pipelines_]
-        return averaged(predicted, [*self.weights_.values()])
+        return SCORERS[CLASSIFICATION].average(predicted, [*self.weights_.values()]).scores
 
     def explain(self) -> str:
         """What is recommended and why, and what came of the race, as `recommend` prints it.
@@ -243,8 +243,9 @@ class HeadstartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise BadOption(f"top must be 1 or more, not {self.top}")
         if self.ensemble < 0:
             raise BadOption(f"ensemble must be 0 or more picks, not {self.ensemble}")
-        if self.measure is not None and (measure := canonical_measure(self.measure)) not in RACED:
-            raise BadOption(f"{measure} is not what a fit is chosen by; these are: {', '.join(RACED)}")
+        measures = CLASSIFICATION.measures
+        if self.measure is not None and (measure := canonical_measure(self.measure)) not in measures:
+            raise BadOption(f"measure {measure!r} can't select a model; use one of {', '.join(measures)}")
         if self.record:
             Warehouse.check_writable(self.warehouse)
 
@@ -285,33 +286,43 @@ class HeadstartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             jobs=effective_n_jobs(self.n_jobs),
             head=self.top,
             longest_fit=reserved,
-            keeps_probabilities=self.ensemble > 0,
         )
         if raced.interrupted:
             raise KeyboardInterrupt
         return raced
 
-    def _fit_first(self, wanted: list[Wanted], features: pd.DataFrame, codes: Positions, end: float) -> None:
-        """Fit those of `wanted` that have a weight, as long as there is time, else the first that can be."""
+    def _fit_first(
+        self,
+        order: Mapping[Configuration, float],
+        expected: Mapping[Configuration, float],
+        features: pd.DataFrame,
+        codes: Positions,
+        end: float,
+    ) -> None:
+        """Fit those that have a weight, as long as there is time, else the first that can be fitted.
+
+        Args:
+            order, expected: weights and seconds as `fitting_order` returns them.
+            end: of the time, by the monotonic clock.
+        """
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         fitted: dict[Configuration, Any] = {}
         weights: dict[Configuration, float] = {}
         failure: Exception | None = None
-        for one in wanted:
-            if fitted and (one.weight == 0 or one.seconds > end - time.monotonic()):
+        for one, weight in order.items():
+            if fitted and (weight == 0 or expected[one] > end - time.monotonic()):
                 continue
-            flow = get_flow(one.configuration.algorithm)
-            pipeline = flow.pipeline(one.configuration.values, self._columns.roles, seed=seed)
+            pipeline = get_flow(one.algorithm).pipeline(one.values, self._columns.roles, seed=seed)
             if not hasattr(pipeline, "predict_proba"):
                 pipeline = CalibratedClassifierCV(pipeline, **CALIBRATION)
             try:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")  # as in the race: not converged, rare class
-                    fitted[one.configuration] = pipeline.fit(features, codes)
+                    fitted[one] = pipeline.fit(features, codes)
             except Exception as error:  # noqa: BLE001 (whatever a library raises, the next one may do)
                 failure = error
             else:
-                weights[one.configuration] = one.weight or 1.0
+                weights[one] = weight or 1.0
         if not fitted:
             raise Failed(f"none of the configurations could be fitted: {one_line(failure)}") from failure
         self._seed = seed
@@ -332,27 +343,20 @@ def _refuse_fit_parameters(unknown: dict[str, Any]) -> None:
         raise TypeError(f"fit takes X and y, not {', '.join(given)}")
 
 
-@dataclass(frozen=True)
-class Wanted:
-    """A configuration that may be fitted on all rows."""
-
-    configuration: Configuration
-    seconds: float
-    """Expected of the fit; NaN = unknown."""
-    weight: float = 0.0
-    """Weight in the ensemble, or 1 where one alone is wanted; 0 = should all others fail."""
-
-
-def wanted_configurations(
+def fitting_order(
     recommendation: Recommendation, known: RankingContext, picks: int, seconds: float
-) -> list[Wanted]:
-    """Configurations to fit in so many seconds: those with a weight, then what there is beside them.
+) -> tuple[dict[Configuration, float], dict[Configuration, float]]:
+    """Configurations to fit in so many seconds: the ensemble's members or the best, then spares.
 
     Raced ones come before others, as the race ordered them. One that is expected to take longer comes after
     all that are not, however good it is.
 
     Args:
         picks: of an ensemble; 0 = none.
+
+    Returns:
+        Configuration -> weight in the ensemble, 1 for the only one, 0 for a spare; in the order in which they
+        are fitted. And configuration -> expected seconds of a fit on all rows, NaN where unknown.
     """
     expected = {one.configuration: one.fit_seconds or math.nan for one in recommendation.configurations}
     order: list[Configuration] = []
@@ -362,19 +366,15 @@ def wanted_configurations(
         entrants = [(place, raced.entrants[place]) for place in raced.order]
         order = [one.configuration for _, one in entrants if one.setup not in raced.failures]
         expected |= {one.configuration: timed[place] for place, one in entrants if place in timed}
-    ranked = [one.configuration for one in recommendation.configurations]
-    everything = [Wanted(one, expected.get(one, math.nan)) for one in dict.fromkeys([*order, *ranked])]
-    short = [one for one in everything if not one.seconds > seconds]
-    long = sorted((one for one in everything if one.seconds > seconds), key=lambda one: one.seconds)
-    first, *others = [*short, *long]
+    everything = dict.fromkeys([*order, *(one.configuration for one in recommendation.configurations)])
+    expected = {one: expected.get(one, math.nan) for one in everything}
+    short = [one for one in everything if not expected[one] > seconds]
+    long = sorted((one for one in everything if expected[one] > seconds), key=lambda one: expected[one])
     weights = ensemble_weights(raced, picks) if raced is not None and picks else {}
-    members = [
-        replace(one, weight=weights[one.configuration]) for one in short if one.configuration in weights
-    ]
-    if not members:
-        return [replace(first, weight=1.0), *others]
-    members.sort(key=lambda one: -one.weight)
-    return [*members, *(one for one in [first, *others] if one.configuration not in weights)]
+    members = sorted((one for one in short if one in weights), key=lambda one: -weights[one])
+    chosen = {one: weights[one] for one in members} or {[*short, *long][0]: 1.0}
+    spares = [one for one in (*short, *long) if one not in chosen and (not members or one not in weights)]
+    return chosen | dict.fromkeys(spares, 0.0), expected
 
 
 def ensemble_weights(raced: Race, picks: int) -> dict[Configuration, float]:
@@ -382,11 +382,17 @@ def ensemble_weights(raced: Race, picks: int) -> dict[Configuration, float]:
     if not raced.standing:
         return {}
     last = raced.heats[-1]
-    places = [place for place in raced.standing if place in last.probabilities]
-    if not places:
+    predicted = {
+        place: predictions
+        for place in raced.standing
+        if (predictions := last.results[place][1].predictions) is not None
+    }
+    if not predicted:
         return {}
-    actual = class_codes(raced.dataset)[last.tested]
-    chosen = select_ensemble([last.probabilities[place] for place in places], actual, raced.measure, picks)
+    scorer = scorer_of(raced.dataset)
+    actual = scorer.outcomes(raced.dataset.target)[last.tested]
+    chosen = select_ensemble([*predicted.values()], actual, scorer, raced.measure, picks)
+    places = [*predicted]
     return {raced.entrants[places[member]].configuration: weight for member, weight in chosen.items()}
 
 

@@ -15,9 +15,8 @@ from ingest.flows import find_flow, get_flow
 from ingest.flows.preprocessing import refuse_without_features
 from ingest.keys import setup_of
 from ingest.metafeatures import compute_metafeatures
-from ingest.reading.datasets import Dataset
+from ingest.reading.datasets import Dataset, refuse_regression
 from ingest.reading.split_by import split_of_key
-from ingest.reading.targets import alternatives
 from metalearners import DEFAULT_LEARNER
 from metalearners.encoding.scores import oriented, standard_scores
 from metalearners.encoding.training_data import without_datasets
@@ -34,7 +33,7 @@ from warehouse.measures import canonical_measure
 from warehouse.qualities import GROUPS
 from warehouse.queries import RunTable
 from warehouse.store import Warehouse
-from warehouse.support.errors import TooFewRuns, UnusableDataset
+from warehouse.support.errors import TooFewRuns
 
 logger = logging.getLogger(__name__)
 
@@ -234,12 +233,7 @@ def ranking_context(
         part: the rows that may be looked at, where others are held out; None = all.
         leave_out: whether runs on the dataset itself count for nothing, as in an experiment.
     """
-    if not dataset.n_classes:
-        raise UnusableDataset(
-            f"the target {str(dataset.target.name)!r} is numeric ({dataset.target.nunique()} different "
-            "values), and classification is all that there is for now: choose another --target; "
-            f"{alternatives(dataset.features, str(dataset.target.name))}"
-        )
+    refuse_regression(dataset)
     refuse_without_features(dataset.roles)
     warehouse = warehouse if warehouse is not None else Warehouse.open(None)
     near = near_copies_in(warehouse, dataset)

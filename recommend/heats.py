@@ -11,18 +11,17 @@ import numpy as np
 
 from ingest.keys import setup_of
 from ingest.reading.datasets import Dataset
-from ingest.running.cross_validation import evaluate, evaluate_with_probabilities
+from ingest.running.evaluation import Evaluation, Limits, evaluate
 from ingest.running.experiments import planned_runs, task_of
-from ingest.running.limits import MEBIBYTE, Outcome, Processes, Trial, run_limited
+from ingest.running.limits import Outcome, Processes
 from ingest.running.plan import ENOUGH_MORE_ROWS, Plan, SplitRule, Tier
 from ingest.running.pool import Member
-from ingest.running.resampling import Split, tested_rows
+from ingest.running.resampling import tested_rows
 from ingest.running.rows import Run
 from ingest.running.splitting import feasible_folds, splits_of
 from recommend.context import RankingContext
 from recommend.cost import fit_seconds
 from recommend.entrants import Entrant
-from warehouse.configurations.parameters import Value
 from warehouse.support.arrays import Floats, Positions
 from warehouse.support.console import duration
 
@@ -69,20 +68,12 @@ class Heat:
     procedure: str
     tested: Positions
     """(`test_rows`,) the rows that are predicted, one fold after the other."""
-    results: Mapping[int, tuple[Run, Trial]] = field(default_factory=dict)
+    results: Mapping[int, tuple[Run, Evaluation]] = field(default_factory=dict)
     """Place of an entrant -> what was run and what came of it."""
-    probabilities: Mapping[int, Floats] = field(default_factory=dict)
-    """Place of an entrant -> (`test_rows`, classes) what it predicted of these rows, where that is kept."""
 
     def value(self, place: int, measure: str) -> float | None:
         """The measure of an entrant; None where there is none."""
-        if place not in self.results:
-            return None
-        trial = self.results[place][1]
-        if trial.outcome is not Outcome.success:
-            return None
-        value = float(trial.result[measure])
-        return value if np.isfinite(value) else None
+        return self.results[place][1].value(measure) if place in self.results else None
 
 
 @dataclass(frozen=True)
@@ -104,7 +95,6 @@ class Rounds:
         known: RankingContext,
         entrants: Sequence[Entrant],
         jobs: int,
-        keeps_probabilities: bool,
         report: Callable[[RaceProgress], None],
     ) -> None:
         n = len(known.part.features)
@@ -116,7 +106,6 @@ class Rounds:
         self._known = known
         self._entrants = entrants
         self._jobs = jobs
-        self._keeps_probabilities = keeps_probabilities
         self._report = report
 
     def affordable(
@@ -153,41 +142,22 @@ class Rounds:
         train_rows, test_rows = resampling.sizes(len(part.features))
         repetitions = [splits_of(part, resampling, seed)]
         made = _made_before(self._known, list(of_places.values()))
-        work = _evaluate_and_keep if self._keeps_probabilities else evaluate
-        done = 0
 
-        def evaluated(run: Run) -> Trial:
+        def evaluated(run: Run) -> Evaluation:
             left = end - time.monotonic()
             if run.run in made:
                 return made[run.run]
             if left <= 0:
-                return Trial(Outcome.timeout, None, "not begun", 0.0)
-            return run_limited(
-                work,
-                run.configuration.algorithm,
-                dict(run.configuration.values),
-                part,
-                repetitions,
-                seed=seed,
-                seconds=left,
-                memory=MEMORY * MEBIBYTE,
-                processes=processes,
-            )
+                return Evaluation(Outcome.timeout, 0.0, message="not begun")
+            limits = Limits(left, MEMORY)
+            return evaluate(run.configuration, part, repetitions, limits, seed=seed, processes=processes)
 
-        trials: list[Trial] = []
+        results: dict[int, tuple[Run, Evaluation]] = {}
         with ThreadPoolExecutor(self._jobs) as pool, Processes() as processes:
-            for trial in pool.map(evaluated, of_places.values()):
-                trials.append(trial)
-                done += 1
+            outcomes = pool.map(evaluated, of_places.values())
+            for done, (place, run) in enumerate(of_places.items(), start=1):
+                results[place] = run, next(outcomes)
                 self._report(RaceProgress(train_rows, done, len(of_places)))
-        results = {place: (run, trial) for (place, run), trial in zip(of_places.items(), trials, strict=True)}
-        probabilities: dict[int, Floats] = {}
-        for place, (run, trial) in results.items():
-            if isinstance(trial.result, tuple):
-                measured, predicted = trial.result
-                results[place] = (run, replace(trial, result=measured))
-                if predicted is not None:
-                    probabilities[place] = predicted
         return Heat(
             train_rows,
             test_rows,
@@ -196,7 +166,6 @@ class Rounds:
             resampling.name,
             tested_rows(repetitions[0]),
             results,
-            probabilities,
         )
 
     def _expected(self, places: Sequence[int], tier: Tier, heats: Sequence[Heat]) -> Floats:
@@ -224,24 +193,11 @@ class Rounds:
         return np.nan_to_num(fit) * resampling.folds * resampling.repeats * PREDICTING
 
 
-def _evaluate_and_keep(
-    flow: str,
-    values: Mapping[str, Value],
-    dataset: Dataset,
-    repetitions: Sequence[Sequence[Split]],
-    *,
-    seed: int,
-) -> tuple[dict[str, float], Floats | None]:
-    """`evaluate` for one repetition, with what it predicted."""
-    (splits,) = repetitions
-    return evaluate_with_probabilities(flow, values, dataset, splits, seed=seed)
-
-
-def _made_before(known: RankingContext, runs: Sequence[Run]) -> dict[str, Trial]:
+def _made_before(known: RankingContext, runs: Sequence[Run]) -> dict[str, Evaluation]:
     """Run -> what came of it, of those that the warehouse has."""
     asked = {"runs": [run.run for run in runs], "measure": known.measure}
     return {
-        row["run"]: Trial(Outcome.success, {known.measure: row["value"]}, None, row["seconds"])
+        row["run"]: Evaluation(Outcome.success, row["seconds"], {known.measure: row["value"]})
         for row in known.warehouse.arrow(_MADE_BEFORE, asked).to_pylist()
     }
 

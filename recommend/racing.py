@@ -16,7 +16,8 @@ import numpy as np
 import pandas as pd
 
 from ingest.reading.datasets import Dataset
-from ingest.running.limits import Outcome, common_failure
+from ingest.running.evaluation import common_failure
+from ingest.running.limits import Outcome
 from ingest.running.plan import Plan, Tier
 from ingest.running.rows import write_runs
 from metalearners.encoding.scores import oriented
@@ -59,10 +60,10 @@ class Race:
         The end of the race is no failure of theirs, and where nothing succeeded it need not be theirs.
         """
         outcomes = [
-            (self.entrants[place].setup, trial.outcome)
+            (self.entrants[place].setup, one.outcome)
             for heat in self.heats
-            for place, (_, trial) in heat.results.items()
-            if trial.outcome is not Outcome.timeout
+            for place, (_, one) in heat.results.items()
+            if one.outcome is not Outcome.timeout
         ]
         succeeded = {setup for setup, outcome in outcomes if outcome is Outcome.success}
         return {setup: str(outcome) for setup, outcome in outcomes if succeeded and setup not in succeeded}
@@ -70,8 +71,8 @@ class Race:
     @property
     def failure(self) -> str | None:
         """Why all runs failed, the most frequent reason; None where one succeeded, or all were stopped."""
-        trials = (trial for heat in self.heats for _, trial in heat.results.values())
-        return common_failure(trial for trial in trials if trial.outcome is not Outcome.timeout)
+        evaluations = (one for heat in self.heats for _, one in heat.results.values())
+        return common_failure(one for one in evaluations if one.outcome is not Outcome.timeout)
 
     def seconds_of(self, place: int) -> float:
         """Time that the runs of an entrant took."""
@@ -120,7 +121,6 @@ def race(
     jobs: int | None = None,
     head: int = HEAD,
     longest_fit: float | None = None,
-    keeps_probabilities: bool = False,
     report: Callable[[RaceProgress], None] = lambda _: None,
 ) -> Race:
     """Race the head of the recommendation for `known.part`; it ends after about so many seconds.
@@ -133,14 +133,13 @@ def race(
         jobs: runs at the same time; None = one for each processor.
         head: configurations of the recommendation that enter.
         longest_fit: seconds that one fit of these on all rows may be expected to take; None = no such limit.
-        keeps_probabilities: whether the rounds hold what was predicted, except by runs of the warehouse.
 
     Raises:
         KeyboardInterrupt: no round had ended.
     """
     began = time.monotonic()
     entrants = choose_entrants(known, head, longest_fit)
-    rounds = Rounds(known, entrants, jobs or _processors(), keeps_probabilities, report)
+    rounds = Rounds(known, entrants, jobs or _processors(), report)
     heats: list[Heat] = []
     decisions: dict[int, str] = {}
     standing = list(range(len(entrants)))
@@ -180,7 +179,7 @@ def record(race: Race, warehouse: Warehouse) -> None:
     """
     dataset = race.dataset
     for heat in race.heats:
-        ended = [(run, trial) for run, trial in heat.results.values() if trial.outcome is not Outcome.timeout]
+        ended = [(run, one) for run, one in heat.results.values() if one.outcome is not Outcome.timeout]
         if ended:
             write_runs(warehouse, dataset, ended, heat.procedure, source="verify")
 
@@ -201,9 +200,9 @@ def seconds_on_all_rows(race: Race, known: RankingContext) -> dict[int, float]:
         sized["NumberOfInstances"] = heat.train_rows
         grows = np.fmax(on_all / fit_seconds(known.warehouse, table, sized).seconds, 1)
         expected |= {
-            place: trial.seconds / heat.folds * float(grows[place])
-            for place, (_, trial) in heat.results.items()
-            if trial.outcome is not Outcome.timeout
+            place: one.seconds / heat.folds * float(grows[place])
+            for place, (_, one) in heat.results.items()
+            if one.outcome is not Outcome.timeout
         }
     return expected
 

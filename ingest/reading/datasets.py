@@ -33,6 +33,7 @@ from ingest.reading.targets import alternatives, choose_target, suggestion
 from warehouse.support.arrays import Positions
 from warehouse.support.errors import BadOption, UnknownName, UnusableDataset
 from warehouse.support.text import counted
+from warehouse.task_types import CLASSIFICATION, REGRESSION, TaskType
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,6 +113,11 @@ class Dataset:
         """The dataset with these rows only, in this order; columns, roles and classes stay."""
         features = self.features.iloc[rows].reset_index(drop=True)
         return replace(self, features=features, target=self.target.iloc[rows].reset_index(drop=True))
+
+    @property
+    def task_type(self) -> TaskType:
+        """What is predicted: classes, or numbers."""
+        return CLASSIFICATION if isinstance(self.target.dtype, pd.CategoricalDtype) else REGRESSION
 
     @property
     def n_classes(self) -> int:
@@ -220,6 +226,20 @@ def load_dataset(
             name: column.form for name, column in columns.items() if found[name] is Role.date and column.form
         },
     )
+
+
+def refuse_regression(dataset: Dataset) -> None:
+    """Refuse a numeric target, which nothing can be recommended for yet.
+
+    Raises:
+        UnusableDataset: the target is numeric.
+    """
+    if dataset.task_type is REGRESSION:
+        raise UnusableDataset(
+            f"the target {str(dataset.target.name)!r} is numeric ({dataset.target.nunique()} different "
+            "values), and regression is not supported yet: choose another --target; "
+            f"{alternatives(dataset.features, str(dataset.target.name))}"
+        )
 
 
 _KINDS: Mapping[Role | None, Kind] = {

@@ -12,8 +12,8 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ALL_COMPLETED, FIRST_COMPLETED, Executor, Future, wait
-from dataclasses import asdict, dataclass, replace
-from functools import lru_cache, partial
+from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 import pandas as pd
@@ -23,13 +23,14 @@ from ingest.keys import digest, setup_of
 from ingest.metafeatures import EXTRACTOR
 from ingest.reading.datasets import Dataset, load_dataset
 from ingest.reading.split_by import split_of_key
-from ingest.running.cross_validation import class_codes, evaluate
-from ingest.running.limits import MEBIBYTE, Outcome, Trial, run_limited, submitting
+from ingest.running.evaluation import Evaluation, Limits, evaluations
+from ingest.running.limits import Outcome
 from ingest.running.plan import Plan, Source, Tier
 from ingest.running.pool import Member
 from ingest.running.promotion import best_setups
 from ingest.running.resampling import Split
 from ingest.running.rows import Run, dataset_row, is_sketched, quality_rows, run_tables, sketch_row
+from ingest.running.scorer import scorer_of
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput
 from warehouse.support.journal import Journal
@@ -91,10 +92,10 @@ def run_experiments(
     batches: set[_Batch] = set()
     try:
         work = _work(warehouse, plan, batches, counts)
-        for batch, run, trial in _finished(work, plan.seed, jobs, executor):
-            batch.add(run, trial)
+        for batch, run, evaluation in _finished(work, plan.seed, jobs, executor):
+            batch.add(run, evaluation)
             _store_if_complete(batch, batches)
-            counts[trial.outcome] += 1
+            counts[evaluation.outcome] += 1
             done = sum(counts.values()) - counts["skipped"]
             left = max(expected - done - counts["skipped"], 0)
             report(
@@ -252,10 +253,10 @@ def task_of(dataset: Dataset, plan: Plan, tier: Tier) -> str:
 
 def _finished(
     work: Iterator[tuple[_Batch, Run] | None], seed: int, jobs: int, executor: Executor | None
-) -> Iterator[tuple[_Batch, Run, Trial]]:
+) -> Iterator[tuple[_Batch, Run, Evaluation]]:
     """Runs with their outcomes, in the order in which they end; `jobs` at a time."""
-    with submitting(executor, jobs) as submit:
-        waiting: dict[Future[Trial], tuple[_Batch, Run]] = {}
+    with evaluations(executor, jobs) as submit:
+        waiting: dict[Future[Evaluation], tuple[_Batch, Run]] = {}
         item: tuple[_Batch, Run] | str | None = None
         try:
             while item != _END or waiting:
@@ -265,7 +266,7 @@ def _finished(
                     paused = item is None
                     if isinstance(item, tuple):
                         batch, run = item
-                        waiting[submit(batch.call(run, seed))] = item
+                        waiting[batch.begin(submit, run, seed)] = item
                 for future in wait(waiting, return_when=ALL_COMPLETED if paused else FIRST_COMPLETED).done:
                     yield *waiting.pop(future), future.result()
         finally:
@@ -306,7 +307,7 @@ class _Batch:
         self._left = [run for run in planned if run.run not in set(finished)]
         self.skipped = len(planned) - len(self._left)
         self._timeouts = Counter(known["flow"][known["outcome"] == Outcome.timeout])
-        self._timeouts.update(run.flow.id for run, trial in self._results if trial.outcome is Outcome.timeout)
+        self._timeouts.update(run.flow.id for run, one in self._results if one.outcome is Outcome.timeout)
         self._awaited = 0
         self._handed_out = False
         self._last_commit = time.monotonic()
@@ -329,28 +330,18 @@ class _Batch:
             yield self, run
         self._handed_out = True
 
-    def call(self, run: Run, seed: int) -> Callable[..., Trial]:
-        """What evaluates one configuration in a process of its own."""
-        return partial(
-            run_limited,
-            evaluate,
-            run.configuration.algorithm,
-            dict(run.configuration.values),
-            self._part,
-            self._repetitions,
-            seed=seed,
-            seconds=PATIENCE * self._tier.seconds,
-            cpu_seconds=self._tier.seconds,
-            memory=self._tier.memory * MEBIBYTE,
-        )
+    def begin(self, submit: Callable[..., Future[Evaluation]], run: Run, seed: int) -> Future[Evaluation]:
+        """Begin the evaluation of a run."""
+        limits = Limits(PATIENCE * self._tier.seconds, self._tier.memory, self._tier.seconds)
+        return submit(run.configuration, self._part, self._repetitions, limits, seed=seed)
 
-    def add(self, run: Run, trial: Trial) -> None:
+    def add(self, run: Run, evaluation: Evaluation) -> None:
         """Take the result of a run that was handed out."""
         self._journal.path.parent.mkdir(exist_ok=True)
-        self._journal.append({"run": run.run, **asdict(trial)})
-        self._results.append((run, trial))
+        self._journal.append({"run": run.run, **evaluation.record()})
+        self._results.append((run, evaluation))
         self._awaited -= 1
-        if trial.outcome is Outcome.timeout:
+        if evaluation.outcome is Outcome.timeout:
             self._timeouts[run.flow.id] += 1
         if time.monotonic() - self._last_commit > COMMIT_SECONDS:
             self.commit()
@@ -367,11 +358,13 @@ class _Batch:
         self._results, self._description = [], {}
         self._last_commit = time.monotonic()
 
-    def _recovered(self, planned: Sequence[Run]) -> list[tuple[Run, Trial]]:
+    def _recovered(self, planned: Sequence[Run]) -> list[tuple[Run, Evaluation]]:
         """What a job that was killed had finished."""
         by_key = {run.run: run for run in planned}
         finished = {record.pop("run"): record for record in self._journal.records()}
-        return [(by_key[key], Trial.from_record(record)) for key, record in finished.items() if key in by_key]
+        return [
+            (by_key[key], Evaluation.from_record(record)) for key, record in finished.items() if key in by_key
+        ]
 
     def _describe(self, source: Source, now: Warehouse) -> dict[str, pd.DataFrame]:
         """Facts and, unless the warehouse has them by today's definitions, meta-features and a sketch."""
@@ -383,7 +376,8 @@ class _Batch:
 
     def _needed_rows(self) -> tuple[Dataset, list[list[Split]]]:
         """The rows that some split uses, and the splits among them: all that a run's process is sent."""
-        repetitions = list(self._procedure.splits(class_codes(self.dataset), self._plan.seed))
+        strata = scorer_of(self.dataset).strata(self.dataset.target)
+        repetitions = list(self._procedure.splits(strata, self._plan.seed))
         used = np.unique(
             np.concatenate([rows for splits in repetitions for split in splits for rows in split])
         )

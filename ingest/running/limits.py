@@ -16,13 +16,11 @@ import signal
 import sys
 import threading
 import time
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import partial
 from multiprocessing.connection import Connection
 from typing import Any, Self
 
@@ -35,7 +33,7 @@ MEBIBYTE = 2**20  # bytes, by definition
 
 _BETWEEN_LOOKS = 1.0  # seconds; a look at all processes of a machine takes some milliseconds
 _GRACE = 0.5
-"""Seconds in which an owner ends, if it is ended together with the processes of its trials."""
+"""Seconds in which an owner ends, if it is ended together with its processes."""
 _TO_ALL = {signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP}
 """Signals by which a cluster or a terminal ends all processes of a job."""
 
@@ -43,7 +41,7 @@ _starting = threading.Lock()
 
 
 class Outcome(StrEnum):
-    """How a run ended."""
+    """How a limited call ended."""
 
     success = "success"
     timeout = "timeout"
@@ -52,46 +50,19 @@ class Outcome(StrEnum):
 
 
 @dataclass(frozen=True)
-class Trial:
-    """The outcome of one call: its result, or why there is none."""
+class LimitedCall:
+    """How a call ended: with its result, or why there is none."""
 
     outcome: Outcome
     result: Any
     message: str | None
     seconds: float
 
-    @classmethod
-    def from_record(cls, record: Mapping[str, Any]) -> Self:
-        """What `asdict` made of it, read back from JSON.
-
-        Raises:
-            KeyError, TypeError, ValueError: it is no such record.
-        """
-        return cls(**{**record, "outcome": Outcome(record["outcome"])})
-
-
-def common_failure(trials: Iterable[Trial]) -> str | None:
-    """Why all of these trials failed, most of them for this reason; None where one succeeded, or of no trial.
-
-    >>> messages = ["ValueError: no", "OSError: disk full", "ValueError: no"]
-    >>> common_failure([Trial(Outcome.crash, None, message, 0.1) for message in messages])
-    'ValueError: no (2 of 3)'
-    """
-    reasons: Counter[str] = Counter()
-    for trial in trials:
-        if trial.outcome is Outcome.success:
-            return None
-        reasons[trial.message or str(trial.outcome)] += 1
-    if not reasons:
-        return None
-    (reason, count), total = reasons.most_common(1)[0], reasons.total()
-    return f"{reason} ({count} of {total})" if count < total else reason
-
 
 class Processes:
-    """The processes of one owner's trials, such as a search: they end when it ends, and nobody else's do.
+    """The processes of one owner, such as a search: they end when it ends, and nobody else's do.
 
-    Used as a context. Trials of several threads may belong to one owner.
+    Used as a context. Calls of several threads may belong to one owner.
     """
 
     def __init__(self) -> None:
@@ -107,15 +78,15 @@ class Processes:
 
     @property
     def ended(self) -> bool:
-        """Whether the owner wants no trial any more."""
+        """Whether the owner has ended them all."""
         return self._ended.is_set()
 
     def end_within(self, seconds: float) -> bool:
-        """Whether the owner wants no trial any more before these seconds are over, for which it waits."""
+        """Wait so many seconds for the owner to end; whether it did."""
         return self._ended.wait(seconds)
 
     def end(self) -> None:
-        """End the trials that run now, and each that is begun from now on; their calls return at once."""
+        """End the processes that run now, and each that is begun from now on; their calls return at once."""
         with self._lock:
             self._ended.set()
             running = tuple(self._running)
@@ -145,7 +116,7 @@ def run_limited(
     cpu_seconds: float | None = None,
     processes: Processes | None = None,
     **keywords: Any,
-) -> Trial:
+) -> LimitedCall:
     """Call `function(*arguments, **keywords)` in a process of its own.
 
     Args:
@@ -176,7 +147,7 @@ def run_limited(
             if owner.ended:
                 raise CancelledError
             if exceeded is not None:
-                return Trial(exceeded[0], None, exceeded[1], time.perf_counter() - start)
+                return LimitedCall(exceeded[0], None, exceeded[1], time.perf_counter() - start)
             try:
                 outcome, result, message = receiver.recv()
             except EOFError:
@@ -186,30 +157,10 @@ def run_limited(
                 if owner.ended or (processes is not None and was_killed and processes.end_within(_GRACE)):
                     raise CancelledError from None
                 outcome, result, message = _death(process.exitcode, cpu_seconds)
-            return Trial(outcome, result, message, time.perf_counter() - start)
+            return LimitedCall(outcome, result, message, time.perf_counter() - start)
     finally:
         process.join()
         receiver.close()
-
-
-@contextmanager
-def submitting(executor: Executor | None, jobs: int) -> Iterator[Callable[..., Future[Trial]]]:
-    """How limited calls are begun: on the executor, or else here, where their processes end with the block.
-
-    What is begun takes a function that calls `run_limited`, and its arguments; here it is given `processes`,
-    too. Threads are enough here: they only wait, each call has a process of its own.
-
-    Args:
-        jobs: calls at a time, where they are made here.
-    """
-    if executor is not None:
-        yield executor.submit
-        return
-    with ThreadPoolExecutor(jobs) as pool, Processes() as processes:
-        try:
-            yield partial(pool.submit, processes=processes)
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)  # nobody waits for what an interrupted owner began
 
 
 def _watch(
@@ -230,7 +181,7 @@ def _watch(
 def _without_main() -> Iterator[None]:
     """Start processes that do not import the user's script first, as `multiprocessing` has them do.
 
-    A script that calls us without asking for its own `__name__` would begin anew in every trial.
+    A script that calls us without asking for its own `__name__` would begin anew in every call.
     """
     main = sys.modules["__main__"]
     with _starting:
@@ -285,7 +236,7 @@ def _child(
     answer: tuple[Outcome, Any, str | None]
     try:
         answer = (Outcome.success, function(*arguments, **keywords), None)
-    except Exception as error:  # noqa: BLE001 (any failure of a fit is the result of the trial)
+    except Exception as error:  # noqa: BLE001 (whatever fails is the outcome of the call)
         if isinstance(error, MemoryError) or "bad_alloc" in str(error):  # which libraries in C++ say
             answer = (Outcome.memout, None, f"needed more than {memory // MEBIBYTE} MiB")
         else:

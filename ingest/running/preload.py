@@ -25,6 +25,6 @@ for _module in (
     "sklearn.svm",
     "sklearn.tree",
     "ingest.reading.datasets",
-    "ingest.running.cross_validation",
+    "ingest.running.evaluation",
 ):
     import_module(_module)

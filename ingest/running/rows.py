@@ -14,7 +14,7 @@ from ingest.keys import setup_of
 from ingest.metafeatures import EXTRACTOR, compute_metafeatures
 from ingest.reading.datasets import Dataset
 from ingest.reading.near_copies import METHOD, sketch
-from ingest.running.limits import Trial
+from ingest.running.evaluation import Evaluation
 from ingest.spaces import scale_rows
 from warehouse.configurations.configuration import Configuration
 from warehouse.store import Warehouse
@@ -47,7 +47,7 @@ class Run:
 def write_runs(
     warehouse: Warehouse,
     dataset: Dataset,
-    results: Sequence[tuple[Run, Trial]],
+    results: Sequence[tuple[Run, Evaluation]],
     procedure: str,
     *,
     source: str,
@@ -78,7 +78,7 @@ def _is_known(warehouse: Warehouse, dataset: Dataset) -> bool:
 
 
 def run_tables(
-    dataset: Dataset, results: Sequence[tuple[Run, Trial]], procedure: str
+    dataset: Dataset, results: Sequence[tuple[Run, Evaluation]], procedure: str
 ) -> dict[str, pd.DataFrame]:
     """Rows of the warehouse's tables for some runs on a dataset, all of one task.
 
@@ -88,7 +88,7 @@ def run_tables(
     task = {
         "task": results[0][0].task,
         "dataset": dataset.key,
-        "task_type": "supervised_classification",
+        "task_type": dataset.task_type.name,
         "estimation_procedure": procedure,
     }
     return {
@@ -100,20 +100,19 @@ def run_tables(
                     "run": run.run,
                     "task": run.task,
                     "setup": run.setup,
-                    "outcome": str(trial.outcome),
-                    "message": trial.message,
+                    "outcome": str(evaluation.outcome),
+                    "message": evaluation.message,
                     "train_rows": run.train_rows,
                     "test_rows": run.test_rows,
                 }
-                for run, trial in results
+                for run, evaluation in results
             ]
         ),
         "evaluations": pd.DataFrame(
             [
                 {"run": run.run, "measure": measure, "value": _rounded(value), "flow": run.flow.id}
-                for run, trial in results
-                if trial.result is not None
-                for measure, value in trial.result.items()
+                for run, evaluation in results
+                for measure, value in evaluation.measures.items()
                 if value == value
             ],
             columns=["run", "measure", "value", "flow"],

@@ -8,8 +8,8 @@ from dataclasses import replace
 from ingest.reading.datasets import Dataset
 from ingest.reading.encoding import quoted
 from ingest.running.blocks import SPLITTERS
-from ingest.running.cross_validation import class_codes
 from ingest.running.resampling import Resampling, Split, hold_out
+from ingest.running.scorer import scorer_of
 from warehouse.support.errors import UnusableDataset
 from warehouse.support.text import counted
 
@@ -23,11 +23,11 @@ def splits_of(dataset: Dataset, resampling: Resampling, seed: int, number: int =
     Raises:
         BadInput: there are too few times or groups, or a class is not among the rows to learn from.
     """
-    codes = class_codes(dataset)
+    strata = scorer_of(dataset).strata(dataset.target)
     if dataset.split is None:
-        return resampling.repetition(codes, seed, number)
+        return resampling.repetition(strata, seed, number)
     blocks = dataset.split.blocks(dataset.features)
-    splits = resampling.repetition(codes, seed, number, blocks)
+    splits = resampling.repetition(strata, seed, number, blocks)
     _check(dataset, splits, resampling.folds if number == 0 else len(splits))
     return splits
 
@@ -38,11 +38,11 @@ def hold_out_rows(dataset: Dataset, every: int, seed: int) -> Split:
     Raises:
         BadInput: as for `splits_of`.
     """
-    codes = class_codes(dataset)
+    strata = scorer_of(dataset).strata(dataset.target)
     if dataset.split is None:
-        return hold_out(codes, every, seed)
+        return hold_out(strata, every, seed)
     blocks = dataset.split.blocks(dataset.features)
-    split = SPLITTERS[dataset.split.kind](codes, blocks).one_in(every, seed, 0)
+    split = SPLITTERS[dataset.split.kind](strata, blocks).one_in(every, seed, 0)
     _check(dataset, [split], 1)
     return split
 
@@ -65,18 +65,17 @@ def feasible_folds(dataset: Dataset, resampling: Resampling) -> int:
 
 def _check(dataset: Dataset, splits: Sequence[Split], expected: int) -> None:
     assert dataset.split is not None
-    by, codes = dataset.split, class_codes(dataset)
+    by, scorer = dataset.split, scorer_of(dataset)
     if len(splits) < max(expected, 1) or not all(len(train) and len(test) for train, test in splits):
         kinds = {"time": "times", "group": "groups"}
         there = counted(dataset.features[by.column].nunique(), f"different {kinds[by.kind]}")
         folds = f"{expected} folds" if expected > 1 else "rows to learn from and others to test on"
         raise UnusableDataset(f"{there} in {quoted(by.column)}: too few for {folds}")
     for train, _ in splits:
-        missing = set(codes.tolist()) - set(codes[train].tolist())
-        if missing:
-            label = dataset.target.cat.categories[min(missing)]
+        missing = scorer.missing_from(dataset.target, train)
+        if missing is not None:
             others = "earlier rows" if by.kind == "time" else "rows of other groups"
             raise UnusableDataset(
-                f"split by {by}, a fold has no {others} of class {quoted(label)} to learn from: use fewer "
-                "folds, or leave that class out"
+                f"split by {by}, a fold has no {others} of {missing} to learn from: use fewer folds, or leave"
+                f" {missing} out"
             )

@@ -304,7 +304,7 @@ def search(
         wanted.append(partial(_write_page, page, tuned, is_over=True))
     if code is not None:
         wanted.append(partial(_write_code, tuned, code))
-    if record and any(entry.share == ALL_ROWS for entry in tuned.entries):
+    if record and any(trial.share == ALL_ROWS for trial in tuned.trials):
         wanted.append(partial(_record, tuned, warehouse, learns=time is None))
     _keep(tuned, wanted, tell=not as_json, quiet=quiet)
     if tuned.interrupted:

@@ -72,8 +72,8 @@ def find_splitting(dataset: Dataset) -> Splitting:
     if dataset.split is None:
         return Splitting(None, min(max(fewest, 2), MOST_FOLDS), fewest)
     # Which take modules that not every system has, as no script without a split does.
-    from ingest.running.cross_validation import class_codes
     from ingest.running.resampling import Resampling
+    from ingest.running.scorer import scorer_of
     from ingest.running.splitting import feasible_folds, splits_of
 
     column, role = dataset.split.column, dataset.roles[dataset.split.column]
@@ -83,7 +83,7 @@ def find_splitting(dataset: Dataset) -> Splitting:
         column = f"{column}: days" if role is Role.date else column
     resampling = Resampling(MOST_FOLDS, by=dataset.split.kind)
     folds = max(feasible_folds(dataset, resampling), 2)
-    codes = class_codes(dataset)
+    strata = scorer_of(dataset).strata(dataset.target)
     tested = splits_of(dataset, Resampling(folds, by=dataset.split.kind), seed=0)
-    lacks = any(len(set(codes[test].tolist())) < dataset.n_classes for _, test in tested)
+    lacks = any(len(set(strata[test].tolist())) < strata.max() + 1 for _, test in tested)
     return Splitting(dataset.split.kind, folds, 0 if lacks else fewest, column)

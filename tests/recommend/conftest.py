@@ -13,8 +13,9 @@ import pytest
 from filelock import FileLock
 
 from ingest.reading.datasets import load_dataset
+from ingest.running.evaluation import Evaluation
 from ingest.running.experiments import planned_runs
-from ingest.running.limits import Outcome, Trial
+from ingest.running.limits import Outcome
 from ingest.running.plan import design_plan
 from ingest.running.rows import description_tables, run_tables
 from warehouse.store import Warehouse
@@ -63,11 +64,10 @@ def write_small_world(path: Path) -> Path:
         results = [
             (
                 run,
-                Trial(
+                Evaluation(
                     Outcome.success,
-                    {"predictive_accuracy": believed(rows, run.flow.name, position % 8)},
-                    None,
                     0.1,
+                    {"predictive_accuracy": believed(rows, run.flow.name, position % 8)},
                 ),
             )
             for position, run in enumerate(runs)

@@ -30,10 +30,12 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 import recommend.classifier
 from ingest.flows import Flow, get_flow
 from ingest.reading.datasets import load_dataset
-from ingest.running.cross_validation import class_codes
-from ingest.running.limits import Outcome, Trial, run_limited
+from ingest.running.evaluation import Evaluation
+from ingest.running.limits import Outcome, run_limited
+from ingest.running.rows import Run
+from ingest.running.scorer import scorer_of
 from recommend import HeadstartClassifier, heats
-from recommend.classifier import ensemble_weights, wanted_configurations
+from recommend.classifier import ensemble_weights, fitting_order
 from recommend.context import RankingContext, ranking_context
 from recommend.entrants import Entrant
 from recommend.heats import Heat
@@ -67,12 +69,12 @@ def trees_lose(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Says what comes of each run of a race, and notes the algorithms that ran."""
     ran: list[str] = []
 
-    def run(_function: object, flow: str, *_arguments: object, **_limits: object) -> Trial:
-        ran.append(flow)
-        value = 0.9 if flow == "logistic_regression" else 0.6
-        return Trial(Outcome.success, {"predictive_accuracy": value}, None, 0.1)
+    def run(configuration: Configuration, *_: object, **_options: object) -> Evaluation:
+        ran.append(configuration.algorithm)
+        value = 0.9 if configuration.algorithm == "logistic_regression" else 0.6
+        return Evaluation(Outcome.success, 0.1, {"predictive_accuracy": value})
 
-    monkeypatch.setattr(heats, "run_limited", run)
+    monkeypatch.setattr(heats, "evaluate", run)
     return ran
 
 
@@ -216,7 +218,7 @@ def test_labels_of_any_kind_come_back_as_they_were(
         ({"budget": 0}, "budget must be more than 0 seconds, not 0"),
         ({"top": 0}, "top must be 1 or more"),
         ({"ensemble": -1}, "ensemble must be 0 or more picks"),
-        ({"measure": "wall_clock_time_millis"}, "is not what a fit is chosen by"),
+        ({"measure": "wall_clock_time_millis"}, "can't select a model; use one of"),
         ({"measure": "beauty"}, "beauty"),
         ({"warehouse": "nowhere"}, "nowhere"),
     ],
@@ -379,13 +381,13 @@ def test_what_takes_too_long_comes_after_all_that_does_not(small_world: Path) ->
     """Runs of a race took a tenth of a second each, for one fit and more."""
     known = known_of(small_world)
     raced = recommended(known, 3, raced=race(known, LONG, jobs=1, head=3))
-    in_time = wanted_configurations(raced, known, 0, LONG)
-    assert [one.weight for one in in_time] == [1.0] + [0.0] * (len(in_time) - 1)
-    assert in_time[0].configuration.algorithm == "logistic_regression"
-    too_short = wanted_configurations(raced, known, 0, 1e-9)
-    seconds = [one.seconds for one in too_short if not np.isnan(one.seconds)]
+    in_time, _ = fitting_order(raced, known, 0, LONG)
+    assert [*in_time.values()] == [1.0] + [0.0] * (len(in_time) - 1)
+    assert next(iter(in_time)).algorithm == "logistic_regression"
+    too_short, expected = fitting_order(raced, known, 0, 1e-9)
+    seconds = [expected[one] for one in too_short if not np.isnan(expected[one])]
     assert seconds == sorted(seconds)
-    assert {one.configuration for one in too_short} == {one.configuration for one in in_time}
+    assert {*too_short} == {*in_time}
 
 
 def test_an_ensemble_is_of_what_predicts_best_together(small_world: Path) -> None:
@@ -395,7 +397,7 @@ def test_an_ensemble_is_of_what_predicts_best_together(small_world: Path) -> Non
         Entrant(Configuration(name, {}), name, place, False)
         for place, name in enumerate(("decision_tree", "logistic_regression", "naive_bayes"), start=1)
     ]
-    actual = class_codes(known.part)[:4]
+    actual = scorer_of(known.part).outcomes(known.part.target)[:4]
     sure, unsure = 0.9, 0.4
     right = np.array([[sure, sure, sure, unsure], [unsure, sure, sure, sure], [unsure] * 4])
     of_class = np.eye(2)[actual]
@@ -406,8 +408,15 @@ def test_an_ensemble_is_of_what_predicts_best_together(small_world: Path) -> Non
         "",
         "",
         np.arange(4),
-        probabilities={
-            place: np.where(of_class == 1, share[:, None], 1 - share[:, None])
+        {
+            place: (
+                Run(entrants[place].configuration, "", ""),
+                Evaluation(
+                    Outcome.success,
+                    0.1,
+                    predictions=np.where(of_class == 1, share[:, None], 1 - share[:, None]),
+                ),
+            )
             for place, share in enumerate(right)
         },
     )
@@ -494,11 +503,12 @@ def test_an_interrupt_ends_the_fit_and_its_processes(
         while not ended.wait(1.0):
             os.kill(os.getpid(), signal.SIGINT)
 
-    def run(_function: object, *_arguments: object, processes: Any, **_limits: object) -> Trial:
+    def run(*_: object, processes: Any, **_options: object) -> Evaluation:
         begun.set()
-        return run_limited(sleep, LONG, seconds=LONG, memory=2**30, processes=processes)
+        called = run_limited(sleep, LONG, seconds=LONG, memory=2**30, processes=processes)
+        return Evaluation(called.outcome, called.seconds)
 
-    monkeypatch.setattr(heats, "run_limited", run)
+    monkeypatch.setattr(heats, "evaluate", run)
     presser = threading.Thread(target=press)
     before_that = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background ignores it
     presser.start()

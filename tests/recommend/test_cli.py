@@ -15,7 +15,8 @@ from ConfigSpace import ConfigurationSpace
 
 import recommend.ranges
 from ingest.flows import get_flow
-from ingest.running.limits import Outcome, Trial
+from ingest.running.evaluation import Evaluation
+from ingest.running.limits import Outcome
 from recommend import heats
 from recommend.cli import main
 from recommend.seeds import read_seeds
@@ -320,8 +321,8 @@ def test_a_race_leaves_the_warehouse_alone_where_that_is_wanted(run: Run, csv: P
 def test_where_all_of_a_race_fail_the_cause_is_said_and_nothing_is_learned(
     run: Run, csv: Path, small_world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    crash = Trial(Outcome.crash, None, "ValueError: no", 0.1)
-    monkeypatch.setattr(heats, "run_limited", lambda *_, **__: crash)
+    crash = Evaluation(Outcome.crash, 0.1, message="ValueError: no")
+    monkeypatch.setattr(heats, "evaluate", lambda *_, **__: crash)
     own = Warehouse.open(small_world).export(tmp_path / "own")
     code, out, err = run(
         "--dataset", csv, "--warehouse", own.path, "--verify", "60s", "--jobs", "1", "--quiet"

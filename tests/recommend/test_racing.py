@@ -10,8 +10,10 @@ import pytest
 
 import recommend
 from ingest.reading.datasets import Dataset, load_dataset
+from ingest.running.evaluation import Evaluation
 from ingest.running.experiments import planned_runs
-from ingest.running.limits import Outcome, Trial
+from ingest.running.limits import Outcome
+from ingest.running.resampling import Split
 from recommend import heats
 from recommend.context import ranking_context
 from recommend.cost import FitSeconds
@@ -19,13 +21,14 @@ from recommend.entrants import HEAD
 from recommend.racing import Race, race, record
 from recommend.ranking import recommend as rank
 from tests.recommend.conftest import numbers
+from warehouse.configurations.configuration import Configuration
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput
 
 LONG = 600.0
 """Seconds that no race here needs."""
 SCHEMA = json.loads((Path(recommend.__file__).parent / "seeds.schema.json").read_text(encoding="utf-8"))
-Told = Callable[[str, int], Trial]
+Told = Callable[[str, int], Evaluation]
 
 
 def raced(world: Path, dataset: Dataset, seconds: float = LONG) -> Race:
@@ -38,19 +41,23 @@ def told(monkeypatch: pytest.MonkeyPatch) -> Callable[[Told], None]:
     """Lets a function of algorithm and rows fitted on say what comes of each run."""
 
     def use(outcome: Told) -> None:
-        def run(_function: object, flow: str, *arguments: object, **_limits: object) -> Trial:
-            repetitions = arguments[2]
-            assert isinstance(repetitions, list)
-            return outcome(flow, len(repetitions[0][0][0]))
+        def run(
+            configuration: Configuration,
+            _: Dataset,
+            repetitions: list[list[Split]],
+            *_rest: object,
+            **_options: object,
+        ) -> Evaluation:
+            return outcome(configuration.algorithm, len(repetitions[0][0][0]))
 
-        monkeypatch.setattr(heats, "run_limited", run)
+        monkeypatch.setattr(heats, "evaluate", run)
 
     return use
 
 
-def trees_win(flow: str, rows: int) -> Trial:
+def trees_win(flow: str, rows: int) -> Evaluation:
     value = (0.9 if flow == "decision_tree" else 0.6) + rows / 1e6
-    return Trial(Outcome.success, {"predictive_accuracy": value}, None, 0.1)
+    return Evaluation(Outcome.success, 0.1, {"predictive_accuracy": value})
 
 
 def test_fewer_and_fewer_run_on_more_and_more_rows(small_world: Path, told: Callable[[Told], None]) -> None:
@@ -65,7 +72,7 @@ def test_fewer_and_fewer_run_on_more_and_more_rows(small_world: Path, told: Call
 
 
 def test_an_interrupted_race_keeps_the_rounds_before(small_world: Path, told: Callable[[Told], None]) -> None:
-    def outcome(flow: str, rows: int) -> Trial:
+    def outcome(flow: str, rows: int) -> Evaluation:
         if rows > 500:
             raise KeyboardInterrupt
         return trees_win(flow, rows)
@@ -83,7 +90,7 @@ def test_an_interrupted_race_keeps_the_rounds_before(small_world: Path, told: Ca
 
 
 def test_a_race_that_is_interrupted_at_once_is_none(small_world: Path, told: Callable[[Told], None]) -> None:
-    def outcome(_flow: str, _rows: int) -> Trial:
+    def outcome(_flow: str, _rows: int) -> Evaluation:
         raise KeyboardInterrupt
 
     told(outcome)
@@ -117,11 +124,10 @@ def test_what_the_race_finds_out_decides_against_what_was_expected(
 ) -> None:
     """Trees win on all large datasets that are known, and not on this one."""
     told(
-        lambda flow, _rows: Trial(
+        lambda flow, _rows: Evaluation(
             Outcome.success,
-            {"predictive_accuracy": 0.6 if flow == "decision_tree" else 0.9},
-            None,
             0.1,
+            {"predictive_accuracy": 0.6 if flow == "decision_tree" else 0.9},
         )
     )
     dataset = load_dataset(numbers(900, seed=50))
@@ -135,9 +141,9 @@ def test_what_the_race_finds_out_decides_against_what_was_expected(
 
 
 def test_failures_say_why_and_the_others_go_on(small_world: Path, told: Callable[[Told], None]) -> None:
-    def outcome(flow: str, rows: int) -> Trial:
+    def outcome(flow: str, rows: int) -> Evaluation:
         if flow == "logistic_regression":
-            return Trial(Outcome.crash, None, "ValueError: no", 0.1)
+            return Evaluation(Outcome.crash, 0.1, message="ValueError: no")
         return trees_win(flow, rows)
 
     told(outcome)
@@ -148,10 +154,10 @@ def test_failures_say_why_and_the_others_go_on(small_world: Path, told: Callable
 
 
 def test_what_failed_in_the_race_is_not_recommended(small_world: Path, told: Callable[[Told], None]) -> None:
-    def outcome(flow: str, rows: int) -> Trial:
+    def outcome(flow: str, rows: int) -> Evaluation:
         if flow == "decision_tree":
-            return Trial(Outcome.crash, None, "ValueError: no", 0.1)
-        return Trial(Outcome.success, {"predictive_accuracy": rows / 1e6}, None, 0.1)
+            return Evaluation(Outcome.crash, 0.1, message="ValueError: no")
+        return Evaluation(Outcome.success, 0.1, {"predictive_accuracy": rows / 1e6})
 
     told(outcome)
     dataset, world = load_dataset(numbers(900, seed=50)), Warehouse.open(small_world)
@@ -168,7 +174,7 @@ def test_what_failed_in_the_race_is_not_recommended(small_world: Path, told: Cal
 def test_a_race_in_which_all_fail_leaves_the_recommendation_as_it_was(
     small_world: Path, told: Callable[[Told], None]
 ) -> None:
-    told(lambda _flow, _rows: Trial(Outcome.memout, None, "needed more than 4096 MiB", 0.1))
+    told(lambda _flow, _rows: Evaluation(Outcome.memout, 0.1, message="needed more than 4096 MiB"))
     dataset, world = load_dataset(numbers(900, seed=50)), Warehouse.open(small_world)
     before = rank(dataset, warehouse=world)
     after = rank(dataset, warehouse=world, verify=LONG, jobs=1)
@@ -193,7 +199,7 @@ def test_what_is_expected_to_take_too_long_does_not_enter_beyond_the_first_two(
 def test_a_race_ends_where_the_next_round_would_take_too_long(
     small_world: Path, told: Callable[[Told], None]
 ) -> None:
-    told(lambda _flow, _rows: Trial(Outcome.success, {"predictive_accuracy": 0.8}, None, LONG))
+    told(lambda _flow, _rows: Evaluation(Outcome.success, LONG, {"predictive_accuracy": 0.8}))
     result = raced(small_world, load_dataset(numbers(6000, seed=50)))
     assert [heat.train_rows for heat in result.heats] == [500]
     assert sorted(result.standing) == list(range(len(result.entrants)))
@@ -218,7 +224,7 @@ def test_runs_are_recorded_once_and_not_made_again(
     ran = {run.run for heat in first.heats for run, _ in heat.results.values()}
     made: list[int] = []
 
-    def counted(flow: str, rows: int) -> Trial:
+    def counted(flow: str, rows: int) -> Evaluation:
         made.append(rows)
         return trees_win(flow, rows)
 
@@ -237,7 +243,7 @@ def test_runs_that_were_stopped_are_not_recorded(
 ) -> None:
     world = Warehouse.open(small_world).export(tmp_path / "world")
     before = world.version
-    told(lambda _flow, _rows: Trial(Outcome.timeout, None, "stopped after 5 s", 5.0))
+    told(lambda _flow, _rows: Evaluation(Outcome.timeout, 5.0, message="stopped after 5 s"))
     result = raced(world.path, load_dataset(numbers(900, seed=50), name="mine"))
     assert {result.decision(place) for place in result.order} == {"stopped after 5 s on 500 rows"}
     record(result, world)

@@ -16,8 +16,9 @@ import recommend
 from ingest.reading.dataset_files import DatasetFile
 from ingest.reading.datasets import Dataset, load_dataset
 from ingest.reading.roles import Role
+from ingest.running.evaluation import Evaluation
 from ingest.running.experiments import load_source
-from ingest.running.limits import Outcome, Trial
+from ingest.running.limits import Outcome
 from ingest.running.plan import Source
 from ingest.running.resampling import Split
 from recommend import HeadstartClassifier, heats
@@ -78,14 +79,18 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> list[list[Split]]:
     """The splits that runs of a race are given; none of them is run."""
     given: list[list[Split]] = []
 
-    def run(_function: object, flow: str, *arguments: object, **_limits: object) -> Trial:
-        (splits,) = arguments[2]  # type: ignore[misc]
-        given.append(splits)
-        return Trial(
-            Outcome.success, {"predictive_accuracy": 0.6 + (flow == "decision_tree") / 10}, None, 0.1
-        )
+    def run(
+        configuration: Configuration,
+        _: Dataset,
+        repetitions: list[list[Split]],
+        *_rest: object,
+        **_options: object,
+    ) -> Evaluation:
+        given.append(repetitions[0])
+        value = 0.6 + (configuration.algorithm == "decision_tree") / 10
+        return Evaluation(Outcome.success, 0.1, {"predictive_accuracy": value})
 
-    monkeypatch.setattr(heats, "run_limited", run)
+    monkeypatch.setattr(heats, "evaluate", run)
     return given
 
 

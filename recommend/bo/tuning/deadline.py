@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from recommend.bo.tuning.history import Entry
-from recommend.bo.tuning.scores import scored
 from recommend.bo.tuning.specification import Finish, Search
+from recommend.bo.tuning.trials import Trial, scored
 
 _MARGIN = 1.2
 """Times as long as expected; set by hand, as the two below."""
@@ -39,26 +38,26 @@ class Deadline:
         return wanted if self.seconds is None else min(wanted, _LARGEST_SHARE * self.seconds)
 
 
-def finals_seconds(entries: Sequence[Entry], search: Search, finish: Finish, jobs: int) -> float:
+def finals_seconds(trials: Sequence[Trial], search: Search, finish: Finish, jobs: int) -> float:
     """Expected seconds of all that comes after these trials; leaders take as long as their trials took."""
-    leaders = _best_seconds(entries, search)[: finish.leaders if finish.leaders > 1 else 0]
-    return _side_by_side(leaders, jobs) + held_out_seconds(entries, search, finish, jobs)
+    leaders = _best_seconds(trials, search)[: finish.leaders if finish.leaders > 1 else 0]
+    return _side_by_side(leaders, jobs) + held_out_seconds(trials, search, finish, jobs)
 
 
-def held_out_seconds(entries: Sequence[Entry], search: Search, finish: Finish, jobs: int) -> float:
+def held_out_seconds(trials: Sequence[Trial], search: Search, finish: Finish, jobs: int) -> float:
     """Expected seconds of scoring the first, the best and the members of an ensemble on the rows held out.
 
     That is a fit each on about as many rows as one of the trial's folds has.
     """
-    fits = [seconds / max(search.folds - 1, 1) for seconds in _best_seconds(entries, search)]
+    fits = [seconds / max(search.folds - 1, 1) for seconds in _best_seconds(trials, search)]
     first = fits[:1] * 2  # of which the second stands for the first trial that succeeded
     return _side_by_side([*first, *fits[1 : finish.ensemble]], jobs)
 
 
-def _best_seconds(entries: Sequence[Entry], search: Search) -> list[float]:
+def _best_seconds(trials: Sequence[Trial], search: Search) -> list[float]:
     """Seconds of the trials on all rows that succeeded, the best first."""
-    ranked = sorted(scored(entries, search.measure), key=lambda pair: -pair[0])
-    return [entry.trial.seconds for _, entry in ranked if entry.trial is not None]
+    ranked = sorted(scored(trials, search.measure), key=lambda pair: -pair[0])
+    return [trial.evaluation.seconds for _, trial in ranked if trial.evaluation is not None]
 
 
 def _side_by_side(seconds: Sequence[float], jobs: int) -> float:

@@ -3,8 +3,8 @@
 Ensemble selection with replacement: Caruana et al. (2004), section 2.
 
 Notation
-    m       classifiers, n rows, k classes
-    p       (n, k) probabilities that a classifier gives rows that it was not fitted on
+    m       pipelines; n rows; k columns of a prediction (classes, or 1 for a number)
+    p       (n, k) what a pipeline predicts of rows that it was not fitted on
 """
 
 from __future__ import annotations
@@ -13,47 +13,49 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ingest.running.cross_validation import measures_of_probabilities
 from ingest.running.resampling import Split, tested_rows
+from ingest.running.scorer import Scorer
 from metalearners.encoding.scores import oriented
 from warehouse.support.arrays import Floats, Positions
 
 MOST_ROWS = 10_000
-"""Rows that classifiers are chosen on; ranking more of them for an area takes long."""
+"""Rows that members are chosen on; ranking more of them for an area takes long."""
 
 
 def voting_rows(splits: Sequence[Split]) -> Positions:
-    """Positions, among the rows that are tested, of those that classifiers are chosen on."""
+    """Positions, among the rows that are tested, of those that members are chosen on."""
     return np.random.default_rng(0).permutation(len(tested_rows(splits)))[:MOST_ROWS]
 
 
 def select_ensemble(
-    probabilities: Sequence[Floats],
-    actual: Positions,
+    predictions: Sequence[Floats],
+    outcomes: np.ndarray,
+    scorer: Scorer,
     measure: str,
     picks: int,
     left: Callable[[], float] = lambda: np.inf,
 ) -> dict[int, float]:
-    """Weights, whose sum is 1, of those of m classifiers whose average is best.
+    """Weights, with sum 1, of the members of the best average of m pipelines.
 
-    One is picked after the other, each the one that makes the average of those picked best; a classifier may
-    be picked again. Of all the averages on the way the best is taken.
+    One is picked after the other, each the one that makes the average of those picked best; a pipeline may be
+    picked again. The best average on the way is taken.
 
     Args:
-        probabilities: p of each classifier, one or more.
-        actual: (n,) true classes.
-        measure: that says what is best, of `measures_of_probabilities`.
-        picks: how many, at most.
+        predictions: p of each pipeline, one or more.
+        outcomes: (n,) true ones.
+        scorer: of the task type.
+        measure: of the task type, by which averages are compared.
+        picks: most picks.
         left: seconds that are left; once there are none, no more are picked.
     """
-    p = probabilities
+    p = predictions
     picked: list[int] = []
     total = np.zeros_like(p[0], dtype=np.float64)
     best_score, best = -np.inf, 1
     for size in range(1, picks + 1):
         if picked and left() <= 0:
             break
-        scores = [_score((total + one) / size, actual, measure) for one in p]
+        scores = [_score((total + one) / size, outcomes, scorer, measure) for one in p]
         place = int(np.argmax(scores))
         picked.append(place)
         total += p[place]
@@ -62,13 +64,8 @@ def select_ensemble(
     return {place: picked[:best].count(place) / best for place in dict.fromkeys(picked[:best])}
 
 
-def averaged(probabilities: Sequence[Floats], weights: Sequence[float]) -> Floats:
-    """(n, k) weighted average."""
-    average: Floats = np.tensordot(np.asarray(weights), np.asarray(probabilities), 1)
-    return average
-
-
-def _score(p: Floats, actual: Positions, measure: str) -> float:
+def _score(p: Floats, outcomes: np.ndarray, scorer: Scorer, measure: str) -> float:
     """The value of the measure, larger is better; the worst where there is none."""
-    value = oriented(np.array([measures_of_probabilities(p, actual)[measure]]), measure)[0]
-    return -np.inf if np.isnan(value) else float(value)
+    value = scorer.measures([scorer.average([p], [1.0])], [outcomes])[measure]
+    score = float(oriented(np.array([value]), measure)[0])
+    return -np.inf if np.isnan(score) else score

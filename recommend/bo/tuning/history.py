@@ -30,17 +30,18 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, Self
 
 from filelock import FileLock, Timeout
 
-from ingest.running.limits import Trial
-from recommend.bo.optimizer import ALL_ROWS, Origin
-from recommend.bo.tuning.predictions import Predictions
+from ingest.running.evaluation import Evaluation
+from recommend.bo.optimizer import ALL_ROWS
+from recommend.bo.tuning.predictions import KeptPredictions
+from recommend.bo.tuning.trials import Trial
 from warehouse.configurations.configuration import Configuration
 from warehouse.support.arrays import Floats
 from warehouse.support.errors import BadOption, UnreadableInput, Unwritable, reason_of
@@ -61,21 +62,6 @@ _STOPPED: Mapping[Why, str] = {
 logger = logging.getLogger(__name__)
 
 
-@dataclass
-class Entry:
-    """One trial."""
-
-    number: int
-    configuration: Configuration
-    origin: Origin
-    trial: Trial | None = None
-    """Outcome; None where there is none yet."""
-    share: float = ALL_ROWS
-    """Share of the training rows of each split that it is fitted on."""
-    stopped: str | None = None
-    """Why the search ended it without an outcome, in words; None where it did not."""
-
-
 class TrialHistory:
     """The trials so far, in the order of their numbers. Used as a context, by one search at a time."""
 
@@ -86,14 +72,14 @@ class TrialHistory:
             search: settings of the search as JSON values; a history belongs to one search.
         """
         self.folder = folder
-        self.entries: list[Entry] = []
-        self._left: list[Entry] = []
+        self.trials: list[Trial] = []
+        self._left: list[Trial] = []
         """Trials without an outcome that an earlier process began, and this one has not."""
-        self._judged: dict[tuple[Where, int], tuple[Trial, bool]] = {}
+        self._elsewhere: dict[tuple[Where, int], tuple[Evaluation, bool]] = {}
         self._ensembles: dict[str, dict[int, float]] = {}
         self._search = json.loads(json.dumps(dict(search)))
         self._journal = Journal(folder / "history.jsonl")
-        self._predictions = Predictions(folder / "probabilities")
+        self._predictions = KeptPredictions(folder / "probabilities")
         self._lock = FileLock(folder / ".lock", timeout=0, thread_local=False)
 
     def __enter__(self) -> Self:
@@ -125,21 +111,20 @@ class TrialHistory:
 
     # ---- trials -------------------------------------------------------------------------------------
 
-    def begin(self, entry: Entry) -> None:
+    def begin(self, trial: Trial) -> None:
         """Remember a trial, the next one, before it is run."""
         record = {
-            "begun": entry.number,
-            "flow": entry.configuration.algorithm,
-            "hyperparameters": dict(entry.configuration.values),
-            "origin": entry.origin,
+            "begun": trial.number,
+            "flow": trial.configuration.algorithm,
+            "hyperparameters": dict(trial.configuration.values),
+            "origin": trial.origin,
         }
-        self._write(record if entry.share == ALL_ROWS else {**record, "share": entry.share})
+        self._write(record if trial.share == ALL_ROWS else {**record, "share": trial.share})
 
-    def end(self, number: int, trial: Trial, probabilities: Floats | None = None) -> None:
-        """Remember the outcome of a trial, and what it predicted, (rows, classes)."""
-        if probabilities is not None:
-            self._predictions.keep(str(number), probabilities)
-        self._write({"ended": number, **asdict(trial)})
+    def end(self, number: int, evaluation: Evaluation) -> None:
+        """Remember the outcome of a trial, and its predictions."""
+        self._predictions.keep(str(number), evaluation.predictions)
+        self._write({"ended": number, **evaluation.record()})
 
     def stop(self, number: int, why: Why) -> None:
         """Remember that the search ended a trial without an outcome.
@@ -148,46 +133,45 @@ class TrialHistory:
         """
         self._write({"stopped": number, "why": why})
 
-    def take(self) -> Entry | None:
+    def take(self) -> Trial | None:
         """Take the first trial that an earlier process left without an outcome, to run it again.
 
         None where there is none left.
         """
         if not self._left:
             return None
-        entry = self._left.pop(0)
-        logger.info("trial %d again: it was begun and has no outcome", entry.number)
-        entry.stopped = None
-        return entry
+        trial = self._left.pop(0)
+        logger.info("trial %d again: it was begun and has no outcome", trial.number)
+        trial.stopped = None
+        return trial
 
     def unfinished(self) -> dict[int, str]:
         """Number of a trial without an outcome -> why it has none."""
         return {
-            entry.number: entry.stopped or "its search was killed"
-            for entry in self.entries
-            if entry.trial is None
+            trial.number: trial.stopped or "its search was killed"
+            for trial in self.trials
+            if trial.evaluation is None
         }
 
-    def probabilities(self, number: int) -> Floats | None:
+    def predictions(self, number: int) -> Floats | None:
         """What a trial predicted; None where that was not kept, or is damaged."""
         return self._predictions.read(str(number))
 
     # ---- what comes after the trials ----------------------------------------------------------------
 
-    def keep_judged(self, where: Where, number: int, trial: Trial, probabilities: Floats | None) -> None:
-        """Remember what came of a trial's configuration elsewhere, and what it predicted there."""
-        if probabilities is not None:
-            self._predictions.keep(f"{number}-{where}", probabilities)
-        predicts = probabilities is not None
-        self._write({"judged": number, "where": where, "predicts": predicts, **asdict(trial)})
+    def keep_elsewhere(self, where: Where, number: int, evaluation: Evaluation) -> None:
+        """Remember the evaluation of a trial's configuration on other rows, and its predictions."""
+        self._predictions.keep(f"{number}-{where}", evaluation.predictions)
+        predicts = evaluation.predictions is not None
+        self._write({"judged": number, "where": where, "predicts": predicts, **evaluation.record()})
 
-    def judged(self, where: Where, number: int) -> tuple[Trial, Floats | None] | None:
-        """What was kept of it; None where nothing was, or what it predicted is damaged."""
-        trial, predicts = self._judged.get((where, number), (None, False))
-        if trial is None:
-            return None
-        probabilities = self._predictions.read(f"{number}-{where}") if predicts else None
-        return None if predicts and probabilities is None else (trial, probabilities)
+    def elsewhere(self, where: Where, number: int) -> Evaluation | None:
+        """The evaluation that was kept; None where none was, or its predictions are damaged."""
+        evaluation, predicts = self._elsewhere.get((where, number), (None, False))
+        if evaluation is None or not predicts:
+            return evaluation
+        predictions = self._predictions.read(f"{number}-{where}")
+        return None if predictions is None else replace(evaluation, predictions=predictions)
 
     def keep_ensemble(self, question: str, weights: Mapping[int, float]) -> None:
         """Remember the weights of trials in an ensemble; `question` names all that it rests on."""
@@ -214,7 +198,7 @@ class TrialHistory:
             # A record that is damaged says nothing: the trial counts as not begun, or as under way.
             with suppress(KeyError, TypeError, ValueError):
                 self._apply(record)
-        self._left = [entry for entry in self.entries if entry.trial is None]
+        self._left = [trial for trial in self.trials if trial.evaluation is None]
 
     def _check(self, first: Mapping[str, Any]) -> None:
         if first.get("format") != FORMAT:
@@ -229,38 +213,34 @@ class TrialHistory:
             )
 
     def _apply(self, record: dict[str, Any]) -> None:
-        if record.get("begun") == len(self.entries):
+        if record.get("begun") == len(self.trials):
             configuration = Configuration(record["flow"], record["hyperparameters"])
             share = float(record.get("share", ALL_ROWS))
             if not 0 < share <= ALL_ROWS:
                 raise ValueError(share)
-            self.entries.append(Entry(record["begun"], configuration, record["origin"], share=share))
+            self.trials.append(Trial(record["begun"], configuration, record["origin"], share=share))
         elif "stopped" in record:
-            entry = self.entries[_index(record["stopped"], self.entries)]
-            entry.stopped = _STOPPED[record["why"]]
+            self._trial(record["stopped"]).stopped = _STOPPED[record["why"]]
         elif "ended" in record:
-            entry = self.entries[_index(record.pop("ended"), self.entries)]
-            trial = Trial.from_record(record)
-            if entry.trial is None:  # what was run twice counts once
-                entry.trial = trial
+            trial, evaluation = self._trial(record["ended"]), Evaluation.from_record(record)
+            if trial.evaluation is None:  # what was run twice counts once
+                trial.evaluation = evaluation
         elif "judged" in record:
-            number, where = int(record.pop("judged")), record.pop("where")
-            predicts = bool(record.pop("predicts"))
-            self._judged[where, number] = Trial.from_record(record), predicts
+            evaluation = Evaluation.from_record(record)
+            self._elsewhere[record["where"], int(record["judged"])] = evaluation, bool(record["predicts"])
         elif "ensemble" in record:
             weights = {int(number): float(weight) for number, weight in record["weights"]}
             self._ensembles[str(record["ensemble"])] = weights
 
+    def _trial(self, number: Any) -> Trial:
+        """The trial with this number.
 
-def _index(number: Any, entries: Sequence[Entry]) -> int:
-    """Place of the trial with this number.
-
-    Raises:
-        ValueError: there is none.
-    """
-    if number not in range(len(entries)):
-        raise ValueError(number)
-    return int(number)
+        Raises:
+            ValueError: there is none.
+        """
+        if number not in range(len(self.trials)):
+            raise ValueError(number)
+        return self.trials[int(number)]
 
 
 def _differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:

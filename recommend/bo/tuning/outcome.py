@@ -35,10 +35,10 @@ def record(tuned: Tuned, warehouse: Warehouse) -> int:
     procedure = f"{resampling} on all rows but one in {HELD_OUT}, seed {search.seed}"
     task = f"{dataset.key}/{resampling}-but-{HELD_OUT}-{search.seed}"
     results = []
-    for entry in tuned.entries:
-        if entry.trial is not None and entry.share == ALL_ROWS:
-            key = f"own:{digest(task, setup_of(entry.configuration))}"
-            results.append((Run(entry.configuration, task, key), entry.trial))
+    for trial in tuned.trials:
+        if trial.evaluation is not None and trial.share == ALL_ROWS:
+            key = f"own:{digest(task, setup_of(trial.configuration))}"
+            results.append((Run(trial.configuration, task, key), trial.evaluation))
     if not results:
         return 0
     write_runs(warehouse, dataset, results, procedure, source="tune")
@@ -60,7 +60,7 @@ def fitted(tuned: Tuned) -> Pipeline | VotingClassifier:
 
 
 def _configuration(tuned: Tuned, number: int) -> Configuration:
-    return next(entry.configuration for entry in tuned.entries if entry.number == number)
+    return next(trial.configuration for trial in tuned.trials if trial.number == number)
 
 
 def code(tuned: Tuned) -> str:
@@ -95,13 +95,13 @@ def _members(tuned: Tuned) -> dict[Configuration, float]:
 def _origin(tuned: Tuned) -> Origin:
     """Where the best configuration, or the only member of an ensemble, comes from."""
     number = next(iter(tuned.finals.weights), tuned.best.number if tuned.best else 0)
-    entry = next(entry for entry in tuned.entries if entry.number == number)
+    trial = next(trial for trial in tuned.trials if trial.number == number)
     measure = tuned.search.measure
-    scores = [f"{tuned.value(entry):.4f} in cross-validation"]
+    scores = [f"{tuned.value(trial):.4f} in cross-validation"]
     if number in tuned.held_out:
         scores.append(f"{tuned.held_out[number]:.4f} on {counted(tuned.rows[1], 'rows')} held out")
     return Origin(
-        choice=f"Found by Headstart's `tune`: trial {number}, the best of {len(tuned.entries):,}.",
+        choice=f"Found by Headstart's `tune`: trial {number}, the best of {len(tuned.trials):,}.",
         expected=f"Its {measure}: {', '.join(scores)}.",
         measure=measure,
     )
@@ -116,7 +116,7 @@ def _origin_of_ensemble(tuned: Tuned) -> Origin:
             f"Its {measure}: {tuned.ensemble_held_out:.4f} on {counted(tuned.rows[1], 'rows')} held out."
         )
     return Origin(
-        choice=f"Chosen by Headstart's `tune` from {counted(len(tuned.entries), 'trials')}: {trials}.",
+        choice=f"Chosen by Headstart's `tune` from {counted(len(tuned.trials), 'trials')}: {trials}.",
         expected=expected,
         measure=measure,
     )

@@ -12,8 +12,8 @@ import numpy as np
 from ingest.flows import get_flow
 from metalearners.encoding.scores import oriented
 from recommend.bo.optimizer import ALL_ROWS
-from recommend.bo.tuning.history import Entry
 from recommend.bo.tuning.result import Tuned
+from recommend.bo.tuning.trials import Trial
 from recommend.html.axes import Axis, Scale, axis_of
 from recommend.html.rendering import render
 
@@ -36,7 +36,7 @@ class Point:
 
     x: float
     y: float
-    entry: Entry
+    trial: Trial
     value: float
     is_good: bool
 
@@ -69,7 +69,7 @@ class Line:
     """A trial as a line through the axes of its hyperparameters."""
 
     corners: str
-    entry: Entry
+    trial: Trial
     value: float
     is_good: bool
 
@@ -107,20 +107,21 @@ def tuning_page(tuned: Tuned, *, is_over: bool = True) -> str:
     Args:
         is_over: whether the search has ended, or goes on and the page is written again.
     """
-    outcomes = Counter(str(entry.trial.outcome) for entry in tuned.entries if entry.trial is not None)
-    entries = {entry.number: entry for entry in tuned.entries}
+    evaluations = [trial.evaluation for trial in tuned.trials if trial.evaluation is not None]
+    outcomes = Counter(str(evaluation.outcome) for evaluation in evaluations)
+    trials = {trial.number: trial for trial in tuned.trials}
     members = sorted(tuned.finals.weights.items(), key=lambda item: -item[1])
     return render(
         "tuning.html",
         tuned=tuned,
         is_over=is_over,
-        title=lambda entry: get_flow(entry.configuration.algorithm).title,
+        title=lambda trial: get_flow(trial.configuration.algorithm).title,
         outcomes=outcomes.most_common(),
         curve=curve_of(tuned),
         algorithms=algorithms_of(tuned),
-        leaders=[entry for entry in tuned.entries if entry.number in tuned.finals.again],
-        members=[(entries[number], weight) for number, weight in members],
-        seconds=sum(entry.trial.seconds for entry in tuned.entries if entry.trial is not None),
+        leaders=[trial for trial in tuned.trials if trial.number in tuned.finals.again],
+        members=[(trials[number], weight) for number, weight in members],
+        seconds=sum(evaluation.seconds for evaluation in evaluations),
         width=WIDTH,
         height=HEIGHT,
     )
@@ -128,44 +129,44 @@ def tuning_page(tuned: Tuned, *, is_over: bool = True) -> str:
 
 def curve_of(tuned: Tuned) -> Curve | None:
     """The curve of the search; None where no trial has a value."""
-    found = _valued(tuned, [entry for entry in tuned.entries if entry.share == ALL_ROWS])
+    found = _valued(tuned, [trial for trial in tuned.trials if trial.share == ALL_ROWS])
     if not found:
         return None
-    trials = Axis.over([entry.number for entry, _ in found], 48, WIDTH - 8)
-    better = {entry.number for entry in tuned.incumbents}
+    numbers = Axis.over([trial.number for trial, _ in found], 48, WIDTH - 8)
+    better = {trial.number for trial in tuned.incumbents}
     scores = oriented(np.array([value for _, value in found]), tuned.search.measure)
-    first = min(score for score, (entry, _) in zip(scores, found, strict=True) if entry.number in better)
+    first = min(score for score, (trial, _) in zip(scores, found, strict=True) if trial.number in better)
     drawn = scores >= min(first, scores.max() - FAR * (scores.max() - np.median(scores)))
     values = Axis.over(
         [value for (_, value), is_drawn in zip(found, drawn, strict=True) if is_drawn], HEIGHT - 34, 8
     )
     points = [
-        Point(trials.at(entry.number), values.at(value), entry, value, entry.number in better)
-        for (entry, value), is_drawn in zip(found, drawn, strict=True)
+        Point(numbers.at(trial.number), values.at(value), trial, value, trial.number in better)
+        for (trial, value), is_drawn in zip(found, drawn, strict=True)
         if is_drawn
     ]
     steps = [point for point in points if point.is_good]
     corners = [(steps[0].x, steps[0].y)]
     for before, after in pairwise(steps):
         corners += [(after.x, before.y), (after.x, after.y)]
-    corners.append((trials.end, steps[-1].y))
-    return Curve(trials, values, points, _corners(corners), int((~drawn).sum()))
+    corners.append((numbers.end, steps[-1].y))
+    return Curve(numbers, values, points, _corners(corners), int((~drawn).sum()))
 
 
 def algorithms_of(tuned: Tuned) -> list[OfAlgorithm]:
     """What was tried of each algorithm, the most tried first."""
-    found: dict[str, list[Entry]] = {}
-    for entry in tuned.entries:
-        found.setdefault(entry.configuration.algorithm, []).append(entry)
+    found: dict[str, list[Trial]] = {}
+    for trial in tuned.trials:
+        found.setdefault(trial.configuration.algorithm, []).append(trial)
     described = []
-    for algorithm, entries in sorted(found.items(), key=lambda item: -len(item[1])):
-        valued = _valued(tuned, entries)
-        names = _varied([entry for entry, _ in valued]) if len(valued) >= LEAST_TRIALS else []
+    for algorithm, trials in sorted(found.items(), key=lambda item: -len(item[1])):
+        valued = _valued(tuned, trials)
+        names = _varied([trial for trial, _ in valued]) if len(valued) >= LEAST_TRIALS else []
         good = _good(tuned, valued)
         described.append(
             OfAlgorithm(
                 get_flow(algorithm).title,
-                len(entries),
+                len(trials),
                 [_slice(name, valued, good) for name in names],
                 _parallel(names[:MOST_LINES], valued, good) if len(names) > 1 else None,
             )
@@ -173,43 +174,43 @@ def algorithms_of(tuned: Tuned) -> list[OfAlgorithm]:
     return described
 
 
-def _valued(tuned: Tuned, entries: Sequence[Entry]) -> list[tuple[Entry, float]]:
+def _valued(tuned: Tuned, trials: Sequence[Trial]) -> list[tuple[Trial, float]]:
     """The trials that have a value, with it."""
-    return [(entry, value) for entry in entries if (value := tuned.value(entry)) is not None]
+    return [(trial, value) for trial in trials if (value := tuned.value(trial)) is not None]
 
 
-def _good(tuned: Tuned, valued: Sequence[tuple[Entry, float]]) -> set[int]:
+def _good(tuned: Tuned, valued: Sequence[tuple[Trial, float]]) -> set[int]:
     """Numbers of the best trials."""
     scores = oriented(np.array([value for _, value in valued]), tuned.search.measure)
     order = sorted(range(len(valued)), key=lambda place: -scores[place])
     return {valued[place][0].number for place in order[: max(1, round(GOOD * len(valued)))]}
 
 
-def _varied(entries: Sequence[Entry]) -> list[str]:
+def _varied(trials: Sequence[Trial]) -> list[str]:
     """Hyperparameters that do not have one value in all trials."""
-    names = dict.fromkeys(name for entry in entries for name in entry.configuration.values)
+    names = dict.fromkeys(name for trial in trials for name in trial.configuration.values)
     return [
-        name for name in names if len({repr(entry.configuration.values.get(name)) for entry in entries}) > 1
+        name for name in names if len({repr(trial.configuration.values.get(name)) for trial in trials}) > 1
     ]
 
 
-def _slice(name: str, valued: Sequence[tuple[Entry, float]], good: set[int]) -> Slice:
-    present = [(entry, value) for entry, value in valued if name in entry.configuration.values]
-    axis = axis_of([entry.configuration.values[name] for entry, _ in present], 48, WIDTH - 8)
+def _slice(name: str, valued: Sequence[tuple[Trial, float]], good: set[int]) -> Slice:
+    present = [(trial, value) for trial, value in valued if name in trial.configuration.values]
+    axis = axis_of([trial.configuration.values[name] for trial, _ in present], 48, WIDTH - 8)
     values = Axis.over([value for _, value in present], HEIGHT - 34, 8)
     points = [
-        Point(axis.at(entry.configuration.values[name]), values.at(value), entry, value, entry.number in good)
-        for entry, value in present
+        Point(axis.at(trial.configuration.values[name]), values.at(value), trial, value, trial.number in good)
+        for trial, value in present
     ]
     return Slice(name, axis, values, sorted(points, key=lambda point: point.is_good))
 
 
-def _parallel(names: Sequence[str], valued: Sequence[tuple[Entry, float]], good: set[int]) -> Parallel | None:
+def _parallel(names: Sequence[str], valued: Sequence[tuple[Trial, float]], good: set[int]) -> Parallel | None:
     """Trials that have all of these hyperparameters, as lines; None where they are too few."""
     settings = [
-        (entry.configuration.values, entry, value)
-        for entry, value in valued
-        if all(name in entry.configuration.values for name in names)
+        (trial.configuration.values, trial, value)
+        for trial, value in valued
+        if all(name in trial.configuration.values for name in names)
     ]
     if len(settings) < LEAST_TRIALS:
         return None
@@ -223,9 +224,9 @@ def _parallel(names: Sequence[str], valued: Sequence[tuple[Entry, float]], good:
         for position, name in enumerate(names)
     ]
     lines = [
-        Line(_corners([(axis.x, axis.scale.at(values[axis.name])) for axis in axes]), entry, value, is_good)
-        for values, entry, value in settings
-        for is_good in [entry.number in good]
+        Line(_corners([(axis.x, axis.scale.at(values[axis.name])) for axis in axes]), trial, value, is_good)
+        for values, trial, value in settings
+        for is_good in [trial.number in good]
     ]
     return Parallel(axes, sorted(lines, key=lambda line: line.is_good))
 

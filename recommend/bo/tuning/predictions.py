@@ -13,19 +13,21 @@ from warehouse.support.files import write_bytes
 
 
 @dataclass(frozen=True)
-class Predictions:
-    """Probabilities, (rows, classes) each, as .npy files in a folder that is made when the first is kept."""
+class KeptPredictions:
+    """(rows, k) arrays of 32-bit numbers as .npy files, in a folder that is made when the first is kept."""
 
     folder: Path
 
-    def keep(self, name: str, probabilities: Floats) -> None:
-        """Write one; it is on disk when this returns.
+    def keep(self, name: str, predictions: Floats | None) -> None:
+        """Write one, if there is one; it is on disk when this returns.
 
         Raises:
             Unwritable: it can't be written.
         """
+        if predictions is None:
+            return
         content = io.BytesIO()
-        np.save(content, probabilities, allow_pickle=False)
+        np.save(content, predictions.astype(np.float32), allow_pickle=False)
         self.folder.mkdir(exist_ok=True)
         write_bytes(self._path(name), content.getvalue())
 

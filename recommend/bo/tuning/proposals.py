@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 from recommend.bo.candidates import SpaceCandidates
 from recommend.bo.optimizer import AskTell, Proposal
-from recommend.bo.tuning.history import Entry, TrialHistory
-from recommend.bo.tuning.scores import score_of
+from recommend.bo.tuning.history import TrialHistory
+from recommend.bo.tuning.trials import Trial
 
 
 @dataclass
@@ -24,7 +24,7 @@ class Proposals:
     _recalled: int = field(default=0, init=False)
     _told: set[int] = field(default_factory=set, init=False)
 
-    def next(self) -> Entry | None:
+    def next(self) -> Trial | None:
         """Begin the next trial; None where there is nothing to try (`AskTell.ask`)."""
         self.catch_up()
         proposal = self.optimizer.ask()
@@ -32,17 +32,17 @@ class Proposals:
             return None
         self._recalled += 1
         configuration = self.candidates.configuration_of(proposal.candidate)
-        self.history.begin(Entry(proposal.number, configuration, proposal.origin, share=proposal.share))
-        return self.history.entries[proposal.number]
+        self.history.begin(Trial(proposal.number, configuration, proposal.origin, share=proposal.share))
+        return self.history.trials[proposal.number]
 
     def catch_up(self) -> None:
         """Tell the optimizer what it does not know yet, in the order of the numbers."""
-        for entry in self.history.entries:
-            if entry.number == self._recalled:
-                candidate = self.candidates.of(entry.configuration)
-                self.optimizer.recall(Proposal(entry.number, candidate, entry.origin, entry.share))
+        for trial in self.history.trials:
+            if trial.number == self._recalled:
+                candidate = self.candidates.of(trial.configuration)
+                self.optimizer.recall(Proposal(trial.number, candidate, trial.origin, trial.share))
                 self._recalled += 1
-            if entry.trial is not None and entry.number not in self._told:
-                score = score_of(entry.trial, self.measure)
-                self.optimizer.tell(entry.number, score, entry.trial.seconds)
-                self._told.add(entry.number)
+            if trial.evaluation is not None and trial.number not in self._told:
+                score = trial.score(self.measure)
+                self.optimizer.tell(trial.number, score, trial.evaluation.seconds)
+                self._told.add(trial.number)

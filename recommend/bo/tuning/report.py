@@ -11,7 +11,6 @@ from ingest.reading.split_by import Kind
 from recommend.bo.optimizer import ALL_ROWS
 from recommend.bo.tuning.loop import Progress
 from recommend.bo.tuning.result import Tuned
-from recommend.bo.tuning.scores import value_of
 from recommend.dependence import in_words
 from warehouse.support import console
 from warehouse.support.text import counted
@@ -30,7 +29,7 @@ _HELD_OUT: Mapping[Kind | None, str] = {
 def document(tuned: Tuned) -> dict[str, Any]:
     """The outcome as the JSON document that `recommend/search.schema.json` describes."""
     measure = tuned.search.measure
-    shared = any(entry.share < ALL_ROWS for entry in tuned.entries)
+    shared = any(trial.share < ALL_ROWS for trial in tuned.trials)
     return {
         "schema": SCHEMA,
         "dataset": {
@@ -44,22 +43,22 @@ def document(tuned: Tuned) -> dict[str, Any]:
         "best": None if tuned.best is None else tuned.best.number,
         "trials": [
             {
-                "number": entry.number,
-                "flow": get_flow(entry.configuration.algorithm).id,
-                "algorithm": entry.configuration.algorithm,
-                "hyperparameters": dict(entry.configuration.values),
-                "origin": entry.origin,
-                **({"share": entry.share} if shared else {}),
-                "outcome": None if entry.trial is None else str(entry.trial.outcome),
-                "message": None if entry.trial is None else entry.trial.message,
-                "seconds": None if entry.trial is None else entry.trial.seconds,
-                "value": value_of(entry.trial, measure),
-                "again": tuned.finals.again.get(entry.number),
-                "held_out": tuned.held_out.get(entry.number),
+                "number": trial.number,
+                "flow": get_flow(trial.configuration.algorithm).id,
+                "algorithm": trial.configuration.algorithm,
+                "hyperparameters": dict(trial.configuration.values),
+                "origin": trial.origin,
+                **({"share": trial.share} if shared else {}),
+                "outcome": None if trial.evaluation is None else str(trial.evaluation.outcome),
+                "message": None if trial.evaluation is None else trial.evaluation.message,
+                "seconds": None if trial.evaluation is None else trial.evaluation.seconds,
+                "value": trial.value(measure),
+                "again": tuned.finals.again.get(trial.number),
+                "held_out": tuned.held_out.get(trial.number),
             }
-            for entry in tuned.entries
+            for trial in tuned.trials
         ],
-        "incumbents": [entry.number for entry in tuned.incumbents],
+        "incumbents": [trial.number for trial in tuned.incumbents],
         "ensemble": {
             "weights": [
                 {"trial": number, "weight": weight} for number, weight in tuned.finals.weights.items()
@@ -76,13 +75,13 @@ def table(tuned: Tuned) -> str:
     """The outcome as a person reads it."""
     dataset, measure = tuned.dataset, tuned.search.measure
     on, off = tuned.rows
-    counts = Counter(str(entry.trial.outcome) for entry in tuned.entries if entry.trial is not None)
+    counts = Counter(str(trial.evaluation.outcome) for trial in tuned.trials if trial.evaluation is not None)
     outcomes = ", ".join(f"{number} {name}" for name, number in counts.most_common())
     lines = [
         f"{dataset.name}: {counted(on, 'rows')} to tune on, {off:,} held out; {dataset.target_choice}",
         *([f"Note: {dataset.note}."] if dataset.note else []),
         *(f"Check: {doubt}." for doubt in [*dataset.doubts, *in_words(dataset)]),
-        f"{counted(len(tuned.entries), 'trials')} ({outcomes or 'none ended'})"
+        f"{counted(len(tuned.trials), 'trials')} ({outcomes or 'none ended'})"
         + (", interrupted" if tuned.interrupted else ""),
         *_shares(tuned),
         *(f"trial {number} has no outcome: {why}" for number, why in tuned.unfinished.items()),
@@ -92,16 +91,16 @@ def table(tuned: Tuned) -> str:
         return "\n".join([*lines, f"No trial{on_all} succeeded."])
     rows = [
         (
-            str(entry.number),
-            f"{value_of(entry.trial, measure) or 0.0:.4f}",
-            f"{tuned.held_out[entry.number]:.4f}" if entry.number in tuned.held_out else "",
-            entry.origin,
-            f"{FLOWS[entry.configuration.algorithm].title}: "
+            str(trial.number),
+            f"{trial.value(measure) or 0.0:.4f}",
+            f"{tuned.held_out[trial.number]:.4f}" if trial.number in tuned.held_out else "",
+            trial.origin,
+            f"{FLOWS[trial.configuration.algorithm].title}: "
             + ", ".join(
-                f"{name}={console.short(value)}" for name, value in entry.configuration.values.items()
+                f"{name}={console.short(value)}" for name, value in trial.configuration.values.items()
             ),
         )
-        for entry in tuned.incumbents
+        for trial in tuned.incumbents
     ]
     header = ("trial", measure, "held out", "chosen by", "configuration")
     lines += ["", *console.wrapped_table(header, rows, ">>><")]
@@ -119,7 +118,7 @@ def table(tuned: Tuned) -> str:
 
 def _shares(tuned: Tuned) -> list[str]:
     """A line about trials on a share of the rows to fit on; none where there are none."""
-    counts = Counter(entry.share for entry in tuned.entries)
+    counts = Counter(trial.share for trial in tuned.trials)
     parts = [f"{counts[share]} on {share:.0%}" for share in sorted(counts) if share < ALL_ROWS]
     on_all = f"{counts[ALL_ROWS]} on all"
     return [f"rows that they were fitted on: {', '.join([*parts, on_all])}"] if parts else []
@@ -135,14 +134,14 @@ def _finals(tuned: Tuned) -> list[str]:
     if again:
         rows = [
             (
-                str(entry.number),
-                f"{tuned.value(entry) or 0.0:.4f}",
-                f"{again[entry.number]:.4f}",
-                f"{tuned.held_out[entry.number]:.4f}" if entry.number in tuned.held_out else "",
-                FLOWS[entry.configuration.algorithm].title,
+                str(trial.number),
+                f"{tuned.value(trial) or 0.0:.4f}",
+                f"{again[trial.number]:.4f}",
+                f"{tuned.held_out[trial.number]:.4f}" if trial.number in tuned.held_out else "",
+                FLOWS[trial.configuration.algorithm].title,
             )
-            for entry in tuned.entries
-            if entry.number in again
+            for trial in tuned.trials
+            if trial.number in again
         ]
         header = ("trial", tuned.search.measure, "again", "held out", "algorithm")
         lines = ["", "The leaders, tried again on other folds:", ""]

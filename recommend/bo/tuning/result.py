@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 
 from ingest.reading.datasets import Dataset
-from ingest.running.cross_validation import class_codes
-from ingest.running.limits import common_failure
-from recommend.bo.tuning.finals import Finals, ensemble_value, judge_trials, winner
-from recommend.bo.tuning.history import Entry, TrialHistory
-from recommend.bo.tuning.scores import scored, value_of
+from ingest.running.evaluation import common_failure
+from ingest.running.scorer import scorer_of
+from recommend.bo.tuning.finals import Finals, ensemble_value, evaluate_trials, winner
+from recommend.bo.tuning.history import TrialHistory
 from recommend.bo.tuning.specification import Search
+from recommend.bo.tuning.trials import Trial, scored
 
 
 @dataclass(frozen=True)
@@ -23,11 +23,11 @@ class Tuned:
 
     dataset: Dataset
     search: Search
-    entries: list[Entry]
+    trials: list[Trial]
     """All trials that ended, in the order of their numbers."""
-    incumbents: list[Entry]
+    incumbents: list[Trial]
     """Trials that were better than all before them."""
-    best: Entry | None
+    best: Trial | None
     """The best trial, by what came of the leaders when they were tried again; None where none succeeded."""
     finals: Finals
     held_out: dict[int, float]
@@ -42,23 +42,23 @@ class Tuned:
     unfinished: Mapping[int, str] = field(default_factory=dict)
     """Number of a trial without an outcome -> why it has none, in words."""
 
-    def value(self, entry: Entry) -> float | None:
+    def value(self, trial: Trial) -> float | None:
         """A trial's value of the measure, as it is: smaller is better for costs."""
-        return value_of(entry.trial, self.search.measure)
+        return trial.value(self.search.measure)
 
     @property
     def failure(self) -> str | None:
         """Why all trials failed, the most frequent reason; None where one succeeded, or none has ended."""
-        return common_failure(entry.trial for entry in self.entries if entry.trial is not None)
+        return common_failure(trial.evaluation for trial in self.trials if trial.evaluation is not None)
 
 
-def incumbents(entries: Sequence[Entry], measure: str) -> list[Entry]:
+def incumbents(trials: Sequence[Trial], measure: str) -> list[Trial]:
     """The trials, in order, that were better than all before them."""
-    found: list[Entry] = []
+    found: list[Trial] = []
     best = -np.inf
-    for score, entry in scored(entries, measure):
+    for score, trial in scored(trials, measure):
         if score > best:
-            found.append(entry)
+            found.append(trial)
             best = score
     return found
 
@@ -79,21 +79,24 @@ def result(
         jobs: fits at the same time.
         left: seconds that are left for these values; what there is no time for has none.
     """
-    ended = [entry for entry in history.entries if entry.trial is not None]
+    ended = [trial for trial in history.trials if trial.evaluation is not None]
     better = incumbents(ended, search.measure)
     best = winner(ended, finals, search.measure)
     held_out: dict[int, float] = {}
     of_ensemble = None
     if len(rows[1]) and not interrupted and best is not None:
         numbers = dict.fromkeys([best.number, better[0].number, *finals.weights])
-        entries = [history.entries[number] for number in numbers]
-        judged = judge_trials("held-out", entries, dataset, [rows], search, jobs, history, left)
-        held_out = {number: one.value for number, one in judged.items() if one is not None}
-        of_ensemble = ensemble_value(judged, finals.weights, class_codes(dataset)[rows[1]], search.measure)
+        trials = [history.trials[number] for number in numbers]
+        evaluations = evaluate_trials("held-out", trials, dataset, [rows], search, jobs, history, left)
+        values = {number: one.value(search.measure) for number, one in evaluations.items()}
+        held_out = {number: value for number, value in values.items() if value is not None}
+        scorer = scorer_of(dataset)
+        outcomes = scorer.outcomes(dataset.target)[rows[1]]
+        of_ensemble = ensemble_value(evaluations, finals.weights, outcomes, scorer, search.measure)
     return Tuned(
         dataset=dataset,
         search=search,
-        entries=ended,
+        trials=ended,
         incumbents=better,
         best=best,
         finals=finals,

@@ -19,10 +19,11 @@ from pathlib import Path
 
 from ingest.keys import digest
 from ingest.reading.datasets import Dataset
+from ingest.running.evaluation import evaluations
 from recommend.bo.tuning.deadline import Deadline, finals_seconds, held_out_seconds
 from recommend.bo.tuning.finals import Finals, run_finals
 from recommend.bo.tuning.history import TrialHistory
-from recommend.bo.tuning.loop import Loop, Progress, trials
+from recommend.bo.tuning.loop import Loop, Progress
 from recommend.bo.tuning.proposals import Proposals
 from recommend.bo.tuning.result import Tuned, result
 from recommend.bo.tuning.setup import context_of, new_search, split_rows
@@ -98,18 +99,18 @@ def tune(
                 proposals = Proposals(optimizer, candidates, history, search.measure)
                 logger.info("searching on %s rows%s", f"{len(train):,}", _limits(budget))
                 reserve = partial(finals_seconds, search=search, finish=finish, jobs=jobs)
-                with trials(executor, jobs) as submit:
+                with evaluations(executor, jobs) as submit:
                     loop = Loop(proposals, history, part, search, budget, submit, told, deadline, reserve)
                     if loop.run(jobs):
                         return result(dataset, search, history, (train, test), True, finals)
-            after = deadline.share(held_out_seconds(history.entries, search, finish, jobs))
+            after = deadline.share(held_out_seconds(history.trials, search, finish, jobs))
             finals = run_finals(
-                history.entries,
+                history.trials,
                 part,
                 search,
                 finish,
                 jobs,
-                history.probabilities,
+                history.predictions,
                 history,
                 left=lambda: deadline.left() - after,
             )
@@ -125,8 +126,8 @@ def _limits(budget: Budget) -> str:
 
 def _over(history: TrialHistory, budget: Budget) -> bool:
     """Whether the trials are all there, and have ended."""
-    full = budget.trials is not None and len(history.entries) >= budget.trials
-    return full and all(entry.trial is not None for entry in history.entries)
+    full = budget.trials is not None and len(history.trials) >= budget.trials
+    return full and all(trial.evaluation is not None for trial in history.trials)
 
 
 def _split(dataset: Dataset) -> dict[str, str]:

@@ -9,8 +9,8 @@ import numpy as np
 
 from ingest.flows import Flow, get_flow, with_preprocessing
 from ingest.reading.datasets import Dataset
-from ingest.running.cross_validation import class_codes
 from ingest.running.resampling import Resampling, Split
+from ingest.running.scorer import scorer_of
 from ingest.running.splitting import hold_out_rows
 from ingest.running.splitting import splits_of as splits_of_dataset
 from metalearners.encoding.training_data import without_datasets
@@ -45,15 +45,12 @@ def split_rows(dataset: Dataset, search: Search) -> tuple[np.ndarray, np.ndarray
     Raises:
         BadInput: the rows do not suffice for the folds of the trials, or of the leaders' second try.
     """
-    if not dataset.n_classes:
-        # `ranking_context` refuses a target without classes.
-        return np.arange(len(dataset.features)), np.arange(0)
-    codes = class_codes(dataset)
+    strata = scorer_of(dataset).strata(dataset.target)
     train, test = hold_out_rows(dataset, HELD_OUT, search.seed)
-    _, of_class = np.unique(codes[train], return_counts=True)
-    # Stratified folds need a row each of the largest class.
-    if len(of_class) < 2 or max(of_class) < search.folds:
-        raise TooFewRuns(f"{dataset.name} has too few rows ({len(codes):,}) for {search.folds} folds")
+    _, in_strata = np.unique(strata[train], return_counts=True)
+    # Stratified folds need a row each of the largest stratum.
+    if len(in_strata) < 2 or max(in_strata) < search.folds:
+        raise TooFewRuns(f"{dataset.name} has too few rows ({len(strata):,}) for {search.folds} folds")
     if dataset.split is not None:
         try:
             for repetition in (0, 1):
@@ -67,13 +64,14 @@ def splits_of(part: Dataset, search: Search, repetition: int = 0, *, share: floa
     """The splits of a trial; those of another repetition have other folds.
 
     Args:
-        share: of the rows to fit on, of which each class keeps its share, and two rows at least. The rows to
-            test on stay the same.
+        share: of the rows to fit on, of which each stratum keeps its share, and two rows at least. The rows
+            to test on stay the same.
     """
     resampling = resampling_of(part, search)
     if share < ALL_ROWS:
         rows, _ = resampling.sizes(len(part.features))
-        resampling = replace(resampling, train_rows=max(round(share * rows), 2 * part.n_classes))
+        strata = scorer_of(part).strata(part.target)
+        resampling = replace(resampling, train_rows=max(round(share * rows), 2 * (int(strata.max()) + 1)))
     return splits_of_dataset(part, resampling, search.seed, repetition)
 
 

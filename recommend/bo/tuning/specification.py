@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ingest.flows import installed_flows
-from ingest.running.cross_validation import MEASURES, TIMES
+from ingest.running.evaluation import TIMES
 from recommend.bo.selection import DEFAULT_STRATEGY, get_strategy
 from recommend.bo.surrogates import DEFAULT_SURROGATE
 from recommend.bo.warmstart import DEFAULT_START, FROM_FILE, NO_START, get_start
 from warehouse.configurations.configuration import Configuration
 from warehouse.support.errors import BadOption
 from warehouse.support.text import LONGEST_SECONDS
+from warehouse.task_types import CLASSIFICATION
 
 LEADERS = 5
 
@@ -79,8 +80,9 @@ class Finish:
 
 def check(search: Search, budget: Budget, finish: Finish, jobs: int) -> None:
     """Refuse what can't work, before any work."""
-    if search.measure not in MEASURES:
-        raise BadOption(f"a trial does not measure {search.measure}; it measures {', '.join(MEASURES)}")
+    measures = (*CLASSIFICATION.measures, *TIMES)
+    if search.measure not in measures:
+        raise BadOption(f"a trial does not measure {search.measure}; it measures {', '.join(measures)}")
     if budget.trials is None and budget.seconds is None:
         raise BadOption("a search needs an end: a number of trials, or a time")
     if finish.ensemble and search.measure in TIMES:

@@ -14,10 +14,10 @@ from ingest import flows
 from ingest.flows import get_flow
 from ingest.reading.dataset_files import find_datasets
 from ingest.reading.datasets import Dataset
-from ingest.running import experiments
-from ingest.running.cross_validation import MEASURES
+from ingest.running import evaluation, experiments
+from ingest.running.evaluation import TIMES, Evaluation, Limits
 from ingest.running.experiments import ExperimentProgress, run_experiments
-from ingest.running.limits import MEBIBYTE, Outcome, Processes, Trial
+from ingest.running.limits import Outcome, Processes
 from ingest.running.plan import Plan, Source, SplitRule, Tier, design_plan
 from ingest.running.pool import Member
 from ingest.running.resampling import Split
@@ -25,6 +25,7 @@ from tests.warehouse.worlds import Templates
 from warehouse.configurations.configuration import Configuration
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput
+from warehouse.task_types import CLASSIFICATION
 
 FLOWS = ("decision_tree", "naive_bayes")
 RUNS_PER_DATASET = 2 * (2 + 1)
@@ -96,7 +97,9 @@ def test_every_dataset_gets_the_same_configurations(datasets: Path, warehouse: W
     matrix = warehouse.performance_matrix("predictive_accuracy")
     assert matrix.shape == (RUNS_PER_DATASET, 2)
     assert matrix.notna().all(axis=None)
-    assert warehouse.sql("SELECT count(DISTINCT measure) AS n FROM evaluations")["n"].item() == len(MEASURES)
+    assert warehouse.sql("SELECT count(DISTINCT measure) AS n FROM evaluations")["n"].item() == len(
+        (*CLASSIFICATION.measures, *TIMES)
+    )
     assert warehouse.metafeatures()["NumberOfInstances"].tolist() == [120, 60]
 
 
@@ -245,7 +248,7 @@ class Asked:
 
 @dataclass
 class Trials:
-    """Stands in for `run_limited`: the more, the better, and some run out of time."""
+    """Stands in for `evaluate`: the more, the better, and some run out of time."""
 
     asked: list[Asked] = field(default_factory=list)
     accuracy: Callable[[Asked], float] = lambda asked: asked.n / 100
@@ -253,34 +256,31 @@ class Trials:
 
     def run(
         self,
-        _evaluate: object,
-        flow: str,
-        values: dict[str, Any],
+        configuration: Configuration,
         dataset: Dataset,
         repetitions: Sequence[Sequence[Split]],
+        limits: Limits,
         *,
         seed: int,
-        seconds: float,
-        cpu_seconds: float,
-        memory: int,
         processes: Processes,
-    ) -> Trial:
+    ) -> Evaluation:
         assert seed == 0
         assert not processes.ended
-        assert seconds > cpu_seconds  # a busy machine is no reason to stop
+        assert limits.cpu_seconds is not None
+        assert limits.seconds > limits.cpu_seconds  # a busy machine is no reason to stop
         asked = Asked(
             dataset=dataset.name,
-            flow=flow,
-            n=values[TOLD_APART_BY[flow]],
+            flow=configuration.algorithm,
+            n=int(str(configuration.values[TOLD_APART_BY[configuration.algorithm]])),
             train_rows=max(len(train) for splits in repetitions for train, _ in splits),
             test_rows=sum(len(test) for _, test in repetitions[0]),
-            seconds=cpu_seconds,
-            memory=memory,
+            seconds=limits.cpu_seconds,
+            memory=limits.memory,
         )
         self.asked.append(asked)
         if self.too_slow(asked):
-            return Trial(Outcome.timeout, None, "stopped", seconds)
-        return Trial(Outcome.success, {"predictive_accuracy": self.accuracy(asked)}, None, 0.01)
+            return Evaluation(Outcome.timeout, limits.seconds, message="stopped")
+        return Evaluation(Outcome.success, 0.01, {"predictive_accuracy": self.accuracy(asked)})
 
     def of(self, dataset: str, *, train_rows: int | None = None) -> list[int]:
         """What was asked for on a dataset, in order."""
@@ -298,7 +298,7 @@ SPLITS = (SplitRule(100, folds=3), SplitRule(folds=1, test_rows=60))
 @pytest.fixture
 def trials(monkeypatch: pytest.MonkeyPatch) -> Trials:
     made_up = Trials()
-    monkeypatch.setattr(experiments, "run_limited", made_up.run)
+    monkeypatch.setattr(evaluation, "evaluate", made_up.run)
     monkeypatch.setattr(experiments, "quality_rows", lambda _: {})
     return made_up
 
@@ -403,7 +403,7 @@ def test_rows_and_limits_are_those_of_the_tier(datasets: Path, warehouse: Wareho
         ("large", 20, 60),
         ("large", 50, 60),
     }
-    limits = {(asked.train_rows == 20, asked.seconds, asked.memory // MEBIBYTE) for asked in trials.asked}
+    limits = {(asked.train_rows == 20, asked.seconds, asked.memory) for asked in trials.asked}
     assert limits == {(True, 5, 100), (False, 9, 200)}
 
 

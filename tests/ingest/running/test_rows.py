@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from ingest.flows import get_flow
 from ingest.metafeatures import EXTRACTOR
 from ingest.reading.datasets import Dataset, load_dataset
-from ingest.running.limits import Outcome, Trial
+from ingest.running.evaluation import Evaluation
+from ingest.running.limits import Outcome
 from ingest.running.rows import Run, dataset_row, description_tables, run_tables
 from warehouse.configurations.configuration import Configuration
 from warehouse.configurations.parameters import Number
@@ -41,8 +42,8 @@ def run_of(flow: str, name: str, **values: Any) -> Run:
     return Run(Configuration(flow, get_flow(flow).default() | values), task="six/cv3", run=name)
 
 
-def success(**result: float) -> Trial:
-    return Trial(Outcome.success, result, None, seconds=0.1)
+def success(**result: float) -> Evaluation:
+    return Evaluation(Outcome.success, 0.1, result)
 
 
 def stored_values(dataset: Dataset, result: Mapping[str, float]) -> dict[str, float]:
@@ -104,7 +105,7 @@ def test_flows_come_with_the_scales_of_their_numbers(dataset: Dataset) -> None:
 
 def test_a_failed_run_has_its_reason_and_no_value(dataset: Dataset, tmp_path: Path) -> None:
     """The warehouse takes it though the table of evaluations is empty."""
-    failed = Trial(Outcome.timeout, None, "stopped after 5 s", seconds=5.0)
+    failed = Evaluation(Outcome.timeout, 5.0, message="stopped after 5 s")
     warehouse = Warehouse.create(tmp_path / "warehouse")
     tables = dataset_row(dataset) | run_tables(dataset, [(run_of("svm", "one"), failed)], "cv3")
     warehouse.write(tables, source="test")

@@ -19,8 +19,8 @@ def noisy(rows: int) -> Dataset:
 
 
 def configurations(tuned: Tuned) -> list[Configuration]:
-    return [entry.configuration for entry in tuned.entries]
+    return [entry.configuration for entry in tuned.trials]
 
 
 def values(tuned: Tuned) -> list[float | None]:
-    return [tuned.value(entry) for entry in tuned.entries]
+    return [tuned.value(entry) for entry in tuned.trials]

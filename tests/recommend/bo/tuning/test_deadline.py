@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from ingest.running.limits import Outcome, Trial
+from ingest.running.evaluation import Evaluation
+from ingest.running.limits import Outcome
 from recommend.bo.tuning import Finish, Search
 from recommend.bo.tuning.deadline import Deadline, finals_seconds, held_out_seconds
-from recommend.bo.tuning.history import Entry
+from recommend.bo.tuning.trials import Trial
 from warehouse.configurations.configuration import Configuration
 
 
@@ -19,10 +20,10 @@ class Clock:
         return self.now
 
 
-def entry(number: int, value: float | None, seconds: float) -> Entry:
+def entry(number: int, value: float | None, seconds: float) -> Trial:
     outcome = Outcome.crash if value is None else Outcome.success
-    trial = Trial(outcome, None if value is None else {"predictive_accuracy": value}, None, seconds)
-    return Entry(number, Configuration("svm", {}), "model", trial)
+    measures = {} if value is None else {"predictive_accuracy": value}
+    return Trial(number, Configuration("svm", {}), "model", Evaluation(outcome, seconds, measures))
 
 
 ENTRIES = [entry(0, 0.5, 6.0), entry(1, None, 50.0), entry(2, 0.9, 2.0), entry(3, 0.8, 4.0)]

@@ -34,8 +34,8 @@ def test_workers_find_what_this_machine_finds(
         warehouse=world,
         executor=dask_client.get_executor(),
     )
-    assert [entry.configuration for entry in there.entries] == [entry.configuration for entry in here.entries]
-    assert [there.value(entry) for entry in there.entries] == [here.value(entry) for entry in here.entries]
+    assert [entry.configuration for entry in there.trials] == [entry.configuration for entry in here.trials]
+    assert [there.value(entry) for entry in there.trials] == [here.value(entry) for entry in here.trials]
 
 
 def test_a_trial_whose_worker_is_killed_is_run_again_and_nothing_is_lost(
@@ -53,7 +53,7 @@ def test_a_trial_whose_worker_is_killed_is_run_again_and_nothing_is_lost(
         report=kill_a_worker,
     )
     assert kill_a_worker.killed
-    assert [entry.number for entry in tuned.entries] == list(range(12))
-    assert all(entry.trial is not None and entry.trial.result for entry in tuned.entries)
+    assert [entry.number for entry in tuned.trials] == list(range(12))
+    assert all(entry.evaluation is not None and entry.evaluation.measures for entry in tuned.trials)
     records = [json.loads(line) for line in (tmp_path / "history.jsonl").read_text().split("\n") if line]
     assert Counter(record["ended"] for record in records if "ended" in record) == Counter(range(12))

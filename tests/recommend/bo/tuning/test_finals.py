@@ -1,6 +1,7 @@
 """The leaders of a search, tried again on other folds."""
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -8,15 +9,15 @@ import pytest
 
 from ingest.flows import FLOWS
 from ingest.reading.datasets import Dataset
-from ingest.running.cross_validation import class_codes, evaluate_splits
-from ingest.running.limits import Outcome, Trial
+from ingest.running.evaluation import Evaluation, Limits, cross_validate, evaluate
+from ingest.running.limits import Outcome
+from ingest.running.scorer import scorer_of
 from recommend.bo.tuning.ensembles import voting_rows
-from recommend.bo.tuning.finals import Finals, Judged, both_times, judge_trials, run_finals, winner
-from recommend.bo.tuning.history import Entry, TrialHistory
-from recommend.bo.tuning.loop import run_trial
-from recommend.bo.tuning.scores import taken_apart
+from recommend.bo.tuning.finals import Finals, both_times, evaluate_trials, run_finals, winner
+from recommend.bo.tuning.history import TrialHistory
 from recommend.bo.tuning.setup import splits_of
 from recommend.bo.tuning.specification import Finish
+from recommend.bo.tuning.trials import Trial
 from tests.recommend.bo.tuning.searches import QUICK
 from warehouse.configurations.configuration import Configuration
 
@@ -25,10 +26,18 @@ def tree(depth: int) -> Configuration:
     return Configuration("decision_tree", FLOWS["decision_tree"].default() | {"max_depth": depth})
 
 
-def entry(number: int, value: float | None) -> Entry:
+def entry(number: int, value: float | None) -> Trial:
     outcome = Outcome.crash if value is None else Outcome.success
-    trial = Trial(outcome, None if value is None else {"predictive_accuracy": value}, None, 1.0)
-    return Entry(number, tree(number + 1), "model", trial)
+    measures = {} if value is None else {"predictive_accuracy": value}
+    return Trial(number, tree(number + 1), "model", Evaluation(outcome, 1.0, measures))
+
+
+def evaluated(configuration: Configuration, dataset: Dataset) -> Evaluation:
+    """The evaluation of a trial, with the predictions of the rows that vote."""
+    splits = splits_of(dataset, QUICK)
+    evaluation = evaluate(configuration, dataset, [splits], Limits(60.0, 4096), seed=QUICK.seed)
+    assert evaluation.predictions is not None
+    return replace(evaluation, predictions=evaluation.predictions[voting_rows(splits)].astype(np.float32))
 
 
 ENTRIES = [entry(number, value) for number, value in enumerate([0.6, None, 0.9, 0.8])]
@@ -38,9 +47,9 @@ def test_the_best_are_evaluated_on_other_folds(dataset: Dataset) -> None:
     found = run_finals(ENTRIES, dataset, QUICK, Finish(leaders=2), jobs=2)
     splits = splits_of(dataset, QUICK, repetition=1)
     expected = {
-        number: evaluate_splits("decision_tree", tree(number + 1).values, dataset, splits)[
-            "predictive_accuracy"
-        ]
+        number: cross_validate(
+            partial(FLOWS["decision_tree"].pipeline, tree(number + 1).values, dataset.roles), dataset, splits
+        )[0]["predictive_accuracy"]
         for number in (2, 3)
     }
     assert found.again == pytest.approx(expected, abs=0.02)  # estimators have the seed of the search
@@ -54,12 +63,8 @@ def test_a_single_leader_is_not_tried_again(dataset: Dataset, leaders: int) -> N
 
 def predictions(dataset: Dataset) -> dict[int, np.ndarray]:
     """What trials of each of the entries predict."""
-    found = {}
-    for one in ENTRIES:
-        _, probabilities = taken_apart(run_trial(one.configuration, dataset, QUICK, 60.0))
-        assert probabilities is not None
-        found[one.number] = probabilities
-    return found
+    found = {one.number: evaluated(one.configuration, dataset).predictions for one in ENTRIES}
+    return {number: predicted for number, predicted in found.items() if predicted is not None}
 
 
 def test_an_ensemble_is_made_of_all_that_succeeded(dataset: Dataset) -> None:
@@ -67,7 +72,7 @@ def test_an_ensemble_is_made_of_all_that_succeeded(dataset: Dataset) -> None:
     known = predictions(dataset)
     splits = splits_of(dataset, QUICK)
     rows = np.concatenate([test for _, test in splits])[voting_rows(splits)]
-    known[0] = np.eye(2, dtype=np.float32)[class_codes(dataset)[rows]]
+    known[0] = np.eye(2, dtype=np.float32)[scorer_of(dataset).outcomes(dataset.target)[rows]]
     found = run_finals(ENTRIES, dataset, QUICK, Finish(leaders=2, ensemble=6), 1, known.get)
     assert set(found.again) == {2, 3}
     assert found.weights == {0: 1.0}
@@ -91,7 +96,8 @@ def test_of_predictions_that_were_not_kept_or_are_of_other_rows_there_is_no_ense
 def test_what_was_predicted_twice_is_averaged_row_by_row() -> None:
     """By hand: rows 3 and 0 were tested first and last the second time, in folds (3, 1) and (2, 0)."""
     splits = [(np.array([2, 0]), np.array([3, 1])), (np.array([3, 1]), np.array([2, 0]))]
-    again = Judged(0.5, np.array([[0.0, 1.0], [0.2, 0.8], [0.4, 0.6], [0.6, 0.4]]))
+    predicted = np.array([[0.0, 1.0], [0.2, 0.8], [0.4, 0.6], [0.6, 0.4]])
+    again = Evaluation(Outcome.success, 1.0, predictions=predicted)
     once = np.array([[1.0, 0.0], [0.0, 1.0]])
     rows = np.array([3, 0])
     assert both_times(once, again, splits, rows) == pytest.approx(np.array([[0.5, 0.5], [0.3, 0.7]]))
@@ -128,10 +134,9 @@ def history_of(dataset: Dataset, folder: Path) -> TrialHistory:
     history = TrialHistory(folder, {})
     with history:
         for number, depth in enumerate((1, 3)):
-            begun = Entry(number, tree(depth), "model")
+            begun = Trial(number, tree(depth), "model")
             history.begin(begun)
-            trial, probabilities = taken_apart(run_trial(begun.configuration, dataset, QUICK, 60.0))
-            history.end(number, trial, probabilities)
+            history.end(number, evaluated(begun.configuration, dataset))
     return history
 
 
@@ -144,11 +149,11 @@ def test_what_was_judged_is_not_run_again(
 
     def finals() -> Finals:
         with TrialHistory(tmp_path, {}) as history:
-            return run_finals(history.entries, dataset, QUICK, finish, 1, history.probabilities, history)
+            return run_finals(history.trials, dataset, QUICK, finish, 1, history.predictions, history)
 
     first = finals()
     assert set(first.again) == {0, 1}
-    for name in ("run_limited", "select_ensemble"):
+    for name in ("evaluate", "select_ensemble"):
         monkeypatch.setattr(f"recommend.bo.tuning.finals.{name}", lambda *_, **__: pytest.fail("again"))
     assert finals() == first
 
@@ -158,8 +163,8 @@ def test_what_predicted_and_was_lost_is_judged_again(dataset: Dataset, tmp_path:
     splits = splits_of(dataset, QUICK, repetition=1)
     for _ in range(2):
         with TrialHistory(tmp_path, {}) as history:
-            judged = judge_trials("again", history.entries, dataset, splits, QUICK, history=history)
-            assert all(one is not None and one.probabilities is not None for one in judged.values())
+            found = evaluate_trials("again", history.trials, dataset, splits, QUICK, history=history)
+            assert [one.predictions is None for one in found.values()] == [False, False]
         (tmp_path / "probabilities" / "1-again.npy").write_bytes(b"damaged")
 
 
@@ -170,6 +175,6 @@ def test_leaders_for_which_no_time_is_left_are_not_judged_and_nothing_is_kept_of
     history_of(dataset, tmp_path)
     splits = splits_of(dataset, QUICK, repetition=1)
     with TrialHistory(tmp_path, {}) as history:
-        found = judge_trials("again", history.entries, dataset, splits, QUICK, 1, history, lambda: left)
+        found = evaluate_trials("again", history.trials, dataset, splits, QUICK, 1, history, lambda: left)
         assert found == {}
-        assert history.judged("again", 0) is None
+        assert history.elsewhere("again", 0) is None

@@ -10,21 +10,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest.running.limits import Outcome, Trial
-from recommend.bo.tuning.history import Entry, TrialHistory
+from ingest.running.evaluation import Evaluation
+from ingest.running.limits import Outcome
+from recommend.bo.tuning.history import TrialHistory
+from recommend.bo.tuning.trials import Trial
 from warehouse.configurations.configuration import Configuration
 from warehouse.support.errors import BadInput
 
 SEARCH = {"flows": ["svm"], "seed": 0}
 
 
-def entry(number: int) -> Entry:
+def entry(number: int) -> Trial:
     values = {"C": 2.0**number, "shrinking": True, "imputation": "mean"}
-    return Entry(number, Configuration("svm", values), "model")
+    return Trial(number, Configuration("svm", values), "model")
 
 
-def success(value: float) -> Trial:
-    return Trial(Outcome.success, {"predictive_accuracy": value}, None, 0.5)
+def success(value: float, predictions: np.ndarray | None = None) -> Evaluation:
+    return Evaluation(Outcome.success, 0.5, {"predictive_accuracy": value}, predictions)
 
 
 def write(folder: Path) -> None:
@@ -32,15 +34,19 @@ def write(folder: Path) -> None:
         for number in range(3):
             history.begin(entry(number))
         history.end(1, success(0.9))
-        history.end(0, Trial(Outcome.timeout, None, "stopped after 1 s", 1.0))
+        history.end(0, Evaluation(Outcome.timeout, 1.0, message="stopped after 1 s"))
 
 
 def test_what_was_written_is_read_again(tmp_path: Path) -> None:
     write(tmp_path)
     with TrialHistory(tmp_path, SEARCH) as history:
-        assert [one.configuration for one in history.entries] == [entry(n).configuration for n in range(3)]
-        assert [one.trial and one.trial.outcome for one in history.entries] == ["timeout", "success", None]
-        assert history.entries[1].trial == success(0.9)
+        assert [one.configuration for one in history.trials] == [entry(n).configuration for n in range(3)]
+        assert [one.evaluation and one.evaluation.outcome for one in history.trials] == [
+            "timeout",
+            "success",
+            None,
+        ]
+        assert history.trials[1].evaluation == success(0.9)
 
 
 def test_a_file_cut_off_at_any_byte_is_a_prefix_of_the_history(tmp_path: Path) -> None:
@@ -52,13 +58,13 @@ def test_a_file_cut_off_at_any_byte_is_a_prefix_of_the_history(tmp_path: Path) -
         folder.mkdir()
         (folder / "history.jsonl").write_bytes(content[:length])
         with TrialHistory(folder, SEARCH) as history:
-            facts = len(history.entries) + sum(one.trial is not None for one in history.entries)
+            facts = len(history.trials) + sum(one.evaluation is not None for one in history.trials)
             assert facts >= known, "a longer file knows no less"
             known = facts
-            following = len(history.entries)
+            following = len(history.trials)
             history.begin(entry(following))
         with TrialHistory(folder, SEARCH) as history:
-            assert len(history.entries) == following + 1, "what is added to a cut file is not lost"
+            assert len(history.trials) == following + 1, "what is added to a cut file is not lost"
     assert known == 5
 
 
@@ -66,31 +72,31 @@ def test_predictions_are_kept_beside_the_trials(tmp_path: Path) -> None:
     predicted = np.array([[0.25, 0.75], [1, 0]], dtype=np.float32)
     with TrialHistory(tmp_path, SEARCH) as history:
         history.begin(entry(0))
-        history.end(0, success(0.8), predicted)
-        assert history.probabilities(0) == pytest.approx(predicted)
+        history.end(0, success(0.8, predicted))
+        assert history.predictions(0) == pytest.approx(predicted)
     with TrialHistory(tmp_path, SEARCH) as history:
-        assert history.probabilities(0) == pytest.approx(predicted)
-        assert history.probabilities(1) is None
-        assert history.entries[0].trial == success(0.8)
+        assert history.predictions(0) == pytest.approx(predicted)
+        assert history.predictions(1) is None
+        assert history.trials[0].evaluation == success(0.8)
 
 
 @pytest.mark.parametrize("kept", [0, 1, 60, 100, -1])
 def test_predictions_that_are_cut_off_count_as_not_kept(tmp_path: Path, kept: int) -> None:
     with TrialHistory(tmp_path, SEARCH) as history:
         history.begin(entry(0))
-        history.end(0, success(0.8), np.ones((9, 2), dtype=np.float32))
+        history.end(0, success(0.8, np.ones((9, 2))))
         file = tmp_path / "probabilities" / "0.npy"
         file.write_bytes(file.read_bytes()[:kept])
-        assert history.probabilities(0) is None
+        assert history.predictions(0) is None
 
 
 def test_predictions_that_say_they_are_endless_are_not_read(tmp_path: Path) -> None:
     with TrialHistory(tmp_path, SEARCH) as history:
         history.begin(entry(0))
-        history.end(0, success(0.8), np.ones((9, 2), dtype=np.float32))
+        history.end(0, success(0.8, np.ones((9, 2))))
         file = tmp_path / "probabilities" / "0.npy"
         file.write_bytes(file.read_bytes().replace(b"(9, 2)", b"(9999999999, 2)"))
-        assert history.probabilities(0) is None
+        assert history.predictions(0) is None
 
 
 def test_the_share_of_rows_is_kept_and_is_all_where_none_is_stated(tmp_path: Path) -> None:
@@ -102,7 +108,7 @@ def test_the_share_of_rows_is_kept_and_is_all_where_none_is_stated(tmp_path: Pat
         False,
     ]
     with TrialHistory(tmp_path, SEARCH) as history:
-        assert [one.share for one in history.entries] == [1 / 9, 1.0]
+        assert [one.share for one in history.trials] == [1 / 9, 1.0]
 
 
 @pytest.mark.parametrize("share", ["0", "1.5", "-1", "NaN", '"x"', "null", "[]"])
@@ -112,7 +118,7 @@ def test_a_share_that_is_none_says_nothing(tmp_path: Path, share: str) -> None:
     journal = tmp_path / "history.jsonl"
     journal.write_text(journal.read_text().replace("0.25", share))
     with TrialHistory(tmp_path, SEARCH) as history:
-        assert history.entries == []
+        assert history.trials == []
 
 
 def test_a_trial_that_was_run_twice_counts_once(tmp_path: Path) -> None:
@@ -121,7 +127,7 @@ def test_a_trial_that_was_run_twice_counts_once(tmp_path: Path) -> None:
         history.end(0, success(0.8))
         history.end(0, success(0.7))
     with TrialHistory(tmp_path, SEARCH) as history:
-        assert history.entries[0].trial == success(0.8)
+        assert history.trials[0].evaluation == success(0.8)
 
 
 def test_the_history_of_another_search_is_refused(tmp_path: Path) -> None:
@@ -163,7 +169,7 @@ def test_a_history_belongs_to_one_search_at_a_time(tmp_path: Path) -> None:
     with TrialHistory(tmp_path, SEARCH), refused, TrialHistory(tmp_path, SEARCH):
         pass
     with TrialHistory(tmp_path, SEARCH) as history:
-        assert history.entries == []
+        assert history.trials == []
 
 
 def test_a_history_that_is_refused_is_not_kept_locked(tmp_path: Path) -> None:
@@ -172,7 +178,7 @@ def test_a_history_that_is_refused_is_not_kept_locked(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="another search"), other:
         pass
     with TrialHistory(tmp_path, SEARCH) as history:
-        assert len(history.entries) == 3
+        assert len(history.trials) == 3
 
 
 SHARED = """
@@ -192,10 +198,10 @@ SHARED = """
 def test_a_history_of_several_workers_of_an_earlier_version_goes_on(tmp_path: Path) -> None:
     (tmp_path / "history.jsonl").write_text(SHARED)
     with TrialHistory(tmp_path, SEARCH) as history:
-        values = [one.trial and one.trial.result for one in history.entries]
+        values = [one.evaluation and one.evaluation.measures for one in history.trials]
         assert values == [None, {"predictive_accuracy": 0.75}, None]
         assert history.unfinished() == {0: "its search was killed", 2: "ended by us when the time was up"}
-        assert history.judged("again", 1) is None
+        assert history.elsewhere("again", 1) is None
         history.begin(entry(3))
         assert [one and one.number for one in (history.take(), history.take(), history.take())] == [
             0,
@@ -223,8 +229,8 @@ def test_in_whatever_order_searches_end_no_trial_is_lost_or_run_twice(steps: lis
             elif step == "next":
                 found = history.take()
                 if found is None:
-                    history.begin(entry(len(history.entries)))
-                    found = history.entries[-1]
+                    history.begin(entry(len(history.trials)))
+                    found = history.trials[-1]
                 assert found.number not in [*runs, *ended]
                 runs.append(found.number)
             elif runs and step == "end":
@@ -232,5 +238,5 @@ def test_in_whatever_order_searches_end_no_trial_is_lost_or_run_twice(steps: lis
                 ended.append(runs.pop(0))
             elif runs:
                 history.stop(runs.pop(0), "interrupted")
-        assert [one.number for one in history.entries] == [*range(len(history.entries))]
-        assert sorted(ended) == [one.number for one in history.entries if one.trial is not None]
+        assert [one.number for one in history.trials] == [*range(len(history.trials))]
+        assert sorted(ended) == [one.number for one in history.trials if one.evaluation is not None]

@@ -14,14 +14,15 @@ import pytest
 
 from ingest.flows import FLOWS
 from ingest.reading.datasets import Dataset
-from ingest.running.limits import Outcome, Trial
+from ingest.running.evaluation import Evaluation, Limits, evaluate, evaluations
+from ingest.running.limits import Outcome
 from recommend.bo.candidates import SpaceCandidates
 from recommend.bo.optimizer import Optimizer
 from recommend.bo.scoring import Scorer
 from recommend.bo.tuning import Budget, Progress, Search, tune
 from recommend.bo.tuning.deadline import Deadline
 from recommend.bo.tuning.history import TrialHistory
-from recommend.bo.tuning.loop import Loop, trials
+from recommend.bo.tuning.loop import Loop
 from recommend.bo.tuning.proposals import Proposals
 from recommend.space import Space
 from tests.recommend.bo.toys import PLANE, Recorder
@@ -45,7 +46,7 @@ def test_failures_are_told_and_do_not_end_the_search(world: Warehouse, tmp_path:
     many = Configuration(flow.name, {"n_neighbors": 2 * most, "weights": "uniform", "metric": "manhattan"})
     search = Search(flows=(flow.name,), start="file", seeds=(many,), surrogate="gbqr", folds=2)
     tuned = tune(noisy(4 * most), search, Budget(trials=6), folder=tmp_path, warehouse=world)
-    first, *others = [entry.trial for entry in tuned.entries if entry.trial is not None]
+    first, *others = [entry.evaluation for entry in tuned.trials if entry.evaluation is not None]
     assert first.outcome is Outcome.crash
     assert "n_neighbors" in (first.message or "")
     assert {trial.outcome for trial in others} == {Outcome.success}
@@ -55,9 +56,9 @@ def test_the_end_of_the_time_is_no_failure_of_the_trial_that_runs(
     dataset: Dataset, world: Warehouse, tmp_path: Path
 ) -> None:
     tuned = tune(dataset, QUICK, Budget(seconds=0.0001), folder=tmp_path, warehouse=world)
-    assert tuned.entries == []
+    assert tuned.trials == []
     tuned = tune(dataset, QUICK, Budget(trials=3), folder=tmp_path, warehouse=world)
-    assert [entry.trial.outcome for entry in tuned.entries if entry.trial] == [Outcome.success] * 3
+    assert [entry.evaluation.outcome for entry in tuned.trials if entry.evaluation] == [Outcome.success] * 3
 
 
 def test_an_interrupt_ends_it_with_the_best_so_far(
@@ -69,7 +70,7 @@ def test_an_interrupt_ends_it_with_the_best_so_far(
 
     tuned = tune(dataset, QUICK, Budget(trials=50), folder=tmp_path, warehouse=world, report=interrupt)
     assert tuned.interrupted
-    assert len(tuned.entries) == 3
+    assert len(tuned.trials) == 3
     assert tuned.best is not None
 
 
@@ -78,7 +79,7 @@ class Bench:
     """A loop on a plane without any data: trials end at once, and as they are told to."""
 
     folder: Path
-    outcome: Callable[[int, float], Trial]
+    outcome: Callable[[int, float], Evaluation]
     """(number of the trial, seconds that it may take) -> what comes of it."""
     limits: list[float] = field(default_factory=list)
     """Seconds that each trial was given."""
@@ -88,10 +89,12 @@ class Bench:
     reserve: float = 0.0
     """Seconds to keep for what comes after the trials."""
 
-    def submit(self, *given: Any) -> Future[Trial]:
-        future: Future[Trial] = Future()
-        self.limits.append(given[3])
-        future.set_result(self.outcome(len(self.limits) - 1, given[3]))
+    def submit(
+        self, _: object, _part: object, _splits: object, limits: Limits, **_seed: int
+    ) -> Future[Evaluation]:
+        future: Future[Evaluation] = Future()
+        self.limits.append(limits.seconds)
+        future.set_result(self.outcome(len(self.limits) - 1, limits.seconds))
         return future
 
     def run(
@@ -116,12 +119,12 @@ class Bench:
         return history
 
 
-def accuracy(value: float) -> Trial:
-    return Trial(Outcome.success, ({"predictive_accuracy": value}, None), None, 1.0)
+def accuracy(value: float) -> Evaluation:
+    return Evaluation(Outcome.success, 1.0, {"predictive_accuracy": value})
 
 
 def test_progress_counts_trials_and_failures_and_knows_the_best(dataset: Dataset, tmp_path: Path) -> None:
-    ended = [accuracy(0.5), Trial(Outcome.crash, None, "no", 1.0), accuracy(0.7), accuracy(0.6)]
+    ended = [accuracy(0.5), Evaluation(Outcome.crash, 1.0, message="no"), accuracy(0.7), accuracy(0.6)]
     bench = Bench(tmp_path, lambda number, _: ended[number])
     bench.run(dataset, Budget(trials=4))
     assert [(one.done, one.failed, one.best) for one in bench.progress] == [
@@ -138,59 +141,59 @@ def test_progress_counts_trials_and_failures_and_knows_the_best(dataset: Dataset
 def test_no_more_trials_are_begun_than_the_budget_has(dataset: Dataset, tmp_path: Path, jobs: int) -> None:
     bench = Bench(tmp_path, lambda *_: accuracy(0.5))
     history = bench.run(dataset, Budget(trials=5), jobs)
-    assert [entry.number for entry in history.entries] == list(range(5))
+    assert [entry.number for entry in history.trials] == list(range(5))
     assert bench.limits == [10.0] * 5
 
 
 def test_a_trial_gets_no_more_time_than_the_budget_has_left(dataset: Dataset, tmp_path: Path) -> None:
     """Its own limit is 10 s. One that the end of the budget cut off is not counted, and may be run again."""
 
-    def cut_off(number: int, seconds: float) -> Trial:
-        return Trial(Outcome.timeout, None, "stopped", seconds) if number else accuracy(0.5)
+    def cut_off(number: int, seconds: float) -> Evaluation:
+        return Evaluation(Outcome.timeout, seconds, message="stopped") if number else accuracy(0.5)
 
     bench = Bench(tmp_path, cut_off)
     history = bench.run(dataset, Budget(trials=2, seconds=5.0))
     assert all(0 < limit <= 5 for limit in bench.limits)
-    assert [entry.trial is None for entry in history.entries] == [False, True]
+    assert [entry.evaluation is None for entry in history.trials] == [False, True]
     assert [one.done for one in bench.progress] == [1]
 
 
 def test_a_trial_that_used_all_of_its_own_time_has_failed(dataset: Dataset, tmp_path: Path) -> None:
-    bench = Bench(tmp_path, lambda _, seconds: Trial(Outcome.timeout, None, "stopped", seconds))
+    bench = Bench(tmp_path, lambda _, seconds: Evaluation(Outcome.timeout, seconds, message="stopped"))
     history = bench.run(dataset, Budget(trials=2, seconds=500.0))
-    assert [entry.trial is not None for entry in history.entries] == [True, True]
+    assert [entry.evaluation is not None for entry in history.trials] == [True, True]
     assert bench.progress[-1].failed == 2
     assert bench.progress[-1].best is None
 
 
-def test_an_executor_is_given_the_arguments_of_a_trial(dataset: Dataset) -> None:
+def test_an_executor_evaluates_where_there_is_one(dataset: Dataset) -> None:
     class Keeping:
         given: tuple[Any, ...] = ()
 
-        def submit(self, _: object, *given: Any) -> Future[Trial]:
-            self.given = given
+        def submit(self, *given: Any, **options: Any) -> Future[Evaluation]:
+            self.given = *given, options
             return Future()
 
-    executor, configuration = Keeping(), Configuration("plane", {"u": 0.5})
-    with trials(executor, 1) as submit:  # type: ignore[arg-type]
-        submit(configuration, dataset, QUICK, 3.0)
-    assert executor.given == (configuration, dataset, QUICK, 3.0)
+    executor, configuration, limits = Keeping(), Configuration("plane", {"u": 0.5}), Limits(3.0, 100)
+    with evaluations(executor, 1) as submit:  # type: ignore[arg-type]
+        submit(configuration, dataset, [], limits, seed=1)
+    assert executor.given == (evaluate, configuration, dataset, [], limits, {"seed": 1})
 
 
 def test_trials_end_early_enough_for_what_comes_after_them(dataset: Dataset, tmp_path: Path) -> None:
     """Of 40 s, a trial takes 10; 15 are kept: the third may take 5, and is the last."""
     now = 0.0
 
-    def ten_seconds(_: int, seconds: float) -> Trial:
+    def ten_seconds(_: int, seconds: float) -> Evaluation:
         nonlocal now
         now += min(seconds, 10.0)
-        return accuracy(0.5) if seconds >= 10 else Trial(Outcome.timeout, None, "stopped", seconds)
+        return accuracy(0.5) if seconds >= 10 else Evaluation(Outcome.timeout, seconds, message="stopped")
 
     bench = Bench(tmp_path, ten_seconds, deadline=Deadline(40.0, lambda: now), reserve=15.0)
     history = bench.run(dataset, Budget(seconds=40.0))
     assert bench.limits == [10.0, 10.0, 5.0]
     assert now == 25
-    assert [one.trial is None for one in history.entries] == [False, False, True]
+    assert [one.evaluation is None for one in history.trials] == [False, False, True]
 
 
 def records(folder: Path, kind: str) -> list[dict[str, Any]]:
@@ -199,7 +202,7 @@ def records(folder: Path, kind: str) -> list[dict[str, Any]]:
 
 
 def test_a_search_that_was_killed_goes_on_with_the_same_trials(dataset: Dataset, tmp_path: Path) -> None:
-    def kill_at_third(number: int, _: float) -> Trial:
+    def kill_at_third(number: int, _: float) -> Evaluation:
         if number == 2:
             os.kill(os.getpid(), signal.SIGKILL)
         return accuracy(0.5)
@@ -213,7 +216,7 @@ def test_a_search_that_was_killed_goes_on_with_the_same_trials(dataset: Dataset,
         Bench(tmp_path / folder, lambda *_: accuracy(0.5)).run(dataset, Budget(trials=6))
         for folder in ("killed", "straight")
     )
-    assert [one.configuration for one in went_on.entries] == [one.configuration for one in straight.entries]
+    assert [one.configuration for one in went_on.trials] == [one.configuration for one in straight.trials]
     assert [record["ended"] for record in records(tmp_path / "killed", "ended")] == [*range(6)]
 
 
@@ -227,14 +230,14 @@ def interruptible() -> Iterator[None]:
 
 @pytest.mark.usefixtures("interruptible")
 def test_an_interrupt_ends_the_trials_that_run(dataset: Dataset, tmp_path: Path) -> None:
-    def interrupt_at_fourth(number: int, _: float) -> Trial:
+    def interrupt_at_fourth(number: int, _: float) -> Evaluation:
         if number == 3:
             os.kill(os.getpid(), signal.SIGINT)
-            return Trial(Outcome.memout, None, "killed with its owner", 1.0)
+            return Evaluation(Outcome.memout, 1.0, message="killed with its owner")
         return accuracy(0.5)
 
     history = Bench(tmp_path, interrupt_at_fourth).run(dataset, Budget(trials=6), interrupted=True)
-    assert [one.trial is None for one in history.entries] == [False, False, False, True]
+    assert [one.evaluation is None for one in history.trials] == [False, False, False, True]
     assert history.unfinished() == {3: "ended by us when interrupted"}
     history = Bench(tmp_path, lambda *_: accuracy(0.5)).run(dataset, Budget(trials=6))
-    assert [one.number for one in history.entries if one.trial is not None] == [*range(6)]
+    assert [one.number for one in history.trials if one.evaluation is not None] == [*range(6)]

@@ -169,7 +169,7 @@ def test_an_ensemble_is_written_as_a_file_and_a_script_that_answer_as_it_does(
     assert tuned.ensemble_held_out is not None
     both = replace(tuned, finals=replace(tuned.finals, weights={0: 0.25, 1: 0.75}))
     model = outcome.fitted(both)
-    parts = [outcome.fitted(replace(both, finals=Finals(), best=both.entries[number])) for number in (0, 1)]
+    parts = [outcome.fitted(replace(both, finals=Finals(), best=both.trials[number])) for number in (0, 1)]
     averaged = sum(
         weight * part.predict_proba(of_file.features)
         for weight, part in zip((0.25, 0.75), parts, strict=True)

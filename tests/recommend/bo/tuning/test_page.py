@@ -7,12 +7,13 @@ import pytest
 
 from ingest.flows import get_flow
 from ingest.reading.datasets import Dataset
-from ingest.running.limits import Outcome, Trial
+from ingest.running.evaluation import Evaluation
+from ingest.running.limits import Outcome
 from recommend.bo.tuning import Budget, Finish, Tuned, tune
 from recommend.bo.tuning.finals import Finals
-from recommend.bo.tuning.history import Entry
 from recommend.bo.tuning.page import algorithms_of, curve_of, tuning_page
 from recommend.bo.tuning.result import incumbents
+from recommend.bo.tuning.trials import Trial
 from tests.recommend.bo.tuning.searches import QUICK
 from tests.recommend.html.pages import HOSTILE, Page, assert_is_harmless
 from warehouse.configurations.configuration import Configuration
@@ -24,13 +25,13 @@ TREE = get_flow("decision_tree")
 def searched(dataset: Dataset, *values: float | None) -> Tuned:
     """Trials of trees of a growing depth, which have these values; None = the trial crashed."""
     entries = [
-        Entry(
+        Trial(
             number,
             Configuration(TREE.name, TREE.default() | {"max_depth": number + 1}),
             "model",
-            Trial(Outcome.crash, None, HOSTILE, 1.0)
+            Evaluation(Outcome.crash, 1.0, message=HOSTILE)
             if value is None
-            else Trial(Outcome.success, {"predictive_accuracy": value}, None, 0.5),
+            else Evaluation(Outcome.success, 0.5, {"predictive_accuracy": value}),
         )
         for number, value in enumerate(values)
     ]
@@ -38,7 +39,7 @@ def searched(dataset: Dataset, *values: float | None) -> Tuned:
     return Tuned(
         dataset=dataset,
         search=QUICK,
-        entries=entries,
+        trials=entries,
         incumbents=better,
         best=better[-1] if better else None,
         finals=Finals(),
@@ -53,7 +54,7 @@ def searched(dataset: Dataset, *values: float | None) -> Tuned:
 def test_the_curve_rises_with_each_better_trial(dataset: Dataset) -> None:
     curve = curve_of(searched(dataset, 0.5, None, 0.4, 0.75, 0.6))
     assert curve is not None
-    assert [point.entry.number for point in curve.points if point.is_good] == [0, 3]
+    assert [point.trial.number for point in curve.points if point.is_good] == [0, 3]
     first, last = (curve.values.at(value) for value in (0.5, 0.75))
     corners = [tuple(map(float, corner.split(","))) for corner in curve.best.split()]
     assert [y for _, y in corners] == [first, first, last, last]
@@ -71,7 +72,7 @@ def test_the_best_quarter_of_the_trials_is_marked(dataset: Dataset) -> None:
     (trees,) = algorithms_of(searched(dataset, 0.5, 0.9, 0.6, 0.7, 0.8, None, 0.4, 0.3, 0.2))
     (depth,) = trees.slices
     assert depth.name == "max_depth"
-    assert sorted(point.entry.number for point in depth.points if point.is_good) == [1, 4]
+    assert sorted(point.trial.number for point in depth.points if point.is_good) == [1, 4]
     assert trees.trials == 9
 
 
@@ -109,7 +110,7 @@ def test_a_search_can_be_watched_as_it_goes(dataset: Dataset, world: Warehouse, 
         watch=seen.append,
         finish=Finish(leaders=0),
     )
-    assert [len(one.entries) for one in seen] == [1, 2, 3]
+    assert [len(one.trials) for one in seen] == [1, 2, 3]
     assert all("The search goes on" in tuning_page(one, is_over=False) for one in seen)
     assert "The search goes on" not in tuning_page(tuned)
     assert "interrupted" not in tuning_page(seen[0], is_over=False)

@@ -11,30 +11,31 @@ import pytest
 import recommend
 from ingest.flows import get_flow
 from ingest.reading.datasets import Dataset
-from ingest.running.limits import Outcome, Trial
+from ingest.running.evaluation import Evaluation
+from ingest.running.limits import Outcome
 from recommend.bo.tuning import Progress, Tuned
 from recommend.bo.tuning.finals import Finals
-from recommend.bo.tuning.history import Entry
 from recommend.bo.tuning.report import document, standing, table
+from recommend.bo.tuning.trials import Trial
 from tests.recommend.bo.tuning.searches import QUICK
 from warehouse.configurations.configuration import Configuration
 
 TREE = get_flow("decision_tree")
 
 
-def entry(number: int, trial: Trial | None) -> Entry:
-    return Entry(number, Configuration(TREE.name, TREE.default() | {"max_depth": number + 1}), "model", trial)
+def entry(number: int, trial: Evaluation | None) -> Trial:
+    return Trial(number, Configuration(TREE.name, TREE.default() | {"max_depth": number + 1}), "model", trial)
 
 
-def success(value: float) -> Trial:
-    return Trial(Outcome.success, {"predictive_accuracy": value}, None, 0.5)
+def success(value: float) -> Evaluation:
+    return Evaluation(Outcome.success, 0.5, {"predictive_accuracy": value})
 
 
 @pytest.fixture
 def tuned(dataset: Dataset) -> Tuned:
     """A crash, 0.75, a value that is no number, and 0.875, which is the best."""
     trials = [
-        Trial(Outcome.crash, None, "no memory", 1.0),
+        Evaluation(Outcome.crash, 1.0, message="no memory"),
         success(0.75),
         success(float("nan")),
         success(0.875),
@@ -43,7 +44,7 @@ def tuned(dataset: Dataset) -> Tuned:
     return Tuned(
         dataset=dataset,
         search=QUICK,
-        entries=entries,
+        trials=entries,
         incumbents=[entries[1], entries[3]],
         best=entries[3],
         finals=Finals(),
@@ -58,12 +59,12 @@ def tuned(dataset: Dataset) -> Tuned:
 def after_finals(tuned: Tuned) -> Tuned:
     """The trial that seemed best is worse than the other on other folds; both make an ensemble."""
     finals = Finals(again={1: 0.8, 3: 0.5}, weights={1: 0.25, 3: 0.75})
-    return replace(tuned, best=tuned.entries[1], finals=finals, ensemble_held_out=0.6875)
+    return replace(tuned, best=tuned.trials[1], finals=finals, ensemble_held_out=0.6875)
 
 
 def test_the_document_is_as_its_schema_says(tuned: Tuned) -> None:
     schema = json.loads(Path(recommend.__file__).with_name("search.schema.json").read_text(encoding="utf-8"))
-    running = replace(tuned, entries=[entry(0, None)], incumbents=[], best=None, held_out={})
+    running = replace(tuned, trials=[entry(0, None)], incumbents=[], best=None, held_out={})
     interrupted = replace(tuned, unfinished={4: "ended by us when interrupted"})
     for one in (tuned, after_finals(tuned), running, interrupted):
         jsonschema.validate(json.loads(json.dumps(document(one), allow_nan=False)), schema)
@@ -102,7 +103,7 @@ def test_the_table_has_the_leaders_the_best_and_the_ensemble(tuned: Tuned) -> No
 
 
 def test_a_trial_that_has_not_ended_has_no_outcome(tuned: Tuned) -> None:
-    found = document(replace(tuned, entries=[entry(0, None)], incumbents=[], best=None, held_out={}))
+    found = document(replace(tuned, trials=[entry(0, None)], incumbents=[], best=None, held_out={}))
     (trial,) = found["trials"]
     assert [trial[name] for name in ("outcome", "message", "seconds", "value")] == [None] * 4
     assert found["best"] is None
@@ -125,22 +126,20 @@ def test_the_table_says_by_what_the_best_was_chosen(tuned: Tuned, folds: int, of
 
 
 def test_a_search_without_a_success_says_so(tuned: Tuned) -> None:
-    failed = replace(
-        tuned, entries=tuned.entries[:1], incumbents=[], best=None, held_out={}, interrupted=True
-    )
+    failed = replace(tuned, trials=tuned.trials[:1], incumbents=[], best=None, held_out={}, interrupted=True)
     assert table(failed).splitlines()[1:] == ["1 trial (1 crash), interrupted", "No trial succeeded."]
-    assert "0 trials (none ended)" in table(replace(failed, entries=[]))
+    assert "0 trials (none ended)" in table(replace(failed, trials=[]))
 
 
 def test_shares_of_rows_are_shown_where_a_trial_had_not_all(tuned: Tuned) -> None:
     assert "share" not in document(tuned)["trials"][0]
     assert "fitted on" not in table(tuned)
     shares = [1 / 9, 1 / 3, 1 / 9, 1.0]
-    entries = [replace(one, share=share) for one, share in zip(tuned.entries, shares, strict=True)]
-    shared = replace(tuned, entries=entries, incumbents=entries[3:], held_out={3: 0.5})
+    entries = [replace(one, share=share) for one, share in zip(tuned.trials, shares, strict=True)]
+    shared = replace(tuned, trials=entries, incumbents=entries[3:], held_out={3: 0.5})
     assert [trial["share"] for trial in document(shared)["trials"]] == shares
     assert table(shared).splitlines()[2] == "rows that they were fitted on: 2 on 11%, 1 on 33%, 1 on all"
-    early = replace(shared, entries=entries[:2], incumbents=[], best=None, held_out={})
+    early = replace(shared, trials=entries[:2], incumbents=[], best=None, held_out={})
     assert table(early).splitlines()[2:] == [
         "rows that they were fitted on: 1 on 11%, 1 on 33%, 0 on all",
         "No trial on all rows succeeded.",

@@ -7,12 +7,13 @@ import pytest
 
 from ingest.flows import FLOWS
 from ingest.reading.datasets import Dataset
-from ingest.running.limits import Outcome, Trial
+from ingest.running.evaluation import Evaluation
+from ingest.running.limits import Outcome
 from recommend.bo.tuning import Search
-from recommend.bo.tuning.finals import Finals, judge_trials
-from recommend.bo.tuning.history import Entry, TrialHistory
+from recommend.bo.tuning.finals import Finals, evaluate_trials
+from recommend.bo.tuning.history import TrialHistory
 from recommend.bo.tuning.result import incumbents, result
-from recommend.bo.tuning.scores import score_of, value_of
+from recommend.bo.tuning.trials import Trial
 from tests.recommend.bo.tuning.searches import QUICK
 from warehouse.configurations.configuration import Configuration
 
@@ -20,31 +21,29 @@ NAN = float("nan")
 TREE = Configuration("decision_tree", FLOWS["decision_tree"].default())
 
 
-def trial(value: float, measure: str = "predictive_accuracy") -> Trial:
-    return Trial(Outcome.success, {measure: value}, None, 1.0)
+def trial(value: float, measure: str = "predictive_accuracy") -> Evaluation:
+    return Evaluation(Outcome.success, 1.0, {measure: value})
 
 
-def entry(number: int, came_of_it: Trial | None, configuration: Configuration = TREE) -> Entry:
-    return Entry(number, configuration, "model", came_of_it)
+def entry(number: int, came_of_it: Evaluation | None, configuration: Configuration = TREE) -> Trial:
+    return Trial(number, configuration, "model", came_of_it)
 
 
-CRASH = Trial(Outcome.crash, None, "no", 1.0)
+CRASH = Evaluation(Outcome.crash, 1.0, message="no")
 
 
 @pytest.mark.parametrize(
-    "none", [None, CRASH, Trial(Outcome.timeout, None, "late", 9.0), trial(NAN), trial(float("inf"))]
+    "none", [None, CRASH, Evaluation(Outcome.timeout, 9.0, message="late"), trial(NAN), trial(float("inf"))]
 )
-def test_a_trial_that_failed_or_measured_nothing_has_no_value(none: Trial | None) -> None:
-    assert value_of(none, "predictive_accuracy") is None
-    assert score_of(none, "predictive_accuracy") is None
+def test_a_trial_that_failed_or_measured_nothing_has_no_value(none: Evaluation | None) -> None:
+    assert entry(0, none).value("predictive_accuracy") is None
+    assert entry(0, none).score("predictive_accuracy") is None
 
 
 def test_a_cost_is_a_value_as_it_is_and_a_score_that_is_negated() -> None:
-    assert (value_of(trial(3.0, "log_loss"), "log_loss"), score_of(trial(3.0, "log_loss"), "log_loss")) == (
-        3,
-        -3,
-    )
-    assert score_of(trial(0.5), "predictive_accuracy") == 0.5
+    cost = entry(0, trial(3.0, "log_loss"))
+    assert (cost.value("log_loss"), cost.score("log_loss")) == (3, -3)
+    assert entry(0, trial(0.5)).score("predictive_accuracy") == 0.5
 
 
 @pytest.mark.parametrize(
@@ -58,9 +57,9 @@ def test_incumbents_are_better_than_all_before_them(measure: str, expected: list
 
 def test_a_trial_on_a_share_of_the_rows_is_no_incumbent() -> None:
     entries = [
-        Entry(0, TREE, "model", trial(0.9), share=1 / 9),
+        Trial(0, TREE, "model", trial(0.9), share=1 / 9),
         entry(1, trial(0.5)),
-        Entry(2, TREE, "model", trial(0.8), share=1 / 3),
+        Trial(2, TREE, "model", trial(0.8), share=1 / 3),
         entry(3, trial(0.6)),
     ]
     assert [one.number for one in incumbents(entries, "predictive_accuracy")] == [1, 3]
@@ -83,17 +82,17 @@ def test_the_value_on_rows_held_out_is_that_of_a_model_of_the_others(dataset: Da
     model = FLOWS["decision_tree"].pipeline(TREE.values, dataset.roles)
     model.fit(dataset.features.iloc[learned], label[learned])
     expected = (model.predict(dataset.features.iloc[held_out]) == label[held_out]).mean()
-    judged = judge_trials("held-out", [entry(0, None)], dataset, [(learned, held_out)], QUICK)[0]
-    assert judged is not None
-    assert judged.value == pytest.approx(expected)
-    assert judged.probabilities is not None
-    assert judged.probabilities.shape == (len(held_out), 2)
+    found = evaluate_trials("held-out", [entry(0, None)], dataset, [(learned, held_out)], QUICK)[0]
+    assert found.value("predictive_accuracy") == pytest.approx(expected)
+    assert found.predictions is not None
+    assert found.predictions.shape == (len(held_out), 2)
 
 
 def test_a_configuration_that_cannot_be_fitted_has_no_value_on_rows_held_out(dataset: Dataset) -> None:
     many = Configuration("k_nearest_neighbors", FLOWS["k_nearest_neighbors"].default() | {"n_neighbors": 500})
     entries = [entry(0, None, many), entry(1, None)]
-    assert judge_trials("held-out", entries, dataset, [split(dataset)], QUICK)[0] is None
+    found = evaluate_trials("held-out", entries, dataset, [split(dataset)], QUICK)[0]
+    assert found.value("predictive_accuracy") is None
 
 
 @pytest.mark.parametrize(
@@ -111,7 +110,7 @@ def test_the_first_and_the_best_are_judged_on_rows_held_out(
             history.end(number, came)
         history.begin(entry(5, None))
         tuned = result(dataset, Search(), history, rows, interrupted, Finals())
-    assert [one.number for one in tuned.entries] == [0, 1, 2, 3, 4]
+    assert [one.number for one in tuned.trials] == [0, 1, 2, 3, 4]
     assert [one.number for one in tuned.incumbents] == [1, 2, 3]
     assert tuned.best is not None
     assert tuned.best.number == 3

@@ -1,10 +1,7 @@
 """Searching on a dataset: budgets, failures, interruptions, and what comes of it."""
 
-import json
-from collections import Counter
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +41,7 @@ def test_a_search_on_shares_of_the_rows_goes_on_and_keeps_what_was_on_all(
     whole, first, parts = tuned
     assert configurations(parts) == configurations(whole)
     assert values(parts) == values(whole)
-    shares = [entry.share for entry in whole.entries]
+    shares = [entry.share for entry in whole.trials]
     assert shares == [1 / 9] * 9 + [1 / 3] * 3 + [1, 1 / 3]
     assert first.best is None
     assert whole.best is not None
@@ -70,7 +67,7 @@ def test_the_recommendation_comes_first_and_incumbents_get_better(
     dataset: Dataset, world: Warehouse, tmp_path: Path
 ) -> None:
     tuned = tune(dataset, QUICK, Budget(trials=6), folder=tmp_path, warehouse=world)
-    assert [entry.origin for entry in tuned.entries[:4]] == ["start"] * 3 + ["model"]
+    assert [entry.origin for entry in tuned.trials[:4]] == ["start"] * 3 + ["model"]
     of_incumbents = [tuned.value(entry) or 0.0 for entry in tuned.incumbents]
     assert of_incumbents == sorted(set(of_incumbents))
     assert tuned.best is not None
@@ -84,7 +81,7 @@ def test_rows_are_held_out_of_every_trial(dataset: Dataset, world: Warehouse, tm
     class Watching:
         """Runs nothing; keeps what it was given."""
 
-        def submit(self, *given: Any) -> Future[object]:
+        def submit(self, *given: Any, **_: Any) -> Future[object]:
             seen.append(given[2])
             future: Future[object] = Future()
             future.set_exception(KeyboardInterrupt())
@@ -96,7 +93,7 @@ def test_rows_are_held_out_of_every_trial(dataset: Dataset, world: Warehouse, tm
     assert len(seen[0].features) == tuned.rows[0] == pytest.approx(120, abs=2)
 
 
-@pytest.mark.parametrize("step", ["search.run_finals", "result.judge_trials"])
+@pytest.mark.parametrize("step", ["search.run_finals", "result.evaluate_trials"])
 def test_an_interrupt_after_the_trials_keeps_them(
     dataset: Dataset, world: Warehouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
@@ -106,9 +103,9 @@ def test_an_interrupt_after_the_trials_keeps_them(
     monkeypatch.setattr(f"recommend.bo.tuning.{step}", interrupt)
     tuned = tune(dataset, QUICK, Budget(trials=2), folder=tmp_path, warehouse=world)
     assert tuned.interrupted
-    assert len(tuned.entries) == 2
+    assert len(tuned.trials) == 2
     assert tuned.best is not None
-    assert bool(tuned.finals.again) == (step == "result.judge_trials")
+    assert bool(tuned.finals.again) == (step == "result.evaluate_trials")
     assert not tuned.held_out
 
 
@@ -122,7 +119,7 @@ def test_an_interrupt_before_the_trials_keeps_those_of_the_history(
     monkeypatch.setattr("recommend.bo.tuning.search.new_search", interrupt)
     tuned = tune(dataset, QUICK, Budget(trials=4), folder=tmp_path, warehouse=world)
     assert tuned.interrupted
-    assert len(tuned.entries) == 2
+    assert len(tuned.trials) == 2
     assert tuned.best is not None
 
 
@@ -131,33 +128,12 @@ def test_a_search_that_is_over_answers_from_its_history(
 ) -> None:
     finish = Finish(ensemble=3)
     first = tune(dataset, QUICK, Budget(trials=3), folder=tmp_path, warehouse=world, finish=finish)
-    for work in ("search.new_search", "finals.run_limited", "finals.select_ensemble"):
+    for work in ("search.new_search", "finals.evaluate", "finals.select_ensemble"):
         monkeypatch.setattr(f"recommend.bo.tuning.{work}", lambda *_, **__: pytest.fail("done again"))
     again = tune(dataset, QUICK, Budget(trials=3), folder=tmp_path, warehouse=world, finish=finish)
     assert again.finals == first.finals
     assert again.held_out == first.held_out
     assert again.ensemble_held_out == first.ensemble_held_out
-
-
-def test_two_searches_on_one_history_share_all_work_and_come_to_the_same(
-    dataset: Dataset, world: Warehouse, tmp_path: Path
-) -> None:
-    """Trials, second tries of the leaders, and scores on the rows held out: each once."""
-    finish = Finish(leaders=2, ensemble=2)
-    search = partial(tune, dataset, QUICK, Budget(trials=6), folder=tmp_path, warehouse=world, finish=finish)
-    with ThreadPoolExecutor(2) as both:
-        one, other = (future.result() for future in [both.submit(search), both.submit(search)])
-    assert [entry.number for entry in one.entries] == [*range(6)]
-    assert configurations(one) == configurations(other)
-    assert len(set(configurations(one))) == 6
-    assert (one.best and one.best.number) == (other.best and other.best.number)
-    assert one.finals == other.finals
-    assert one.held_out == other.held_out
-    assert one.ensemble_held_out == other.ensemble_held_out
-    records = [json.loads(line) for line in (tmp_path / "history.jsonl").read_text().split("\n") if line]
-    ended = Counter(record["ended"] for record in records if "ended" in record)
-    judged = Counter((record["where"], record["judged"]) for record in records if "judged" in record)
-    assert set(ended.values()) == set(judged.values()) == {1}
 
 
 def test_a_cost_is_made_small(dataset: Dataset, tmp_path: Path) -> None:
@@ -175,7 +151,7 @@ def test_words_of_a_start_are_run_as_they_are(dataset: Dataset, world: Warehouse
     search = Search(flows=("decision_tree",), start="file", seeds=seeds, surrogate="gbqr", folds=2)
     whole = tune(dataset, search, Budget(trials=6), folder=tmp_path / "whole", warehouse=world)
     assert configurations(whole)[:2] == list(seeds)
-    assert [entry.trial.outcome for entry in whole.entries if entry.trial] == [Outcome.success] * 6
+    assert [entry.evaluation.outcome for entry in whole.trials if entry.evaluation] == [Outcome.success] * 6
     tune(dataset, search, Budget(trials=3), folder=tmp_path / "parts", warehouse=world)
     parts = tune(dataset, search, Budget(trials=6), folder=tmp_path / "parts", warehouse=world)
     assert configurations(parts) == configurations(whole)
@@ -187,7 +163,7 @@ def test_words_of_a_start_are_run_as_they_are(dataset: Dataset, world: Warehouse
 def test_where_every_trial_fails_there_is_no_best(dataset: Dataset, world: Warehouse, tmp_path: Path) -> None:
     search = Search(flows=QUICK.flows, surrogate="gbqr", folds=2, trial_seconds=0.001)
     tuned = tune(dataset, search, Budget(trials=5), folder=tmp_path, warehouse=world)
-    assert len(tuned.entries) == 5
+    assert len(tuned.trials) == 5
     assert tuned.best is None
     with pytest.raises(BadInput, match="no trial succeeded"):
         outcome.fitted(tuned)
@@ -195,14 +171,8 @@ def test_where_every_trial_fails_there_is_no_best(dataset: Dataset, world: Wareh
 
 def test_running_times_are_learned_from_the_warehouse(dataset: Dataset, tmp_path: Path) -> None:
     search = Search(flows=QUICK.flows, surrogate="gbqr", folds=2, acquisition="value-per-second")
-    assert (
-        len(
-            tune(
-                dataset, search, Budget(trials=5), folder=tmp_path, warehouse=Warehouse.open(STARTER)
-            ).entries
-        )
-        == 5
-    )
+    tuned = tune(dataset, search, Budget(trials=5), folder=tmp_path, warehouse=Warehouse.open(STARTER))
+    assert len(tuned.trials) == 5
 
 
 @pytest.mark.parametrize(
@@ -229,7 +199,7 @@ def test_decisions_of_preprocessing_are_searched_where_it_is_asked_for(
 ) -> None:
     wide = replace(QUICK, preprocessing=True, start="none", strategy="mosaic")
     tuned = tune(dataset, wide, Budget(trials=8), folder=tmp_path / "wide", warehouse=world)
-    assert any(entry.configuration.values.keys() & {"preprocessor", "balancing"} for entry in tuned.entries)
+    assert any(entry.configuration.values.keys() & {"preprocessor", "balancing"} for entry in tuned.trials)
 
 
 def test_a_search_without_preprocessing_passes_over_earlier_decisions(
@@ -240,5 +210,5 @@ def test_a_search_without_preprocessing_passes_over_earlier_decisions(
     outcome.record(tune(dataset, wide, Budget(trials=6), folder=tmp_path / "wide", warehouse=own), own)
     own = Warehouse.open(own.path)
     tuned = tune(dataset, QUICK, Budget(trials=4), folder=tmp_path / "narrow", warehouse=own)
-    assert len(tuned.entries) == 4
-    assert not any("preprocessor" in entry.configuration.values for entry in tuned.entries)
+    assert len(tuned.trials) == 4
+    assert not any("preprocessor" in entry.configuration.values for entry in tuned.trials)

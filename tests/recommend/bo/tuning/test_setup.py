@@ -9,18 +9,20 @@ import pytest
 
 from ingest.flows import FLOWS
 from ingest.reading.datasets import Dataset, load_dataset
-from ingest.running.limits import Outcome, Trial
+from ingest.running.evaluation import Evaluation
+from ingest.running.limits import Outcome
 from metalearners.model_store import trained_fit_times
 from recommend.bo.candidates import SpaceCandidates
 from recommend.bo.optimizer import Optimizer
 from recommend.bo.tuning import Search
-from recommend.bo.tuning.history import Entry, TrialHistory
+from recommend.bo.tuning.history import TrialHistory
 from recommend.bo.tuning.proposals import Proposals
 from recommend.bo.tuning.setup import HELD_OUT, context_of, new_search, split_rows, splits_of
+from recommend.bo.tuning.trials import Trial
 from tests.recommend.bo.tuning.searches import QUICK
 from warehouse.configurations.configuration import Configuration
 from warehouse.store import STARTER, Warehouse
-from warehouse.support.errors import TooFewRuns
+from warehouse.support.errors import TooFewRuns, UnusableDataset
 
 COLD = replace(QUICK, start="none")
 """Rests on no meta-learner."""
@@ -108,11 +110,10 @@ def test_of_a_share_of_few_rows_two_of_each_class_are_left(dataset: Dataset) -> 
         assert dataset.target.astype(str).iloc[train].value_counts().tolist() == [2, 2]
 
 
-def test_a_target_without_classes_is_left_whole() -> None:
-    """Whoever ranks for it refuses it, and says why."""
+def test_a_numeric_target_is_refused() -> None:
     numbers = load_dataset(pd.DataFrame({"x": np.arange(40.0), "target": np.arange(40.0) ** 2}))
-    tuned_on, held_out = split_rows(numbers, QUICK)
-    assert (len(tuned_on), len(held_out)) == (40, 0)
+    with pytest.raises(UnusableDataset, match=r"'target' is numeric .* regression is not supported yet"):
+        split_rows(numbers, QUICK)
 
 
 @pytest.mark.parametrize(("rows", "folds"), [(range(8), 10), (range(0, 8, 2), 2)])
@@ -178,18 +179,17 @@ def test_a_search_goes_on_with_the_trials_of_its_history(
     dataset: Dataset, world: Warehouse, tmp_path: Path
 ) -> None:
     """Those that ended are told, those that did not are run again, and what follows is as in one search."""
-    came = [Trial(Outcome.success, {"predictive_accuracy": 0.5 + n / 10}, None, 1.0) for n in range(4)]
-    came[2] = Trial(Outcome.crash, None, "no", 1.0)
+    came = [Evaluation(Outcome.success, 1.0, {"predictive_accuracy": 0.5 + n / 10}) for n in range(4)]
+    came[2] = Evaluation(Outcome.crash, 1.0, message="no")
     optimizer, candidates = begun(dataset, COLD, world)
     with TrialHistory(tmp_path, {}) as history:
         for number in range(5):
             proposal = optimizer.ask()
             assert proposal is not None
-            history.begin(Entry(number, candidates.configuration_of(proposal.candidate), proposal.origin))
+            history.begin(Trial(number, candidates.configuration_of(proposal.candidate), proposal.origin))
             if number < 4:
                 history.end(number, came[number])
-                trial = came[number].result
-                optimizer.tell(number, trial and trial["predictive_accuracy"], 1.0)
+                optimizer.tell(number, came[number].value("predictive_accuracy"), 1.0)
         resumed, of_resumed = begun(dataset, COLD, world)
     with TrialHistory(tmp_path, {}) as history:
         again = history.take()

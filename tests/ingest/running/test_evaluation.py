@@ -1,4 +1,4 @@
-"""Cross-validation and its measures."""
+"""Evaluations of configurations and their measures."""
 
 import numpy as np
 import pandas as pd
@@ -6,23 +6,37 @@ import pytest
 
 from ingest.flows import get_flow
 from ingest.reading.datasets import Dataset, load_dataset
-from ingest.running.cross_validation import (
-    MEASURES,
-    area_under_roc_curve,
-    class_codes,
-    class_measures,
-    evaluate,
-    evaluate_splits,
-)
-from ingest.running.resampling import Resampling, hold_out
+from ingest.running.classification import ClassScorer, area_under_roc_curve, class_measures
+from ingest.running.evaluation import TIMES, Evaluation, Limits, cross_validate, evaluate
+from ingest.running.limits import Outcome
+from ingest.running.resampling import Resampling, Split, hold_out
+from warehouse.configurations.configuration import Configuration
 from warehouse.configurations.parameters import Value
+from warehouse.task_types import CLASSIFICATION
+
+MEASURES = (*CLASSIFICATION.measures, *TIMES)
+AMPLE = Limits(60.0, 4096)
 
 
-def cross_validate(
+def class_codes(dataset: Dataset) -> np.ndarray:
+    return ClassScorer().outcomes(dataset.target)
+
+
+def measures_of(
+    flow: str, values: dict[str, Value], dataset: Dataset, splits: list[Split], *, seed: int = 0
+) -> dict[str, float]:
+    """Measures of a configuration that is fitted and tested on each split, in this process."""
+    return cross_validate(lambda: get_flow(flow).pipeline(values, dataset.roles, seed=seed), dataset, splits)[
+        0
+    ]
+
+
+def cross_validated(
     flow: str, values: dict[str, Value], dataset: Dataset, *, folds: int, seed: int = 0
 ) -> dict[str, float]:
     """Measures of one cross-validation on all rows; 1 fold = a split with a third to test on."""
-    return evaluate(flow, values, dataset, Resampling(folds).splits(class_codes(dataset), seed), seed=seed)
+    (splits,) = Resampling(folds).splits(class_codes(dataset), seed)
+    return measures_of(flow, values, dataset, splits, seed=seed)
 
 
 def frame(rows: int = 90) -> pd.DataFrame:
@@ -67,7 +81,7 @@ def test_class_without_rows_has_no_weight() -> None:
 
 
 def test_every_measure_is_there_and_an_easy_dataset_is_learned() -> None:
-    measured = cross_validate("decision_tree", {}, load_dataset(frame()), folds=3)
+    measured = cross_validated("decision_tree", {}, load_dataset(frame()), folds=3)
     assert tuple(measured) == MEASURES
     assert measured["predictive_accuracy"] > 0.95
     assert measured["kappa"] > 0.9
@@ -77,7 +91,7 @@ def test_every_measure_is_there_and_an_easy_dataset_is_learned() -> None:
 def test_same_seed_gives_the_same_scores() -> None:
     dataset = load_dataset(frame().assign(signal=0.0))
     scores = [
-        cross_validate("random_forest", {"max_features": 0.5}, dataset, folds=3, seed=seed)["kappa"]
+        cross_validated("random_forest", {"max_features": 0.5}, dataset, folds=3, seed=seed)["kappa"]
         for seed in (0, 0, 1)
     ]
     assert scores[0] == scores[1] != scores[2]
@@ -86,7 +100,7 @@ def test_same_seed_gives_the_same_scores() -> None:
 def test_class_that_a_training_fold_lacks_is_no_crash() -> None:
     rare = frame().replace({"class": {"c": "b"}})
     rare.loc[[0, 1], "class"] = "rare"
-    measured = cross_validate("svm", {}, load_dataset(rare), folds=3)
+    measured = cross_validated("svm", {}, load_dataset(rare), folds=3)
     assert 0 <= measured["area_under_roc_curve"] <= 1
 
 
@@ -101,7 +115,7 @@ def test_one_row_in_four_of_each_class_is_held_out() -> None:
 def test_one_split_scores_the_rows_that_it_holds_out() -> None:
     """Of 90 rows a third is held out, so accuracies are multiples of 1/30."""
     dataset = load_dataset(frame())
-    measured = cross_validate("decision_tree", {"max_depth": 1}, dataset, folds=1)
+    measured = cross_validated("decision_tree", {"max_depth": 1}, dataset, folds=1)
     assert measured["predictive_accuracy"] * 30 == pytest.approx(round(measured["predictive_accuracy"] * 30))
 
 
@@ -115,13 +129,6 @@ def test_some_rows_of_a_dataset_keep_its_classes_and_columns() -> None:
 
 
 # The measures are scikit-learn's
-
-TIMES = (
-    "fit_seconds",
-    "predict_seconds_per_1000_rows",
-    "usercpu_time_millis",
-    "wall_clock_time_millis",
-)
 
 
 def hard(classes: int, rows: int = 150) -> Dataset:
@@ -165,7 +172,7 @@ def test_measures_of_one_split_are_scikit_learns(flow: str, classes: int) -> Non
     dataset = hard(classes)
     codes = class_codes(dataset)
     split = train, test = hold_out(codes, 3, 0)
-    measured = evaluate_splits(flow, {}, dataset, [split])
+    measured = measures_of(flow, {}, dataset, [split])
     fitted = get_flow(flow).pipeline({}, dataset.roles).fit(dataset.features.iloc[train], codes[train])
     rows = dataset.features.iloc[test]
     expected = by_scikit_learn(codes[test], fitted.predict(rows), fitted.predict_proba(rows))
@@ -189,7 +196,7 @@ def test_measures_of_folds_are_of_all_predictions_together_and_the_area_their_me
         areas.append(of_fold["area_under_roc_curve"])
     expected = by_scikit_learn(codes, predicted, probabilities)
     expected["area_under_roc_curve"] = float(np.mean(areas))
-    measured = evaluate_splits("naive_bayes", {}, dataset, splits)
+    measured = measures_of("naive_bayes", {}, dataset, splits)
     assert {name: measured[name] for name in expected} == pytest.approx(expected)
 
 
@@ -221,7 +228,7 @@ def test_class_that_training_lacks_counts_as_held_to_be_impossible() -> None:
     dataset = hard(3)
     codes = class_codes(dataset)
     train, test = np.flatnonzero(codes < 2), np.flatnonzero(codes == 2)
-    measured = evaluate_splits("naive_bayes", {}, dataset, [(train, test)])
+    measured = measures_of("naive_bayes", {}, dataset, [(train, test)])
     assert measured["log_loss"] == pytest.approx(-np.log(1e-15))
     assert 1.5 <= measured["brier_score"] <= 2
     assert measured["predictive_accuracy"] == measured["balanced_accuracy"] == measured["f_measure"] == 0
@@ -229,7 +236,7 @@ def test_class_that_training_lacks_counts_as_held_to_be_impossible() -> None:
 
 
 def test_support_vector_machine_has_no_measure_of_probabilities() -> None:
-    measured = cross_validate("svm", {}, hard(3), folds=2)
+    measured = cross_validated("svm", {}, hard(3), folds=2)
     assert {name for name, value in measured.items() if np.isnan(value)} == {"log_loss", "brier_score"}
 
 
@@ -237,10 +244,10 @@ def test_repeated_cross_validation_is_the_mean_of_its_repetitions() -> None:
     dataset = hard(2, rows=60)
     first, second = Resampling(3, 2).splits(class_codes(dataset), 0)
     both, one, other = (
-        evaluate("naive_bayes", {}, dataset, repetitions)
+        evaluate(Configuration("naive_bayes", {}), dataset, repetitions, AMPLE).measures
         for repetitions in ([first, second], [first], [second])
     )
-    assert set(both) == set(MEASURES)
+    assert tuple(both) == MEASURES
     for measure in set(MEASURES) - set(TIMES):
         assert both[measure] == pytest.approx((one[measure] + other[measure]) / 2)
     assert one["log_loss"] != other["log_loss"]
@@ -248,7 +255,45 @@ def test_repeated_cross_validation_is_the_mean_of_its_repetitions() -> None:
 
 @pytest.mark.parametrize("flow", ["decision_tree", "svm"])
 def test_times_are_positive_and_add_up(flow: str) -> None:
-    measured = cross_validate(flow, {}, hard(2), folds=3)
+    measured = cross_validated(flow, {}, hard(2), folds=3)
     assert min(measured[name] for name in TIMES) > 0
     in_parts = 3 * measured["fit_seconds"] + 0.15 * measured["predict_seconds_per_1000_rows"]
     assert in_parts <= measured["wall_clock_time_millis"] / 1000
+
+
+def test_evaluation_has_the_predictions_of_all_tested_rows_split_after_split() -> None:
+    dataset = hard(3)
+    (splits,) = Resampling(3).splits(class_codes(dataset), 0)
+    evaluation = evaluate(Configuration("naive_bayes", {}), dataset, [splits], AMPLE)
+    assert evaluation.outcome is Outcome.success
+    assert evaluation.predictions is not None
+    actual = np.concatenate([class_codes(dataset)[test] for _, test in splits])
+    right = (evaluation.predictions.argmax(axis=1) == actual).mean()
+    assert evaluation.value("predictive_accuracy") == pytest.approx(right)
+
+
+def test_configuration_that_fails_says_why_and_has_no_values() -> None:
+    dataset = hard(2)
+    (splits,) = Resampling(2).splits(class_codes(dataset), 0)
+    evaluation = evaluate(
+        Configuration("k_nearest_neighbors", {"n_neighbors": 1000}), dataset, [splits], AMPLE
+    )
+    assert evaluation.outcome is Outcome.crash
+    assert "n_neighbors" in (evaluation.message or "")
+    assert evaluation.value("predictive_accuracy") is evaluation.predictions is None
+
+
+def test_record_of_an_evaluation_is_read_back() -> None:
+    for evaluation in (
+        Evaluation(Outcome.success, 1.5, {"predictive_accuracy": 0.5}),
+        Evaluation(Outcome.timeout, 60.0, message="stopped after 60 s"),
+    ):
+        assert Evaluation.from_record(evaluation.record()) == evaluation
+
+
+def test_average_of_probabilities_is_measured_as_an_ensemble() -> None:
+    scorer, codes = ClassScorer(), np.array([0, 1])
+    one, other = np.array([[0.9, 0.1], [0.8, 0.2]]), np.array([[0.5, 0.5], [0.0, 1.0]])
+    together = scorer.average([one, other], [0.5, 0.5])
+    assert together.answers.tolist() == [0, 1]
+    assert scorer.measures([together], [codes])["predictive_accuracy"] == 1.0

@@ -1,0 +1,74 @@
+"""Scorers: what differs between task types when pipelines are fitted and their predictions are measured.
+
+Notation: n rows; k columns of a prediction (classes, or 1 for a number).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from ingest.reading.datasets import Dataset, refuse_regression
+from ingest.running.classification import ClassScorer
+from ingest.running.predictions import Predictions
+from warehouse.support.arrays import Floats, Positions
+from warehouse.task_types import CLASSIFICATION, TaskType
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from sklearn.base import BaseEstimator
+
+
+class Scorer(Protocol):
+    """The strategy of a task type."""
+
+    def outcomes(self, target: pd.Series) -> np.ndarray:
+        """(n,) what pipelines are fitted to: class codes from 0, or numbers."""
+        ...
+
+    def strata(self, target: pd.Series) -> Positions:
+        """(n,) stratum of each row, from 0: splits give each part about the same share of every stratum."""
+        ...
+
+    def missing_from(self, target: pd.Series, train: Positions) -> str | None:
+        """What a pipeline must learn and the rows `train` do not show, in words; None where nothing is."""
+        ...
+
+    def predict(self, pipeline: BaseEstimator, rows: pd.DataFrame, outcomes: np.ndarray) -> Predictions:
+        """Predict rows with a fitted pipeline.
+
+        Args:
+            outcomes: of the whole dataset, which may have classes that the pipeline has not seen.
+        """
+        ...
+
+    def measures(self, folds: Sequence[Predictions], outcomes: Sequence[np.ndarray]) -> dict[str, float]:
+        """The task type's measures of the predictions of one or more folds.
+
+        Args:
+            outcomes: true ones of each fold's rows.
+
+        Returns:
+            Measure -> value; NaN where it does not exist.
+        """
+        ...
+
+    def average(self, scores: Sequence[Floats], weights: Sequence[float]) -> Predictions:
+        """Weighted average of (n, k) `scores` that can be averaged, as an ensemble predicts."""
+        ...
+
+
+SCORERS: Mapping[TaskType, Scorer] = {CLASSIFICATION: ClassScorer()}
+"""Task type -> how its predictions are measured."""
+
+
+def scorer_of(dataset: Dataset) -> Scorer:
+    """The scorer of the dataset's task type.
+
+    Raises:
+        UnusableDataset: its task type has none yet.
+    """
+    refuse_regression(dataset)
+    return SCORERS[dataset.task_type]
