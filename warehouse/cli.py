@@ -256,7 +256,8 @@ def repair(warehouse: WarehouseOption = None) -> None:
     """Mend what `verify --deep` finds, as far as what was committed is still there in some form.
 
     Logs and the record of commits are written again. Rows of a damaged file come from older files that had
-    them; the file is moved to the folder `damaged`, and what is missing is named.
+    them; the file is moved to the folder `damaged`, and what is missing is named. A warehouse in object
+    storage can't be repaired: export it to a new place on a machine that has read it before.
 
     Example: warehouse repair --warehouse runs/
     """

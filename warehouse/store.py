@@ -38,7 +38,7 @@ from warehouse.writing import Commit, commit
 if TYPE_CHECKING:
     import pandas as pd
 
-    from warehouse.mirror import Mirror
+    from warehouse.object_storage import RemoteWarehouse
     from warehouse.queries import RunAnswers, RunTable
 
     Rows = Mapping[str, pa.Table] | Mapping[str, pd.DataFrame] | Mapping[str, pa.Table | pd.DataFrame]
@@ -58,13 +58,13 @@ class Warehouse:
     it to the version that it made.
     """
 
-    def __init__(self, path: Path, version: int | None = None, mirror: Mirror | None = None) -> None:
+    def __init__(self, path: Path, version: int | None = None, remote: RemoteWarehouse | None = None) -> None:
         """Use `open` or `create`, which say what is wrong with a path."""
         self.path = path
         """Folder that is read: of a warehouse in object storage, its copy on this machine."""
-        self.location = str(path) if mirror is None else mirror.url
+        self.location = str(path) if remote is None else remote.url
         """What `open` takes to find it again."""
-        self._mirror = mirror
+        self._remote = remote
         self._is_newest = version is None
         self._move_to(version)
 
@@ -76,14 +76,10 @@ class Warehouse:
         HEADSTART_WAREHOUSE names, else the user's own if there is one, else the bundled starter. Raises
         `BadInput` if there is no warehouse or no such version.
         """
-        mirror = _mirror(path)
-        if mirror is not None:
-            if not mirror.pull():
-                raise NoWarehouse(
-                    f"there is no warehouse at {mirror.url}; check the URL, or fill one with `ingest`"
-                )
-            with _unreadable_is_bad_input(mirror.url):
-                return cls(mirror.folder, version, mirror)
+        if url := _url(path):
+            remote = _remote(url)
+            with _unreadable_is_bad_input(url):
+                return cls(remote.folder, version, remote)
         folder = _folder(path)
         if folder is None:
             own = user_directory()
@@ -106,11 +102,11 @@ class Warehouse:
         begins as a copy of the starter: a user's first runs add to what recommendations rest on. Raises
         `BadInput` if the path is a file, or a directory with something else in it.
         """
-        mirror = _mirror(path)
-        if mirror is not None:
-            if not mirror.pull():
-                mirror.create(_make)  # unless another process was first
-            return cls.open(mirror.url)
+        if url := _url(path):
+            from warehouse import object_storage
+
+            object_storage.create(url, _make)  # unless there is one
+            return cls.open(url)
         folder = _folder(path)
         if folder is None:
             folder = user_directory()
@@ -126,9 +122,10 @@ class Warehouse:
 
         It need not exist yet; nothing is made. Raises `BadInput`, as `create` and `write` would.
         """
-        mirror = _mirror(path)
-        if mirror is not None:
-            mirror.check_writable()
+        if url := _url(path):
+            from warehouse import object_storage
+
+            object_storage.check_writable(url)
             return
         folder = _folder(path) or user_directory()
         if _is_warehouse(folder):
@@ -246,8 +243,8 @@ class Warehouse:
         Raises:
             BadInput: the storage can't be used.
         """
-        if self._mirror is not None:
-            self._mirror.pull_models()
+        if self._remote is not None:
+            return self._remote.pull_models()
         return self.path / verification.MODELS
 
     def share_model(self, path: Path) -> None:
@@ -256,13 +253,13 @@ class Warehouse:
         Raises:
             BadInput: the storage can't be used.
         """
-        if self._mirror is not None and path.parent == self.models:
-            self._mirror.share_model(path)
+        if self._remote is not None and path.parent == self.models:
+            self._remote.share_model(path)
 
     def remove_model(self, path: Path) -> None:
         """Remove a model of the folder `models`."""
-        if self._mirror is not None:
-            self._mirror.remove_model(path)
+        if self._remote is not None:
+            self._remote.remove_model(path)
         shutil.rmtree(path, ignore_errors=True)
 
     def _in_turn(self, work: Callable[[Path], T]) -> T:
@@ -272,8 +269,8 @@ class Warehouse:
         machine was faster.
         """
         with _locked(self.path):
-            if self._mirror is not None:
-                return self._mirror.commit(work)
+            if self._remote is not None:
+                return self._remote.commit(work)
             with cleared(self.path):
                 return work(self.path)
 
@@ -306,23 +303,22 @@ class Warehouse:
 
     @classmethod
     def verify(cls, path: str | Path | None = None, *, deep: bool = False) -> Verification:
-        """Damage to a warehouse, also to one that can't be opened; see `warehouse.verification.verify`."""
-        mirror = _mirror(path)
-        if mirror is not None:
-            from warehouse import mirror_verification
+        """Damage to a warehouse, also to one that can't be opened; see `warehouse.verification.verify`.
 
-            return mirror_verification.verify(mirror, deep=deep)
+        Of a warehouse in object storage the copy on this machine is verified, or if `deep` all of the bucket.
+        """
+        if url := _url(path):
+            return _remote(url).verify(deep=deep)
         return verification.verify(_folder(path) or user_directory(), deep=deep)
 
     @classmethod
     def repair(cls, path: str | Path | None = None) -> Repair:
-        """Mend a damaged warehouse, also one that can't be opened; see `warehouse.repair.repair`."""
-        mirror = _mirror(path)
-        if mirror is not None:
-            from warehouse import mirror_verification
-
-            with _failing(f"cannot repair {mirror.url}"), _locked(mirror.folder):
-                return mirror_verification.repair(mirror)
+        """Mend a damaged warehouse on disk, also one that can't be opened; see `warehouse.repair.repair`."""
+        if url := _url(path):
+            raise UnusableWarehouse(
+                f"{url} is in object storage, and only a warehouse on disk can be repaired;"
+                " `warehouse export` makes a new one on a machine that has read it before"
+            )
         folder = _folder(path) or user_directory()
         verification.verify(folder)  # refuses what is no warehouse before anything is made in it
         with _failing(f"cannot repair {folder}"), _locked(folder), cleared(folder):
@@ -331,8 +327,6 @@ class Warehouse:
     def restore(self, version: int) -> None:
         """Make an older version's content the newest; see `warehouse.restoring.restore`."""
         self._refuse_if_read_only()
-        if self._mirror is not None:
-            self._mirror.fetch(self._history.until(version).delta_versions())
         with _failing(f"cannot write to {self.location}"):
             self._in_turn(lambda folder: restoring.restore(folder, version))
         self._move_to(None)
@@ -343,19 +337,19 @@ class Warehouse:
         Version number, fingerprint and the record of all ingests are kept; the content of older versions
         is not. Raises `BadInput` if `destination` exists and is not an empty directory.
         """
-        mirror = _mirror(destination)
-        if mirror is not None:
-            with _unreadable_is_bad_input(self.location):
-                self._refuse_if_damaged()
-            with _failing(f"cannot export to {mirror.url}"):
-                if not mirror.create(self._copy_content):
-                    raise UnusableWarehouse(f"{mirror.url} has a warehouse already; export to a new place")
-            return self.open(mirror.url)
+        url = _url(destination)
         target = _absolute(destination)
-        if target.exists() and (not target.is_dir() or any(target.iterdir())):
+        if not url and target.exists() and (not target.is_dir() or any(target.iterdir())):
             raise UnusableWarehouse(f"{target} exists already; export to a new directory")
         with _unreadable_is_bad_input(self.location):
             self._refuse_if_damaged()
+        if url:
+            from warehouse import object_storage
+
+            with _failing(f"cannot export to {url}"):
+                if not object_storage.create(url, self._copy_content):
+                    raise UnusableWarehouse(f"{url} has a warehouse already; export to a new place")
+            return self.open(url)
         with _failing(f"cannot export to {target}"):
             target.parent.mkdir(parents=True, exist_ok=True)
             with unfinished_folder(target.parent) as scratch:
@@ -387,10 +381,7 @@ class Warehouse:
                 " `warehouse repair` brings it back"
             )
         self._history = history if version is None else history.until(version)
-        versions = self._history.delta_versions()
-        if self._mirror is not None and self.version < history.version:
-            self._mirror.fetch(versions)
-        self._snapshot = Snapshot(self.path, versions, self._history.ingests)
+        self._snapshot = Snapshot(self.path, self._history.delta_versions(), self._history.ingests)
 
     def _refuse_if_read_only(self) -> None:
         reason = self._why_read_only()
@@ -413,14 +404,19 @@ def _conformed(connection: duckdb.DuckDBPyConnection, tables: Rows) -> dict[str,
     return {name: conform(connection, name, rows) for name, rows in tables.items()}
 
 
-def _mirror(path: str | Path | None) -> Mirror | None:
-    """The copy on this machine of the warehouse that is named, where that is in object storage."""
+def _url(path: str | Path | None) -> str | None:
+    """The URL that is named, by the variable HEADSTART_WAREHOUSE where nothing is; None for a folder."""
     named = path or os.environ.get("HEADSTART_WAREHOUSE")
-    if not is_url(named):
-        return None
-    from warehouse.mirror import Mirror  # whoever has a folder need not wait for it
+    return str(named) if is_url(named) else None
 
-    return Mirror(str(named))
+
+def _remote(url: str) -> RemoteWarehouse:
+    from warehouse import object_storage  # needs pyarrow's support of S3, for which folders need not wait
+
+    found = object_storage.find(url)
+    if found is None:
+        raise NoWarehouse(f"there is no warehouse at {url}; check the URL, or fill one with `ingest`")
+    return found
 
 
 def user_directory() -> Path:

@@ -1,0 +1,455 @@
+"""A warehouse in a bucket of the S3 API, and the copy of it on this machine from which it is read.
+
+A bucket holds the files with rows under the names that they have on disk, and the Delta table `turns` with
+one row a commit: the commit's manifest, which contains the log entries and the record of the commit. Adding
+that row is the commit. deltalake adds it by a conditional write of the log's next entry, so that of two
+writers one is refused, takes over what the other wrote, and makes its own rows again.
+
+The copy is a warehouse on disk that only grows: reading from the bucket itself takes hundreds of requests for
+one recommendation. Credentials, region and endpoint are those of the environment (`AWS_ACCESS_KEY_ID`,
+`AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`, `AWS_REGION`, `AWS_ENDPOINT_URL`, `AWS_ALLOW_HTTP`) or of AWS's
+own files; they are neither stored nor logged, and removed from error messages.
+"""
+
+import os
+import random
+import re
+import shutil
+import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TypeVar
+from urllib.parse import urlsplit
+
+import pyarrow as pa
+import pyarrow.dataset as ds
+from deltalake import CommitProperties, DeltaTable, write_deltalake
+from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
+from filelock import FileLock
+from pyarrow import fs
+
+from warehouse import delta, manifests, verification
+from warehouse.manifests import FileSum, Manifest, is_inside
+from warehouse.schema import TABLES
+from warehouse.support.errors import BadOption, Failed, UnusableWarehouse, one_line
+from warehouse.support.files import scratch_folder
+from warehouse.support.paths import cache_directory
+from warehouse.support.text import parse_duration
+from warehouse.verification import MODELS, Verification, is_checkpoint
+
+T = TypeVar("T")
+
+TURNS = "turns"
+_TURN = pa.schema([("version", pa.int64()), ("manifest", pa.string())])
+_ONLY_AS_NEXT = CommitProperties(max_commit_retries=0)
+_PROBE = ".writable"
+"""Empty object that is written to test whether the bucket accepts objects."""
+
+_COMMIT_ATTEMPTS = 20
+_LONGEST_PAUSE = 5.0
+"""Longest pause between two attempts to commit, in seconds; pauses double from 0.1 s."""
+_MANY_ENTRIES = 100
+"""Entries of a log from which on the copy gets a checkpoint, which is quicker to read."""
+
+_URL = re.compile(r"s3://[a-z0-9][a-z0-9.-]*(/[A-Za-z0-9._=-]+)*")
+_TIMEOUT = "HEADSTART_STORAGE_TIMEOUT"
+_REQUEST_ATTEMPTS = 3
+_CONNECTING = 0.1
+"""Share of the timeout that connecting may take."""
+_AT_ONCE = 8
+"""Files that are transferred at the same time."""
+_SECRET_CHARACTERS = 8
+"""Shortest credential that is removed from error messages; those of AWS have 20 characters and more."""
+_DECORATION = re.compile(r"\x1b\[\d*m|\u21b3")
+"""Colours and arrows in deltalake's error messages."""
+
+# Pattern in the error of a library -> explanation for the user.
+_REASONS = {
+    r"NO_SUCH_BUCKET|NoSuchBucket|bucket does not exist": "there is no such bucket",
+    r"ACCESS_DENIED|AccessDenied|INVALID_ACCESS_KEY|InvalidAccessKey|SIGNATURE_DOES_NOT|SignatureDoesNot"
+    r"|\b403\b|Forbidden|[Uu]nauthorized|[Cc]redential|HTTP status 401": "access is denied;"
+    " check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and what they may do there",
+    r"RESOURCE_NOT_FOUND|\b404 [A-Z]": "there is no such bucket, or no server of the S3 interface;"
+    " check AWS_ENDPOINT_URL",
+    r"INTERNAL_FAILURE|SLOW_DOWN|SERVICE_UNAVAILABLE|THROTTLING|HTTP status 5|\b50[0234] [A-Z]": "the server"
+    " answers that it can't serve now; try again later",
+    r"NETWORK_CONNECTION|curlCode|error sending request|[Tt]imeout|timed out|[Cc]onnect": "the server does"
+    " not answer; check AWS_ENDPOINT_URL and AWS_REGION",
+}
+
+
+class Bucket:
+    """The objects below a URL `s3://bucket/path`.
+
+    Raises:
+        BadInput: the URL, or a variable of the environment, can't be used.
+    """
+
+    def __init__(self, url: str) -> None:
+        if "@" in urlsplit(url).netloc:  # not repeated in the message: it may be a secret
+            raise UnusableWarehouse(
+                "a URL of object storage must not hold credentials; set AWS_ACCESS_KEY_ID and"
+                " AWS_SECRET_ACCESS_KEY"
+            )
+        self.url = url.rstrip("/")
+        if not _URL.fullmatch(self.url) or {".", "..", "_delta_log"} & set(self.url.split("/")):
+            raise UnusableWarehouse(
+                f"{one_line(url)} is no URL of object storage that can be used: s3://bucket/path, its path of"
+                " letters, digits and the signs . _ = -"
+            )
+        region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or "us-east-1"
+        endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL") or ""
+        scheme, _, host = endpoint.rpartition("://")
+        if scheme == "http" and os.environ.get("AWS_ALLOW_HTTP", "").lower() not in ("true", "1"):
+            raise UnusableWarehouse(
+                f"{self.url}: the endpoint is not encrypted; set AWS_ALLOW_HTTP=true if that is meant"
+            )
+        seconds = _timeout()
+        self.objects = fs.SubTreeFileSystem(
+            self.url.removeprefix("s3://"),
+            fs.S3FileSystem(
+                region=region,
+                scheme=scheme or "https",
+                endpoint_override=host or None,
+                connect_timeout=seconds * _CONNECTING,
+                request_timeout=seconds / _REQUEST_ATTEMPTS,
+                allow_delayed_open=True,  # small objects take one request
+                retry_strategy=fs.AwsStandardS3RetryStrategy(max_attempts=_REQUEST_ATTEMPTS),
+            ),
+        )
+        self._delta_options = {
+            "AWS_REGION": region,
+            "connect_timeout": _milliseconds(seconds * _CONNECTING),
+            "timeout": _milliseconds(seconds),
+            "max_retries": str(_REQUEST_ATTEMPTS - 1),
+            "retry_timeout": _milliseconds(seconds),
+            **({"AWS_ENDPOINT_URL": endpoint} if endpoint else {}),
+        }
+
+    @contextmanager
+    def explained(self) -> Iterator[None]:
+        """Turn errors of libraries into `BadInput` of one line."""
+        try:
+            yield
+        except (OSError, DeltaError, pa.ArrowException, ValueError) as error:
+            said = _without_secrets(error)
+            meanings = [meaning for pattern, meaning in _REASONS.items() if re.search(pattern, said)]
+            raise UnusableWarehouse(f"{self.url} can't be used: {[*meanings, said[:300]][0]}") from None
+
+    def listing(self, folder: str = "") -> list[fs.FileInfo]:
+        """The objects below a folder."""
+        found = self.objects.get_file_info(fs.FileSelector(folder, allow_not_found=True, recursive=True))
+        return [info for info in found if info.type == fs.FileType.File and is_inside(info.path)]
+
+    def upload(self, folder: Path, names: Iterable[str]) -> None:
+        """Make objects of files of `folder`."""
+        each(lambda name: self._copy(folder / name, name), names)
+
+    def _copy(self, file: Path, name: str) -> None:
+        with file.open("rb") as source, self.objects.open_output_stream(name) as target:
+            shutil.copyfileobj(source, target, 2**20)
+
+    def download(self, folder: Path, names: Iterable[str]) -> None:
+        """Write objects to files of `folder`, each whole or not at all; those that are lost are left out."""
+        each(lambda name: self._download(name, folder / name), names)
+
+    def _download(self, name: str, file: Path) -> None:
+        with suppress(FileNotFoundError), self.objects.open_input_stream(name) as source:
+            _write(file, source.read())
+
+    def delete(self, names: Iterable[str]) -> None:
+        """Remove objects."""
+        each(self.objects.delete_file, names)
+
+    def turns(self) -> DeltaTable | None:
+        """The table of commits; None where there is none."""
+        try:
+            return DeltaTable(f"{self.url}/{TURNS}", storage_options=self._delta_options)
+        except TableNotFoundError:  # also where there is no bucket
+            self.objects.base_fs.get_file_info(fs.FileSelector(self.url.split("/")[2], recursive=False))
+            return None
+
+    def manifests(self, turns: DeltaTable, since: int) -> list[Manifest]:
+        """Manifests of the commits from a version on, oldest first."""
+        place = fs.SubTreeFileSystem(TURNS, self.objects)
+        rows = turns.to_pyarrow_dataset(filesystem=place).to_table(filter=ds.field("version") >= since)
+        return [
+            Manifest.parse(row["manifest"].encode(), manifests.name_of(row["version"]))
+            for row in rows.sort_by("version").to_pylist()
+        ]
+
+    def publish(self, folder: Path, made: Manifest) -> bool:
+        """Make the newest version of the warehouse in `folder` that of the bucket; False if refused."""
+        rows = _rows([made])
+        self.upload(folder, rows)
+        accepted = self._append(made)
+        if not accepted:
+            self.delete(rows)  # nothing refers to them
+        return accepted
+
+    def _append(self, made: Manifest) -> bool:
+        """Add a commit's row to `turns`, right after the row of the commit before it."""
+        turns = self.turns()
+        if turns is not None:
+            last = self.manifests(turns, max(made.version - 1, 0))
+            if not last or last[-1].checksum != made.parent:
+                return False
+        try:
+            write_deltalake(
+                turns or f"{self.url}/{TURNS}",
+                pa.table({"version": [made.version], "manifest": [made.content().decode()]}, schema=_TURN),
+                mode="append" if turns else "error",
+                storage_options=self._delta_options,
+                configuration=None if turns else delta.KEEP_EVERYTHING,
+                commit_properties=_ONLY_AS_NEXT,
+            )
+        except (DeltaError, OSError) as error:
+            # The server may have done it, and its answer may have been lost.
+            now = self.turns()
+            there = self.manifests(now, made.version) if now else []
+            if not there and not isinstance(error, CommitFailedError):
+                raise
+            return any(manifest.checksum == made.checksum for manifest in there)
+        return True
+
+
+class RemoteWarehouse:
+    """The warehouse in `bucket`, and its copy in `folder` on this machine; use `find` or `create`."""
+
+    def __init__(self, bucket: Bucket, turns: DeltaTable) -> None:
+        self._bucket, self._turns = bucket, turns
+        self.url = bucket.url
+        # By the table's id, which another warehouse at the same URL does not have.
+        self.folder = cache_directory() / "object-storage" / str(turns.metadata().id)
+
+    def pull(self) -> None:
+        """Bring the copy up to date.
+
+        Raises:
+            BadInput: the bucket can't be used, or an object is lost or damaged.
+        """
+        self.folder.mkdir(parents=True, exist_ok=True)
+        # Not the lock of writers, who may be at work for long.
+        with self._bucket.explained(), FileLock(self.folder.with_suffix(".pull")):
+            own = manifests.newest(self.folder)
+            self._turns.update_incremental()
+            new = self._bucket.manifests(self._turns, own.version + 1 if own else 0)
+            rows = _rows(new)
+            self._bucket.download(self.folder, [name for name in rows if not (self.folder / name).is_file()])
+            for name, wanted in rows.items():
+                file = self.folder / name
+                if not file.is_file() or manifests.sum_of(file) != wanted:
+                    file.unlink(missing_ok=True)
+                    raise UnusableWarehouse(f"{self.url}/{name} is lost or damaged; {_EXPORT}")
+            _add_commits(self.folder, new)
+
+    def commit(self, work: Callable[[Path], T]) -> T:
+        """Do `work` in a folder with the newest version of the warehouse, and publish the version it makes.
+
+        Where another writer was faster, `work` is done again; the caller holds the lock of the copy. Returns
+        what `work` returned last.
+
+        Raises:
+            BadInput: the bucket can't be used.
+            Failed: other writers were faster 20 times.
+        """
+        for attempt in range(_COMMIT_ATTEMPTS):
+            self.pull()
+            with scratch_folder(self.folder.with_suffix(".turn")) as scratch:
+                for name in (*TABLES, manifests.FOLDER):  # whose files never change
+                    if (self.folder / name).is_dir():
+                        shutil.copytree(self.folder / name, scratch / name, copy_function=os.link)
+                before = delta.newest_version(scratch / "ingests")
+                done = work(scratch)
+                if delta.newest_version(scratch / "ingests") == before:
+                    return done
+                made = manifests.newest(scratch)
+                if made is None or made.tables["ingests"] == before:
+                    raise Failed(f"the checksums of a commit to {self.url} can't be written to {scratch}")
+                with self._bucket.explained():
+                    accepted = self._bucket.publish(scratch, made)
+                if accepted:
+                    for name in _rows([made]):  # else they would be downloaded
+                        (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
+                        os.link(scratch / name, self.folder / name)
+                    self.pull()
+                    return done
+            time.sleep(random.uniform(0, min(0.1 * 2**attempt, _LONGEST_PAUSE)))
+        raise Failed(f"others have been writing to {self.url} all the time; try again later")
+
+    def verify(self, *, deep: bool) -> Verification:
+        """Compare the copy with the manifests of the commits, or if `deep` every byte of the bucket.
+
+        Raises:
+            BadInput: the bucket can't be used; without `deep` also where an object is lost or damaged.
+        """
+        if not deep:
+            self.pull()
+            return verification.verify(self.folder)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with scratch_folder(self.folder.with_suffix(f".{os.getpid()}")) as scratch:
+            with self._bucket.explained():
+                commits = self._bucket.manifests(self._turns, 0)
+                self._bucket.download(scratch, _rows(commits))
+                _add_commits(scratch, commits)
+            return verification.verify(scratch, deep=True)
+
+    def pull_models(self) -> Path:
+        """Download the trained models that the copy lacks, or has in an older state; returns their folder.
+
+        Raises:
+            BadInput: the bucket can't be read.
+        """
+        with self._bucket.explained():
+            stale = [
+                info.path
+                for info in self._bucket.listing(MODELS)
+                if not (file := self.folder / info.path).is_file() or file.stat().st_mtime_ns < info.mtime_ns
+            ]
+            for names in _model_last(stale):
+                self._bucket.download(self.folder, names)
+        return self.folder / MODELS
+
+    def share_model(self, path: Path) -> None:
+        """Upload a model of the copy.
+
+        Raises:
+            BadInput: the bucket can't be written to.
+        """
+        with self._bucket.explained():
+            for names in _model_last([f"{MODELS}/{path.name}/{file.name}" for file in path.iterdir()]):
+                self._bucket.upload(self.folder, names)
+
+    def remove_model(self, path: Path) -> None:
+        """Remove a model from the bucket, if it is there.
+
+        Raises:
+            BadInput: the bucket can't be written to.
+        """
+        with self._bucket.explained():
+            found = [info.path for info in self._bucket.listing(f"{MODELS}/{path.name}")]
+            for names in reversed(_model_last(found)):
+                self._bucket.delete(names)
+
+
+_EXPORT = "`warehouse export` makes a new warehouse on a machine that has read this one before"
+
+
+def find(url: str) -> RemoteWarehouse | None:
+    """The warehouse at a URL, its copy up to date; None where there is none.
+
+    Raises:
+        BadInput: the bucket can't be used, or an object is lost or damaged.
+    """
+    bucket = Bucket(url)
+    with bucket.explained():
+        turns = bucket.turns()
+    if turns is None:
+        return None
+    remote = RemoteWarehouse(bucket, turns)
+    remote.pull()
+    return remote
+
+
+def create(url: str, make: Callable[[Path], None]) -> bool:
+    """Publish the warehouse that `make` makes in a folder; False where there is one at the URL already.
+
+    Raises:
+        BadInput: the bucket can't be used, or has other objects below the URL.
+    """
+    bucket = Bucket(url)
+    cache = cache_directory() / "object-storage"
+    cache.mkdir(parents=True, exist_ok=True)
+    with scratch_folder(cache / f"new.{os.getpid()}") as scratch:
+        with bucket.explained():
+            if bucket.turns() is not None:
+                return False
+            # A creator that was killed may have left files of a warehouse.
+            of_warehouse = {*TABLES, TURNS, _PROBE}
+            if not {info.path.partition("/")[0] for info in bucket.listing()} <= of_warehouse:
+                raise UnusableWarehouse(
+                    f"{bucket.url} holds other objects; choose a new or empty place for a warehouse"
+                )
+        make(scratch / "made")
+        made = manifests.newest(scratch / "made")
+        if made is None:
+            raise Failed(f"no warehouse can be made at {bucket.url}: its checksums can't be written")
+        with bucket.explained():
+            return bucket.publish(scratch / "made", made)
+
+
+def check_writable(url: str) -> None:
+    """Refuse a bucket that does not accept objects.
+
+    Raises:
+        BadInput: the reason.
+    """
+    bucket = Bucket(url)
+    with bucket.explained(), bucket.objects.open_output_stream(_PROBE):
+        pass
+
+
+def each(do: Callable[[str], object], names: Iterable[str]) -> None:
+    """Call `do` for each name, some at a time; after the first error, which is raised, none is begun."""
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        list(pool.map(do, names))
+
+
+def _rows(commits: Iterable[Manifest]) -> dict[str, FileSum]:
+    """Files with rows that commits wrote: those of which manifests contain no copy."""
+    return {
+        name: wanted
+        for manifest in commits
+        for name, wanted in manifest.files.items()
+        if name not in manifest.copies and not is_checkpoint(name)
+    }
+
+
+def _add_commits(folder: Path, commits: list[Manifest]) -> None:
+    """Add log entries, records and manifests of commits to a warehouse on disk that has their rows.
+
+    The records, which readers go by, come last.
+    """
+    copies = {name: copy for manifest in commits for name, copy in manifest.copies.items()}
+    for name in sorted(copies, key=lambda name: (name.startswith("ingests/"), "/_delta_log/" in name, name)):
+        _write(folder / name, copies[name])
+    for manifest in commits:
+        _write(manifests.path_of(folder, manifest.version), manifest.content())
+    for name, version in commits[-1].tables.items() if commits else ():
+        if name != "ingests" and version - delta.newest_checkpoint(folder / name) >= _MANY_ENTRIES:
+            delta.open_version(folder / name, version).create_checkpoint()
+
+
+def _model_last(names: list[str]) -> list[list[str]]:
+    """Files of models in two groups, the second being those without which a folder is no model."""
+    return [[name for name in names if name.endswith("model.json") == is_last] for is_last in (False, True)]
+
+
+def _write(file: Path, content: bytes) -> None:
+    """Write a file of the copy, whole or not at all; a power cut may take it, as it can be had again."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = file.with_name(f".{file.name}.{os.getpid()}")
+    unfinished.write_bytes(content)
+    unfinished.replace(file)
+
+
+def _timeout() -> float:
+    """Seconds after which a request without an answer is given up."""
+    try:
+        return parse_duration(os.environ.get(_TIMEOUT) or "30s")
+    except BadOption as error:
+        raise BadOption(f"{_TIMEOUT}: {error}") from None
+
+
+def _milliseconds(seconds: float) -> str:
+    return f"{max(seconds * 1000, 1):.0f}ms"
+
+
+def _without_secrets(error: object) -> str:
+    said = one_line(_DECORATION.sub("", str(error)))
+    for name in ("AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_ACCESS_KEY_ID"):
+        if len(secret := os.environ.get(name, "")) >= _SECRET_CHARACTERS:
+            said = said.replace(secret, "***")
+    return said
