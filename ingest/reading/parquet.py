@@ -8,8 +8,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from ingest.reading.limits import DEFAULT_LIMITS, ReadingLimits
-from ingest.reading.parquet_footer import RowGroup, read_footer
-from ingest.reading.parquet_pages import pages
+from ingest.reading.parquet_pages import read_pages
 from warehouse.support.errors import UnreadableInput, one_line
 
 PARQUET_MAGIC = b"PAR1"
@@ -28,18 +27,15 @@ def read_parquet(content: bytes, limits: ReadingLimits = DEFAULT_LIMITS) -> pa.T
         BadInput: they are no readable Parquet, or the table is beyond the limits.
     """
     try:
-        groups = read_footer(content)  # before Arrow does, which takes much memory for some of them
+        pages = read_pages(content)
         declared = pq.ParquetFile(io.BytesIO(content))
         metadata, schema = declared.metadata, declared.schema_arrow
         limits.check_columns(metadata.num_columns)
-        size = max(_least_bytes(metadata), sum(group.unpacked for group in groups))
-        limits.check_unpacked(size, len(content))
-        unpacked, encodings = _pages_by_column(content, groups)
-        limits.check_unpacked(unpacked, len(content))
-        if _SHARING in set().union(*encodings.values()):
+        limits.check_unpacked(max(_least_bytes(metadata), pages.declared, pages.unpacked), len(content))
+        if _SHARING in set().union(*pages.encodings.values()):
             _check_shared_text(content, limits)
         # A text that many rows have stays one text until it is known what all rows take.
-        plain = {name for name, found in encodings.items() if found <= _BY_NUMBER}
+        plain = {name for name, found in pages.encodings.items() if found <= _BY_NUMBER}
         texts = [field.name for field in schema if _is_text(field.type) and field.name in plain]
         table = pq.ParquetFile(io.BytesIO(content), read_dictionary=texts).read()
         limits.check_repeated_text(sum(map(_text_bytes, table.columns)), len(content))
@@ -57,18 +53,6 @@ def _least_bytes(metadata: pq.FileMetaData) -> int:
     """Bytes that the table takes in memory at least, by its rows and columns."""
     widths = [_width(metadata.schema.column(place)) for place in range(metadata.num_columns)]
     return int(metadata.num_rows) * sum(widths)
-
-
-def _pages_by_column(content: bytes, groups: list[RowGroup]) -> tuple[int, dict[str, set[int]]]:
-    """Bytes that all pages take when unpacked, and how the values of each column are written, by its path."""
-    unpacked = 0
-    encodings: dict[str, set[int]] = {}
-    for column in (column for group in groups for column in group.columns):
-        of_column = encodings.setdefault(column.path, set())
-        for page in pages(content, column):
-            unpacked += page.unpacked
-            of_column |= page.encodings
-    return unpacked, encodings
 
 
 def _check_shared_text(content: bytes, limits: ReadingLimits) -> None:

@@ -1,55 +1,133 @@
-"""What the pages of a Parquet file take when unpacked, and how they are written, by what stands before each.
+"""What the pages of a Parquet file take in memory and how their values are encoded, by their own headers.
 
-The footer says so, too, but readers allocate, unpack and decode by the page's own header.
-https://github.com/apache/parquet-format/blob/master/src/main/thrift/parquet.thrift names the fields.
+A footer may say less than its pages hold, and PyArrow decompresses a page before anybody can ask for its
+size. Its metadata of a column ends the process for some damaged footers, so the footer is read here as well.
+Both are structs of Thrift's compact protocol
+(https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md), with the fields of
+https://github.com/apache/parquet-format/blob/master/src/main/thrift/parquet.thrift.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
-from ingest.reading.parquet_footer import ColumnChunk
-from ingest.reading.thrift import I32, PLAIN, STRUCT, Form, read_struct
+Struct = dict[int, Any]
+"""Values by the numbers of their fields: integers, truth values, bytes, lists, or structs."""
 
-_UNPACKED, _PACKED = (2, I32), (3, I32)
-_ENCODINGS = {(5, STRUCT): (2, I32), (7, STRUCT): (2, I32), (8, STRUCT): (4, I32)}
-"""Where the encoding is in what a header says of a page of data, a dictionary, or data of version 2."""
-_HEADER = Form(
-    {
-        _UNPACKED: PLAIN,
-        _PACKED: PLAIN,
-        **{kind: Form({place: PLAIN}) for kind, place in _ENCODINGS.items()},
-    },
-    optional=_ENCODINGS.keys(),
-)
+# Kinds of values in the compact protocol.
+_TRUE, _FALSE, _BYTE, _I16, _I32, _I64, _DOUBLE, _BINARY, _LIST, _SET = range(1, 11)
+_STRUCT = 12
+_LONGEST = 70  # bits of a number, in sevens
+
+# Header of a page: field of its kind -> field of the encoding in that struct.
+_ENCODINGS = {5: 2, 7: 2, 8: 4}  # data, dictionary, data of version 2
+_AFTER_FOOTER = 8  # bytes: the footer's length, and the mark of the format
 
 
-@dataclass(frozen=True)
-class Page:
-    """Some values of a column, or its dictionary."""
+@dataclass
+class Pages:
+    """The pages of all columns of a file."""
 
-    unpacked: int
-    """Bytes in memory."""
-    encodings: frozenset[int]
-    """How values are written, by the numbers of the format; a damaged header may name several."""
+    declared: int = 0
+    """Bytes that they take when unpacked, by the footer."""
+    unpacked: int = 0
+    """The same by their own headers."""
+    encodings: dict[str, set[int]] = field(default_factory=dict)
+    """Numbers of the encodings of a column's values, by its path (names joined by dots)."""
 
 
-def pages(content: bytes, column: ColumnChunk) -> Iterator[Page]:
-    """The pages of a column of a row group.
+def read_pages(content: bytes) -> Pages:
+    """Look at the footer and at the header of every page of a file.
 
     Raises:
-        ValueError: a header of a page is damaged, or not where the footer says.
+        ValueError: one of them is damaged, or a page lies outside of the file.
     """
-    if not column.n_values:
-        return  # nothing is read, and there may be no page
-    at, end = column.start, column.start + column.size
+    pages = Pages()
+    try:
+        start = len(content) - _AFTER_FOOTER - int.from_bytes(content[-_AFTER_FOOTER:-4], "little")
+        footer, _ = _struct(content[max(start, 0) : -_AFTER_FOOTER], 0)
+        for group in footer[4]:
+            pages.declared += int(group[2])
+            for chunk in group[1]:
+                column = chunk[3]
+                encodings = pages.encodings.setdefault(b".".join(column[3]).decode(), set())
+                for header in _headers(content, column):
+                    pages.unpacked += header[2]
+                    encodings |= {header[kind][place] for kind, place in _ENCODINGS.items() if kind in header}
+    except (AttributeError, IndexError, KeyError, TypeError, RecursionError):
+        raise ValueError("the footer, or the header of a page, is cut off or lacks a field") from None
+    return pages
+
+
+def _headers(content: bytes, column: Struct) -> Iterator[Struct]:
+    """Headers of the pages of a column of a row group."""
+    if not column[5]:  # values; where there are none, there may be no page
+        return
+    at = min(column[9], column.get(11) or column[9])  # of the first page with data, of the dictionary
+    end = at + column[7]
     if at < 0 or end > len(content):
         raise ValueError("a column lies outside of the file")
     while at < end:
-        header, after = read_struct(content, at, _HEADER)
-        if header[_UNPACKED] < 0 or header[_PACKED] < 0:
+        header, at = _struct(content, at)
+        if header[2] < 0 or header[3] < 0:
             raise ValueError("the header of a page has a negative size")
-        named = frozenset(header[kind][place] for kind, place in _ENCODINGS.items() if kind in header)
-        yield Page(header[_UNPACKED], named)
-        at = after + header[_PACKED]
+        yield header
+        at += header[3]
+
+
+def _struct(content: bytes, at: int) -> tuple[Struct, int]:
+    """The struct at a position, and the position after it."""
+    fields: Struct = {}
+    number = 0
+    while head := content[at]:
+        at += 1
+        if head >> 4:
+            number += head >> 4
+        else:
+            number, at = _integer(content, at)
+        kind = head & 15
+        # In a struct the kind of a truth value is its value.
+        fields[number], at = (kind == _TRUE, at) if kind <= _FALSE else _value(content, at, kind)
+    return fields, at + 1
+
+
+def _value(content: bytes, at: int, kind: int) -> tuple[Any, int]:
+    if kind == _STRUCT:
+        return _struct(content, at)
+    if _I16 <= kind <= _I64:
+        return _integer(content, at)
+    if kind in (_LIST, _SET):
+        size, of = content[at] >> 4, content[at] & 15
+        at += 1
+        if size == 15:
+            size, at = _unsigned(content, at)
+        values = []
+        for _ in range(size):  # each has a byte or more, so they come to an end
+            value, at = _value(content, at, of)
+            values.append(value)
+        return values, at
+    if kind == _BINARY:
+        size, at = _unsigned(content, at)
+    elif kind in (_TRUE, _FALSE, _BYTE, _DOUBLE):
+        size = 8 if kind == _DOUBLE else 1
+    else:
+        raise ValueError(f"a value is of the unknown kind {kind}")
+    if at + size > len(content):
+        raise ValueError("a value is cut off")
+    return content[at : at + size], at + size
+
+
+def _integer(content: bytes, at: int) -> tuple[int, int]:
+    value, at = _unsigned(content, at)
+    return value >> 1 ^ -(value & 1), at
+
+
+def _unsigned(content: bytes, at: int) -> tuple[int, int]:
+    value = 0
+    for shift in range(0, _LONGEST, 7):
+        byte = content[at]
+        at += 1
+        value |= (byte & 127) << shift
+        if byte < 128:
+            return value, at
+    raise ValueError("a number is too long")
