@@ -27,7 +27,7 @@ from metalearners.encoding.training_data import SIZES, TrainingData, training_da
 from metalearners.learners.base import WithSettings
 from metalearners.learners.calibrated import CalibratedModel, calibrated
 from metalearners.learners.forest import MAX_LEAVES, Forest, constant_forest
-from metalearners.learners.lightgbm_trees import REPRODUCIBLE, read_forest
+from metalearners.learners.lightgbm_trees import REPRODUCIBLE, forest_of
 from warehouse.configurations.table import ConfigurationTable
 from warehouse.qualities import DEFAULT
 from warehouse.queries import RunTable
@@ -203,7 +203,7 @@ class _BoostedTreesLearner(WithSettings):
         return slope, -slope * float(output.mean())
 
     def _boosted(self, X: Floats, parameters: Mapping[str, Any], **dataset: Any) -> Forest:
-        return read_forest(self.boost(X, parameters, **dataset).model_to_string())
+        return forest_of(self.boost(X, parameters, **dataset))
 
 
 @dataclass(frozen=True, kw_only=True)

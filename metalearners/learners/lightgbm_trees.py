@@ -1,22 +1,16 @@
-"""LightGBM: settings that make training reproducible, and its text format, read into a `Forest`.
-
-The format is a header, then per tree lines `name=value value ...` up to a blank line. A child that is
-negative is a leaf: child c stands for leaf -c - 1. `decision_type` packs three facts into bits: bit 0
-whether the split is categorical, bit 1 whether missing values go left, bits 2 and 3 what counts as missing.
-"""
+"""LightGBM: settings that make training reproducible, and its trees as a `Forest`."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from metalearners.learners.forest import MAX_LEAVES, Forest
+from metalearners.learners.forest import Forest
 
-_CATEGORICAL, _DEFAULT_LEFT = 1, 2  # bits of `decision_type` in LightGBM's model files
-_MISSING_NONE, _MISSING_ZERO = 0, 1  # values of its next two bits
-_OBJECTIVES = ("regression", "lambdarank")  # whose predictions are sums of leaves
-
+if TYPE_CHECKING:
+    import lightgbm
 
 REPRODUCIBLE = {
     "num_threads": 1,
@@ -28,96 +22,48 @@ REPRODUCIBLE = {
 """Settings with which equal data give equal trees, whatever the machine's cores."""
 
 
-class _Tree(NamedTuple):
-    """One tree; leaves in order from left to right."""
+class _Node(NamedTuple):
+    """An inner node of a tree, as in `Forest`."""
 
-    feature: list[int]
-    threshold: list[float]
-    missing_left: list[bool]
-    left_leaves: list[int]
-    leaf_value: list[float]
-
-
-def read_forest(model: str) -> Forest:
-    """The trees of a model as `Booster.model_to_string` writes it.
-
-    Raises:
-        ValueError: the model is no sum of plain regression trees with at most 64 leaves.
-    """
-    header, *blocks = model.split("\n\nTree=")
-    fields = _fields(header)
-    if fields.get("objective") not in _OBJECTIVES or "average_output" in header:
-        raise ValueError(f"can't read a LightGBM model with objective {fields.get('objective')!r}")
-    trees = [_tree(_fields(block.split("\n\n")[0])) for block in blocks]
-    owner = np.repeat(np.arange(len(trees), dtype=np.int32), [len(tree.feature) for tree in trees])
-    feature = np.array([feature for tree in trees for feature in tree.feature], dtype=np.int32)
-    threshold = np.array([threshold for tree in trees for threshold in tree.threshold], dtype=np.float64)
-    order = np.lexsort((threshold, feature))
-    return Forest(
-        n_features=int(fields["max_feature_idx"]) + 1,
-        feature=feature[order],
-        threshold=threshold[order],
-        missing_left=np.array([left for tree in trees for left in tree.missing_left], dtype=bool)[order],
-        tree=owner[order],
-        left_leaves=np.array([mask for tree in trees for mask in tree.left_leaves], dtype=np.uint64)[order],
-        leaf_value=_padded([tree.leaf_value for tree in trees]),
-    )
+    feature: int
+    threshold: float
+    missing_left: bool
+    tree: int
+    left_leaves: int
 
 
-def _fields(block: str) -> dict[str, str]:
-    return dict(line.split("=", 1) for line in block.splitlines() if "=" in line)
-
-
-def _tree(fields: dict[str, str]) -> _Tree:
-    left, right, decisions, feature = (
-        [int(word) for word in fields[name].split()]
-        for name in ("left_child", "right_child", "decision_type", "split_feature")
-    )
-    threshold, leaf_value = (
-        [float(word) for word in fields[name].split()] for name in ("threshold", "leaf_value")
-    )
-    if len(leaf_value) > MAX_LEAVES:
-        raise ValueError(f"can't read a tree with {len(leaf_value)} leaves: {MAX_LEAVES} are the most")
-    if fields.get("is_linear", "0") != "0" or any(decision & _CATEGORICAL for decision in decisions):
-        raise ValueError("can't read a tree with linear leaves or categorical splits")
-    left_leaves, order = _left_to_right(left, right)
-    return _Tree(
-        feature=feature,
-        threshold=threshold,
-        missing_left=[_missing_left(*node) for node in zip(decisions, threshold, strict=True)],
-        left_leaves=left_leaves,
-        leaf_value=[leaf_value[leaf] for leaf in order],
-    )
-
-
-def _left_to_right(left: list[int], right: list[int]) -> tuple[list[int], list[int]]:
-    """(per node the leaves under its left child as bits, LightGBM's leaf numbers in order)."""
-    order: list[int] = []
-    left_leaves = [0] * len(left)
-
-    def leaves_under(child: int) -> int:
-        if child < 0:
-            order.append(-child - 1)
-            return 1 << (len(order) - 1)
-        left_leaves[child] = leaves_under(left[child])
-        return left_leaves[child] | leaves_under(right[child])
-
-    leaves_under(0 if left else -1)
-    return left_leaves, order
-
-
-def _missing_left(decision: int, threshold: float) -> bool:
-    missing = (decision >> 2) & 3
-    if missing == _MISSING_ZERO:
-        raise ValueError("can't read a tree in which zero counts as missing")
-    if missing == _MISSING_NONE:
-        # Training saw no missing value here; LightGBM then takes NaN for 0.
-        return threshold >= 0
-    return bool(decision & _DEFAULT_LEFT)
-
-
-def _padded(rows: list[list[float]]) -> np.ndarray:
-    matrix = np.zeros((len(rows), max(len(row) for row in rows)))
-    for row, values in zip(matrix, rows, strict=True):
+def forest_of(booster: lightgbm.Booster) -> Forest:
+    """The trees of a trained model whose prediction is the sum of numeric regression trees."""
+    model = booster.dump_model()
+    nodes: list[_Node] = []
+    leaves: list[list[float]] = []  # of each tree, from left to right
+    for number, tree in enumerate(model["tree_info"]):
+        leaves.append([])
+        _add(tree["tree_structure"], number, nodes, leaves[-1])
+    leaf_value = np.zeros((len(leaves), max(map(len, leaves))))
+    for row, values in zip(leaf_value, leaves, strict=True):
         row[: len(values)] = values
-    return matrix
+    feature, threshold, missing_left, tree, left_leaves = (
+        zip(*sorted(nodes), strict=True) if nodes else [()] * 5
+    )
+    return Forest(
+        n_features=model["max_feature_idx"] + 1,
+        feature=np.array(feature, dtype=np.int32),
+        threshold=np.array(threshold, dtype=np.float64),
+        missing_left=np.array(missing_left, dtype=bool),
+        tree=np.array(tree, dtype=np.int32),
+        left_leaves=np.array(left_leaves, dtype=np.uint64),
+        leaf_value=leaf_value,
+    )
+
+
+def _add(node: Mapping[str, Any], tree: int, nodes: list[_Node], leaves: list[float]) -> int:
+    """Add the nodes and leaves below a node, which is as LightGBM dumps it; returns the leaves as bits."""
+    if "leaf_value" in node:
+        leaves.append(node["leaf_value"])
+        return 1 << (len(leaves) - 1)
+    left = _add(node["left_child"], tree, nodes, leaves)
+    # Where training saw no missing value, LightGBM takes NaN for 0.
+    missing_left = node["default_left"] if node["missing_type"] == "NaN" else node["threshold"] >= 0
+    nodes.append(_Node(node["split_feature"], node["threshold"], missing_left, tree, left))
+    return left | _add(node["right_child"], tree, nodes, leaves)

@@ -5,7 +5,7 @@ import pytest
 
 from metalearners.codec import decode, encode
 from metalearners.learners.forest import Forest, constant_forest
-from metalearners.learners.lightgbm_trees import read_forest
+from metalearners.learners.lightgbm_trees import forest_of
 from tests.metalearners.learners.boosters import rows, target, trained
 from warehouse.support.errors import DamagedModel
 
@@ -45,7 +45,7 @@ def test_rows_of_another_width_are_an_error() -> None:
 def test_arrays_give_the_same_forest() -> None:
     rng = np.random.default_rng(4)
     X = rows(rng)
-    forest = read_forest(trained(X, target(X, rng)).model_to_string())
+    forest = forest_of(trained(X, target(X, rng)))
     np.testing.assert_array_equal(decode(Forest, *encode(forest)).predict(X), forest.predict(X))
 
 
@@ -61,7 +61,7 @@ def test_arrays_give_the_same_forest() -> None:
 def test_arrays_that_do_not_fit_together_are_refused(name: str, array: np.ndarray) -> None:
     rng = np.random.default_rng(5)
     X = rows(rng)
-    facts, arrays = encode(read_forest(trained(X, target(X, rng), trees=2).model_to_string()))
+    facts, arrays = encode(forest_of(trained(X, target(X, rng), trees=2)))
     with pytest.raises(DamagedModel):
         decode(Forest, facts, arrays | {name: array})
     with pytest.raises(DamagedModel):
