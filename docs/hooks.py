@@ -1,8 +1,7 @@
 """What mkdocs calls while it builds the site.
 
-Three things are added to the pages of `docs/pages`: Markdown files of the packages become pages where they
-are (`docs.documents`), lines `{{ part }}` give way to what the code says (`docs.parts`), and the first page
-of a section ends with a list of its pages.
+Markdown files of the packages become pages (`docs.documents`), lines `{{ part }}` become generated parts of
+the reference (`docs.reference`), and the first page of a section ends with a list of its pages.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from mkdocs.structure.nav import Section
 from mkdocs.structure.pages import Page
 
 from docs.documents import ROOT, added, summary, with_links_of_site
-from docs.parts import expanded
+from docs.reference import expanded
 
 SECTIONS = ("tutorials", "how-to", "reference", "explanation", "project")
 """Folders whose first page lists the others."""
