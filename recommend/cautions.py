@@ -28,7 +28,7 @@ RARE = 10
 LEAKED = 0.1
 """Share of the errors of always saying the largest class that a suspicious column leaves at most.
 
-The smallest limit tried that finds most copies of the class with 5 % of noise (`tests/benchmarks/leaks.py`).
+The smallest limit tried that finds most copies of the class with 5 % of noise (study `leaks`, commit 0dda0a8).
 """
 _FEW_TRIALS = 5  # on the dataset, below which what is expected keeps the level of random splits; set by hand
 _ROWS_LOOKED_AT = 2000

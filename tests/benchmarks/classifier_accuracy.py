@@ -40,7 +40,7 @@ from metalearners.judging.folds import families_of, half_of
 from metalearners.model_store import trained_model
 from recommend.classifier import HeadstartClassifier
 from recommend.context import RankingContext, ranking_context
-from tests.benchmarks.what_wins import markdown
+from tests.benchmarks.report import markdown
 from warehouse.measures import ACCURACY
 from warehouse.store import STARTER, Warehouse
 from warehouse.support.journal import Journal

@@ -35,7 +35,7 @@ from metalearners.encoding.training_data import runs_on
 from metalearners.judging.evaluation import TOPS, interval, kendall_tau
 from metalearners.judging.folds import HALVES, Half, half_of
 from tests.benchmarks.folds import left_out
-from tests.benchmarks.what_wins import markdown, regrets
+from tests.benchmarks.report import markdown, regrets
 from warehouse.configurations.configuration import Configuration
 from warehouse.measures import canonical_measure
 from warehouse.queries import RunTable

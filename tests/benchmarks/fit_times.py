@@ -29,7 +29,7 @@ from metalearners.fit_times import learn_fit_times
 from metalearners.learners.lightgbm_trees import REPRODUCIBLE
 from recommend.bo.runtime import LEAVES, RATE, SIZES, TREES
 from tests.benchmarks.folds import FOLDS
-from tests.benchmarks.what_wins import markdown
+from tests.benchmarks.report import markdown
 from warehouse.configurations.table import ConfigurationTable
 from warehouse.store import STARTER, Warehouse
 from warehouse.support.arrays import Floats

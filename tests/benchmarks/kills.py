@@ -43,7 +43,6 @@ from ingest.running.limits import Outcome, Trial
 from ingest.running.plan import design_plan
 from ingest.running.rows import description_tables, run_tables
 from metalearners.stored_model import load_model
-from tests.benchmarks.several_at_once import rows as one_run
 from tests.openml_server import OpenMLServer, generated_world
 from warehouse.schema import TABLES
 from warehouse.store import Warehouse
@@ -182,6 +181,21 @@ def run_file(path: Path, runs: int, first: int = 0) -> None:
     chance = np.random.default_rng(first)
     frame = pd.DataFrame({"task_id": chance.integers(1, 40, runs), "alpha": np.arange(first, first + runs)})
     frame.assign(predictive_accuracy=chance.random(runs).round(6)).to_csv(path, index=False)
+
+
+def one_run(flow: str, number: int) -> dict[str, pd.DataFrame]:
+    """One run of a flow."""
+    run, setup, key = f"file:{flow}-{number}", f"{flow}/{number}", f"other:{flow}"
+    return {
+        "datasets": pd.DataFrame({"dataset": ["openml:1"], "name": "iris"}),
+        "tasks": pd.DataFrame({"task": ["openml:1"], "dataset": "openml:1", "task_type": "classification"}),
+        "flows": pd.DataFrame({"flow": [key], "name": flow}),
+        "setups": pd.DataFrame({"setup": [setup], "flow": key}),
+        "runs": pd.DataFrame({"run": [run], "task": "openml:1", "setup": setup, "outcome": "success"}),
+        "evaluations": pd.DataFrame(
+            {"run": [run], "measure": "predictive_accuracy", "value": 0.5, "flow": key}
+        ),
+    }
 
 
 def many_commits(folder: Path, number: int) -> Warehouse:

@@ -52,10 +52,9 @@ from recommend.printing import in_words
 from recommend.ranking import recommended
 from recommend.recommendation import Recommendation
 from recommend.usual_measure import usual_measure
-from tests.benchmarks.flaml_zero_shot import PLAN
 from tests.benchmarks.promises import PROBABILITIES, ROWS
-from tests.benchmarks.real_fits import measures_and_time
-from tests.benchmarks.what_wins import markdown
+from tests.benchmarks.real_fits import PLAN, measures_and_time
+from tests.benchmarks.report import markdown
 from warehouse.configurations.configuration import Configuration
 from warehouse.measures import ACCURACY
 from warehouse.store import STARTER, Warehouse

@@ -28,7 +28,7 @@ from metalearners.predictions import InOwnUnit, Observations
 from recommend.expectations import default_of
 from tests.benchmarks.first_choices import parser_of
 from tests.benchmarks.folds import left_out
-from tests.benchmarks.what_wins import markdown
+from tests.benchmarks.report import markdown
 from warehouse.queries import RunTable
 from warehouse.store import Warehouse
 

@@ -6,6 +6,7 @@ import time
 import warnings
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,9 @@ from metalearners.encoding.scores import oriented
 from warehouse.configurations.configuration import Configuration
 from warehouse.support.arrays import Positions
 
+PLAN = Path(__file__).resolve().parents[2] / "ingest" / "plans" / "starter.toml"
+MATCHING = {"rf": "random_forest", "extra_tree": "extra_trees", "lgbm": "lightgbm"}
+"""FLAML's name of a learner -> ours of the flow."""
 SHARES = "shares of the classes"
 """Predicted for every row alike."""
 

@@ -49,9 +49,8 @@ from ingest.running.resampling import hold_out, stratified_sample
 from metalearners import DEFAULT_LEARNER
 from recommend.context import ranking_context
 from recommend.racing import race
-from tests.benchmarks.flaml_zero_shot import MATCHING, PLAN
-from tests.benchmarks.real_fits import SHARES, Candidate, both_values
-from tests.benchmarks.what_wins import markdown
+from tests.benchmarks.real_fits import MATCHING, PLAN, SHARES, Candidate, both_values
+from tests.benchmarks.report import markdown
 from warehouse.configurations.configuration import Configuration
 from warehouse.measures import canonical_measure
 from warehouse.store import STARTER, Warehouse
