@@ -3,7 +3,6 @@
 import itertools
 import json
 import math
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -273,39 +272,6 @@ def sketches(
         count = sketch_datasets(target, sources, show)
     print(f"{counted(count, 'datasets')} sketched")
     print(f"warehouse version {target.version}")
-
-
-@app.command()
-def pool(
-    known: Annotated[
-        Path,
-        typer.Option(
-            metavar="DIR",
-            help="Directory with the portfolios of AutoGluon (autogluon.json) and auto-sklearn 2 "
-            "(autosklearn2.json).",
-            show_default=False,
-        ),
-    ],
-    output: Annotated[Path, typer.Option(metavar="FILE", help="JSON file to write.", show_default=False)],
-) -> None:
-    """Write the pool of configurations that plans of experiments name.
-
-    It has the default of every flow, configurations that AutoGluon, auto-sklearn 2 and FLAML found good, and
-    a space-filling rest, in order of priority. FLAML's come from the installed package.
-
-    Example: ingest pool --known portfolios/ --output ingest/plans/pool.json
-    """
-    from ingest.running.pool import build_pool, flaml_portfolios, known_configurations, write_pool
-
-    flaml = flaml_portfolios()
-    members = build_pool(known_configurations(known / "autogluon.json", known / "autosklearn2.json", flaml))
-    write_pool(members, output)
-    sources = Counter(
-        member.source if member.source in ("default", "design") else "known" for member in members
-    )
-    flows = {member.configuration.algorithm for member in members}
-    print(f"{output}: {counted(len(members), 'configurations')} of {counted(len(flows), 'flows')}")
-    print(", ".join(f"{count} {source}" for source, count in sources.items()))
 
 
 app.command()(openml)

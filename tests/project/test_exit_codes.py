@@ -52,7 +52,6 @@ DAMAGED_FILES = (
     "ingest space damaged.json --flow openml:6969 --warehouse whole",
     "ingest experiments --plan damaged.toml",
     "ingest experiments --datasets nowhere",
-    "ingest pool --known . --output pool.json",
     "ingest openml --api-key-file damaged.csv",
     "ingest metafeatures damaged.csv",
     "ingest status --warehouse damaged",
