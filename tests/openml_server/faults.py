@@ -14,7 +14,7 @@ KINDS = (
     "slow",  # the right answer, late
     "overloaded",  # 412 with code 107
     "doubled",  # the page shows some rows of the page before it (the first: of itself) a second time
-    "malformed_json_or_xml",  # 200, and a body that does not parse, whole as it is
+    "malformed",  # 200, and a body that does not parse, whole as it is
 )
 
 

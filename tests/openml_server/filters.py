@@ -11,29 +11,15 @@ from dataclasses import dataclass
 from tests.openml_server.errors import ApiError
 
 _NUMBERS = re.compile(r"[0-9]+(,[0-9]+)*")
-_RANGE = re.compile(r"[0-9]+(\.\.[0-9]+)?")
 _STATUS = re.compile(r"active|deactivated|in_preparation|all")
-_ANY = re.compile(r".+", re.DOTALL)
 _FORMS = {
     "limit": re.compile(r"[0-9]+"),
     "offset": re.compile(r"[0-9]+"),
-    "data_name": _ANY,
-    "tag": _ANY,
-    "data_tag": _ANY,
-    "function": _ANY,
-    "per_fold": _ANY,
-    "sort_order": _ANY,
+    "function": re.compile(r".+", re.DOTALL),
     "show_errors": re.compile(r"true|false"),
-    "main_entity_type": re.compile(r"task|run"),
     "status": _STATUS,
-    "number_instances": _RANGE,
-    "number_features": _RANGE,
-    "number_classes": _RANGE,
-    "number_missing_values": _RANGE,
 }
-
-_RANGES = frozenset({"number_instances", "number_features", "number_classes", "number_missing_values"})
-_OF_RUNS = frozenset({"task", "setup", "flow", "uploader", "run", "tag", "study"})
+_OF_RUNS = frozenset({"task", "setup", "flow", "uploader", "run"})
 
 
 @dataclass(frozen=True)
@@ -50,17 +36,11 @@ class Listing:
     no_filter: int | None = None
 
 
-DATA = Listing(
-    _RANGES | {"data_id", "data_name", "data_version", "status", "tag", "uploader"}, 370, 371, 372, 373
-)
-TASK = Listing(
-    _RANGES | {"type", "tag", "data_tag", "status", "task_id", "data_id", "data_name"}, 480, 481, 482, 483
-)
-FLOW = Listing(frozenset({"uploader", "tag"}), 501, 502, 500, 503)
-RUN = Listing(_OF_RUNS | {"task_type", "show_errors"}, 514, 511, 512, 515, 516, 513, 510)
-EVALUATION = Listing(_OF_RUNS | {"function", "per_fold", "sort_order"}, 544, 541, 542, 545, 546, 543, 540)
-SETUP = Listing(frozenset({"flow", "setup", "tag"}), 671, 672, 674, 675, 676, 673, 670)
-STUDY = Listing(frozenset({"main_entity_type", "status", "uploader", "benchmark_suite"}), 596, 597, 599, 598)
+DATA = Listing(frozenset({"data_id", "status"}), 370, 371, 372, 373)
+TASK = Listing(frozenset({"type", "status", "task_id", "data_id"}), 480, 481, 482, 483)
+RUN = Listing(_OF_RUNS | {"show_errors"}, 514, 511, 512, 515, 516, 513, 510)
+EVALUATION = Listing(_OF_RUNS | {"function"}, 544, 541, 542, 545, 546, 543, 540)
+SETUP = Listing(frozenset({"flow", "setup"}), 671, 672, 674, 675, 676, 673, 670)
 
 
 class Filters(Mapping[str, str]):
@@ -127,9 +107,3 @@ class Filters(Mapping[str, str]):
                 self.listing.no_filter,
                 "Please provide at least task, flow or setup, uploader or run, to filter results.",
             )
-
-
-def within(value: str | None, interval: str) -> bool:
-    """Whether a quality lies in `5` or `1..100`."""
-    low, _, high = interval.partition("..")
-    return bool(value) and float(low) <= float(value or "nan") <= float(high or low)

@@ -26,7 +26,7 @@ MEASURES = (
 DEACTIVATED, NO_QUALITIES, NOT_PROCESSED, PROCESSING_ERROR = 103, 104, 105, 106  # datasets
 REGRESSION_TASK, UNKNOWN_KIND_OF_TASK = 4, 5
 OLD_TREE, NEW_TREE, SEARCH, J48, ZERO_R = 11, 21, 31, 41, 51  # flows
-SUITE, RUN_STUDY = 14, 200
+SUITE = 14
 
 # Runs, each with a setup of its own whose id is 9,000 higher.
 FAILED_RUN, HIDDEN_SETUP_RUN, NO_SETUP_RUN, TWO_ENGINES_RUN, NAN_RUN = 901, 902, 903, 904, 905
@@ -59,9 +59,7 @@ def generated_world(seed: int = 0, *, runs_per_cell: int = 6, unreadable: bool =
     _add_awkward_runs(world, draws)
     message = "1 < 2 & so on" if unreadable else "Killed: out of memory"
     _add_run(world, FAILED_RUN, 1, OLD_TREE, _tree(draws), {}, error_message=message)
-    world.add_tag("task", "suite", (1, 2))
     world.add_study(Study(SUITE, "small-suite", "A small suite", tasks=(1, 2, 3)))
-    world.add_study(Study(RUN_STUDY, None, "Some runs", runs=(TWO_ENGINES_RUN, *DUPLICATE_RUNS)))
     return world
 
 
@@ -97,7 +95,6 @@ def _add_datasets(world: World, draws: random.Random) -> None:
     world.add_dataset(Dataset(NO_QUALITIES, "prices", features=_FEATURES, no_qualities=362, target="width"))
     world.add_dataset(Dataset(NOT_PROCESSED, "new", status="in_preparation", no_qualities=363))
     world.add_dataset(Dataset(PROCESSING_ERROR, "broken", no_qualities=364))
-    world.add_tag("data", "drawn", (101, DEACTIVATED))
 
 
 def _arff(draws: random.Random) -> str:
@@ -298,10 +295,7 @@ def _evaluate(world: World, run: int, task: int, draws: random.Random) -> None:
     if task == REGRESSION_TASK:
         world.add_evaluation(run, "root_mean_squared_error", f"{draws.random() * 5:.6f}")
         return
-    folds = tuple(f"{value:.4f}" for value in _fractions(draws, 10))
-    world.add_evaluation(
-        run, "predictive_accuracy", str(draws.randrange(500_000, 10**6) / 10**6), folds=folds
-    )
+    world.add_evaluation(run, "predictive_accuracy", str(draws.randrange(500_000, 10**6) / 10**6))
     classes = ",".join(f"{value:.6f}" for value in _fractions(draws, 2))
     world.add_evaluation(run, "area_under_roc_curve", f"{draws.random():.6f}", array_data=f"[{classes}]")
     world.add_evaluation(run, "kappa", f"{draws.random():.6f}")

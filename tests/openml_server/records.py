@@ -113,8 +113,8 @@ class Slot(NamedTuple):
 class Setup(NamedTuple):
     """A configuration: a value per slot of its flow, None where the setup leaves the parameter out.
 
-    One that is not `listed` has its row, so that evaluations show, but neither setup/list nor setup/{id}
-    find it.
+    One that is not `listed` has its row, so that evaluations show, but setup/list
+    does not find it.
     """
 
     id: int
@@ -136,29 +136,20 @@ class Run(NamedTuple):
 
 
 class Evaluation(NamedTuple):
-    """A value of a measure for a run by one evaluation engine; `folds` are the values per fold."""
+    """A value of a measure for a run by one evaluation engine."""
 
     run: int
     engine: int
     function: str
     value: str | None
     array_data: str | None = None
-    folds: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Study:
-    """A collection of tasks (a suite) or of runs."""
+    """A suite of tasks."""
 
     id: int
     alias: str | None
     name: str
     tasks: tuple[int, ...] = ()
-    runs: tuple[int, ...] = ()
-    status: str = "active"
-    creator: int = 1
-
-    @property
-    def entity_type(self) -> str:
-        """What it collects: "run" or "task"."""
-        return "run" if self.runs else "task"

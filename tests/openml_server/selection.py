@@ -10,19 +10,12 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 from tests.openml_server.errors import ApiError
-from tests.openml_server.filters import Filters, within
-from tests.openml_server.records import Dataset, Evaluation, Flow, Run, Setup, Study, Task
+from tests.openml_server.filters import Filters
+from tests.openml_server.records import Dataset, Evaluation, Run, Setup, Task
 from tests.openml_server.world import RUN_INDEXES, World
 
 Row = TypeVar("Row")
-QUALITY_FILTERS = {
-    "number_instances": "NumberOfInstances",
-    "number_features": "NumberOfFeatures",
-    "number_classes": "NumberOfClasses",
-    "number_missing_values": "NumberOfMissingValues",
-}
 REMEMBERED = 16
-RUN_STUDY_ERROR, EVALUATION_STUDY_ERROR = 517, 555
 
 
 class Selection:
@@ -43,14 +36,6 @@ class Selection:
         """A page of task/list."""
         return self._page(filters, self._matching(filters, self._tasks), repeated)
 
-    def flows(self, filters: Filters, repeated: int = 0) -> list[Flow]:
-        """A page of flow/list."""
-        return self._page(filters, self._matching(filters, self._flows), repeated)
-
-    def studies(self, filters: Filters, repeated: int = 0) -> list[Study]:
-        """A page of study/list."""
-        return self._page(filters, self._matching(filters, self._studies), repeated)
-
     def setups(self, filters: Filters, repeated: int = 0) -> list[Setup]:
         """A page of setup/list."""
         rows = self._matching(filters, self._setups)
@@ -65,14 +50,10 @@ class Selection:
 
     def evaluations(self, filters: Filters, repeated: int = 0) -> list[Evaluation]:
         """A page of evaluation/list or evaluation/setup/list."""
-        self._check_evaluation_filters(filters)
         rows = self._matching(filters, self._evaluations)
         if filters.limit is None:
             self._check_size(filters, len(self._run_ids(filters)))
-        if "sort_order" not in filters:
-            return self._page(filters, rows, repeated)
-        ordered = sorted(rows, key=_by_value, reverse=filters["sort_order"] == "desc")
-        return _cut(filters, ordered, repeated)
+        return self._page(filters, rows, repeated)
 
     # ---- pages ------------------------------------------------------------------------------
 
@@ -100,15 +81,11 @@ class Selection:
     # ---- searches ---------------------------------------------------------------------------
 
     def _datasets(self, filters: Filters) -> list[Dataset]:
-        ids, uploaders, versions = map(filters.numbers, ("data_id", "uploader", "data_version"))
+        ids = filters.numbers("data_id")
         return [
             dataset
             for did, dataset in sorted(self.world.datasets.items())
-            if _within(did, ids)
-            and _within(dataset.uploader, uploaders)
-            and _within(dataset.version, versions)
-            and self._tagged("data", filters.get("tag"), did)
-            and _dataset_fits(dataset, filters)
+            if _within(did, ids) and _has_status(dataset, filters)
         ]
 
     def _tasks(self, filters: Filters) -> list[Task]:
@@ -119,85 +96,42 @@ class Selection:
             if _within(task.id, ids)
             and _within(task.did, datasets)
             and _within(task.task_type, types)
-            and self._tagged("task", filters.get("tag"), task.id)
-            and self._tagged("data", filters.get("data_tag"), task.did)
-            and _dataset_fits(self.world.datasets[task.did], filters)
-        ]
-
-    def _flows(self, filters: Filters) -> list[Flow]:
-        uploaders, tag = filters.numbers("uploader"), filters.get("tag")
-        return [
-            flow
-            for _, flow in sorted(self.world.flows.items())
-            if _within(flow.uploader, uploaders) and self._tagged("flow", tag, flow.id)
-        ]
-
-    def _studies(self, filters: Filters) -> list[Study]:
-        status, kind = filters.get("status", "active"), filters.get("main_entity_type")
-        creators = filters.numbers("uploader")
-        return [
-            study
-            for _, study in sorted(self.world.studies.items())
-            if status in ("all", study.status)
-            and kind in (None, study.entity_type)
-            and _within(study.creator, creators)
-            and "benchmark_suite" not in filters  # no study here was made of a suite
+            and _has_status(self.world.datasets[task.did], filters)
         ]
 
     def _setups(self, filters: Filters) -> list[Setup]:
-        wanted, flows, tag = filters.numbers("setup"), filters.numbers("flow"), filters.get("tag")
+        wanted, flows = filters.numbers("setup"), filters.numbers("flow")
         ids = self.world.setup_ids(flows) if wanted is None else sorted(wanted)
         rows = (self.world.setups[setup] for setup in ids if setup in self.world.setups)
-        return [
-            row
-            for row in rows
-            if row.listed and _within(row.flow, flows) and self._tagged("setup", tag, row.id)
-        ]
+        return [row for row in rows if row.listed and _within(row.flow, flows)]
 
     def _runs(self, filters: Filters) -> list[Run]:
-        types = filters.numbers("task_type")
         failed = filters.get("show_errors") == "true"
-        rows = (self.world.runs[run] for run in self._run_ids(filters, RUN_STUDY_ERROR))
-        return [
-            row
-            for row in rows
-            if (failed or not row.error_message)
-            and (types is None or self.world.tasks[row.task].task_type in types)
-        ]
+        rows = (self.world.runs[run] for run in self._run_ids(filters))
+        return [row for row in rows if failed or not row.error_message]
 
     def _evaluations(self, filters: Filters) -> list[Evaluation]:
-        world, function, per_fold = self.world, filters.get("function"), filters.get("per_fold") == "true"
+        world, function = self.world, filters.get("function")
         return [
             evaluation
-            for run in self._run_ids(filters, EVALUATION_STUDY_ERROR)
+            for run in self._run_ids(filters)
             if self._joins(world.runs[run])
             for evaluation in world.evaluations.get(run, ())
-            if function in (None, evaluation.function) and (evaluation.folds or not per_fold)
+            if function in (None, evaluation.function)
         ]
 
-    def _run_ids(self, filters: Filters, study_error: int = 0) -> list[int]:
+    def _run_ids(self, filters: Filters) -> list[int]:
         """Ids of the runs that match: the rarest filter's runs, without those that the others leave out."""
         world = self.world
         wanted = {name: filters.numbers(name) for name in RUN_INDEXES if name in filters}
         pools = [world.run_ids(name, values or ()) for name, values in wanted.items()]
-        pools += [sorted(ids & world.runs.keys()) for ids in self._listed_runs(filters, study_error)]
+        if (listed := filters.numbers("run")) is not None:
+            pools.append(sorted(listed & world.runs.keys()))
         if not pools:
             return world.run_ids()
         rarest = min(pools, key=len)
         sets = [set(pool) for pool in pools if pool is not rarest]
         return [run for run in rarest if all(run in ids for ids in sets)] if sets else rarest
-
-    def _listed_runs(self, filters: Filters, study_error: int) -> list[frozenset[int]]:
-        """What the filters say that list runs one by one."""
-        lists = [ids] if (ids := filters.numbers("run")) is not None else []
-        if "tag" in filters:
-            lists.append(frozenset(self.world.tags.get(("run", filters["tag"]), ())))
-        if "study" in filters:
-            study = self.world.studies.get(int(filters["study"].split(",")[0]))
-            if study is None or study.entity_type != "run":
-                raise ApiError(study_error)
-            lists.append(frozenset(study.runs))
-        return lists
 
     def _joins(self, run: Run) -> bool:
         """Whether all rows are there that evaluation/list joins; failed runs were never evaluated."""
@@ -210,19 +144,6 @@ class Selection:
             and task is not None
             and task.did in world.datasets
         )
-
-    def _check_evaluation_filters(self, filters: Filters) -> None:
-        if filters.get("per_fold", "true") not in ("true", "false"):
-            raise ApiError(547)
-        if filters.get("sort_order", "asc") not in ("asc", "desc"):
-            raise ApiError(549)
-        if filters.get("per_fold") == "true":
-            inspected = len(self._run_ids(filters, EVALUATION_STUDY_ERROR))
-            if inspected > self.page_limit:
-                raise ApiError(548, information=f"Number of inspected run records: {inspected} runs")
-
-    def _tagged(self, kind: str, tag: str | None, row: int) -> bool:
-        return tag is None or row in self.world.tags.get((kind, tag), ())
 
 
 def _cut(filters: Filters, rows: Sequence[Row], repeated: int) -> list[Row]:
@@ -240,18 +161,6 @@ def _within(value: int, wanted: Iterable[int] | None) -> bool:
     return wanted is None or value in wanted
 
 
-def _dataset_fits(dataset: Dataset, filters: Filters) -> bool:
-    """Whether status, name and qualities are as asked for; without a status, only active ones are."""
-    return (
-        filters.get("status", "active") in ("all", dataset.status)
-        and filters.get("data_name", dataset.name) == dataset.name
-        and all(
-            within(dataset.qualities.get(quality), filters[name])
-            for name, quality in QUALITY_FILTERS.items()
-            if name in filters
-        )
-    )
-
-
-def _by_value(evaluation: Evaluation) -> float:
-    return float(evaluation.value) if evaluation.value else float("-inf")
+def _has_status(dataset: Dataset, filters: Filters) -> bool:
+    """Whether the dataset has the status that is asked for; without one, only active ones have."""
+    return filters.get("status", "active") in ("all", dataset.status)

@@ -12,7 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
 from urllib.parse import parse_qs, urlsplit
 
-from tests.openml_server import json_answers, xml_text
+from tests.openml_server import xml_text
 from tests.openml_server.answers import Answers, Question
 from tests.openml_server.errors import ApiError
 from tests.openml_server.faults import Faults
@@ -21,6 +21,7 @@ from tests.openml_server.world import World
 
 LONGEST_TARGET = 8190
 API = "/api/v1/"
+XML = "text/xml; charset=utf-8"
 DOWNLOAD = re.compile(r"/data/(?:v1/)?download/([0-9]+)(?:/.*)?")
 # As nginx writes it: the rule is not closed, so that this is no XML.
 FRONT_END_PAGE = (
@@ -54,8 +55,8 @@ class Reply:
 class OpenMLServer:
     """Serves a world while the context is open.
 
-    `url` is the base of answers in XML, `json_url` of those in JSON; `page_limit`, `faults` and the world
-    may change at any time. `api_key` is the only valid key: a request needs none, but a wrong one fails.
+    `url` is the base of answers; `page_limit`, `faults` and the world may change at any time. `api_key` is
+    the only valid key: a request needs none, but a wrong one fails.
     """
 
     def __init__(
@@ -64,13 +65,11 @@ class OpenMLServer:
         *,
         page_limit: int = 1000,
         unstable_order: bool = False,
-        compress: bool = True,
         faults: Faults | None = None,
         api_key: str = "the-only-key",
         port: int = 0,
     ) -> None:
         self.world = world
-        self.compress = compress
         self.faults = faults
         self.api_key = api_key
         self.closing = threading.Event()
@@ -98,11 +97,6 @@ class OpenMLServer:
     def url(self) -> str:
         """Base of the API in XML, as `openml.config.server` wants it."""
         return f"{self.origin}{API}xml"
-
-    @property
-    def json_url(self) -> str:
-        """Base of the API in JSON."""
-        return f"{self.origin}{API}json"
 
     @property
     def page_limit(self) -> int:
@@ -164,7 +158,7 @@ class OpenMLServer:
         if request.fault == "html":
             return Reply(200, _front_end(200, "Welcome to OpenML").body)
         if request.fault == "overloaded":
-            return _error(ApiError(107), question)
+            return _error(ApiError(107))
         right = self._right_reply(request, question)
         return _spoiled(right, request.fault)
 
@@ -177,8 +171,8 @@ class OpenMLServer:
             self._check_key(request)
             body = self._answers.answer(question, doubled=request.fault == "doubled")
         except ApiError as problem:
-            return _error(problem, question)
-        return Reply(200, body, _content_type(question))
+            return _error(problem)
+        return Reply(200, body, XML)
 
     def _check_key(self, request: Request) -> None:
         keys = parse_qs(urlsplit(request.path).query).get("api_key", [self.api_key])
@@ -193,14 +187,8 @@ class OpenMLServer:
         return Reply(200, content, "text/plain; charset=utf-8")
 
 
-def _content_type(question: Question | None) -> str:
-    kind = "application/json" if question and question.json else "text/xml"
-    return f"{kind}; charset=utf-8"
-
-
-def _error(problem: ApiError, question: Question | None) -> Reply:
-    dialect = json_answers if question and question.json else xml_text
-    return Reply(412, dialect.error(problem), _content_type(question))
+def _error(problem: ApiError) -> Reply:
+    return Reply(412, xml_text.error(problem), XML)
 
 
 def _front_end(status: int, title: str) -> Reply:
@@ -213,7 +201,7 @@ def _spoiled(reply: Reply, fault: str) -> Reply:
     bodies = {
         "empty": b"",
         "truncated": reply.body[:middle],
-        "malformed_json_or_xml": reply.body[:middle] + b"\x00<&" + reply.body[middle:],
+        "malformed": reply.body[:middle] + b"\x00<&" + reply.body[middle:],
     }
     body = bodies.get(fault, reply.body)
     return Reply(reply.status, body, reply.content_type, broken=fault == "reset")
@@ -248,15 +236,11 @@ class _Handler(BaseHTTPRequestHandler):
             request.complete = False
             raise
 
-    def do_POST(self) -> None:
-        self._send(_error(ApiError(102), None))
-        self.close_connection = True
-
     def _send(self, reply: Reply) -> None:
         body = reply.body
         self.send_response(reply.status)
         self.send_header("Content-Type", reply.content_type)
-        if self.server.owner.compress and "gzip" in self.headers.get("Accept-Encoding", ""):
+        if "gzip" in self.headers.get("Accept-Encoding", ""):
             body = gzip.compress(body, compresslevel=1)
             self.send_header("Content-Encoding", "gzip")
         if reply.retry_after is not None:

@@ -115,13 +115,12 @@ class World:
         *,
         array_data: str | None = None,
         engine: int = 1,
-        folds: tuple[str, ...] = (),
     ) -> None:
         """Add a value of a measure; a measure that is new is one that evaluationmeasure/list shows."""
         with self._change():
             if function not in self.measures:
                 self.measures.append(function)
-            self.evaluations[run].append(Evaluation(run, engine, function, value, array_data, folds))
+            self.evaluations[run].append(Evaluation(run, engine, function, value, array_data))
 
     def add_study(self, study: Study) -> None:
         """Add or replace a suite or a study of runs."""

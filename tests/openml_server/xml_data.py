@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from tests.openml_server.records import Dataset, EstimationProcedure, Feature, Task
+from tests.openml_server.records import Dataset, Feature, Task
 from tests.openml_server.world import World
 from tests.openml_server.xml_text import document
 
@@ -117,42 +117,3 @@ def _task_row(row: Task, data: Dataset) -> str:
         f"<oml:name>{data.name}</oml:name><oml:status>{data.status}</oml:status>"
         f"<oml:format>ARFF</oml:format>{inputs}{basic}</oml:task>"
     )
-
-
-def task(row: Task, data: Dataset, procedure: EstimationProcedure, splits: str, tags: Iterable[str]) -> bytes:
-    """task/{id}: inputs are nested."""
-    measure = task_inputs(row, data)["evaluation_measures"]
-    parameters = {
-        "number_repeats": str(procedure.repeats),
-        "number_folds": str(procedure.folds),
-        "percentage": "",
-        "stratified_sampling": "true" if row.task_type == 1 else "",
-    }
-    return document(
-        "task",
-        (
-            f"<oml:task_id>{row.id}</oml:task_id>",
-            f"<oml:task_name>Task {row.id}: {escape(data.name)}</oml:task_name>",
-            f"<oml:task_type_id>{row.task_type}</oml:task_type_id>",
-            f"<oml:task_type>{row.task_type_name}</oml:task_type>",
-            f'<oml:input name="source_data"><oml:data_set><oml:data_set_id>{row.did}</oml:data_set_id>',
-            f"<oml:target_feature>{escape(data.target)}</oml:target_feature></oml:data_set></oml:input>",
-            '<oml:input name="estimation_procedure"><oml:estimation_procedure>',
-            f"<oml:id>{procedure.id}</oml:id><oml:type>{procedure.type}</oml:type>",
-            f"<oml:data_splits_url>{splits}</oml:data_splits_url>",
-            *(f'<oml:parameter name="{key}">{text}</oml:parameter>' for key, text in parameters.items()),
-            "</oml:estimation_procedure></oml:input>",
-            '<oml:input name="cost_matrix"><oml:cost_matrix></oml:cost_matrix></oml:input>',
-            '<oml:input name="evaluation_measures"><oml:evaluation_measures>',
-            f"<oml:evaluation_measure>{measure}</oml:evaluation_measure></oml:evaluation_measures></oml:input>",
-            '<oml:output name="predictions"><oml:predictions><oml:format>ARFF</oml:format>',
-            '<oml:feature name="repeat" type="integer"/></oml:predictions></oml:output>',
-            *(f"<oml:tag>{escape(tag)}</oml:tag>" for tag in tags),
-        ),
-    )
-
-
-def quality_names(world: World) -> bytes:
-    """data/qualities/list."""
-    names = sorted({name for row in world.datasets.values() for name in row.qualities})
-    return document("data_qualities_list", (f"<oml:quality>{name}</oml:quality>" for name in names))

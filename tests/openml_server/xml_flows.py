@@ -12,20 +12,6 @@ from tests.openml_server.world import World
 from tests.openml_server.xml_text import NAMESPACE, as_html, document, escaped
 
 
-def flows(rows: Sequence[Flow]) -> bytes:
-    """flow/list."""
-    return document(
-        "flows",
-        (
-            f"<oml:flow><oml:id>{row.id}</oml:id><oml:full_name>{row.full_name}</oml:full_name>"
-            f"<oml:name>{row.name}</oml:name><oml:version>{row.version}</oml:version>"
-            f"<oml:external_version>{row.external_version}</oml:external_version>"
-            f"<oml:uploader>{row.uploader}</oml:uploader></oml:flow>"
-            for row in rows
-        ),
-    )
-
-
 def flow(world: World, row: Flow) -> bytes:
     """flow/{id}: the whole tree of components."""
     return document("flow", _flow_elements(world, row))
@@ -110,14 +96,3 @@ def setups(world: World, rows: Sequence[Setup]) -> bytes:
             for row in rows
         ),
     )
-
-
-def setup(world: World, row: Setup) -> bytes:
-    """setup/{id}."""
-    heads = heads_of(world, [row.id])[row.flow]
-    rows = (
-        f"<oml:setup_id>{row.id}</oml:setup_id><oml:flow_id>{row.flow}</oml:flow_id>",
-        f"<oml:name>{escape(world.flows[row.flow].full_name)}</oml:name>",
-        parameters(world, row, heads),
-    )
-    return document("setup_parameters", rows)

@@ -1,6 +1,6 @@
-"""Studies, measures, procedures and users in XML."""
+"""Suites, measures, procedures and users in XML."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from html import escape
 
 from tests.openml_server.records import Study
@@ -8,40 +8,24 @@ from tests.openml_server.world import World
 from tests.openml_server.xml_text import document
 
 
-def study(
-    row: Study, tasks: Iterable[int], datasets: Iterable[int], flows: Iterable[int], setups: Iterable[int]
-) -> bytes:
-    """study/{id}: a suite lists tasks and datasets, a study of runs also flows, setups and runs."""
-    lists = {"data": ("data_id", datasets), "tasks": ("task_id", tasks)}
-    if row.runs:
-        lists |= {"flows": ("flow_id", flows), "setups": ("setup_id", setups), "runs": ("run_id", row.runs)}
+def study(row: Study, datasets: Iterable[int]) -> bytes:
+    """study/{id} of a suite: its tasks and their datasets."""
+    alias = "" if row.alias is None else f"<oml:alias>{row.alias}</oml:alias>"
     return document(
         "study",
         (
-            _study_elements(row),
+            f"<oml:id>{row.id}</oml:id>{alias}<oml:main_entity_type>task</oml:main_entity_type>"
+            f"<oml:name>{row.name}</oml:name><oml:status>active</oml:status>"
+            "<oml:creation_date>2019-02-21 18:47:13</oml:creation_date><oml:creator>1</oml:creator>",
             f"<oml:description>{escape(row.name)}</oml:description>",
-            *(_id_list(name, element, ids) for name, (element, ids) in lists.items()),
+            _id_list("data", "data_id", datasets),
+            _id_list("tasks", "task_id", row.tasks),
         ),
     )
 
 
 def _id_list(name: str, element: str, ids: Iterable[int]) -> str:
     return f"<oml:{name}>{''.join(f'<oml:{element}>{i}</oml:{element}>' for i in ids)}</oml:{name}>"
-
-
-def studies(rows: Sequence[Study]) -> bytes:
-    """study/list."""
-    return document("study_list", (f"<oml:study>{_study_elements(row)}</oml:study>" for row in rows))
-
-
-def _study_elements(row: Study) -> str:
-    alias = "" if row.alias is None else f"<oml:alias>{row.alias}</oml:alias>"
-    return (
-        f"<oml:id>{row.id}</oml:id>{alias}<oml:main_entity_type>{row.entity_type}</oml:main_entity_type>"
-        f"<oml:name>{row.name}</oml:name><oml:status>{row.status}</oml:status>"
-        "<oml:creation_date>2019-02-21 18:47:13</oml:creation_date>"
-        f"<oml:creator>{row.creator}</oml:creator>"
-    )
 
 
 def measures(world: World) -> bytes:

@@ -65,7 +65,7 @@ def test_qualities_of_a_run_file_move_to_the_dataset_that_its_task_turns_out_to_
 
 
 def test_a_flow_that_could_not_be_read_is_asked_for_again(warehouse: Warehouse) -> None:
-    faults = Faults(0, planned=["malformed_json_or_xml"] * 4, endpoints=["flow"])
+    faults = Faults(0, planned=["malformed"] * 4, endpoints=["flow"])
     with OpenMLServer(generated_world(), faults=faults) as server:
         ingest(warehouse, server, replace(JUST_ACCURACY, flows=(names.ZERO_R,)))
         assert warehouse.sql("SELECT * FROM components").empty

@@ -80,6 +80,6 @@ def test_a_suite_that_the_server_does_not_have_is_refused(world: World) -> None:
 
 
 def test_a_suite_that_can_not_be_read_is_a_failure(world: World) -> None:
-    faults = Faults(rate=1, kinds=("malformed_json_or_xml",), endpoints=["study"])
+    faults = Faults(rate=1, kinds=("malformed",), endpoints=["study"])
     with OpenMLServer(world, faults=faults) as server, pytest.raises(Failed, match="study/14 can't be read"):
         partitions(Selection(suite="14"), connect(server))
