@@ -2,19 +2,71 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from ingest.flows import Flow, find_flow
+from ingest.keys import setup_of
+from recommend.knowledge import Knowledge
 from warehouse.configurations.configuration import Configuration
 from warehouse.configurations.searched_flow import OTHER, SearchedFlow
+from warehouse.configurations.table import ConfigurationTable
 from warehouse.queries import RunTable
 from warehouse.support.errors import TooFewRuns, UnfitConfiguration
 
 MOST_CANDIDATES = 1000
 """Configurations of one algorithm that are ranked; a warehouse may hold tens of thousands."""
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """n configurations to choose from, as columns and one by one."""
+
+    table: ConfigurationTable
+    """(n,) as the warehouse has them, which is how learners take them."""
+    configurations: Sequence[Configuration]
+    """(n,) in today's terms."""
+    failures: Mapping[str, str]
+    """Setup -> outcome of the configurations that are left out because they only failed on the dataset."""
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def without(self, failures: Mapping[str, str]) -> Candidates:
+        """The candidates but for those with these setups, whose outcomes are given.
+
+        Raises:
+            TooFewRuns: none is left.
+        """
+        kept = np.flatnonzero(~self.table.setups.isin(list(failures)))
+        if not len(kept):
+            raise TooFewRuns("each of the configurations to choose from failed in the race")
+        left = [self.configurations[place] for place in kept.tolist()]
+        return Candidates(self.table.take(kept), left, {**self.failures, **failures})
+
+
+def find_candidates(known: Knowledge) -> Candidates:
+    """Those that can be built and have not only failed on the dataset.
+
+    Raises:
+        TooFewRuns: there is none.
+    """
+    task = known.task
+    buildable = find_buildable(known.runs, known.scores, set(task.flows), len(task.part.features))
+    # The warehouse may know a configuration by the setup of another flow, such as OpenML's.
+    names = {
+        setup: {setup, setup_of(one)} & known.failures.keys()
+        for setup, one in buildable.items()
+        if known.failures
+    }
+    failures = {setup: known.failures[min(own)] for setup, own in names.items() if own}
+    found = {setup: one for setup, one in buildable.items() if setup not in failures}
+    if not found:
+        raise TooFewRuns(f"each of the {len(failures)} configurations to choose from failed on this dataset")
+    return Candidates(known.runs.configurations.of_setups(found), [*found.values()], failures)
 
 
 def flow_of(algorithm: str, runs: RunTable) -> SearchedFlow:
@@ -26,22 +78,22 @@ def flow_of(algorithm: str, runs: RunTable) -> SearchedFlow:
     return find_flow(algorithm) or runs.searched_flow(algorithm)
 
 
-def find_candidates(
+def find_buildable(
     runs: RunTable, scores: np.ndarray, wanted: set[str], rows: int
 ) -> dict[str, Configuration]:
-    """Configurations in today's terms by setup: those that build here, and can be fitted on half of `rows`.
+    """Setup -> configuration in today's terms, of those that build here and can be fitted on half of `rows`.
 
-    Flows that take too long on so many rows are left out where there are others. The same configuration of
-    two flows of one algorithm counts once. Of an algorithm with very many, those count that came out best
-    somewhere. Those of flows that Headstart does not build count where they are wanted, or where there are no
-    others.
+    Flows that take too long on so many rows are left out where there are others. A configuration that two
+    flows of one algorithm share is taken once. At most `MOST_CANDIDATES` are taken of an algorithm, those
+    with the best score on any dataset. Flows that Headstart does not build are taken where `wanted` names
+    them, or where there are no others.
 
     Args:
         runs: of all flows together.
         scores: (m,) standard score of each run.
         wanted: names of the flows to choose from; empty = all.
-        rows: of the dataset that configurations are sought for. Half of them, so that a two-fold
-            cross-validation of what is recommended works as well.
+        rows: number of rows of the dataset. Half of them are needed, so that a two-fold cross-validation of
+            a recommended configuration works, too.
 
     Raises:
         BadInput: there is none.

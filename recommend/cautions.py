@@ -15,11 +15,11 @@ from ingest.reading.datasets import Dataset
 from ingest.reading.encoding import quoted
 from ingest.reading.roles import NOT_LEARNED_FROM, Role
 from recommend import dependence
-from recommend.evidence import Outside
+from recommend.known_sizes import Outside
 from recommend.usual_measure import IMBALANCED
 from warehouse.support.arrays import Flags, Positions
 
-Kind = Literal["reading", "outside", "imbalance", "few_rows", "leakage", "identifier", "dependence"]
+CautionKind = Literal["reading", "outside", "imbalance", "few_rows", "leakage", "identifier", "dependence"]
 
 FEW_ROWS = 500
 """Rows below which chance is worth a word; set by hand."""
@@ -28,7 +28,8 @@ RARE = 10
 LEAKED = 0.1
 """Share of the errors of always saying the largest class that a suspicious column leaves at most.
 
-The smallest limit tried that finds most copies of the class with 5 % of noise (study `leaks`, commit 0dda0a8).
+The smallest limit tried that finds most copies of the class with 5 % of noise (study `leaks`,
+commit 0dda0a8).
 """
 _FEW_TRIALS = 5  # on the dataset, below which what is expected keeps the level of random splits; set by hand
 _ROWS_LOOKED_AT = 2000
@@ -41,7 +42,7 @@ _MANY_VALUES = 0.5  # share of the rows with a category of their own, from which
 class Caution:
     """Something to check."""
 
-    kind: Kind
+    kind: CautionKind
     text: str
     """One sentence, without its full stop."""
 

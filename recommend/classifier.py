@@ -31,14 +31,16 @@ from ingest.reading.tables import frame_of
 from ingest.running.limits import start_server, wait_for_server
 from ingest.running.scorer import SCORERS, scorer_of
 from recommend.bo.tuning.ensembles import select_ensemble
+from recommend.candidates import Candidates, find_candidates
 from recommend.code.fitting import CALIBRATION
-from recommend.context import RankingContext, ranking_context
 from recommend.cost import fit_seconds
+from recommend.knowledge import Knowledge, gather
 from recommend.labels import labels_of, target_name
 from recommend.racing import Race, can_be_raced, race, seconds_on_all_rows
 from recommend.racing import record as record_race
 from recommend.ranking import recommended
 from recommend.recommendation import Recommendation
+from recommend.task import RankingTask, describe_task
 from recommend.usual_measure import usual_measure
 from warehouse.configurations.configuration import Configuration
 from warehouse.measures import canonical_measure
@@ -155,12 +157,12 @@ class HeadstartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self.split is not None:
             dataset = dataset.split_by(self.split)
             self._columns = replace(self._columns, roles=dataset.roles)
-        known = self._known(dataset)
-        known.metafeatures()
+        known = gather(self._task(dataset))
+        candidates = find_candidates(known)
         if may_race:
             wait_for_server()
-        self.race_ = self._raced(known, end - time.monotonic()) if may_race else None
-        self.recommendation_ = recommended(known, self.top, raced=self.race_)
+        self.race_ = self._raced(known, candidates, end - time.monotonic()) if may_race else None
+        self.recommendation_ = recommended(known, candidates, self.top, raced=self.race_)
         left = max(end - time.monotonic(), LEAST)
         order, expected = fitting_order(self.recommendation_, known, self.ensemble, left)
         self._fit_first(order, expected, features, codes, end)
@@ -267,21 +269,21 @@ class HeadstartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError("y has 1 class; a classifier needs rows of two or more")
         return np.asarray(codes, dtype=np.intp)
 
-    def _known(self, dataset: Dataset) -> RankingContext:
-        """What the warehouse knows for the dataset."""
+    def _task(self, dataset: Dataset) -> RankingTask:
         warehouse = Warehouse.open(self.warehouse)
         measure = self.measure or usual_measure(dataset, warehouse)
-        return ranking_context(dataset, warehouse=warehouse, measure=measure, leave_out=False)
+        return describe_task(dataset, warehouse=warehouse, measure=measure, leave_out=False)
 
-    def _raced(self, known: RankingContext, left: float) -> Race | None:
+    def _raced(self, known: Knowledge, candidates: Candidates, left: float) -> Race | None:
         """The race, if there is time for one."""
-        seconds = fit_seconds(known.warehouse, known.configurations, known.metafeatures()).seconds
+        seconds = fit_seconds(known.fit_times, candidates.table, known.metafeatures).seconds
         share, fits = (RESERVED_FOR_ENSEMBLE, self.ensemble) if self.ensemble else (RESERVED, 1)
         reserved = min(left * share, fits * float(np.nan_to_num(seconds).max()))
         if left - reserved < LEAST:
             return None
         raced = race(
             known,
+            candidates,
             left - reserved,
             jobs=effective_n_jobs(self.n_jobs),
             head=self.top,
@@ -344,7 +346,7 @@ def _refuse_fit_parameters(unknown: dict[str, Any]) -> None:
 
 
 def fitting_order(
-    recommendation: Recommendation, known: RankingContext, picks: int, seconds: float
+    recommendation: Recommendation, known: Knowledge, picks: int, seconds: float
 ) -> tuple[dict[Configuration, float], dict[Configuration, float]]:
     """Configurations to fit in so many seconds: the ensemble's members or the best, then spares.
 

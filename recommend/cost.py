@@ -1,25 +1,20 @@
-"""What configurations cost: seconds of one fit on all rows of a dataset on this machine."""
+"""The cost of configurations: seconds of one fit on all rows of a dataset on this machine."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from metalearners.fit_times import FitTimes
 from warehouse.configurations.table import ConfigurationTable
-from warehouse.store import Warehouse
 from warehouse.support.arrays import Floats, Positions
-from warehouse.support.errors import BadInput, BadOption
 
 LONG = 10.0
-"""A fit is long that takes so many times as long as the median of the candidates', and so many seconds."""
+"""A fit is long that takes this many times the median of the candidates', and at least this many seconds."""
 WORTH = 0.1
-"""Standard scores that a long fit has to be expected to gain over the best short one; a heuristic."""
-
-Choice = list[tuple[int, float | None]]
-"""Positions of configurations in the order to try them in, each with the delta that chose it, if any."""
+"""Standard scores that a long fit must promise to gain over the best short one; a heuristic."""
 
 
 class FitSeconds(NamedTuple):
@@ -32,32 +27,35 @@ class FitSeconds(NamedTuple):
 
 
 def fit_seconds(
-    warehouse: Warehouse, configurations: ConfigurationTable, metafeatures: pd.Series
+    times: FitTimes | None, configurations: ConfigurationTable, metafeatures: pd.Series
 ) -> FitSeconds:
-    """What one fit of each configuration is expected to take on all rows of a dataset, on this machine."""
+    """Expected seconds of one fit of each configuration on all rows of a dataset, on this machine.
+
+    Args:
+        times: what runs on other datasets say of running times; None = nothing.
+        metafeatures: quality -> value of the dataset.
+    """
     from recommend.machine import slowness
 
-    usual = usual_fit_seconds(warehouse, configurations, metafeatures)
-    return usual if usual.factor is None else FitSeconds(usual.seconds * slowness(), usual.factor)
+    usual = usual_fit_seconds(times, configurations, metafeatures)
+    return usual if times is None else FitSeconds(usual.seconds * slowness(), usual.factor)
 
 
 def usual_fit_seconds(
-    warehouse: Warehouse, configurations: ConfigurationTable, metafeatures: pd.Series
+    times: FitTimes | None, configurations: ConfigurationTable, metafeatures: pd.Series
 ) -> FitSeconds:
-    """What one such fit is expected to take on machines like those of the warehouse's runs."""
-    from metalearners.model_store import trained_fit_times
-
-    try:
-        times = trained_fit_times(warehouse)
-    except BadInput:
+    """The same on a machine like those that the warehouse's runs were made on."""
+    if times is None:
         return FitSeconds(np.full(len(configurations), np.nan), None)
     return FitSeconds(times.seconds(configurations, metafeatures), times.factor)
 
 
 def worthwhile(seconds: Floats, predicted: Floats) -> Positions:
-    """Positions of the candidates that are not long, or expected to be worth it.
+    """Positions of the candidates whose fits are not long, or promise to be worth it.
 
-    What takes an unknown time is not long.
+    Args:
+        seconds: (n,) of one fit; NaN = unknown, which is not long.
+        predicted: (n,) standard scores.
     """
     known = seconds[~np.isnan(seconds)]
     limit = LONG * max(float(np.median(known)), 1.0) if len(known) else np.inf
@@ -65,27 +63,3 @@ def worthwhile(seconds: Floats, predicted: Floats) -> Positions:
     if not short.any():
         return np.arange(len(seconds))
     return np.flatnonzero(short | (predicted > predicted[short].max() + WORTH))
-
-
-def choose_within(budget: float, seconds: Floats, choose: Callable[[Positions], Choice]) -> Choice:
-    """The choice among those that take at most so long that all chosen together fit into the budget.
-
-    Args:
-        budget: seconds.
-        choose: chooses among the configurations at these positions.
-
-    Raises:
-        BadInput: they do not, however quick.
-    """
-    if np.isnan(seconds).all():
-        raise BadOption("a budget needs running times, and no run of the warehouse says how long a fit took")
-    affordable = np.flatnonzero(seconds <= budget)
-    while len(affordable):
-        chosen = choose(affordable)
-        took = seconds[[position for position, _ in chosen]]
-        if took.sum() <= budget:
-            return chosen
-        affordable = affordable[seconds[affordable] < took.max()]
-    raise BadOption(
-        f"nothing fits into {budget:g} s: the quickest configuration takes about {np.nanmin(seconds):.2g} s"
-    )

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from ingest.flows import Flow, get_flow
 from ingest.keys import setup_of
-from recommend.context import RankingContext
+from recommend.candidates import Candidates
 from recommend.cost import fit_seconds, worthwhile
+from recommend.knowledge import Knowledge
 from warehouse.configurations.configuration import Configuration
 
 HEAD = 8
@@ -36,20 +37,23 @@ class Entrant:
         return get_flow(self.configuration.algorithm)
 
 
-def choose_entrants(known: RankingContext, n: int, longest_fit: float | None) -> list[Entrant]:
+def choose_entrants(
+    known: Knowledge, candidates: Candidates, n: int, longest_fit: float | None
+) -> list[Entrant]:
     """The head of the recommendation and the defaults, the most important first."""
-    metafeatures, configurations = known.metafeatures(), known.configurations
-    predictor = known.predictor()
-    seconds = fit_seconds(known.warehouse, configurations, metafeatures).seconds
+    metafeatures, configurations = known.metafeatures, candidates.table
+    predictor = known.predictor
+    seconds = fit_seconds(known.fit_times, configurations, metafeatures).seconds
     among = worthwhile(seconds, predictor.predict(configurations, metafeatures).mean)
     if longest_fit is not None and not (seconds[among] > longest_fit).all():
         among = among[~(seconds[among] > longest_fit)]
     best = among[predictor.choose(configurations.take(among), metafeatures, n)]
-    candidates = list(known.candidates.items())
     defaults = _defaults(known)
     head = [
         Entrant(configuration, setup, place, configuration in defaults)
-        for place, (setup, configuration) in enumerate((candidates[one] for one in best), start=1)
+        for place, (setup, configuration) in enumerate(
+            ((configurations.setups[one], candidates.configurations[one]) for one in best), start=1
+        )
     ]
     recommended = {entrant.configuration for entrant in head}
     others = [
@@ -60,7 +64,7 @@ def choose_entrants(known: RankingContext, n: int, longest_fit: float | None) ->
     return [*head[:FIRST], *others, *head[FIRST:]]
 
 
-def _defaults(known: RankingContext) -> dict[Configuration, str]:
+def _defaults(known: Knowledge) -> dict[Configuration, str]:
     """The defaults that can be fitted here, with their setups."""
     setups = known.all_runs.configurations.setups
     flows = [flow for flow in map(get_flow, DEFAULTS) if flow.installed]

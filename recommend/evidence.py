@@ -1,4 +1,4 @@
-"""Evidence of a recommendation: the datasets that count, what was good there, and what is not known.
+"""Known datasets that a recommendation rests on, and what was good there.
 
 Notation
     d         datasets that the model has learned from
@@ -7,40 +7,38 @@ Notation
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from metalearners.encoding.scores import oriented
-from metalearners.learners.base import Model
+from metalearners.learners.base import ExplainsItself
+from metalearners.learners.contributions import Contributions
+from recommend.knowledge import Knowledge
 from warehouse.configurations.table import ConfigurationTable
 from warehouse.queries import RunTable
 from warehouse.support.arrays import Flags
 
-if TYPE_CHECKING:
-    from metalearners.learners.contributions import Contributions
-
 SUPPORTERS = 2
-"""How many datasets that speak for a configuration a recommendation names."""
+"""How many datasets a recommendation names in favour of a configuration."""
 GOOD = 0.25
-"""Best share of the runs on a dataset that a configuration has to be among for the dataset to be named: where
-it came in the middle is no reason that convinces, even if it does better there than elsewhere."""
-_LOOKED_AT = 10  # datasets that speak for a configuration most, among which those are looked for
+"""A dataset is named in favour of a configuration that came among this best share of the runs there; a place
+in the middle convinces nobody, even where the configuration does better than elsewhere."""
+_LOOKED_AT = 10  # datasets that speak for a configuration most, among which they are sought
 NAMED = 3
 """How many of the datasets that count most a recommendation names."""
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where a configuration came on a dataset, among all that ran there."""
+class PastRank:
+    """Where a configuration came on a known dataset, among all that ran there."""
 
     dataset: str
-    """Key."""
+    """Name."""
     place: int
     """1 = nothing was better."""
     of: int
@@ -50,13 +48,19 @@ class Place:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What the default learner goes by: a weight for each dataset that it has learned from."""
+    """A weight for each dataset that the model has learned from, and the runs there."""
 
     contributions: Contributions
     keys: Sequence[str]
     """(d,) the datasets, in the order of the model."""
     runs: RunTable
-    """What the model has learned from."""
+    """The runs that the model has learned from."""
+    names: Mapping[str, str]
+    """Key -> name of datasets."""
+
+    def name(self, key: str) -> str:
+        """The name of a dataset; its key where it has none."""
+        return self.names.get(key, key)
 
     @cached_property
     def weights(self) -> pd.Series:
@@ -67,16 +71,21 @@ class Evidence:
 
     @cached_property
     def distances(self) -> pd.Series:
-        """Key -> what all meta-features together take from the logarithm of the kernel."""
+        """Key -> distance to the new dataset: what the logarithm of the kernel is made of."""
         return pd.Series(self.contributions.trait_distances().sum(axis=1), index=list(self.keys))
 
-    def supporters(self, configurations: ConfigurationTable, complements: Flags) -> list[list[Place]]:
-        """Places where each configuration was good, of the datasets that speak for it most.
+    def nearest(self, n: int) -> list[tuple[str, float]]:
+        """Name and distance of the `n` datasets with the largest weights."""
+        return [(self.name(key), float(self.distances[key])) for key in self.weights.index[:n]]
+
+    def supporters(self, configurations: ConfigurationTable, complements: Flags) -> list[list[PastRank]]:
+        """Where each configuration was good, of the datasets that speak for it most.
 
         Args:
             configurations: n of them.
-            complements: (n,) which of them complement the first: of these only datasets count that speak
-                for it rather than for the first, and where it was better than that.
+            complements: (n,) True for those that complement the first: for these a dataset has to speak more
+                for the configuration than for the first one, and the configuration has to have been better
+                there.
         """
         added = self.contributions.of_datasets(configurations)[1]
         setups = [str(setup) for setup in configurations.setups]
@@ -106,63 +115,23 @@ class Evidence:
             found[setup] = own.set_index("dataset")["value"].astype(float)
         return found
 
-    def _place(self, dataset: str, value: float) -> Place:
+    def _place(self, dataset: str, value: float) -> PastRank:
         there = self.runs.runs["value"].to_numpy()[(self.runs.runs["dataset"] == dataset).to_numpy()]
         better = oriented(there, self.runs.measure) > oriented(np.array([value]), self.runs.measure)
-        return Place(dataset, 1 + int(better.sum()), len(there), float(value))
+        return PastRank(self.name(dataset), 1 + int(better.sum()), len(there), float(value))
 
 
-def evidence_for(model: Model, runs: RunTable, metafeatures: pd.Series) -> Evidence | None:
-    """What `model`, which has learned from `runs`, goes by; None where it is no `FunctionalPCA`."""
-    from metalearners.learners.contributions import Contributions
-    from metalearners.learners.functional_pca import FunctionalPCA
-
-    if not isinstance(model, FunctionalPCA):
+def evidence_for(known: Knowledge) -> Evidence | None:
+    """The evidence that the model rests on; None where it does not say so."""
+    model = known.model.fitted
+    if not isinstance(model, ExplainsItself) or not model.datasets:
         return None
-    keys = pd.unique(runs.runs["dataset"])
-    if len(keys) > len(model.coefficients):  # it learns nothing where all runs are equal
-        values = runs.runs.groupby("dataset", sort=False)["value"]
-        keys = (values.max() > values.min()).loc[lambda varies: varies].index.to_numpy()
-    if len(keys) != len(model.coefficients) or not len(keys):
-        return None
-    return Evidence(Contributions(model, metafeatures), [str(key) for key in keys], runs)
-
-
-SIZES = ("NumberOfInstances", "NumberOfFeatures", "NumberOfClasses")
-
-
-@dataclass(frozen=True)
-class Outside:
-    """A size of a dataset that no dataset which was learned from has, nor any beyond it."""
-
-    quality: str
-    """Name of the size, one of `SIZES`; the target counts as a feature."""
-    value: float
-    least: float
-    """Smallest among the datasets that were learned from."""
-    most: float
-
-
-def outside_of_known(known: pd.DataFrame, metafeatures: pd.Series) -> list[Outside]:
-    """The sizes of a dataset that lie outside of the range of those that were learned from.
-
-    Args:
-        known: (datasets, qualities)
-        metafeatures: quality -> value of the new dataset.
-    """
-    found = []
-    for name in SIZES:
-        if name in known and name in metafeatures:
-            value, least, most = (
-                float(of) for of in (metafeatures[name], known[name].min(), known[name].max())
-            )
-            if value < least or value > most:
-                found.append(Outside(name, value, least, most))
-    return found
+    contributions = model.contributions(known.metafeatures)
+    return Evidence(contributions, model.datasets, known.other_runs, known.names)
 
 
 def scores_on(runs: pd.DataFrame, scores: np.ndarray, datasets: pd.Index) -> pd.Series:
-    """Setup -> mean standard score of its runs on `datasets`, for the setups that ran there.
+    """Setup -> mean standard score of its runs on `datasets`; setups that did not run there are left out.
 
     Args:
         runs: (m,) rows of a run table.

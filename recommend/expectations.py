@@ -1,4 +1,4 @@
-"""What a recommendation promises in the unit of the measure, and how much more than a default gives."""
+"""Expected values of runs in the unit of the measure, and their gains over a default configuration."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ def expectations(
     metafeatures: pd.Series,
     measure: str,
 ) -> list[Expectation] | None:
-    """What is expected of each of `chosen`; None where the predictor only knows standard scores.
+    """Expectation of each of `chosen`; None where the predictor only knows standard scores.
 
     Args:
-        known: the configurations of the warehouse, where the default is looked for.
+        known: the configurations of the warehouse, among which the default is looked up.
     """
     if not isinstance(predictor, InOwnUnit):
         return None

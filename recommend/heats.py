@@ -19,9 +19,9 @@ from ingest.running.pool import Member
 from ingest.running.resampling import tested_rows
 from ingest.running.rows import Run
 from ingest.running.splitting import feasible_folds, splits_of
-from recommend.context import RankingContext
 from recommend.cost import fit_seconds
 from recommend.entrants import Entrant
+from recommend.knowledge import Knowledge
 from warehouse.support.arrays import Floats, Positions
 from warehouse.support.console import duration
 
@@ -92,13 +92,13 @@ class Rounds:
 
     def __init__(
         self,
-        known: RankingContext,
+        known: Knowledge,
         entrants: Sequence[Entrant],
         jobs: int,
         report: Callable[[RaceProgress], None],
     ) -> None:
-        n = len(known.part.features)
-        plan = plan_of(known.part)
+        n = len(known.task.part.features)
+        plan = plan_of(known.task.part)
         everything = plan.resampling(n, Tier()).sizes(n)[0]
         rows = [*(few for few in ROWS if ENOUGH_MORE_ROWS * few <= everything), everything]
         self.tiers = [Tier(number, memory=MEMORY) for number in rows]
@@ -130,7 +130,7 @@ class Rounds:
     def run(self, tier: Tier, entering: Sequence[int], seconds: float) -> Heat:
         """Run these entrants on the rows of the round, for so many seconds."""
         end = time.monotonic() + seconds
-        part, seed = self._known.part, self._plan.seed
+        part, seed = self._known.task.part, self._plan.seed
         resampling = self._plan.resampling(len(part.features), tier)
         members = [Member(self._entrants[place].configuration, "") for place in entering]
         runs = {run.setup: run for run in planned_runs(part, self._plan, tier, members)}
@@ -183,22 +183,22 @@ class Rounds:
         return expected
 
     def _predicted(self, places: Sequence[int], tier: Tier) -> Floats:
-        part, known = self._known.part, self._known
+        part, known = self._known.task.part, self._known
         resampling = self._plan.resampling(len(part.features), tier)
-        sized = known.metafeatures().copy()
+        sized = known.metafeatures.copy()
         sized["NumberOfInstances"] = resampling.sizes(len(part.features))[0]
         setups = [self._entrants[place].setup for place in places]
         configurations = known.all_runs.configurations.of_setups(setups)
-        fit = fit_seconds(known.warehouse, configurations, sized).seconds
+        fit = fit_seconds(known.fit_times, configurations, sized).seconds
         return np.nan_to_num(fit) * resampling.folds * resampling.repeats * PREDICTING
 
 
-def _made_before(known: RankingContext, runs: Sequence[Run]) -> dict[str, Evaluation]:
+def _made_before(known: Knowledge, runs: Sequence[Run]) -> dict[str, Evaluation]:
     """Run -> what came of it, of those that the warehouse has."""
-    asked = {"runs": [run.run for run in runs], "measure": known.measure}
+    asked = {"runs": [run.run for run in runs], "measure": known.task.measure}
     return {
-        row["run"]: Evaluation(Outcome.success, row["seconds"], {known.measure: row["value"]})
-        for row in known.warehouse.arrow(_MADE_BEFORE, asked).to_pylist()
+        row["run"]: Evaluation(Outcome.success, row["seconds"], {known.task.measure: row["value"]})
+        for row in known.task.warehouse.arrow(_MADE_BEFORE, asked).to_pylist()
     }
 
 

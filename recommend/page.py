@@ -9,13 +9,14 @@ import pandas as pd
 
 from ingest.reading.datasets import Dataset
 from ingest.reading.roles import NOT_LEARNED_FROM, Role
-from recommend.explanation import flow_title
 from recommend.html.axes import Axis
 from recommend.html.rendering import render
+from recommend.known_sizes import SIZES
 from recommend.printing import why
-from recommend.recommendation import RankedConfiguration, Recommendation
+from recommend.ranked import RankedConfiguration
+from recommend.recommendation import Recommendation
+from recommend.sentences import flow_title
 from warehouse.measures import larger_is_better
-from warehouse.store import Warehouse
 
 WIDTH, HEIGHT = 360, 260
 """Units of a chart, which are pixels on a phone."""
@@ -24,7 +25,7 @@ MOST_CLASSES = 30
 
 
 @dataclass(frozen=True)
-class Column:
+class ColumnSummary:
     """One column of the dataset."""
 
     name: str
@@ -36,7 +37,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Place:
+class MapPoint:
     """A dataset on the map."""
 
     name: str
@@ -51,13 +52,13 @@ class Map:
 
     rows: Axis
     features: Axis
-    known: list[Place]
-    here: Place
+    known: list[MapPoint]
+    here: MapPoint
 
 
 @dataclass(frozen=True)
-class Interval:
-    """What is expected of one configuration, as a line of a chart."""
+class IntervalLine:
+    """The expected interval of one configuration, as a line of a chart."""
 
     item: RankedConfiguration
     height: float
@@ -68,7 +69,7 @@ class Intervals:
     """Expected values with their intervals, on one axis."""
 
     axis: Axis
-    lines: list[Interval]
+    lines: list[IntervalLine]
     default: float | None
     """Expected of the default that gains refer to."""
     height: float
@@ -96,11 +97,11 @@ def recommendation_page(recommendation: Recommendation) -> str:
     )
 
 
-def columns_of(dataset: Dataset) -> list[Column]:
+def columns_of(dataset: Dataset) -> list[ColumnSummary]:
     """The first columns of the dataset."""
     features = dataset.features.iloc[:, :MOST_COLUMNS]
     return [
-        Column(
+        ColumnSummary(
             str(name),
             dataset.roles[str(name)],
             float(values.isna().mean()),
@@ -121,17 +122,17 @@ def intervals_of(configurations: list[RankedConfiguration], measure: str) -> Int
     default = None if gain is None else promises[0].value - better * gain
     ends = [end for promise in promises for end in (promise.low, promise.high)]
     axis = Axis.over(ends if default is None else [*ends, default], 24, WIDTH - 8)
-    lines = [Interval(item, 16 + 24 * place) for place, item in enumerate(configurations)]
+    lines = [IntervalLine(item, 16 + 24 * place) for place, item in enumerate(configurations)]
     return Intervals(axis, lines, default, 24 * len(configurations) + 8)
 
 
 def map_of(recommendation: Recommendation) -> Map | None:
-    """Where the dataset lies among those of the warehouse; None where their sizes are not known."""
-    known = _places(recommendation.warehouse, set(recommendation.left_out))
+    """The dataset among those of the warehouse; None where no sizes of these are known."""
+    known = _points(recommendation.known_sizes)
     if not known:
         return None
     dataset = recommendation.dataset
-    here = Place(dataset.name, len(dataset.features), max(dataset.features.shape[1], 1), dataset.n_classes)
+    here = MapPoint(dataset.name, len(dataset.features), max(dataset.features.shape[1], 1), dataset.n_classes)
     every = [*known, here]
     return Map(
         Axis.over([place.rows for place in every], 40, WIDTH - 8, is_log=True),
@@ -141,14 +142,9 @@ def map_of(recommendation: Recommendation) -> Map | None:
     )
 
 
-def _places(warehouse: Warehouse, left_out: set[str]) -> list[Place]:
-    sizes = warehouse.metafeatures()
-    wanted = ["NumberOfInstances", "NumberOfFeatures", "NumberOfClasses"]
-    names = warehouse.sql("SELECT dataset, name FROM datasets").set_index("dataset")["name"]
-    known: pd.DataFrame = sizes.reindex(columns=wanted).dropna()
+def _points(sizes: pd.DataFrame) -> list[MapPoint]:
     return [
         # The target counts as a feature among OpenML's qualities.
-        Place(str(names.get(key, key)), rows, max(features - 1, 1), classes)
-        for key, rows, features, classes in known.itertuples(name=None)
-        if str(names.get(key, key)) not in left_out
+        MapPoint(name, rows, max(features - 1, 1), classes)
+        for name, rows, features, classes in sizes[list(SIZES)].itertuples(name=None)
     ]

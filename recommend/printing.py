@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ingest.reading.roles import roles_in_words
-from recommend.evidence import Place
+from recommend.evidence import PastRank
 from recommend.expectations import REFERENCE
-from recommend.recommendation import RankedConfiguration, Recommendation
+from recommend.ranked import RankedConfiguration
+from recommend.recommendation import Recommendation
 from recommend.usual_measure import remark
-from warehouse.store import STARTER
 from warehouse.support import console
 from warehouse.support.text import counted
 
@@ -39,7 +39,7 @@ def in_words(result: Recommendation, *, is_usual_measure: bool, details: bool) -
         *_legend(result, details=details),
     ]
     if result.explanation is not None:
-        from recommend.explanation import sentences
+        from recommend.sentences import sentences
 
         lines += ["", *_wrapped(sentences(result), "  ")]
     return "\n".join(lines)
@@ -56,7 +56,7 @@ def _facts(result: Recommendation, *, is_usual_measure: bool) -> list[str]:
     lines += [f"Note: {dataset.note}."] if dataset.note else []
     about_measure = remark(dataset, result.measure) if is_usual_measure else None
     lines += [about_measure] if about_measure else []
-    where = "the bundled starter" if result.warehouse.path == STARTER else result.warehouse.location
+    where = "the bundled starter" if result.warehouse.is_starter else result.warehouse.location
     lines.append(
         f"Learned from {counted(result.model.runs, 'runs')} on {counted(result.model.datasets, 'datasets')}"
         f" of {where}; {counted(result.candidates, 'configurations')} ranked."
@@ -160,7 +160,7 @@ def why(item: RankedConfiguration, result: Recommendation) -> str:
     return f"{reason}; it came {places}" if places else reason
 
 
-def _place(place: Place) -> str:
+def _place(place: PastRank) -> str:
     teens = place.place % 100 in (11, 12, 13)
     ending = "th" if teens else {1: "st", 2: "nd", 3: "rd"}.get(place.place % 10, "th")
     return f"{place.place}{ending} of {place.of}"

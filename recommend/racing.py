@@ -21,10 +21,11 @@ from ingest.running.limits import Outcome
 from ingest.running.plan import Plan, Tier
 from ingest.running.rows import write_runs
 from metalearners.encoding.scores import oriented
-from recommend.context import RankingContext
+from recommend.candidates import Candidates
 from recommend.cost import fit_seconds
 from recommend.entrants import HEAD, Entrant, choose_entrants
 from recommend.heats import SPLITS, Heat, RaceProgress, Rounds
+from recommend.knowledge import Knowledge
 from recommend.own_trials import COLUMNS, OwnTrials, own_trials
 from warehouse.store import Warehouse
 from warehouse.support.arrays import Positions
@@ -115,7 +116,8 @@ class Race:
 
 
 def race(
-    known: RankingContext,
+    known: Knowledge,
+    candidates: Candidates,
     seconds: float,
     *,
     jobs: int | None = None,
@@ -123,7 +125,7 @@ def race(
     longest_fit: float | None = None,
     report: Callable[[RaceProgress], None] = lambda _: None,
 ) -> Race:
-    """Race the head of the recommendation for `known.part`; it ends after about so many seconds.
+    """Race the head of the recommendation for `known.task.part`; it ends after about so many seconds.
 
     A round has half of the time that is left, the last one all of it. What is expected not to end within it
     does not start; what does not end within it is stopped. Runs that the warehouse has are not made again.
@@ -138,7 +140,7 @@ def race(
         KeyboardInterrupt: no round had ended.
     """
     began = time.monotonic()
-    entrants = choose_entrants(known, head, longest_fit)
+    entrants = choose_entrants(known, candidates, head, longest_fit)
     rounds = Rounds(known, entrants, jobs or _processors(), report)
     heats: list[Heat] = []
     decisions: dict[int, str] = {}
@@ -161,15 +163,16 @@ def race(
         if heats:
             decisions |= dict.fromkeys(standing[better:], f"behind on {heats[-1].train_rows:,} rows")
         heats.append(heat)
-        decisions |= too_long | _failures(heat, entering, known.measure)
-        standing = _by_value(heats[-1], [one for one in entering if one not in decisions], known.measure)
+        decisions |= too_long | _failures(heat, entering, known.task.measure)
+        standing = _by_value(heats[-1], [one for one in entering if one not in decisions], known.task.measure)
     trials = own_trials(
-        pd.concat([known.own_runs, _runs_of(heats, entrants, known.measure)]),
+        pd.concat([known.own_runs, _runs_of(heats, entrants, known.task.measure)]),
         known.all_runs.configurations,
-        known.measure,
+        known.task.measure,
     )
     took = time.monotonic() - began
-    return Race(known.part, known.measure, entrants, heats, decisions, standing, took, interrupted, trials)
+    task = known.task
+    return Race(task.part, task.measure, entrants, heats, decisions, standing, took, interrupted, trials)
 
 
 def record(race: Race, warehouse: Warehouse) -> None:
@@ -190,15 +193,15 @@ def can_be_raced(codes: Positions) -> bool:
     return bool(np.bincount(codes).max() >= folds)
 
 
-def seconds_on_all_rows(race: Race, known: RankingContext) -> dict[int, float]:
+def seconds_on_all_rows(race: Race, known: Knowledge) -> dict[int, float]:
     """Place of an entrant -> expected seconds of one fit on all rows, by its last run that ended."""
     table = known.all_runs.configurations.of_setups([entrant.setup for entrant in race.entrants])
-    sized = known.metafeatures().copy()
-    on_all = fit_seconds(known.warehouse, table, sized).seconds
+    sized = known.metafeatures.copy()
+    on_all = fit_seconds(known.fit_times, table, sized).seconds
     expected: dict[int, float] = {}
     for heat in race.heats:
         sized["NumberOfInstances"] = heat.train_rows
-        grows = np.fmax(on_all / fit_seconds(known.warehouse, table, sized).seconds, 1)
+        grows = np.fmax(on_all / fit_seconds(known.fit_times, table, sized).seconds, 1)
         expected |= {
             place: one.seconds / heat.folds * float(grows[place])
             for place, (_, one) in heat.results.items()

@@ -7,9 +7,9 @@ that matters little keeps most of its range.
 
 Each range is learned by itself, from the configurations that have the hyperparameter: what two of them do
 together is not in it. Conditions and forbidden combinations stay, as far as their values do. Shares were
-chosen on one half of the families (study `learned_ranges`, commit 0dda0a8); to count each configuration by its
-probability of being among the best tenth, rather than by whether it is expected to be, gave wider ranges, in
-which random search was slower.
+chosen on one half of the families (study `learned_ranges`, commit 0dda0a8). Counting each configuration
+by its probability of being among the best tenth, rather than by whether it is expected to be, gave wider
+ranges, in which random search was slower.
 
 Notation
     n       configurations drawn

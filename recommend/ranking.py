@@ -1,7 +1,7 @@
-"""Ranking of the known configurations for a dataset, by what the meta-learner expects of each.
+"""Recommendations, straight through: describe the task, gather what is known, predict, choose, explain.
 
-The candidates are the configurations of the warehouse that still build today. Nothing here imports LightGBM
-unless a model has to be trained first; scikit-learn is for the meta-features that the model asks for.
+Each step is a function of the values of the steps before it. LightGBM is imported only where one of its
+models has to be trained, scikit-learn for the meta-features that the model asks for.
 """
 
 from __future__ import annotations
@@ -17,22 +17,19 @@ import pandas as pd
 from ingest.flows import find_flow
 from ingest.reading.datasets import Dataset
 from metalearners import DEFAULT_LEARNER
-from metalearners.encoding.scores import oriented
-from metalearners.gp.conditioned import Conditioned
-from metalearners.predictions import InOwnUnit, Predictor
-from recommend.candidates import flow_of, flows_to_install, not_built
+from recommend.candidates import Candidates, find_candidates, flow_of, flows_to_install, not_built
 from recommend.cautions import cautions
-from recommend.context import RankingContext, ranking_context
-from recommend.cost import Choice, choose_within, fit_seconds, worthwhile
-from recommend.evidence import NAMED, evidence_for, outside_of_known, scores_on
-from recommend.expectations import Expectation, expectations
-from recommend.recommendation import RankedConfiguration, Recommendation
-from recommend.seeds import STRATEGIES, choose_delta
+from recommend.choice import STRATEGIES, Chosen, Forecast, choose, forecast
+from recommend.evidence import NAMED, Evidence, evidence_for, scores_on
+from recommend.explanation import explain as explain_choice
+from recommend.knowledge import Knowledge, gather
+from recommend.known_sizes import SIZES, outside_of_known
+from recommend.ranked import RankedConfiguration
+from recommend.recommendation import Recommendation, WarehouseVersion
+from recommend.task import describe_task
 from recommend.usual_measure import usual_measure
-from warehouse.configurations.table import ConfigurationTable
-from warehouse.store import Warehouse
-from warehouse.support.arrays import Flags, Floats, Positions
-from warehouse.support.errors import BadOption, TooFewRuns, UnknownName
+from warehouse.store import STARTER, Warehouse
+from warehouse.support.errors import BadOption, UnknownName
 from warehouse.support.parallel import one_thread
 
 if TYPE_CHECKING:
@@ -63,20 +60,20 @@ def recommend(
         warehouse: what to learn from; None = the user's warehouse, else the bundled starter.
         top: how many configurations to choose.
         flows: names of the flows to choose from; empty = all.
-        strategy: `top` = what the meta-learner would try first, `delta` = a diverse choice
-            (`recommend.seeds`).
+        strategy: `top` = the best prediction and its complements, `delta` = a spread over the predicted
+            ranking (`recommend.choice`).
         measure: the evaluation measure to be good at, a name or an alias of `warehouse.measures`; None =
             `usual_measure`: accuracy, unless one class has most of the rows.
         metalearner: name of the learner (`metalearners.LEARNERS`).
-        leave_out: whether runs on the dataset itself, which the warehouse may have, count for nothing, as in
-            an experiment; else they are the strongest evidence that there is.
-        budget: seconds into which one fit of each of the chosen ones is to fit; None = as long as it takes,
-            but nothing that takes long without being expected to be worth it (`recommend.cost`).
-        verify: seconds for which the first ones are raced on the dataset, beside the defaults that people
-            begin with (`recommend.racing`), before the choice is made; None = they are not.
+        leave_out: whether to ignore the warehouse's runs on the dataset itself, as in an experiment; else
+            they count most.
+        budget: seconds into which one fit of each of the chosen ones has to fit; None = no limit, but long
+            fits must promise a gain (`recommend.cost`).
+        verify: seconds for a race of the first ones and of usual defaults on the dataset
+            (`recommend.racing`), before the choice is made; None = no race.
         jobs: runs of the race at the same time; None = one for each processor.
-        report: told where the race stands.
-        explain: whether to say why (`Recommendation.explanation`).
+        report: told the race's progress.
+        explain: whether to explain the choice (`Recommendation.explanation`).
 
     Raises:
         BadInput: a numeric target, no feature, an unknown flow, measure or strategy, nothing in the
@@ -89,25 +86,23 @@ def recommend(
     if verify is not None and leave_out:
         raise BadOption("what a race on the dataset finds out can't be left out: choose one of them")
     warehouse = warehouse if warehouse is not None else Warehouse.open(None)
-    known = ranking_context(
+    task = describe_task(
         dataset,
         warehouse=warehouse,
         flows=flows,
         measure=measure or usual_measure(dataset, warehouse),
-        metalearner=metalearner,
+        learner=metalearner,
         leave_out=leave_out,
     )
-    foreign = {one.algorithm for one in known.candidates.values() if find_flow(one.algorithm) is None}
-    if verify is not None and foreign:
-        raise BadOption(
-            f"a race runs configurations, and Headstart does not build {', '.join(sorted(foreign))}"
-        )
-    raced = None if verify is None else _raced(known, verify, jobs, report)
-    return recommended(known, top, strategy=strategy, budget=budget, raced=raced, explain=explain)
+    known = gather(task)
+    candidates = find_candidates(known)
+    raced = None if verify is None else _raced(known, candidates, verify, jobs, report)
+    return recommended(known, candidates, top, strategy=strategy, budget=budget, raced=raced, explain=explain)
 
 
 def recommended(
-    known: RankingContext,
+    known: Knowledge,
+    candidates: Candidates,
     top: int,
     *,
     strategy: str = "top",
@@ -115,145 +110,95 @@ def recommended(
     raced: Race | None = None,
     explain: bool = False,
 ) -> Recommendation:
-    """The recommendation for what is known of a dataset and came of a race; arguments as for `recommend`."""
-    trials, failures = known.trials, known.failures
+    """The recommendation, given what is known and a race on the dataset; arguments as for `recommend`."""
     if raced is not None:
-        trials, failures = raced.trials, failures | raced.failures
-    predictor, metafeatures = known.predictor(trials), known.metafeatures()
-    candidates = [(setup, one) for setup, one in known.candidates.items() if setup not in failures]
-    if not candidates:
-        raise TooFewRuns("each of the configurations to choose from failed in the race")
-    configurations = known.configurations.of_setups([setup for setup, _ in candidates])
-
-    def choose(among: Positions) -> Choice:
-        if strategy == "delta":
-            return [(int(among[place]), delta) for place, delta in choose_delta(predicted.mean[among], top)]
-        best = predictor.choose(configurations.take(among), metafeatures, top)
-        return [(int(position), None) for position in among[best]]
-
+        known = replace(known, trials=raced.trials or known.trials)
+        candidates = candidates.without(raced.failures)
     with one_thread():
-        predicted = predictor.predict(configurations, metafeatures)
-        seconds, factor = fit_seconds(known.warehouse, configurations, metafeatures)
-        chosen = (
-            choose(worthwhile(seconds, predicted.mean))
-            if budget is None
-            else choose_within(budget, seconds, choose)
-        )
-        chosen, promised = _by_expectation(chosen, predicted.mean, known, predictor, configurations)
-        positions = [position for position, _ in chosen]
-        first = configurations.take(positions)
-        beats_first = _beats_first(predictor, first, metafeatures)
-        complements = np.zeros(len(chosen), dtype=bool)
-        if strategy == "top":
-            longest = np.max(seconds[positions])
-            within = (
-                worthwhile(seconds, predicted.mean) if budget is None else np.flatnonzero(seconds <= longest)
-            )
-            complements = _passed_over(positions, predicted.mean, within) & ~np.isnan(beats_first)
-        evidence = evidence_for(known.model().fitted, known.learned_from, metafeatures)
-        places = [[]] * len(chosen) if evidence is None else evidence.supporters(first, complements)
-    others = known.warehouse.metafeatures().drop(index=list(known.left_out), errors="ignore")
-    heaviest = pd.Series(dtype=float) if evidence is None else evidence.weights.iloc[:NAMED]
-    on_nearest = scores_on(known.runs.runs, known.scores, heaviest.index)
-    on_dataset = {} if trials is None else dict(trials.measured)
-    names = dict(known.warehouse.sql("SELECT dataset, name FROM datasets").itertuples(index=False, name=None))
-    outside = outside_of_known(others, metafeatures)
-    result = Recommendation(
-        dataset=known.dataset,
-        configurations=[
-            RankedConfiguration(
-                rank=rank,
-                configuration=candidates[position][1],
-                predicted=float(predicted.mean[position]),
-                std=None if predicted.std is None else float(predicted.std[position]),
-                on_nearest=on_nearest.get(candidates[position][0]),
-                delta=delta,
-                on_dataset=on_dataset.get(candidates[position][0]),
-                fit_seconds=None if np.isnan(seconds[position]) else float(seconds[position]),
-                expectation=None if promised is None else promised[rank - 1],
-                flow=flow_of(candidates[position][1].algorithm, known.runs),
-                beats_first=float(beats_first[rank - 1]) if complements[rank - 1] else None,
-                places=[
-                    replace(place, dataset=str(names.get(place.dataset, place.dataset)))
-                    for place in places[rank - 1]
-                ],
-            )
-            for rank, (position, delta) in enumerate(chosen, start=1)
-        ],
+        expected = forecast(known, candidates)
+        chosen = choose(known, expected, top, strategy, budget)
+        evidence = evidence_for(known)
+        ranked = _ranked(known, expected, chosen, evidence)
+    task, trials = known.task, 0 if known.trials is None else len(known.trials)
+    outside = outside_of_known(known.qualities, known.metafeatures)
+    return Recommendation(
+        dataset=task.dataset,
+        configurations=ranked,
         strategy=strategy,
-        measure=known.measure,
-        metafeatures=metafeatures,
-        nearest=[
-            (str(names.get(key, key)), float(evidence.distances[key]))
-            for key in heaviest.index
-            if evidence is not None
-        ],
+        measure=task.measure,
+        metafeatures=known.metafeatures,
+        nearest=[] if evidence is None else evidence.nearest(NAMED),
         outside=outside,
-        left_out=list(known.left_out.values()),
-        near_copies=[name for key, name in known.left_out.items() if key not in known.same],
-        trials=0 if trials is None else len(trials),
-        failed=Counter(failures.values()),
-        warehouse=known.warehouse,
-        model=known.model(),
-        predictor=predictor,
+        known_sizes=known.qualities.reindex(columns=list(SIZES)).dropna().rename(index=known.names),
+        left_out=list(task.left_out.values()),
+        near_copies=[name for key, name in task.left_out.items() if key not in task.same],
+        trials=trials,
+        failed=Counter(candidates.failures.values()),
+        warehouse=_version_of(task.warehouse),
+        model=known.model,
+        predictor=known.predictor,
         candidates=len(candidates),
-        not_installed=flows_to_install(known.runs, set(known.flows)),
-        fit_factor=factor,
-        not_built={} if known.flows else not_built(known.runs, known.candidates.values()),
+        not_installed=flows_to_install(known.runs, set(task.flows)),
+        not_built={} if task.flows else not_built(known.runs, candidates.configurations),
+        fit_factor=expected.fits.factor,
         race=raced,
-        cautions=cautions(known.dataset, outside, trials=0 if trials is None else len(trials)),
+        cautions=cautions(task.dataset, outside, trials=trials),
+        explanation=explain_choice(known, ranked, chosen.table, evidence) if explain else None,
     )
-    if not explain:
-        return result
-    from recommend.explanation import explanation
-
-    return replace(result, explanation=explanation(result, first, evidence, others, names))
 
 
-def _by_expectation(
-    chosen: Choice,
-    predicted: Floats,
-    known: RankingContext,
-    predictor: Predictor,
-    configurations: ConfigurationTable,
-) -> tuple[Choice, list[Expectation] | None]:
-    """What was chosen with what is expected of it, the best first."""
-    promised = expectations(
-        predictor,
-        configurations.take([position for position, _ in chosen]),
-        known.runs.configurations,
-        known.metafeatures(),
-        known.measure,
-    )
-    if promised is not None:
-        values = oriented(np.array([promise.value for promise in promised]), known.measure)
-    elif isinstance(predictor, Conditioned):
-        return chosen, None  # what was tried goes by what came of it, which scores are not
-    else:
-        values = predicted[[position for position, _ in chosen]]
-    order = np.argsort(-values, kind="stable").tolist()
-    return [chosen[place] for place in order], promised and [promised[place] for place in order]
+def _ranked(
+    known: Knowledge, expected: Forecast, chosen: Chosen, evidence: Evidence | None
+) -> list[RankedConfiguration]:
+    """The chosen configurations with everything that is said of each."""
+    complements = ~np.isnan(chosen.beats_first)
+    places = [[]] * len(complements) if evidence is None else evidence.supporters(chosen.table, complements)
+    heaviest = pd.Index([]) if evidence is None else evidence.weights.index[:NAMED]
+    on_nearest = scores_on(known.runs.runs, known.scores, heaviest)
+    on_dataset = {} if known.trials is None else dict(known.trials.measured)
+    std, seconds = expected.scores.std, expected.fits.seconds
+    ranked = []
+    for place, (position, setup) in enumerate(
+        zip(chosen.positions.tolist(), chosen.table.setups, strict=True)
+    ):
+        configuration = expected.candidates.configurations[position]
+        ranked.append(
+            RankedConfiguration(
+                rank=place + 1,
+                configuration=configuration,
+                predicted=float(expected.scores.mean[position]),
+                std=None if std is None else float(std[position]),
+                on_nearest=on_nearest.get(setup),
+                delta=chosen.deltas[place],
+                on_dataset=on_dataset.get(setup),
+                fit_seconds=None if np.isnan(seconds[position]) else float(seconds[position]),
+                expectation=None if chosen.expectations is None else chosen.expectations[place],
+                flow=flow_of(configuration.algorithm, known.runs),
+                beats_first=float(chosen.beats_first[place]) if complements[place] else None,
+                places=places[place],
+            )
+        )
+    return ranked
 
 
-def _beats_first(predictor: Predictor, chosen: ConfigurationTable, metafeatures: pd.Series) -> Floats:
-    """(n,) probability that each of the chosen ones beats the first; NaN where nothing says so."""
-    probabilities = np.full(len(chosen), np.nan)
-    if isinstance(predictor, InOwnUnit) and len(chosen) > 1:
-        others = chosen.take(np.arange(1, len(chosen)))
-        probabilities[1:] = predictor.beats(others, chosen.take([0]), metafeatures)
-    return probabilities
-
-
-def _passed_over(chosen: Sequence[int], predicted: Floats, considered: Positions) -> Flags:
-    """Whether more is expected of one of those that were considered and not chosen, for each of `chosen`."""
-    others = predicted[np.setdiff1d(considered, chosen)]
-    best = others.max(initial=-np.inf)
-    return np.array([predicted[position] < best for position in chosen], dtype=bool)
+def _version_of(warehouse: Warehouse) -> WarehouseVersion:
+    is_starter = warehouse.path == STARTER
+    return WarehouseVersion(warehouse.location, is_starter, warehouse.version, warehouse.fingerprint)
 
 
 def _raced(
-    known: RankingContext, seconds: float, jobs: int | None, report: Callable[[RaceProgress], None]
+    known: Knowledge,
+    candidates: Candidates,
+    seconds: float,
+    jobs: int | None,
+    report: Callable[[RaceProgress], None],
 ) -> Race:
     from recommend.racing import race  # which imports what runs configurations
 
-    return race(known, seconds, jobs=jobs, report=report)
+    algorithms = {one.algorithm for one in candidates.configurations}
+    foreign = [name for name in algorithms if find_flow(name) is None]
+    if foreign:
+        raise BadOption(
+            f"a race runs configurations, and Headstart does not build {', '.join(sorted(foreign))}"
+        )
+    return race(known, candidates, seconds, jobs=jobs, report=report)

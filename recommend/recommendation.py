@@ -1,11 +1,11 @@
-"""What is recommended for a dataset: the configurations, what they rest on, and the document of both."""
+"""A recommendation as plain data: ranked configurations, what they rest on, and the JSON document of both."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -16,54 +16,34 @@ from ingest.reading.roles import NOT_LEARNED_FROM
 from metalearners.predictions import Predictor
 from metalearners.stored_model import StoredModel
 from recommend.cautions import Caution
-from recommend.evidence import Outside, Place
-from recommend.expectations import Expectation
+from recommend.explanation import Explanation
+from recommend.known_sizes import Outside
+from recommend.ranked import RankedConfiguration
 from recommend.seeds import SCHEMA
 from warehouse.configurations.configuration import Configuration
 from warehouse.configurations.declaration import declaration
 from warehouse.configurations.searched_flow import SearchedFlow
-from warehouse.store import Warehouse
 from warehouse.support.errors import BadOption
 from warehouse.support.text import counted
 
 if TYPE_CHECKING:
-    from recommend.explanation import Explanation
     from recommend.racing import Race
     from recommend.ranges import FlowRanges
 
 
 @dataclass(frozen=True)
-class RankedConfiguration:
-    """One configuration to try."""
+class WarehouseVersion:
+    """The warehouse that was learned from, as it was then."""
 
-    rank: int
-    configuration: Configuration
-    predicted: float
-    """Expected score in standard deviations of the dataset's own runs, 0 = an average configuration."""
-    std: float | None
-    """Standard deviation of the score around `predicted`, where the learner states one."""
-    on_nearest: float | None
-    """Mean standard score that it had on the datasets that count most; None if it was not run there."""
-    delta: float | None
-    """The delta that chose it (eq. 6.2), None where it was chosen for its prediction alone."""
-    on_dataset: float | None
-    """Value of the measure that it had on this very dataset; None if it was not tried there."""
-    fit_seconds: float | None
-    """Expected seconds of one fit on all rows, on this machine; None where nothing is known."""
-    expectation: Expectation | None
-    """What a run is expected to give in the unit of the measure; None where only scores are known."""
-    flow: SearchedFlow
-    """The algorithm: a `Flow` where Headstart builds it."""
-    beats_first: float | None = None
-    """Probability of beating the first one, where it was chosen to complement that rather than for its own
-    expectation."""
-    places: Sequence[Place] = ()
-    """Where it came on the datasets that speak for it most."""
+    location: str
+    is_starter: bool
+    version: int
+    fingerprint: str
 
 
 @dataclass(frozen=True)
 class Recommendation:
-    """Ranked configurations and what they rest on."""
+    """Ranked configurations and what they rest on: values alone, nothing that is open."""
 
     dataset: Dataset
     configurations: list[RankedConfiguration]
@@ -73,35 +53,40 @@ class Recommendation:
     nearest: list[tuple[str, float]]
     """Names of the datasets that count most, with their distance; empty where the learner weighs none."""
     outside: list[Outside]
-    """Sizes of the dataset beyond those that are known."""
+    """Sizes of the dataset outside of what is known."""
+    known_sizes: pd.DataFrame
+    """(datasets, `recommend.known_sizes.SIZES`) sizes of the known datasets, by name."""
     left_out: list[str]
-    """Datasets of the warehouse with the same content and their near copies; the model has not seen them."""
+    """Names of the warehouse's datasets with the same content and of near copies; the model has not seen
+    them."""
     near_copies: list[str]
-    """Datasets of `left_out` that have another content."""
+    """Those of `left_out` that have another content."""
     trials: int
     """Runs on this very dataset that the model was conditioned on."""
     failed: Mapping[str, int]
-    """Outcome -> number of the configurations that are left out, since they only failed on this dataset."""
-    warehouse: Warehouse
+    """Outcome -> number of the configurations that are left out because they only failed on this dataset."""
+    warehouse: WarehouseVersion
     model: StoredModel
     predictor: Predictor
-    """The model, which also knows the trials on the dataset."""
+    """The model, conditioned on the trials on the dataset."""
     candidates: int
+    """Number of configurations that were ranked."""
     not_installed: list[Flow]
-    """Flows of the warehouse that were left out, since the packages that they need are not there."""
+    """Flows of the warehouse that were left out because packages that they need are not installed."""
+    not_built: Mapping[str, str]
+    """Key -> title of flows of the warehouse that were left out because Headstart does not build them."""
     fit_factor: float | None
-    """How far off the expected seconds of fits are at most for 80 % of them; None where none is known."""
-    not_built: Mapping[str, str] = field(default_factory=dict)
-    """Key -> title of flows of the warehouse that were left out, since Headstart does not build them."""
-    race: Race | None = None
-    """What verified it; None = nothing did."""
-    cautions: Sequence[Caution] = ()
-    explanation: Explanation | None = None
-    """Why these; None = nobody asked."""
+    """80 % of the fits take at most so many times as long as expected, and at least that part of it; None =
+    unknown."""
+    race: Race | None
+    """The race that verified it; None = there was none."""
+    cautions: Sequence[Caution]
+    explanation: Explanation | None
+    """Why these; None = not asked for."""
 
     @property
     def of_others(self) -> list[SearchedFlow]:
-        """Flows of the configurations that Headstart does not build."""
+        """Flows of the recommended configurations that Headstart does not build."""
         flows = {item.flow.name: item.flow for item in self.configurations}
         return [flow for flow in flows.values() if not isinstance(flow, Flow)]
 
@@ -133,7 +118,7 @@ class Recommendation:
         return script(item.configuration, self.dataset, origin)
 
     def expected_of(self, configuration: Configuration) -> str:
-        """A sentence that says what a configuration is expected to give, whether or not it was chosen."""
+        """A sentence about the expected value of a configuration, chosen or not."""
         item = next((item for item in self.configurations if item.configuration == configuration), None)
         if item is None:
             return "It is none of those that are recommended after the race: nothing is expected of it."
@@ -144,9 +129,9 @@ class Recommendation:
         return f"Expected {self.measure}: {promise.value:.3f} ({interval})."
 
     def ranges(self) -> dict[str, FlowRanges]:
-        """Flow -> where its good configurations lie for the dataset, of the flows of `configurations`.
+        """Learn where good configurations of each recommended flow lie, by name of the flow.
 
-        Takes a tenth of a second a flow. See `recommend.ranges`.
+        Takes a tenth of a second for each flow; see `recommend.ranges`.
         """
         from recommend.ranges import learn_ranges
 

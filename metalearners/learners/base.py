@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, Self, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar, runtime_checkable
 
 import pandas as pd
 
@@ -17,6 +17,9 @@ from metalearners.predictions import Observations, Prediction, Predictor
 from warehouse.configurations.table import ConfigurationTable
 from warehouse.queries import RunTable
 from warehouse.support.arrays import Floats, Positions
+
+if TYPE_CHECKING:
+    from metalearners.learners.contributions import Contributions
 
 
 class Model(Protocol):
@@ -49,6 +52,20 @@ class EstimatesValues(Protocol):
 
     def values(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Floats | None:
         """Estimate the measure, larger is better, (n,); None where scores are all that was learned."""
+        ...
+
+
+@runtime_checkable
+class ExplainsItself(Protocol):
+    """A model whose predictions are sums over the datasets that it learned from."""
+
+    @property
+    def datasets(self) -> tuple[str, ...]:
+        """Keys of these datasets."""
+        ...
+
+    def contributions(self, metafeatures: pd.Series) -> Contributions:
+        """The parts of predictions for the dataset with these meta-features, in the order of `datasets`."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""What a prediction of `FunctionalPCA` is made of: parts of datasets, meta-features and hyperparameters.
+"""A prediction as a sum: parts of the training datasets, of meta-features and of hyperparameters.
 
 The expected coordinates of a new dataset are weighted sums of those of the training datasets. So a
 prediction is what is expected of any dataset plus a part of each training dataset: its weight times how much
@@ -22,15 +22,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from math import factorial
+from typing import Protocol
 
 import numpy as np
 import pandas as pd
 
 from metalearners.gp.kernels import squared_distances
+from metalearners.learners.configuration_kernel import ConfigurationKernel
 from metalearners.learners.descriptions import Descriptions
-from metalearners.learners.functional_pca import FunctionalPCA
 from warehouse.configurations.table import ConfigurationTable, split_name
-from warehouse.support.arrays import Floats
+from warehouse.support.arrays import Floats, Positions
 
 MOST_PLAYERS = 14
 """Players whose 2^players coalitions are looked at; of more, all but the most important act together."""
@@ -50,11 +51,30 @@ class Parts:
         return self.base + sum(self.parts.values())
 
 
+class SumOverDatasets(Protocol):
+    """A model that predicts with a weighted sum over its training datasets (symbols as in the notation)."""
+
+    @property
+    def kernel(self) -> ConfigurationKernel: ...
+    @property
+    def descriptions(self) -> Descriptions: ...
+    @property
+    def mean(self) -> Floats: ...
+    @property
+    def V(self) -> Floats: ...  # noqa: N802 (the symbol of the notation)
+    @property
+    def blocks(self) -> Positions: ...
+    @property
+    def block_weights(self) -> Floats: ...
+    @property
+    def coefficients(self) -> Floats: ...
+
+
 @dataclass(frozen=True)
 class Contributions:
     """The parts of predictions for one dataset, before any trial on it."""
 
-    model: FunctionalPCA
+    model: SumOverDatasets
     metafeatures: pd.Series
 
     @cached_property
@@ -238,7 +258,7 @@ def _weights_of_features(descriptions: Descriptions, of_groups: Floats) -> Float
     return weights
 
 
-def _parameters_of(model: FunctionalPCA) -> list[str]:
+def _parameters_of(model: SumOverDatasets) -> list[str]:
     """The hyperparameter of each column of the model's encoding."""
     encoding = model.kernel.encoding
     owners = encoding.parameter_of_numbers()

@@ -35,6 +35,7 @@ from metalearners.gp.conditioned import Conditioned
 from metalearners.gp.posterior import Prior
 from metalearners.learners.base import WithSettings
 from metalearners.learners.configuration_kernel import ConfigurationKernel, learn_kernel
+from metalearners.learners.contributions import Contributions
 from metalearners.learners.dataset_functions import Runs, centred, learn_functions
 from metalearners.learners.descriptions import FEATURE_GROUPS, QUALITIES, Descriptions, describe
 from metalearners.learners.gains import (
@@ -192,6 +193,10 @@ class FunctionalPCA:
     def condition(self, observations: Observations) -> Conditioned:
         """Condition on trials, as `Model.condition` does."""
         return Conditioned(self, observations)
+
+    def contributions(self, metafeatures: pd.Series) -> Contributions:
+        """The parts of predictions; see `ExplainsItself.contributions`."""
+        return Contributions(self, metafeatures)
 
     def targets_of(self, values: Floats) -> Floats:
         """Targets of values (`metalearners.gp.posterior.HasPrior.targets_of`); few values are not clipped."""

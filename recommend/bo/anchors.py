@@ -13,32 +13,35 @@ import numpy as np
 import pandas as pd
 
 from recommend.bo.candidates import Candidate, SpaceCandidates
-from recommend.context import RankingContext
+from recommend.candidates import Candidates
 from recommend.expectations import REFERENCE
+from recommend.knowledge import Knowledge
 from warehouse.configurations.configuration import Configuration
 
 _STREAM = 2**31
 """Stream of random numbers that is no trial's."""
 
 
-def anchors(known: RankingContext, candidates: SpaceCandidates, seed: int) -> Iterator[Candidate]:
-    """A default, the configuration that is best on average, and a random one.
+def anchors(best: Configuration | None, candidates: SpaceCandidates, seed: int) -> Iterator[Candidate]:
+    """A default, `best`, and a random configuration.
 
-    Where nothing is to be learned from the runs of other datasets, the second is left out.
+    Args:
+        best: the configuration that is best on average; None = nothing is learned from other datasets.
     """
     flows = candidates.space.flows
     default = flows.get(REFERENCE, next(iter(flows.values())))
     yield candidates.of(Configuration(default.name, default.default()))
-    if known.metalearner is not None:
-        yield candidates.of(_best_on_average(known))
+    if best is not None:
+        yield candidates.of(best)
     drawn = candidates.any((), np.random.default_rng([seed, _STREAM]))
     if drawn is not None:
         yield drawn
 
 
-def _best_on_average(known: RankingContext) -> Configuration:
+def best_on_average(known: Knowledge, candidates: Candidates) -> Configuration:
     """The candidate with the highest mean score, of those that were run on half as many datasets as any."""
     scores = pd.Series(known.scores).groupby(known.runs.runs["setup"].to_numpy()).agg(["mean", "size"])
-    of_candidates = scores.loc[list(known.candidates)]
+    of_candidates = scores.loc[list(candidates.table.setups)]
     usual = of_candidates[2 * of_candidates["size"] >= of_candidates["size"].max()]
-    return known.candidates[usual["mean"].idxmax()]
+    best = usual["mean"].idxmax()
+    return candidates.configurations[candidates.table.setups.tolist().index(best)]

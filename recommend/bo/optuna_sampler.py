@@ -39,7 +39,6 @@ from recommend.bo.surrogates import DEFAULT_SURROGATE, LEARNERS_OF, Ingredients,
 from recommend.domains import optuna_domain
 from recommend.export import configurations_of, named, optuna_distributions
 from recommend.ranking import recommend
-from recommend.recommendation import Recommendation
 from recommend.space import Space, with_shares
 from warehouse.configurations.configuration import Configuration
 from warehouse.configurations.searched_flow import SearchedFlow
@@ -276,6 +275,7 @@ def headstart_sampler(
         BadInput: as `recommend.ranking.recommend`, or an unknown surrogate.
     """
     n_features = dataset.features.shape[1]
+    warehouse = warehouse if warehouse is not None else Warehouse.open(None)
     found = recommend(
         dataset,
         warehouse=warehouse,
@@ -284,7 +284,7 @@ def headstart_sampler(
         measure=measure,
         metalearner=LEARNERS_OF.get(surrogate, DEFAULT_LEARNER),
     )
-    space = Space([_flow_of(name, found) for name in flows], n_features=n_features)
+    space = Space([_flow_of(name, warehouse, found.measure) for name in flows], n_features=n_features)
     known = space.examples(seed)
     model = new_surrogate(surrogate, Ingredients(known, found.metafeatures, found.model.fitted))
     first = configurations_of(found.document())[:starts]
@@ -292,10 +292,10 @@ def headstart_sampler(
     return HeadstartSampler(space, model, starts=in_numbers, seed=seed)
 
 
-def _flow_of(name: str, found: Recommendation) -> SearchedFlow:
+def _flow_of(name: str, warehouse: Warehouse, measure: str) -> SearchedFlow:
     if (flow := find_flow(name)) is not None:  # then no runs are needed
         return flow
-    runs = found.warehouse.run_table(name, found.measure)
+    runs = warehouse.run_table(name, measure)
     return runs.searched_flow(str(runs.configurations.algorithms.iloc[0]))
 
 

@@ -23,8 +23,8 @@ from metalearners.encoding.matrices import encode_configurations, encode_runs, l
 from metalearners.encoding.training_data import training_data, without_datasets
 from metalearners.learners.lightgbm_trees import REPRODUCIBLE
 from recommend.bo.surrogates.base import Matrix
-from recommend.context import RankingContext
 from recommend.space import Configurations
+from recommend.task import RankingTask
 from warehouse.configurations.table import ConfigurationTable
 from warehouse.queries import RunTable
 from warehouse.store import Warehouse
@@ -92,14 +92,17 @@ def _log_sizes(metafeatures: pd.DataFrame) -> pd.DataFrame:
     return sizes.transform(np.log1p)
 
 
-def warehouse_times(known: RankingContext) -> RunningTimes:
-    """What the runs of a warehouse say about running times on a dataset.
+def warehouse_times(task: RankingTask, metafeatures: pd.Series) -> RunningTimes:
+    """Running times on the dataset of a task, learned from the warehouse's runs.
+
+    Args:
+        metafeatures: quality -> value of the dataset.
 
     Raises:
         BadInput: they say nothing about it.
     """
-    runs = without_datasets(timed_runs(known.warehouse), known.left_out.keys())
-    return RunningTimes(runs, known.warehouse.metafeatures(), known.metafeatures())
+    runs = without_datasets(timed_runs(task.warehouse), task.left_out.keys())
+    return RunningTimes(runs, task.warehouse.metafeatures(), metafeatures)
 
 
 def timed_runs(warehouse: Warehouse, flow: str | None = None) -> RunTable:

@@ -28,7 +28,7 @@ class Tick:
     label: str
 
 
-class Scale(Protocol):
+class ChartScale(Protocol):
     """Places along a line from `start` to `end`."""
 
     @property
@@ -118,7 +118,7 @@ class NameAxis:
         return self.names[0], self.names[-1]
 
 
-def axis_of(values: Sequence[Value], start: float, end: float) -> Scale:
+def axis_of(values: Sequence[Value], start: float, end: float) -> ChartScale:
     """The axis that suits values of a hyperparameter: of numbers where all are, logarithmic where they span
     more than `LOG_FROM`, and else of names."""
     numbers = [value for value in values if isinstance(value, int | float) and not isinstance(value, bool)]

@@ -33,13 +33,13 @@ from statsmodels.stats.multitest import multipletests
 from ingest.flows import get_flow
 from ingest.reading.dataset_files import find_datasets
 from ingest.reading.datasets import Dataset, load_dataset
-from ingest.running.cross_validation import class_codes
 from ingest.running.resampling import hold_out
+from ingest.running.scorer import scorer_of
 from metalearners import DEFAULT_LEARNER
 from metalearners.judging.folds import families_of, half_of
 from metalearners.model_store import trained_model
 from recommend.classifier import HeadstartClassifier
-from recommend.context import RankingContext, ranking_context
+from recommend.task import RankingTask, describe_task
 from tests.benchmarks.report import markdown
 from warehouse.measures import ACCURACY
 from warehouse.store import STARTER, Warehouse
@@ -59,8 +59,8 @@ class WithoutFamilies(HeadstartClassifier):
     without: Mapping[str, str]
     """Key -> name of these datasets."""
 
-    def _known(self, dataset: Dataset) -> RankingContext:
-        return replace(super()._known(dataset), same=frozenset(), left_out=self.without)
+    def _task(self, dataset: Dataset) -> RankingTask:
+        return replace(super()._task(dataset), same=frozenset(), own=frozenset(), left_out=self.without)
 
 
 def main() -> None:
@@ -101,13 +101,13 @@ def chosen_tables(folder: Path, warehouse: Warehouse, n: int) -> tuple[list[Data
     tables = [load_dataset(file.path, target=file.target, rare_classes="drop") for file in chosen]
     without: dict[str, str] = {}
     for dataset in tables:
-        without |= ranking_context(dataset, warehouse=warehouse).left_out
+        without |= describe_task(dataset, warehouse=warehouse).left_out
     return tables, without
 
 
 def judged(dataset: Dataset, without: Mapping[str, str], budget: float) -> dict[str, Any]:
     """Accuracy on the rows held out, and seconds of fitting, of each contender."""
-    codes = class_codes(dataset)
+    codes = scorer_of(dataset).outcomes(dataset.target)
     train, test = hold_out(codes, HELD_OUT, seed=0)
     ours = WithoutFamilies(budget, measure="accuracy", warehouse=STARTER, n_jobs=2, random_state=0)
     ours.without = without

@@ -23,7 +23,7 @@ import numpy as np
 
 from metalearners.encoding.hyperparameters import HyperparameterEncoding
 from recommend import Search, load_dataset
-from recommend.bo.tuning.setup import context_of, new_search, split_rows
+from recommend.bo.tuning.setup import new_search, split_rows, task_of
 from recommend.space import Space
 from warehouse.store import STARTER, Warehouse
 
@@ -70,8 +70,8 @@ def main() -> None:
     dataset = load_dataset(EXAMPLE)
     search = Search(preprocessing=options.preprocessing)
     part = dataset.take(split_rows(dataset, search)[0])
-    known = context_of(dataset, part, search, Warehouse.open(STARTER))
-    optimizer, _ = new_search(known, search, TRIALS)
+    task = task_of(dataset, part, search, Warehouse.open(STARTER))
+    optimizer, _ = new_search(task, search, TRIALS)
     random = np.random.default_rng(0)
     asks, chosen = [], 0
     for number in range(FIRST + options.asks):

@@ -38,8 +38,9 @@ import pandas as pd
 import psutil
 
 from ingest.reading.datasets import load_dataset
+from ingest.running.evaluation import Evaluation
 from ingest.running.experiments import planned_runs
-from ingest.running.limits import Outcome, Trial
+from ingest.running.limits import Outcome
 from ingest.running.plan import design_plan
 from ingest.running.rows import description_tables, run_tables
 from metalearners.stored_model import load_model
@@ -234,7 +235,7 @@ def begin_with_runs(folder: Path) -> None:
         runs = planned_runs(dataset, plan, plan.tiers[0], plan.pool)
         values = [{"predictive_accuracy": 0.9 - 0.01 * (number % 8)} for number in range(len(runs))]
         results = [
-            (run, Trial(Outcome.success, value, None, 0.1 + place))
+            (run, Evaluation(Outcome.success, 0.1 + place, value))
             for run, value in zip(runs, values, strict=True)
         ]
         rows = description_tables(dataset) | run_tables(dataset, results, "cv3")

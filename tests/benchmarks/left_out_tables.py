@@ -40,17 +40,19 @@ from statsmodels.stats.proportion import proportion_confint
 from ingest.flows import get_flow
 from ingest.reading.dataset_files import DatasetFile, find_datasets
 from ingest.reading.datasets import Dataset, load_dataset
-from ingest.running.cross_validation import class_codes
 from ingest.running.limits import run_limited
 from ingest.running.plan import Plan, SplitRule, Tier
 from ingest.running.resampling import Split
+from ingest.running.scorer import scorer_of
 from metalearners.encoding.scores import oriented
 from metalearners.judging.folds import families_of
-from recommend.context import ranking_context
+from recommend.candidates import find_candidates
 from recommend.expectations import REFERENCE
+from recommend.knowledge import gather
 from recommend.printing import in_words
 from recommend.ranking import recommended
 from recommend.recommendation import Recommendation
+from recommend.task import describe_task
 from recommend.usual_measure import usual_measure
 from tests.benchmarks.promises import PROBABILITIES, ROWS
 from tests.benchmarks.real_fits import PLAN, measures_and_time
@@ -120,17 +122,14 @@ def judged(warehouse: Warehouse, file: DatasetFile, most_rows: int, seconds: flo
     table: dict[str, Any] = {"table": name_of(file)}
     try:
         dataset = load_dataset(file.path, target=file.target, rare_classes="drop")
-        codes = class_codes(dataset)
+        codes = scorer_of(dataset).outcomes(dataset.target)
         resampling = split_rules().resampling(len(codes), Tier(train_rows=most_rows))
         repetitions = list(resampling.splits(codes, seed=0))
         rows = np.arange(len(codes)) if resampling.folds > 1 else repetitions[0][0][0]
-        known = ranking_context(
-            dataset,
-            part=dataset.take(rows),
-            warehouse=warehouse,
-            measure=usual_measure(dataset, warehouse),
-        )
-        found = recommended(known, TOP, explain=True)
+        measure = usual_measure(dataset, warehouse)
+        task = describe_task(dataset, part=dataset.take(rows), warehouse=warehouse, measure=measure)
+        known = gather(task)
+        found = recommended(known, find_candidates(known), TOP, explain=True)
     except BadInput as error:
         return table | {"refused": str(error)}
     run = partial(outcome, dataset, repetitions, rows, seconds)

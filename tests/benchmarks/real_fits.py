@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from sklearn.base import BaseEstimator
 from sklearn.dummy import DummyClassifier
 from sklearn.pipeline import Pipeline
@@ -17,8 +18,9 @@ from sklearn.pipeline import Pipeline
 from ingest.flows import get_flow
 from ingest.flows.preprocessing import preprocessor
 from ingest.reading.datasets import Dataset
-from ingest.running.cross_validation import class_codes, evaluate, evaluate_pipelines
+from ingest.running.evaluation import cross_validate
 from ingest.running.resampling import Split
+from ingest.running.scorer import scorer_of
 from metalearners.encoding.scores import oriented
 from warehouse.configurations.configuration import Configuration
 from warehouse.support.arrays import Positions
@@ -36,9 +38,7 @@ Candidate = Configuration | str
 def both_values(dataset: Dataset, splits: Sequence[Split], measure: str, candidate: Candidate) -> list[float]:
     """The measure on the validation rows and on those held out, larger is better."""
     values = [
-        evaluate_pipelines(partial(new_pipeline, dataset, train, candidate), dataset, [(train, test)])[
-            measure
-        ]
+        cross_validate(partial(new_pipeline, dataset, train, candidate), dataset, [(train, test)])[0][measure]
         for train, test in splits
     ]
     return [float(value) for value in oriented(np.array(values), measure)]
@@ -55,11 +55,13 @@ def measures_and_time(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         pipeline = flow.pipeline(configuration.values, dataset.roles, seed=0)
-        features, codes = dataset.features.iloc[rows], class_codes(dataset)[rows]
+        features, codes = dataset.features.iloc[rows], scorer_of(dataset).outcomes(dataset.target)[rows]
         began = time.process_time()
         pipeline.fit(features, codes)
         took = time.process_time() - began
-        values = evaluate(configuration.algorithm, configuration.values, dataset, repetitions)
+        new = partial(flow.pipeline, configuration.values, dataset.roles, seed=0)
+        of_each = [cross_validate(new, dataset, splits)[0] for splits in repetitions]
+        values = pd.DataFrame(of_each).mean().to_dict()
     return {"measures": values, "seconds": took}
 
 
@@ -76,7 +78,7 @@ def flaml_pipeline(dataset: Dataset, train: Positions, learner: str) -> Pipeline
     from flaml.default.suggest import suggest_hyperparams
 
     steps = preprocessor(dataset.roles, encoding="indicators", imputation="median")
-    codes = class_codes(dataset)[train]
+    codes = scorer_of(dataset).outcomes(dataset.target)[train]
     rows = steps.fit_transform(dataset.features.iloc[train], codes)  # FLAML looks at sizes and types alone
     hyperparameters, estimator = suggest_hyperparams("classification", rows, codes, learner)
     return Pipeline([("preprocessing", steps), ("classifier", estimator(**hyperparameters))])

@@ -30,6 +30,7 @@ from __future__ import annotations
 import argparse
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -42,13 +43,15 @@ from statsmodels.stats.multitest import multipletests
 from ingest.flows import get_flow
 from ingest.reading.dataset_files import DatasetFile, find_datasets
 from ingest.reading.datasets import Dataset, load_dataset
-from ingest.running.cross_validation import class_codes
 from ingest.running.limits import run_limited
 from ingest.running.pool import read_pool
 from ingest.running.resampling import hold_out, stratified_sample
+from ingest.running.scorer import scorer_of
 from metalearners import DEFAULT_LEARNER
-from recommend.context import ranking_context
+from recommend.candidates import find_candidates
+from recommend.knowledge import gather
 from recommend.racing import race
+from recommend.task import describe_task
 from tests.benchmarks.real_fits import MATCHING, PLAN, SHARES, Candidate, both_values
 from tests.benchmarks.report import markdown
 from warehouse.configurations.configuration import Configuration
@@ -108,13 +111,14 @@ def judged(
     try:
         dataset = load_dataset(file.path, target=file.target, rare_classes="drop")
         rows = np.arange(len(dataset.features))
+        strata = scorer_of(dataset).strata(dataset.target)
         if most_rows is not None and most_rows < len(rows):
-            rows = stratified_sample(class_codes(dataset), most_rows, seed=0)
-        train, test = (rows[part] for part in hold_out(class_codes(dataset)[rows], HELD_OUT, seed=0))
+            rows = stratified_sample(strata, most_rows, seed=0)
+        train, test = (rows[part] for part in hold_out(strata[rows], HELD_OUT, seed=0))
         found = contenders(dataset, dataset.take(train), Warehouse.open(warehouse), measure, verify)
     except BadInput as error:
         return record | {"refused": str(error)}
-    fit, validated = (train[part] for part in hold_out(class_codes(dataset)[train], VALIDATED, seed=0))
+    fit, validated = (train[part] for part in hold_out(strata[train], VALIDATED, seed=0))
     splits = [(fit, validated), (train, test)]
     of_shares = both_values(dataset, splits, measure, SHARES)
     values: dict[str, Sequence[float]] = {}
@@ -172,11 +176,12 @@ def first_choices(
     verify: float | None = None,
 ) -> Iterator[Configuration]:
     """What is recommended to who has these rows of the dataset, and this time for a race on them."""
-    known = ranking_context(dataset, part=part, warehouse=warehouse, measure=measure, metalearner=learner)
-    candidates = list(known.candidates.values())
-    trials = None if verify is None else race(known, verify, jobs=1).trials
-    for position in known.predictor(trials).choose(known.configurations, known.metafeatures(), TOP):
-        yield candidates[position]
+    known = gather(describe_task(dataset, part=part, warehouse=warehouse, measure=measure, learner=learner))
+    candidates = find_candidates(known)
+    if verify is not None:
+        known = replace(known, trials=race(known, candidates, verify, jobs=1).trials)
+    for position in known.predictor.choose(candidates.table, known.metafeatures, TOP):
+        yield candidates.configurations[position]
 
 
 def report(records: Sequence[Mapping[str, Any]], measure: str) -> None:

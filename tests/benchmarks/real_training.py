@@ -40,7 +40,8 @@ import pandas as pd
 
 from ingest.reading.dataset_files import DatasetFile, find_datasets
 from ingest.reading.datasets import Dataset, load_dataset
-from ingest.running.limits import Outcome, Trial
+from ingest.running.evaluation import Evaluation, Limits, evaluate
+from ingest.running.limits import Outcome
 from metalearners.encoding.scores import oriented
 from recommend.bo.candidates import SpaceCandidates
 from recommend.bo.simulation.curves import curves_of
@@ -49,11 +50,10 @@ from recommend.bo.simulation.peers import PEERS, new_peer
 from recommend.bo.simulation.runner import Searched
 from recommend.bo.simulation.searches import RandomSearch, SearchMethod
 from recommend.bo.tuning import Budget, Finish, Search, tune
-from recommend.bo.tuning.finals import judge_trials
-from recommend.bo.tuning.history import Entry
-from recommend.bo.tuning.loop import run_trial
-from recommend.bo.tuning.scores import score_of, taken_apart
-from recommend.bo.tuning.setup import context_of, searched_flows, split_rows
+from recommend.bo.tuning.finals import evaluate_trials
+from recommend.bo.tuning.setup import searched_flows, split_rows, splits_of, task_of
+from recommend.bo.tuning.trials import Trial
+from recommend.knowledge import gather
 from recommend.space import Space
 from warehouse.configurations.configuration import Configuration
 from warehouse.measures import canonical_measure
@@ -91,19 +91,20 @@ class KeptTrials:
         self._part, self._search, self._journal = part, search, journal
         self._kept = {record.pop("key"): record for record in journal.records()}
 
-    def run(self, configuration: Configuration, seconds: float) -> Trial:
+    def run(self, configuration: Configuration, seconds: float) -> Evaluation:
         key = repr(configuration)
         if key not in self._kept:
-            limit = min(self._search.trial_seconds, seconds)
-            trial, _ = taken_apart(run_trial(configuration, self._part, self._search, limit))
-            self._kept[key] = asdict(trial)
+            limits = Limits(min(self._search.trial_seconds, seconds), self._search.trial_memory)
+            splits = splits_of(self._part, self._search)
+            evaluation = evaluate(configuration, self._part, [splits], limits, seed=self._search.seed)
+            self._kept[key] = evaluation.record()
             self._journal.append({"key": key, **self._kept[key]})
-        return Trial.from_record(self._kept[key])
+        return Evaluation.from_record(self._kept[key])
 
 
 def with_tune(
     dataset: Dataset, search: Search, trials: int, folder: Path
-) -> tuple[list[list[Trial]], dict[str, float]]:
+) -> tuple[list[list[Evaluation]], dict[str, float]]:
     """Trials in order, and held-out values of what is named in the end."""
     tuned = tune(
         dataset,
@@ -115,13 +116,13 @@ def with_tune(
     )
     best = np.nan if tuned.best is None else tuned.held_out.get(tuned.best.number, np.nan)
     together = best if tuned.ensemble_held_out is None else tuned.ensemble_held_out
-    run = [[entry.trial] for entry in tuned.entries if entry.trial is not None]
+    run = [[trial.evaluation] for trial in tuned.trials if trial.evaluation is not None]
     return run, {"": best, " ensemble": together}
 
 
 def with_peer(
     method: str, dataset: Dataset, search: Search, trials: int, seconds: float, journal: Journal
-) -> tuple[list[list[Trial]], dict[str, float]]:
+) -> tuple[list[list[Evaluation]], dict[str, float]]:
     """Trials in order, those that count as one together, and the held-out value of the best.
 
     Args:
@@ -137,7 +138,7 @@ def with_peer(
     )
     rows = split_rows(dataset, search)
     kept = KeptTrials(dataset.take(rows[0]), search, journal)
-    run: list[list[Trial]] = []
+    run: list[list[Evaluation]] = []
     best, incumbent = -np.inf, None
     while time.perf_counter() < end and (np.isfinite(seconds) or len(run) < trials):
         settings = [candidates.configuration_of(candidate) for candidate in optimizer.ask()]
@@ -145,15 +146,21 @@ def with_peer(
             break
         left = max(end - time.perf_counter(), 1.0)
         run.append([kept.run(configuration, left) for configuration in settings])
-        values = [score_of(trial, search.measure) for trial in run[-1]]
+        values = [score_of(evaluation, search.measure) for evaluation in run[-1]]
         for configuration, value in zip(settings, values, strict=True):
             if value is not None and value > best:
                 best, incumbent = value, configuration
         optimizer.tell(max((value for value in values if value is not None), default=None))
-    judged = None
-    if incumbent is not None:
-        judged = judge_trials("held-out", [Entry(0, incumbent, "start")], dataset, [rows], search).get(0)
-    return run, {"": np.nan if judged is None else judged.value}
+    if incumbent is None:
+        return run, {"": np.nan}
+    found = evaluate_trials("held-out", [Trial(0, incumbent, "start")], dataset, [rows], search).get(0)
+    value = None if found is None else found.value(search.measure)
+    return run, {"": np.nan if value is None else value}
+
+
+def score_of(evaluation: Evaluation, measure: str) -> float | None:
+    """The value of the measure, negated where smaller is better."""
+    return Trial(0, Configuration("", {}), "start", evaluation).score(measure)
 
 
 def searched(
@@ -197,7 +204,7 @@ def searched(
             )
             part = dataset.take(split_rows(dataset, search)[0])
             # A model without this table is made for the benchmark alone.
-            context_of(dataset, part, search, Warehouse.open(STARTER)).model()
+            gather(task_of(dataset, part, search, Warehouse.open(STARTER)))
             begun = time.perf_counter()
             run, held_out = with_tune(dataset, search, trials, place)
         took = time.perf_counter() - begun

@@ -25,16 +25,16 @@ IMPORTS = [sys.executable, "-c", "import pandas, lightgbm, duckdb"]
 TIMED = """
 import sys, time
 start = time.perf_counter()
-from recommend import context
+from recommend import knowledge
 from recommend.cli import main
-describe = context.compute_metafeatures
+describe = knowledge.compute_metafeatures
 def timed(*arguments):
     begin = time.perf_counter()
     try:
         return describe(*arguments)
     finally:
         timed.seconds = time.perf_counter() - begin
-context.compute_metafeatures = timed
+knowledge.compute_metafeatures = timed
 sys.argv = ["recommend", *sys.argv[1:]]
 try:
     main()

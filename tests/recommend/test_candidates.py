@@ -8,7 +8,7 @@ import pytest
 
 from ingest.flows import FLOWS
 from recommend import candidates
-from recommend.candidates import find_candidates, flows_to_install
+from recommend.candidates import find_buildable, flows_to_install
 from tests.tables import table_of
 from warehouse.configurations.configuration import Configuration
 from warehouse.configurations.parameters import Value
@@ -38,11 +38,11 @@ def found(
 ) -> list[int]:
     """Setups of the candidates."""
     given = np.zeros(len(runs.runs)) if scores is None else np.array(scores)
-    return [int(setup) for setup in find_candidates(runs, given, wanted, rows)]
+    return [int(setup) for setup in find_buildable(runs, given, wanted, rows)]
 
 
 def test_configurations_are_completed_with_todays_defaults() -> None:
-    (candidate,) = find_candidates(run_once(tree(min_samples_leaf=3)), np.zeros(1), ANY, 1000).values()
+    (candidate,) = find_buildable(run_once(tree(min_samples_leaf=3)), np.zeros(1), ANY, 1000).values()
     values = FLOWS["decision_tree"].default() | {"min_samples_leaf": 3}
     assert candidate == Configuration("decision_tree", values)
 

@@ -8,7 +8,7 @@ import pytest
 
 from ingest.reading.datasets import Dataset, load_dataset
 from recommend.cautions import cautions, class_of_gaps, share_left
-from recommend.evidence import Outside
+from recommend.known_sizes import Outside
 
 
 def dataset(rows: int = 1000, /, **columns: object) -> Dataset:

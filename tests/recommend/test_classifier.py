@@ -35,12 +35,14 @@ from ingest.running.limits import Outcome, run_limited
 from ingest.running.rows import Run
 from ingest.running.scorer import scorer_of
 from recommend import HeadstartClassifier, heats
+from recommend.candidates import find_candidates
 from recommend.classifier import ensemble_weights, fitting_order
-from recommend.context import RankingContext, ranking_context
 from recommend.entrants import Entrant
 from recommend.heats import Heat
+from recommend.knowledge import Knowledge, gather
 from recommend.racing import Race, race
 from recommend.ranking import recommended
+from recommend.task import describe_task
 from tests.recommend.code.scripts import run_scripts
 from tests.recommend.conftest import numbers
 from warehouse.configurations.configuration import Configuration
@@ -93,8 +95,8 @@ def told_recommendation(monkeypatch: pytest.MonkeyPatch) -> None:
     recommendation = SimpleNamespace(
         configurations=[SimpleNamespace(configuration=logistic, fit_seconds=None)], race=None
     )
-    known = SimpleNamespace(left_out={}, metafeatures=dict)
-    monkeypatch.setattr(recommend.classifier, "ranking_context", lambda *_, **__: known)
+    for step in ("describe_task", "gather", "find_candidates"):
+        monkeypatch.setattr(recommend.classifier, step, lambda *_, **__: None)
     monkeypatch.setattr(recommend.classifier, "recommended", lambda *_, **__: recommendation)
 
 
@@ -370,17 +372,17 @@ def test_a_configuration_that_fails_is_no_end(
     assert classifier.fit(rows, classes).best_configuration_ == second
 
 
-def known_of(world: Path) -> RankingContext:
-    return ranking_context(
-        load_dataset(numbers(900, seed=50)), warehouse=Warehouse.open(world), leave_out=False
-    )
+def known_of(world: Path) -> Knowledge:
+    dataset = load_dataset(numbers(900, seed=50))
+    return gather(describe_task(dataset, warehouse=Warehouse.open(world), leave_out=False))
 
 
 @pytest.mark.usefixtures("trees_lose")
 def test_what_takes_too_long_comes_after_all_that_does_not(small_world: Path) -> None:
     """Runs of a race took a tenth of a second each, for one fit and more."""
     known = known_of(small_world)
-    raced = recommended(known, 3, raced=race(known, LONG, jobs=1, head=3))
+    candidates = find_candidates(known)
+    raced = recommended(known, candidates, 3, raced=race(known, candidates, LONG, jobs=1, head=3))
     in_time, _ = fitting_order(raced, known, 0, LONG)
     assert [*in_time.values()] == [1.0] + [0.0] * (len(in_time) - 1)
     assert next(iter(in_time)).algorithm == "logistic_regression"
@@ -397,7 +399,7 @@ def test_an_ensemble_is_of_what_predicts_best_together(small_world: Path) -> Non
         Entrant(Configuration(name, {}), name, place, False)
         for place, name in enumerate(("decision_tree", "logistic_regression", "naive_bayes"), start=1)
     ]
-    actual = scorer_of(known.part).outcomes(known.part.target)[:4]
+    actual = scorer_of(known.task.part).outcomes(known.task.part.target)[:4]
     sure, unsure = 0.9, 0.4
     right = np.array([[sure, sure, sure, unsure], [unsure, sure, sure, sure], [unsure] * 4])
     of_class = np.eye(2)[actual]
@@ -420,7 +422,7 @@ def test_an_ensemble_is_of_what_predicts_best_together(small_world: Path) -> Non
             for place, share in enumerate(right)
         },
     )
-    result = Race(known.part, "predictive_accuracy", entrants, [heat], {}, [0, 1, 2], 1.0, False, None)
+    result = Race(known.task.part, "predictive_accuracy", entrants, [heat], {}, [0, 1, 2], 1.0, False, None)
     assert ensemble_weights(result, 5) == {entrants[0].configuration: 0.5, entrants[1].configuration: 0.5}
     assert ensemble_weights(replace(result, standing=[]), 5) == {}
 

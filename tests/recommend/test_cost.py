@@ -3,17 +3,18 @@
 import numpy as np
 import pytest
 
-from recommend.cost import Choice, choose_within, worthwhile
+from recommend.choice import Selection, choose_within
+from recommend.cost import worthwhile
 from recommend.machine import slowness
 from warehouse.support.arrays import Positions
 from warehouse.support.errors import BadOption
 
 
-def first_three(among: Positions) -> Choice:
+def first_three(among: Positions) -> Selection:
     return [(int(position), None) for position in among[:3]]
 
 
-def positions(choice: Choice) -> list[int]:
+def positions(choice: Selection) -> list[int]:
     return [position for position, _ in choice]
 
 

@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from recommend.evidence import Outside, outside_of_known, scores_on
+from recommend.evidence import scores_on
+from recommend.known_sizes import Outside, outside_of_known
 
 NAN = float("nan")
 

@@ -1,6 +1,7 @@
 """Why a recommendation is as it is: sums that add up, and sentences that say what was used."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import jsonschema
@@ -12,11 +13,12 @@ from hypothesis import strategies as st
 
 from ingest.reading.datasets import load_dataset
 from metalearners.learners.contributions import shapley_values
-from recommend.context import ranking_context
 from recommend.evidence import evidence_for
-from recommend.explanation import sentences
+from recommend.knowledge import gather
 from recommend.ranking import recommend
 from recommend.recommendation import Recommendation
+from recommend.sentences import sentences
+from recommend.task import describe_task
 from recommend.traits import shown, title, without_target
 from tests.recommend.conftest import numbers
 from warehouse.store import STARTER, Warehouse
@@ -60,9 +62,9 @@ def test_the_document_follows_the_schema(explained: Recommendation) -> None:
 def test_weights_belong_to_the_datasets_that_they_are_said_to_belong_to(small_world: Path) -> None:
     """No trait sets a known dataset apart from itself."""
     warehouse = Warehouse.open(small_world)
-    known = ranking_context(load_dataset(numbers(900, seed=50)), warehouse=warehouse)
+    known = gather(describe_task(load_dataset(numbers(900, seed=50)), warehouse=warehouse))
     for key, metafeatures in warehouse.metafeatures().iterrows():
-        evidence = evidence_for(known.model().fitted, known.learned_from, metafeatures)
+        evidence = evidence_for(replace(known, metafeatures=metafeatures))
         assert evidence is not None
         assert evidence.distances[key] == 0
 

@@ -8,9 +8,9 @@ import pytest
 
 from ingest.reading.datasets import load_dataset
 from recommend import near_copies
-from recommend.context import ranking_context
 from recommend.printing import in_words
 from recommend.ranking import recommend as rank
+from recommend.task import describe_task
 from tests.recommend.conftest import numbers
 from warehouse.store import STARTER, Warehouse
 from warehouse.support.errors import BadInput
@@ -39,9 +39,9 @@ def test_what_comes_from_the_source_of_a_near_copy_is_left_out_too(small_world: 
     datasets = warehouse.sql("SELECT * EXCLUDE ingest FROM datasets")
     datasets.loc[datasets["name"].isin(["world700", "world800"]), "family"] = "worlds"
     warehouse.write({"datasets": datasets}, source="test")
-    known = ranking_context(load_dataset(numbers(800, seed=6).iloc[1:]), warehouse=warehouse)
-    assert sorted(known.left_out.values()) == ["world700", "world800"]
-    assert known.same == frozenset()
+    task = describe_task(load_dataset(numbers(800, seed=6).iloc[1:]), warehouse=warehouse)
+    assert sorted(task.left_out.values()) == ["world700", "world800"]
+    assert task.same == frozenset()
 
 
 def test_a_warehouse_without_sketches_takes_those_of_the_starter(
@@ -62,7 +62,7 @@ def test_a_damaged_sketch_is_refused_in_one_line(small_world: Path, tmp_path: Pa
     sketches = warehouse.sql("SELECT * EXCLUDE ingest FROM sketches").assign(cells="?")
     warehouse.write({"sketches": sketches}, source="test")
     with pytest.raises(BadInput, match="has a damaged sketch of a dataset"):
-        ranking_context(load_dataset(numbers(800, seed=6)), warehouse=warehouse)
+        describe_task(load_dataset(numbers(800, seed=6)), warehouse=warehouse)
 
 
 @pytest.mark.parametrize("rows", [slice(1, None), slice(None, None, 2)])

@@ -15,11 +15,13 @@ from ingest.running.experiments import planned_runs
 from ingest.running.limits import Outcome
 from ingest.running.resampling import Split
 from recommend import heats
-from recommend.context import ranking_context
+from recommend.candidates import find_candidates
 from recommend.cost import FitSeconds
 from recommend.entrants import HEAD
+from recommend.knowledge import gather
 from recommend.racing import Race, race, record
 from recommend.ranking import recommend as rank
+from recommend.task import describe_task
 from tests.recommend.conftest import numbers
 from warehouse.configurations.configuration import Configuration
 from warehouse.store import Warehouse
@@ -32,8 +34,8 @@ Told = Callable[[str, int], Evaluation]
 
 
 def raced(world: Path, dataset: Dataset, seconds: float = LONG) -> Race:
-    warehouse = Warehouse.open(world)
-    return race(ranking_context(dataset, warehouse=warehouse, leave_out=False), seconds, jobs=1)
+    known = gather(describe_task(dataset, warehouse=Warehouse.open(world), leave_out=False))
+    return race(known, find_candidates(known), seconds, jobs=1)
 
 
 @pytest.fixture
@@ -218,7 +220,7 @@ def test_runs_are_recorded_once_and_not_made_again(
         heat.train_rows: len(heat.results) for heat in first.heats
     }
 
-    again = ranking_context(dataset, warehouse=Warehouse.open(world.path), leave_out=False)
+    again = gather(describe_task(dataset, warehouse=Warehouse.open(world.path), leave_out=False))
     assert again.trials is not None
     assert len(again.trials) == len(first.entrants)
     ran = {run.run for heat in first.heats for run, _ in heat.results.values()}
@@ -229,7 +231,7 @@ def test_runs_are_recorded_once_and_not_made_again(
         return trees_win(flow, rows)
 
     told(counted)
-    second = race(again, LONG, jobs=1)
+    second = race(again, find_candidates(again), LONG, jobs=1)
     record(second, Warehouse.open(world.path))
     both = {run.run for heat in second.heats for run, _ in heat.results.values()}
     assert ran & both

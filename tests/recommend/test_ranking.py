@@ -20,9 +20,10 @@ from metalearners import DEFAULT_LEARNER, model_store, new_learner
 from metalearners.encoding.training_data import without_datasets
 from metalearners.model_store import trained_model
 from recommend import own_trials
-from recommend.context import ranking_context
+from recommend.knowledge import gather
 from recommend.ranking import recommend as rank
 from recommend.seeds import build_pipeline
+from recommend.task import describe_task
 from tests.recommend.code.scripts import run_scripts
 from tests.recommend.conftest import PLAN, numbers
 from warehouse import sampling
@@ -202,7 +203,7 @@ def test_of_very_many_runs_some_count_from_the_best_to_the_worst(
     monkeypatch.setattr(own_trials, "MOST_TRIALS", 5)
     dataset = load_dataset(numbers(800, seed=6), name="world800")
     world = Warehouse.open(small_world)
-    trials = ranking_context(dataset, warehouse=world, leave_out=False).trials
+    trials = gather(describe_task(dataset, warehouse=world, leave_out=False)).trials
     runs = world.run_table(None, "predictive_accuracy").runs
     values = runs["value"][runs["dataset"] == dataset.key]
     assert trials is not None

@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from recommend.seeds import SCHEMA, choose_delta, read_seeds, write_seeds
+from recommend.choice import choose_delta
+from recommend.seeds import SCHEMA, read_seeds, write_seeds
 from warehouse.support.errors import BadInput, Unwritable
 
 

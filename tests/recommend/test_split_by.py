@@ -25,12 +25,14 @@ from recommend import HeadstartClassifier, heats
 from recommend.bo.cli import main as tune_main
 from recommend.bo.tuning import Budget, outcome, report, tune
 from recommend.bo.tuning.setup import split_rows, splits_of
+from recommend.candidates import find_candidates
 from recommend.cli import main
 from recommend.code import script
-from recommend.context import ranking_context
+from recommend.knowledge import gather
 from recommend.printing import in_words
 from recommend.racing import Race, race, record
 from recommend.ranking import recommend as rank
+from recommend.task import describe_task
 from tests.recommend.bo.tuning.searches import QUICK
 from tests.recommend.code.scripts import ORIGIN, run_scripts
 from tests.recommend.conftest import numbers
@@ -95,7 +97,8 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> list[list[Split]]:
 
 
 def raced(world: Path, data: Dataset) -> Race:
-    return race(ranking_context(data, warehouse=Warehouse.open(world), leave_out=False), LONG, jobs=1)
+    known = gather(describe_task(data, warehouse=Warehouse.open(world), leave_out=False))
+    return race(known, find_candidates(known), LONG, jobs=1)
 
 
 @pytest.mark.parametrize("split", SPLITS)
@@ -136,11 +139,11 @@ def test_runs_under_another_split_are_of_another_task_and_no_trials(
     assert {name.partition("-")[0] for name in tasks["estimation_procedure"]} == {"grouped", "ordered"}
 
     def known(split: str | None) -> int:
-        trials = ranking_context(dataset(split), warehouse=now, leave_out=False).trials
+        trials = gather(describe_task(dataset(split), warehouse=now, leave_out=False)).trials
         return 0 if trials is None else len(trials)
 
     assert [known(None) > 0, *(known(split) > 0 for split in SPLITS)] == [False, True, True]
-    left_out = ranking_context(dataset(None), warehouse=now, leave_out=False).left_out
+    left_out = describe_task(dataset(None), warehouse=now, leave_out=False).left_out
     assert set(left_out) == set(tasks["dataset"])
 
 

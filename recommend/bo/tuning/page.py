@@ -14,7 +14,7 @@ from metalearners.encoding.scores import oriented
 from recommend.bo.optimizer import ALL_ROWS
 from recommend.bo.tuning.result import Tuned
 from recommend.bo.tuning.trials import Trial
-from recommend.html.axes import Axis, Scale, axis_of
+from recommend.html.axes import Axis, ChartScale, axis_of
 from recommend.html.rendering import render
 
 WIDTH, HEIGHT = 360, 220
@@ -59,7 +59,7 @@ class Slice:
     """Values of the measure over one hyperparameter."""
 
     name: str
-    axis: Scale
+    axis: ChartScale
     values: Axis
     points: list[Point]
 
@@ -80,7 +80,7 @@ class ParallelAxis:
 
     name: str
     x: float
-    scale: Scale
+    scale: ChartScale
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from recommend.bo.tuning.history import TrialHistory
 from recommend.bo.tuning.loop import Loop, Progress
 from recommend.bo.tuning.proposals import Proposals
 from recommend.bo.tuning.result import Tuned, result
-from recommend.bo.tuning.setup import context_of, new_search, split_rows
+from recommend.bo.tuning.setup import new_search, split_rows, task_of
 from recommend.bo.tuning.specification import Budget, Finish, Search, check
 from recommend.usual_measure import usual_measure
 from warehouse.measures import canonical_measure
@@ -80,7 +80,7 @@ def tune(
     check(search, budget, finish, jobs)
     train, test = split_rows(dataset, search)
     part = dataset.take(train)
-    known = context_of(dataset, part, search, warehouse)
+    task = task_of(dataset, part, search, warehouse)
     folder = folder or _default_folder(dataset, search)
 
     data = {"content_hash": dataset.content_hash, "rows": len(dataset.features)}
@@ -95,7 +95,7 @@ def tune(
         finals = Finals()
         with suppress(KeyboardInterrupt):
             if not _over(history, budget):
-                optimizer, candidates = new_search(known, search, budget.trials)
+                optimizer, candidates = new_search(task, search, budget.trials)
                 proposals = Proposals(optimizer, candidates, history, search.measure)
                 logger.info("searching on %s rows%s", f"{len(train):,}", _limits(budget))
                 reserve = partial(finals_seconds, search=search, finish=finish, jobs=jobs)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 
 from ingest.flows import Flow, get_flow, with_preprocessing
 from ingest.reading.datasets import Dataset
@@ -15,7 +16,7 @@ from ingest.running.splitting import hold_out_rows
 from ingest.running.splitting import splits_of as splits_of_dataset
 from metalearners.encoding.training_data import without_datasets
 from recommend.bo.acquisition import TIMED
-from recommend.bo.anchors import anchors
+from recommend.bo.anchors import anchors, best_on_average
 from recommend.bo.candidates import SpaceCandidates
 from recommend.bo.optimizer import ALL_ROWS, AskTell
 from recommend.bo.runtime import RunningTimes, warehouse_times
@@ -25,9 +26,11 @@ from recommend.bo.surrogates import LEARNERS_OF, TRANSFERRING, Ingredients, new_
 from recommend.bo.transfer.prior_tasks import PriorTasks
 from recommend.bo.tuning.specification import Search
 from recommend.bo.warmstart import FROM_FILE, NO_START, first_choices, get_start
-from recommend.context import RankingContext, ranking_context
+from recommend.candidates import Candidates, find_candidates
 from recommend.cost import usual_fit_seconds
+from recommend.knowledge import Knowledge, describe, gather, model_for, runs_that_count
 from recommend.space import Space
+from recommend.task import RankingTask, describe_task
 from warehouse.configurations.configuration import Configuration
 from warehouse.configurations.table import ConfigurationTable
 from warehouse.store import Warehouse
@@ -80,15 +83,13 @@ def resampling_of(part: Dataset, search: Search) -> Resampling:
     return Resampling(search.folds, by=part.split and part.split.kind)
 
 
-def context_of(
-    dataset: Dataset, part: Dataset, search: Search, warehouse: Warehouse | None
-) -> RankingContext:
-    return ranking_context(
+def task_of(dataset: Dataset, part: Dataset, search: Search, warehouse: Warehouse | None) -> RankingTask:
+    return describe_task(
         dataset,
         warehouse=warehouse,
         flows=search.flows,
         measure=search.measure,
-        metalearner=_learner_of(search),
+        learner=_learner_of(search),
         part=part,
     )
 
@@ -108,22 +109,24 @@ def searched_flows(search: Search) -> list[Flow]:
 
 
 def new_search(
-    known: RankingContext, search: Search, trials: int | None = None
+    task: RankingTask, search: Search, trials: int | None = None
 ) -> tuple[AskTell, SpaceCandidates]:
     """The search by asking and telling, and the configurations that it chooses among.
 
     Args:
         trials: that are planned in all, for the strategies that need to know.
     """
-    n_features = known.part.features.shape[1]
+    n_features = task.part.features.shape[1]
     space = Space(searched_flows(search), n_features=n_features)
     candidates = SpaceCandidates(space, seed=search.seed)
-    model = known.model().fitted if search.surrogate in LEARNERS_OF else None
-    tasks = prior_tasks(known) if search.surrogate in TRANSFERRING else None
-    ingredients = Ingredients(space.examples(search.seed), known.metafeatures(), model, tasks)
+    known = None if task.learner is None else gather(task)
+    metafeatures = describe(task.part) if known is None else known.metafeatures
+    model = known.model.fitted if known is not None and search.surrogate in LEARNERS_OF else None
+    tasks = prior_tasks(task) if search.surrogate in TRANSFERRING else None
+    ingredients = Ingredients(space.examples(search.seed), metafeatures, model, tasks)
     usual = new_surrogate(search.surrogate, ingredients).acquisition
     acquisition = search.acquisition or ("ei-per-second" if usual == "ei" else usual)
-    times = _times_of(known, search) if acquisition in TIMED or _starts_quickly(search) else None
+    times = _times_of(task, metafeatures, search) if acquisition in TIMED or _starts_quickly(search) else None
     if times is None and acquisition in TIMED:
         acquisition = usual
 
@@ -131,11 +134,17 @@ def new_search(
         surrogate = new_surrogate(search.surrogate, ingredients)
         return Scorer(surrogate, acquisition=acquisition, times=times if acquisition in TIMED else None)
 
+    starts: list[Configuration] = []
+    best = None
+    if known is not None and (search.anchors or _has_start(search)):
+        of_warehouse = find_candidates(known)
+        starts = [*_starts(known, of_warehouse, search, times)] if _has_start(search) else []
+        best = best_on_average(known, of_warehouse) if search.anchors else None
     parts = Parts(
         candidates,
         new_scorer,
-        starts=[candidates.of(configuration) for configuration in _starts(known, search, times)],
-        anchors=[*anchors(known, candidates, search.seed)] if search.anchors else [],
+        starts=[candidates.of(configuration) for configuration in [*search.seeds, *starts]],
+        anchors=[*anchors(best, candidates, search.seed)] if search.anchors else [],
         random_every=search.random_every,
         trials=trials,
         seed=search.seed,
@@ -145,59 +154,65 @@ def new_search(
 
 def _starts_quickly(search: Search) -> bool:
     """Whether the first choices go by running times."""
-    return search.start not in (NO_START, FROM_FILE) and get_start(search.start).choice == "quick"
+    return _has_start(search) and get_start(search.start).choice == "quick"
 
 
-def _times_of(known: RankingContext, search: Search) -> RunningTimes | None:
+def _has_start(search: Search) -> bool:
+    """Whether first configurations are chosen by what is known of other datasets."""
+    return search.start not in (NO_START, FROM_FILE)
+
+
+def _times_of(task: RankingTask, metafeatures: pd.Series, search: Search) -> RunningTimes | None:
     """Running times as the warehouse's runs know them; None: no run does.
 
     Raises:
         BadInput: no run does, and the search asks for a criterion that needs them.
     """
     try:
-        return warehouse_times(known)
+        return warehouse_times(task, metafeatures)
     except TooFewRuns:
         if search.acquisition in TIMED:
             raise
         return None
 
 
-def prior_tasks(known: RankingContext) -> PriorTasks:
+def prior_tasks(task: RankingTask) -> PriorTasks:
     """Base models of the datasets that are not this one or nearly a copy of it."""
-    others = without_datasets(known.all_runs, known.left_out.keys())
-    return PriorTasks(others, known.warehouse.metafeatures())
+    _, runs = runs_that_count(task)
+    return PriorTasks(without_datasets(runs, task.left_out.keys()), task.warehouse.metafeatures())
 
 
-def _starts(known: RankingContext, search: Search, times: RunningTimes | None) -> Iterator[Configuration]:
+def _starts(
+    known: Knowledge, known_candidates: Candidates, search: Search, times: RunningTimes | None
+) -> Iterator[Configuration]:
     """The first configurations to try; one that comes twice is tried once."""
-    yield from search.seeds
-    if search.start in (NO_START, FROM_FILE):
-        return
     start = get_start(search.start)
     name = start.learner if start.settings else search.metalearner or start.learner
-    model = known.trained(name, start.settings).fitted
+    model = model_for(known.task, known.only, name, start.settings).fitted
     flows = {flow.name: flow for flow in searched_flows(search)}
     # Earlier searches may have tried decisions of preprocessing that this one does not make.
     candidates = {
-        setup: one for setup, one in known.candidates.items() if flows[one.algorithm].searches(one.values)
+        setup: one
+        for setup, one in zip(known_candidates.table.setups, known_candidates.configurations, strict=True)
+        if flows[one.algorithm].searches(one.values)
     }
-    table = known.configurations.of_setups(candidates)
+    table = known_candidates.table.of_setups(candidates)
     table = table.take(_in_time(known, search, table))
     log_seconds = None
     if times is not None and start.choice == "quick":
         log_seconds = times.log_seconds(times.encode_table(table))
-    positions = first_choices(start.choice, model, table, known.metafeatures(), start.n, log_seconds)
+    positions = first_choices(start.choice, model, table, known.metafeatures, start.n, log_seconds)
     yield from (candidates[setup] for setup in table.setups[positions])
 
 
-def _in_time(known: RankingContext, search: Search, table: ConfigurationTable) -> Positions:
+def _in_time(known: Knowledge, search: Search, table: ConfigurationTable) -> Positions:
     """Positions of what is expected to be tried in the time that a trial has; of all, where nothing is.
 
     What takes an unknown time is in time. Times are those of the machine that the warehouse's runs were made
     on: how fast this one is now must not decide what equal searches try.
     """
-    rows = len(known.part.features)
-    fitted_on, _ = resampling_of(known.part, search).sizes(rows)
-    of_all_rows, _ = usual_fit_seconds(known.warehouse, table, known.metafeatures())
+    rows = len(known.task.part.features)
+    fitted_on, _ = resampling_of(known.task.part, search).sizes(rows)
+    of_all_rows, _ = usual_fit_seconds(known.fit_times, table, known.metafeatures)
     late = of_all_rows * search.folds * fitted_on / rows > search.trial_seconds
     return np.arange(len(table)) if late.all() else np.flatnonzero(~late)

@@ -6,10 +6,12 @@ import pytest
 
 from ingest.flows import FLOWS
 from ingest.reading.datasets import Dataset
-from recommend.bo.anchors import anchors
+from recommend.bo.anchors import anchors, best_on_average
 from recommend.bo.candidates import SpaceCandidates
 from recommend.bo.tuning import Search
-from recommend.bo.tuning.setup import context_of
+from recommend.bo.tuning.setup import task_of
+from recommend.candidates import find_candidates
+from recommend.knowledge import gather
 from recommend.space import Space
 from tests.recommend.bo.tuning.searches import QUICK, noisy
 from warehouse.configurations.configuration import Configuration
@@ -27,16 +29,17 @@ def dataset() -> Dataset:
 def found(dataset: Dataset, world: Warehouse, search: Search, seed: int = 0) -> list[Configuration]:
     space = Space([FLOWS[name] for name in search.flows], n_features=3)
     candidates = SpaceCandidates(space, seed=seed)
-    known = context_of(dataset, dataset, search, world)
-    return [candidates.configuration_of(anchor) for anchor in anchors(known, candidates, seed)]
+    task = task_of(dataset, dataset, search, world)
+    known = None if task.learner is None else gather(task)
+    best = None if known is None else best_on_average(known, find_candidates(known))
+    return [candidates.configuration_of(anchor) for anchor in anchors(best, candidates, seed)]
 
 
 def test_a_default_the_best_on_average_and_a_random_one(dataset: Dataset, small_world: str) -> None:
     world = Warehouse.open(small_world)
     default, usual, drawn = found(dataset, world, LEARNING)
     assert default == Configuration("decision_tree", FLOWS["decision_tree"].default())
-    known = context_of(dataset, dataset, LEARNING, world)
-    assert usual in known.candidates.values()
+    assert usual in find_candidates(gather(task_of(dataset, dataset, LEARNING, world))).configurations
     assert drawn not in (default, usual)
 
 
@@ -61,9 +64,10 @@ def test_the_best_on_average_has_the_highest_mean_of_those_that_ran_often(
     dataset: Dataset, small_world: str
 ) -> None:
     """The starter's toy copy: the same means, worked out another way."""
-    known = context_of(dataset, dataset, LEARNING, Warehouse.open(small_world))
+    known = gather(task_of(dataset, dataset, LEARNING, Warehouse.open(small_world)))
+    candidates = find_candidates(known)
     runs = known.runs.runs.assign(score=known.scores)
-    ran = runs[runs["setup"].isin(known.candidates)].groupby("setup")["score"]
+    ran = runs[runs["setup"].isin(candidates.table.setups)].groupby("setup")["score"]
     often = ran.count()[ran.count() >= ran.count().max() / 2].index
     best = ran.mean()[often].sort_values().index[-1]
     assert found(dataset, Warehouse.open(small_world), LEARNING)[1] == known.candidates[best]

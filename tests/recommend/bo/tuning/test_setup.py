@@ -17,8 +17,10 @@ from recommend.bo.optimizer import Optimizer
 from recommend.bo.tuning import Search
 from recommend.bo.tuning.history import TrialHistory
 from recommend.bo.tuning.proposals import Proposals
-from recommend.bo.tuning.setup import HELD_OUT, context_of, new_search, split_rows, splits_of
+from recommend.bo.tuning.setup import HELD_OUT, new_search, split_rows, splits_of, task_of
 from recommend.bo.tuning.trials import Trial
+from recommend.candidates import find_candidates
+from recommend.knowledge import gather
 from tests.recommend.bo.tuning.searches import QUICK
 from warehouse.configurations.configuration import Configuration
 from warehouse.store import STARTER, Warehouse
@@ -30,7 +32,7 @@ COLD = replace(QUICK, start="none")
 
 def begun(dataset: Dataset, search: Search, world: Warehouse) -> tuple[Optimizer, SpaceCandidates]:
     part = dataset.take(split_rows(dataset, search)[0])
-    return new_search(context_of(dataset, part, search, world), search)
+    return new_search(task_of(dataset, part, search, world), search)
 
 
 def first(dataset: Dataset, search: Search, world: Warehouse, n: int = 4) -> list[tuple[str, Configuration]]:
@@ -61,9 +63,10 @@ def test_where_no_run_says_how_long_it_took_time_does_not_matter(dataset: Datase
 def test_no_start_is_expected_to_take_longer_than_a_trial_may_unless_all_are(dataset: Dataset) -> None:
     starter = Warehouse.open(STARTER)
     part = dataset.take(split_rows(dataset, QUICK)[0])
-    known = context_of(dataset, part, QUICK, starter)
-    of_fits = trained_fit_times(starter).seconds(known.configurations, known.metafeatures())
-    seconds = dict(zip(known.candidates.values(), (QUICK.folds - 1) * of_fits, strict=True))
+    known = gather(task_of(dataset, part, QUICK, starter))
+    candidates = find_candidates(known)
+    of_fits = trained_fit_times(starter).seconds(candidates.table, known.metafeatures)
+    seconds = dict(zip(candidates.configurations, (QUICK.folds - 1) * of_fits, strict=True))
 
     def starts(trial_seconds: float) -> list[Configuration]:
         search = replace(QUICK, start="top", trial_seconds=trial_seconds)
@@ -154,7 +157,7 @@ def test_a_search_that_rests_on_nothing_begins_at_random(
     dataset: Dataset, world: Warehouse, start: str
 ) -> None:
     assert [origin for origin, _ in first(dataset, replace(QUICK, start=start), world)] == ["random"] * 4
-    assert context_of(dataset, dataset, replace(QUICK, start=start), world).metalearner is None
+    assert task_of(dataset, dataset, replace(QUICK, start=start), world).learner is None
 
 
 @pytest.mark.parametrize(
@@ -172,7 +175,7 @@ def test_what_surrogate_and_start_rest_on(
     dataset: Dataset, world: Warehouse, search: Search, learner: str | None
 ) -> None:
     """Another meta-learner takes the place of the usual one, and where none is needed none is learned."""
-    assert context_of(dataset, dataset, search, world).metalearner == learner
+    assert task_of(dataset, dataset, search, world).learner == learner
 
 
 def test_a_search_goes_on_with_the_trials_of_its_history(
