@@ -13,7 +13,7 @@ from typing import Any
 
 import pandas as pd
 
-from ingest.metafeatures import compute_metafeatures
+from ingest.metafeatures import compute_metafeatures, importing_ahead
 from ingest.reading.datasets import Dataset
 from metalearners import DEFAULT_LEARNER
 from metalearners.encoding.scores import oriented, standard_scores
@@ -89,7 +89,8 @@ def gather(task: RankingTask) -> Knowledge:
     Raises:
         BadInput: there is nothing to learn from.
     """
-    only, all_runs = runs_that_count(task)
+    with importing_ahead():  # the warehouse answers without Python's lock
+        only, all_runs = runs_that_count(task)
     other_runs = without_datasets(all_runs, task.left_out.keys())
     own_runs = runs_on(all_runs, task.own)
     trials = own_trials(own_runs, all_runs.configurations, task.measure)

@@ -8,8 +8,11 @@ from __future__ import annotations
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from importlib import import_module
+from threading import Thread
 
 from ingest.metafeatures.columns import cardinality, information, statistical
 from ingest.metafeatures.landmarkers import landmarkers
@@ -23,7 +26,7 @@ from ingest.reading.datasets import Dataset
 from warehouse.qualities import GROUPS, QUALITIES
 from warehouse.support.parallel import one_thread
 
-__all__ = ["EXTRACTOR", "Metafeatures", "compute_metafeatures"]
+__all__ = ["EXTRACTOR", "Metafeatures", "compute_metafeatures", "importing_ahead"]
 
 EXTRACTOR = "headstart-4"  # version of the definitions; changes whenever a value may change
 
@@ -58,6 +61,21 @@ _EXTRACTORS = {
     "relative": _Extractor(relative, 0.4, imports_sklearn=True),
 }
 assert _EXTRACTORS.keys() == GROUPS.keys()
+
+
+@contextmanager
+def importing_ahead() -> Iterator[None]:
+    """Import scikit-learn, which takes a second, in a thread beside work that mostly waits for others.
+
+    The work must not import SciPy or scikit-learn itself: two threads that import modules of one package in
+    different orders may each find the other's half done.
+    """
+    importing = Thread(target=import_module, args=("sklearn.svm",))
+    importing.start()
+    try:
+        yield
+    finally:
+        importing.join()
 
 
 @dataclass(frozen=True)

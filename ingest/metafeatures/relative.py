@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -68,6 +69,11 @@ class _Split:
     @property
     def labels(self) -> Codes:
         return self.of.y[self.train]
+
+    @cached_property
+    def nearest(self) -> Codes:
+        """(test rows, training rows) training rows, the nearest by standardized columns first."""
+        return _by_distance(self.of.standardized[self.test], self.of.standardized[self.train])
 
 
 _Predict = Callable[[_Split], Floats]
@@ -169,16 +175,30 @@ def _svm(kernel: str, gamma_times: float = 1.0) -> _Predict:
     return predict
 
 
-def _neighbours(k: int, *, scaled: bool = True) -> _Predict:
+def _neighbours(k: int) -> _Predict:
     def predict(split: _Split) -> Floats:
-        X = split.of.standardized if scaled else split.of.encoded.astype(np.float64)
-        test, train = X[split.test], X[split.train]
-        distance = np.einsum("ij,ij->i", train, train) - 2 * test @ train.T  # less the test row's own square
-        nearest = np.argsort(distance, axis=1, kind="stable")[:, :k]
-        votes: Floats = np.eye(split.of.n_classes)[split.labels[nearest]].sum(axis=1)
-        return votes
+        return _votes_of_nearest(split, split.nearest, k)
 
     return predict
+
+
+def _unscaled_neighbours(k: int) -> _Predict:
+    def predict(split: _Split) -> Floats:
+        X = split.of.encoded.astype(np.float64)
+        return _votes_of_nearest(split, _by_distance(X[split.test], X[split.train]), k)
+
+    return predict
+
+
+def _by_distance(test: Floats, train: Floats) -> Codes:
+    """(test rows, training rows) positions of the training rows, the nearest first."""
+    distance = np.einsum("ij,ij->i", train, train) - 2 * test @ train.T  # less the test row's own square
+    return np.argsort(distance, axis=1, kind="stable")
+
+
+def _votes_of_nearest(split: _Split, nearest: Codes, k: int) -> Floats:
+    votes: Floats = np.eye(split.of.n_classes)[split.labels[nearest[:, :k]]].sum(axis=1)
+    return votes
 
 
 _SETTINGS: dict[str, _Predict] = {
@@ -196,7 +216,7 @@ _SETTINGS: dict[str, _Predict] = {
     "1-NN": _neighbours(1),
     "5-NN": _neighbours(5),
     "15-NN": _neighbours(15),
-    "5-NN, unscaled": _neighbours(5, scaled=False),
+    "5-NN, unscaled": _unscaled_neighbours(5),
 }
 _PAIRS = {
     "ForestLeaf1Against20": ("forest", "forest, leaves of 20"),
