@@ -193,7 +193,7 @@ def recommend(
     if ranges is not None:
         from recommend.ranges import ranges_document
 
-        write_json(ranges, ranges_document(result))
+        write_json(ranges, ranges_document(result.ranges(), result.dataset.name, result.measure))
     if output == "json":
         print(json.dumps(document, indent=2))
     elif output in TOOLS:

@@ -1,15 +1,14 @@
 """Learned ranges: where the good configurations of a flow lie, for one dataset.
 
-Configurations are drawn all over the flow's space; the tenth of them that the meta-learner expects most of on
-the dataset is good. The range of a number is the shortest one, on the scale on which it is searched, that
-holds nine tenths of the good ones; a choice keeps the likeliest values that hold as much. A hyperparameter
-that matters little keeps most of its range.
+Configurations are drawn from the flow's whole space; the tenth with the best predictions for the dataset is
+good. The range of a number is the shortest one, on the scale of its search, that holds nine tenths of the good
+ones; a choice keeps its most frequent values until they hold as much. A hyperparameter that matters little
+keeps most of its range.
 
-Each range is learned by itself, from the configurations that have the hyperparameter: what two of them do
-together is not in it. Conditions and forbidden combinations stay, as far as their values do. Shares were
-chosen on one half of the families (study `learned_ranges`, commit 0dda0a8). Counting each configuration
-by its probability of being among the best tenth, rather than by whether it is expected to be, gave wider
-ranges, in which random search was slower.
+Each hyperparameter has a range of its own, learned from the configurations that have it; interactions are not
+modelled. Conditions and forbidden combinations stay where their values do. Both shares were chosen on one half
+of the families (study `learned_ranges`, commit 0dda0a8). Weights by the probability of being among the best tenth,
+in place of 0 and 1, gave wider ranges, in which random search was slower.
 
 Notation
     n       configurations drawn
@@ -41,15 +40,13 @@ if TYPE_CHECKING:
     from ConfigSpace import ConfigurationSpace
     from optuna.distributions import BaseDistribution
 
-    from recommend.recommendation import Recommendation
-
 SCHEMA = "headstart-ranges/1"
 """Name and version of the format of a file of ranges; `ranges.schema.json` describes it."""
 
 DRAWN = 2000
 """Configurations of a flow."""
 SHARE = 0.1
-"""Share of the configurations drawn that counts as good."""
+"""Share of the drawn configurations that is good."""
 HELD = 0.9
 """Share of the good ones that the range of a hyperparameter holds."""
 
@@ -59,9 +56,9 @@ class FlowRanges:
     """Where good configurations of one flow lie."""
 
     full: SearchedFlow
-    """The flow with all that it may be."""
+    """The flow with its whole space."""
     flow: SearchedFlow
-    """The same with the learned ranges; defaults are in the middle of what is good."""
+    """The flow with the learned ranges; its defaults are the median or most frequent good values."""
     chances: Mapping[str, tuple[float, ...]]
     """Choice -> probability that a good configuration has each of the choices of `full`, in their order."""
 
@@ -88,7 +85,7 @@ class FlowRanges:
         """Parameter of the estimator -> distribution of SciPy or values, for `RandomizedSearchCV`.
 
         Raises:
-            UnfitConfiguration: Headstart does not build the flow, so that nobody knows the estimator.
+            UnfitConfiguration: Headstart does not build the flow, so that its estimator is unknown.
         """
         from recommend.sklearn_grids import frozen, sklearn_distributions
 
@@ -100,8 +97,8 @@ class FlowRanges:
     def document(self) -> dict[str, Any]:
         """JSON values: what was learned, and the same for each of the tools.
 
-        hyperparameters  name -> range or choices with their probabilities, default, condition; `of` is what
-                         it may be at all
+        hyperparameters  name -> range or choices with their probabilities, default, condition; `of` is the
+                         whole range
         configspace      for `ConfigurationSpace.from_serialized_dict`
         optuna           name -> text for `json_to_distribution`; null where Optuna is not installed
         sklearn          see `recommend.sklearn_grids`; null where Headstart does not build the flow
@@ -139,9 +136,9 @@ def learn_ranges(
     """Learn where good configurations of `flow` lie on the dataset with these meta-features.
 
     Args:
-        share: of the configurations drawn, those that count as good; above 0, below 1.
+        share: of the drawn configurations that is good; above 0, below 1.
         held: share of the good ones that each range holds; above 0, at most 1.
-        seed: of the configurations drawn.
+        seed: of the draws.
     """
     space = Space([flow])
     drawn = space.configurations(space.sample(DRAWN, np.random.default_rng(seed)))
@@ -242,14 +239,14 @@ def _narrower_choice(own: Choice, chances: tuple[float, ...], held: float) -> Ch
 
 
 def _may_hold(own: Number | Choice, narrowed: Mapping[str, Number | Choice]) -> bool:
-    """Whether its condition may hold within what is left of the hyperparameters that it asks for."""
+    """Whether its condition can hold within the narrowed ranges of its parents."""
     return all(_left(parent, values, narrowed) for parent, values in own.when.items())
 
 
 def _left(
     parent: str, values: tuple[Value, ...], narrowed: Mapping[str, Number | Choice]
 ) -> tuple[Value, ...]:
-    """Those of `values` that the hyperparameter may still have."""
+    """Those of `values` within the narrowed range of the hyperparameter `parent`."""
     known = narrowed.get(parent)
     if isinstance(known, Choice):
         return tuple(value for value in values if any(same(value, choice) for choice in known.choices))
@@ -268,13 +265,18 @@ def _is_possible(combination: Mapping[str, Value], narrowed: Mapping[str, Number
     return all(_left(name, (value,), narrowed) for name, value in combination.items())
 
 
-def ranges_document(recommendation: Recommendation) -> dict[str, Any]:
-    """The learned ranges of the recommended flows as the JSON document that `--ranges` writes."""
+def ranges_document(learned: Mapping[str, FlowRanges], dataset: str, measure: str) -> dict[str, Any]:
+    """Learned ranges, by flow, as the JSON document that `--ranges` writes.
+
+    Args:
+        dataset: name of the dataset that they were learned for.
+        measure: what configurations are to be good at.
+    """
     return {
         "schema": SCHEMA,
-        "dataset": recommendation.dataset.name,
-        "measure": recommendation.measure,
+        "dataset": dataset,
+        "measure": measure,
         "share": SHARE,
         "held": HELD,
-        "flows": {name: own.document() for name, own in recommendation.ranges().items()},
+        "flows": {name: own.document() for name, own in learned.items()},
     }
