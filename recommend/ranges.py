@@ -1,14 +1,14 @@
 """Learned ranges: where the good configurations of a flow lie, for one dataset.
 
 Configurations are drawn from the flow's whole space; the tenth with the best predictions for the dataset is
-good. The range of a number is the shortest one, on the scale of its search, that holds nine tenths of the good
-ones; a choice keeps its most frequent values until they hold as much. A hyperparameter that matters little
-keeps most of its range.
+good. The range of a number is the shortest one, on the scale of its search, that holds nine tenths of the
+good ones; a choice keeps its most frequent values until they hold as much. A hyperparameter that matters
+little keeps most of its range.
 
 Each hyperparameter has a range of its own, learned from the configurations that have it; interactions are not
-modelled. Conditions and forbidden combinations stay where their values do. Both shares were chosen on one half
-of the families (study `learned_ranges`, commit 0dda0a8). Weights by the probability of being among the best tenth,
-in place of 0 and 1, gave wider ranges, in which random search was slower.
+modelled. Conditions and forbidden combinations stay where their values do. Both shares were chosen on one
+half of the families (study `learned_ranges`, commit 0dda0a8). Weights by the probability of being among the
+best tenth, in place of 0 and 1, gave wider ranges, in which random search was slower.
 
 Notation
     n       configurations drawn

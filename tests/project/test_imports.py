@@ -6,7 +6,8 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-STORE = {"warehouse.support", "warehouse.configurations", "warehouse"}
+VOCABULARY = {"warehouse.measures", "warehouse.task_types"}
+STORE = {"warehouse.support", "warehouse.configurations", *VOCABULARY, "warehouse"}
 GP = {*STORE, "metalearners.codec", "metalearners.encoding", "metalearners.predictions", "metalearners.gp"}
 LEARNERS = {"metalearners.learners", "metalearners.learners.factorization"}
 RECOMMEND = {
@@ -21,8 +22,10 @@ RECOMMEND = {
 MAY_IMPORT = {
     "warehouse.support": set(),
     "warehouse.configurations": {"warehouse.support"},
+    "warehouse.measures": {"warehouse.support"},
+    "warehouse.task_types": {"warehouse.measures"},
     "warehouse": STORE,
-    "ingest.reading": {"warehouse.support"},
+    "ingest.reading": {"warehouse.support", *VOCABULARY},
     "ingest": {*STORE, "ingest.reading"},
     "metalearners.codec": {"warehouse.support"},
     "metalearners.encoding": {*STORE, "metalearners.codec"},

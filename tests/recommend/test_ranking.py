@@ -14,7 +14,8 @@ import pytest
 import recommend
 from ingest.flows import FLOWS, get_flow
 from ingest.reading.datasets import load_dataset
-from ingest.running.limits import Outcome, Trial
+from ingest.running.evaluation import Evaluation
+from ingest.running.limits import Outcome
 from ingest.running.rows import Run, description_tables, run_tables
 from metalearners import DEFAULT_LEARNER, model_store, new_learner
 from metalearners.encoding.training_data import without_datasets
@@ -37,8 +38,8 @@ TREES = [member.configuration for member in PLAN.pool if member.configuration.al
 SCHEMA = json.loads((Path(recommend.__file__).parent / "seeds.schema.json").read_text(encoding="utf-8"))
 
 
-def success(accuracy: float) -> Trial:
-    return Trial(Outcome.success, {"predictive_accuracy": accuracy}, None, seconds=0.1)
+def success(accuracy: float) -> Evaluation:
+    return Evaluation(Outcome.success, 0.1, {"predictive_accuracy": accuracy})
 
 
 @pytest.mark.parametrize(("rows", "algorithm"), [(900, "decision_tree"), (70, "logistic_regression")])
@@ -154,7 +155,7 @@ def test_what_only_failed_on_the_dataset_is_not_recommended(small_world: Path, t
     dataset = load_dataset(numbers(900, seed=50), name="mine")
     before = rank(dataset, warehouse=world)
     first, second, _ = (item.configuration for item in before.configurations)
-    timeout = Trial(Outcome.timeout, None, "took more than 60 s", 60.0)
+    timeout = Evaluation(Outcome.timeout, 60.0, message="took more than 60 s")
     results = [
         (Run(first, "mine/cv3", "run 1"), timeout),
         (Run(second, "mine/cv3", "run 2"), timeout),
@@ -174,7 +175,7 @@ def test_dataset_on_which_everything_failed_is_told_so(small_world: Path, tmp_pa
     world = Warehouse.open(small_world).export(tmp_path / "world")
     dataset = load_dataset(numbers(900, seed=50), name="mine")
     results = [
-        (Run(tree, "mine/cv3", f"run {place}"), Trial(Outcome.crash, None, "no tree here", 0.1))
+        (Run(tree, "mine/cv3", f"run {place}"), Evaluation(Outcome.crash, 0.1, message="no tree here"))
         for place, tree in enumerate(TREES)
     ]
     world.write(description_tables(dataset) | run_tables(dataset, results, "cv3"), source="tune")

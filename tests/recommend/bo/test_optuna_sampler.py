@@ -11,7 +11,8 @@ import pytest
 
 from ingest.flows import FLOWS, get_flow
 from ingest.reading.datasets import load_dataset
-from ingest.running.limits import Outcome, Trial
+from ingest.running.evaluation import Evaluation
+from ingest.running.limits import Outcome
 from ingest.running.rows import Run, run_tables
 from recommend.bo import candidates
 from recommend.bo.surrogates.base import Surrogate
@@ -393,7 +394,7 @@ def test_words_among_the_recommended_become_numbers(small_world: Path, csv: Path
     world = Warehouse.open(small_world).export(tmp_path / "world")
     tree = get_flow("decision_tree")
     values = tree.default() | {"max_features": "sqrt"}
-    best = Trial(Outcome.success, {"predictive_accuracy": 0.99}, None, 0.1)
+    best = Evaluation(Outcome.success, 0.1, {"predictive_accuracy": 0.99})
     for seed, rows in enumerate((600, 700, 800, 1000), start=4):
         known = load_dataset(numbers(rows, seed))
         run = Run(Configuration(tree.name, values), f"{known.key}/cv3", f"{known.key}/sqrt")
