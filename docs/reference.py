@@ -23,8 +23,8 @@ from ingest.flows import FLOWS
 from ingest.flows.pipelines import PREPROCESSOR_SUMMARIES, PREPROCESSORS, UNFIT, further_decisions
 from metalearners import LEARNERS
 from recommend.bo.acquisition import ACQUISITIONS
-from recommend.bo.selection import STRATEGIES
-from recommend.bo.surrogates import SURROGATES
+from recommend.bo.strategies import all_strategies
+from recommend.bo.surrogates import all_surrogates
 from recommend.bo.warmstart import STARTS, UNLEARNED_STARTS
 from warehouse.configurations.parameters import Choice, Number
 from warehouse.measures import MEASURES
@@ -229,9 +229,9 @@ def _hyperparameter(own: Number | Choice) -> tuple[str, str, str, str]:
 def search(kind: str) -> str:
     """The names of a part of a search with their summaries."""
     registries: Mapping[str, Mapping[str, str]] = {
-        "surrogates": {name: own.summary for name, own in SURROGATES.items()},
+        "surrogates": {name: own.summary for name, own in all_surrogates().items()},
         "acquisitions": {name: _first_paragraph(own.__doc__) for name, own in ACQUISITIONS.items()},
-        "strategies": {name: own.summary for name, own in STRATEGIES.items()},
+        "strategies": {name: own.summary for name, own in all_strategies().items()},
         "starts": {name: own.summary for name, own in STARTS.items()} | dict(UNLEARNED_STARTS),
     }
     return table(["name", "what it is"], ((code(name), plain(own)) for name, own in registries[kind].items()))

@@ -31,17 +31,17 @@ LEARNERS = {
     "functional-pca": "metalearners.learners.functional_pca:FunctionalPCALearner",
     "lightgbm": "metalearners.learners.boosting:LightGBMRegressorLearner",
     "lightgbm-ranker": "metalearners.learners.boosting:LightGBMRankerLearner",
-    "pmf": "metalearners.learners.factorization.learner:FactorizationLearner",
     "knn": "metalearners.learners.neighbours:NearestDatasetLearner",
     "knn-lightgbm": "metalearners.learners.neighbours:NearestDatasetLightGBMLearner",
-    "knn-thesis": "metalearners.learners.thesis_neighbours:ThesisKNNLearner",
-    "knn-lightgbm-thesis": "metalearners.learners.thesis_neighbours:ThesisKNNLightGBMLearner",
     "average-rank": "metalearners.learners.neighbours:AverageRankLearner",
     "portfolio": "metalearners.learners.neighbours:PortfolioLearner",
     "nearest-25": "metalearners.learners.neighbours:NearestBestLearner",
     "nearest-portfolio": "metalearners.learners.neighbours:NearestPortfolioLearner",
+    "pmf": "metalearners.published.factorization.learner:FactorizationLearner",
+    "knn-thesis": "metalearners.published.thesis_neighbours:ThesisKNNLearner",
+    "knn-lightgbm-thesis": "metalearners.published.thesis_neighbours:ThesisKNNLightGBMLearner",
 }
-"""Name -> module:class."""
+"""Name -> module:class; the default first, those of `metalearners.published` last."""
 
 ALIASES = {"bank": "functional-pca"}
 """Names of earlier versions."""

@@ -284,7 +284,7 @@ def _stands(now: Round) -> str:
 
 @app.command(name="list")
 def list_learners(output: JsonOption = "table") -> None:
-    """The learners, and the groups of meta-features that they can use.
+    """List the learners, published methods last, and the groups of meta-features that they can use.
 
     Example: metalearners list
     """
@@ -297,7 +297,8 @@ def list_learners(output: JsonOption = "table") -> None:
     width = max(map(len, [*learners, *groups]))
     print("Learners")
     for name, description in learners.items():
-        print(f"  {name:<{width}}  {description}")
+        default = " (default)" if name == DEFAULT_LEARNER else ""
+        print(f"  {name:<{width}}  {description}{default}")
     print("Meta-features")
     for group, names in groups.items():
         print(f"  {group:<{width}}  {len(names)}: {', '.join(names[:3])}, ...")

@@ -15,7 +15,7 @@ import pandas as pd
 
 from metalearners.encoding.scores import oriented, standard_scores
 from metalearners.judging.figures import save_figure
-from metalearners.learners.factorization.model import Factorization
+from metalearners.published.factorization.model import Factorization
 from metalearners.stored_model import StoredModel
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadOption, MissingPackage, TooFewRuns, UnknownName

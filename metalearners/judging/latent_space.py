@@ -23,15 +23,15 @@ import pandas as pd
 
 from metalearners.gp.kernels import Shape
 from metalearners.gp.posterior import Prior
-from metalearners.learners.factorization.latent_kernel import LatentKernel
-from metalearners.learners.factorization.model import (
+from metalearners.predictions import Prediction
+from metalearners.published.factorization.latent_kernel import LatentKernel
+from metalearners.published.factorization.model import (
     Factorization,
     FreePositions,
     MeasureLikelihood,
     posterior_on_measure,
     row_names,
 )
-from metalearners.predictions import Prediction
 from warehouse.configurations.table import ConfigurationTable
 from warehouse.support.arrays import Floats, Positions
 from warehouse.support.errors import BadOption

@@ -19,13 +19,14 @@ from ingest.options import (
     MissingOption,
     SkipLinesOption,
 )
+from recommend.bo.acquisition import ACQUISITIONS
 from recommend.bo.optimizer import ALL_ROWS
-from recommend.bo.selection import DEFAULT_STRATEGY, STRATEGIES, get_strategy
 from recommend.bo.simulation.cli import simulate
-from recommend.bo.surrogates import SURROGATES
+from recommend.bo.strategies import DEFAULT_STRATEGY, all_strategies, get_strategy
+from recommend.bo.surrogates import DEFAULT_SURROGATE, all_surrogates
 from recommend.bo.tuning import Budget, Finish, Search, Tuned, outcome, report, tune
 from recommend.bo.tuning.specification import LEADERS
-from recommend.bo.warmstart import DEFAULT_START, FROM_FILE, NO_START, STARTS
+from recommend.bo.warmstart import DEFAULT_START, FROM_FILE, STARTS, UNLEARNED_STARTS
 from recommend.options import (
     DATASET_HELP,
     ChosenMeasureOption,
@@ -117,7 +118,7 @@ def search(
     start: Annotated[
         str | None,
         typer.Option(
-            help=f"Where to start: {', '.join((NO_START, *STARTS))}. "
+            help="First configurations: quick, top, none; more: `tune methods`. "
             f"Default: the seeds file, else {DEFAULT_START}.",
             show_default=False,
         ),
@@ -144,12 +145,15 @@ def search(
     ] = False,
     strategy: Annotated[
         str,
-        typer.Option(help=f"How trials are divided among algorithms: {', '.join(STRATEGIES)}."),
+        typer.Option(
+            help="How trials are divided among algorithms: joint, mosaic, hyperband; more: `tune methods`."
+        ),
     ] = DEFAULT_STRATEGY,
     surrogate: Annotated[
         str | None,
         typer.Option(
-            help=f"Model of the trials: {', '.join(SURROGATES)}. Default: the strategy's own.",
+            help="Model of the trials: blend, gbqr, forest; more: `tune methods`. "
+            "Default: the strategy's own.",
             show_default=False,
         ),
     ] = None,
@@ -160,7 +164,7 @@ def search(
     acquisition: Annotated[
         str | None,
         typer.Option(
-            help="ei, ei-per-second, pi, ucb, value or value-per-second. "
+            help="Acquisition function: ei, ei-per-second, ucb; more: `tune methods`. "
             "Default: the surrogate's own, but ei-per-second in place of ei.",
             show_default=False,
         ),
@@ -360,6 +364,33 @@ def _record(tuned: Tuned, path: str | None, *, learns: bool) -> str:
     if learns and not tuned.interrupted:
         learn(tuned.search.measure, Warehouse.open(warehouse.location))
     return f"The next recommendation learns from them: their runs are in {warehouse.location}."
+
+
+@app.command(no_args_is_help=False)
+def methods(output: JsonOption = "table") -> None:
+    """List the surrogates, strategies, acquisition functions and starts that a search can have.
+
+    Example: tune methods
+    """
+    console.check_format(output)
+    found = {
+        "surrogates": {name: method.summary for name, method in all_surrogates().items()},
+        "strategies": {name: strategy.summary for name, strategy in all_strategies().items()},
+        "acquisitions": {
+            name: (function.__doc__ or "").partition(".\n")[0].removesuffix(".")
+            for name, function in ACQUISITIONS.items()
+        },
+        "starts": {name: start.summary for name, start in STARTS.items()} | UNLEARNED_STARTS,
+    }
+    if output == "json":
+        print(json.dumps(found, indent=2))
+        return
+    width = max(len(name) for named in found.values() for name in named)
+    for kind, named in found.items():
+        print(kind.capitalize())
+        for name, summary in named.items():
+            default = " (default)" if name in (DEFAULT_SURROGATE, DEFAULT_STRATEGY, DEFAULT_START) else ""
+            print(f"  {name:<{width}}  {' '.join(summary.split())}{default}")
 
 
 @app.command(no_args_is_help=False)

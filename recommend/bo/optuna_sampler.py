@@ -35,7 +35,7 @@ from metalearners import DEFAULT_LEARNER
 from recommend.bo.candidates import Candidate, SpaceCandidates
 from recommend.bo.optimizer import Optimizer, Proposal
 from recommend.bo.scoring import Scorer
-from recommend.bo.surrogates import DEFAULT_SURROGATE, LEARNERS_OF, Ingredients, Surrogate, new_surrogate
+from recommend.bo.surrogates import DEFAULT_SURROGATE, Surrogate, SurrogateInputs, get_surrogate
 from recommend.domains import optuna_domain
 from recommend.export import configurations_of, named, optuna_distributions
 from recommend.ranking import recommend
@@ -268,7 +268,7 @@ def headstart_sampler(
         flows: names of the flows to search, also of those that Headstart does not build.
         warehouse: what to learn from; None = the user's warehouse, else the bundled starter.
         measure: what the objective returns, or what comes closest to it.
-        surrogate: a name of `recommend.bo.surrogates.SURROGATES`.
+        surrogate: a name of `recommend.bo.surrogates.all_surrogates`.
         starts: how many configurations to start with.
 
     Raises:
@@ -276,17 +276,18 @@ def headstart_sampler(
     """
     n_features = dataset.features.shape[1]
     warehouse = warehouse if warehouse is not None else Warehouse.open(None)
+    method = get_surrogate(surrogate)
     found = recommend(
         dataset,
         warehouse=warehouse,
         top=max(starts, 1),
         flows=flows,
         measure=measure,
-        metalearner=LEARNERS_OF.get(surrogate, DEFAULT_LEARNER),
+        metalearner=method.learner or DEFAULT_LEARNER,
     )
     space = Space([_flow_of(name, warehouse, found.measure) for name in flows], n_features=n_features)
     known = space.examples(seed)
-    model = new_surrogate(surrogate, Ingredients(known, found.metafeatures, found.model.fitted))
+    model = method.new(SurrogateInputs(known, found.metafeatures, found.model.fitted))
     first = configurations_of(found.document())[:starts]
     in_numbers = [with_shares(configuration, n_features) for configuration in first]
     return HeadstartSampler(space, model, starts=in_numbers, seed=seed)

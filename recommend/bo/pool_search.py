@@ -23,13 +23,13 @@ from ingest.reading.datasets import Dataset
 from ingest.running.experiments import load_source, planned_runs, run_experiments, task_of
 from ingest.running.plan import Plan, Source
 from ingest.running.pool import Member
-from metalearners import new_learner
+from metalearners import DEFAULT_LEARNER, new_learner
 from metalearners.encoding.scores import oriented
 from metalearners.encoding.training_data import runs_on, select_runs, without_datasets
 from recommend.bo.candidates import Candidate, SpaceCandidates
 from recommend.bo.optimizer import Optimizer, Proposal
 from recommend.bo.scoring import Scorer
-from recommend.bo.surrogates import DEFAULT_SURROGATE, LEARNERS_OF, Ingredients, new_surrogate
+from recommend.bo.surrogates import DEFAULT_SURROGATE, SURROGATES, SurrogateInputs
 from recommend.space import Space
 from warehouse.configurations.configuration import Configuration
 from warehouse.measures import ACCURACY
@@ -172,17 +172,16 @@ class _PoolSearch:
         metafeatures = self._warehouse.metafeatures()
         # What searches chose because it looked good says little about how good it is elsewhere.
         of_pool = select_runs(runs, runs.runs["setup"].isin(_setups(self._plan)).to_numpy())
-        learned = new_learner(LEARNERS_OF[DEFAULT_SURROGATE]).fit(
+        surrogate = SURROGATES[DEFAULT_SURROGATE]
+        learned = new_learner(surrogate.learner or DEFAULT_LEARNER).fit(
             without_datasets(of_pool, [self._dataset.key]), metafeatures.drop(index=self._dataset.key)
         )
         names = dict.fromkeys(member.configuration.algorithm for member in self._plan.pool)
         flows = [flow for flow in map(get_flow, names) if flow.installed]
         space = Space(flows, n_features=self._dataset.features.shape[1])
         candidates = SpaceCandidates(space, seed=self._plan.seed)
-        ingredients = Ingredients(space.examples(self._plan.seed), metafeatures.T[self._dataset.key], learned)
-        optimizer = Optimizer(
-            candidates, Scorer(new_surrogate(DEFAULT_SURROGATE, ingredients)), seed=self._plan.seed
-        )
+        inputs = SurrogateInputs(space.examples(self._plan.seed), metafeatures.T[self._dataset.key], learned)
+        optimizer = Optimizer(candidates, Scorer(surrogate.new(inputs)), seed=self._plan.seed)
         for number, (candidate, value) in enumerate(self._known(runs, candidates)):
             optimizer.recall(Proposal(number, candidate, "start"))
             optimizer.tell(number, value)

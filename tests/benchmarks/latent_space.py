@@ -15,7 +15,7 @@ from pathlib import Path
 from metalearners.encoding.training_data import without_datasets
 from metalearners.judging.folds import folds_of
 from metalearners.judging.latent_space import LatentSpace
-from metalearners.learners.factorization.learner import FactorizationLearner
+from metalearners.published.factorization.learner import FactorizationLearner
 from warehouse.store import STARTER, Warehouse
 from warehouse.support.parallel import one_thread
 

@@ -9,7 +9,7 @@ ROOT = Path(__file__).resolve().parents[2]
 VOCABULARY = {"warehouse.measures", "warehouse.task_types"}
 STORE = {"warehouse.support", "warehouse.configurations", *VOCABULARY, "warehouse"}
 GP = {*STORE, "metalearners.codec", "metalearners.encoding", "metalearners.predictions", "metalearners.gp"}
-LEARNERS = {"metalearners.learners", "metalearners.learners.factorization"}
+LEARNERS = {"metalearners.learners", "metalearners.published"}
 RECOMMEND = {
     *GP,
     "ingest.reading",
@@ -32,7 +32,7 @@ MAY_IMPORT = {
     "metalearners.predictions": STORE,
     "metalearners.gp": GP - {"metalearners.gp"},
     "metalearners.learners": GP,
-    "metalearners.learners.factorization": {*GP, "metalearners.learners"},
+    "metalearners.published": {*GP, "metalearners.learners"},
     "metalearners": {*GP, "metalearners.learners"},
     "metalearners.judging": {*GP, *LEARNERS, "metalearners"},
     "metalearners.cli": {*GP, *LEARNERS, "metalearners", "metalearners.judging"},
@@ -40,6 +40,7 @@ MAY_IMPORT = {
     "recommend.html": STORE,
     "recommend": RECOMMEND - {"recommend"},
     "recommend.bo": RECOMMEND,
+    "recommend.bo.published": {*RECOMMEND, "recommend.bo"},
     "recommend.classifier": {*RECOMMEND, "recommend.bo.tuning"},
     "recommend.bo.tuning": {*RECOMMEND, "recommend.bo"},
     "recommend.bo.simulation": {*RECOMMEND, *LEARNERS, "metalearners.judging", "recommend.bo"},
@@ -92,6 +93,26 @@ def test_printing_a_recommendation_imports_nothing_heavy() -> None:
     example = ROOT / "recommend" / "examples" / "subscribers.csv"
     result = subprocess.run(
         [sys.executable, "-c", command, str(example)], capture_output=True, text=True, check=False
+    )
+    assert result.stdout.splitlines()[-1:] == ["loaded: []"], result.stdout + result.stderr
+
+
+def test_a_search_imports_no_published_method_that_it_does_not_use(tmp_path: Path) -> None:
+    command = (
+        "import sys\n"
+        "sys.argv = ['tune', sys.argv[1], '--history', sys.argv[2], '--trials', '1', '--leaders', '0',"
+        " '--holdout', '--no-record', '--flow', 'decision_tree']\n"
+        "from recommend.bo.cli import main\n"
+        "try:\n    main()\n"
+        "except SystemExit as end:\n    assert not end.code, end.code\n"
+        "print('loaded:', [name for name in sys.modules if '.published.' in name])"
+    )
+    example = ROOT / "recommend" / "examples" / "subscribers.csv"
+    result = subprocess.run(
+        [sys.executable, "-c", command, str(example), str(tmp_path / "history")],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert result.stdout.splitlines()[-1:] == ["loaded: []"], result.stdout + result.stderr
 

@@ -10,9 +10,9 @@ import pytest
 
 from ingest.flows import FLOWS
 from metalearners import LEARNERS
-from recommend.bo.selection import get_strategy
 from recommend.bo.simulation.methods import check
-from recommend.bo.surrogates import SURROGATES
+from recommend.bo.strategies import get_strategy
+from recommend.bo.surrogates import all_surrogates
 from recommend.bo.warmstart import NO_START, OPTIMAL, ORACLE, get_start
 from tests.project.documents import ROOT
 
@@ -149,7 +149,7 @@ def test_surrogates_strategies_starts_learners_flows_and_methods_exist() -> None
     for kind, quoted in re.findall(kinds, TEXT):
         for name in re.findall(r"`([^`]+)`", quoted):
             if kind == "surrogate":
-                assert name in SURROGATES
+                assert name in all_surrogates()
             elif kind == "start":
                 assert name in (NO_START, OPTIMAL, ORACLE) or get_start(name)
             elif kind == "learner":

@@ -1,21 +1,16 @@
 """`tune simulate`: how ways to search compare on datasets whose runs are known."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import Annotated, TypeVar, get_args
+from typing import TYPE_CHECKING, Annotated, TypeVar, get_args
 
-import pandas as pd
 import typer
 
-from metalearners.judging.folds import HALVES, Half, families_of, half_of
-from recommend.bo.runtime import timed_runs
-from recommend.bo.simulation.curves import UNITS, curves_of, draw, write_csv
 from recommend.bo.simulation.peers import PEERS
-from recommend.bo.simulation.runner import By, SimulationPlan, datasets_of
-from recommend.bo.simulation.runner import simulate as run_simulation
 from warehouse.options import DaskOption, MeasureOption, WarehouseOption
-from warehouse.queries import RunTable
 from warehouse.store import Warehouse
 from warehouse.support import console
 from warehouse.support.console import JsonOption, QuietOption
@@ -23,6 +18,12 @@ from warehouse.support.errors import BadOption, TooFewRuns
 from warehouse.support.journal import Journal
 from warehouse.support.parallel import dask_workers
 from warehouse.support.text import counted
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from metalearners.judging.folds import Half
+    from warehouse.queries import RunTable
 
 Word = TypeVar("Word", bound=str)
 METHODS = ("blend+top", "gbqr+delta", "gbqr+none", "forest+none", "order", "random", "random-2x")
@@ -74,7 +75,7 @@ def simulate(
     half: Annotated[
         str | None,
         typer.Option(
-            help=f"Search on one half of the families of datasets: {' or '.join(HALVES)}.", show_default=False
+            help="Search on one half of the families of datasets: choosing or reporting.", show_default=False
         ),
     ] = None,
     folds: Annotated[
@@ -122,6 +123,11 @@ def simulate(
 
       tune simulate --tasks model --flow 6970 --method blend+top --method smac --repeats 5 --plot curves.png
     """
+    from metalearners.judging.folds import HALVES
+    from recommend.bo.simulation.curves import UNITS, curves_of, draw, write_csv
+    from recommend.bo.simulation.runner import By, SimulationPlan, datasets_of
+    from recommend.bo.simulation.runner import simulate as run_simulation
+
     console.check_format(output)
     known = Warehouse.open(warehouse)
     runs = known.run_table(flow, measure)
@@ -174,6 +180,8 @@ def simulate(
 
 def _times(warehouse: Warehouse, flow: str | None) -> RunTable | None:
     """Runs with their times; None where no run of the flow states its time."""
+    from recommend.bo.runtime import timed_runs
+
     try:
         return timed_runs(warehouse, flow)
     except TooFewRuns:
@@ -202,6 +210,8 @@ def _chosen(
     """
     if not least_rows and half is None:
         return list(datasets) if datasets else None
+    from metalearners.judging.folds import families_of, half_of
+
     rows, families = metafeatures["NumberOfInstances"], families_of(runs)
     chosen = [
         dataset

@@ -3,7 +3,7 @@
 The best configurations of the five nearest datasets come first (section 4.3; of three where 90 % of the
 matrix is missing); then the highest expected improvement (section 3.4) by the posterior (equation 7).
 
-Notation, beside that of `metalearners.learners.factorization.latent_kernel`
+Notation, beside that of `metalearners.published.factorization.latent_kernel`
     N, X   configurations, (N, Q) their latent positions
     t, y   trials, (t,) their values; larger is better
     mu, v  (N,) mean and variance of a run's value after the trials, noise included (the paper's equation 7)
@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from metalearners.learners.factorization.latent_kernel import LatentKernel
-from metalearners.learners.factorization.model import Factorization, MeasureLikelihood, ZeroMean
+from metalearners.published.factorization.latent_kernel import LatentKernel
+from metalearners.published.factorization.model import Factorization, MeasureLikelihood, ZeroMean
 from recommend.bo.acquisition import expected_improvement
 from recommend.bo.candidates import Candidate
 from recommend.bo.optimizer import ALL_ROWS

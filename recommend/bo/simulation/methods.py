@@ -19,9 +19,9 @@ import re
 from dataclasses import dataclass
 
 from recommend.bo.acquisition import TIMED, get_acquisition
-from recommend.bo.selection import DEFAULT_STRATEGY, STRATEGIES, get_strategy
 from recommend.bo.simulation.peers import PEERS
-from recommend.bo.surrogates import SURROGATES
+from recommend.bo.strategies import DEFAULT_STRATEGY, all_strategies, get_strategy
+from recommend.bo.surrogates import all_surrogates
 from recommend.bo.warmstart import NO_START, OPTIMAL, ORACLE, get_start
 from warehouse.support.errors import BadOption, UnknownName
 
@@ -64,8 +64,9 @@ def parse(method: str) -> Method:
         return Method(name, start=start)
     own = _OWN.fullmatch(name)
     strategy, surrogate = _strategy_and_surrogate(own["name"] if own else name)
-    if own is None or strategy.partition("@")[0] not in STRATEGIES or surrogate not in SURROGATES:
-        known = (*WHOLE, *(f"{name}+START" for name in (*SURROGATES, *STRATEGIES, *PEERS)))
+    surrogates, strategies = all_surrogates(), all_strategies()
+    if own is None or strategy.partition("@")[0] not in strategies or surrogate not in surrogates:
+        known = (*WHOLE, *(f"{name}+START" for name in (*surrogates, *strategies, *PEERS)))
         raise UnknownName(f"unknown method {method!r}; known are {', '.join(known)}")
     get_strategy(strategy)
     if own["acquisition"] is not None:
@@ -103,6 +104,6 @@ def _strategy_and_surrogate(name: str) -> tuple[str, str]:
     strategy, colon, surrogate = name.partition(":")
     if colon:
         return strategy, surrogate
-    if name.partition("@")[0] in STRATEGIES:
+    if name.partition("@")[0] in all_strategies():
         return name, get_strategy(name).surrogate
     return DEFAULT_STRATEGY, name

@@ -21,13 +21,12 @@ from metalearners import DEFAULT_LEARNER, new_learner
 from metalearners.encoding.training_data import runs_checksum, without_datasets
 from metalearners.judging.folds import families_of, folds_of
 from metalearners.learners.base import Model
-from metalearners.learners.factorization.model import Factorization
 from metalearners.learners.neighbours import OrderedFirst
+from metalearners.published.factorization.model import Factorization
 from recommend.bo.acquisition import TIMED
 from recommend.bo.optimizer import ALL_ROWS
 from recommend.bo.runtime import RunningTimes, seconds_of
 from recommend.bo.scoring import Scorer
-from recommend.bo.selection import Parts, get_strategy
 from recommend.bo.simulation.alike import choices_of_most_correlated
 from recommend.bo.simulation.factorization import PAPER, FactorizationSearch
 from recommend.bo.simulation.methods import ORDER, PMF, RANDOM, WHOLE, check, needs_times, parse
@@ -35,8 +34,8 @@ from recommend.bo.simulation.peers import PEERS, new_peer
 from recommend.bo.simulation.searches import OrderedSearch, OwnSearch, RandomSearch, SearchMethod
 from recommend.bo.simulation.tasks import ModelTask, TableTask, Task
 from recommend.bo.simulation.tiers import TieredTask, came_of, every_size
-from recommend.bo.surrogates import LEARNERS_OF, TRANSFERRING, Ingredients, new_surrogate
-from recommend.bo.transfer.prior_tasks import PriorTasks
+from recommend.bo.strategies import SearchInputs, get_strategy
+from recommend.bo.surrogates import SurrogateInputs, SurrogateMethod, get_surrogate
 from recommend.bo.warmstart import (
     NO_START,
     OPTIMAL,
@@ -309,6 +308,7 @@ class TrainedModels:
         self._metafeatures = metafeatures
         self._times = times
         self._models: dict[tuple[str, str], Model] = {}
+        self._transferred: dict[object, Any] = {}
 
     def model(self, name: str, settings: Mapping[str, Any] | None = None) -> Model:
         """What the learner of this name and these settings learned; each learns once."""
@@ -324,10 +324,12 @@ class TrainedModels:
             raise TooFewRuns("no run says how long it took")
         return RunningTimes(self._times, self._metafeatures)
 
-    @cached_property
-    def tasks(self) -> PriorTasks:
-        """Base models of the other datasets."""
-        return PriorTasks(self._runs, self._metafeatures)
+    def transferred(self, surrogate: SurrogateMethod) -> Any:
+        """What a surrogate learns from the other datasets, once; None = nothing."""
+        transfer = surrogate.transfer
+        if transfer is not None and transfer not in self._transferred:
+            self._transferred[transfer] = transfer(self._runs, self._metafeatures)
+        return self._transferred.get(transfer)
 
 
 def _new_search(
@@ -345,20 +347,19 @@ def _new_search(
     starts = [task.start(position) for position in _first(asked.start, task, others)]
     if asked.strategy in PEERS:  # then `check` has seen to the kind of the tasks
         return new_peer(asked.strategy, cast("ModelTask", task).space, starts, seed, trials)
-    surrogate = asked.surrogate
-    model = others.model(LEARNERS_OF[surrogate]) if surrogate in LEARNERS_OF else None
-    tasks = others.tasks if surrogate in TRANSFERRING else None
-    ingredients = Ingredients(task.known, task.metafeatures, model, tasks)
+    surrogate = get_surrogate(asked.surrogate)
+    model = None if surrogate.learner is None else others.model(surrogate.learner)
+    inputs = SurrogateInputs(task.known, task.metafeatures, model, others.transferred(surrogate))
     times = others.running_times.on(task.metafeatures) if asked.acquisition in TIMED else None
-    parts = Parts(
+    search_inputs = SearchInputs(
         task.candidates(seed),
-        lambda: Scorer(new_surrogate(surrogate, ingredients), acquisition=asked.acquisition, times=times),
+        lambda: Scorer(surrogate.new(inputs), acquisition=asked.acquisition, times=times),
         starts=starts,
         random_every=asked.random_every,
         trials=trials,
         seed=seed,
     )
-    return OwnSearch(get_strategy(asked.strategy).new(parts))
+    return OwnSearch(get_strategy(asked.strategy).new(search_inputs))
 
 
 def _first(start: str, task: Task, others: TrainedModels) -> list[int]:

@@ -21,9 +21,8 @@ from recommend.bo.candidates import SpaceCandidates
 from recommend.bo.optimizer import ALL_ROWS, AskTell
 from recommend.bo.runtime import RunningTimes, warehouse_times
 from recommend.bo.scoring import Scorer
-from recommend.bo.selection import Parts, get_strategy
-from recommend.bo.surrogates import LEARNERS_OF, TRANSFERRING, Ingredients, new_surrogate
-from recommend.bo.transfer.prior_tasks import PriorTasks
+from recommend.bo.strategies import SearchInputs, get_strategy
+from recommend.bo.surrogates import SurrogateInputs, get_surrogate
 from recommend.bo.tuning.specification import Search
 from recommend.bo.warmstart import FROM_FILE, NO_START, first_choices, get_start
 from recommend.candidates import Candidates, find_candidates
@@ -96,7 +95,7 @@ def task_of(dataset: Dataset, part: Dataset, search: Search, warehouse: Warehous
 
 def _learner_of(search: Search) -> str | None:
     """The meta-learner that surrogate and start rest on; None where they rest on none."""
-    usual = LEARNERS_OF.get(search.surrogate)
+    usual = get_surrogate(search.surrogate).learner
     if usual is None and search.start not in (NO_START, FROM_FILE):
         usual = get_start(search.start).learner
     return usual and (search.metalearner or usual)
@@ -121,17 +120,22 @@ def new_search(
     candidates = SpaceCandidates(space, seed=search.seed)
     known = None if task.learner is None else gather(task)
     metafeatures = describe(task.part) if known is None else known.metafeatures
-    model = known.model.fitted if known is not None and search.surrogate in LEARNERS_OF else None
-    tasks = prior_tasks(task) if search.surrogate in TRANSFERRING else None
-    ingredients = Ingredients(space.examples(search.seed), metafeatures, model, tasks)
-    usual = new_surrogate(search.surrogate, ingredients).acquisition
+    method = get_surrogate(search.surrogate)
+    model = known.model.fitted if known is not None and method.learner is not None else None
+    transferred = None
+    if method.transfer is not None:
+        _, runs = runs_that_count(task)
+        others = without_datasets(runs, task.left_out.keys())
+        transferred = method.transfer(others, task.warehouse.metafeatures())
+    inputs = SurrogateInputs(space.examples(search.seed), metafeatures, model, transferred)
+    usual = method.new(inputs).acquisition
     acquisition = search.acquisition or ("ei-per-second" if usual == "ei" else usual)
     times = _times_of(task, metafeatures, search) if acquisition in TIMED or _starts_quickly(search) else None
     if times is None and acquisition in TIMED:
         acquisition = usual
 
     def new_scorer() -> Scorer:
-        surrogate = new_surrogate(search.surrogate, ingredients)
+        surrogate = method.new(inputs)
         return Scorer(surrogate, acquisition=acquisition, times=times if acquisition in TIMED else None)
 
     starts: list[Configuration] = []
@@ -140,7 +144,7 @@ def new_search(
         of_warehouse = find_candidates(known)
         starts = [*_starts(known, of_warehouse, search, times)] if _has_start(search) else []
         best = best_on_average(known, of_warehouse) if search.anchors else None
-    parts = Parts(
+    search_inputs = SearchInputs(
         candidates,
         new_scorer,
         starts=[candidates.of(configuration) for configuration in [*search.seeds, *starts]],
@@ -149,7 +153,7 @@ def new_search(
         trials=trials,
         seed=search.seed,
     )
-    return get_strategy(search.strategy).new(parts), candidates
+    return get_strategy(search.strategy).new(search_inputs), candidates
 
 
 def _starts_quickly(search: Search) -> bool:
@@ -174,12 +178,6 @@ def _times_of(task: RankingTask, metafeatures: pd.Series, search: Search) -> Run
         if search.acquisition in TIMED:
             raise
         return None
-
-
-def prior_tasks(task: RankingTask) -> PriorTasks:
-    """Base models of the datasets that are not this one or nearly a copy of it."""
-    _, runs = runs_that_count(task)
-    return PriorTasks(without_datasets(runs, task.left_out.keys()), task.warehouse.metafeatures())
 
 
 def _starts(

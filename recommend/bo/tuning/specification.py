@@ -8,7 +8,7 @@ from typing import Any
 
 from ingest.flows import installed_flows
 from ingest.running.evaluation import TIMES
-from recommend.bo.selection import DEFAULT_STRATEGY, get_strategy
+from recommend.bo.strategies import DEFAULT_STRATEGY, get_strategy
 from recommend.bo.surrogates import DEFAULT_SURROGATE
 from recommend.bo.warmstart import DEFAULT_START, FROM_FILE, NO_START, get_start
 from warehouse.configurations.configuration import Configuration
@@ -35,7 +35,7 @@ class Search:
     anchors: bool = True
     """Whether a few trials are not chosen for what is expected of them (`recommend.bo.anchors`)."""
     strategy: str = DEFAULT_STRATEGY
-    """A name of `recommend.bo.selection`."""
+    """A name of `recommend.bo.strategies`."""
     surrogate: str = DEFAULT_SURROGATE
     metalearner: str | None = None
     """None = the one that the surrogate usually rests on."""

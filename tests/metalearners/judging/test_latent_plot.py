@@ -9,8 +9,8 @@ import pytest
 
 from metalearners import new_learner
 from metalearners.judging.latent_plot import draw_latent_space
-from metalearners.learners.factorization.latent_kernel import LatentKernel
-from metalearners.learners.factorization.model import (
+from metalearners.published.factorization.latent_kernel import LatentKernel
+from metalearners.published.factorization.model import (
     NO_POSITIONS,
     Factorization,
     FreePositions,

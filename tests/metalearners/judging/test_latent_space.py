@@ -8,8 +8,9 @@ import pandas as pd
 import pytest
 
 from metalearners.judging.latent_space import LatentSpace
-from metalearners.learners.factorization.latent_kernel import LatentKernel
-from metalearners.learners.factorization.model import (
+from metalearners.learners.neighbours import NearestBestLearner
+from metalearners.published.factorization.latent_kernel import LatentKernel
+from metalearners.published.factorization.model import (
     Factorization,
     FreePositions,
     MeasureLikelihood,
@@ -17,7 +18,6 @@ from metalearners.learners.factorization.model import (
     ZeroMean,
     row_names,
 )
-from metalearners.learners.neighbours import NearestBestLearner
 from tests.tables import runs_of_flow
 from warehouse.support.errors import BadOption
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -15,6 +16,8 @@ import psutil
 import pytest
 
 from recommend.bo.cli import app, main
+from recommend.bo.strategies import all_strategies
+from recommend.bo.surrogates import all_surrogates
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput, Unwritable
 
@@ -172,6 +175,15 @@ def ended(folder: Path) -> bool:
     """Whether some trial of the history has ended."""
     history = folder / "history.jsonl"
     return history.exists() and '"ended"' in history.read_text()
+
+
+def test_methods_are_listed_with_a_line_each(tune: Tune) -> None:
+    listed = tune("methods").stdout
+    for name in ("blend", "tst-r", "joint", "mosaic", "ei-per-second", "nearest-25", "oracle"):
+        assert re.search(rf"^  {name} +\S.{{9}}", listed, re.M), name
+    found = json.loads(tune("methods", "--format", "json").stdout)
+    assert found["surrogates"].keys() == all_surrogates().keys()
+    assert found["strategies"].keys() == all_strategies().keys()
 
 
 def test_ways_to_search_are_compared(tune: Tune, small_world: Path, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from recommend.bo.candidates import Candidate, SpaceCandidates, TableCandidates
 from recommend.bo.optimizer import FEWEST, Optimizer, Proposal
 from recommend.bo.runtime import RunningTimes
 from recommend.bo.scoring import Scorer
-from recommend.bo.surrogates import Ingredients, Surrogate, new_surrogate
+from recommend.bo.surrogates import Surrogate, SurrogateInputs, new_surrogate
 from recommend.space import Configurations, Space
 from tests.contracts.meta_learner import toy_metafeatures, toy_runs
 from tests.recommend.bo.toys import PLANE, SIX, Recorder, best_value, grid, hill, keys, of, run
@@ -30,7 +30,7 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Few random configurations, and a short local search from few of them."""
     for name, number in {"RANDOM": 100, "STARTS": 3, "STEPS": 3}.items():
         monkeypatch.setattr(f"recommend.bo.candidates.{name}", number)
-    monkeypatch.setattr("recommend.bo.surrogates.gaussian_process.RESTARTS", 0)
+    monkeypatch.setattr("recommend.bo.published.surrogates.gaussian_process.RESTARTS", 0)
 
 
 def asked(optimizer: Optimizer) -> Proposal:
@@ -49,7 +49,7 @@ def over_grid(
 
 
 def own_surrogate(name: str, known: Configurations) -> Surrogate[Any]:
-    return new_surrogate(name, Ingredients(known, METAFEATURES))
+    return new_surrogate(name, SurrogateInputs(known, METAFEATURES))
 
 
 # ---- what comes first ---------------------------------------------------------------------------

@@ -15,9 +15,9 @@ from ingest.running.evaluation import Evaluation
 from ingest.running.limits import Outcome
 from ingest.running.rows import Run, run_tables
 from recommend.bo import candidates
+from recommend.bo.published.surrogates.forest import ForestSurrogate
+from recommend.bo.published.surrogates.gaussian_process import GaussianProcessSurrogate
 from recommend.bo.surrogates.base import Surrogate
-from recommend.bo.surrogates.forest import ForestSurrogate
-from recommend.bo.surrogates.gaussian_process import GaussianProcessSurrogate
 from recommend.export import optuna_distributions, suggest_configuration
 from recommend.ranking import recommend
 from recommend.space import Space

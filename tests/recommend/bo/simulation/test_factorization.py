@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from metalearners.encoding.training_data import without_datasets
 from metalearners.gp.kernels import Shape
-from metalearners.learners.factorization.latent_kernel import LatentKernel
-from metalearners.learners.factorization.learner import FactorizationLearner
+from metalearners.published.factorization.latent_kernel import LatentKernel
+from metalearners.published.factorization.learner import FactorizationLearner
 from recommend.bo.simulation.factorization import PAPER, FactorizationSearch, LatentSearch, posterior
 from recommend.bo.simulation.tasks import TableTask
 from tests.contracts.meta_learner import toy_metafeatures, toy_runs

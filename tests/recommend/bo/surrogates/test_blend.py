@@ -6,7 +6,7 @@ import pytest
 
 from metalearners.gp.posterior import Posterior, Prior
 from metalearners.predictions import Prediction
-from recommend.bo.surrogates import Ingredients, new_surrogate
+from recommend.bo.surrogates import SurrogateInputs, new_surrogate
 from recommend.bo.surrogates.blend import DOUBT, EFFECT, BlendSurrogate, with_departures
 from tests.contracts.surrogate import one_flow, predicted
 from tests.recommend.bo.surrogates.worlds import METAFEATURES, learner_of, table
@@ -16,7 +16,8 @@ from warehouse.support.arrays import Floats
 
 def blend() -> BlendSurrogate:
     surrogate = new_surrogate(
-        "blend", Ingredients(one_flow().known, one_flow().metafeatures, learner_of("functional-pca", False))
+        "blend",
+        SurrogateInputs(one_flow().known, one_flow().metafeatures, learner_of("functional-pca", False)),
     )
     assert isinstance(surrogate, BlendSurrogate)
     return surrogate

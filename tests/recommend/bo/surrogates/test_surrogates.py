@@ -1,51 +1,59 @@
-"""Surrogates by name, and the contract for each of them."""
+"""Surrogates by name: the contract in full for one of each class, its first part for all."""
 
 import pytest
 
-from recommend.bo.surrogates import (
-    LEARNERS_OF,
-    SURROGATES,
-    TRANSFERRING,
-    Ingredients,
-    Surrogate,
-    new_surrogate,
-)
-from tests.contracts.surrogate import NewSurrogate, SurrogateContract, World, one_flow
+from recommend.bo.surrogates import Surrogate, SurrogateInputs, all_surrogates, new_surrogate
+from tests.contracts.surrogate import NewSurrogate, SurrogateBasics, SurrogateContract, World, one_flow
 from tests.recommend.bo.surrogates.worlds import METAFEATURES, learner_of, tasks_of
 from warehouse.support.errors import BadInput
 
+SURROGATES = all_surrogates()
+CLASSES = ("blend", "gbqr", "hyperboost", "forest", "gp", "rgpe-learned", "tst-r")
+"""One surrogate of each class."""
 
-class TestSurrogates(SurrogateContract):
-    @pytest.fixture(autouse=True)
-    def _quick(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("recommend.bo.surrogates.gaussian_process.RESTARTS", 0)
 
-    @pytest.fixture(params=SURROGATES)
+def made(name: str) -> NewSurrogate:
+    method = SURROGATES[name]
+
+    def new(world: World) -> Surrogate:
+        joint = world.runs.configurations.joint
+        learner = None if method.learner is None else learner_of(method.learner, joint)
+        transferred = None if method.transfer is None else tasks_of(joint)
+        return method.new(SurrogateInputs(world.known, world.metafeatures, learner, transferred))
+
+    return new
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("recommend.bo.published.surrogates.gaussian_process.RESTARTS", 0)
+
+
+class TestClasses(SurrogateContract):
+    @pytest.fixture(params=CLASSES)
     def new_surrogate(self, request: pytest.FixtureRequest) -> NewSurrogate:
-        name: str = request.param
+        return made(request.param)
 
-        def new(world: World) -> Surrogate:
-            learner = None
-            if name in LEARNERS_OF:
-                learner = learner_of(LEARNERS_OF[name], world.runs.configurations.joint)
-            tasks = tasks_of(world.runs.configurations.joint) if name in TRANSFERRING else None
-            return new_surrogate(name, Ingredients(world.known, world.metafeatures, learner, tasks))
 
-        return new
+class TestOthers(SurrogateBasics):
+    @pytest.fixture(params=[name for name in SURROGATES if name not in CLASSES])
+    def new_surrogate(self, request: pytest.FixtureRequest) -> NewSurrogate:
+        return made(request.param)
 
 
 def test_an_unknown_surrogate_is_answered_with_the_known_ones() -> None:
     with pytest.raises(BadInput, match="unknown surrogate 'oracle'; known are blend, learned, pmf, gbqr"):
-        new_surrogate("oracle", Ingredients(one_flow().known, METAFEATURES))
+        new_surrogate("oracle", SurrogateInputs(one_flow().known, METAFEATURES))
 
 
-@pytest.mark.parametrize("name", LEARNERS_OF)
+@pytest.mark.parametrize("name", [name for name, method in SURROGATES.items() if method.learner])
 def test_a_surrogate_that_rests_on_a_prior_is_refused_without_one(name: str) -> None:
+    transferred = tasks_of(joint=False)
     with pytest.raises(BadInput, match="needs a meta-learner that states a prior"):
-        new_surrogate(name, Ingredients(one_flow().known, METAFEATURES, tasks=tasks_of(joint=False)))
+        new_surrogate(name, SurrogateInputs(one_flow().known, METAFEATURES, transferred=transferred))
 
 
-@pytest.mark.parametrize("name", sorted(TRANSFERRING))
+@pytest.mark.parametrize("name", [name for name, method in SURROGATES.items() if method.transfer])
 def test_a_surrogate_that_transfers_is_refused_without_other_datasets(name: str) -> None:
     with pytest.raises(BadInput, match="needs runs on other datasets"):
-        new_surrogate(name, Ingredients(one_flow().known, METAFEATURES))
+        new_surrogate(name, SurrogateInputs(one_flow().known, METAFEATURES))

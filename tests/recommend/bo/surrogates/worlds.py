@@ -9,7 +9,7 @@ import pytest
 
 from metalearners import new_learner
 from metalearners.learners.base import MetaLearner
-from recommend.bo.transfer.prior_tasks import PriorTasks
+from recommend.bo.published.transfer.prior_tasks import PriorTasks
 from recommend.space import Configurations, configurations_of_table
 from tests.contracts.meta_learner import toy_metafeatures, toy_runs, two_algorithms
 from tests.tables import flow_table

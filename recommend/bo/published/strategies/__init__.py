@@ -1,0 +1,50 @@
+"""Published strategies by name.
+
+A new one is a class in a module of this package that keeps the protocol `AskTell`, and an entry in
+`STRATEGIES`.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from recommend.bo.optimizer import AskTell
+from recommend.bo.published.strategies.bandits import BANDITS
+from recommend.bo.published.strategies.halving import AT_RANDOM, Halving, brackets
+from recommend.bo.published.strategies.tree_search import TreeSearch, TreeSettings
+from recommend.bo.strategies import SearchInputs, Strategy
+
+
+def _mosaic(inputs: SearchInputs, settings: TreeSettings) -> AskTell:
+    return TreeSearch(**inputs.optimizer_arguments(), settings=settings)
+
+
+STRATEGIES: dict[str, Strategy] = {
+    **BANDITS,
+    "mosaic": Strategy(
+        partial(_mosaic, settings=TreeSettings()),
+        "tree search over algorithm and steps (MOSAIC), after four configurations of each algorithm",
+        "forest",
+    ),
+    "mosaic-lean": Strategy(
+        partial(_mosaic, settings=TreeSettings(initial=None)),
+        "the same without them, for searches of fewer trials than that",
+    ),
+    "successive-halving": Strategy(
+        lambda inputs: Halving(inputs, brackets()[:1]),
+        "random configurations on a ninth of the rows, the best third of them on a third, then on all",
+        "forest",
+        shares=True,
+    ),
+    "hyperband": Strategy(
+        lambda inputs: Halving(inputs, brackets()),
+        "the same in turn with fewer configurations that begin on a third of the rows, and on all",
+        "forest",
+        shares=True,
+    ),
+    "bohb": Strategy(
+        lambda inputs: Halving(inputs, brackets(), at_random=AT_RANDOM),
+        "hyperband with two of three configurations from the surrogate",
+        shares=True,
+    ),
+}

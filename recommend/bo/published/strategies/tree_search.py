@@ -1,0 +1,312 @@
+"""Tree search over the structure of pipelines: MOSAIC (Rakotoarison, Schoenauer and Sebag, IJCAI 2019).
+
+Notation
+    s, s.a    decisions so far (`decisions.py`), and with one more
+    X(s)      configurations that have them
+    F(x)      reward of a trial: its value, larger is better, on [0, 1]
+    F^        the surrogate's expectation of it
+    Q^(s, a)  mean of F^ over n_s configurations drawn from X(s.a)             (3)
+    pi(a|s)   exp Q^(s, a) / sum over the admissible b of exp Q^(s, b)         (4)
+    Q-(s, a)  median of F over the trials in X(s.a)
+    n(s)      trials that visited s
+
+What happens at each trial after the first ones (algorithm 1):
+    down       from s, the a with the highest Q-(s, a) + C pi(a|s) sqrt(n(s)) / (1 + n(s.a))    (5)
+    expansion  where s has fewer children than the whole part of n(s)^PW, the a with the highest Q^(s, a) of
+               those that are none; the way down ends there
+    playout    the highest acquisition among n_r configurations drawn from X(s) and the neighbours of the best
+               trial in X(s)
+    back       the outcome counts in Q- of all decisions of the trial
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from recommend.bo.candidates import Candidate, Candidates
+from recommend.bo.optimizer import Optimizer, Proposal
+from recommend.bo.published.strategies.decisions import Branch, Decisions, State, Structure
+from recommend.bo.scoring import Scorer
+from recommend.space import Configurations
+from warehouse.configurations.table import ALGORITHM
+from warehouse.support.arrays import Floats
+from warehouse.support.errors import BadOption
+
+_STREAM = 2**31 + 1
+"""Stream of random numbers that is no trial's and no other's."""
+
+
+@dataclass(frozen=True)
+class TreeSettings:
+    """The method's own hyperparameters, by default as in section 4.2 of the paper."""
+
+    exploration: float = 1.3
+    """C of equation 5; the paper tried 0.1 to 1.6 (figure 6)."""
+    widening: float = 0.6
+    """PW; the paper tried 0.5 to 1 (figure 6)."""
+    samples: int = 100
+    """n_s; the paper tried 50 to 1,000 (figure 5)."""
+    draws: int = 1_000
+    """n_r"""
+    initial: int | None = 3
+    """kappa, configurations of each algorithm that are tried first beside its default; None = neither they
+    nor the defaults are: the tree grows from what the surrogate expects."""
+
+    def __post_init__(self) -> None:
+        if self.exploration < 0:
+            raise BadOption("exploration must be 0 or more")
+        if not 0 < self.widening <= 1:
+            raise BadOption("widening must be more than 0 and 1 at most")
+        if self.samples < 1 or self.draws < 1 or (self.initial is not None and self.initial < 0):
+            raise BadOption("samples and draws must be 1 or more, initial 0 or more")
+
+
+def policy(expected: Floats) -> Floats:
+    """pi(a|s), (children,), of Q^(s, a), (children,) (equation 4)."""
+    weights = np.exp(expected - expected.max())  # which changes no share
+    shares: Floats = weights / weights.sum()
+    return shares
+
+
+def puct(rewards: Floats, prior: Floats, visits: int, of_children: Floats, exploration: float) -> Floats:
+    """What equation 5 maximizes, (children,).
+
+    Args:
+        rewards: (children,) Q-(s, a)
+        prior: (children,) pi(a|s)
+        visits: n(s)
+        of_children: (children,) n(s.a)
+        exploration: C
+    """
+    value: Floats = rewards + exploration * prior * np.sqrt(visits) / (1 + of_children)
+    return value
+
+
+def most_children(visits: int, widening: float) -> int:
+    """Children that a node has after so many visits, where it has as many decisions (section 2.2)."""
+    return int(visits**widening + 1e-9)  # 32 ** 0.6 is 8, and rounding may take a little off
+
+
+def as_rewards(values: Floats) -> Floats:
+    """F, (t,), of the trials' values: themselves where all are on [0, 1], such as the paper's accuracies; or
+    else their places between the lowest, 0, and the highest, 1."""
+    low, high = values.min(), values.max()
+    if low >= 0 and high <= 1:
+        return values
+    return (values - low) / (high - low) if high > low else np.full(len(values), 0.5)
+
+
+@dataclass
+class Node:
+    """A node of the tree."""
+
+    visits: int = 0
+    """n(s)"""
+    children: list[State] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class _Known:
+    """What is known at one trial."""
+
+    rewards: dict[int, float]
+    """Number of the trial -> F"""
+    centre: float
+    spread: float
+    """The surrogate's standard scores times `spread` plus `centre` are rewards."""
+
+
+class TreeSearch(Optimizer):
+    """Proposes configurations by tree search over their structure.
+
+    A trial that is under way is a visit at once, whose reward is the mean of the others, and one that failed
+    has the lowest, as the surrogate learns it. The tree follows from the trials in the order of their numbers
+    alone, so that a search goes on from its history.
+    """
+
+    def __init__(
+        self,
+        candidates: Candidates,
+        scorer: Scorer,
+        *,
+        starts: Sequence[Candidate] = (),
+        anchors: Sequence[Candidate] = (),
+        random_every: int | None = None,
+        seed: int = 0,
+        settings: TreeSettings | None = None,
+    ) -> None:
+        """A search without a trial.
+
+        Args:
+            starts: candidates to try first; each algorithm's default and those of `settings.initial` follow.
+
+        Raises:
+            BadInput: a number out of range.
+        """
+        self._settings = settings or TreeSettings()
+        self._decisions = Decisions(candidates, self._settings.samples, seed)
+        self.nodes: dict[State, Node] = {(): Node()}
+        """Nodes of the tree by their decisions; changed by the search alone."""
+        self._structures: list[Structure] = []
+        self._defaults: dict[int, list[tuple[str, Configurations]]] = {}
+        first = [*starts, *self._initial(seed)]
+        super().__init__(
+            candidates, scorer, starts=first, anchors=anchors, random_every=random_every, seed=seed
+        )
+
+    def recall(self, proposal: Proposal) -> None:
+        super().recall(proposal)
+        structure = self._decisions.structure(proposal.candidate.configuration)
+        self._structures.append(structure)
+        self._visit(structure, expand=proposal.origin == "model")
+
+    def _initial(self, seed: int) -> Iterator[Candidate]:
+        """The first candidates (section 3.4): each algorithm's default, then so many others of each.
+
+        Where an algorithm has no default, which no table has, one at random takes its place.
+        """
+        if self._settings.initial is None:
+            return
+        random = np.random.default_rng([seed, _STREAM])
+        of_algorithms = self._of_algorithms()
+        taken: set[Hashable] = set()
+        for number in range(1 + self._settings.initial):
+            for own in of_algorithms:
+                default = own.default() if number == 0 else own.sample(0, random)
+                chosen = own.pick([default], np.zeros(len(default)), taken) or own.any(taken, random)
+                if chosen is not None:
+                    taken.add(chosen.key)
+                    yield chosen
+
+    def _of_algorithms(self) -> list[Candidates]:
+        """The candidates of each algorithm."""
+        root = self._decisions.root
+        if len(root.candidates.algorithms) < 2:
+            return [root.candidates]
+        return [branch.candidates for branch in self._decisions.below(root)]
+
+    def _visit(self, structure: Structure, *, expand: bool) -> None:
+        """Count a trial at the nodes that it is below, and add the node that it leads to beyond them.
+
+        Args:
+            expand: whether it came down the tree; of any other, only the node of its algorithm is added.
+        """
+        branch = self._decisions.root
+        while True:
+            node = self.nodes[branch.state]
+            node.visits += 1
+            if not (expand or node.children or not branch.state):
+                return
+            onward = [one for one in self._decisions.below(branch) if one.has(structure)]
+            if not onward:
+                return
+            (branch,) = onward
+            if branch.state not in self.nodes:
+                if expand or branch.state[-1][0] == ALGORITHM:
+                    node.children.append(branch.state)
+                    self.nodes[branch.state] = Node(visits=1)
+                return
+
+    def _favourite(
+        self,
+        taken: Collection[Hashable],
+        tried: Sequence[Configurations],  # noqa: ARG002 (those that matter are found again)
+        number: int,  # noqa: ARG002 (`random` follows from it)
+        random: np.random.Generator,
+    ) -> Candidate | None:
+        learned = self._learned()
+        rewards = as_rewards(np.array(list(learned.values())))
+        known = _Known(
+            dict(zip(learned, rewards.tolist(), strict=True)), float(rewards.mean()), float(rewards.std())
+        )
+        used_up: set[State] = set()
+        while () not in used_up:
+            branch = self._down(known, used_up)
+            found = self._playout(branch, taken, random)
+            if found is not None:
+                return found
+            used_up.add(branch.state)
+        return None
+
+    def _down(self, known: _Known, used_up: Collection[State]) -> Branch:
+        """The branch that the way down the tree ends in: a new one, or one that leaves nothing to decide."""
+        branch = self._decisions.root
+        while True:
+            below = self._decisions.below(branch)
+            left = [place for place, one in enumerate(below) if one.state not in used_up]
+            if not left:
+                return branch
+            expected = self._expected(below, known)
+            new = [place for place in left if below[place].state not in self.nodes]
+            old = [place for place in left if below[place].state in self.nodes]
+            node = self.nodes[branch.state]
+            due = most_children(node.visits + 1, self._settings.widening) > len(node.children)
+            if new and (due or not old):
+                return below[max(new, key=lambda place: expected[place])]
+            values = puct(
+                np.array([self._median(below[place], known) for place in old]),
+                policy(expected)[old],
+                node.visits,
+                np.array([self.nodes[below[place].state].visits for place in old]),
+                self._settings.exploration,
+            )
+            branch = below[old[int(values.argmax())]]
+
+    def _expected(self, below: Sequence[Branch], known: _Known) -> Floats:
+        """Q^(s, a), (children,) (equation 3)."""
+        predicted = self._scorer.expect([branch.sample for branch in below])
+        ends = np.cumsum([len(branch.sample) for branch in below])[:-1]
+        means = np.array([part.mean() for part in np.split(predicted, ends)])
+        return known.centre + known.spread * means
+
+    def _median(self, branch: Branch, known: _Known) -> float:
+        """Q-(s, a)"""
+        return float(np.median([known.rewards[number] for number in self._below(branch)]))
+
+    def _below(self, branch: Branch) -> list[int]:
+        """Numbers of the trials in X(s)."""
+        return [number for number, structure in enumerate(self._structures) if branch.has(structure)]
+
+    def _playout(
+        self, branch: Branch, taken: Collection[Hashable], random: np.random.Generator
+    ) -> Candidate | None:
+        """The configuration of X(s) that is worth most to be tried; None where all were."""
+        drawn = branch.candidates.sample(self._settings.draws, random)
+        groups = [group for group in (drawn, *self._neighbours(branch, random)) if len(group)]
+        # What is drawn comes first: it says what a usual score is.
+        scores = [self._scorer.score([group]) for group in groups]
+        found = branch.candidates.pick(groups, np.concatenate(scores), taken) if groups else None
+        return found or branch.candidates.any(taken, random)
+
+    def _neighbours(self, branch: Branch, random: np.random.Generator) -> Iterator[Configurations]:
+        """The neighbours in X(s) of its best trial (footnote 9).
+
+        They have its decisions and one other hyperparameter, or one other decision and the defaults that
+        belong to it.
+        """
+        values = {number: self._trials[number].value for number in self._below(branch)}
+        succeeded = {number: value for number, value in values.items() if value is not None}
+        if not succeeded:
+            return
+        best = max(succeeded, key=lambda number: succeeded[number])
+        alike = branch.candidates.among(self._structures[best])
+        yield alike.neighbours(self._trials[best].proposal.candidate.configuration, random)
+        left = self._decisions.undecided(branch)
+        yield from (default for name, default in self._defaults_around(best) if name in left)
+
+    def _defaults_around(self, best: int) -> list[tuple[str, Configurations]]:
+        """Decisions below the algorithm's, each with the defaults that another value of it has."""
+        if best not in self._defaults:
+            structure, root = self._structures[best], self._decisions.root
+            own = {name: value for name, value in structure.items() if name == ALGORITHM}
+            algorithm = Branch(tuple(own.items()), root.candidates.among(own), root.sample)
+            self._defaults[best] = [
+                (name, root.candidates.among({**structure, name: value}).default())
+                for name in self._decisions.undecided(algorithm)
+                for value in algorithm.candidates.choices(name)
+                if name in structure and value != structure[name]
+            ]
+        return self._defaults[best]

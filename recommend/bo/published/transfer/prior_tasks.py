@@ -1,0 +1,84 @@
+"""Runs on other datasets, and the Gaussian process of each dataset and algorithm: the base models S_k,p.
+
+Values of a dataset are in standard scores of all its runs. A base model learns from `CONFIGURATIONS` of them,
+drawn at random; a dataset on which they are all equal, or fewer than `FEWEST`, says nothing and has none.
+
+Notation
+    J    columns of the encoded hyperparameters: standardized, logarithms where they are skewed
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from metalearners.encoding.matrices import (
+    centre_and_spread,
+    encode_configurations,
+    encode_runs,
+    learn_encoding_of,
+    standardized,
+)
+from metalearners.encoding.training_data import TrainingData, training_data
+from metalearners.learners.configuration_kernel import comparable, logarithmic_columns
+from recommend.bo.published.transfer.processes import Processes
+from warehouse.configurations.table import ConfigurationTable
+from warehouse.queries import RunTable
+from warehouse.support.arrays import Floats, Positions
+
+CONFIGURATIONS = 50
+"""Runs that a base model learns from (Manolache, section 6.1)."""
+FEWEST = 3
+
+
+class PriorTasks:
+    """Base models of other datasets, by algorithm."""
+
+    def __init__(
+        self, runs: RunTable, metafeatures: pd.DataFrame, *, most: int = CONFIGURATIONS, seed: int = 0
+    ) -> None:
+        """Base models of these runs.
+
+        Args:
+            most: runs that each learns from.
+            seed: of the choice of these.
+
+        Raises:
+            BadInput: there is no run.
+        """
+        data = training_data(runs, metafeatures)
+        self._encoding = learn_encoding_of(data)
+        encoded = encode_runs(self._encoding, data)
+        self._logarithmic = logarithmic_columns(self._encoding, encoded, data.scales)
+        encoded = comparable(encoded, self._logarithmic)
+        self._centre, self._spread = centre_and_spread(encoded)
+        x = standardized(encoded, self._centre, self._spread)
+        algorithms = runs.configurations.algorithms.to_numpy(dtype=object)[data.configuration]
+        random = np.random.default_rng(seed)
+        self.models: dict[str, Processes | None] = {
+            str(algorithm): _base_models(data, x, np.flatnonzero(algorithms == algorithm), most, random)
+            for algorithm in dict.fromkeys(algorithms)
+        }
+        """Algorithm -> its base models, one for each dataset; None where no dataset says anything."""
+
+    def points(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Floats:
+        """(n, J) configurations on the dataset with these meta-features, encoded as the runs are."""
+        encoded = encode_configurations(self._encoding, configurations, metafeatures)
+        return standardized(comparable(encoded, self._logarithmic), self._centre, self._spread)
+
+
+def _base_models(
+    data: TrainingData, x: Floats, of_algorithm: Positions, most: int, random: np.random.Generator
+) -> Processes | None:
+    chosen = []
+    for dataset in np.unique(data.dataset[of_algorithm]):
+        own = of_algorithm[data.dataset[of_algorithm] == dataset]
+        own = own[random.permutation(len(own))[:most]]
+        if len(own) >= FEWEST and np.ptp(data.scores[own]) > 0:
+            chosen.append(own)
+    if not chosen:
+        return None
+    n = max(map(len, chosen))
+    known = np.array([np.arange(n) < len(own) for own in chosen])
+    rows = np.array([np.pad(own, (0, n - len(own))) for own in chosen])
+    return Processes.fitted(x[rows], np.where(known, data.scores[rows], 0.0), known)

@@ -1,0 +1,96 @@
+"""Strategies by name: how a search divides its trials among algorithms.
+
+The default strategy is here. Published ones are in `recommend.bo.published.strategies`, which is imported
+when one of them is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib import import_module
+from typing import Any
+
+from recommend.bo.candidates import Candidate, Candidates
+from recommend.bo.optimizer import AskTell, Optimizer
+from recommend.bo.scoring import Scorer
+from recommend.bo.surrogates import DEFAULT_SURROGATE
+from warehouse.support.errors import BadOption, UnknownName
+
+DEFAULT_STRATEGY = "joint"
+
+
+@dataclass(frozen=True)
+class SearchInputs:
+    """What a strategy makes a search from."""
+
+    candidates: Candidates
+    new_scorer: Callable[[], Scorer]
+    """Makes a scorer that has not seen a trial; each optimizer has its own."""
+    starts: Sequence[Candidate] = ()
+    """Candidates to try first, in this order."""
+    anchors: Sequence[Candidate] = ()
+    """Candidates to try whatever is expected of them (`recommend.bo.anchors`)."""
+    random_every: int | None = None
+    """Period of random proposals; None = none after the first."""
+    trials: int | None = None
+    """Number of trials planned in all; None = unknown."""
+    seed: int = 0
+
+    def optimizer_arguments(self) -> dict[str, Any]:
+        """Arguments of an `Optimizer`, with a scorer of its own."""
+        return {
+            "candidates": self.candidates,
+            "scorer": self.new_scorer(),
+            "starts": self.starts,
+            "anchors": self.anchors,
+            "random_every": self.random_every,
+            "seed": self.seed,
+        }
+
+
+@dataclass(frozen=True)
+class Strategy:
+    """A way to search."""
+
+    new: Callable[[SearchInputs], AskTell]
+    summary: str
+    """What it does, in a line."""
+    surrogate: str = DEFAULT_SURROGATE
+    """Default surrogate of the strategy."""
+    shares: bool = False
+    """Whether it proposes trials on a share of the rows."""
+    argued: Callable[[str], Callable[[SearchInputs], AskTell]] | None = None
+    """`new` of NAME@ARGUMENT; None = the strategy takes no argument."""
+
+
+STRATEGIES: Mapping[str, Strategy] = {
+    DEFAULT_STRATEGY: Strategy(
+        lambda inputs: Optimizer(**inputs.optimizer_arguments()),
+        "one surrogate of all algorithms, whose choice is one more hyperparameter",
+    )
+}
+"""Strategies that are imported by default."""
+
+
+def all_strategies() -> dict[str, Strategy]:
+    """The default strategy and the published ones, by name."""
+    return {**STRATEGIES, **import_module("recommend.bo.published.strategies").STRATEGIES}
+
+
+def get_strategy(name: str) -> Strategy:
+    """The strategy of this name; `NAME@ARGUMENT` gives it an argument.
+
+    Raises:
+        BadInput: no strategy has this name (the message lists the known ones), or it takes no such argument.
+    """
+    plain, at, argument = name.partition("@")
+    known = STRATEGIES if plain in STRATEGIES else all_strategies()
+    if plain not in known:
+        raise UnknownName(f"unknown strategy {plain!r}; known are {', '.join(known)}")
+    strategy = known[plain]
+    if not at:
+        return strategy
+    if strategy.argued is None:
+        raise BadOption(f"the strategy {plain} takes no argument: {name}")
+    return replace(strategy, new=strategy.argued(argument))

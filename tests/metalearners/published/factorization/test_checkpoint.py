@@ -1,0 +1,135 @@
+"""The state of a training on disk: what a kill leaves, and what is refused."""
+
+import logging
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from warehouse.support.errors import BadOption, DamagedModel
+
+torch = pytest.importorskip("torch", reason="training needs the extra `pmf`")
+checkpoint = pytest.importorskip("metalearners.published.factorization.checkpoint")
+
+
+@dataclass
+class Training:
+    """Steps of Adam on the squares of a line through four points."""
+
+    module: Any
+    optimizer: Any
+    schedule: Any
+
+    @classmethod
+    def begun(cls, seed: int = 0) -> "Training":
+        torch.manual_seed(seed)
+        module = torch.nn.Linear(2, 1)
+        optimizer = torch.optim.AdamW(module.parameters(), 0.1)
+        return cls(module, optimizer, torch.optim.lr_scheduler.OneCycleLR(optimizer, 0.1, total_steps=20))
+
+    def go(self, steps: int) -> list[float]:
+        """Losses of so many steps."""
+        losses = []
+        for _ in range(steps):
+            self.optimizer.zero_grad()
+            x = torch.tensor([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0], [2.0, 1.0]])
+            loss = ((self.module(x) - x.sum(1, keepdim=True)) ** 2).mean()
+            loss.backward()
+            self.optimizer.step()
+            self.schedule.step()
+            losses.append(loss.item())
+        return losses
+
+    @property
+    def parts(self) -> tuple[Any, Any, Any]:
+        return self.module, self.optimizer, self.schedule
+
+
+@pytest.fixture
+def _every_round(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checkpoint, "EVERY", 0)
+
+
+def saved(file: Path, steps: int = 5) -> tuple[Training, list[float]]:
+    """A training after so many steps, whose state is in the file."""
+    training = Training.begun()
+    losses = training.go(steps)
+    checkpoint.Checkpoint(file, {"seed": 0}).save(*training.parts, losses)
+    return training, losses
+
+
+@pytest.mark.usefixtures("_every_round")
+def test_from_a_saved_state_a_training_goes_on_as_if_it_had_not_stopped(tmp_path: Path) -> None:
+    """Parameters, moments and learning rate are as they were, in a training that began elsewhere."""
+    training, losses = saved(tmp_path / "state.npz")
+    resumed = Training.begun(seed=1)
+    assert checkpoint.Checkpoint(tmp_path / "state.npz", {"seed": 0}).load(*resumed.parts) == losses
+    assert resumed.go(5) == training.go(5)
+
+
+@pytest.mark.parametrize("file", [None, "state.npz"])
+def test_where_nothing_is_kept_a_training_begins_at_the_start(tmp_path: Path, file: str | None) -> None:
+    state = checkpoint.Checkpoint(None if file is None else tmp_path / file, {})
+    assert state.load(*Training.begun().parts) == []
+    state.remove()
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_state_is_not_written_again_at_once(tmp_path: Path) -> None:
+    saved(tmp_path / "state.npz")
+    assert not (tmp_path / "state.npz").exists()
+
+
+@pytest.mark.usefixtures("_every_round")
+def test_a_training_that_is_done_leaves_no_file(tmp_path: Path) -> None:
+    saved(tmp_path / "deep" / "state.npz")
+    assert (tmp_path / "deep" / "state.npz").exists()
+    checkpoint.Checkpoint(tmp_path / "deep" / "state.npz", {"seed": 0}).remove()
+    assert not (tmp_path / "deep" / "state.npz").exists()
+
+
+@pytest.mark.usefixtures("_every_round")
+def test_the_state_of_another_training_is_refused_and_kept(tmp_path: Path) -> None:
+    file = tmp_path / "state.npz"
+    saved(file)
+    with pytest.raises(BadOption, match=r"state\.npz is of another training: remove it, or choose another"):
+        checkpoint.Checkpoint(file, {"seed": 1}).load(*Training.begun().parts)
+    assert file.exists()
+
+
+@pytest.mark.usefixtures("_every_round")
+def test_a_file_that_is_cut_off_anywhere_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "state.npz"
+    saved(file)
+    whole = file.read_bytes()
+    for length in range(0, len(whole), 97):
+        file.write_bytes(whole[:length])
+        with pytest.raises(DamagedModel, match=r"damaged .* remove it to train from the start") as caught:
+            checkpoint.Checkpoint(file, {"seed": 0}).load(*Training.begun().parts)
+        assert "\n" not in str(caught.value)
+
+
+@pytest.mark.usefixtures("_every_round")
+def test_the_state_of_another_network_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "state.npz"
+    saved(file)
+    module = torch.nn.Linear(3, 1)
+    optimizer = torch.optim.AdamW(module.parameters(), 0.1)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 0.1, total_steps=20)
+    with pytest.raises(DamagedModel, match="remove it to train from the start"):
+        checkpoint.Checkpoint(file, {"seed": 0}).load(module, optimizer, schedule)
+
+
+@pytest.mark.usefixtures("_every_round")
+def test_a_training_that_cannot_be_saved_goes_on_with_one_warning(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "file").write_text("no folder")
+    state = checkpoint.Checkpoint(tmp_path / "file" / "state.npz", {})
+    training = Training.begun()
+    with caplog.at_level(logging.WARNING):
+        for _ in range(3):
+            state.save(*training.parts, training.go(1))
+    (record,) = caplog.records
+    assert "an interruption would start the training over" in record.getMessage()

@@ -1,0 +1,121 @@
+"""Training an encoder: what it finds, and that it can be repeated, interrupted and gone on with."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from metalearners.learners.base import Round
+from warehouse.support.errors import BadInput
+
+torch = pytest.importorskip("torch", reason="training needs the extra `pmf`")
+checkpoint = pytest.importorskip("metalearners.published.factorization.checkpoint")
+train_encoder = pytest.importorskip("metalearners.published.factorization.encoder_training").train_encoder
+
+NOISE = 0.1
+
+
+def runs(datasets: int = 6, n: int = 30, level: float = 0.0) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Scores rise or fall with the first of three columns, by dataset; the other two say nothing."""
+    random = np.random.default_rng(0)
+    found = []
+    for number in range(datasets):
+        x = random.normal(size=(n, 3))
+        found.append((x, level * number + (-1) ** number * x[:, 0] + NOISE * random.normal(size=n)))
+    return found
+
+
+def same(one: Sequence[np.ndarray], other: Sequence[np.ndarray]) -> bool:
+    return all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
+
+
+def test_positions_differ_by_what_scores_depend_on() -> None:
+    """Configurations that differ in the first column are further apart than those that differ in others."""
+    encoder, kernel = train_encoder(runs(), latent=2, steps=60)
+    assert encoder.shape == (3, 2)
+    assert kernel.gamma.tolist() == [1, 1]
+    distances = [np.linalg.norm(np.subtract(*encoder.positions(np.array([one, -one])))) for one in np.eye(3)]
+    assert distances[0] > 2 * max(distances[1:])
+
+
+def test_rounds_are_reported_and_the_loss_falls() -> None:
+    rounds: list[Round] = []
+    train_encoder(runs(), latent=2, steps=120, report=rounds.append)
+    assert [(one.done, one.of) for one in rounds] == [(50, 120), (100, 120), (120, 120)]
+    assert rounds[-1].loss < rounds[0].loss - 1
+
+
+def test_the_same_seed_gives_the_same_encoder_and_another_seed_another() -> None:
+    one, again, other = (train_encoder(runs(), latent=2, steps=3, seed=seed)[0] for seed in (1, 1, 2))
+    assert same(one.weights, again.weights)
+    assert not same(one.weights, other.weights)
+
+
+def test_training_leaves_the_random_numbers_of_others_alone() -> None:
+    torch.manual_seed(7)
+    expected = torch.rand(3).tolist()
+    torch.manual_seed(7)
+    train_encoder(runs(), latent=1, steps=2)
+    assert torch.rand(3).tolist() == expected
+
+
+def test_a_training_that_was_interrupted_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checkpoint, "EVERY", 0)
+
+    def interrupted(one: Round) -> None:
+        if one.done == 100:
+            raise KeyboardInterrupt
+
+    whole, kernel = train_encoder(runs(2), latent=2, steps=120)
+    file = tmp_path / "training.npz"
+    with pytest.raises(KeyboardInterrupt):
+        train_encoder(runs(2), latent=2, steps=120, checkpoint=file, report=interrupted)
+    seen: list[int] = []
+    resumed, of_resumed = train_encoder(
+        runs(2), latent=2, steps=120, checkpoint=file, report=lambda one: seen.append(one.done)
+    )
+    assert seen == [100, 120]  # the round at whose end it was interrupted is done again
+    assert same(resumed.weights, whole.weights)
+    assert same(resumed.biases, whole.biases)
+    assert (of_resumed.alpha, of_resumed.sigma2) == (kernel.alpha, kernel.sigma2)
+    assert not file.exists()
+
+
+def test_a_state_from_other_runs_or_settings_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checkpoint, "EVERY", 0)
+
+    def interrupted(one: Round) -> None:
+        if one.done == 100:
+            raise KeyboardInterrupt
+
+    file = tmp_path / "training.npz"
+    with pytest.raises(KeyboardInterrupt):
+        train_encoder(runs(2), latent=2, steps=110, checkpoint=file, report=interrupted)
+    for other, options in (
+        (runs(2, level=1.0), {"steps": 110}),
+        (runs(2), {"steps": 120}),
+        (runs(2), {"seed": 1}),
+    ):
+        with pytest.raises(BadInput, match="another training"):
+            train_encoder(other, latent=2, checkpoint=file, **{"steps": 110, **options})
+
+
+def test_training_goes_on_from_an_encoder_and_its_kernel() -> None:
+    """A single further step changes little, where one from the start is far from what was learned."""
+    learned = train_encoder(runs(), latent=2, steps=60)
+    further, kernel = train_encoder(runs(), latent=2, steps=1, start=learned)
+    begun, _ = train_encoder(runs(), latent=2, steps=1)
+    x = runs()[0][0]
+    positions = learned[0].positions(x)
+    moved, apart = (np.abs(one.positions(x) - positions).mean() for one in (further, begun))
+    assert moved < 0.1 * apart
+    assert kernel.alpha == pytest.approx(learned[1].alpha, rel=0.01)
+    assert kernel.sigma2 == pytest.approx(learned[1].sigma2, rel=0.01)
+
+
+def test_a_device_that_is_not_there_is_refused() -> None:
+    with pytest.raises(BadInput, match="no device"):
+        train_encoder(runs(), latent=2, steps=1, device="quantum")

@@ -1,0 +1,230 @@
+"""The GP-LVM of a matrix: what it finds, and that its training can be interrupted."""
+
+from collections.abc import Callable
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from metalearners.learners.base import Round
+from metalearners.published.factorization.latent_kernel import LatentKernel
+from tests.metalearners.published.factorization.matrices import NOISE, dense_nll, drawn
+from warehouse.support.errors import BadInput
+
+torch = pytest.importorskip("torch", reason="training needs the extra `pmf`")
+gplvm = pytest.importorskip("metalearners.published.factorization.gplvm")
+checkpoint = pytest.importorskip("metalearners.published.factorization.checkpoint")
+
+
+def test_inducing_positions_at_all_configurations_are_exact() -> None:
+    """Values and gradients, whether the rows that are there or those that are missing are fewer."""
+    for missing in (0.2, 0.7):
+        Y, _ = drawn(30, 6, missing)
+        observed = ~np.isnan(Y)
+        begin = gplvm.GPLVM(
+            LatentKernel("rbf", 1.2, np.array([0.5, 0.2]), 0.2),
+            np.random.default_rng(0).normal(size=(30, 2)),
+            (),
+        )
+        exact, low_rank = gplvm._Model(begin, "rbf", None), gplvm._Model(begin, "rbf", begin.X).double()
+        objective = gplvm._Objective(Y, observed, "cpu")
+        losses = [objective.nll(model, np.arange(6)) for model in (exact, low_rank)]
+        for loss in losses:
+            loss.backward()
+        assert losses[1].item() == pytest.approx(losses[0].item(), rel=1e-3)
+        for name in ("log_alpha", "log_gamma", "log_sigma2"):
+            one, other = (getattr(model, name).grad.numpy() for model in (exact, low_rank))
+            np.testing.assert_allclose(other, one, rtol=2e-2, atol=2e-2)
+        moved = (low_rank.X.grad + low_rank.Z.grad).numpy()
+        np.testing.assert_allclose(moved, exact.X.grad.numpy(), rtol=2e-2, atol=5e-2)
+
+
+@pytest.mark.parametrize("inducing", [False, True])
+def test_slopes_of_batches_are_on_average_the_slope_of_all_datasets(inducing: bool) -> None:
+    """The paper's equation 6 over the six pairs of four datasets.
+
+    Configurations have scores on 4, 3 or 2 datasets. One with 2 is in five of the six pairs and does not move
+    in the sixth, which N_n / N_Bn does not make up for: its mean slope is 5 / 6 of that of all.
+    """
+    Y = np.random.default_rng(0).normal(size=(9, 4))
+    Y[3:6, 0] = np.nan
+    Y[6:, :2] = np.nan
+    X = np.random.default_rng(1).normal(size=(9, 2))
+    begin = gplvm.GPLVM(LatentKernel("rbf", 1.2, np.array([0.5, 0.2]), 0.2), X, ())
+    objective = gplvm._Objective(Y, ~np.isnan(Y), "cpu")
+
+    def slopes(batch: tuple[int, ...]) -> dict[str, np.ndarray]:
+        model = gplvm._Model(begin, "rbf", X[:4] if inducing else None).double()
+        objective.backward(model, np.array(batch))
+        return {name: parameter.grad.numpy() for name, parameter in model.named_parameters()}
+
+    whole = slopes((0, 1, 2, 3))
+    pairs = [slopes(pair) for pair in combinations(range(4), 2)]
+    for name, expected in whole.items():
+        mean = np.mean([of[name] for of in pairs], axis=0)
+        share = np.array([1.0] * 6 + [5 / 6] * 3)[:, None] if name == "X" else 1.0
+        np.testing.assert_allclose(mean, share * expected, rtol=1e-6, atol=1e-9)
+
+
+def test_a_configuration_moves_by_its_scores_in_the_batch() -> None:
+    """Three scores, of which a batch has one: three times the slope of that dataset, whatever D / |B| is."""
+    Y = np.array([[0.5, -0.2, 1.0, np.nan], [0.1, 0.4, np.nan, 2.0]])
+    begin = gplvm.GPLVM(LatentKernel("rbf", 1.0, np.ones(1), 0.5), np.array([[0.0], [0.7]]), ())
+
+    def slope(of: np.ndarray, batch: list[int]) -> np.ndarray:
+        model = gplvm._Model(begin, "rbf", None)
+        objective = gplvm._Objective(of, ~np.isnan(of), "cpu")
+        objective.backward(model, np.array(batch))
+        return objective.entries * model.X.grad.numpy()
+
+    alone = slope(Y[:, [0]], [0])
+    np.testing.assert_allclose(slope(Y, [0]), 3 * alone)
+    np.testing.assert_allclose(slope(Y, [2]), np.zeros((2, 1)), atol=1e-12)  # a single score has no distance
+
+
+def test_inducing_positions_predict_nearly_as_well() -> None:
+    Y, truth = drawn(120, 50, missing=0.2)
+    gaps = np.isnan(Y)
+    errors = []
+    for inducing in (None, 40):
+        model = gplvm.train(Y, latent=2, epochs=40, inducing=inducing)
+        errors.append(np.sqrt(((gplvm.complete(model, Y) - truth)[gaps] ** 2).mean()))
+    assert errors[1] < 1.1 * errors[0]
+
+
+def test_a_matrix_drawn_from_the_model_is_recovered() -> None:
+    """Held-out entries, which have noise themselves, are missed by at most 1.2 times the noise."""
+    Y, truth = drawn(160, 50, missing=0.2)
+    model = gplvm.train(Y, latent=2, epochs=60)
+    gaps = np.isnan(Y)
+    held_out = truth + NOISE * np.random.default_rng(9).normal(size=truth.shape)
+    missed = (gplvm.complete(model, Y) - held_out)[gaps]
+    assert np.sqrt((missed**2).mean()) <= 1.2 * NOISE
+    assert np.sqrt(model.kernel.sigma2) == pytest.approx(NOISE, rel=0.2)
+
+
+def test_training_makes_the_matrix_likelier() -> None:
+    Y, _ = drawn(40, 20, missing=0.2)
+    model = gplvm.train(Y, latent=2, epochs=30)
+    assert model.losses[-1] < model.losses[0] - 0.05
+    total = dense_nll(Y, model.X, model.kernel) / (~np.isnan(Y)).sum()
+    assert total == pytest.approx(model.losses[-1], abs=0.01)
+
+
+def test_the_latent_space_is_smaller_where_nine_of_ten_entries_are_missing() -> None:
+    full, _ = drawn(60, 60, missing=0.2)
+    sparse, _ = drawn(60, 60, missing=0.93)
+    assert gplvm.train(full, epochs=1).X.shape == (60, 20)
+    assert gplvm.train(sparse, epochs=1).X.shape == (60, 5)
+
+
+def test_the_same_seed_gives_the_same_model() -> None:
+    Y, _ = drawn(30, 60, missing=0.2)
+    one, again = (gplvm.train(Y, latent=2, epochs=5, seed=3) for _ in range(2))
+    np.testing.assert_array_equal(one.X, again.X)
+    assert one.losses == again.losses
+
+
+class _KilledError(Exception):
+    pass
+
+
+def _killed_after(epochs: int) -> Callable[[Round], None]:
+    def report(epoch: Round) -> None:
+        if epoch.done > epochs:
+            raise _KilledError
+
+    return report
+
+
+def test_a_training_that_was_interrupted_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checkpoint, "EVERY", 0)
+    Y, _ = drawn(30, 60, missing=0.2)
+    whole = gplvm.train(Y, latent=2, epochs=8)
+    file = tmp_path / "training.npz"
+    with pytest.raises(_KilledError):
+        gplvm.train(Y, latent=2, epochs=8, checkpoint=file, report=_killed_after(4))
+    seen: list[int] = []
+    resumed = gplvm.train(
+        Y, latent=2, epochs=8, checkpoint=file, report=lambda epoch: seen.append(epoch.done)
+    )
+    assert seen == [5, 6, 7, 8]
+    np.testing.assert_array_equal(resumed.X, whole.X)
+    assert resumed.losses == whole.losses
+    assert not file.exists()
+
+
+def test_the_state_of_another_training_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checkpoint, "EVERY", 0)
+    file = tmp_path / "training.npz"
+    with pytest.raises(_KilledError):
+        gplvm.train(drawn(30, 9, 0.2)[0], latent=2, epochs=8, checkpoint=file, report=_killed_after(2))
+    with pytest.raises(BadInput, match="another training"):
+        gplvm.train(drawn(31, 9, 0.2)[0], latent=2, epochs=8, checkpoint=file)
+    file.write_bytes(file.read_bytes()[:100])
+    with pytest.raises(BadInput, match="damaged"):
+        gplvm.train(drawn(30, 9, 0.2)[0], latent=2, epochs=8, checkpoint=file)
+
+
+def test_new_configurations_and_datasets_join_a_trained_model() -> None:
+    """After a few epochs the larger matrix is predicted nearly as well as from the start."""
+    Y, truth = drawn(120, 50, missing=0.2)
+    first = gplvm.train(Y[:100, :40], latent=2, epochs=60)
+    updated = gplvm.train(Y, latent=2, epochs=12, start=first)
+    anew = gplvm.train(Y, latent=2, epochs=60)
+    gaps = np.isnan(Y)
+    errors = [np.sqrt(((gplvm.complete(model, Y) - truth)[gaps] ** 2).mean()) for model in (updated, anew)]
+    assert updated.X.shape == (120, 2)
+    assert errors[0] < 1.15 * errors[1]
+
+
+@pytest.mark.parametrize("Y", [np.full((3, 2), np.nan), np.ones((3, 2))])
+def test_a_matrix_without_two_different_scores_is_refused(Y: np.ndarray) -> None:
+    with pytest.raises(BadInput, match="no two different"):
+        gplvm.train(Y)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+def test_without_a_gpu_cuda_is_refused_in_a_line_and_auto_is_the_cpu() -> None:
+    with pytest.raises(BadInput, match="torch has no device 'cuda' here") as refused:
+        gplvm.train(drawn(5, 5, 0.0)[0], device="cuda")
+    assert "\n" not in str(refused.value)
+    assert gplvm.torch_device("auto").type == "cpu"
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="torch finds no GPU with CUDA here")
+@pytest.mark.parametrize("inducing", [None, 20])
+def test_a_gpu_finds_what_the_cpu_finds(inducing: int | None) -> None:
+    Y, _ = drawn(60, 30, missing=0.2)
+    on_cpu, on_gpu = (
+        gplvm.train(Y, latent=2, epochs=5, inducing=inducing, device=device) for device in ("cpu", "auto")
+    )
+    np.testing.assert_allclose(on_gpu.losses, on_cpu.losses, rtol=1e-2)
+
+
+def test_a_device_that_is_not_there_is_refused() -> None:
+    with pytest.raises(BadInput, match="no device"):
+        gplvm.train(drawn(5, 5, 0.0)[0], device="quantum")
+
+
+@pytest.mark.parametrize("N", [6, 12])
+def test_components_without_variance_do_not_spoil_the_start(N: int) -> None:
+    """A centred matrix of N rows has N - 1 components; the last of N is rounding error, however large D is.
+
+    One that is scaled to variance 1 over N rows has no entry above the square root of N - 1.
+    """
+    Y = np.random.default_rng(0).normal(size=(N, 40))
+    X, share = gplvm.principal_components(Y, N)
+    assert X.shape == (N, N)
+    assert np.isfinite(X).all()
+    assert np.abs(X).max() <= np.sqrt(N - 1) + 1e-9
+    assert not X[:, -1].any()
+    assert share.sum() == pytest.approx(1)
+
+
+def test_a_training_with_more_dimensions_than_components_works() -> None:
+    Y = np.random.default_rng(0).normal(size=(6, 40))
+    model = gplvm.train(Y, epochs=3, latent=6)
+    assert np.isfinite(model.X).all()
+    assert np.isfinite(model.losses).all()

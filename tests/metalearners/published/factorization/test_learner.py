@@ -1,0 +1,228 @@
+"""Probabilistic matrix factorization: the contract, the paper's model, and what each switch adds."""
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from metalearners.codec import decode, encode
+from metalearners.encoding.training_data import runs_on, without_datasets
+from metalearners.judging.evaluation import kendall_tau
+from metalearners.learners.base import Watch
+from metalearners.predictions import Observations
+from metalearners.published.factorization.learner import FactorizationLearner
+from metalearners.published.factorization.model import Factorization
+from tests.contracts.meta_learner import (
+    MetaLearnerContract,
+    NewLearner,
+    toy_metafeatures,
+    toy_runs,
+    two_algorithms,
+)
+from warehouse.configurations.table import ConfigurationTable
+from warehouse.support.errors import BadInput, DamagedModel
+
+pytest.importorskip("torch", reason="training needs the extra `pmf`")
+
+new_small = partial(FactorizationLearner, steps=100, epochs=20)
+new_paper = partial(new_small, cold_pipelines=False, cold_datasets=False, scale=False)
+
+
+class TestFactorization(MetaLearnerContract):
+    @pytest.fixture
+    def new_learner(self) -> NewLearner:
+        return new_small
+
+
+def tau_after(model: Factorization, dataset: str, trials: int) -> float:
+    """Of the runs on `dataset` that are not among the first so many."""
+    configurations, values = runs_on(toy_runs(), dataset)
+    seen = Observations(configurations.take(slice(trials)), values[:trials])
+    predicted = model.condition(seen).predict(configurations, toy_metafeatures().loc[dataset]).mean
+    return kendall_tau(predicted[trials:], values[trials:])
+
+
+def deeper(table: ConfigurationTable) -> ConfigurationTable:
+    """Configurations like these that nobody has run."""
+    return replace(table, parameters=table.parameters.assign(depth=np.array([99] * len(table), dtype=object)))
+
+
+@pytest.fixture(scope="module")
+def paper() -> Factorization:
+    return new_paper().fit(without_datasets(toy_runs(), ["toy:0"]), toy_metafeatures().drop(index="toy:0"))
+
+
+def test_the_papers_model_learns_from_trials_alone(paper: Factorization) -> None:
+    configurations = toy_runs().configurations
+    before = paper.predict(configurations, toy_metafeatures().iloc[0])
+    assert before.mean == pytest.approx(np.zeros(len(configurations)))
+    assert before.std is None  # it speaks of the measure, not of standard scores
+    assert tau_after(paper, "toy:0", 4) > 0.3
+
+
+def test_the_papers_model_begins_with_the_best_of_near_datasets(paper: Factorization) -> None:
+    configurations = toy_runs().configurations
+    chosen = paper.choose(configurations, toy_metafeatures().iloc[0], 3)
+    assert set(configurations.parameters["criterion"].iloc[chosen]) == {"gini"}  # few classes
+
+
+def test_the_papers_model_has_no_opinion_of_a_new_configuration(paper: Factorization) -> None:
+    configurations, values = runs_on(toy_runs(), "toy:0")
+    new = deeper(configurations.take([0]))
+    seen = Observations(configurations, values)
+    predicted = paper.condition(seen).predict(new, toy_metafeatures().iloc[0])
+    assert predicted.mean == pytest.approx([0.0])
+    assert np.isnan(paper.latent.positions(new, toy_metafeatures().iloc[0])).all()
+
+
+def test_a_new_configuration_has_a_position_with_an_encoder() -> None:
+    known = toy_runs()
+    model = new_small(cold_datasets=False).fit(known, toy_metafeatures())
+    configurations, values = runs_on(known, "toy:0")
+    new = deeper(configurations.take([0, 1]))
+    assert new.parameters["criterion"].tolist() == ["gini", "entropy"]
+    predicted = model.condition(Observations(configurations, values)).predict(new, toy_metafeatures().iloc[0])
+    assert predicted.mean[0] > predicted.mean[1] + 0.5
+
+
+@pytest.mark.parametrize("cold_pipelines", [True, False])
+@pytest.mark.parametrize("cold_datasets", [True, False])
+@pytest.mark.parametrize("scale", [True, False])
+def test_every_combination_ranks_after_trials(cold_pipelines: bool, cold_datasets: bool, scale: bool) -> None:
+    learner = new_small(cold_pipelines=cold_pipelines, cold_datasets=cold_datasets, scale=scale)
+    model = learner.fit(without_datasets(toy_runs(), ["toy:1"]), toy_metafeatures().drop(index="toy:1"))
+    assert tau_after(model, "toy:1", 5) > 0.2
+    assert tau_after(decode(Factorization, *encode(model)), "toy:1", 5) == tau_after(model, "toy:1", 5)
+
+
+def test_a_configuration_without_a_position_is_no_obstacle_to_storing() -> None:
+    """One run on a dataset says nothing of its configurations, and the encoder learns without it."""
+    known = toy_runs()
+    own = deeper(known.configurations.take([0]))
+    own = replace(own, parameters=own.parameters.rename(index={"setup 0": "own"}))
+    alone = (known.runs["dataset"] == "toy:11") & (known.runs["setup"] == "setup 0")
+    with_alone = replace(
+        known,
+        runs=known.runs[(known.runs["dataset"] != "toy:11") | alone].assign(
+            setup=known.runs["setup"].where(~alone, "own")
+        ),
+        configurations=known.configurations.followed_by(own),
+    )
+    model = new_small().fit(with_alone, toy_metafeatures().drop(index="toy:11"))
+    again = decode(Factorization, *encode(model))
+    assert tau_after(again, "toy:1", 5) == tau_after(model, "toy:1", 5)
+
+
+def test_only_with_scale_do_small_differences_count() -> None:
+    """A dataset on which all is within 0.001: trials look like noise unless its spread is inferred."""
+    known = without_datasets(toy_runs(), ["toy:2"])
+    small = {}
+    configurations, values = runs_on(toy_runs(), "toy:2")
+    seen = Observations(configurations.take(slice(6)), 0.9 + values[:6] / 1000)
+    for scale in (True, False):
+        model = new_small(cold_datasets=False, scale=scale).fit(known, toy_metafeatures())
+        predicted = model.condition(seen).predict(configurations, toy_metafeatures().loc["toy:2"]).mean
+        good = (configurations.parameters["criterion"] == "gini").to_numpy()
+        small[scale] = predicted[good].mean() - predicted[~good].mean()
+    assert small[True] > 1.0
+    assert abs(small[False]) < 0.2
+
+
+@pytest.mark.parametrize("cold_pipelines", [True, False])
+def test_an_update_goes_on_from_what_was_learned(cold_pipelines: bool) -> None:
+    new = ["toy:0", "toy:10", "toy:11"]
+    learner = new_small(cold_pipelines=cold_pipelines, cold_datasets=False)
+    before = learner.fit(without_datasets(toy_runs(), new), toy_metafeatures().drop(index=new))
+    rounds: list[int] = []
+    watch = Watch(report=lambda epoch: rounds.append(epoch.done))
+    known = without_datasets(toy_runs(), ["toy:0"])
+    model = learner.update(before, known, toy_metafeatures().drop(index="toy:0"), watch)
+    assert rounds[-1] == (20 if cold_pipelines else 4)  # a fifth of the steps or epochs
+    assert tau_after(model, "toy:0", 5) > 0.3
+
+
+def test_an_update_starts_over_where_there_are_new_hyperparameters() -> None:
+    learner = new_small(cold_datasets=False)
+    before = learner.fit(toy_runs(), toy_metafeatures())
+    rounds: list[int] = []
+    watch = Watch(report=lambda epoch: rounds.append(epoch.done))
+    learner.update(before, two_algorithms(), toy_metafeatures(), watch)
+    assert rounds[-1] == 100
+
+
+def test_training_can_be_interrupted(tmp_path: Path) -> None:
+    def stop(_: object) -> None:
+        raise KeyboardInterrupt
+
+    file = tmp_path / "training.npz"
+    with pytest.raises(KeyboardInterrupt):
+        new_small().fit(toy_runs(), toy_metafeatures(), Watch(file, stop))
+    model = new_small().fit(toy_runs(), toy_metafeatures(), Watch(file))
+    assert not file.exists()
+    assert tau_after(model, "toy:0", 5) > 0.2
+
+
+def test_predicting_needs_no_torch(tmp_path: Path) -> None:
+    """Nor does taking trials into account: `recommend --metalearner pmf` starts as fast as with others."""
+    facts, arrays = encode(new_small().fit(toy_runs(), toy_metafeatures()))
+    (tmp_path / "facts.json").write_text(json.dumps(facts))
+    np.savez(tmp_path / "arrays.npz", allow_pickle=False, **arrays)
+    script = f"""
+import json, sys
+import numpy as np
+from metalearners.codec import decode
+from metalearners.encoding.training_data import runs_on
+from metalearners.published.factorization.model import Factorization
+from metalearners.predictions import Observations
+from tests.contracts.meta_learner import toy_metafeatures, toy_runs
+with np.load({str(tmp_path / "arrays.npz")!r}) as arrays:
+    model = decode(Factorization, json.load(open({str(tmp_path / "facts.json")!r})), dict(arrays))
+configurations, values = runs_on(toy_runs(), "toy:0")
+model.condition(Observations(configurations, values)).predict(configurations, toy_metafeatures().iloc[0])
+print("torch" in sys.modules)
+"""
+    root = Path(__file__).resolve().parents[4]
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=root
+    )
+    assert done.stdout.strip() == "False"
+
+
+def test_nothing_to_tell_apart_is_predicted_as_average() -> None:
+    flat = replace(toy_runs(), runs=toy_runs().runs.assign(value=0.5))
+    for new in (new_small, new_paper):
+        predicted = (
+            new().fit(flat, toy_metafeatures()).predict(flat.configurations, toy_metafeatures().iloc[0])
+        )
+        assert predicted.mean == pytest.approx(np.zeros(len(flat.configurations)))
+
+
+@pytest.mark.parametrize("settings", [{"latent": 0}, {"epochs": 0}, {"steps": 0}, {"kernel": "linear"}])
+def test_settings_out_of_range_are_refused(settings: dict[str, object]) -> None:
+    with pytest.raises(BadInput):
+        FactorizationLearner(**settings)  # type: ignore[arg-type]
+
+
+def test_damaged_states_are_refused() -> None:
+    facts, arrays = encode(new_small().fit(toy_runs(), toy_metafeatures()))
+    for damaged_facts, damaged_arrays in (
+        ({**facts, "latent": {"kind": "os"}}, arrays),
+        (facts, arrays | {"latent.anchors": np.ones((2, 2))}),
+        (facts, arrays | {"latent.encoder.weights.1": np.ones((3, 3))}),
+    ):
+        with pytest.raises(DamagedModel):
+            decode(Factorization, damaged_facts, damaged_arrays)
+
+
+def test_without_torch_training_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    for name in ("encoder_training", "gplvm", "checkpoint"):
+        monkeypatch.delitem(sys.modules, f"metalearners.published.factorization.{name}", raising=False)
+    for new in (new_small, new_paper):
+        with pytest.raises(BadInput, match=r"headstart\[pmf\]"):
+            new().fit(toy_runs(), toy_metafeatures())

@@ -1,0 +1,117 @@
+"""The likelihood of a matrix and its slope, against the formula written out."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from metalearners.gp.kernels import Shape
+from metalearners.published.factorization.latent_kernel import LatentKernel
+from tests.metalearners.published.factorization.matrices import dense_nll, drawn
+
+torch = pytest.importorskip("torch", reason="training needs the extra `pmf`")
+gplvm = pytest.importorskip("metalearners.published.factorization.gplvm")
+likelihood = pytest.importorskip("metalearners.published.factorization.likelihood")
+
+
+def model_nll(Y: np.ndarray, values: np.ndarray, shape: Shape) -> tuple[float, np.ndarray]:
+    """nll and its gradient at a vector: X (n x 2), log alpha, log gamma (2), log sigma2."""
+    n = len(Y)
+    parameters = torch.tensor(values, dtype=torch.float64, requires_grad=True)
+    X, log_alpha = parameters[: 2 * n].reshape(n, 2), parameters[2 * n]
+    scaled = X * (0.5 * parameters[2 * n + 1 : 2 * n + 3]).exp()
+    r2 = ((scaled[:, None, :] - scaled[None, :, :]) ** 2).sum(-1)
+    K = log_alpha.exp() * gplvm.correlation(r2, shape)
+    y, observed = torch.tensor(np.nan_to_num(Y.T)), torch.tensor(~np.isnan(Y.T))
+    loss = likelihood.nll(K.expand(Y.shape[1], n, n), parameters[-1].exp(), y, observed)
+    loss.backward()
+    return loss.item(), parameters.grad.numpy()
+
+
+def dense_at(Y: np.ndarray, values: np.ndarray, shape: Shape) -> float:
+    n = len(Y)
+    kernel = LatentKernel(
+        shape, float(np.exp(values[2 * n])), np.exp(values[2 * n + 1 : 2 * n + 3]), float(np.exp(values[-1]))
+    )
+    return dense_nll(Y, values[: 2 * n].reshape(n, 2), kernel)
+
+
+@pytest.mark.parametrize("shape", ["rbf", "matern"])
+def test_likelihood_and_gradient_are_those_of_the_formula(shape: Shape) -> None:
+    """With gaps, which a row that is dropped and a row that is masked must treat alike."""
+    Y, _ = drawn(8, 3, missing=0.3)
+    values = np.random.default_rng(1).normal(scale=0.5, size=2 * 8 + 4)
+    loss, gradient = model_nll(Y, values, shape)
+    assert loss == pytest.approx(dense_at(Y, values, shape), rel=1e-6)
+    step = 1e-5
+    for place in range(len(values)):
+        change = np.zeros_like(values)
+        change[place] = step
+        slope = (dense_at(Y, values + change, shape) - dense_at(Y, values - change, shape)) / (2 * step)
+        assert gradient[place] == pytest.approx(slope, rel=1e-6, abs=1e-6)
+
+
+def tensor(values: Any) -> Any:
+    return torch.tensor(values, dtype=torch.float64)
+
+
+def test_one_score_has_the_density_of_a_normal_distribution() -> None:
+    """Variance 3 + 1 = 4 and y = 2: 1/2 (log 2 pi + log 4 + 4 / 4)."""
+    loss = likelihood.nll(tensor([[[3.0]]]), tensor(1.0), tensor([[2.0]]), torch.tensor([[True]]))
+    assert loss.item() == pytest.approx(0.5 * (math.log(2 * math.pi) + math.log(4) + 1))
+
+
+def test_rows_that_are_missing_count_for_nothing() -> None:
+    """Neither what they covary with nor a dataset of nothing else."""
+    random = np.random.default_rng(0)
+    root = random.normal(size=(5, 5))
+    K, y = root @ root.T, np.array([0.3, 0.0, -1.2, 0.0, 0.8])
+    o = np.array([True, False, True, False, True])
+    whole = likelihood.nll(
+        tensor(np.stack([K, K])),
+        tensor(0.5),
+        tensor(np.stack([y, np.zeros(5)])),
+        torch.tensor(np.stack([o, np.zeros(5, dtype=bool)])),
+    )
+    alone = likelihood.nll(
+        tensor(K[np.ix_(o, o)][None]), tensor(0.5), tensor(y[o][None]), torch.ones(1, 3, dtype=torch.bool)
+    )
+    assert whole.item() == pytest.approx(alone.item())
+
+
+@pytest.mark.parametrize("missing", [0.2, 0.7])
+def test_few_features_have_the_likelihood_and_slope_of_the_covariance_that_they_make(missing: float) -> None:
+    """Six rows with two features; the rows that are listed are the fewer, those there or those missing."""
+    random = np.random.default_rng(3)
+    Y = random.normal(size=(6, 4))
+    o = random.random(Y.shape) >= missing
+    lists_missing = (o.mean(axis=0) > 0.5).tolist()
+    listed = [
+        torch.tensor(np.flatnonzero(~has if without else has))
+        for has, without in zip(o.T, lists_missing, strict=True)
+    ]
+    y, observed = tensor(np.where(o, Y, 0.0).T), torch.tensor(o.T)
+    found = []
+    for exact in (True, False):
+        phi = tensor(np.random.default_rng(4).normal(size=(6, 2))).requires_grad_()
+        sigma2 = tensor(0.4).requires_grad_()
+        if exact:
+            loss = likelihood.nll((phi @ phi.T).expand(4, 6, 6), sigma2, y, observed)
+        else:
+            loss = likelihood.LowRankNll.apply(phi, sigma2, y, observed, listed, lists_missing)
+        loss.backward()
+        found.append([loss.item(), sigma2.grad.item(), *phi.grad.numpy().ravel()])
+    np.testing.assert_allclose(found[1], found[0], rtol=1e-6)
+
+
+def test_the_number_of_threads_comes_back_after_an_error() -> None:
+    usual = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        with pytest.raises(ZeroDivisionError), likelihood.one_thread():
+            assert torch.get_num_threads() == 1
+            _ = 1 / 0
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(usual)

@@ -1,0 +1,261 @@
+"""Searches with an optimizer per algorithm: numbers, starts, failures, and arms that come to an end."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from recommend.bo.candidates import Candidate, TableCandidates
+from recommend.bo.optimizer import Proposal
+from recommend.bo.published.strategies import policies
+from recommend.bo.published.strategies.arms import Bandit, rewards
+from recommend.bo.published.strategies.policies import Policy, Pulls
+from recommend.bo.scoring import Scorer
+from recommend.bo.strategies import SearchInputs, get_strategy
+from recommend.space import configurations_of_table
+from tests.recommend.bo.toys import Recorder
+from tests.tables import joint_table
+from warehouse.support.errors import BadInput
+
+EACH = 8
+ALGORITHMS = ("knn", "mlp", "svm")
+
+
+def three_algorithms(order: Sequence[str] = ALGORITHMS) -> TableCandidates:
+    """Eight configurations of each algorithm; rows 0 to 7 are those of knn, and so on."""
+    numbers = pd.DataFrame({f"{name}:x": np.tile(np.arange(EACH), 3) for name in ALGORITHMS})
+    table = joint_table(numbers, [name for name in ALGORITHMS for _ in range(EACH)])
+    rows = np.array([ALGORITHMS.index(name) * EACH + place for name in order for place in range(EACH)])
+    return TableCandidates(configurations_of_table(table, {}).take(rows), rows)
+
+
+def algorithm(candidate: Candidate) -> str:
+    return ALGORITHMS[row(candidate) // EACH]
+
+
+def row(candidate: Candidate) -> int:
+    assert isinstance(candidate.key, int)
+    return candidate.key
+
+
+def inputs(candidates: TableCandidates | None = None, **others: object) -> SearchInputs:
+    made = SearchInputs(candidates or three_algorithms(), lambda: Scorer(Recorder()))
+    return SearchInputs(**{**vars(made), **others})  # type: ignore[arg-type]
+
+
+def asked(search: Bandit) -> Proposal:
+    proposal = search.ask()
+    assert proposal is not None
+    return proposal
+
+
+def svm_is_best(candidate: Candidate) -> float:
+    return 0.9 if algorithm(candidate) == "svm" else 0.1
+
+
+def run(
+    search: Bandit, trials: int, value: Callable[[Candidate], float | None] = svm_is_best
+) -> list[Proposal]:
+    proposals = []
+    for _ in range(trials):
+        proposals.append(asked(search))
+        search.tell(proposals[-1].number, value(proposals[-1].candidate))
+    return proposals
+
+
+def algorithms_of(proposals: Sequence[Proposal]) -> list[str]:
+    return [algorithm(proposal.candidate) for proposal in proposals]
+
+
+class Spy:
+    """A policy that keeps what it is shown, and pulls the first arm."""
+
+    def __init__(self) -> None:
+        self.shown: list[Pulls] = []
+
+    def __call__(self, pulls: Pulls, random: np.random.Generator) -> str:  # noqa: ARG002
+        self.shown.append(pulls)
+        return pulls.arms[0]
+
+
+# ---- whose turn it is ---------------------------------------------------------------------------
+
+
+def test_numbers_are_those_of_the_search_whichever_arm_it_is() -> None:
+    proposals = run(Bandit(inputs(), policies.in_turn), 12)
+    assert [proposal.number for proposal in proposals] == list(range(12))
+    assert algorithms_of(proposals) == ["knn", "mlp", "svm"] * 4
+
+
+def test_each_arm_learns_from_its_own_trials_alone() -> None:
+    made: list[Recorder] = []
+
+    def new_scorer() -> Scorer:
+        made.append(Recorder())
+        return Scorer(made[-1])
+
+    run(Bandit(inputs(new_scorer=new_scorer), policies.in_turn), 12)
+    assert len(made) == 3
+    assert [len(y) for recorder in made for _, y in recorder.told] == [3, 3, 3]
+
+
+def test_starts_and_anchors_come_in_the_given_order_whatever_the_policy() -> None:
+    """The policy would pull knn alone."""
+    candidates, spy = three_algorithms(), Spy()
+    starts = [candidates.row(place) for place in (17, 2, 9)]
+    anchors = [candidates.row(place) for place in (9, 20, 11)]
+    proposals = run(Bandit(inputs(candidates, starts=starts, anchors=anchors), spy), 16)
+    of_starts = [(row(one.candidate), one.origin) for one in proposals[:3]]
+    assert of_starts == [(17, "start"), (2, "start"), (9, "start")]
+    of_anchors = [(one.number, row(one.candidate)) for one in proposals if one.origin == "anchor"]
+    assert of_anchors == [(9, 20), (14, 11)]
+    assert spy.shown[0].history == [("svm", 0.9), ("knn", 0.1), ("mlp", 0.1)]
+
+
+def test_an_arm_that_is_exhausted_is_left_out_until_nothing_is_left() -> None:
+    spy = Spy()
+    search = Bandit(inputs(), spy)
+    assert algorithms_of(run(search, 24)) == ["knn"] * 8 + ["mlp"] * 8 + ["svm"] * 8
+    assert search.ask() is None
+    assert [list(pulls.arms) for pulls in spy.shown[7:9]] == [["knn", "mlp", "svm"], ["mlp", "svm"]]
+
+
+def test_the_best_algorithm_has_most_trials() -> None:
+    assert algorithms_of(run(Bandit(inputs(), policies.ucb1_tuned), 14)).count("svm") == EACH
+
+
+def test_the_order_of_algorithms_in_the_table_does_not_matter() -> None:
+    orders = [ALGORITHMS, ("svm", "knn", "mlp")]
+    one, other = (
+        algorithms_of(run(Bandit(inputs(three_algorithms(order), seed=5), policies.thompson), 16))
+        for order in orders
+    )
+    assert one == other
+
+
+# ---- rewards ------------------------------------------------------------------------------------
+
+
+def test_values_from_0_to_1_are_the_rewards_and_a_failure_is_0() -> None:
+    assert rewards([0.7, None, 0.9]) == [0.7, 0.0, 0.9]
+
+
+def test_other_values_are_scaled_to_the_range_so_far() -> None:
+    """Log loss, turned so that more is better."""
+    assert rewards([-2.0, -0.5, None, -1.0]) == pytest.approx([0, 1, 0, 2 / 3])
+    assert rewards([-2.0, None]) == [0.5, 0.0]
+    assert rewards([]) == []
+
+
+def test_a_trial_under_way_counts_as_the_mean_of_its_arm_or_of_all() -> None:
+    candidates, spy = three_algorithms(), Spy()
+    starts = [candidates.row(place) for place in (0, 1, 2, 8)]
+    search = Bandit(inputs(candidates, starts=starts), spy)
+    for _ in starts:
+        asked(search)
+    asked(search)
+    assert [reward for _, reward in spy.shown[-1].history] == [0.0] * 4
+    search.tell(2, 0.8)
+    search.tell(0, 0.4)
+    asked(search)
+    history = [("knn", 0.4), ("knn", 0.6), ("knn", 0.8), ("mlp", 0.6), ("knn", 0.6)]
+    assert [arm for arm, _ in spy.shown[-1].history] == [arm for arm, _ in history]
+    assert [reward for _, reward in spy.shown[-1].history] == pytest.approx([reward for _, reward in history])
+
+
+def test_an_algorithm_that_only_fails_loses_its_turns() -> None:
+    def value(candidate: Candidate) -> float | None:
+        return None if algorithm(candidate) == "knn" else 0.6 + row(candidate) / 1000
+
+    for policy in (policies.greedy, policies.thompson):
+        assert algorithms_of(run(Bandit(inputs(), policy), 15, value))[-3:].count("knn") == 0
+
+
+# ---- several at a time, and later ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("order", [[0, 1, 2], [2, 0, 1]])
+def test_trials_may_end_in_any_order(order: list[int]) -> None:
+    search = Bandit(inputs(), policies.ucb1)
+    proposals = [asked(search) for _ in range(3)]
+    assert sorted(algorithms_of(proposals)) == ["knn", "mlp", "svm"]  # no arm twice before each had its turn
+    for number in order:
+        search.tell(number, svm_is_best(proposals[number].candidate))
+    assert asked(search).number == 3
+
+
+def test_what_can_not_be_is_refused() -> None:
+    search = Bandit(inputs(), policies.in_turn)
+    candidate = three_algorithms().row(0)
+    with pytest.raises(BadInput, match="trial 1 can't follow 0 trials"):
+        search.recall(Proposal(1, candidate, "start"))
+    asked(search)
+    for number in (-1, 1):
+        with pytest.raises(BadInput, match=f"no trial {number} is under way"):
+            search.tell(number, 0.5)
+    with pytest.raises(BadInput, match="can't have the value"):
+        search.tell(0, float("nan"))
+    search.tell(0, 0.5)
+    with pytest.raises(BadInput, match="no trial 0 is under way"):
+        search.tell(0, 0.5)
+
+
+@pytest.mark.parametrize("policy", [policies.thompson, policies.increasing_effort, policies.ucb1_tuned])
+@pytest.mark.parametrize("done", [3, 13])
+def test_a_search_goes_on_as_if_it_had_not_stopped(policy: Policy, done: int) -> None:
+    """Also where an arm came to its end before, and one trial failed."""
+
+    def value(candidate: Candidate) -> float | None:
+        return None if row(candidate) == 9 else svm_is_best(candidate) + row(candidate) / 1000
+
+    candidates = three_algorithms()
+    whole, later = (Bandit(inputs(candidates, starts=[candidates.row(9)], seed=4), policy) for _ in range(2))
+    proposals = run(whole, 20, value)
+    for proposal in proposals[:done]:
+        later.recall(proposal)
+        later.tell(proposal.number, value(proposal.candidate))
+    assert [one.candidate.key for one in run(later, 20 - done, value)] == [
+        one.candidate.key for one in proposals[done:]
+    ]
+
+
+# ---- by name ------------------------------------------------------------------------------------
+
+
+def test_always_tries_the_algorithm_that_is_named_or_that_of_the_first_start() -> None:
+    candidates = three_algorithms()
+    starts = [candidates.row(place) for place in (12, 3, 9)]
+    for name, of_starts, first in (("always@knn", [3], "knn"), ("always", [12, 9], "mlp")):
+        search = get_strategy(name).new(inputs(candidates, starts=starts))
+        proposals = []
+        while (proposal := search.ask()) is not None:
+            search.tell(proposal.number, 0.5)
+            proposals.append(proposal)
+        assert algorithms_of(proposals) == [first] * EACH
+        assert [row(one.candidate) for one in proposals][: len(of_starts)] == of_starts
+    with pytest.raises(BadInput, match="no configuration of 'sgd'; there are some of knn, mlp, svm"):
+        get_strategy("always@sgd").new(inputs())
+
+
+def test_epsilon_may_be_given() -> None:
+    random = get_strategy("epsilon-greedy@1").new(inputs(seed=1))
+    greedy = get_strategy("epsilon-greedy@0").new(inputs(seed=1))
+    assert isinstance(random, Bandit)
+    assert isinstance(greedy, Bandit)
+    assert set(algorithms_of(run(greedy, 10))[3:]) == {"svm"}
+    assert len(set(algorithms_of(run(random, 10))[3:])) > 1
+    for wrong in ("2", "much", "nan", ""):
+        with pytest.raises(BadInput, match="epsilon is a number from 0 to 1"):
+            get_strategy(f"epsilon-greedy@{wrong}")
+    with pytest.raises(BadInput, match="the strategy ucb1 takes no argument"):
+        get_strategy("ucb1@2")
+
+
+def test_epsilon_decreases_over_the_trials_that_are_planned() -> None:
+    """Of eight trials the last ones are greedy, of a thousand half of ten are not."""
+    short, long = (get_strategy("decreasing-epsilon").new(inputs(trials=trials)) for trials in (8, 1000))
+    assert isinstance(short, Bandit)
+    assert isinstance(long, Bandit)
+    assert set(algorithms_of(run(short, 10))[-2:]) == {"svm"}
+    assert len(set(algorithms_of(run(long, 10))[-5:])) > 1

@@ -1,0 +1,219 @@
+"""Successive halving, Hyperband and BOHB: brackets, promotions, failures, and searches that go on."""
+
+from collections import Counter
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from recommend.bo.candidates import Candidate, TableCandidates
+from recommend.bo.optimizer import Optimizer, Proposal
+from recommend.bo.published.strategies.halving import Halving, brackets
+from recommend.bo.scoring import Scorer
+from recommend.bo.strategies import SearchInputs, get_strategy
+from tests.recommend.bo.toys import Recorder, grid, keys
+
+NINTH, THIRD = 1 / 9, 1 / 3
+TABLE = TableCandidates(grid(12))
+
+
+def search(name: str, surrogate: Recorder | None = None, **others: object) -> Halving:
+    made = SearchInputs(TABLE, lambda: Scorer(surrogate or Recorder()))
+    found = get_strategy(name).new(SearchInputs(**{**vars(made), **others}))  # type: ignore[arg-type]
+    assert isinstance(found, Halving)
+    return found
+
+
+def rows(*numbers: int) -> list[Candidate]:
+    return [TABLE.row(number) for number in numbers]
+
+
+def key(proposal: Proposal) -> int:
+    assert isinstance(proposal.candidate.key, int)
+    return proposal.candidate.key
+
+
+def row_number(proposal: Proposal) -> float:
+    """A value that is larger for later rows, on any share."""
+    return float(key(proposal))
+
+
+def run(of: Optimizer, trials: int, value: Callable[[Proposal], float | None] = row_number) -> list[Proposal]:
+    """So many trials, one after the other; fewer where nothing is left."""
+    proposals: list[Proposal] = []
+    while len(proposals) < trials and (proposal := of.ask()) is not None:
+        of.tell(proposal.number, value(proposal))
+        proposals.append(proposal)
+    return proposals
+
+
+def shares(proposals: list[Proposal]) -> list[float]:
+    return [proposal.share for proposal in proposals]
+
+
+def test_brackets_are_those_of_li_and_others() -> None:
+    """With s_max = 4 and eta = 3 they print 81, 34, 15, 8 and 5 configurations (R = 81, table 1)."""
+    assert [(one.n, one.shares) for one in brackets()] == [(9, (NINTH, THIRD, 1)), (5, (THIRD, 1)), (3, (1,))]
+    assert [one.n for one in brackets(4)] == [81, 34, 15, 8, 5]
+    assert brackets(4)[0].shares == (1 / 81, 1 / 27, NINTH, THIRD, 1)
+
+
+def test_nine_configurations_become_three_and_then_one() -> None:
+    starts = rows(3, 8, 1, 5, 9, 2, 7, 4, 6)
+    proposals = run(search("successive-halving", starts=starts), 14)
+    assert keys(proposals)[:9] == [3, 8, 1, 5, 9, 2, 7, 4, 6]
+    assert keys(proposals)[9:13] == [9, 8, 7, 9]
+    assert shares(proposals) == [NINTH] * 9 + [THIRD] * 3 + [1] + [NINTH]
+    assert [one.origin for one in proposals[9:]] == ["start"] * 4 + ["random"]
+
+
+def test_hyperband_goes_through_its_brackets_in_turn() -> None:
+    proposals = run(search("hyperband"), 24)
+    first, second, third = [NINTH] * 9 + [THIRD] * 3 + [1], [THIRD] * 5 + [1], [1] * 3
+    assert shares(proposals) == [*first, *second, *third, NINTH, NINTH]
+    assert key(proposals[18]) == max(map(key, proposals[13:18]))
+    assert len({*keys(proposals)}) == 9 + 5 + 3 + 2
+
+
+def test_a_value_counts_among_those_on_as_many_rows_only() -> None:
+    """On more rows all values are lower, and in another order."""
+    starts = rows(*range(9))
+    value = {NINTH: lambda place: place, THIRD: lambda place: -place, 1: lambda place: -100 - place}
+    of = search("successive-halving", starts=starts)
+    proposals = run(of, 13, lambda one: float(value[one.share](key(one))))
+    assert keys(proposals)[9:] == [8, 7, 6, 6]
+    best = of.best
+    assert best is not None
+    assert (best.number, best.share) == (12, 1)
+
+
+def test_before_a_trial_on_all_rows_there_is_no_best() -> None:
+    of = search("hyperband")
+    run(of, 12)
+    assert of.best is None
+    run(of, 1)
+    assert of.best is not None
+
+
+def test_what_failed_does_not_go_on() -> None:
+    """Two of nine succeed, so two go on in place of three; of these one fails."""
+    starts = rows(*range(9))
+    failing = {NINTH: {0, 1, 2, 4, 5, 6, 7}, THIRD: {8}, 1: set()}
+    proposals = run(
+        search("successive-halving", starts=starts),
+        13,
+        lambda one: None if key(one) in failing.get(one.share, ()) else row_number(one),
+    )
+    assert keys(proposals)[9:12] == [8, 3, 3]
+    assert shares(proposals)[9:] == [THIRD, THIRD, 1, NINTH]
+
+
+def test_where_all_failed_the_next_bracket_begins() -> None:
+    assert shares(run(search("hyperband"), 15, lambda _: None)) == [NINTH] * 9 + [THIRD] * 5 + [1]
+
+
+def test_nobody_waits_for_trials_that_are_under_way() -> None:
+    """Twelve at a time: the next bracket begins, and is left for promotions as soon as these are known."""
+    of = search("hyperband", starts=rows(*range(9)))
+    asked = [of.ask() for _ in range(12)]
+    assert [one.share for one in asked if one] == [NINTH] * 9 + [THIRD] * 3
+    for number in range(8):
+        of.tell(number, float(number))
+    still = of.ask()
+    assert still is not None
+    assert still.share == THIRD
+    assert key(still) not in range(9)  # one of the second bracket: trial 8 may be better
+    of.tell(8, 8.0)
+    assert [(key(one), one.share) for one in (of.ask() for _ in range(3)) if one] == [
+        (8, THIRD),
+        (7, THIRD),
+        (6, THIRD),
+    ]
+
+
+def test_a_table_without_more_rows_is_promoted_with_what_it_has_and_then_tried_on_all_rows() -> None:
+    """Of four, one goes on at a time; the others are tried on all rows in the end, the best first."""
+    few = TableCandidates(grid(2))
+    proposals = run(search("successive-halving", candidates=few), 20)
+    assert keys(proposals)[4:] == [3, 3, 2, 1, 0]
+    assert shares(proposals) == [NINTH] * 4 + [THIRD, 1, 1, 1, 1]
+
+
+def test_the_end_of_a_table_waits_for_trials_on_fewer_rows() -> None:
+    of = search("successive-halving", candidates=TableCandidates(grid(2)))
+    asked = [of.ask() for _ in range(5)]
+    assert asked[4] is None
+    for proposal in asked[:4]:
+        assert proposal is not None
+        of.tell(proposal.number, row_number(proposal))
+    onward = of.ask()
+    assert onward is not None
+    assert (key(onward), onward.share) == (3, THIRD)
+
+
+def test_anchors_are_tried_on_all_rows_and_stand_outside_of_brackets() -> None:
+    """The first is trial 9; the three best of the nine still go on, and the anchor is none of them."""
+    proposals = run(search("successive-halving", starts=rows(*range(9)), anchors=rows(100)), 14)
+    assert (key(proposals[9]), proposals[9].origin, proposals[9].share) == (100, "anchor", 1)
+    assert keys(proposals)[10:] == [8, 7, 6, 8]
+
+
+def test_the_surrogate_of_bohb_learns_from_the_largest_share_with_three_trials() -> None:
+    surrogate = Recorder()
+    proposals = run(search("bohb", surrogate, starts=rows(*range(9))), 43)
+    new = [one for place, one in enumerate(proposals) if one.candidate.key not in keys(proposals[:place])]
+    expected = []
+    for one in new:
+        if one.origin == "model":
+            before = Counter(shares(proposals[: one.number]))
+            expected.append(before[1] if before[1] >= 3 else before[THIRD])
+    assert [len(y) for _, y in surrogate.told] == expected
+    assert expected[0] == 3  # those of the first bracket's second rung
+    assert expected[-1] > 3  # those on all rows
+
+
+def test_a_third_of_the_new_configurations_of_bohb_are_random() -> None:
+    proposals = run(search("bohb", seed=1), 300)
+    new = [one for place, one in enumerate(proposals) if one.candidate.key not in keys(proposals[:place])]
+    of_model = sum(one.origin == "model" for one in new[9:])
+    assert of_model / len(new[9:]) == pytest.approx(2 / 3, abs=0.1)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    name=st.sampled_from(["successive-halving", "hyperband", "bohb"]),
+    jobs=st.integers(1, 5),
+    stop=st.integers(0, 60),
+    seed=st.integers(0, 9),
+)
+def test_a_search_goes_on_as_if_it_had_not_stopped(name: str, jobs: int, stop: int, seed: int) -> None:
+    """Trials end in the order of their numbers, some fail, and several are under way.
+
+    The history of the stopped search tells each outcome at once, though it was known later.
+    """
+
+    def value(one: Proposal) -> float | None:
+        return None if (key(one) + seed) % 5 == 0 else float((key(one) * 7 + seed) % 144)
+
+    def go_on(of: Halving, begun: list[Proposal]) -> list[Proposal]:
+        """The proposals up to the 70th, where those before the last `jobs` of `begun` have ended."""
+        proposals = list(begun)
+        while len(proposals) < 70:
+            proposal = of.ask()
+            assert proposal is not None
+            proposals.append(proposal)
+            if len(proposals) >= jobs:
+                ended = proposals[-jobs]
+                of.tell(ended.number, value(ended))
+        return proposals
+
+    whole = go_on(search(name, seed=seed), [])
+    again = search(name, seed=seed)
+    for one in whole[:stop]:
+        again.recall(one)
+        if one.number <= stop - jobs:
+            again.tell(one.number, value(one))
+    found = go_on(again, whole[:stop])
+    assert keys(found) == keys(whole)
+    assert shares(found) == shares(whole)

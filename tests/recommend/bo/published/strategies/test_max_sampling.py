@@ -1,0 +1,124 @@
+"""Posterior sampling of each algorithm's maximum."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from recommend.bo.published.strategies.max_sampling import MaxSampling
+from recommend.bo.scoring import Scorer
+from recommend.bo.strategies import get_strategy
+from recommend.bo.surrogates import SurrogateInputs, new_surrogate
+from recommend.bo.surrogates.base import Matrix
+from recommend.space import Configurations
+from tests.contracts.surrogate import one_flow
+from tests.recommend.bo.published.strategies.test_arms import (
+    EACH,
+    algorithm,
+    inputs,
+    row,
+    svm_is_best,
+    three_algorithms,
+)
+from tests.recommend.bo.surrogates.worlds import learner_of
+from tests.recommend.bo.toys import Recorder
+from warehouse.support.arrays import Floats
+from warehouse.support.errors import BadInput
+
+
+class Levels(Recorder):
+    """A surrogate that draws for each of the rows of `three_algorithms` the level of its algorithm."""
+
+    def __init__(self, **levels: float) -> None:
+        super().__init__("ei")
+        self.levels = levels
+
+    def encode(self, configurations: Configurations) -> Matrix:
+        names = configurations.table.algorithms.tolist()
+        return Matrix(np.array([[self.levels[name]] for name in names]))
+
+    def draw(self, X: Matrix, random: np.random.Generator) -> Floats:  # noqa: ARG002
+        return X.numbers[:, 0]
+
+
+def search(surrogate: Any, **others: object) -> MaxSampling:
+    made = get_strategy("max-sampling").new(inputs(new_scorer=lambda: Scorer(surrogate), **others))
+    assert isinstance(made, MaxSampling)
+    return made
+
+
+def algorithms(of: MaxSampling, trials: int, seconds: dict[str, float] | None = None) -> list[str]:
+    found = []
+    for _ in range(trials):
+        proposal = of.ask()
+        assert proposal is not None
+        found.append(algorithm(proposal.candidate))
+        of.tell(proposal.number, svm_is_best(proposal.candidate), seconds and seconds[found[-1]])
+    return found
+
+
+def starts() -> list[Any]:
+    return [three_algorithms().row(place) for place in (0, EACH, 2 * EACH)]
+
+
+def test_the_algorithm_with_the_highest_drawn_maximum_is_next_until_it_is_exhausted() -> None:
+    of = search(Levels(knn=0.1, mlp=0.7, svm=0.4), starts=starts())
+    assert algorithms(of, 24)[3:] == ["mlp"] * 7 + ["svm"] * 7 + ["knn"] * 7
+    assert of.ask() is None
+
+
+class Gains(Levels):
+    """What was tried is drawn as 0, other rows as the level."""
+
+    def draw(self, X: Matrix, random: np.random.Generator) -> Floats:  # noqa: ARG002
+        return np.where(np.arange(len(X)) < len(self.told[-1][1]), 0.0, X.numbers[:, 0])
+
+
+def test_what_is_gained_counts_by_the_seconds_that_it_costs() -> None:
+    """A gain of 0.6 in 10 s is less than one of 0.2 in 0.1 s; without times it is more."""
+    levels = {"knn": 0.2, "mlp": 0.6, "svm": 0.1}
+    assert algorithms(search(Gains(**levels), starts=starts()), 5)[3:] == ["mlp"] * 2
+    of = search(Gains(**levels), starts=starts())
+    assert algorithms(of, 5, {"knn": 0.1, "mlp": 10.0, "svm": 1.0})[3:] == ["knn"] * 2
+
+
+def test_a_surrogate_that_knows_no_joint_distribution_draws_each_for_itself() -> None:
+    drawn = [
+        Scorer(Recorder("ei")).draw([three_algorithms().configurations], np.random.default_rng(seed))
+        for seed in (0, 0, 1)
+    ]
+    assert len(set(drawn[0].tolist())) == 3 * EACH
+    np.testing.assert_array_equal(drawn[0], drawn[1])
+    assert not np.allclose(drawn[0], drawn[2])
+
+
+def test_a_surrogate_without_uncertainty_is_refused_before_the_first_trial() -> None:
+    with pytest.raises(BadInput, match="max-sampling needs a surrogate that states its uncertainty"):
+        search(Recorder())
+
+
+def test_blend_draws_from_its_prior_before_values_differ_and_from_its_posterior_after() -> None:
+    world = one_flow()
+    surrogate = new_surrogate(
+        "blend", SurrogateInputs(world.known, world.metafeatures, learner_of("functional-pca", False))
+    )
+    scorer = Scorer(surrogate)
+    tried = [world.known.take([place]) for place in range(6)]
+    random = np.random.default_rng(0)
+    for scores in (np.zeros(6), np.arange(6.0)):
+        scorer.learn(tried, scores, random)
+        draws = np.array([scorer.draw([world.known], random) for _ in range(300)])
+        expected = surrogate.predict(surrogate.encode(world.known))
+        assert expected.std is not None
+        np.testing.assert_allclose(draws.mean(axis=0), expected.mean, atol=0.35 * expected.std.max())
+        np.testing.assert_allclose(draws.std(axis=0).mean(), expected.std.mean(), rtol=0.2)
+
+
+def test_starts_come_first_and_nothing_comes_twice() -> None:
+    of = search(Recorder("ei"), starts=starts(), seed=2)
+    rows = []
+    while (proposal := of.ask()) is not None:
+        rows.append(row(proposal.candidate))
+        of.tell(proposal.number, svm_is_best(proposal.candidate))
+    assert rows[:3] == [0, EACH, 2 * EACH]
+    assert sorted(rows) == list(range(3 * EACH))

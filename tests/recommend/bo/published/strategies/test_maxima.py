@@ -1,0 +1,68 @@
+"""Bandits that look for the highest maximum: their formulas worked by hand, and what they come to."""
+
+import numpy as np
+import pytest
+
+from recommend.bo.published.strategies import maxima, policies
+from recommend.bo.published.strategies.policies import Policy, Pulls
+
+ALL: dict[str, Policy] = {
+    "max-ucb": maxima.max_ucb,
+    "max-median": maxima.max_median,
+    "quantile-ucb": maxima.quantile_ucb,
+}
+
+
+def played(policy: Policy, trials: int, seed: int = 0) -> list[str]:
+    """Arms that were pulled: a is 0.6 all along, b is 0.3 mostly and 0.9 one time in three."""
+    rewards, random = np.random.default_rng(seed), np.random.default_rng(seed + 1)
+    history: list[tuple[str, float]] = []
+    for _ in range(trials):
+        arm = policy(Pulls(["a", "b"], history), random)
+        level = 0.6 if arm == "a" else rewards.choice([0.3, 0.3, 0.9])
+        history.append((arm, float(level + rewards.uniform(-0.02, 0.02))))
+    return [arm for arm, _ in history]
+
+
+def test_max_ucb_adds_the_square_of_the_logarithm_per_pull() -> None:
+    """After 7 trials, two of them of this arm: (0.5 ln 7 / 2)^2 = 0.2367."""
+    assert maxima.max_ucb_bound(np.array([0.7, 0.2]), 7) == pytest.approx(0.9367, abs=1e-4)
+    assert maxima.max_ucb_bound(np.array([0.7]), 1) == 0.7
+
+
+def test_max_median_compares_what_as_few_rewards_exceed() -> None:
+    """b has two pulls, so m = 2, and of a's six rewards the third highest counts, 0.5, against b's 0.6."""
+    rewards_of_a = [0.9, 0.8, 0.5, 0.4, 0.3, 0.2]
+    known = Pulls(["a", "b"], [*(("a", reward) for reward in rewards_of_a), ("b", 0.6), ("b", 0.1)])
+    pulled = [maxima.max_median(known, np.random.default_rng(seed)) for seed in range(500)]
+    assert pulled.count("a") / 500 == pytest.approx(1 / 9 / 2, abs=0.03)  # one time in t + 1 = 9 any arm
+
+
+def test_max_median_begins_with_every_arm() -> None:
+    known = Pulls(["a", "b"], [("a", 0.9), ("a", 0.8)])
+    assert {maxima.max_median(known, np.random.default_rng(seed)) for seed in range(20)} == {"b"}
+
+
+@pytest.mark.parametrize(("pulls", "place"), [(8, None), (9, 9), (20, 18)])
+def test_the_limit_of_a_quantile_is_an_order_statistic(pulls: int, place: int | None) -> None:
+    """The quantile 3/4 is above all of n rewards with probability 0.75^n: 0.1001 of 8, and 0.0751 of 9.
+
+    Of 20 it is above the 17th lowest with probability P(B >= 17) = 0.2252, above the 18th with 0.0913.
+    """
+    rewards = np.random.default_rng(0).permutation(np.arange(1, pulls + 1) / 100)
+    assert maxima.quantile_limit(rewards, 50) == (np.inf if place is None else place / 100)
+
+
+def test_the_limit_of_a_quantile_is_exceeded_as_rarely_as_it_says() -> None:
+    """Uniform rewards, whose quantile 3/4 is 0.75."""
+    random = np.random.default_rng(1)
+    below = [maxima.quantile_limit(random.random(30), 30) < maxima.TAU for _ in range(2000)]
+    assert np.mean(below) < maxima.DELTA
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_the_arm_with_the_highest_maximum_has_most_pulls(name: str) -> None:
+    """The mean of the other is higher, and a policy that goes by it pulls that."""
+    shares = [played(ALL[name], 60, seed).count("b") / 60 for seed in range(5)]
+    assert np.mean(shares) > 0.6
+    assert np.mean([played(policies.ucb1_tuned, 60, seed).count("b") / 60 for seed in range(5)]) < 0.5

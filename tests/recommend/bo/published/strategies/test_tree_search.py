@@ -1,0 +1,389 @@
+"""Tree search over the structure of pipelines: equations, the way the tree grows, and what is proposed."""
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from ingest.flows import FLOWS, Flow
+from metalearners.predictions import Prediction
+from recommend.bo.candidates import Candidate, SpaceCandidates, TableCandidates
+from recommend.bo.optimizer import Optimizer, Proposal
+from recommend.bo.published.strategies.tree_search import (
+    TreeSearch,
+    TreeSettings,
+    as_rewards,
+    most_children,
+    policy,
+    puct,
+)
+from recommend.bo.published.surrogates.forest import ForestSurrogate
+from recommend.bo.scoring import Scorer
+from recommend.bo.surrogates import Surrogate
+from recommend.bo.surrogates.base import Matrix
+from recommend.space import Space
+from tests.recommend.bo.toys import ONE_AXIS, Recorder, keys
+from warehouse.configurations.configuration import Configuration
+from warehouse.configurations.parameters import Choice, Number
+from warehouse.support.errors import BadInput
+
+LEAN = TreeSettings(draws=50, samples=20, initial=None)
+PREPROCESSORS = ("none", "pca", "ica", "svd", "select", "expand")
+
+
+def flow(name: str, *forbidden: dict[str, str]) -> Flow:
+    """Two decisions, one more where features are projected, and a number."""
+    return Flow(
+        name,
+        name,
+        (
+            Choice("preprocessor", PREPROCESSORS, "none"),
+            Choice("scaling", ("standard", "quantile"), "standard", {"preprocessor": ("pca", "ica", "svd")}),
+            Choice("balancing", ("none", "weights"), "none"),
+            Number("u", 0.0, 1.0, default=0.5),
+        ),
+        ONE_AXIS.estimator,
+        forbidden=tuple(forbidden),
+    )
+
+
+def space_of(*flows: Flow, joint: bool = True) -> SpaceCandidates:
+    return SpaceCandidates(Space(flows, joint=joint))
+
+
+def new(
+    candidates: SpaceCandidates | TableCandidates,
+    surrogate: Surrogate[Matrix] | None = None,
+    *,
+    settings: TreeSettings = LEAN,
+    starts: Sequence[Candidate] = (),
+    seed: int = 0,
+) -> TreeSearch:
+    scorer = Scorer(surrogate or Recorder())
+    return TreeSearch(candidates, scorer, settings=settings, starts=starts, seed=seed)
+
+
+def tried(
+    search: Optimizer, candidates: SpaceCandidates, trials: int, value: Callable[[Configuration], float]
+) -> list[tuple[Proposal, Configuration]]:
+    """So many trials, one after the other, and what each of them ran."""
+    found = []
+    for _ in range(trials):
+        proposal = search.ask()
+        if proposal is None:
+            break
+        configuration = candidates.configuration_of(proposal.candidate)
+        search.tell(proposal.number, value(configuration))
+        found.append((proposal, configuration))
+    return found
+
+
+def always(_: Configuration) -> float:
+    return 0.5
+
+
+# ---- the equations ------------------------------------------------------------------------------
+
+
+def test_the_policy_is_a_softmax_of_what_is_expected() -> None:
+    """Equation 4: exp(0.7) / (exp(0.5) + exp(0.7)) = 1 / (1 + exp(-0.2)) = 0.549834."""
+    np.testing.assert_allclose(policy(np.array([0.5, 0.7])), [0.450166, 0.549834], atol=1e-6)
+    np.testing.assert_allclose(policy(np.array([800.0, 800.0, -800.0])), [0.5, 0.5, 0.0])
+
+
+def test_the_way_down_weighs_rewards_against_visits() -> None:
+    """Equation 5, nine visits of which three and one went on: 0.6 + 1.3 * 0.45 * 3 / 4 and so on."""
+    values = puct(np.array([0.6, 0.5]), np.array([0.45, 0.55]), 9, np.array([3, 1]), 1.3)
+    np.testing.assert_allclose(values, [0.6 + 0.43875, 0.5 + 1.0725])
+    np.testing.assert_allclose(puct(np.array([0.6]), np.array([1.0]), 9, np.array([3]), 0.0), [0.6])
+
+
+def test_a_child_is_added_whenever_the_whole_part_of_the_power_of_visits_increases() -> None:
+    """n^0.6 is 1, 1.52, 1.93, 2.30, 2.63, 2.93, 3.21, 3.48, 3.74, 3.98, 4.22, and 8 for 32."""
+    assert [most_children(n, 0.6) for n in range(1, 12)] == [1, 1, 1, 2, 2, 2, 3, 3, 3, 3, 4]
+    assert most_children(32, 0.6) == 8
+    assert [most_children(n, 1.0) for n in range(1, 5)] == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize(
+    ("values", "rewards"),
+    [
+        ([0.2, 0.9], [0.2, 0.9]),  # accuracies
+        ([-3.0, -1.0, -2.0], [0.0, 1.0, 0.5]),  # negated log losses
+        ([0.5, 1.5], [0.0, 1.0]),
+        ([7.0, 7.0], [0.5, 0.5]),
+    ],
+)
+def test_values_out_of_the_unit_interval_are_placed_on_it(values: list[float], rewards: list[float]) -> None:
+    np.testing.assert_allclose(as_rewards(np.array(values)), rewards)
+
+
+# ---- the tree -----------------------------------------------------------------------------------
+
+
+def test_the_tree_widens_as_trials_visit_it() -> None:
+    """Three random trials visit the root and add nothing; then it catches up, a child at a time."""
+    candidates = space_of(flow("one"), joint=False)
+    search = new(candidates)
+    children = []
+    for _ in range(11):
+        tried(search, candidates, 1, always)
+        children.append(len(search.nodes[()].children))
+    assert children == [0, 0, 0, 1, 2, 2, 3, 3, 3, 3, 4]
+    assert search.nodes[()].visits == 11
+
+
+def test_each_trial_adds_one_node_at_most_and_visits_each_on_its_way() -> None:
+    candidates = space_of(flow("one"), flow("two"))
+    search = new(candidates, ForestSurrogate())
+    for _ in range(40):
+        before = set(search.nodes)
+        tried(search, candidates, 1, lambda own: own.values["u"])  # type: ignore[arg-type, return-value]
+        assert len(set(search.nodes) - before) <= 1
+    for state, node in search.nodes.items():
+        onward = sum(search.nodes[child].visits for child in node.children)
+        assert node.visits >= onward
+        assert all(child[:-1] == state for child in node.children)
+
+
+def test_the_algorithm_comes_first_and_the_steps_follow_in_their_order() -> None:
+    candidates = space_of(flow("one"), flow("two"))
+    search = new(candidates, ForestSurrogate())
+    tried(search, candidates, 40, always)
+    names = {tuple(name.rpartition(":")[2] for name, _ in state) for state in search.nodes}
+    order = ["algorithm", "preprocessor", "scaling", "balancing"]
+    assert {len(path) for path in names} >= {0, 1, 2, 3}
+    for path in names:
+        places = [order.index(name) for name in path]
+        assert all(one < other for one, other in pairwise(places))
+        assert path[:2] in ((), ("algorithm",), ("algorithm", "preprocessor"))
+
+
+def test_the_child_that_most_is_expected_of_is_added_first() -> None:
+    """The surrogate expects more of later algorithms: after the first was tried, the last one is added."""
+    flows = [flow(name) for name in ("a", "b", "c", "d")]
+    candidates = space_of(*flows)
+    starts = [candidates.of(Configuration("a", {**flows[0].default(), "u": u})) for u in (0.1, 0.2, 0.3)]
+    search = new(candidates, starts=starts)
+    found = tried(search, candidates, 4, lambda own: float(own.values["u"]))  # type: ignore[arg-type]
+    assert [configuration.algorithm for _, configuration in found] == ["a", "a", "a", "d"]
+    assert search.nodes[()].children == [(("algorithm", "a"),), (("algorithm", "d"),)]
+
+
+def test_a_branch_counts_by_the_median_of_its_trials() -> None:
+    """Of 0.9, 0.1, 0.1 and 0.3, 0.3, 0.3 the former have the higher mean, and the latter the median."""
+    flows = [flow("lucky"), flow("steady")]
+    candidates = space_of(*flows)
+    starts = [
+        candidates.of(Configuration(own.name, {**own.default(), "u": u}))
+        for u in (0.1, 0.2, 0.3)
+        for own in flows
+    ]
+    settings = TreeSettings(exploration=0, draws=50, samples=20, initial=None)
+    search = new(candidates, settings=settings, starts=starts)
+    values = {"lucky": iter([0.9, 0.1, 0.1]), "steady": iter([0.3] * 4)}
+    found = tried(search, candidates, 7, lambda own: next(values[own.algorithm]))
+    assert found[-1][1].algorithm == "steady"
+
+
+def test_what_failed_is_the_worst_reward_and_what_is_under_way_a_visit() -> None:
+    flows = [flow("bad"), flow("good")]
+    candidates = space_of(*flows)
+    starts = [
+        candidates.of(Configuration(own.name, {**own.default(), "u": u})) for u in (0.1, 0.2) for own in flows
+    ]
+    settings = TreeSettings(exploration=0, draws=50, samples=20, initial=None)
+    search = new(candidates, settings=settings, starts=starts)
+    for value in (None, 0.6, None, 0.4):
+        proposal = search.ask()
+        assert proposal is not None
+        search.tell(proposal.number, value)
+    for visits in range(3, 8):
+        proposal = search.ask()  # and not told
+        assert proposal is not None
+        assert candidates.configuration_of(proposal.candidate).algorithm == "good"
+        assert search.nodes[(("algorithm", "good"),)].visits == visits
+
+
+# ---- what is proposed ---------------------------------------------------------------------------
+
+
+def test_the_first_are_each_default_and_then_others_of_each_algorithm() -> None:
+    """Section 3.4, kappa = 2; a start of the caller's comes before, and what comes twice is tried once."""
+    flows = [flow("one"), flow("two"), ONE_AXIS]
+    candidates = space_of(*flows)
+    starts = [
+        candidates.of(Configuration("axis", {"u": 0.2})),
+        candidates.of(Configuration("two", flows[1].default())),
+    ]
+    search = new(candidates, ForestSurrogate(), settings=TreeSettings(draws=50, initial=2), starts=starts)
+    found = tried(search, candidates, 12, always)
+    algorithms = [configuration.algorithm for _, configuration in found[:10]]
+    assert algorithms == ["axis", "two", "one", "axis", *("one", "two", "axis") * 2]
+    assert [dict(found[place][1].values) for place in (1, 2, 3)] == [
+        own.default() for own in (flows[1], flows[0], ONE_AXIS)
+    ]
+    assert [proposal.origin for proposal, _ in found] == ["start"] * 10 + ["model"] * 2
+    assert set(search.nodes[()].children) == {(("algorithm", own.name),) for own in flows}
+
+
+def test_what_is_proposed_keeps_to_the_way_down_and_to_what_is_allowed() -> None:
+    forbidden = ({"preprocessor": "pca"}, {"preprocessor": "ica", "scaling": "quantile"})
+    candidates = space_of(flow("one", *forbidden), flow("two"))
+    search = new(candidates, ForestSurrogate())
+    for _ in range(60):
+        before = set(search.nodes)
+        ((_, configuration),) = tried(search, candidates, 1, lambda own: float(own.values["u"]))  # type: ignore[arg-type]
+        own = configuration.algorithm
+        values = {
+            "algorithm": own,
+            **{f"{own}:{name}": value for name, value in configuration.values.items()},
+        }
+        for state in set(search.nodes) - before:
+            assert dict(state).items() <= values.items()
+        if own == "one":
+            assert not any(combination.items() <= configuration.values.items() for combination in forbidden)
+    decided = [dict(state) for state in search.nodes]
+    assert any("two:scaling" in state for state in decided)
+    for state in decided:
+        assert state.get("one:preprocessor") != "pca"
+        assert not state.keys() & {"one:scaling"} or state["one:preprocessor"] == "svd"
+        if state.get("two:preprocessor") in ("none", "select", "expand"):
+            assert "two:scaling" not in state
+
+
+class _LikesDefaults(Recorder):
+    """Expects most of u = 0.5, which is the default and which no number drawn at random is."""
+
+    def predict(self, X: Matrix) -> Prediction:
+        return Prediction((X.numbers == 0.5).any(axis=1).astype(np.float64))
+
+
+def test_neighbours_are_one_decision_apart_and_have_the_defaults() -> None:
+    """Footnote 9; the decisions that the way down has made stay as they are."""
+    candidates = space_of(flow("one"), joint=False)
+    values = {"preprocessor": "svd", "scaling": "standard", "balancing": "none"}
+    starts = [candidates.of(Configuration("one", {**values, "u": u})) for u in (0.1, 0.2, 0.3)]
+    search = new(candidates, _LikesDefaults(), starts=starts)
+    best = {0.1: 0.1, 0.2: 0.9, 0.3: 0.2}
+    found = tried(search, candidates, 12, lambda own: best.get(float(own.values["u"]), 0.0))  # type: ignore[arg-type]
+    defaults = [dict(own.values) for _, own in found[3:] if own.values["u"] == 0.5]
+    assert {"preprocessor": "svd", "scaling": "quantile", "balancing": "none", "u": 0.5} in defaults
+    assert {"preprocessor": "svd", "scaling": "standard", "balancing": "weights", "u": 0.5} in defaults
+
+
+def test_a_space_without_decisions_is_searched_by_playouts_alone() -> None:
+    candidates = space_of(ONE_AXIS, joint=False)
+    search = new(candidates, ForestSurrogate(), settings=TreeSettings())
+    found = tried(search, candidates, 30, lambda own: 1 - abs(float(own.values["u"]) - 0.3))  # type: ignore[arg-type]
+    assert [proposal.origin for proposal, _ in found] == ["start"] * 4 + ["model"] * 26
+    assert list(search.nodes) == [()]
+    assert min(abs(float(own.values["u"]) - 0.3) for _, own in found) < 0.02  # type: ignore[arg-type]
+
+
+def test_a_single_algorithm_is_no_decision() -> None:
+    candidates = space_of(FLOWS["svm"])
+    search = new(candidates, ForestSurrogate())
+    tried(search, candidates, 12, always)
+    assert {state[0][0] for state in search.nodes if state} == {"svm:imputation"}
+
+
+def test_a_small_space_is_searched_to_its_end() -> None:
+    """Two algorithms of 3 and 2 configurations, of which each comes once."""
+    flows = [
+        Flow("few", "few", (Choice("scaling", ("a", "b", "c"), "a"),), ONE_AXIS.estimator),
+        Flow("fewer", "fewer", (Choice("imputation", ("a", "b"), "a"),), ONE_AXIS.estimator),
+    ]
+    candidates = space_of(*flows)
+    for settings in (LEAN, TreeSettings(draws=20)):
+        search = new(candidates, settings=settings)
+        found = tried(search, candidates, 9, always)
+        assert len({proposal.candidate.key for proposal, _ in found}) == len(found) == 5
+        assert search.ask() is None
+
+
+def test_rows_of_a_table_that_lack_a_decision_are_reached_like_others() -> None:
+    space = space_of(flow("one"), joint=False)
+    drawn = space.sample(60, np.random.default_rng(0))
+    candidates = TableCandidates(drawn)
+    search = new(candidates, ForestSurrogate())
+    rows = []
+    for number in range(60):
+        proposal = search.ask()
+        assert proposal is not None
+        rows.append(proposal.candidate.key)
+        search.tell(number, number / 60)
+    assert sorted(map(int, rows)) == list(range(60))  # type: ignore[call-overload]
+    assert search.ask() is None
+
+
+# ---- going on -----------------------------------------------------------------------------------
+
+
+def test_a_search_goes_on_from_its_history_whoever_comes_late() -> None:
+    """Results come two trials late, and the search is made anew from its history at trials 9, 17 and 25."""
+    candidates = space_of(flow("one"), flow("two"), ONE_AXIS)
+    settings = TreeSettings(draws=50, samples=20, initial=1)
+
+    def value(proposal: Proposal) -> float | None:
+        u = float(candidates.configuration_of(proposal.candidate).values["u"])  # type: ignore[arg-type]
+        return None if u > 0.8 else u
+
+    def proposals(anew: Sequence[int]) -> list[Proposal]:
+        search = new(candidates, ForestSurrogate(), settings=settings, seed=5)
+        asked: list[Proposal] = []
+        for number in range(32):
+            if number in anew:
+                search = new(candidates, ForestSurrogate(), settings=settings, seed=5)
+                for proposal in asked:
+                    search.recall(proposal)
+                for proposal in asked[: number - 2]:
+                    search.tell(proposal.number, value(proposal))
+            proposal = search.ask()
+            assert proposal is not None
+            asked.append(proposal)
+            if number >= 2:
+                search.tell(number - 2, value(asked[number - 2]))
+        return asked
+
+    assert keys(proposals([9, 17, 25])) == keys(proposals([]))
+
+
+# ---- what it is good for ------------------------------------------------------------------------
+
+
+def test_the_best_structure_is_found_sooner_than_at_random() -> None:
+    """One structure in 72 is best, and its parts are good, too; at random it takes 72 trials on average."""
+    candidates = space_of(*(flow(name) for name in "abcdef"))
+
+    def good_parts(own: Configuration) -> int:
+        values = own.values
+        return (own.algorithm == "e") + (values["preprocessor"] == "ica") + (values["balancing"] == "weights")
+
+    def value(own: Configuration) -> float:
+        return 0.3 + 0.2 * good_parts(own) + 0.05 * float(own.values["u"])  # type: ignore[arg-type]
+
+    needed = []
+    for seed in range(6):
+        search = new(candidates, ForestSurrogate(), settings=TreeSettings(initial=1), seed=seed)
+        trials = 1
+        while good_parts(tried(search, candidates, 1, value)[0][1]) < 3:
+            trials += 1
+        needed.append(trials)
+    assert np.mean(needed) < 72 / 3
+
+
+@pytest.mark.parametrize(
+    ("settings", "reason"),
+    [
+        ({"exploration": -1.0}, "exploration must be 0 or more"),
+        ({"widening": 0.0}, "widening must be more than 0"),
+        ({"widening": 1.1}, "widening must be more than 0 and 1 at most"),
+        ({"samples": 0}, "samples and draws must be 1 or more"),
+        ({"initial": -1}, "initial 0 or more"),
+    ],
+)
+def test_settings_that_can_not_work_are_refused(settings: dict[str, float], reason: str) -> None:
+    with pytest.raises(BadInput, match=reason):
+        TreeSettings(**settings)  # type: ignore[arg-type]

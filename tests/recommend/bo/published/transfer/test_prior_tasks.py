@@ -1,0 +1,41 @@
+"""Base models of other datasets: which datasets have one."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from recommend.bo.published.transfer.prior_tasks import FEWEST, PriorTasks
+from tests.contracts.meta_learner import toy_metafeatures, toy_runs
+from tests.tables import runs_of_flow
+from warehouse.queries import RunTable
+
+
+def runs_of(values: dict[str, list[float]]) -> RunTable:
+    """Runs of x = 0, 1, ... on each dataset."""
+    rows = [(dataset, f"x{n}", value) for dataset, own in values.items() for n, value in enumerate(own)]
+    runs = pd.DataFrame(rows, columns=["dataset", "setup", "value"])
+    most = max(map(len, values.values()))
+    x = pd.DataFrame({"x": np.arange(most)}, index=pd.Index([f"x{n}" for n in range(most)]))
+    return runs_of_flow(runs, x)
+
+
+@pytest.mark.parametrize("says_nothing", [[0.5] * 5, [0.1, 0.9][: FEWEST - 1]])
+def test_a_dataset_of_few_or_equal_values_has_none(says_nothing: list[float]) -> None:
+    runs = runs_of({"told": [0.1, 0.5, 0.9, 0.4, 0.2], "untold": says_nothing})
+    sizes = pd.DataFrame({"NumberOfInstances": 100.0, "NumberOfFeatures": 1.0}, index=["told", "untold"])
+    models = PriorTasks(runs, sizes).models["toy"]
+    assert models is not None
+    assert len(models) == 1
+
+
+def test_an_algorithm_that_no_dataset_says_anything_about_has_none() -> None:
+    sizes = pd.DataFrame({"NumberOfInstances": 100.0, "NumberOfFeatures": 1.0}, index=["flat"])
+    assert PriorTasks(runs_of({"flat": [0.5] * 4}), sizes).models == {"toy": None}
+
+
+def test_a_base_model_learns_from_some_of_the_runs() -> None:
+    tasks = PriorTasks(toy_runs(), toy_metafeatures(), most=7)
+    (models,) = tasks.models.values()
+    assert models is not None
+    assert len(models) == toy_runs().runs["dataset"].nunique()
+    assert models.known.sum(axis=1).max() == 7

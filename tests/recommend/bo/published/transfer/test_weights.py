@@ -1,0 +1,69 @@
+"""Weights of ensembles on three trials, worked by hand."""
+
+import numpy as np
+import pytest
+
+from recommend.bo.published.transfer.weights import (
+    differences,
+    epanechnikov,
+    ranking_losses,
+    rgpe,
+    rlgp,
+    rlgp_diff,
+    rlgp_fdiff,
+    rlgp_mudiff,
+    sim,
+)
+
+Y = np.array([0.0, 1.0, 2.0])
+RIGHT, WRONG, SWAPPED = (
+    differences(np.array([values])) for values in ([0.0, 2.0, 4.0], [4.0, 2.0, 0.0], [0.0, 4.0, 2.0])
+)
+"""One draw each: all three pairs right, none, all but one."""
+RANDOM = np.random.default_rng(0)
+
+
+@pytest.mark.parametrize(("D", "loss"), [(RIGHT, 0), (WRONG, 6), (SWAPPED, 2)])
+def test_a_misranked_pair_counts_in_both_orders(D: np.ndarray, loss: int) -> None:
+    assert ranking_losses(D, Y).tolist() == [loss]
+
+
+def test_rgpe_is_the_share_of_draws_with_the_least_loss() -> None:
+    first = np.concatenate([RIGHT, WRONG, RIGHT, RIGHT])
+    target = np.concatenate([SWAPPED, SWAPPED, SWAPPED, RIGHT])
+    # won, lost, won, and a tie with the target, which then has the draw
+    np.testing.assert_allclose(rgpe([first, target], Y, RANDOM), [0.5, 0.5])
+
+
+def test_rlgp_is_the_number_of_pairs_ranked_rightly() -> None:
+    np.testing.assert_allclose(rlgp([RIGHT, WRONG, SWAPPED], Y, RANDOM), [3 / 5, 0, 2 / 5])
+
+
+def test_rlgp_diff_weighs_pairs_by_the_predicted_difference() -> None:
+    # 2 + 2 + 4 of the first, 4 + 2 of the last
+    np.testing.assert_allclose(rlgp_diff([RIGHT, WRONG, SWAPPED], Y, RANDOM), [8 / 14, 0, 6 / 14])
+
+
+def test_rlgp_fdiff_weighs_pairs_by_what_the_predicted_difference_exceeds_the_true_one() -> None:
+    # (2 - 1) + (2 - 1) + (4 - 2) of the first, (4 - 1) + (2 - 2) of the last
+    np.testing.assert_allclose(rlgp_fdiff([RIGHT, WRONG, SWAPPED], Y, RANDOM), [4 / 7, 0, 3 / 7])
+
+
+def test_rlgp_mudiff_weighs_the_number_of_pairs_by_the_mean_difference() -> None:
+    np.testing.assert_allclose(rlgp_mudiff([RIGHT, WRONG, SWAPPED], Y, RANDOM), [4 / 7, 0, 3 / 7])
+
+
+def test_sim_weighs_by_how_many_pairs_the_target_orders_alike() -> None:
+    # c = 2, 1, 3: (2 c - 1) / 17 times 3, 0, 2 landmarks
+    np.testing.assert_allclose(sim([RIGHT, WRONG, SWAPPED], Y, RANDOM), [9 / 19, 0, 10 / 19])
+
+
+def test_two_stage_weights_fall_with_the_share_of_misranked_pairs_to_nothing_at_the_bandwidth() -> None:
+    np.testing.assert_allclose(epanechnikov([RIGHT, WRONG, SWAPPED], Y, RANDOM), [0.5, 0, 0, 0.5])
+
+
+@pytest.mark.parametrize("weighting", [rgpe, rlgp, rlgp_diff, rlgp_fdiff, rlgp_mudiff, sim])
+def test_trials_that_are_all_equal_leave_the_target_alone(weighting: object) -> None:
+    assert callable(weighting)
+    nothing = np.zeros((1, 2, 2))
+    np.testing.assert_allclose(weighting([nothing, nothing], np.zeros(2), RANDOM), [0, 1])
