@@ -12,8 +12,8 @@ from ingest.flows import FLOWS
 from ingest.flows.pipelines import PREPROCESSOR_SUMMARIES, PREPROCESSORS
 from metalearners import LEARNERS
 from recommend.bo.acquisition import ACQUISITIONS
-from recommend.bo.selection import STRATEGIES
-from recommend.bo.surrogates import SURROGATES
+from recommend.bo.strategies import all_strategies
+from recommend.bo.surrogates import all_surrogates
 from recommend.bo.warmstart import STARTS, UNLEARNED_STARTS
 from tests.project.documents import ROOT
 from warehouse.measures import MEASURES
@@ -60,7 +60,7 @@ def test_every_option_of_every_command_is_there_with_its_meaning(name: str) -> N
             "flows",
         ),
         ([*PREPROCESSORS, *(p.name for own in PREPROCESSORS.values() for p in own)], "preprocessing"),
-        ([*SURROGATES, *ACQUISITIONS, *STRATEGIES, *STARTS, *UNLEARNED_STARTS], "search"),
+        ([*all_surrogates(), *ACQUISITIONS, *all_strategies(), *STARTS, *UNLEARNED_STARTS], "search"),
         ([column for own in TABLES.values() for column in own.schema.names], "tables"),
     ],
     ids=["measures", "meta-features", "flows", "preprocessing", "parts of a search", "columns"],
@@ -74,7 +74,8 @@ def test_everything_with_a_name_says_what_it_is() -> None:
     assert all(quality.definition and quality.source for quality in QUALITIES)
     assert all(own.meaning for own in TABLES.values())
     assert set(PREPROCESSOR_SUMMARIES) == set(PREPROCESSORS)
-    assert all(one.summary for registry in (SURROGATES, STRATEGIES, STARTS) for one in registry.values())
+    registries = (all_surrogates(), all_strategies(), STARTS)
+    assert all(one.summary for registry in registries for one in registry.values())
 
 
 @pytest.mark.parametrize("name", LEARNERS)
