@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from ingest.reading.datasets import load_dataset
     from recommend.bo.tuning import Budget, Search, tune
     from recommend.classifier import HeadstartClassifier
-    from recommend.ranking import recommend
     from recommend.recommendation import Recommendation
+    from recommend.recommender import recommend
     from recommend.seeds import build_pipeline, read_seeds, write_seeds
 
 __all__ = [
@@ -46,7 +46,7 @@ __getattr__ = exported(
         "build_pipeline": "recommend.seeds",
         "load_dataset": "ingest.reading.datasets",
         "read_seeds": "recommend.seeds",
-        "recommend": "recommend.ranking",
+        "recommend": "recommend.recommender",
         "tune": "recommend.bo.tuning",
         "write_seeds": "recommend.seeds",
     },

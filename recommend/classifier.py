@@ -31,17 +31,17 @@ from ingest.reading.tables import frame_of
 from ingest.running.limits import start_server, wait_for_server
 from ingest.running.scorer import SCORERS, scorer_of
 from recommend.bo.tuning.ensembles import select_ensemble
-from recommend.candidates import Candidates, find_candidates
 from recommend.code.fitting import CALIBRATION
-from recommend.cost import fit_seconds
-from recommend.knowledge import Knowledge, gather
 from recommend.labels import labels_of, target_name
 from recommend.racing import Race, can_be_raced, race, seconds_on_all_rows
 from recommend.racing import record as record_race
-from recommend.ranking import recommended
+from recommend.ranking.candidates import Candidates, find_candidates
+from recommend.ranking.default_measure import default_measure
+from recommend.ranking.fit_cost import fit_seconds
+from recommend.ranking.knowledge import Knowledge, gather
+from recommend.ranking.task import RankingTask, describe_task
 from recommend.recommendation import Recommendation
-from recommend.task import RankingTask, describe_task
-from recommend.usual_measure import usual_measure
+from recommend.recommender import recommended
 from warehouse.configurations.configuration import Configuration
 from warehouse.measures import canonical_measure
 from warehouse.store import Warehouse
@@ -191,12 +191,12 @@ class HeadstartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Raises:
             NotFittedError: it is not fitted, or comes out of a pickle.
         """
-        from recommend.printing import in_words
+        from recommend.reporting.terminal import in_words
 
         check_is_fitted(
             self, "recommendation_", msg="there is no recommendation: not fitted, or from a pickle"
         )
-        return in_words(self.recommendation_, is_usual_measure=self.measure is None, details=False)
+        return in_words(self.recommendation_, is_default_measure=self.measure is None, details=False)
 
     def code(self) -> str:
         """Python source that cross-validates, fits, saves and predicts with what was fitted here.
@@ -271,7 +271,7 @@ class HeadstartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _task(self, dataset: Dataset) -> RankingTask:
         warehouse = Warehouse.open(self.warehouse)
-        measure = self.measure or usual_measure(dataset, warehouse)
+        measure = self.measure or default_measure(dataset, warehouse)
         return describe_task(dataset, warehouse=warehouse, measure=measure, leave_out=False)
 
     def _raced(self, known: Knowledge, candidates: Candidates, left: float) -> Race | None:

@@ -27,9 +27,9 @@ from recommend.options import (
     TargetOption,
     named_dataset,
 )
-from recommend.printing import in_words
-from recommend.ranking import recommend as rank
 from recommend.recommendation import Recommendation
+from recommend.recommender import recommend as rank
+from recommend.reporting.terminal import in_words
 from warehouse.options import WarehouseOption
 from warehouse.store import Warehouse
 from warehouse.support import console
@@ -182,7 +182,7 @@ def recommend(
             report=lambda race: show(f"on {race.train_rows:,} rows: {race.done} of {race.of} done"),
         )
     if page is not None:
-        from recommend.page import recommendation_page
+        from recommend.reporting.page import recommendation_page
 
         write_text(page, recommendation_page(result))
     if not explain:  # a page always says why
@@ -201,7 +201,7 @@ def recommend(
 
         print(json.dumps(export_document(document, output), indent=2))
     else:
-        print(in_words(result, is_usual_measure=measure is None, details=details))
+        print(in_words(result, is_default_measure=measure is None, details=details))
         if seeds is not None:
             print(f"\nSeeds written to {seeds}")
         if page is not None:
@@ -224,8 +224,8 @@ def recommend(
 
 def _record(result: Recommendation, path: str | None) -> str:
     """Write the runs of the race to the warehouse, and learn from them; returns where that is."""
-    from recommend.own_trials import learn
     from recommend.racing import record
+    from recommend.ranking.dataset_runs import learn
 
     warehouse = Warehouse.create(path)
     if result.race is not None:

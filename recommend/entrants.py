@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from ingest.flows import Flow, get_flow
 from ingest.keys import setup_of
-from recommend.candidates import Candidates
-from recommend.cost import fit_seconds, worthwhile
-from recommend.knowledge import Knowledge
+from recommend.ranking.candidates import Candidates
+from recommend.ranking.fit_cost import fit_seconds, worthwhile
+from recommend.ranking.knowledge import Knowledge
 from warehouse.configurations.configuration import Configuration
 
 HEAD = 8

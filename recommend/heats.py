@@ -19,9 +19,9 @@ from ingest.running.pool import Member
 from ingest.running.resampling import tested_rows
 from ingest.running.rows import Run
 from ingest.running.splitting import feasible_folds, splits_of
-from recommend.cost import fit_seconds
 from recommend.entrants import Entrant
-from recommend.knowledge import Knowledge
+from recommend.ranking.fit_cost import fit_seconds
+from recommend.ranking.knowledge import Knowledge
 from warehouse.support.arrays import Floats, Positions
 from warehouse.support.console import duration
 

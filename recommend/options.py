@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from ingest.reading.roles import Role
-from recommend.usual_measure import IMBALANCED
+from recommend.ranking.default_measure import IMBALANCED
 from warehouse.measures import canonical_measure
 from warehouse.options import MEASURE_HELP
 from warehouse.support.errors import BadOption

@@ -21,12 +21,12 @@ from ingest.running.limits import Outcome
 from ingest.running.plan import Plan, Tier
 from ingest.running.rows import write_runs
 from metalearners.encoding.scores import oriented
-from recommend.candidates import Candidates
-from recommend.cost import fit_seconds
 from recommend.entrants import HEAD, Entrant, choose_entrants
 from recommend.heats import SPLITS, Heat, RaceProgress, Rounds
-from recommend.knowledge import Knowledge
-from recommend.own_trials import COLUMNS, OwnTrials, own_trials
+from recommend.ranking.candidates import Candidates
+from recommend.ranking.dataset_runs import COLUMNS, OwnTrials, own_trials
+from recommend.ranking.fit_cost import fit_seconds
+from recommend.ranking.knowledge import Knowledge
 from warehouse.store import Warehouse
 from warehouse.support.arrays import Positions
 

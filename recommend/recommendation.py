@@ -15,10 +15,10 @@ from ingest.reading.datasets import Dataset
 from ingest.reading.roles import NOT_LEARNED_FROM
 from metalearners.predictions import Predictor
 from metalearners.stored_model import StoredModel
-from recommend.cautions import Caution
-from recommend.explanation import Explanation
-from recommend.known_sizes import Outside
-from recommend.ranked import RankedConfiguration
+from recommend.explaining.data_checks import Caution
+from recommend.explaining.explanation import Explanation
+from recommend.explaining.known_sizes import Outside
+from recommend.explaining.ranked_configuration import RankedConfiguration
 from recommend.seeds import SCHEMA
 from warehouse.configurations.configuration import Configuration
 from warehouse.configurations.declaration import declaration
@@ -55,7 +55,7 @@ class Recommendation:
     outside: list[Outside]
     """Sizes of the dataset outside of what is known."""
     known_sizes: pd.DataFrame
-    """(datasets, `recommend.known_sizes.SIZES`) sizes of the known datasets, by name."""
+    """(datasets, `recommend.explaining.known_sizes.SIZES`) sizes of the known datasets, by name."""
     left_out: list[str]
     """Names of the warehouse's datasets with the same content and of near copies; the model has not seen
     them."""

@@ -13,9 +13,9 @@ import numpy as np
 import pandas as pd
 
 from recommend.bo.candidates import Candidate, SpaceCandidates
-from recommend.candidates import Candidates
-from recommend.expectations import REFERENCE
-from recommend.knowledge import Knowledge
+from recommend.ranking.candidates import Candidates
+from recommend.ranking.knowledge import Knowledge
+from recommend.ranking.performance_forecast import REFERENCE
 from warehouse.configurations.configuration import Configuration
 
 _STREAM = 2**31

@@ -37,8 +37,8 @@ from recommend.options import (
     TargetOption,
     named_dataset,
 )
-from recommend.own_trials import learn
-from recommend.usual_measure import remark, usual_measure
+from recommend.ranking.dataset_runs import learn
+from recommend.ranking.default_measure import default_measure, remark
 from warehouse.options import DaskOption, WarehouseOption
 from warehouse.store import Warehouse
 from warehouse.support import console
@@ -263,7 +263,7 @@ def search(
     known = Warehouse.open(warehouse)
     asked = Search(
         flows=tuple(dict.fromkeys(get_flow(name).name for name in flow or installed_flows())),
-        measure=measure or usual_measure(data, known),
+        measure=measure or default_measure(data, known),
         folds=1 if holdout else folds,
         start=start or (DEFAULT_START if seeds is None else FROM_FILE),
         seeds=() if seeds is None else tuple(configurations_of(read_seeds(seeds))),

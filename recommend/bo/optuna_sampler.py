@@ -38,7 +38,7 @@ from recommend.bo.scoring import Scorer
 from recommend.bo.surrogates import DEFAULT_SURROGATE, Surrogate, SurrogateInputs, get_surrogate
 from recommend.domains import optuna_domain
 from recommend.export import configurations_of, named, optuna_distributions
-from recommend.ranking import recommend
+from recommend.recommender import recommend
 from recommend.space import Space, with_shares
 from warehouse.configurations.configuration import Configuration
 from warehouse.configurations.searched_flow import SearchedFlow
@@ -272,7 +272,7 @@ def headstart_sampler(
         starts: how many configurations to start with.
 
     Raises:
-        BadInput: as `recommend.ranking.recommend`, or an unknown surrogate.
+        BadInput: as `recommend.recommender.recommend`, or an unknown surrogate.
     """
     n_features = dataset.features.shape[1]
     warehouse = warehouse if warehouse is not None else Warehouse.open(None)

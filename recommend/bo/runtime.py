@@ -23,8 +23,8 @@ from metalearners.encoding.matrices import encode_configurations, encode_runs, l
 from metalearners.encoding.training_data import training_data, without_datasets
 from metalearners.learners.lightgbm_trees import REPRODUCIBLE
 from recommend.bo.surrogates.base import Matrix
+from recommend.ranking.task import RankingTask
 from recommend.space import Configurations
-from recommend.task import RankingTask
 from warehouse.configurations.table import ConfigurationTable
 from warehouse.queries import RunTable
 from warehouse.store import Warehouse

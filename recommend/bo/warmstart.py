@@ -11,7 +11,7 @@ import pandas as pd
 
 from metalearners import DEFAULT_LEARNER, canonical_learner
 from metalearners.learners.base import Model
-from recommend.choice import choose_delta
+from recommend.ranking.choice import choose_delta
 from warehouse.configurations.table import ConfigurationTable
 from warehouse.qualities import THESIS
 from warehouse.support.arrays import Floats, Positions

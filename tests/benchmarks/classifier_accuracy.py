@@ -39,7 +39,7 @@ from metalearners import DEFAULT_LEARNER
 from metalearners.judging.folds import families_of, half_of
 from metalearners.model_store import trained_model
 from recommend.classifier import HeadstartClassifier
-from recommend.task import RankingTask, describe_task
+from recommend.ranking.task import RankingTask, describe_task
 from tests.benchmarks.report import markdown
 from warehouse.measures import ACCURACY
 from warehouse.store import STARTER, Warehouse

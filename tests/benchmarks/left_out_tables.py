@@ -46,14 +46,14 @@ from ingest.running.resampling import Split
 from ingest.running.scorer import scorer_of
 from metalearners.encoding.scores import oriented
 from metalearners.judging.folds import families_of
-from recommend.candidates import find_candidates
-from recommend.expectations import REFERENCE
-from recommend.knowledge import gather
-from recommend.printing import in_words
-from recommend.ranking import recommended
+from recommend.ranking.candidates import find_candidates
+from recommend.ranking.default_measure import default_measure
+from recommend.ranking.knowledge import gather
+from recommend.ranking.performance_forecast import REFERENCE
+from recommend.ranking.task import describe_task
 from recommend.recommendation import Recommendation
-from recommend.task import describe_task
-from recommend.usual_measure import usual_measure
+from recommend.recommender import recommended
+from recommend.reporting.terminal import in_words
 from tests.benchmarks.promises import PROBABILITIES, ROWS
 from tests.benchmarks.real_fits import PLAN, measures_and_time
 from tests.benchmarks.report import markdown
@@ -126,7 +126,7 @@ def judged(warehouse: Warehouse, file: DatasetFile, most_rows: int, seconds: flo
         resampling = split_rules().resampling(len(codes), Tier(train_rows=most_rows))
         repetitions = list(resampling.splits(codes, seed=0))
         rows = np.arange(len(codes)) if resampling.folds > 1 else repetitions[0][0][0]
-        measure = usual_measure(dataset, warehouse)
+        measure = default_measure(dataset, warehouse)
         task = describe_task(dataset, part=dataset.take(rows), warehouse=warehouse, measure=measure)
         known = gather(task)
         found = recommended(known, find_candidates(known), TOP, explain=True)
@@ -139,7 +139,7 @@ def judged(warehouse: Warehouse, file: DatasetFile, most_rows: int, seconds: flo
         "rows": len(rows),
         "off": sum_error(found),
         "default": run(Configuration(flow.name, flow.default())),
-        "printed": in_words(found, is_usual_measure=True, details=True),
+        "printed": in_words(found, is_default_measure=True, details=True),
         "configurations": [
             {**stated, "came": run(item.configuration)}
             for stated, item in zip(found.document()["configurations"], found.configurations, strict=True)

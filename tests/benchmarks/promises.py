@@ -25,7 +25,7 @@ from metalearners import DEFAULT_LEARNER, LEARNERS
 from metalearners.encoding.training_data import runs_on
 from metalearners.judging.folds import Half
 from metalearners.predictions import InOwnUnit, Observations
-from recommend.expectations import default_of
+from recommend.ranking.performance_forecast import default_of
 from tests.benchmarks.first_choices import parser_of
 from tests.benchmarks.folds import left_out
 from tests.benchmarks.report import markdown

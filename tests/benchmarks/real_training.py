@@ -53,7 +53,7 @@ from recommend.bo.tuning import Budget, Finish, Search, tune
 from recommend.bo.tuning.finals import evaluate_trials
 from recommend.bo.tuning.setup import searched_flows, split_rows, splits_of, task_of
 from recommend.bo.tuning.trials import Trial
-from recommend.knowledge import gather
+from recommend.ranking.knowledge import gather
 from recommend.space import Space
 from warehouse.configurations.configuration import Configuration
 from warehouse.measures import canonical_measure

@@ -25,7 +25,7 @@ IMPORTS = [sys.executable, "-c", "import pandas, lightgbm, duckdb"]
 TIMED = """
 import sys, time
 start = time.perf_counter()
-from recommend import knowledge
+from recommend.ranking import knowledge
 from recommend.cli import main
 describe = knowledge.compute_metafeatures
 def timed(*arguments):

@@ -13,7 +13,7 @@ from ingest.run_files import flow_key, ingest_run_file
 from ingest.spaces import read_space
 from recommend.bo.simulation.tasks import ModelTask
 from recommend.export import export_document, suggest_configuration
-from recommend.ranking import recommend
+from recommend.recommender import recommend
 from tests.other_flows import SPACE, write_world
 from warehouse.configurations.declaration import declaration, read_declaration
 from warehouse.store import Warehouse

@@ -10,13 +10,13 @@ VOCABULARY = {"warehouse.measures", "warehouse.task_types"}
 STORE = {"warehouse.support", "warehouse.configurations", *VOCABULARY, "warehouse"}
 GP = {*STORE, "metalearners.codec", "metalearners.encoding", "metalearners.predictions", "metalearners.gp"}
 LEARNERS = {"metalearners.learners", "metalearners.published"}
+RANKING = {*GP, "ingest.reading", "ingest", "metalearners", "metalearners.learners"}
 RECOMMEND = {
-    *GP,
-    "ingest.reading",
-    "ingest",
-    "metalearners",
-    "metalearners.learners",
-    "recommend.html",
+    *RANKING,
+    "recommend.ranking",
+    "recommend.explaining",
+    "recommend.reporting.html",
+    "recommend.reporting",
     "recommend",
 }
 MAY_IMPORT = {
@@ -37,8 +37,13 @@ MAY_IMPORT = {
     "metalearners.judging": {*GP, *LEARNERS, "metalearners"},
     "metalearners.cli": {*GP, *LEARNERS, "metalearners", "metalearners.judging"},
     "metalearners.__main__": {"warehouse.support", "metalearners.cli"},
-    "recommend.html": STORE,
-    "recommend": RECOMMEND - {"recommend"},
+    "recommend.reporting.html": STORE,
+    "recommend.ranking": RANKING,
+    "recommend.explaining": {*RANKING, "recommend.ranking"},
+    "recommend": {*RANKING, "recommend.ranking", "recommend.explaining"},
+    "recommend.reporting": RECOMMEND - {"recommend.reporting"},
+    "recommend.cli": RECOMMEND,
+    "recommend.__main__": {"warehouse.support", "recommend.cli"},
     "recommend.bo": RECOMMEND,
     "recommend.bo.published": {*RECOMMEND, "recommend.bo"},
     "recommend.classifier": {*RECOMMEND, "recommend.bo.tuning"},

@@ -35,14 +35,14 @@ from ingest.running.limits import Outcome, run_limited
 from ingest.running.rows import Run
 from ingest.running.scorer import scorer_of
 from recommend import HeadstartClassifier, heats
-from recommend.candidates import find_candidates
 from recommend.classifier import ensemble_weights, fitting_order
 from recommend.entrants import Entrant
 from recommend.heats import Heat
-from recommend.knowledge import Knowledge, gather
 from recommend.racing import Race, race
-from recommend.ranking import recommended
-from recommend.task import describe_task
+from recommend.ranking.candidates import find_candidates
+from recommend.ranking.knowledge import Knowledge, gather
+from recommend.ranking.task import describe_task
+from recommend.recommender import recommended
 from tests.recommend.code.scripts import run_scripts
 from tests.recommend.conftest import numbers
 from warehouse.configurations.configuration import Configuration

@@ -14,9 +14,9 @@ from ingest.flows import FLOWS, installed_flows
 from ingest.reading.datasets import load_dataset
 from recommend.bo.tuning import Budget, Search, tune
 from recommend.cli import main
-from recommend.ranking import recommend as rank
+from recommend.recommender import recommend as rank
 from tests.recommend.conftest import numbers
-from tests.recommend.test_ranking import SCHEMA
+from tests.recommend.test_recommender import SCHEMA
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput
 

@@ -15,13 +15,13 @@ from ingest.running.experiments import planned_runs
 from ingest.running.limits import Outcome
 from ingest.running.resampling import Split
 from recommend import heats
-from recommend.candidates import find_candidates
-from recommend.cost import FitSeconds
 from recommend.entrants import HEAD
-from recommend.knowledge import gather
 from recommend.racing import Race, race, record
-from recommend.ranking import recommend as rank
-from recommend.task import describe_task
+from recommend.ranking.candidates import find_candidates
+from recommend.ranking.fit_cost import FitSeconds
+from recommend.ranking.knowledge import gather
+from recommend.ranking.task import describe_task
+from recommend.recommender import recommend as rank
 from tests.recommend.conftest import numbers
 from warehouse.configurations.configuration import Configuration
 from warehouse.store import Warehouse

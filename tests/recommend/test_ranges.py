@@ -17,7 +17,7 @@ from ingest.reading.datasets import load_dataset
 from metalearners.predictions import Prediction
 from recommend import ranges
 from recommend.ranges import HELD, SCHEMA, SHARE, FlowRanges, best_of, learn_ranges, shortest_range
-from recommend.ranking import recommend as rank
+from recommend.recommender import recommend as rank
 from recommend.sklearn_grids import frozen
 from tests.recommend.conftest import numbers
 from warehouse.configurations.parameters import Choice, Number

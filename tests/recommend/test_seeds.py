@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from recommend.choice import choose_delta
+from recommend.ranking.choice import choose_delta
 from recommend.seeds import SCHEMA, read_seeds, write_seeds
 from warehouse.support.errors import BadInput, Unwritable
 

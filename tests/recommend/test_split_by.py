@@ -25,14 +25,14 @@ from recommend import HeadstartClassifier, heats
 from recommend.bo.cli import main as tune_main
 from recommend.bo.tuning import Budget, outcome, report, tune
 from recommend.bo.tuning.setup import split_rows, splits_of
-from recommend.candidates import find_candidates
 from recommend.cli import main
 from recommend.code import script
-from recommend.knowledge import gather
-from recommend.printing import in_words
 from recommend.racing import Race, race, record
-from recommend.ranking import recommend as rank
-from recommend.task import describe_task
+from recommend.ranking.candidates import find_candidates
+from recommend.ranking.knowledge import gather
+from recommend.ranking.task import describe_task
+from recommend.recommender import recommend as rank
+from recommend.reporting.terminal import in_words
 from tests.recommend.bo.tuning.searches import QUICK
 from tests.recommend.code.scripts import ORIGIN, run_scripts
 from tests.recommend.conftest import numbers
@@ -122,7 +122,7 @@ def test_a_race_makes_as_many_folds_as_groups_allow(small_world: Path) -> None:
 @pytest.mark.usefixtures("seen")
 def test_what_is_printed_of_a_race_names_the_split(small_world: Path) -> None:
     result = rank(dataset("time=day"), warehouse=Warehouse.open(small_world), verify=LONG, jobs=1)
-    assert "Raced by time=day for " in in_words(result, is_usual_measure=True, details=False)
+    assert "Raced by time=day for " in in_words(result, is_default_measure=True, details=False)
 
 
 @pytest.mark.usefixtures("seen")

@@ -19,7 +19,7 @@ from metalearners.encoding.matrices import encode_configurations
 from metalearners.encoding.training_data import runs_on, size_of
 from metalearners.learners.lightgbm_trees import REPRODUCIBLE
 from recommend.bo.candidates import Candidate, Candidates, SpaceCandidates, TableCandidates
-from recommend.candidates import flow_of
+from recommend.ranking.candidates import flow_of
 from recommend.space import Configurations, Space, configurations_of_table
 from warehouse.queries import RunTable
 from warehouse.support.arrays import Floats

@@ -14,8 +14,8 @@ from metalearners.encoding.scores import oriented
 from recommend.bo.optimizer import ALL_ROWS
 from recommend.bo.tuning.result import Tuned
 from recommend.bo.tuning.trials import Trial
-from recommend.html.axes import Axis, ChartScale, axis_of
-from recommend.html.rendering import render
+from recommend.reporting.html.axes import Axis, ChartScale, axis_of
+from recommend.reporting.html.rendering import render
 
 WIDTH, HEIGHT = 360, 220
 MOST_LINES = 8

@@ -11,7 +11,7 @@ from ingest.reading.split_by import Kind
 from recommend.bo.optimizer import ALL_ROWS
 from recommend.bo.tuning.loop import Progress
 from recommend.bo.tuning.result import Tuned
-from recommend.dependence import in_words
+from recommend.explaining.dependence import in_words
 from warehouse.support import console
 from warehouse.support.text import counted
 

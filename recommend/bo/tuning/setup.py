@@ -25,11 +25,11 @@ from recommend.bo.strategies import SearchInputs, get_strategy
 from recommend.bo.surrogates import SurrogateInputs, get_surrogate
 from recommend.bo.tuning.specification import Search
 from recommend.bo.warmstart import FROM_FILE, NO_START, first_choices, get_start
-from recommend.candidates import Candidates, find_candidates
-from recommend.cost import usual_fit_seconds
-from recommend.knowledge import Knowledge, describe, gather, model_for, runs_that_count
+from recommend.ranking.candidates import Candidates, find_candidates
+from recommend.ranking.fit_cost import usual_fit_seconds
+from recommend.ranking.knowledge import Knowledge, describe, gather, model_for, runs_that_count
+from recommend.ranking.task import RankingTask, describe_task
 from recommend.space import Space
-from recommend.task import RankingTask, describe_task
 from warehouse.configurations.configuration import Configuration
 from warehouse.configurations.table import ConfigurationTable
 from warehouse.store import Warehouse

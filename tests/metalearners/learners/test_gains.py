@@ -21,7 +21,7 @@ from metalearners.learners.gains import (
     learn_gain_spread,
     usual_rows_of,
 )
-from recommend.expectations import REFERENCE
+from recommend.ranking.performance_forecast import REFERENCE
 from tests.contracts.meta_learner import toy_metafeatures, toy_runs
 from warehouse.configurations.configuration import Configuration
 from warehouse.support.arrays import Floats, Positions

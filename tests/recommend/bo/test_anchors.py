@@ -10,8 +10,8 @@ from recommend.bo.anchors import anchors, best_on_average
 from recommend.bo.candidates import SpaceCandidates
 from recommend.bo.tuning import Search
 from recommend.bo.tuning.setup import task_of
-from recommend.candidates import find_candidates
-from recommend.knowledge import gather
+from recommend.ranking.candidates import find_candidates
+from recommend.ranking.knowledge import gather
 from recommend.space import Space
 from tests.recommend.bo.tuning.searches import QUICK, noisy
 from warehouse.configurations.configuration import Configuration

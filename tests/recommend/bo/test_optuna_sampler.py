@@ -19,7 +19,7 @@ from recommend.bo.published.surrogates.forest import ForestSurrogate
 from recommend.bo.published.surrogates.gaussian_process import GaussianProcessSurrogate
 from recommend.bo.surrogates.base import Surrogate
 from recommend.export import optuna_distributions, suggest_configuration
-from recommend.ranking import recommend
+from recommend.recommender import recommend
 from recommend.space import Space
 from tests.recommend.bo.toys import PLANE, SIX, Recorder
 from tests.recommend.conftest import numbers

@@ -17,7 +17,7 @@ from recommend.bo.warmstart import (
     first_choices,
     get_start,
 )
-from recommend.choice import choose_delta
+from recommend.ranking.choice import choose_delta
 from tests.contracts.meta_learner import toy_metafeatures, toy_runs
 from warehouse.configurations.table import ConfigurationTable
 from warehouse.support.errors import BadInput

@@ -15,7 +15,7 @@ from recommend.bo.tuning.page import algorithms_of, curve_of, tuning_page
 from recommend.bo.tuning.result import incumbents
 from recommend.bo.tuning.trials import Trial
 from tests.recommend.bo.tuning.searches import QUICK
-from tests.recommend.html.pages import HOSTILE, Page, assert_is_harmless
+from tests.recommend.reporting.html.pages import HOSTILE, Page, assert_is_harmless
 from warehouse.configurations.configuration import Configuration
 from warehouse.store import Warehouse
 

@@ -19,8 +19,8 @@ from recommend.bo.tuning.history import TrialHistory
 from recommend.bo.tuning.proposals import Proposals
 from recommend.bo.tuning.setup import HELD_OUT, new_search, split_rows, splits_of, task_of
 from recommend.bo.tuning.trials import Trial
-from recommend.candidates import find_candidates
-from recommend.knowledge import gather
+from recommend.ranking.candidates import find_candidates
+from recommend.ranking.knowledge import gather
 from tests.recommend.bo.tuning.searches import QUICK
 from warehouse.configurations.configuration import Configuration
 from warehouse.store import STARTER, Warehouse

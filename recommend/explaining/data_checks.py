@@ -1,0 +1,273 @@
+"""What to check in a dataset before a recommendation for it is trusted, found in milliseconds."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+
+from ingest.flows.preprocessing import MOST
+from ingest.reading.datasets import Dataset
+from ingest.reading.encoding import quoted
+from ingest.reading.roles import NOT_LEARNED_FROM, Role
+from recommend.explaining import dependence
+from recommend.explaining.known_sizes import Outside
+from recommend.ranking.default_measure import IMBALANCED
+from warehouse.support.arrays import Flags, Positions
+
+CautionKind = Literal["reading", "outside", "imbalance", "few_rows", "leakage", "identifier", "dependence"]
+
+FEW_ROWS = 500
+"""Rows below which chance is worth a word; set by hand."""
+RARE = 10
+"""Rows of a class below which it can hardly be learned: not one in each of ten folds."""
+LEAKED = 0.1
+"""Share of the errors of always saying the largest class that a suspicious column leaves at most.
+
+The smallest limit tried that finds most copies of the class with 5 % of noise (study `leaks`,
+commit 0dda0a8).
+"""
+_FEW_TRIALS = 5  # on the dataset, below which what is expected keeps the level of random splits; set by hand
+_ROWS_LOOKED_AT = 2000
+_FEWEST_ERRORS = 10  # of the largest class on the rows looked at, so that few are not a matter of chance
+_FEWEST_NUMBERED = 20  # rows; fewer numbers may rise by chance
+_MANY_VALUES = 0.5  # share of the rows with a category of their own, from which on it rather names the row
+
+
+@dataclass(frozen=True)
+class Caution:
+    """Something to check."""
+
+    kind: CautionKind
+    text: str
+    """One sentence, without its full stop."""
+
+
+def cautions(dataset: Dataset, outside: Sequence[Outside], *, trials: int = 0) -> list[Caution]:
+    """What to check in a dataset with classes, the most serious first.
+
+    Args:
+        outside: its sizes beyond those that are known.
+        trials: runs on the dataset itself that count in what is expected.
+    """
+    return [
+        *(Caution("reading", doubt) for doubt in dataset.doubts),
+        *_extremes(dataset),
+        *_leaks(dataset),
+        *(Caution("dependence", text) for text in dependence.in_words(dataset)),
+        *_unmeasured(dataset, trials),
+        *_names(dataset),
+        *_imbalance(dataset),
+        *_few_rows(dataset),
+        *map(_beyond, outside),
+    ]
+
+
+def _extremes(dataset: Dataset) -> Iterator[Caution]:
+    """Columns with numbers that no algorithm could compute with as they are."""
+    for name, role in dataset.roles.items():
+        if role is not Role.numeric:
+            continue
+        values = dataset.features[name].to_numpy(dtype=float)
+        low, high = np.fmin.reduce(values), np.fmax.reduce(values)
+        if (most := max(high, -low)) > MOST:
+            text = f"{quoted(name)} has numbers up to {most:.2g} in size; all beyond {MOST:.2g} count alike"
+            yield Caution("reading", f"{text}: take logarithms, or a larger unit")
+
+
+def rows_looked_at(n: int) -> Positions:
+    """The rows of `n` in which leaks are looked for: some of them, drawn at random, the same every time."""
+    return np.random.default_rng(0).permutation(n)[:_ROWS_LOOKED_AT]
+
+
+def share_left(column: pd.Series, target: pd.Series) -> float:
+    """Share of the errors of always saying the largest class that are left where one column is known.
+
+    Every second row says what to answer for the value that is nearest to that of a row (or, of categories,
+    the same): the class that is most frequent there. The other rows are asked. 1 where the column says
+    nothing, or too few errors are made to tell.
+
+    Args:
+        column: (n,) a feature, numbers or dates or categories.
+        target: (n,) classes.
+    """
+    classes = target.cat.codes.to_numpy()
+    is_ordered = pd.api.types.is_numeric_dtype(column.dtype) or pd.api.types.is_datetime64_dtype(column.dtype)
+    if is_ordered:
+        x = column.astype("int64" if pd.api.types.is_datetime64_dtype(column.dtype) else float).to_numpy()
+        x = np.nan_to_num(x.astype(float), nan=-np.inf)
+    else:
+        x = pd.factorize(column)[0].astype(float)
+    values, place = np.unique(x[::2], return_inverse=True)
+    votes = np.zeros((len(values), int(classes.max()) + 1))
+    np.add.at(votes, (place, classes[::2]), 1)
+    usual = int(votes.sum(axis=0).argmax())
+    asked, truth = x[1::2], classes[1::2]
+    errors = int((truth != usual).sum())
+    if errors < _FEWEST_ERRORS:
+        return 1.0
+    right = np.minimum(np.searchsorted(values, asked), len(values) - 1)
+    left = np.maximum(right - 1, 0)
+    with np.errstate(invalid="ignore"):
+        nearer = np.where(np.abs(asked - values[left]) <= np.abs(values[right] - asked), left, right)
+    nearest = np.where(values[right] == asked, right, nearer)
+    answers = votes.argmax(axis=1)[nearest]
+    if not is_ordered:
+        answers = np.where(values[nearest] == asked, answers, usual)
+    return float((answers != truth).sum()) / errors
+
+
+def class_of_gaps(gaps: Flags, target: pd.Series) -> tuple[str, bool, float] | None:
+    """The class that is told apart best by whether a column has a value.
+
+    Args:
+        gaps: (n,) rows without a value.
+        target: (n,) classes.
+
+    Returns:
+        The class; whether its rows are those with a value rather than those without; and the share of the
+        errors of never (of a class with most of the rows: always) saying it that are left. None where all
+        rows have a value or none has, or no class has enough rows to tell.
+    """
+    if not gaps.any() or gaps.all():
+        return None
+    classes = target.cat.codes.to_numpy()
+    sizes = np.bincount(classes)
+    without = np.bincount(classes[gaps], minlength=len(sizes))
+    # Wrong are the rows of others on the class's side, and those of the class on the other side.
+    wrong = np.array([gaps.sum() + sizes - 2 * without, (~gaps).sum() - sizes + 2 * without])
+    errors = np.minimum(sizes, len(classes) - sizes)
+    left = np.where(errors >= _FEWEST_ERRORS, wrong / np.maximum(errors, 1), np.inf)
+    has_value, place = np.unravel_index(int(left.argmin()), left.shape)
+    if np.isinf(left[has_value, place]):
+        return None
+    return str(target.cat.categories[int(place)]), bool(has_value), float(left[has_value, place])
+
+
+def _leaks(dataset: Dataset) -> Iterator[Caution]:
+    rows = rows_looked_at(len(dataset.target))
+    features, target = dataset.features.iloc[rows], dataset.target.iloc[rows]
+    for name in features.columns:
+        role = dataset.roles[str(name)]
+        if role in NOT_LEARNED_FROM:
+            continue
+        column = features[name]
+        left = 1.0 if role is Role.text else share_left(column, target)
+        if left <= LEAKED:
+            yield Caution(
+                "leakage",
+                f"{str(name)!r} alone tells nearly every class ({1 - left:.0%} of what always saying "
+                f"{dataset.majority[0]!r} gets wrong): drop it unless it is known when you predict",
+            )
+        elif (told := class_of_gaps(column.isna().to_numpy(), target)) and told[2] <= LEAKED:
+            label, has_value, _ = told
+            yield Caution(
+                "leakage",
+                f"{str(name)!r} has {'a value' if has_value else 'gaps'} nearly only in rows of class "
+                f"{label!r}, and in nearly all of these: drop it unless that is known when you predict",
+            )
+
+
+def _unmeasured(dataset: Dataset, trials: int) -> Iterator[Caution]:
+    """What is expected of random splits, where other ones are asked for."""
+    if dataset.split is not None and trials < _FEW_TRIALS:
+        rows = {"time": "later rows", "group": "rows of new groups"}[dataset.split.kind]
+        yield Caution(
+            "dependence",
+            f"what is expected holds for rows drawn at random, and for {rows} less may come: --verify "
+            "measures it",
+        )
+
+
+def _names(dataset: Dataset) -> Iterator[Caution]:
+    """Columns that name rows, ignored or, where they look like that, not."""
+    grouped = dataset.split.column if dataset.split is not None else None
+    ignored = [name for name, role in dataset.roles.items() if role is Role.identifier and name != grouped]
+    if ignored:
+        more = f" and {len(ignored) - 5} more" if len(ignored) > 5 else ""
+        yield Caution(
+            "identifier",
+            f"ignored, since hardly a value comes twice: {', '.join(map(repr, ignored[:5]))}{more}; to learn "
+            f"from one all the same, say {_role(ignored[0], Role.categorical)}",
+        )
+    for name in dataset.features.columns:
+        column = dataset.features[name]
+        if dataset.roles[str(name)] is Role.categorical and len(column):
+            categories = column.nunique()
+            if categories > _MANY_VALUES * len(column):
+                yield Caution(
+                    "identifier",
+                    f"{str(name)!r} has {categories:,} different values in {len(column):,} rows, too many to "
+                    f"learn much from: if it names rows, say {_role(str(name), Role.identifier)}",
+                )
+        elif (
+            dataset.roles[str(name)] is Role.numeric
+            and pd.api.types.is_integer_dtype(column.dtype)
+            and len(column) > _FEWEST_NUMBERED
+            and _is_numbering(column.to_numpy())
+        ):
+            yield Caution(
+                "identifier",
+                f"{str(name)!r} only rises or falls from row to row: if it numbers them, say "
+                f"{_role(str(name), Role.identifier)}",
+            )
+
+
+def _role(name: str, role: Role) -> str:
+    """The option that sets a column's role, as a shell takes it."""
+    return f"--role {shlex.quote(f'{name}={role}')}"
+
+
+def _is_numbering(values: np.ndarray) -> bool:
+    """Whether (n,) numbers only rise, or only fall. The first tell most columns apart."""
+    steps = np.diff(values[: _FEWEST_NUMBERED + 1])
+    if not ((steps > 0).all() or (steps < 0).all()):
+        return False
+    steps = np.diff(values)
+    return bool((steps > 0).all() or (steps < 0).all())
+
+
+def _imbalance(dataset: Dataset) -> Iterator[Caution]:
+    label, share = dataset.majority
+    if share >= IMBALANCED:
+        yield Caution(
+            "imbalance",
+            f"{share:.1%} of the rows are of class {label!r}: always saying so is as accurate as that, "
+            "so look at AUC or at the recall of rare classes, too",
+        )
+
+
+def _few_rows(dataset: Dataset) -> Iterator[Caution]:
+    counts = dataset.target.value_counts()
+    rare = counts[counts < RARE]
+    if len(rare):
+        named = ", ".join(f"{str(label)!r} ({count})" for label, count in rare.iloc[:3].items())
+        more = f" and {len(rare) - 3} more" if len(rare) > 3 else ""
+        yield Caution("few_rows", f"classes with hardly a row to learn from: {named}{more}")
+    rows = len(dataset.target)
+    if rows < FEW_ROWS:
+        # Half of the width of an 80 % interval of a share of n rows: 1.28 sqrt(p (1 - p) / n), at p = 0.8.
+        yield Caution(
+            "few_rows",
+            f"{rows:,} rows: chance alone moves a measured accuracy of 0.80 by "
+            f"{1.28 * (0.16 / rows) ** 0.5:.3f} up or down, so small differences mean nothing",
+        )
+
+
+_SIZES = {"NumberOfInstances": "rows", "NumberOfFeatures": "features", "NumberOfClasses": "classes"}
+
+
+def _beyond(size: Outside) -> Caution:
+    """A size beyond those that are known, and by how much; the target is no feature here."""
+    target = 1 if size.quality == "NumberOfFeatures" else 0
+    value, least, most = (number - target for number in (size.value, size.least, size.most))
+    far = f"{value / most:.1f} times the most" if value > most else f"{least / max(value, 1):.1f} times fewer"
+    return Caution(
+        "outside",
+        f"{value:,.0f} {_SIZES[size.quality]} are outside of what is known ({least:,.0f} to {most:,.0f}; "
+        f"{far}), so this is less sure than it looks",
+    )

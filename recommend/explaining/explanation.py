@@ -1,0 +1,249 @@
+"""Why these configurations: parts of datasets, meta-features and hyperparameters, as sums that add up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ingest.flows import Flow
+from ingest.keys import setup_of
+from metalearners.encoding.scores import oriented
+from metalearners.learners.contributions import Parts
+from recommend.explaining.metafeature_names import shown, title, without_target
+from recommend.explaining.ranked_configuration import RankedConfiguration
+from recommend.explaining.similar_datasets import Evidence
+from recommend.ranking.knowledge import Knowledge
+from warehouse.configurations.configuration import Configuration
+from warehouse.configurations.table import ConfigurationTable
+
+NAMED_DATASETS = 5
+NAMED_TRAITS = 3
+ALIKE = 0.05
+"""Two datasets are alike in a meta-feature whose distance is at most this share of a usual one."""
+ROUNDING = 1e-9
+FAR = 0.5
+"""Sum of all datasets' weights below which a prediction is mostly that for any dataset."""
+
+
+@dataclass(frozen=True)
+class Trait:
+    """A meta-feature of the dataset beside that of a known one."""
+
+    name: str
+    title: str
+    here: float
+    there: float
+    share: float
+    """Share of the distance between the two datasets."""
+
+
+@dataclass(frozen=True)
+class KnownDataset:
+    """A known dataset with a large weight, and what worked there."""
+
+    dataset: str
+    key: str
+    openml: int | None
+    weight: float
+    runs: int
+    flow: str
+    """Algorithm of its best run."""
+    hyperparameters: Mapping[str, Any]
+    value: float
+    """Value of the measure."""
+    alike: Sequence[Trait]
+    """Meta-features that are nearly equal on both, the most telling first."""
+    unlike: Sequence[Trait]
+    """Meta-features that differ more than usual, the most telling first."""
+
+
+@dataclass(frozen=True)
+class Reasons:
+    """A prediction as sums, in standard scores."""
+
+    rank: int
+    predicted: float
+    trials: float
+    """Added to each of the sums by runs on the dataset itself."""
+    datasets: Parts
+    """Parts by key of the dataset; the base is the prediction for any dataset."""
+    traits: Parts
+    """Parts by group of meta-features; the base is the prediction for a dataset with usual ones."""
+    hyperparameters: Parts | None
+    """Parts by hyperparameter; the base is the prediction for the algorithm's default; None = unknown."""
+
+    def document(self) -> dict[str, Any]:
+        """The sums as JSON values."""
+        return {
+            "rank": self.rank,
+            "predicted": self.predicted,
+            "trials": self.trials,
+            "datasets": asdict(self.datasets),
+            "traits": asdict(self.traits),
+            "hyperparameters": None if self.hyperparameters is None else asdict(self.hyperparameters),
+        }
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What a recommendation rests on, in numbers."""
+
+    runs: int
+    datasets: int
+    trials: int
+    known: Sequence[KnownDataset]
+    """Datasets that count most, the heaviest first; empty where the learner has no weights."""
+    configurations: Sequence[Reasons]
+    names: Mapping[str, str]
+    """Key -> name of the datasets that were learned from."""
+    total_weight: float
+    """Sum of the weights of all datasets; about 1 is usual."""
+    fallbacks: Sequence[str]
+    """What could not be used, and what stands for it: a sentence each, without its full stop."""
+
+    def document(self) -> dict[str, Any]:
+        """JSON values."""
+        return {
+            "evidence": {"runs": self.runs, "datasets": self.datasets, "trials": self.trials},
+            "total_weight": self.total_weight,
+            "datasets": [asdict(known) for known in self.known],
+            "configurations": [reasons.document() for reasons in self.configurations],
+            "fallbacks": list(self.fallbacks),
+        }
+
+
+def explain(
+    known: Knowledge,
+    ranked: Sequence[RankedConfiguration],
+    chosen: ConfigurationTable,
+    evidence: Evidence | None,
+) -> Explanation:
+    """Explain the ranked configurations.
+
+    Args:
+        chosen: the same configurations as the warehouse has them.
+        evidence: what the model rests on; None where it does not say so.
+    """
+    model, trials = known.model, 0 if known.trials is None else len(known.trials)
+    if evidence is None:
+        fallbacks = [f"the learner {model.origin.learner} does not say which datasets it goes by"]
+        return Explanation(model.runs, model.datasets, trials, [], [], {}, 0.0, fallbacks)
+    descriptions = evidence.contributions.model.descriptions
+    here = without_target(descriptions.features(known.metafeatures.to_frame().T)).iloc[0]
+    there = without_target(descriptions.features(known.qualities.reindex(list(evidence.keys))))
+    return Explanation(
+        model.runs,
+        model.datasets,
+        trials,
+        _known_datasets(evidence, here, there),
+        _reasons(ranked, chosen, evidence, has_trials=trials > 0),
+        {key: evidence.name(key) for key in evidence.keys},
+        float(evidence.weights.sum()),
+        _fallbacks(ranked, evidence, here, there),
+    )
+
+
+def _known_datasets(evidence: Evidence, here: pd.Series, there: pd.DataFrame) -> list[KnownDataset]:
+    """The datasets that count most.
+
+    Args:
+        here: feature -> value, of the dataset.
+        there: (d, features) of the datasets that were learned from.
+    """
+    distances = evidence.contributions.trait_distances()
+    usual = 2 * evidence.contributions.trait_weights  # between two datasets taken at random: u has variance 1
+    runs = evidence.runs
+    found = []
+    heaviest = evidence.weights.iloc[:NAMED_DATASETS]
+    for key, weight in zip(map(str, heaviest.index), heaviest.tolist(), strict=True):
+        place = evidence.keys.index(key)
+        own = runs.runs[(runs.runs["dataset"] == key).to_numpy()]
+        best = own.iloc[int(oriented(own["value"].to_numpy(np.float64), runs.measure).argmax())]
+        configuration = runs.configurations.of_setups([best["setup"]]).configurations()[0]
+        pairs = pd.DataFrame(
+            {"here": here, "there": there.iloc[place], "distance": distances[place], "usual": usual}
+        ).dropna()
+        pairs["share"] = pairs["distance"] / max(float(pairs["distance"].sum()), 1e-300)
+        found.append(
+            KnownDataset(
+                evidence.name(key),
+                key,
+                int(key[7:]) if key.startswith("openml:") and key[7:].isdecimal() else None,
+                weight,
+                len(own),
+                configuration.algorithm,
+                dict(configuration.values),
+                float(best["value"]),
+                _traits(pairs[pairs["distance"] <= ALIKE * pairs["usual"]], "usual"),
+                _traits(pairs[pairs["distance"] > pairs["usual"]], "distance"),
+            )
+        )
+    return found
+
+
+def _traits(pairs: pd.DataFrame, by: str) -> list[Trait]:
+    """The meta-features with the most of column `by`, with `here`, `there` and `share`."""
+    pairs = pairs.sort_values(by, ascending=False, kind="stable")
+    return [
+        Trait(name, title(name), float(here), float(there), float(share))
+        for name, here, there, share in zip(
+            map(str, pairs.index), pairs["here"], pairs["there"], pairs["share"], strict=True
+        )
+    ][:NAMED_TRAITS]
+
+
+def _reasons(
+    items: Sequence[RankedConfiguration], chosen: ConfigurationTable, evidence: Evidence, *, has_trials: bool
+) -> list[Reasons]:
+    contributions = evidence.contributions
+    bases, added = contributions.of_datasets(chosen)
+    of_traits = contributions.of_groups(chosen)
+    found = []
+    for place, item in enumerate(items):
+        datasets = Parts(float(bases[place]), dict(zip(evidence.keys, added[place].tolist(), strict=True)))
+        default = _default(item, evidence)
+        of_values = None
+        if default is not None:
+            of_values = contributions.of_hyperparameters(chosen.take([place]), default)
+        trials = item.predicted - datasets.total if has_trials else 0.0
+        found.append(Reasons(item.rank, item.predicted, trials, datasets, of_traits[place], of_values))
+    return found
+
+
+def _default(item: RankedConfiguration, evidence: Evidence) -> ConfigurationTable | None:
+    """The default of the configuration's algorithm, where it was ever run."""
+    if not isinstance(item.flow, Flow):
+        return None
+    setup = setup_of(Configuration(item.flow.name, item.flow.default()))
+    known = evidence.runs.configurations
+    return known.of_setups([setup]) if setup in known.setups else None
+
+
+def _fallbacks(
+    ranked: Sequence[RankedConfiguration], evidence: Evidence, here: pd.Series, there: pd.DataFrame
+) -> list[str]:
+    found = []
+    missing = [title(str(name)) for name in here.index[here.isna()]]
+    if missing:
+        more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
+        found.append(f"unknown here, and taken to be as usual: {'; '.join(missing[:3])}{more}")
+    near = float(evidence.weights.sum())
+    if near < FAR:
+        found.append(
+            f"no known dataset is much like this one (weights sum to {near:.2f}, 1 is usual): what is "
+            "recommended is rather what is good on any dataset"
+        )
+    if all(item.expectation is None for item in ranked):
+        found.append("too few datasets are known to say what to expect in the measure's own unit")
+    for name, value in here.items():
+        least, most = float(there[name].min()), float(there[name].max())
+        if value < least - ROUNDING or value > most + ROUNDING:
+            found.append(
+                f"{title(str(name))}: {shown(str(name), float(value))}, outside of what is known "
+                f"({shown(str(name), least)} to {shown(str(name), most)})"
+            )
+    return found

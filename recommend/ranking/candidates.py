@@ -1,0 +1,155 @@
+"""The configurations to choose from: those of the warehouse that build here and today, or of others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from ingest.flows import Flow, find_flow
+from ingest.keys import setup_of
+from recommend.ranking.knowledge import Knowledge
+from warehouse.configurations.configuration import Configuration
+from warehouse.configurations.searched_flow import OTHER, SearchedFlow
+from warehouse.configurations.table import ConfigurationTable
+from warehouse.queries import RunTable
+from warehouse.support.errors import TooFewRuns, UnfitConfiguration
+
+MOST_CANDIDATES = 1000
+"""Configurations of one algorithm that are ranked; a warehouse may hold tens of thousands."""
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """n configurations to choose from, as columns and one by one."""
+
+    table: ConfigurationTable
+    """(n,) as the warehouse has them, which is how learners take them."""
+    configurations: Sequence[Configuration]
+    """(n,) in today's terms."""
+    failures: Mapping[str, str]
+    """Setup -> outcome of the configurations that are left out because they only failed on the dataset."""
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def without(self, failures: Mapping[str, str]) -> Candidates:
+        """The candidates but for those with these setups, whose outcomes are given.
+
+        Raises:
+            TooFewRuns: none is left.
+        """
+        kept = np.flatnonzero(~self.table.setups.isin(list(failures)))
+        if not len(kept):
+            raise TooFewRuns("each of the configurations to choose from failed in the race")
+        left = [self.configurations[place] for place in kept.tolist()]
+        return Candidates(self.table.take(kept), left, {**self.failures, **failures})
+
+
+def find_candidates(known: Knowledge) -> Candidates:
+    """Those that can be built and have not only failed on the dataset.
+
+    Raises:
+        TooFewRuns: there is none.
+    """
+    task = known.task
+    buildable = find_buildable(known.runs, known.scores, set(task.flows), len(task.part.features))
+    # The warehouse may know a configuration by the setup of another flow, such as OpenML's.
+    names = {
+        setup: {setup, setup_of(one)} & known.failures.keys()
+        for setup, one in buildable.items()
+        if known.failures
+    }
+    failures = {setup: known.failures[min(own)] for setup, own in names.items() if own}
+    found = {setup: one for setup, one in buildable.items() if setup not in failures}
+    if not found:
+        raise TooFewRuns(f"each of the {len(failures)} configurations to choose from failed on this dataset")
+    return Candidates(known.runs.configurations.of_setups(found), [*found.values()], failures)
+
+
+def flow_of(algorithm: str, runs: RunTable) -> SearchedFlow:
+    """The flow of an algorithm of the runs: ours, or with the space that was declared or that its runs show.
+
+    Raises:
+        BadInput: its runs show none.
+    """
+    return find_flow(algorithm) or runs.searched_flow(algorithm)
+
+
+def find_buildable(
+    runs: RunTable, scores: np.ndarray, wanted: set[str], rows: int
+) -> dict[str, Configuration]:
+    """Setup -> configuration in today's terms, of those that build here and can be fitted on half of `rows`.
+
+    Flows that take too long on so many rows are left out where there are others. A configuration that two
+    flows of one algorithm share is taken once. At most `MOST_CANDIDATES` are taken of an algorithm, those
+    with the best score on any dataset. Flows that Headstart does not build are taken where `wanted` names
+    them, or where there are no others.
+
+    Args:
+        runs: of all flows together.
+        scores: (m,) standard score of each run.
+        wanted: names of the flows to choose from; empty = all.
+        rows: number of rows of the dataset. Half of them are needed, so that a two-fold cross-validation of
+            a recommended configuration works, too.
+
+    Raises:
+        BadInput: there is none.
+    """
+    best = pd.Series(scores).groupby(runs.runs["setup"].to_numpy()).max().sort_values(ascending=False)
+    found: dict[str, Configuration] = {}
+    others: dict[str, Configuration] = {}
+    slow: dict[str, Configuration] = {}
+    seen: set[Configuration] = set()
+    table = runs.configurations.of_setups(best.index)
+    for algorithm in table.algorithms.unique():
+        flow = find_flow(str(algorithm))
+        if wanted and str(algorithm if flow is None else flow.name) not in wanted:
+            continue
+        part = table.take(np.flatnonzero(table.algorithms == algorithm)[:MOST_CANDIDATES])
+        if flow is None:
+            others |= dict(zip(part.setups, part.configurations(), strict=True))
+            continue
+        if not flow.installed:
+            continue
+        for setup, configuration in zip(part.setups, part.configurations(), strict=True):
+            try:
+                current = Configuration(flow.name, flow.current(configuration.values))
+            except UnfitConfiguration:
+                continue  # a value that no longer exists
+            if current not in seen and flow.rows_needed(current.values) <= rows // 2:
+                seen.add(current)
+                is_slow = flow.most_rows is not None and rows > flow.most_rows
+                (slow if is_slow else found)[setup] = current
+    found = found or slow
+    if wanted or not found:
+        found |= others
+    if not found:
+        of_wanted = f" of {', '.join(sorted(wanted))}" if wanted else ""
+        raise TooFewRuns(f"the warehouse has no configuration that can be built{of_wanted}")
+    return found
+
+
+def not_built(runs: RunTable, chosen_from: Iterable[Configuration]) -> dict[str, str]:
+    """Flows of `runs` that Headstart does not build, and that are not among those to choose from.
+
+    Algorithm -> title.
+    """
+    among = {configuration.algorithm for configuration in chosen_from}
+    return {
+        name: name.removeprefix(OTHER)
+        for name in map(str, runs.configurations.algorithms.unique())
+        if find_flow(name) is None and name not in among
+    }
+
+
+def flows_to_install(runs: RunTable, wanted: set[str]) -> list[Flow]:
+    """Flows of `runs` that would be candidates if the packages that they need were there."""
+    flows = (find_flow(str(algorithm)) for algorithm in runs.configurations.algorithms.unique())
+    return [
+        flow
+        for flow in flows
+        if flow is not None and not flow.installed and (not wanted or flow.name in wanted)
+    ]

@@ -1,0 +1,161 @@
+"""Which candidates to try first: a forecast of all of them, and the choice of the best together.
+
+Notation: n candidates, k of them chosen; p (n,) predicted standard scores scaled to [0, 1], higher is better;
+d >= 0 the delta parameter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from metalearners.encoding.scores import oriented
+from metalearners.gp.conditioned import Conditioned
+from metalearners.predictions import InOwnUnit, Prediction
+from recommend.ranking.candidates import Candidates
+from recommend.ranking.fit_cost import FitSeconds, fit_seconds, worthwhile
+from recommend.ranking.knowledge import Knowledge
+from recommend.ranking.performance_forecast import Expectation, expectations
+from warehouse.configurations.table import ConfigurationTable
+from warehouse.support.arrays import Floats, Positions
+from warehouse.support.errors import BadOption
+
+STRATEGIES = ("top", "delta")
+DELTAS = np.arange(10) / 10
+"""0, 0.1, ..., 0.9: from 1 on, eq. 6.2 is highest at an end of the ranking, the worst included."""
+
+Selection = list[tuple[int, float | None]]
+"""Positions of candidates in the order to try them in, each with the delta that selected it, if any."""
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What is expected of the n candidates, before any is chosen."""
+
+    candidates: Candidates
+    scores: Prediction
+    fits: FitSeconds
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The k configurations to try, the best first."""
+
+    positions: Positions
+    """(k,) among the candidates."""
+    table: ConfigurationTable
+    """(k,)"""
+    deltas: Sequence[float | None]
+    """(k,) the delta that chose each, None where it was chosen for its prediction alone."""
+    expectations: Sequence[Expectation] | None
+    """(k,) what a run is expected to give in the unit of the measure; None where only scores are known."""
+    beats_first: Floats
+    """(k,) probability of beating the first, of those that were chosen to complement it; NaN for others."""
+
+
+def forecast(known: Knowledge, candidates: Candidates) -> Forecast:
+    """Predict the standard score and the time of one fit of each candidate."""
+    scores = known.predictor.predict(candidates.table, known.metafeatures)
+    return Forecast(candidates, scores, fit_seconds(known.fit_times, candidates.table, known.metafeatures))
+
+
+def choose(
+    known: Knowledge, expected: Forecast, top: int, strategy: str = "top", budget: float | None = None
+) -> Chosen:
+    """Choose what to try, and order it by what is expected in the measure's unit.
+
+    Args:
+        top: how many.
+        strategy: one of `STRATEGIES`.
+        budget: seconds into which one fit of each of the chosen ones has to fit; None = no limit, but long
+            fits must promise a gain (`recommend.ranking.fit_cost.worthwhile`).
+
+    Raises:
+        BadInput: nothing fits into the budget.
+    """
+    predictor, table, mean = known.predictor, expected.candidates.table, expected.scores.mean
+    seconds = expected.fits.seconds
+
+    def select(among: Positions) -> Selection:
+        if strategy == "delta":
+            return [(int(among[place]), delta) for place, delta in choose_delta(mean[among], top)]
+        best = predictor.choose(table.take(among), known.metafeatures, top)
+        return [(int(position), None) for position in among[best]]
+
+    worth = worthwhile(seconds, mean)
+    selected = select(worth) if budget is None else choose_within(budget, seconds, select)
+    positions = np.array([position for position, _ in selected], dtype=np.intp)
+    promised = expectations(
+        predictor, table.take(positions), known.runs.configurations, known.metafeatures, known.task.measure
+    )
+    if promised is not None:
+        values = oriented(np.array([promise.value for promise in promised]), known.task.measure)
+    elif isinstance(predictor, Conditioned):
+        values = np.zeros(len(positions))  # measured values decided the order, which scores are not
+    else:
+        values = mean[positions]
+    order = np.argsort(-values, kind="stable")
+    positions = positions[order]
+    chosen = table.take(positions)
+    beats_first = np.full(len(positions), np.nan)
+    if strategy == "top" and isinstance(predictor, InOwnUnit) and len(positions) > 1:
+        beats_first[1:] = predictor.beats(
+            chosen.take(np.arange(1, len(chosen))), chosen.take([0]), known.metafeatures
+        )
+        within = worth if budget is None else np.flatnonzero(seconds <= np.max(seconds[positions]))
+        passed_over = mean[np.setdiff1d(within, positions)].max(initial=-np.inf)
+        # Chosen for its own expectation, not to complement the first: nothing better was passed over.
+        beats_first[mean[positions] >= passed_over] = np.nan
+    return Chosen(
+        positions,
+        chosen,
+        [selected[place][1] for place in order],
+        None if promised is None else [promised[place] for place in order],
+        beats_first,
+    )
+
+
+def choose_within(budget: float, seconds: Floats, select: Callable[[Positions], Selection]) -> Selection:
+    """The selection among candidates that take at most so long that all selected together fit into `budget`.
+
+    Args:
+        budget: seconds.
+        seconds: (n,) expected of one fit of each candidate; NaN = unknown, which fits into no budget.
+        select: selects among the candidates at these positions.
+
+    Raises:
+        BadInput: nothing fits into the budget, or no running time is known.
+    """
+    if np.isnan(seconds).all():
+        raise BadOption("a budget needs running times, and no run of the warehouse says how long a fit took")
+    affordable = np.flatnonzero(seconds <= budget)
+    while len(affordable):
+        selected = select(affordable)
+        took = seconds[[position for position, _ in selected]]
+        if took.sum() <= budget:
+            return selected
+        affordable = affordable[seconds[affordable] < took.max()]
+    raise BadOption(
+        f"nothing fits into {budget:g} s: the quickest configuration takes about {np.nanmin(seconds):.2g} s"
+    )
+
+
+def choose_delta(predicted: np.ndarray, n: int) -> Selection:
+    """Positions of `n` seeds that spread from the best prediction downwards, each with its delta.
+
+    For d = 0, 0.1, 0.2, ... the seed is the configuration with the highest (1 - p)^d + p, where the
+    predictions p are scaled to [0, 1]; the first `n` different ones are taken (van Hoof's thesis,
+    eq. 6.2). Where there are fewer, the next best predictions fill up, with no delta.
+    """
+    low, high = predicted.min(), predicted.max()
+    p = (predicted - low) / (high - low) if high > low else np.ones_like(predicted)
+    order = np.argsort(-p, kind="stable")  # of equal scores the higher prediction wins
+    scores = (1 - p[order]) ** DELTAS[:, None] + p[order]  # (deltas, n)
+    chosen: dict[int, float | None] = {}
+    for d, place in zip(DELTAS, scores.argmax(axis=1), strict=True):
+        chosen.setdefault(int(order[place]), float(d))
+    for position in order:
+        chosen.setdefault(int(position), None)
+    return list(chosen.items())[:n]

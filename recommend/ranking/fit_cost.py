@@ -1,0 +1,65 @@
+"""The cost of configurations: seconds of one fit on all rows of a dataset on this machine."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from metalearners.fit_times import FitTimes
+from warehouse.configurations.table import ConfigurationTable
+from warehouse.support.arrays import Floats, Positions
+
+LONG = 10.0
+"""A fit is long that takes this many times the median of the candidates', and at least this many seconds."""
+WORTH = 0.1
+"""Standard scores that a long fit must promise to gain over the best short one; a heuristic."""
+
+
+class FitSeconds(NamedTuple):
+    """Expected times of fits."""
+
+    seconds: Floats
+    """(n,) of each configuration; NaN where no run of its algorithm is timed."""
+    factor: float | None
+    """80 % of the fits take at most so many times as long, and at least that part of it; None = unknown."""
+
+
+def fit_seconds(
+    times: FitTimes | None, configurations: ConfigurationTable, metafeatures: pd.Series
+) -> FitSeconds:
+    """Expected seconds of one fit of each configuration on all rows of a dataset, on this machine.
+
+    Args:
+        times: what runs on other datasets say of running times; None = nothing.
+        metafeatures: quality -> value of the dataset.
+    """
+    from recommend.ranking.machine_speed import slowness
+
+    usual = usual_fit_seconds(times, configurations, metafeatures)
+    return usual if times is None else FitSeconds(usual.seconds * slowness(), usual.factor)
+
+
+def usual_fit_seconds(
+    times: FitTimes | None, configurations: ConfigurationTable, metafeatures: pd.Series
+) -> FitSeconds:
+    """The same on a machine like those that the warehouse's runs were made on."""
+    if times is None:
+        return FitSeconds(np.full(len(configurations), np.nan), None)
+    return FitSeconds(times.seconds(configurations, metafeatures), times.factor)
+
+
+def worthwhile(seconds: Floats, predicted: Floats) -> Positions:
+    """Positions of the candidates whose fits are not long, or promise to be worth it.
+
+    Args:
+        seconds: (n,) of one fit; NaN = unknown, which is not long.
+        predicted: (n,) standard scores.
+    """
+    known = seconds[~np.isnan(seconds)]
+    limit = LONG * max(float(np.median(known)), 1.0) if len(known) else np.inf
+    short = ~(seconds > limit)
+    if not short.any():
+        return np.arange(len(seconds))
+    return np.flatnonzero(short | (predicted > predicted[short].max() + WORTH))

@@ -1,0 +1,165 @@
+"""What a warehouse knows for a ranking task: runs, a model trained on them, and trials on the dataset itself.
+
+Everything is asked here, once, in this order; what comes after computes with it.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import pandas as pd
+
+from ingest.metafeatures import compute_metafeatures, importing_ahead
+from ingest.reading.datasets import Dataset
+from metalearners import DEFAULT_LEARNER
+from metalearners.encoding.scores import oriented, standard_scores
+from metalearners.encoding.training_data import without_datasets
+from metalearners.fit_times import FitTimes
+from metalearners.model_store import trained_fit_times, trained_model
+from metalearners.predictions import Predictor
+from metalearners.samples import learned_runs
+from metalearners.stored_model import StoredModel
+from recommend.ranking.dataset_runs import OwnTrials, failures_on, own_trials, runs_on
+from recommend.ranking.task import RankingTask
+from warehouse.qualities import GROUPS
+from warehouse.queries import RunTable
+from warehouse.store import Warehouse
+from warehouse.support.arrays import Floats
+from warehouse.support.errors import BadInput
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """What is known for a task, before anything is chosen."""
+
+    task: RankingTask
+    metafeatures: pd.Series
+    """Quality -> value: the simple ones and those that the model asks for."""
+    model: StoredModel
+    """The meta-learner's model, which has not seen runs on this dataset."""
+    only: frozenset[str]
+    """Flows whose runs alone are learned from; empty = all."""
+    all_runs: RunTable
+    """The runs that count, those on the dataset itself included."""
+    other_runs: RunTable
+    """The runs on other datasets, which the model has learned from."""
+    runs: RunTable
+    """The runs that candidates come from: `all_runs` where there are trials, else `other_runs`."""
+    scores: Floats
+    """(m,) standard score of each of `runs`."""
+    own_runs: pd.DataFrame
+    """The runs on the dataset itself that count, with `recommend.ranking.dataset_runs.COLUMNS`."""
+    trials: OwnTrials | None
+    """The trials that these amount to; None if there are none."""
+    failures: Mapping[str, str]
+    """Setup -> outcome of what was run on the dataset itself and never succeeded."""
+    fit_times: FitTimes | None
+    """How long fits take; None where no run is timed."""
+    qualities: pd.DataFrame
+    """(datasets, qualities) of the warehouse's datasets that are not left out."""
+    names: Mapping[str, str]
+    """Key -> name of the warehouse's datasets."""
+
+    @property
+    def predictor(self) -> Predictor:
+        """The model, conditioned on the trials."""
+        fitted = self.model.fitted
+        return fitted if self.trials is None else fitted.condition(self.trials.observations)
+
+
+_ALGORITHMS_WITH_RUNS = """
+SELECT DISTINCT coalesce(f.algorithm, f.flow) AS algorithm FROM flows f JOIN evaluations e USING (flow)
+WHERE list_contains($flows, coalesce(f.algorithm, f.flow)) AND e.measure = $measure AND e.value IS NOT NULL
+ORDER BY algorithm
+"""
+
+
+_NAMES = "SELECT dataset, name FROM datasets"
+
+
+def gather(task: RankingTask) -> Knowledge:
+    """Ask the warehouse for the runs and the model, and describe the dataset as the model wants it.
+
+    Raises:
+        BadInput: there is nothing to learn from.
+    """
+    with importing_ahead():  # the warehouse answers without Python's lock
+        only, all_runs = runs_that_count(task)
+    other_runs = without_datasets(all_runs, task.left_out.keys())
+    own_runs = runs_on(all_runs, task.own)
+    trials = own_trials(own_runs, all_runs.configurations, task.measure)
+    runs = other_runs if trials is None else all_runs
+    values = oriented(runs.runs["value"].to_numpy(), task.measure)
+    model = model_for(task, only, task.learner or DEFAULT_LEARNER)
+    return Knowledge(
+        task=task,
+        metafeatures=describe(task.part, model),
+        model=model,
+        only=only,
+        all_runs=all_runs,
+        other_runs=other_runs,
+        runs=runs,
+        scores=standard_scores(values, pd.factorize(runs.runs["dataset"])[0]),
+        own_runs=own_runs,
+        trials=trials,
+        failures=failures_on(task.warehouse, task.own) if task.own else {},
+        fit_times=_fit_times(task.warehouse),
+        qualities=task.warehouse.metafeatures().drop(index=list(task.left_out), errors="ignore"),
+        names={row["dataset"]: str(row["name"]) for row in task.warehouse.arrow(_NAMES).to_pylist()},
+    )
+
+
+def _fit_times(warehouse: Warehouse) -> FitTimes | None:
+    try:
+        return trained_fit_times(warehouse)
+    except BadInput:  # no run is timed
+        return None
+
+
+def runs_that_count(task: RankingTask) -> tuple[frozenset[str], RunTable]:
+    """The flows whose runs alone are learned from (empty = all), and the runs on the measure.
+
+    A warehouse with too many runs is sampled. Where the sample has no run of the flows to choose from, these
+    are learned from by themselves.
+    """
+    learned = partial(
+        learned_runs, task.warehouse, None, task.measure, related=False, experiments_on=task.own
+    )
+    of_all = learned()
+    missing = task.flows - {*of_all.configurations.algorithms}
+    if not of_all.is_sample or not missing:
+        return frozenset(), of_all
+    asked = {"flows": [*missing], "measure": task.measure}
+    known = task.warehouse.arrow(_ALGORITHMS_WITH_RUNS, asked)["algorithm"].to_pylist()
+    if missing < task.flows or not known:
+        for name in known:
+            logger.info("%s is not in the sample of runs: it has to be asked for by itself", name)
+        return frozenset(), of_all
+    only = frozenset(known)
+    return only, learned(only=sorted(only))
+
+
+def model_for(
+    task: RankingTask, only: frozenset[str], learner: str, settings: Mapping[str, Any] | None = None
+) -> StoredModel:
+    """A learner's model that has not seen runs on the dataset; trained now unless it is stored.
+
+    Args:
+        only: flows whose runs alone it learns from; empty = all.
+        settings: of the learner; None = its defaults.
+    """
+    return trained_model(
+        task.warehouse, learner, task.measure, leave_out=task.left_out.keys(), only=only, settings=settings
+    )
+
+
+def describe(dataset: Dataset, model: StoredModel | None = None) -> pd.Series:
+    """Quality -> value: the simple meta-features of a dataset and those that the model asks for."""
+    qualities = {*GROUPS["simple"], *GROUPS["class"], *(model.fitted.qualities if model is not None else ())}
+    return pd.Series(compute_metafeatures(dataset, qualities).values, dtype=float)

@@ -1,0 +1,110 @@
+"""The task of a recommendation: a dataset, what to be good at on it, and whose runs must not count."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ingest.flows import find_flow, get_flow
+from ingest.flows.preprocessing import refuse_without_features
+from ingest.reading.datasets import Dataset, refuse_regression
+from ingest.reading.split_by import split_of_key
+from metalearners import DEFAULT_LEARNER
+from recommend.ranking.near_copies import near_copies_in
+from warehouse.measures import ACCURACY, canonical_measure
+from warehouse.store import Warehouse
+
+
+@dataclass(frozen=True)
+class RankingTask:
+    """What is asked, before anything is learned."""
+
+    dataset: Dataset
+    part: Dataset
+    """The rows that may be looked at: all, or those that are not held out."""
+    warehouse: Warehouse
+    measure: str
+    flows: frozenset[str]
+    """Names of the flows to choose from; empty = all."""
+    learner: str | None
+    """Name of the meta-learner; None = nothing is learned from other datasets."""
+    same: frozenset[str]
+    """Keys of the warehouse's datasets with the same content."""
+    left_out: Mapping[str, str]
+    """Key -> name of the warehouse's datasets that the model must not have seen: those with the same content,
+    near copies, and the families of both."""
+    own: frozenset[str]
+    """Keys of the datasets whose runs count as trials on this one: same content, same split. Empty where
+    runs on the dataset itself are ignored."""
+
+
+# A dataset that is left out takes its family with it.
+_SAME_OR_NEAR = """
+WITH alike AS (
+  SELECT dataset, family, content_hash IS NOT DISTINCT FROM $content_hash AS is_same FROM datasets
+  WHERE content_hash = $content_hash OR list_contains($near, dataset)
+)
+SELECT dataset, name, dataset IN (SELECT dataset FROM alike WHERE is_same) AS is_same FROM datasets
+WHERE dataset IN (SELECT dataset FROM alike) OR family IN (SELECT family FROM alike)
+ORDER BY dataset
+"""
+
+_FLOW_OF_NAME = """
+SELECT coalesce(algorithm, flow) AS algorithm FROM flows
+WHERE flow IN ($name, 'openml:' || $name, 'other:' || $name) ORDER BY flow
+"""
+
+
+def describe_task(
+    dataset: Dataset,
+    *,
+    warehouse: Warehouse | None = None,
+    flows: Sequence[str] = (),
+    measure: str = ACCURACY,
+    learner: str | None = DEFAULT_LEARNER,
+    part: Dataset | None = None,
+    leave_out: bool = True,
+) -> RankingTask:
+    """Describe the task, and find the dataset and its near copies in the warehouse.
+
+    Args:
+        warehouse: what to learn from; None = the user's warehouse, else the bundled starter.
+        flows: names of the flows to choose from; empty = all.
+        measure: a name or an alias of `warehouse.measures`.
+        learner: name of the meta-learner; None = nothing is learned from other datasets.
+        part: the rows that may be looked at, where others are held out; None = all.
+        leave_out: whether to ignore runs on the dataset itself, as in an experiment.
+
+    Raises:
+        BadInput: a numeric target, no feature, an unknown flow or measure, or a damaged warehouse.
+    """
+    refuse_regression(dataset)
+    refuse_without_features(dataset.roles)
+    warehouse = warehouse if warehouse is not None else Warehouse.open(None)
+    near = near_copies_in(warehouse, dataset)
+    found = warehouse.arrow(_SAME_OR_NEAR, {"content_hash": dataset.content_hash, "near": near}).to_pylist()
+    same = frozenset(row["dataset"] for row in found if row["is_same"])
+    split = None if dataset.split is None else str(dataset.split)
+    return RankingTask(
+        dataset=dataset,
+        part=dataset if part is None else part,
+        warehouse=warehouse,
+        measure=canonical_measure(measure),
+        flows=frozenset(_flow_name(name, warehouse) for name in flows),
+        learner=learner,
+        same=same,
+        left_out={row["dataset"]: row["name"] for row in found},
+        own=frozenset() if leave_out else frozenset(key for key in same if split_of_key(key) == split),
+    )
+
+
+def _flow_name(name: str, warehouse: Warehouse) -> str:
+    """Canonical name of an installed flow of ours, or key of another one in the warehouse."""
+    flow = find_flow(name)
+    if flow is None:
+        known = warehouse.arrow(_FLOW_OF_NAME, {"name": name})["algorithm"].to_pylist()
+        if known:
+            return str(known[0])
+        flow = get_flow(name)
+    flow.refuse_if_not_installed()
+    return flow.name

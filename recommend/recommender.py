@@ -1,0 +1,204 @@
+"""Recommendations, straight through: describe the task, gather what is known, predict, choose, explain.
+
+Each step is a function of the values of the steps before it. LightGBM is imported only where one of its
+models has to be trained, scikit-learn for the meta-features that the model asks for.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from ingest.flows import find_flow
+from ingest.reading.datasets import Dataset
+from metalearners import DEFAULT_LEARNER
+from recommend.explaining.data_checks import cautions
+from recommend.explaining.explanation import explain as explain_choice
+from recommend.explaining.known_sizes import SIZES, outside_of_known
+from recommend.explaining.ranked_configuration import RankedConfiguration
+from recommend.explaining.similar_datasets import NAMED, Evidence, evidence_for, scores_on
+from recommend.ranking.candidates import Candidates, find_candidates, flow_of, flows_to_install, not_built
+from recommend.ranking.choice import STRATEGIES, Chosen, Forecast, choose, forecast
+from recommend.ranking.default_measure import default_measure
+from recommend.ranking.knowledge import Knowledge, gather
+from recommend.ranking.task import describe_task
+from recommend.recommendation import Recommendation, WarehouseVersion
+from warehouse.store import STARTER, Warehouse
+from warehouse.support.errors import BadOption, UnknownName
+from warehouse.support.parallel import one_thread
+
+if TYPE_CHECKING:
+    from recommend.heats import RaceProgress
+    from recommend.racing import Race
+
+
+def recommend(
+    dataset: Dataset,
+    *,
+    warehouse: Warehouse | None = None,
+    top: int = 3,
+    flows: Sequence[str] = (),
+    strategy: str = "top",
+    measure: str | None = None,
+    metalearner: str = DEFAULT_LEARNER,
+    leave_out: bool = False,
+    budget: float | None = None,
+    verify: float | None = None,
+    jobs: int | None = None,
+    report: Callable[[RaceProgress], None] = lambda _: None,
+    explain: bool = False,
+) -> Recommendation:
+    """Rank the warehouse's configurations for a dataset and choose the first ones to try.
+
+    Args:
+        dataset: see `ingest.reading.datasets.load_dataset`.
+        warehouse: what to learn from; None = the user's warehouse, else the bundled starter.
+        top: how many configurations to choose.
+        flows: names of the flows to choose from; empty = all.
+        strategy: `top` = the best prediction and its complements, `delta` = a spread over the predicted
+            ranking (`recommend.ranking.choice`).
+        measure: the evaluation measure to be good at, a name or an alias of `warehouse.measures`; None =
+            `default_measure`: accuracy, unless one class has most of the rows.
+        metalearner: name of the learner (`metalearners.LEARNERS`).
+        leave_out: whether to ignore the warehouse's runs on the dataset itself, as in an experiment; else
+            they count most.
+        budget: seconds into which one fit of each of the chosen ones has to fit; None = no limit, but long
+            fits must promise a gain (`recommend.ranking.fit_cost`).
+        verify: seconds for a race of the first ones and of usual defaults on the dataset
+            (`recommend.racing`), before the choice is made; None = no race.
+        jobs: runs of the race at the same time; None = one for each processor.
+        report: told the race's progress.
+        explain: whether to explain the choice (`Recommendation.explanation`).
+
+    Raises:
+        BadInput: a numeric target, no feature, an unknown flow, measure or strategy, nothing in the
+            warehouse to learn from, or a budget that nothing fits into.
+    """
+    if strategy not in STRATEGIES:
+        raise UnknownName(f"unknown strategy {strategy!r}; known are {', '.join(STRATEGIES)}")
+    if top < 1:
+        raise BadOption(f"can't recommend {top} configurations; ask for 1 or more")
+    if verify is not None and leave_out:
+        raise BadOption("what a race on the dataset finds out can't be left out: choose one of them")
+    warehouse = warehouse if warehouse is not None else Warehouse.open(None)
+    task = describe_task(
+        dataset,
+        warehouse=warehouse,
+        flows=flows,
+        measure=measure or default_measure(dataset, warehouse),
+        learner=metalearner,
+        leave_out=leave_out,
+    )
+    known = gather(task)
+    candidates = find_candidates(known)
+    raced = None if verify is None else _raced(known, candidates, verify, jobs, report)
+    return recommended(known, candidates, top, strategy=strategy, budget=budget, raced=raced, explain=explain)
+
+
+def recommended(
+    known: Knowledge,
+    candidates: Candidates,
+    top: int,
+    *,
+    strategy: str = "top",
+    budget: float | None = None,
+    raced: Race | None = None,
+    explain: bool = False,
+) -> Recommendation:
+    """The recommendation, given what is known and a race on the dataset; arguments as for `recommend`."""
+    if raced is not None:
+        known = replace(known, trials=raced.trials or known.trials)
+        candidates = candidates.without(raced.failures)
+    with one_thread():
+        expected = forecast(known, candidates)
+        chosen = choose(known, expected, top, strategy, budget)
+        evidence = evidence_for(known)
+        ranked = _ranked(known, expected, chosen, evidence)
+    task, trials = known.task, 0 if known.trials is None else len(known.trials)
+    outside = outside_of_known(known.qualities, known.metafeatures)
+    return Recommendation(
+        dataset=task.dataset,
+        configurations=ranked,
+        strategy=strategy,
+        measure=task.measure,
+        metafeatures=known.metafeatures,
+        nearest=[] if evidence is None else evidence.nearest(NAMED),
+        outside=outside,
+        known_sizes=known.qualities.reindex(columns=list(SIZES)).dropna().rename(index=known.names),
+        left_out=list(task.left_out.values()),
+        near_copies=[name for key, name in task.left_out.items() if key not in task.same],
+        trials=trials,
+        failed=Counter(candidates.failures.values()),
+        warehouse=_version_of(task.warehouse),
+        model=known.model,
+        predictor=known.predictor,
+        candidates=len(candidates),
+        not_installed=flows_to_install(known.runs, set(task.flows)),
+        not_built={} if task.flows else not_built(known.runs, candidates.configurations),
+        fit_factor=expected.fits.factor,
+        race=raced,
+        cautions=cautions(task.dataset, outside, trials=trials),
+        explanation=explain_choice(known, ranked, chosen.table, evidence) if explain else None,
+    )
+
+
+def _ranked(
+    known: Knowledge, expected: Forecast, chosen: Chosen, evidence: Evidence | None
+) -> list[RankedConfiguration]:
+    """The chosen configurations with everything that is said of each."""
+    complements = ~np.isnan(chosen.beats_first)
+    places = [[]] * len(complements) if evidence is None else evidence.supporters(chosen.table, complements)
+    heaviest = pd.Index([]) if evidence is None else evidence.weights.index[:NAMED]
+    on_nearest = scores_on(known.runs.runs, known.scores, heaviest)
+    on_dataset = {} if known.trials is None else dict(known.trials.measured)
+    std, seconds = expected.scores.std, expected.fits.seconds
+    ranked = []
+    for place, (position, setup) in enumerate(
+        zip(chosen.positions.tolist(), chosen.table.setups, strict=True)
+    ):
+        configuration = expected.candidates.configurations[position]
+        ranked.append(
+            RankedConfiguration(
+                rank=place + 1,
+                configuration=configuration,
+                predicted=float(expected.scores.mean[position]),
+                std=None if std is None else float(std[position]),
+                on_nearest=on_nearest.get(setup),
+                delta=chosen.deltas[place],
+                on_dataset=on_dataset.get(setup),
+                fit_seconds=None if np.isnan(seconds[position]) else float(seconds[position]),
+                expectation=None if chosen.expectations is None else chosen.expectations[place],
+                flow=flow_of(configuration.algorithm, known.runs),
+                beats_first=float(chosen.beats_first[place]) if complements[place] else None,
+                places=places[place],
+            )
+        )
+    return ranked
+
+
+def _version_of(warehouse: Warehouse) -> WarehouseVersion:
+    is_starter = warehouse.path == STARTER
+    return WarehouseVersion(warehouse.location, is_starter, warehouse.version, warehouse.fingerprint)
+
+
+def _raced(
+    known: Knowledge,
+    candidates: Candidates,
+    seconds: float,
+    jobs: int | None,
+    report: Callable[[RaceProgress], None],
+) -> Race:
+    from recommend.racing import race  # which imports what runs configurations
+
+    algorithms = {one.algorithm for one in candidates.configurations}
+    foreign = [name for name in algorithms if find_flow(name) is None]
+    if foreign:
+        raise BadOption(
+            f"a race runs configurations, and Headstart does not build {', '.join(sorted(foreign))}"
+        )
+    return race(known, candidates, seconds, jobs=jobs, report=report)

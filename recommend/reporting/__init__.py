@@ -1,0 +1,1 @@
+"""A recommendation for people: in a terminal (`terminal`), in sentences (`sentences`), as a page (`page`)."""

@@ -1,0 +1,150 @@
+"""A recommendation as a page: the dataset, what to try and what to expect of it, why, and what it costs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+import pandas as pd
+
+from ingest.reading.datasets import Dataset
+from ingest.reading.roles import NOT_LEARNED_FROM, Role
+from recommend.explaining.known_sizes import SIZES
+from recommend.explaining.ranked_configuration import RankedConfiguration
+from recommend.recommendation import Recommendation
+from recommend.reporting.html.axes import Axis
+from recommend.reporting.html.rendering import render
+from recommend.reporting.sentences import flow_title
+from recommend.reporting.terminal import why
+from warehouse.measures import larger_is_better
+
+WIDTH, HEIGHT = 360, 260
+"""Units of a chart, which are pixels on a phone."""
+MOST_COLUMNS = 200
+MOST_CLASSES = 30
+
+
+@dataclass(frozen=True)
+class ColumnSummary:
+    """One column of the dataset."""
+
+    name: str
+    role: Role
+    missing: float
+    """Share of the rows."""
+    distinct: int
+    is_learned_from: bool
+
+
+@dataclass(frozen=True)
+class MapPoint:
+    """A dataset on the map."""
+
+    name: str
+    rows: float
+    features: float
+    classes: float
+
+
+@dataclass(frozen=True)
+class Map:
+    """Known datasets by rows and features, and the one that is asked about."""
+
+    rows: Axis
+    features: Axis
+    known: list[MapPoint]
+    here: MapPoint
+
+
+@dataclass(frozen=True)
+class IntervalLine:
+    """The expected interval of one configuration, as a line of a chart."""
+
+    item: RankedConfiguration
+    height: float
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """Expected values with their intervals, on one axis."""
+
+    axis: Axis
+    lines: list[IntervalLine]
+    default: float | None
+    """Expected of the default that gains refer to."""
+    height: float
+
+
+def recommendation_page(recommendation: Recommendation) -> str:
+    """The recommendation as one HTML file."""
+    dataset = recommendation.dataset
+    counts = dataset.target.value_counts()
+    return render(
+        "recommendation.html",
+        recommendation=recommendation,
+        dataset=dataset,
+        columns=columns_of(dataset),
+        roles=Counter(map(str, dataset.roles.values())).most_common(),
+        classes=[(str(name), int(count)) for name, count in counts.head(MOST_CLASSES).items()],
+        missing=float(dataset.features.isna().to_numpy().mean()),
+        intervals=intervals_of(recommendation.configurations, recommendation.measure),
+        map=map_of(recommendation),
+        most_columns=MOST_COLUMNS,
+        why=why,
+        flow_title=flow_title,
+        width=WIDTH,
+        height=HEIGHT,
+    )
+
+
+def columns_of(dataset: Dataset) -> list[ColumnSummary]:
+    """The first columns of the dataset."""
+    features = dataset.features.iloc[:, :MOST_COLUMNS]
+    return [
+        ColumnSummary(
+            str(name),
+            dataset.roles[str(name)],
+            float(values.isna().mean()),
+            int(values.nunique()),
+            dataset.roles[str(name)] not in NOT_LEARNED_FROM,
+        )
+        for name, values in features.items()
+    ]
+
+
+def intervals_of(configurations: list[RankedConfiguration], measure: str) -> Intervals | None:
+    """The intervals of the configurations; None where only standard scores are known."""
+    promises = [item.expectation for item in configurations if item.expectation is not None]
+    if len(promises) < len(configurations):
+        return None
+    gain = promises[0].gain
+    better = 1 if larger_is_better(measure) else -1
+    default = None if gain is None else promises[0].value - better * gain
+    ends = [end for promise in promises for end in (promise.low, promise.high)]
+    axis = Axis.over(ends if default is None else [*ends, default], 24, WIDTH - 8)
+    lines = [IntervalLine(item, 16 + 24 * place) for place, item in enumerate(configurations)]
+    return Intervals(axis, lines, default, 24 * len(configurations) + 8)
+
+
+def map_of(recommendation: Recommendation) -> Map | None:
+    """The dataset among those of the warehouse; None where no sizes of these are known."""
+    known = _points(recommendation.known_sizes)
+    if not known:
+        return None
+    dataset = recommendation.dataset
+    here = MapPoint(dataset.name, len(dataset.features), max(dataset.features.shape[1], 1), dataset.n_classes)
+    every = [*known, here]
+    return Map(
+        Axis.over([place.rows for place in every], 40, WIDTH - 8, is_log=True),
+        Axis.over([place.features for place in every], HEIGHT - 34, 8, is_log=True),
+        known,
+        here,
+    )
+
+
+def _points(sizes: pd.DataFrame) -> list[MapPoint]:
+    return [
+        # The target counts as a feature among OpenML's qualities.
+        MapPoint(name, rows, max(features - 1, 1), classes)
+        for name, rows, features, classes in sizes[list(SIZES)].itertuples(name=None)
+    ]

@@ -1,0 +1,103 @@
+"""An explanation as a person reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ingest.flows import find_flow
+from recommend.explaining.explanation import Reasons, Trait
+from recommend.explaining.metafeature_names import in_words, shown
+from recommend.explaining.ranked_configuration import RankedConfiguration
+from recommend.recommendation import Recommendation
+from warehouse.support.console import short
+from warehouse.support.text import counted
+
+NAMED_VALUES = 4
+SMALLEST = 0.005
+"""Standard scores below which a part of a sum is not named: it would be printed as 0."""
+
+
+def sentences(result: Recommendation) -> list[str]:
+    """The explanation of `result`, a paragraph an entry; empty where there is none."""
+    why = result.explanation
+    if why is None:
+        return []
+    lines = [f"This rests on {counted(why.runs, 'runs')} on {counted(why.datasets, 'other datasets')}."]
+    if why.trials:
+        lines[0] = lines[0][:-1] + f", and on {counted(why.trials, 'runs')} on this one."
+    lines += [_capital(text) + "." for text in why.fallbacks]
+    if why.known:
+        lines.append(
+            "A prediction is a weighted sum over them. Those that count most for this dataset, with the best "
+            f"{result.measure} of their runs (all weights sum to {why.total_weight:.2f}):"
+        )
+    for known in why.known:
+        openml = "" if known.openml is None else f" (OpenML {known.openml})"
+        lines.append(
+            f"- {known.dataset}{openml}, weight {known.weight:.3f}: {counted(known.runs, 'runs')}, the best "
+            f"with {flow_title(known.flow)} ({known.value:.3f})."
+            + "".join(
+                f" {title}: {', '.join(_compared(trait) for trait in traits)}."
+                for title, traits in (("Alike", known.alike), ("Unlike", known.unlike))
+                if traits
+            )
+        )
+    if why.known:
+        lines.append(
+            "Errors are in per cent of those of always saying the largest class; a gain is the difference of "
+            "two accuracies. Both are of quick models, fitted to describe a dataset."
+        )
+    for item, reasons in zip(result.configurations, why.configurations, strict=bool(why.configurations)):
+        lines.append(_of_configuration(item, reasons, why.names))
+    if why.configurations:
+        lines.append(
+            "Scores are in standard deviations of a dataset's own runs; 0 is an average configuration. The "
+            "parts of each sum are exact; --format json has all of them."
+        )
+    return lines
+
+
+def _compared(trait: Trait) -> str:
+    here, there = (shown(trait.name, value) for value in (trait.here, trait.there))
+    return f"{trait.title} ({here} here, {there} there)" if here != there else f"{trait.title} ({here})"
+
+
+def flow_title(algorithm: str) -> str:
+    """The title of an algorithm: its own name where Headstart does not build it."""
+    flow = find_flow(algorithm)
+    return algorithm if flow is None else flow.title
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _of_configuration(item: RankedConfiguration, reasons: Reasons, names: Mapping[str, str]) -> str:
+    base, like_it = reasons.datasets.base, sum(reasons.datasets.parts.values())
+    text = (
+        f"{item.rank}. {item.flow.title}: score {reasons.predicted:+.2f} = {base:+.2f} on any dataset "
+        f"{like_it:+.2f} for the datasets that count here"
+    )
+    text += f" {reasons.trials:+.2f} for the runs on this dataset. " if abs(reasons.trials) > 1e-6 else ". "
+    ordered = sorted(reasons.datasets.parts.items(), key=lambda part: -part[1])
+    text += "For it: " + ", ".join(f"{names[key]} {part:+.3f}" for key, part in ordered[:3])
+    text += "; against it: " + ", ".join(f"{names[key]} {part:+.3f}" for key, part in ordered[:-3:-1]) + ". "
+    traits = sorted(reasons.traits.parts.items(), key=lambda part: -abs(part[1]))
+    told = [f"{in_words(group)} {part:+.2f}" for group, part in traits if abs(part) >= SMALLEST]
+    text += f"By traits, from {reasons.traits.base:+.2f} on a dataset with usual ones: "
+    text += (", ".join(told) or "hardly any difference") + ". "
+    if reasons.hyperparameters is not None:
+        if not reasons.hyperparameters.parts:
+            return text + "It is the algorithm as it comes."
+        largest = sorted(reasons.hyperparameters.parts.items(), key=lambda part: -abs(part[1]))
+        named = [part for part in largest[:NAMED_VALUES] if abs(part[1]) >= SMALLEST]
+        rest = sum(part for _, part in largest[len(named) :])
+        values = item.configuration.values
+        told = [
+            f"{name}={short(values[name])} {part:+.2f}" if name in values else f"{name} {part:+.2f}"
+            for name, part in named
+        ]
+        told += [f"the others {rest:+.2f}"] if abs(rest) >= SMALLEST and named else []
+        text += f"By hyperparameters, from {reasons.hyperparameters.base:+.2f} as the algorithm comes: "
+        text += (", ".join(told) or "hardly any difference") + "."
+    return text

@@ -1,0 +1,275 @@
+"""A recommendation as a person reads it, in as many columns as the terminal has."""
+
+from __future__ import annotations
+
+import shutil
+import textwrap
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ingest.reading.roles import roles_in_words
+from recommend.explaining.ranked_configuration import RankedConfiguration
+from recommend.explaining.similar_datasets import PastRank
+from recommend.ranking.default_measure import remark
+from recommend.ranking.performance_forecast import REFERENCE
+from recommend.recommendation import Recommendation
+from warehouse.support import console
+from warehouse.support.text import counted
+
+if TYPE_CHECKING:
+    from recommend.racing import Race
+
+_LONGEST_TITLE = 30
+_INDENT = " " * 5
+
+
+def in_words(result: Recommendation, *, is_default_measure: bool, details: bool) -> str:
+    """The whole recommendation.
+
+    Args:
+        is_default_measure: whether the user named none.
+        details: whether to print standard scores, too.
+    """
+    lines = [
+        *_facts(result, is_default_measure=is_default_measure),
+        *([] if result.race is None else ["", *_race(result.race)]),
+        "",
+        *_table(result, details=details),
+        "",
+        *_legend(result, details=details),
+    ]
+    if result.explanation is not None:
+        from recommend.reporting.sentences import sentences
+
+        lines += ["", *_wrapped(sentences(result), "  ")]
+    return "\n".join(lines)
+
+
+def _facts(result: Recommendation, *, is_default_measure: bool) -> list[str]:
+    """What was read, what was learned from, and what to check."""
+    dataset = result.dataset
+    lines = [
+        f"{dataset.name}: {counted(len(dataset.features), 'rows')}, {counted(dataset.n_classes, 'classes')}, "
+        f"the largest with {dataset.majority[1]:.1%} of the rows; {dataset.target_choice}",
+        f"{counted(dataset.features.shape[1], 'features')}: {roles_in_words(dataset.roles)}",
+    ]
+    lines += [f"Note: {dataset.note}."] if dataset.note else []
+    about_measure = remark(dataset, result.measure) if is_default_measure else None
+    lines += [about_measure] if about_measure else []
+    where = "the bundled starter" if result.warehouse.is_starter else result.warehouse.location
+    lines.append(
+        f"Learned from {counted(result.model.runs, 'runs')} on {counted(result.model.datasets, 'datasets')}"
+        f" of {where}; {counted(result.candidates, 'configurations')} ranked."
+    )
+    lines += _known_already(result)
+    if result.not_installed:
+        titles = ", ".join(flow.title for flow in result.not_installed)
+        lines.append(f"Not installed, so not recommended: {titles} (pip install 'headstart[boosting]').")
+    if result.not_built:
+        titles = ", ".join(result.not_built.values())
+        lines.append(f"Not built by Headstart, so only recommended where --flow names them: {titles}.")
+    if result.of_others:
+        titles = ", ".join(flow.title for flow in result.of_others)
+        lines.append(f"Headstart does not build {titles}: the values are for your own program.")
+    if result.nearest:
+        lines.append("Counts most: " + ", ".join(name for name, _ in result.nearest) + ".")
+    lines += [
+        f"Check: {caution.text}."
+        for caution in result.cautions
+        if not (caution.kind == "imbalance" and about_measure)
+    ]
+    return lines
+
+
+def _known_already(result: Recommendation) -> list[str]:
+    """What the warehouse has of the dataset and its near copies, and what counts of it."""
+    lines = []
+    if result.trials:
+        ignoring = "--leave-out ignores them" if result.race is None else "those of the race are among them"
+        count = "counts" if result.trials == 1 else "count"
+        lines.append(f"{counted(result.trials, 'runs')} on this dataset {count} most; {ignoring}.")
+    elif len(result.left_out) > len(result.near_copies):
+        lines.append("This dataset is in the warehouse; the model has not learned from its runs.")
+    if result.failed:
+        reasons = ", ".join(f"{count:,} {outcome}" for outcome, count in result.failed.items())
+        lines.append(f"Not recommended, since they failed on this dataset: {reasons}.")
+    if result.near_copies:
+        copies = ", ".join(result.near_copies)
+        lines.append(f"Near copies of it are in the warehouse, and not learned from: {copies}.")
+    return lines
+
+
+def _table(result: Recommendation, *, details: bool) -> list[str]:
+    """A line of numbers for each configuration, and below it why, and with which values."""
+    has_units = result.configurations[0].expectation is not None
+    worth = ("expected", "80 % range", "gain", "likely") if has_units else ()
+    scores = ("score", "similar") if details or not has_units else ()
+    header = ("#", "try", *worth, *scores, "fit")
+    rows = [
+        (
+            str(item.rank),
+            _shortened(item.flow.title),
+            *(_worth(item) if has_units else ()),
+            *(_scores(item) if scores else ()),
+            "" if item.fit_seconds is None else console.duration(max(item.fit_seconds, 0.1)),
+        )
+        for item in result.configurations
+    ]
+    align = "><" + ">" * (len(header) - 2)
+    head, *numbers = (line.rstrip() for line in console.aligned([header, *rows], align))
+    lines = [head]
+    for line, item in zip(numbers, result.configurations, strict=True):
+        values = [f"{name}={console.short(value)}" for name, value in item.configuration.values.items()]
+        lines.append(line)
+        lines += textwrap.wrap(
+            f"why: {why(item, result)}", _width(), initial_indent=_INDENT, subsequent_indent=_INDENT
+        )
+        lines += textwrap.wrap(
+            ", ".join(values),
+            _width(),
+            initial_indent=_INDENT,
+            subsequent_indent=_INDENT,
+            break_on_hyphens=False,
+        )
+    return lines
+
+
+def _shortened(title: str) -> str:
+    """A flow's title, cut in the middle where it is too long: OpenML's end with what tells them apart."""
+    if len(title) <= _LONGEST_TITLE:
+        return title
+    head, tail = _LONGEST_TITLE // 3, _LONGEST_TITLE - _LONGEST_TITLE // 3 - 3
+    return f"{title[:head]}...{title[-tail:]}"
+
+
+def why(item: RankedConfiguration, result: Recommendation) -> str:
+    """Say in a few words why a configuration is recommended at its place."""
+    if item.on_dataset is not None:
+        return f"it came to {item.on_dataset:.4f} on this dataset"
+    if item.beats_first is not None:
+        places = " and ".join(f"{place.dataset} ({_place(place)})" for place in item.places)
+        like = f"; better than that on {places}" if places else ""
+        return f"beside 1, which it is {item.beats_first:.0%} likely to beat{like}"
+    if item.delta:
+        reason = f"spread from the best downwards (delta {item.delta:g})"
+    elif item.rank == 1:
+        reason = f"the best expected value of {counted(result.candidates, 'configurations')}"
+    else:
+        reason = "the best expected value after those above"
+    places = " and ".join(f"{_place(place)} on {place.dataset}" for place in item.places)
+    return f"{reason}; it came {places}" if places else reason
+
+
+def _place(place: PastRank) -> str:
+    teens = place.place % 100 in (11, 12, 13)
+    ending = "th" if teens else {1: "st", 2: "nd", 3: "rd"}.get(place.place % 10, "th")
+    return f"{place.place}{ending} of {place.of}"
+
+
+def _worth(item: RankedConfiguration) -> tuple[str, ...]:
+    """What is expected in the measure's unit."""
+    promise = item.expectation
+    if promise is None:
+        return ("", "", "", "")
+    return (
+        f"{promise.value:.3f}",
+        f"{promise.low:.3f}-{promise.high:.3f}",
+        "" if promise.gain is None else f"{promise.gain:+.3f}",
+        "" if promise.beats_default is None else f"{promise.beats_default:.0%}",
+    )
+
+
+def _scores(item: RankedConfiguration) -> tuple[str, ...]:
+    return (
+        f"{item.predicted:+.2f}" + ("" if item.std is None else f" ± {item.std:.2f}"),
+        "" if item.on_nearest is None else f"{item.on_nearest:+.2f}",
+    )
+
+
+def _race(race: Race) -> list[str]:
+    """A line per entrant of the race, the best first."""
+    header = (
+        "raced",
+        "recommended",
+        *(f"{heat.train_rows:,} rows" for heat in race.heats),
+        "took",
+        "what came of it",
+    )
+    rows = []
+    for place in race.order:
+        entrant = race.entrants[place]
+        values = [race.value(place, heat) for heat in race.heats]
+        rows.append(
+            (
+                entrant.flow.title + (" (default)" if entrant.is_default else ""),
+                "" if entrant.recommended is None else str(entrant.recommended),
+                *("" if value is None else f"{value:.4f}" for value in values),
+                console.duration(race.seconds_of(place)),
+                race.decision(place),
+            )
+        )
+    lines = console.wrapped_table(header, rows, "<" + ">" * (len(header) - 2))
+    split = "" if race.dataset.split is None else f" by {race.dataset.split}"
+    ending = ", then interrupted" if race.interrupted else ""
+    return [
+        *lines,
+        "",
+        f"Raced{split} for {console.duration(race.seconds)}{ending}: "
+        f"{race.measure} after fits on so many rows; the better half of each round went on.",
+    ]
+
+
+def _legend(result: Recommendation, *, details: bool) -> list[str]:
+    """What the columns of the table say, a column a line, wrapped where the terminal ends."""
+    from ingest.flows import get_flow
+
+    has_units = result.configurations[0].expectation is not None
+    order = "the order to try them in: by what is expected"
+    if not has_units:
+        order = "the order to try them in: by " + (
+            "what trials came to, then by score" if result.trials else "score"
+        )
+    meanings = {"#": order}
+    if has_units:
+        default = get_flow(REFERENCE).title
+        meanings |= {
+            "expected": f"{result.measure} on rows that training has not seen",
+            "80 % range": "where the value falls in 80 % of the cases",
+            "gain": f"how much better that is than {default} with its default settings",
+            "likely": "the probability that it is better at all",
+        }
+    if details or not has_units:
+        meanings |= {
+            "score": "predicted standard score: 0 is an average configuration of the dataset, 1 is one "
+            "standard deviation better",
+            "similar": "its mean standard score on the datasets that count most",
+        }
+    if any(item.fit_seconds is not None for item in result.configurations):
+        meanings["fit"] = "processor time of one fit on all rows, on this machine"
+        if result.fit_factor is not None:
+            meanings["fit"] += f"; 80 % take within a factor of {result.fit_factor:.1f}"
+    if any(item.beats_first is not None for item in result.configurations):
+        meanings["beside 1"] = (
+            "chosen to complement 1: not the next best by itself, but likely to do well where 1 does not"
+        )
+    width = max(map(len, meanings))
+    return [
+        line
+        for column, meaning in meanings.items()
+        for line in textwrap.wrap(
+            f"{column:{width}}  {meaning}", _width(), subsequent_indent=" " * (width + 2)
+        )
+    ]
+
+
+def _wrapped(lines: Sequence[str], indent: str = "") -> list[str]:
+    """Lines that are broken where the terminal ends."""
+    return [
+        part
+        for line in lines
+        for part in textwrap.wrap(line, _width(), subsequent_indent=indent, break_on_hyphens=False)
+    ]
+
+
+def _width() -> int:
+    return max(shutil.get_terminal_size((80, 24)).columns, 60)

@@ -1,0 +1,200 @@
+"""Why a recommendation is as it is: sums that add up, and sentences that say what was used."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import jsonschema
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ingest.reading.datasets import load_dataset
+from metalearners.learners.contributions import shapley_values
+from recommend.explaining.metafeature_names import shown, title, without_target
+from recommend.explaining.similar_datasets import evidence_for
+from recommend.ranking.knowledge import gather
+from recommend.ranking.task import describe_task
+from recommend.recommendation import Recommendation
+from recommend.recommender import recommend
+from recommend.reporting.sentences import sentences
+from tests.recommend.conftest import numbers
+from warehouse.store import STARTER, Warehouse
+
+SCHEMA = Path("recommend/seeds.schema.json")
+
+
+@pytest.fixture(scope="module")
+def explained() -> Recommendation:
+    """A recommendation from the starter for a dataset of two numbers."""
+    return recommend(
+        load_dataset(numbers(800, seed=11)), warehouse=Warehouse.open(STARTER), top=4, explain=True
+    )
+
+
+def test_the_parts_of_datasets_traits_and_hyperparameters_add_up(explained: Recommendation) -> None:
+    assert explained.explanation is not None
+    for item, reasons in zip(explained.configurations, explained.explanation.configurations, strict=True):
+        assert reasons.trials == 0
+        for parts in (reasons.datasets, reasons.traits, reasons.hyperparameters):
+            if parts is not None:
+                assert parts.total == pytest.approx(item.predicted, abs=1e-9)
+        assert len(reasons.datasets.parts) == explained.model.datasets
+
+
+def test_trials_are_a_part_of_their_own(small_world: Path) -> None:
+    result = recommend(
+        load_dataset(numbers(800, seed=6)), warehouse=Warehouse.open(small_world), explain=True
+    )
+    assert result.trials == 16
+    assert result.explanation is not None
+    for item, reasons in zip(result.configurations, result.explanation.configurations, strict=True):
+        assert reasons.datasets.total + reasons.trials == pytest.approx(item.predicted, abs=1e-9)
+        assert reasons.traits.total + reasons.trials == pytest.approx(item.predicted, abs=1e-9)
+
+
+def test_the_document_follows_the_schema(explained: Recommendation) -> None:
+    jsonschema.validate(explained.document(), json.loads(SCHEMA.read_text()))
+
+
+def test_weights_belong_to_the_datasets_that_they_are_said_to_belong_to(small_world: Path) -> None:
+    """No trait sets a known dataset apart from itself."""
+    warehouse = Warehouse.open(small_world)
+    known = gather(describe_task(load_dataset(numbers(900, seed=50)), warehouse=warehouse))
+    for key, metafeatures in warehouse.metafeatures().iterrows():
+        evidence = evidence_for(replace(known, metafeatures=metafeatures))
+        assert evidence is not None
+        assert evidence.distances[key] == 0
+
+
+def test_datasets_alike_count_most(small_world: Path) -> None:
+    """Trees are good on the large ones, which a large one is like."""
+    result = recommend(
+        load_dataset(numbers(900, seed=50)), warehouse=Warehouse.open(small_world), explain=True
+    )
+    assert result.explanation is not None
+    heaviest = result.explanation.known[0]
+    assert heaviest.dataset in {"world600", "world700", "world800", "world1000"}
+    assert (heaviest.flow, heaviest.value, heaviest.runs) == ("decision_tree", 0.9, 16)
+    assert heaviest.openml is None
+
+
+def test_the_sentences_name_what_counts(explained: Recommendation) -> None:
+    assert explained.explanation is not None
+    text = "\n".join(sentences(explained))
+    assert f"{explained.model.runs:,} runs on {explained.model.datasets:,} other datasets" in text
+    assert explained.explanation.known[0].dataset in text
+    assert "on any dataset" in text
+    assert "nan" not in text
+
+
+def test_no_trait_makes_datasets_both_alike_and_unlike(explained: Recommendation) -> None:
+    assert explained.explanation is not None
+    assert any(known.alike for known in explained.explanation.known)
+    for known in explained.explanation.known:
+        assert not {trait.name for trait in known.alike} & {trait.name for trait in known.unlike}
+        shares = [trait.share for trait in known.alike]
+        assert all(share <= min(trait.share for trait in known.unlike) for share in shares)
+
+
+def test_the_target_is_no_column_of_the_traits() -> None:
+    """9 of 10 columns are features, 6 of them numeric, and there are 1,000 rows."""
+    counted = pd.DataFrame(
+        {"attributes": [np.log(10)], "numeric": [0.6], "rows per attribute": [np.log(100)], "classes": [0.7]}
+    )
+    row = without_target(counted).iloc[0]
+    assert shown("attributes", row["attributes"]) == "9"
+    assert row["numeric"] == pytest.approx(6 / 9)
+    assert np.exp(row["rows per attribute"]) == pytest.approx(1000 / 9)
+    assert row["classes"] == 0.7
+
+
+def test_parts_that_are_printed_as_nothing_are_not_named(explained: Recommendation) -> None:
+    text = " ".join(sentences(explained))
+    parts = text.split("By traits")[1:]
+    assert parts
+    assert not any("+0.00" in part or "-0.00" in part for part in parts)
+
+
+def test_a_value_is_named_with_its_measure(explained: Recommendation) -> None:
+    assert f"the best {explained.measure} of their runs" in "\n".join(sentences(explained))
+
+
+def test_a_learner_without_weights_says_so(small_world: Path, csv: Path) -> None:
+    result = recommend(
+        load_dataset(str(csv)),
+        warehouse=Warehouse.open(small_world),
+        metalearner="average-rank",
+        explain=True,
+    )
+    assert result.nearest == []
+    assert sentences(result)[1] == "The learner average-rank does not say which datasets it goes by."
+
+
+def test_nobody_explains_unasked(small_world: Path, csv: Path) -> None:
+    assert recommend(load_dataset(str(csv)), warehouse=Warehouse.open(small_world)).explanation is None
+
+
+def test_shapley_values_of_the_glove_game() -> None:
+    """One right glove makes a pair with either of two left ones; in 4 of 6 orders it completes a pair."""
+    parts = shapley_values(lambda s: np.array([float(2 in s and bool(s & {0, 1}))]), 3)
+    assert parts[:, 0] == pytest.approx([1 / 6, 1 / 6, 4 / 6])
+
+
+@given(st.lists(st.floats(-10, 10), min_size=8, max_size=8))
+def test_shapley_values_add_up(values: list[float]) -> None:
+    def value(coalition: frozenset[int]) -> np.ndarray:
+        return np.array([values[sum(1 << player for player in coalition)]])
+
+    assert shapley_values(value, 3).sum() == pytest.approx(values[7] - values[0], abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words", "text"),
+    [
+        ("rows", np.log(1000), "rows", "1,000"),
+        ("attributes", np.log(9), "columns", "9"),
+        ("rows of the smallest class", np.log1p(3), "rows of the smallest class", "3"),
+        ("largest class", 66.4, "share of the largest class", "66 %"),
+        ("numeric", 0.5, "share of numeric columns", "50 %"),
+        ("NaiveBayesErrRate", 0.42, "errors of naive Bayes", "42 %"),
+        (
+            "kNN1N less J48.0001.",
+            -0.05,
+            "errors of the nearest neighbour less those of a pruned tree",
+            "-5 %",
+        ),
+        (
+            "kNN1N less J48.0001.",
+            -0.001,
+            "errors of the nearest neighbour less those of a pruned tree",
+            "+0 %",
+        ),
+    ],
+)
+def test_traits_in_words_and_units(name: str, value: float, words: str, text: str) -> None:
+    assert (title(name), shown(name, value)) == (words, text)
+
+
+def test_rows_are_sorted_by_what_is_expected(explained: Recommendation) -> None:
+    values = [item.expectation.value for item in explained.configurations if item.expectation is not None]
+    assert values == sorted(values, reverse=True)
+    assert len(values) == 4
+
+
+def test_what_complements_the_first_was_better_than_that_where_it_is_said_to_be(
+    explained: Recommendation,
+) -> None:
+    runs = Warehouse.open(STARTER).run_table(None, explained.measure)
+    names = dict(Warehouse.open(STARTER).sql("SELECT name, dataset FROM datasets").itertuples(index=False))
+    table = runs.runs.assign(configuration=pd.Series(dtype=object))
+    assert explained.configurations[0].beats_first is None
+    for item in explained.configurations[1:]:
+        assert item.beats_first is None or item.beats_first <= 0.5
+        for place in item.places:
+            there = table[table["dataset"] == names[place.dataset]]["value"]
+            assert len(there) == place.of
+            assert (there > place.value).sum() == place.place - 1
+            assert place.place <= place.of / 4

@@ -1,0 +1,108 @@
+"""Which configurations of the warehouse can be recommended."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ingest.flows import FLOWS
+from recommend.ranking import candidates
+from recommend.ranking.candidates import find_buildable, flows_to_install
+from tests.tables import table_of
+from warehouse.configurations.configuration import Configuration
+from warehouse.configurations.parameters import Value
+from warehouse.queries import RunTable
+from warehouse.support.errors import TooFewRuns
+
+ANY: set[str] = set()
+
+
+def tree(**values: Value) -> Configuration:
+    return Configuration("decision_tree", values)
+
+
+def neighbours(number: int) -> Configuration:
+    return Configuration("k_nearest_neighbors", {"n_neighbors": number})
+
+
+def run_once(*configurations: Configuration) -> RunTable:
+    """A run of each on one dataset; setups are called by their position."""
+    table = table_of(configurations, joint=True)
+    runs = pd.DataFrame({"setup": table.setups, "dataset": "d", "value": 0.5})
+    return RunTable(None, "predictive_accuracy", runs, table)
+
+
+def found(
+    runs: RunTable, scores: list[float] | None = None, wanted: set[str] = ANY, rows: int = 1000
+) -> list[int]:
+    """Setups of the candidates."""
+    given = np.zeros(len(runs.runs)) if scores is None else np.array(scores)
+    return [int(setup) for setup in find_buildable(runs, given, wanted, rows)]
+
+
+def test_configurations_are_completed_with_todays_defaults() -> None:
+    (candidate,) = find_buildable(run_once(tree(min_samples_leaf=3)), np.zeros(1), ANY, 1000).values()
+    values = FLOWS["decision_tree"].default() | {"min_samples_leaf": 3}
+    assert candidate == Configuration("decision_tree", values)
+
+
+def test_what_no_longer_builds_is_left_out() -> None:
+    strangers = [tree(unheard=1), Configuration("perceptron", {"alpha": 0.1})]
+    assert found(run_once(*strangers, tree(min_samples_leaf=3))) == [2]
+
+
+def test_the_best_anywhere_comes_first_and_one_that_means_the_same_as_another_counts_once() -> None:
+    """The default spelled out is the default: of the two setups the one with the higher score stays."""
+    default = FLOWS["decision_tree"].default()
+    runs = run_once(tree(min_samples_leaf=7), tree(), tree(**default))
+    assert found(runs, [0.5, 0.1, 0.9]) == [2, 0]
+    twice = replace(runs, runs=pd.concat([runs.runs, runs.runs]))
+    assert found(twice, [0.5, 0.1, 0.2, 0.1, 0.9, 0.1]) == [1, 0]
+
+
+def test_half_of_the_rows_must_be_enough_to_fit_it() -> None:
+    """As many neighbours as rows that it learns from: 40 of 80, for two folds."""
+    flow = FLOWS["k_nearest_neighbors"]
+    needed = flow.rows_needed(flow.current({"n_neighbors": 40}))
+    runs = run_once(neighbours(1), neighbours(40))
+    assert found(runs, rows=2 * needed) == [0, 1]
+    assert found(runs, rows=2 * needed - 1) == [0]
+
+
+def test_only_wanted_flows_are_candidates() -> None:
+    runs = run_once(tree(), neighbours(3))
+    assert found(runs, wanted={"k_nearest_neighbors"}) == [1]
+    with pytest.raises(TooFewRuns, match="no configuration that can be built of random_forest, svm"):
+        found(runs, wanted={"svm", "random_forest"})
+
+
+def test_flows_of_others_are_candidates_where_there_is_nothing_else() -> None:
+    foreign = Configuration("perceptron", {"alpha": 0.1})
+    assert found(run_once(foreign)) == [0]
+    assert found(run_once(foreign, tree(min_samples_leaf=3))) == [1]
+
+
+def test_slow_flows_are_candidates_where_there_are_no_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(FLOWS, "decision_tree", replace(FLOWS["decision_tree"], most_rows=500))
+    runs = run_once(tree(), neighbours(3))
+    assert found(runs, rows=500) == [0, 1]
+    assert found(runs, rows=501) == [1]
+    assert found(run_once(tree()), rows=501) == [0]
+
+
+def test_of_very_many_configurations_of_an_algorithm_the_best_are_candidates(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(candidates, "MOST_CANDIDATES", 2)
+    runs = run_once(*(tree(min_samples_leaf=leaf) for leaf in (1, 2, 3, 4)), neighbours(3))
+    assert found(runs, [0.1, 0.4, 0.2, 0.3, 0.0]) == [1, 3, 4]
+
+
+def test_flows_are_named_that_lack_a_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    missing = replace(FLOWS["decision_tree"], requires="no_such_package")
+    monkeypatch.setitem(FLOWS, "decision_tree", missing)
+    runs = run_once(tree(), neighbours(3), Configuration("perceptron", {"alpha": 0.1}))
+    assert flows_to_install(runs, ANY) == [missing]
+    assert flows_to_install(runs, {"k_nearest_neighbors"}) == []
+    assert found(runs) == [1]

@@ -1,0 +1,88 @@
+"""Runs on the dataset itself as trials: values of several tasks on one level."""
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recommend.ranking.dataset_runs import COLUMNS, comparable, own_trials
+from warehouse.configurations.table import ConfigurationTable
+
+SETUPS = ["a", "b", "c", "d"]
+CONFIGURATIONS = ConfigurationTable(
+    pd.Series("forest", index=SETUPS), pd.DataFrame({"n": range(4)}, index=SETUPS), joint=False
+)
+
+
+def values(**by_setup: float) -> pd.Series:
+    return pd.Series(by_setup)
+
+
+def runs(*rows: tuple[str, str, int | None, float]) -> pd.DataFrame:
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def test_what_both_tasks_have_tells_how_far_apart_they_are() -> None:
+    """On more rows a and b are .1 and .2 better, so c is taken to be .15 better."""
+    on_all, on_few = values(a=0.8, b=0.9), values(a=0.7, b=0.7, c=0.5)
+    assert comparable([on_all, on_few]).to_dict() == pytest.approx({"a": 0.8, "b": 0.9, "c": 0.65})
+
+
+def test_levels_are_passed_on_from_task_to_task() -> None:
+    found = comparable([values(a=0.9), values(a=0.8, b=0.7), values(b=0.5, c=0.4)])
+    assert found.to_dict() == pytest.approx({"a": 0.9, "b": 0.8, "c": 0.7})
+
+
+def test_a_task_that_shares_nothing_adds_nothing() -> None:
+    assert comparable([values(a=0.9, b=0.8), values(c=0.7)]).to_dict() == {"a": 0.9, "b": 0.8}
+
+
+@given(
+    st.dictionaries(st.sampled_from(SETUPS), st.floats(0, 1), min_size=1),
+    st.floats(-1, 1),
+)
+def test_a_task_at_another_level_says_the_same(truth: dict[str, float], shift: float) -> None:
+    known = pd.Series(truth)
+    found = comparable([known.iloc[:1], known + shift])
+    assert found[known.index].to_list() == pytest.approx(known.to_list(), abs=1e-9)
+
+
+def test_runs_on_the_most_rows_set_the_level() -> None:
+    found = own_trials(
+        runs(("few", "a", 500, 0.6), ("few", "b", 500, 0.5), ("many", "a", 2000, 0.8)),
+        CONFIGURATIONS,
+        "predictive_accuracy",
+    )
+    assert found is not None
+    assert found.measured.to_dict() == pytest.approx({"a": 0.8, "b": 0.7})
+
+
+def test_runs_that_state_no_rows_were_fitted_on_all() -> None:
+    found = own_trials(
+        runs(("part", "a", 2000, 0.6), ("part", "b", 2000, 0.5), ("all", "a", None, 0.8)),
+        CONFIGURATIONS,
+        "predictive_accuracy",
+    )
+    assert found is not None
+    assert found.measured["b"] == pytest.approx(0.7)
+
+
+def test_costs_stay_costs_and_are_compared_with_larger_as_better() -> None:
+    found = own_trials(runs(("t", "a", None, 0.3), ("t", "b", None, 0.5)), CONFIGURATIONS, "log_loss")
+    assert found is not None
+    assert found.measured.to_dict() == {"a": 0.3, "b": 0.5}
+    assert found.observations.values.tolist() == [-0.3, -0.5]
+
+
+def test_several_runs_of_a_configuration_on_a_task_count_as_their_mean() -> None:
+    found = own_trials(
+        runs(("t", "a", None, 0.6), ("t", "a", None, 0.8)), CONFIGURATIONS, "predictive_accuracy"
+    )
+    assert found is not None
+    assert found.measured.to_dict() == pytest.approx({"a": 0.7})
+
+
+def test_no_run_is_no_trial() -> None:
+    assert own_trials(runs(), CONFIGURATIONS, "predictive_accuracy") is None
+    unknown = runs(("t", "elsewhere", None, 0.6))
+    assert own_trials(unknown, CONFIGURATIONS, "predictive_accuracy") is None

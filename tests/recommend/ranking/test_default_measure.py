@@ -1,0 +1,58 @@
+"""Which measure counts where none is named."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from ingest.reading.datasets import Dataset, load_dataset
+from recommend.ranking.default_measure import default_measure, remark
+from tests.warehouse.worlds import FOREST, runs
+from warehouse.measures import ACCURACY, AUC
+from warehouse.store import Warehouse
+
+
+@pytest.fixture
+def warehouse(tmp_path: Path) -> Warehouse:
+    """One run with its accuracy and its area under the ROC curve."""
+    world = Warehouse.create(tmp_path / "warehouse")
+    world.write(runs(accuracies={"openml:1": 0.9}), source="test")
+    run = world.sql("SELECT run FROM runs")["run"][0]
+    area = {"run": run, "measure": AUC, "value": 0.8, "flow": FOREST}
+    world.write({"evaluations": pd.DataFrame([area])}, source="test")
+    return world
+
+
+def with_largest(share: float) -> Dataset:
+    """Two hundred rows."""
+    labels = ["no"] * round(200 * share) + ["yes"] * round(200 * (1 - share))
+    return load_dataset(pd.DataFrame({"a": range(200), "class": labels}))
+
+
+@pytest.mark.parametrize(("share", "measure"), [(0.5, ACCURACY), (0.895, ACCURACY), (0.9, AUC), (0.985, AUC)])
+def test_accuracy_counts_unless_one_class_has_nine_rows_in_ten(
+    warehouse: Warehouse, share: float, measure: str
+) -> None:
+    dataset = with_largest(share)
+    assert default_measure(dataset, warehouse) == measure
+    assert (remark(dataset, measure) is None) == (measure == ACCURACY)
+
+
+def test_the_user_is_told_why_it_is_not_accuracy() -> None:
+    text = remark(with_largest(0.985), AUC) or ""
+    assert text.startswith("Measure: area_under_roc_curve, since 98.5% of the rows are of class 'no'")
+
+
+def test_where_no_run_has_the_better_measure_accuracy_counts_with_a_warning(tmp_path: Path) -> None:
+    world = Warehouse.create(tmp_path / "accuracies")
+    world.write(runs(accuracies={"openml:1": 0.9}), source="test")
+    dataset = with_largest(0.95)
+    assert default_measure(dataset, world) == ACCURACY
+    text = remark(dataset, ACCURACY) or ""
+    assert text.startswith("Measure: predictive_accuracy, though 95.0% of the rows are of class 'no'")
+
+
+def test_a_numeric_target_has_no_classes_to_look_at(warehouse: Warehouse) -> None:
+    """It is refused later, with a sentence of its own."""
+    dataset = load_dataset(pd.DataFrame({"a": range(100), "class": [n / 7 for n in range(100)]}))
+    assert default_measure(dataset, warehouse) == ACCURACY

@@ -1,0 +1,375 @@
+"""Recommendations: what is ranked first, what they rest on, and the document that says so."""
+
+import ast
+import json
+import logging
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import jsonschema
+import numpy as np
+import pytest
+
+import recommend
+from ingest.flows import FLOWS, get_flow
+from ingest.reading.datasets import load_dataset
+from ingest.running.evaluation import Evaluation
+from ingest.running.limits import Outcome
+from ingest.running.rows import Run, description_tables, run_tables
+from metalearners import DEFAULT_LEARNER, model_store, new_learner
+from metalearners.encoding.training_data import without_datasets
+from metalearners.model_store import trained_model
+from recommend.ranking import dataset_runs
+from recommend.ranking.knowledge import gather
+from recommend.ranking.task import describe_task
+from recommend.recommender import recommend as rank
+from recommend.seeds import build_pipeline
+from tests.recommend.code.scripts import run_scripts
+from tests.recommend.conftest import PLAN, numbers
+from warehouse import sampling
+from warehouse.configurations.configuration import Configuration
+from warehouse.configurations.parameters import Number
+from warehouse.configurations.searched_flow import SearchedFlow
+from warehouse.store import Warehouse
+from warehouse.support.errors import BadInput
+
+TREES = [member.configuration for member in PLAN.pool if member.configuration.algorithm == "decision_tree"]
+SCHEMA = json.loads((Path(recommend.__file__).parent / "seeds.schema.json").read_text(encoding="utf-8"))
+
+
+def success(accuracy: float) -> Evaluation:
+    return Evaluation(Outcome.success, 0.1, {"predictive_accuracy": accuracy})
+
+
+@pytest.mark.parametrize(("rows", "algorithm"), [(900, "decision_tree"), (70, "logistic_regression")])
+def test_algorithm_that_wins_on_such_datasets_comes_first(
+    small_world: Path, rows: int, algorithm: str
+) -> None:
+    result = rank(load_dataset(numbers(rows, seed=50)), warehouse=Warehouse.open(small_world))
+    assert [item.rank for item in result.configurations] == [1, 2, 3]
+    first, *others = result.configurations
+    assert first.flow.name == algorithm
+    assert first.predicted == max(item.predicted for item in result.configurations)
+    assert all(item.std is not None and item.std > 0 for item in others)
+
+
+def test_another_learner_ranks_by_its_predictions(small_world: Path) -> None:
+    warehouse = Warehouse.open(small_world)
+    result = rank(load_dataset(numbers(900, seed=50)), warehouse=warehouse, metalearner="lightgbm")
+    assert {item.flow.name for item in result.configurations} == {"decision_tree"}
+    predicted = [item.predicted for item in result.configurations]
+    assert predicted == sorted(predicted, reverse=True)
+    assert result.model.origin.learner == "lightgbm"
+
+
+def test_only_wanted_flows_are_ranked(small_world: Path) -> None:
+    result = rank(
+        load_dataset(numbers(900, seed=50)),
+        warehouse=Warehouse.open(small_world),
+        flows=["logistic_regression"],
+        top=4,
+    )
+    assert {item.flow.name for item in result.configurations} == {"logistic_regression"}
+    assert len(result.configurations) == 4
+    assert result.candidates == 8
+
+
+def test_delta_spreads_and_says_its_deltas(small_world: Path) -> None:
+    result = rank(
+        load_dataset(numbers(900, seed=50)), warehouse=Warehouse.open(small_world), strategy="delta"
+    )
+    deltas = [item.delta for item in result.configurations]
+    assert deltas[0] == 0.0
+    assert len({item.configuration for item in result.configurations}) == 3
+
+
+def test_the_model_has_not_learned_from_the_dataset_whatever_its_order(small_world: Path) -> None:
+    known = numbers(800, seed=6).sample(frac=1, random_state=1)[["z", "class", "x"]]
+    result = rank(load_dataset(known), warehouse=Warehouse.open(small_world))
+    assert (result.left_out, result.near_copies) == (["world800"], [])
+    assert result.model.datasets == 7
+    assert "world800" not in dict(result.nearest)
+
+
+def test_runs_on_the_dataset_itself_are_the_strongest_evidence(small_world: Path, tmp_path: Path) -> None:
+    """Trees are best on all large datasets, and on this one a linear model that nobody ran elsewhere."""
+    world = Warehouse.open(small_world).export(tmp_path / "world")
+    dataset = load_dataset(numbers(900, seed=50), name="mine")
+    default = get_flow("logistic_regression").default()
+    best = Configuration("logistic_regression", default | {"C": 0.01})
+    tried = {best: 0.95, Configuration("logistic_regression", default): 0.6} | dict.fromkeys(TREES, 0.8)
+    results = [
+        (Run(configuration, "mine/cv3", f"run {place}"), success(value))
+        for place, (configuration, value) in enumerate(tried.items())
+    ]
+    assert rank(dataset, warehouse=world).configurations[0].flow.name == "decision_tree"
+    world.write(description_tables(dataset) | run_tables(dataset, results, "cv3"), source="tune")
+    result = rank(dataset, warehouse=world)
+    first = result.configurations[0]
+    assert result.trials == len(tried)
+    assert first.configuration == best
+    assert first.on_dataset == 0.95
+    assert result.model.datasets == 8  # those of the world
+    ignored = rank(dataset, warehouse=world, leave_out=True)
+    assert ignored.trials == 0
+    assert ignored.configurations[0].flow.name == "decision_tree"
+    assert ignored.configurations[0].on_dataset is None
+    assert best not in {item.configuration for item in ignored.configurations}
+
+
+def test_runs_on_the_dataset_itself_take_no_training_and_change_no_prior(
+    small_world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = Warehouse.open(small_world).export(tmp_path / "world")
+    dataset = load_dataset(numbers(900, seed=50), name="mine")
+    model = trained_model(world)
+    results = [(Run(TREES[0], "mine/cv3", "run"), success(0.95))]
+    world.write(description_tables(dataset) | run_tables(dataset, results, "cv3"), source="tune")
+    with monkeypatch.context() as patched:
+        patched.setattr(model_store, "_train", lambda *_: pytest.fail("trained again"))
+        result = rank(dataset, warehouse=world)
+    assert (result.trials, result.model.path) == (1, model.path)
+    others = without_datasets(world.run_table(None, "predictive_accuracy"), [dataset.key])
+    metafeatures = world.metafeatures().drop(index=dataset.key)
+    anew = new_learner(DEFAULT_LEARNER).fit(others, metafeatures)
+    found, expected = (
+        one.predict(others.configurations, result.metafeatures) for one in (result.model.fitted, anew)
+    )
+    assert np.array_equal(found.mean, expected.mean)
+    assert np.array_equal(found.std, expected.std)
+
+
+def test_runs_on_other_datasets_take_a_training(small_world: Path, tmp_path: Path) -> None:
+    world = Warehouse.open(small_world).export(tmp_path / "world")
+    dataset = load_dataset(numbers(900, seed=50), name="mine")
+    trained_model(world)
+    for one in (dataset, load_dataset(numbers(300, seed=51), name="other")):
+        results = [(Run(TREES[0], f"{one.name}/cv3", f"run on {one.name}"), success(0.95))]
+        world.write(description_tables(one) | run_tables(one, results, "cv3"), source="tune")
+    assert rank(dataset, warehouse=world).model.datasets == 9
+
+
+def test_what_only_failed_on_the_dataset_is_not_recommended(small_world: Path, tmp_path: Path) -> None:
+    world = Warehouse.open(small_world).export(tmp_path / "world")
+    dataset = load_dataset(numbers(900, seed=50), name="mine")
+    before = rank(dataset, warehouse=world)
+    first, second, _ = (item.configuration for item in before.configurations)
+    timeout = Evaluation(Outcome.timeout, 60.0, message="took more than 60 s")
+    results = [
+        (Run(first, "mine/cv3", "run 1"), timeout),
+        (Run(second, "mine/cv3", "run 2"), timeout),
+        (Run(second, "mine/cv5", "run 3"), success(0.9)),  # so it failed by chance
+    ]
+    for run in results:
+        world.write(description_tables(dataset) | run_tables(dataset, [run], "cv3"), source="tune")
+    result = rank(dataset, warehouse=world)
+    assert result.failed == {"timeout": 1}
+    assert result.candidates == before.candidates - 1
+    assert first not in {item.configuration for item in result.configurations}
+    assert result.document()["warehouse"]["failed"] == {"timeout": 1}
+    assert rank(dataset, warehouse=world, leave_out=True).configurations[0].configuration == first
+
+
+def test_dataset_on_which_everything_failed_is_told_so(small_world: Path, tmp_path: Path) -> None:
+    world = Warehouse.open(small_world).export(tmp_path / "world")
+    dataset = load_dataset(numbers(900, seed=50), name="mine")
+    results = [
+        (Run(tree, "mine/cv3", f"run {place}"), Evaluation(Outcome.crash, 0.1, message="no tree here"))
+        for place, tree in enumerate(TREES)
+    ]
+    world.write(description_tables(dataset) | run_tables(dataset, results, "cv3"), source="tune")
+    with pytest.raises(BadInput, match="failed on this dataset"):
+        rank(dataset, warehouse=world, flows=["decision_tree"])
+
+
+def test_of_several_tasks_on_the_dataset_the_one_with_the_most_runs_counts(
+    small_world: Path, tmp_path: Path
+) -> None:
+    """Values on other rows are not comparable."""
+    world = Warehouse.open(small_world).export(tmp_path / "world")
+    dataset = load_dataset(numbers(900, seed=50), name="mine")
+    for task, runs in (("mine/cv3", 2), ("mine/cv10", 3)):
+        results = [
+            (Run(configuration, task, f"{task} {place}"), success(0.5 + 0.1 * place))
+            for place, configuration in enumerate(TREES[:runs])
+        ]
+        world.write(description_tables(dataset) | run_tables(dataset, results, task), source="tune")
+    assert rank(dataset, warehouse=world).trials == 3
+
+
+def test_of_very_many_runs_some_count_from_the_best_to_the_worst(
+    small_world: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dataset_runs, "MOST_TRIALS", 5)
+    dataset = load_dataset(numbers(800, seed=6), name="world800")
+    world = Warehouse.open(small_world)
+    trials = gather(describe_task(dataset, warehouse=world, leave_out=False)).trials
+    runs = world.run_table(None, "predictive_accuracy").runs
+    values = runs["value"][runs["dataset"] == dataset.key]
+    assert trials is not None
+    assert len(trials) == 5
+    tried = trials.observations.values
+    assert (tried.min(), tried.max()) == (values.min(), values.max())
+
+
+def test_what_takes_too_long_is_recommended_only_where_it_is_asked_for(
+    small_world: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Trees win on 900 rows; here they are thought to take hours from 500 rows on."""
+    monkeypatch.setitem(FLOWS, "decision_tree", replace(FLOWS["decision_tree"], most_rows=500))
+    dataset, warehouse = load_dataset(numbers(900, seed=50)), Warehouse.open(small_world)
+    for flows, expected in (((), "logistic_regression"), (("decision_tree",), "decision_tree")):
+        found = rank(dataset, warehouse=warehouse, flows=flows)
+        assert {item.flow.name for item in found.configurations} == {expected}
+
+
+def test_unknown_dataset_leaves_nothing_out(small_world: Path) -> None:
+    result = rank(load_dataset(numbers(900, seed=50)), warehouse=Warehouse.open(small_world))
+    assert result.left_out == []
+    assert result.model.datasets == 8
+    assert {name for name, _ in result.nearest} <= {"world600", "world700", "world800", "world1000"}
+
+
+def test_alias_of_the_measure_gives_the_same_recommendation(small_world: Path) -> None:
+    dataset, warehouse = load_dataset(numbers(900, seed=50)), Warehouse.open(small_world)
+    assert (
+        rank(dataset, warehouse=warehouse, measure="Acc").document()
+        == rank(dataset, warehouse=warehouse).document()
+    )
+
+
+@pytest.mark.parametrize("strategy", ["top", "delta"])
+def test_document_keeps_its_published_schema(small_world: Path, strategy: str) -> None:
+    result = rank(
+        load_dataset(numbers(900, seed=50)), warehouse=Warehouse.open(small_world), strategy=strategy
+    )
+    document = json.loads(json.dumps(result.document(), allow_nan=False))
+    jsonschema.validate(document, SCHEMA)
+
+
+def test_every_recommended_configuration_builds_and_fits(small_world: Path) -> None:
+    dataset = load_dataset(numbers(900, seed=50))
+    result = rank(dataset, warehouse=Warehouse.open(small_world))
+    for configuration in result.document()["configurations"]:
+        pipeline = build_pipeline(configuration, dataset).fit(dataset.features, dataset.target)
+        assert pipeline.score(dataset.features, dataset.target) > 0.5
+
+
+@pytest.mark.parametrize("place", [0, -1, 4])
+def test_there_is_code_of_what_is_ranked_alone(small_world: Path, place: int) -> None:
+    result = rank(load_dataset(numbers(900, seed=50)), warehouse=Warehouse.open(small_world), top=3)
+    with pytest.raises(BadInput, match=f"no configuration of rank {place}: 3 are ranked"):
+        result.code(place)
+
+
+def test_a_flow_that_headstart_does_not_build_has_no_code(small_world: Path) -> None:
+    result = rank(load_dataset(numbers(900, seed=50)), warehouse=Warehouse.open(small_world), top=1)
+    foreign = SearchedFlow("other:my-boosting", "my-boosting", (Number("eta", 0.001, 1.0, default=0.3),))
+    others = [replace(result.configurations[0], flow=foreign)]
+    with pytest.raises(BadInput, match="Headstart does not build my-boosting, so there is no code of it"):
+        replace(result, configurations=others).code()
+
+
+def test_code_for_a_dataset_without_a_file_asks_for_one(small_world: Path, tmp_path: Path) -> None:
+    frame = numbers(900, seed=50)
+    result = rank(load_dataset(frame), warehouse=Warehouse.open(small_world), top=1)
+    code = result.code()
+    head = ast.get_docstring(ast.parse(code)) or ""
+    assert "give it a CSV file of the same table" in " ".join(head.split())
+    frame.to_csv(tmp_path / "table.csv", index=False)
+    (tmp_path / "code.py").write_text(code, encoding="utf-8")
+    calls = [("code.py", "table.csv", "--predict", "table.csv"), ("code.py", "absent.csv")]
+    out, complaints = run_scripts(calls, tmp_path)
+    assert out == "predictions.csv: 900 predictions\n"
+    assert "FAILED code.py" in complaints
+    assert "absent.csv" in complaints
+
+
+def test_same_warehouse_gives_the_same_recommendation(small_world: Path) -> None:
+    dataset = load_dataset(numbers(900, seed=50))
+    first, second = (rank(dataset, warehouse=Warehouse.open(small_world)).document() for _ in range(2))
+    assert first == second
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"strategy": "best"}, r"unknown strategy 'best'; known are top, delta"),
+        ({"top": 0}, "ask for 1 or more"),
+        ({"flows": ["perceptron"]}, "unknown flow 'perceptron'"),
+        ({"flows": ["svm"]}, "no configuration that can be built of svm"),
+        ({"measure": "beauty"}, "unknown measure 'beauty'; known are predictive_accuracy"),
+    ],
+)
+def test_impossible_wish_is_refused(small_world: Path, options: dict[str, object], reason: str) -> None:
+    with pytest.raises(BadInput, match=reason):
+        rank(load_dataset(numbers(900, seed=50)), warehouse=Warehouse.open(small_world), **options)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def larger_than_a_sample(small_world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Warehouse:
+    """The small world where the sample of all flows is of decision trees alone."""
+    monkeypatch.setattr(sampling, "MOST_LEARNED", 50)
+    monkeypatch.setattr(sampling, "SAMPLED_RUNS", 40)
+    monkeypatch.setattr(sampling, "SAMPLED_CELLS", 1)
+    shutil.copytree(small_world, tmp_path / "large", ignore=shutil.ignore_patterns("models"))
+    return Warehouse.open(tmp_path / "large")
+
+
+def test_a_flow_that_the_sample_of_a_large_warehouse_lacks_is_learned_from_by_itself(
+    larger_than_a_sample: Warehouse,
+) -> None:
+    dataset = load_dataset(numbers(900, seed=50))
+    assert {item.flow.name for item in rank(dataset, warehouse=larger_than_a_sample).configurations} == {
+        "decision_tree"
+    }
+    result = rank(dataset, warehouse=larger_than_a_sample, flows=["logistic_regression"])
+    assert [item.flow.name for item in result.configurations] == ["logistic_regression"] * 3
+    assert result.model.origin.only == ("logistic_regression",)
+    jsonschema.validate(result.document(), SCHEMA)
+    again = rank(dataset, warehouse=larger_than_a_sample, flows=["logistic_regression"])
+    assert again.document() == result.document()
+
+
+def test_a_flow_that_the_sample_lacks_beside_one_that_it_has_is_named(
+    larger_than_a_sample: Warehouse, caplog: pytest.LogCaptureFixture
+) -> None:
+    flows = ["logistic_regression", "decision_tree"]
+    with caplog.at_level(logging.INFO):
+        result = rank(load_dataset(numbers(900, seed=50)), warehouse=larger_than_a_sample, flows=flows)
+    assert {item.flow.name for item in result.configurations} == {"decision_tree"}
+    assert "logistic_regression is not in the sample of runs: it has to be asked for by itself" in caplog.text
+
+
+def test_a_flow_without_runs_is_refused_where_there_is_a_sample(larger_than_a_sample: Warehouse) -> None:
+    with pytest.raises(BadInput, match="no configuration that can be built of svm"):
+        rank(load_dataset(numbers(900, seed=50)), warehouse=larger_than_a_sample, flows=["svm"])
+
+
+def test_own_experiments_on_the_dataset_count_although_the_sample_lacks_them(
+    larger_than_a_sample: Warehouse,
+) -> None:
+    same = load_dataset(numbers(1000, seed=7))
+    drawn = larger_than_a_sample.run_table(None, "predictive_accuracy").runs["dataset"].value_counts()
+    assert set(drawn) == {40 // 8}
+    assert rank(same, warehouse=larger_than_a_sample).trials == len(TREES)
+
+
+def test_empty_warehouse_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadInput):
+        rank(load_dataset(numbers(900, seed=50)), warehouse=Warehouse.create(tmp_path / "empty"))
+
+
+def test_configuration_without_flow_is_refused() -> None:
+    with pytest.raises(BadInput, match="needs `flow`"):
+        build_pipeline({"hyperparameters": {}}, load_dataset(numbers(100)))
+
+
+def test_evidence_is_what_the_configuration_scored_on_the_most_similar_datasets(small_world: Path) -> None:
+    result = rank(load_dataset(numbers(900, seed=50)), warehouse=Warehouse.open(small_world), top=16)
+    by_algorithm: dict[str, list[float]] = {"decision_tree": [], "logistic_regression": []}
+    for item in result.configurations:
+        assert item.on_nearest is not None
+        by_algorithm[item.flow.name].append(item.on_nearest)
+    assert min(by_algorithm["decision_tree"]) > 0 > max(by_algorithm["logistic_regression"])
