@@ -84,7 +84,7 @@ def recommend(
     if top < 1:
         raise BadOption(f"can't recommend {top} configurations; ask for 1 or more")
     if verify is not None and leave_out:
-        raise BadOption("what a race on the dataset finds out can't be left out: choose one of them")
+        raise BadOption("--verify and --leave-out exclude each other")
     warehouse = warehouse if warehouse is not None else Warehouse.open(None)
     task = describe_task(
         dataset,

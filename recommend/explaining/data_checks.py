@@ -1,4 +1,4 @@
-"""What to check in a dataset before a recommendation for it is trusted, found in milliseconds."""
+"""Checks of a dataset before a recommendation for it is trusted; they take milliseconds."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from warehouse.support.arrays import Flags, Positions
 CautionKind = Literal["reading", "outside", "imbalance", "few_rows", "leakage", "identifier", "dependence"]
 
 FEW_ROWS = 500
-"""Rows below which chance is worth a word; set by hand."""
+"""Number of rows below which a caution mentions chance; set by hand."""
 RARE = 10
-"""Rows of a class below which it can hardly be learned: not one in each of ten folds."""
+"""With fewer rows a class is missing from some of ten folds."""
 LEAKED = 0.1
-"""Share of the errors of always saying the largest class that a suspicious column leaves at most.
+"""A suspicious column leaves at most this share of the errors of always saying the largest class.
 
 The smallest limit tried that finds most copies of the class with 5 % of noise (study `leaks`,
 commit 0dda0a8).
@@ -48,11 +48,11 @@ class Caution:
 
 
 def cautions(dataset: Dataset, outside: Sequence[Outside], *, trials: int = 0) -> list[Caution]:
-    """What to check in a dataset with classes, the most serious first.
+    """Cautions about a dataset with classes, the most serious first.
 
     Args:
-        outside: its sizes beyond those that are known.
-        trials: runs on the dataset itself that count in what is expected.
+        outside: its sizes outside of what is known.
+        trials: number of trials on the dataset that the predictions rest on.
     """
     return [
         *(Caution("reading", doubt) for doubt in dataset.doubts),
@@ -68,7 +68,7 @@ def cautions(dataset: Dataset, outside: Sequence[Outside], *, trials: int = 0) -
 
 
 def _extremes(dataset: Dataset) -> Iterator[Caution]:
-    """Columns with numbers that no algorithm could compute with as they are."""
+    """Columns with numbers too large to compute with."""
     for name, role in dataset.roles.items():
         if role is not Role.numeric:
             continue
@@ -80,16 +80,16 @@ def _extremes(dataset: Dataset) -> Iterator[Caution]:
 
 
 def rows_looked_at(n: int) -> Positions:
-    """The rows of `n` in which leaks are looked for: some of them, drawn at random, the same every time."""
+    """Positions of the rows, of `n`, in which leaks are sought: a fixed random sample."""
     return np.random.default_rng(0).permutation(n)[:_ROWS_LOOKED_AT]
 
 
 def share_left(column: pd.Series, target: pd.Series) -> float:
-    """Share of the errors of always saying the largest class that are left where one column is known.
+    """Share of the errors of always saying the largest class that remain when one column is known.
 
-    Every second row says what to answer for the value that is nearest to that of a row (or, of categories,
-    the same): the class that is most frequent there. The other rows are asked. 1 where the column says
-    nothing, or too few errors are made to tell.
+    A nearest-neighbour rule on one column: every second row votes for its class at its value; the other rows
+    are classified by the votes at the nearest value (for categories, at the same value). 1 if the column says
+    nothing, or if too few errors are made to tell.
 
     Args:
         column: (n,) a feature, numbers or dates or categories.
@@ -122,7 +122,7 @@ def share_left(column: pd.Series, target: pd.Series) -> float:
 
 
 def class_of_gaps(gaps: Flags, target: pd.Series) -> tuple[str, bool, float] | None:
-    """The class that is told apart best by whether a column has a value.
+    """The class that is best told apart by whether a column has a value.
 
     Args:
         gaps: (n,) rows without a value.
@@ -173,7 +173,7 @@ def _leaks(dataset: Dataset) -> Iterator[Caution]:
 
 
 def _unmeasured(dataset: Dataset, trials: int) -> Iterator[Caution]:
-    """What is expected of random splits, where other ones are asked for."""
+    """A caution where predictions are for random splits and another split is asked for."""
     if dataset.split is not None and trials < _FEW_TRIALS:
         rows = {"time": "later rows", "group": "rows of new groups"}[dataset.split.kind]
         yield Caution(
@@ -184,7 +184,7 @@ def _unmeasured(dataset: Dataset, trials: int) -> Iterator[Caution]:
 
 
 def _names(dataset: Dataset) -> Iterator[Caution]:
-    """Columns that name rows, ignored or, where they look like that, not."""
+    """Columns that identify rows: those that are ignored, and those that look like it and are not."""
     grouped = dataset.split.column if dataset.split is not None else None
     ignored = [name for name, role in dataset.roles.items() if role is Role.identifier and name != grouped]
     if ignored:
@@ -223,7 +223,7 @@ def _role(name: str, role: Role) -> str:
 
 
 def _is_numbering(values: np.ndarray) -> bool:
-    """Whether (n,) numbers only rise, or only fall. The first tell most columns apart."""
+    """Whether (n,) numbers only rise or only fall; the first few rule most columns out."""
     steps = np.diff(values[: _FEWEST_NUMBERED + 1])
     if not ((steps > 0).all() or (steps < 0).all()):
         return False
@@ -262,7 +262,7 @@ _SIZES = {"NumberOfInstances": "rows", "NumberOfFeatures": "features", "NumberOf
 
 
 def _beyond(size: Outside) -> Caution:
-    """A size beyond those that are known, and by how much; the target is no feature here."""
+    """A caution about a size outside of what is known; here the target is not counted as a feature."""
     target = 1 if size.quality == "NumberOfFeatures" else 0
     value, least, most = (number - target for number in (size.value, size.least, size.most))
     far = f"{value / most:.1f} times the most" if value > most else f"{least / max(value, 1):.1f} times fewer"

@@ -1,4 +1,4 @@
-"""Signs that the rows of a dataset follow each other in time, or belong to groups, found in milliseconds.
+"""Signs that the rows of a dataset are not independent: ordered in time, or in groups.
 
 Notation: n rows; a column has m different values; `counts` (m, k) rows by value, in order, and class. Two
 rows agree where their classes are equal; the excess of an agreement is how far it is from chance (0) to
@@ -44,17 +44,17 @@ _GROUPS = frozenset({
 
 @dataclass(frozen=True)
 class Sign:
-    """A column by which rows seem not to be independent."""
+    """A column by which rows seem to depend on each other."""
 
     split: SplitBy
     seen: str
-    """What was seen, the beginning of a sentence."""
+    """The observation, as the beginning of a sentence."""
     strength: float
     """Larger is a better reason, among signs of the same kind."""
 
 
 def signs_of_dependence(dataset: Dataset) -> Iterator[Sign]:
-    """The columns that rows should perhaps be split by: one of a time, one of groups, or none."""
+    """Candidates for a column to split by: at most one time and one group."""
     classes = dataset.target.cat.codes.to_numpy().astype(np.intp)
     chance = float((np.bincount(classes) ** 2).sum() / len(classes) ** 2)
     columns = {str(name): column for name, column in dataset.features.items()}
@@ -74,7 +74,7 @@ def signs_of_dependence(dataset: Dataset) -> Iterator[Sign]:
 
 
 def in_words(dataset: Dataset) -> list[str]:
-    """What to check, each a sentence without its full stop; nothing once the dataset is split by a column."""
+    """The signs as sentences without full stops; none if the dataset is already split by a column."""
     if dataset.split is not None or not dataset.n_classes:
         return []
     why: dict[Kind, str] = {
@@ -88,7 +88,7 @@ def in_words(dataset: Dataset) -> list[str]:
 
 
 def _time(column: pd.Series, name: str, words: list[str], classes: Positions, chance: float) -> Sign | None:
-    """A time that the rows are in the order of, or, if it is a date, that tells the class from row to row."""
+    """The sign of a time: rows are in its order, or (for dates) neighbours in time share their class."""
     is_date = pd.api.types.is_datetime64_dtype(column.dtype)
     if set(words) & _OF_BIRTH or column.hasnans:
         return None
@@ -109,7 +109,7 @@ def _time(column: pd.Series, name: str, words: list[str], classes: Positions, ch
 
 
 def _named_group(column: pd.Series, name: str) -> Sign | None:
-    """A column whose name is that of something that may have several rows, and whose values have several."""
+    """The sign of a column named like a group (customer, patient, ...) with several rows a value."""
     n, m = len(column), column.nunique()
     if column.hasnans or not (m >= FEWEST_GROUPS and 1.5 * m <= n <= _NAMED_ROWS * m):
         return None
@@ -118,7 +118,7 @@ def _named_group(column: pd.Series, name: str) -> Sign | None:
 
 
 def _block(column: pd.Series, name: str, classes: Positions, chance: float) -> Sign | None:
-    """A column whose equal values stand together, and whose rows agree more than those of similar values."""
+    """The sign of blocks of equal values whose rows share their class more often than neighbours do."""
     values = _values(column)
     if not _in_blocks(values[:_HEAD]) or not _in_blocks(values) or column.hasnans:
         return None
@@ -139,18 +139,18 @@ def _block(column: pd.Series, name: str, classes: Positions, chance: float) -> S
 
 
 def _values(column: pd.Series) -> np.ndarray:
-    """(n,) the numbers of a column, or the codes of its categories."""
+    """(n,) numbers of a column, or codes of its categories."""
     return (column.cat.codes if isinstance(column.dtype, pd.CategoricalDtype) else column).to_numpy()
 
 
 def _in_blocks(values: np.ndarray) -> bool:
-    """Whether equal values mostly stand together, and some of them are several."""
+    """Whether equal values mostly stand together, in blocks of more than one row."""
     runs = 1 + int((values[1:] != values[:-1]).sum())
     return bool(runs <= 0.8 * len(values) and runs <= 1.2 * len(np.unique(values)))
 
 
 def _agreement_within(counts: Floats) -> float:
-    """How often two rows of one value agree, on average over the rows of values with two and more."""
+    """Agreement of two rows with the same value, averaged over rows; values with one row are left out."""
     rows = counts.sum(axis=1)
     counts, rows = counts[rows > 1], rows[rows > 1]
     pairs = (counts * (counts - 1)).sum(axis=1) / (rows - 1)
@@ -158,13 +158,13 @@ def _agreement_within(counts: Floats) -> float:
 
 
 def _agreement_of_neighbours(counts: Floats) -> float:
-    """How often a row agrees with one of the next value, on average over the pairs of values."""
+    """Agreement of a row with one of the next larger value, averaged over pairs of values."""
     rows = counts.sum(axis=1)
     return float(((counts[1:] * counts[:-1]).sum(axis=1) / (rows[1:] * rows[:-1])).mean())
 
 
 def _is_beyond(agreement: float, chance: float, pairs: int) -> bool:
-    """Whether an agreement says something, and is no matter of chance."""
+    """Whether an agreement is large enough to matter and significant."""
     error = math.sqrt(chance * (1 - chance) / max(pairs, 1))
     return agreement - chance >= max(_EXCESS * (1 - chance), _BEYOND_CHANCE * error)
 

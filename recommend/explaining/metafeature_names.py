@@ -1,4 +1,4 @@
-"""Meta-features in the words of a person, and their values in units that one can check."""
+"""Plain names of meta-features, and their values in units that a reader can check."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ _COUNTS = {
 
 
 def in_words(group: str) -> str:
-    """A group of meta-features (`metalearners.learners.descriptions`) as a person would call it."""
+    """A group of meta-features (`metalearners.learners.descriptions`) in plain words."""
     return _GROUPS.get(group, group)
 
 
 def without_target(features: pd.DataFrame) -> pd.DataFrame:
-    """Features of datasets as a person counts columns: the target, which OpenML counts, is none.
+    """Features of datasets with columns counted as a reader does: without the target, which OpenML counts.
 
     Args:
         features: (d, features) as `metalearners.learners.descriptions` has them.
@@ -53,7 +53,7 @@ def without_target(features: pd.DataFrame) -> pd.DataFrame:
 
 
 def title(name: str) -> str:
-    """A feature of datasets as a person would call it."""
+    """The plain name of a feature of datasets."""
     if name in _SHARES or name in _COUNTS:
         return {**_SHARES, **_COUNTS}[name]
     if name in RELATIVE_PAIRS:
@@ -65,7 +65,7 @@ def title(name: str) -> str:
 
 
 def shown(name: str, value: float) -> str:
-    """A feature's value, as `without_target` has it, in a unit that one can check.
+    """A feature's value, as `without_target` returns it, in a unit that a reader can check.
 
     Errors are in per cent of those of always saying the largest class.
     """

@@ -1,7 +1,7 @@
-"""Runs on the very dataset that configurations are sought for, as trials with comparable values.
+"""The warehouse's runs on the dataset itself, as trials with comparable values.
 
-Runs of different tasks, on other rows or on fewer of them, have values on different levels. What the same
-configurations came to in two tasks tells how far apart these are.
+Runs of different tasks, on other rows or on fewer rows, have values on different levels. Configurations that
+were run in both of two tasks tell how far apart their levels are.
 """
 
 from __future__ import annotations
@@ -23,35 +23,36 @@ from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput
 
 MOST_TRIALS = 500
-"""Runs on the dataset itself that count; their covariances are a matrix."""
+"""Most runs on the dataset itself that are taken into account; their covariances are a matrix."""
 
 COLUMNS = ["task", "setup", "train_rows", "value"]
 
 
 @dataclass(frozen=True)
 class OwnTrials:
-    """Configurations that were tried on the dataset."""
+    """Trials on the dataset: a value for each configuration."""
 
     observations: Observations
-    """Values of the configurations on the level of the runs on the most rows."""
+    """Larger is better; all on the level of the task with the most training rows."""
     measured: pd.Series
-    """Setup -> the same as values of the measure as it is."""
+    """Setup -> the same in the measure's own direction."""
 
     def __len__(self) -> int:
         return len(self.observations.values)
 
 
 def runs_on(runs: RunTable, datasets: Collection[str]) -> pd.DataFrame:
-    """The runs on some datasets, on however many rows, with `COLUMNS`."""
+    """The runs on these datasets, on any number of rows: a table with `COLUMNS`."""
     parts = [part[part["dataset"].isin(list(datasets))] for part in (runs.runs, runs.larger, runs.smaller)]
     return pd.concat([part[COLUMNS] for part in parts if len(part)] or [runs.runs.iloc[:0][COLUMNS]])
 
 
 def own_trials(runs: pd.DataFrame, configurations: ConfigurationTable, measure: str) -> OwnTrials | None:
-    """The trials that `runs`, with `COLUMNS`, amount to; None if there are none.
+    """One value for each configuration that was run; None if there are none.
 
     Args:
-        configurations: of at least the setups that are to count.
+        runs: a table with `COLUMNS`.
+        configurations: runs of other setups are ignored.
     """
     known = runs[runs["setup"].isin(configurations.setups)]
     known = known.assign(value=oriented(known["value"].to_numpy(np.float64), measure))
@@ -89,7 +90,7 @@ def comparable(by_task: list[pd.Series]) -> pd.Series:
 
 
 def failures_on(warehouse: Warehouse, datasets: Collection[str]) -> dict[str, str]:
-    """Setup -> outcome, of the configurations that were run on some datasets and never succeeded there."""
+    """Setup -> outcome of the configurations that were run on these datasets and never succeeded."""
     found = warehouse.arrow(_FAILURES, {"datasets": list(datasets)}).to_pydict()
     return dict(zip(found["setup"], found["outcome"], strict=True))
 
@@ -105,12 +106,12 @@ ORDER BY r.setup
 
 
 def learn(measure: str, warehouse: Warehouse) -> None:
-    """Train the default meta-learner on all runs of `warehouse`, so that the next recommendation need not."""
+    """Train the default meta-learner on all runs of `warehouse`, ahead of the next recommendation."""
     with suppress(BadInput):  # there are too few runs to learn from
         trained_model(warehouse, DEFAULT_LEARNER, measure)
 
 
 def _weight(runs: pd.DataFrame) -> tuple[float, int]:
-    """Rows that the runs of a task were fitted on, and how many configurations were."""
+    """Largest number of training rows of a task, and its number of configurations."""
     rows = pd.to_numeric(runs["train_rows"]).astype(np.float64).fillna(np.inf).max()
     return float(rows), runs["setup"].nunique()

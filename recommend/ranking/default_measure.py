@@ -1,11 +1,11 @@
-"""The measure that counts where the user names none."""
+"""The measure to be good at where the user names none."""
 
 from ingest.reading.datasets import Dataset
 from warehouse.measures import ACCURACY, AUC
 from warehouse.store import Warehouse
 
 IMBALANCED = 0.9
-"""Share of the largest class from which on accuracy says little: always naming that class comes near."""
+"""Share of the largest class at which accuracy stops to say much: always naming that class comes near."""
 
 
 def default_measure(dataset: Dataset, warehouse: Warehouse) -> str:
@@ -17,7 +17,7 @@ def default_measure(dataset: Dataset, warehouse: Warehouse) -> str:
 
 
 def remark(dataset: Dataset, measure: str) -> str | None:
-    """What to tell a user who named no measure and gets `measure`; None where accuracy says enough."""
+    """A remark for a user who named no measure and gets `measure`; None if classes are not imbalanced."""
     label, share = dataset.majority
     if share < IMBALANCED:
         return None

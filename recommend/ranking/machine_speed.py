@@ -1,4 +1,4 @@
-"""How fast this machine is."""
+"""The speed of this machine."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import numpy as np
 
 _ROWS, _COLUMNS, _FITS = 1000, 20, 3
 _REFERENCE = 0.0185
-"""Seconds of processor time of the fit below on the machines that the starter's runs were made on."""
+"""Seconds of processor time of the fit below on the machines of the starter's runs."""
 
 
 def slowness() -> float:
-    """How many times as long a fit takes here as where the starter's runs were made.
+    """Factor by which a fit takes longer here than on the machines of the starter's runs.
 
-    Measured by fitting a decision tree to noise, which takes less than a tenth of a second, and rounded to
-    powers of the square root of 2: times are not predicted better than that, and what is recommended should
-    not change from one call to the next.
+    Measured by fitting a decision tree to noise, in less than a tenth of a second, and rounded to powers of
+    the square root of 2: predicted times are no better, and recommendations should not change from one call
+    to the next.
     """
     from sklearn.tree import DecisionTreeClassifier
 

@@ -1,4 +1,4 @@
-"""Datasets of a warehouse that a dataset is a near copy of."""
+"""Near copies of a dataset in a warehouse."""
 
 from __future__ import annotations
 
@@ -18,10 +18,9 @@ _DATASETS = "SELECT dataset FROM datasets WHERE content_hash IS NOT NULL"
 
 
 def near_copies_in(warehouse: Warehouse, dataset: Dataset) -> list[str]:
-    """Keys of the datasets of the warehouse that the dataset is a near or an exact copy of.
+    """Keys of the warehouse's datasets that are near or exact copies of the dataset.
 
-    A warehouse that began as a copy of an earlier starter has no sketches of the starter's datasets: those of
-    today's starter are taken.
+    A warehouse that began as a copy of an earlier starter lacks sketches; today's starter has them.
 
     Raises:
         BadInput: a sketch is damaged.

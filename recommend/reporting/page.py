@@ -1,4 +1,4 @@
-"""A recommendation as a page: the dataset, what to try and what to expect of it, why, and what it costs."""
+"""A recommendation as an HTML page: what to try, what to expect, why, and the dataset."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class MapPoint:
 
 @dataclass(frozen=True)
 class Map:
-    """Known datasets by rows and features, and the one that is asked about."""
+    """The known datasets and this one, by rows and features."""
 
     rows: Axis
     features: Axis
@@ -71,7 +71,7 @@ class Intervals:
     axis: Axis
     lines: list[IntervalLine]
     default: float | None
-    """Expected of the default that gains refer to."""
+    """Expected value of the default configuration that gains refer to."""
     height: float
 
 

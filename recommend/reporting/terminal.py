@@ -1,4 +1,4 @@
-"""A recommendation as a person reads it, in as many columns as the terminal has."""
+"""A recommendation as text for a terminal, wrapped to its width."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _INDENT = " " * 5
 
 
 def in_words(result: Recommendation, *, is_default_measure: bool, details: bool) -> str:
-    """The whole recommendation.
+    """The whole recommendation as text.
 
     Args:
-        is_default_measure: whether the user named none.
-        details: whether to print standard scores, too.
+        is_default_measure: whether the user named no measure.
+        details: whether to include standard scores.
     """
     lines = [
         *_facts(result, is_default_measure=is_default_measure),
@@ -46,7 +46,7 @@ def in_words(result: Recommendation, *, is_default_measure: bool, details: bool)
 
 
 def _facts(result: Recommendation, *, is_default_measure: bool) -> list[str]:
-    """What was read, what was learned from, and what to check."""
+    """Lines about the dataset, the runs learned from, and what to check."""
     dataset = result.dataset
     lines = [
         f"{dataset.name}: {counted(len(dataset.features), 'rows')}, {counted(dataset.n_classes, 'classes')}, "
@@ -82,7 +82,7 @@ def _facts(result: Recommendation, *, is_default_measure: bool) -> list[str]:
 
 
 def _known_already(result: Recommendation) -> list[str]:
-    """What the warehouse has of the dataset and its near copies, and what counts of it."""
+    """Lines about the warehouse's runs on the dataset and its near copies."""
     lines = []
     if result.trials:
         ignoring = "--leave-out ignores them" if result.race is None else "those of the race are among them"
@@ -100,7 +100,7 @@ def _known_already(result: Recommendation) -> list[str]:
 
 
 def _table(result: Recommendation, *, details: bool) -> list[str]:
-    """A line of numbers for each configuration, and below it why, and with which values."""
+    """For each configuration a line of numbers; below it the reason and the hyperparameters."""
     has_units = result.configurations[0].expectation is not None
     worth = ("expected", "80 % range", "gain", "likely") if has_units else ()
     scores = ("score", "similar") if details or not has_units else ()
@@ -135,7 +135,7 @@ def _table(result: Recommendation, *, details: bool) -> list[str]:
 
 
 def _shortened(title: str) -> str:
-    """A flow's title, cut in the middle where it is too long: OpenML's end with what tells them apart."""
+    """A flow's title; a long one is cut in the middle, since OpenML's titles differ at their ends."""
     if len(title) <= _LONGEST_TITLE:
         return title
     head, tail = _LONGEST_TITLE // 3, _LONGEST_TITLE - _LONGEST_TITLE // 3 - 3
@@ -143,7 +143,7 @@ def _shortened(title: str) -> str:
 
 
 def why(item: RankedConfiguration, result: Recommendation) -> str:
-    """Say in a few words why a configuration is recommended at its place."""
+    """The reason for a configuration's rank, in a few words."""
     if item.on_dataset is not None:
         return f"it came to {item.on_dataset:.4f} on this dataset"
     if item.beats_first is not None:
@@ -167,7 +167,7 @@ def _place(place: PastRank) -> str:
 
 
 def _worth(item: RankedConfiguration) -> tuple[str, ...]:
-    """What is expected in the measure's unit."""
+    """Cells of the expected value in the measure's unit."""
     promise = item.expectation
     if promise is None:
         return ("", "", "", "")
@@ -220,7 +220,7 @@ def _race(race: Race) -> list[str]:
 
 
 def _legend(result: Recommendation, *, details: bool) -> list[str]:
-    """What the columns of the table say, a column a line, wrapped where the terminal ends."""
+    """The meaning of the table's columns, a line each."""
     from ingest.flows import get_flow
 
     has_units = result.configurations[0].expectation is not None
@@ -263,7 +263,7 @@ def _legend(result: Recommendation, *, details: bool) -> list[str]:
 
 
 def _wrapped(lines: Sequence[str], indent: str = "") -> list[str]:
-    """Lines that are broken where the terminal ends."""
+    """Lines, wrapped to the terminal's width."""
     return [
         part
         for line in lines

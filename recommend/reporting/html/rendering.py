@@ -1,4 +1,4 @@
-"""Rendering of the templates: everything that is inserted is escaped, and invisible characters are shown."""
+"""Rendering of templates; inserted text is escaped, and invisible characters are replaced by a mark."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def duration(seconds: float) -> str:
 
 
 def shown(text: str) -> str:
-    """The text with a mark in place of what is not printed, such as marks that turn the direction around."""
+    """The text with a mark in place of each unprintable character, such as those that change direction."""
     return "".join(
         letter if letter.isprintable() or letter in f"\n\t{NO_BREAK}" else INVISIBLE for letter in text
     )

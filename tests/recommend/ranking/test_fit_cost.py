@@ -1,45 +1,10 @@
-"""What fits take, and what is chosen within a budget."""
+"""Long fits, and the speed of this machine."""
 
 import numpy as np
 import pytest
 
-from recommend.ranking.choice import Selection, choose_within
 from recommend.ranking.fit_cost import worthwhile
 from recommend.ranking.machine_speed import slowness
-from warehouse.support.arrays import Positions
-from warehouse.support.errors import BadOption
-
-
-def first_three(among: Positions) -> Selection:
-    return [(int(position), None) for position in among[:3]]
-
-
-def positions(choice: Selection) -> list[int]:
-    return [position for position, _ in choice]
-
-
-def test_all_that_is_chosen_fits_into_the_budget_together() -> None:
-    """50 + 20 + 20 is too much, so the longest makes room for a shorter one."""
-    seconds = np.array([50.0, 20.0, 20.0, 90.0, 10.0])
-    assert positions(choose_within(80, seconds, first_three)) == [1, 2, 4]
-
-
-def test_a_budget_that_suffices_changes_nothing() -> None:
-    assert positions(choose_within(1000, np.array([50.0, 20.0, 20.0, 90.0]), first_three)) == [0, 1, 2]
-
-
-def test_what_takes_an_unknown_time_fits_into_no_budget() -> None:
-    assert positions(choose_within(10, np.array([np.nan, 3.0]), first_three)) == [1]
-
-
-def test_a_budget_that_nothing_fits_into_is_refused() -> None:
-    with pytest.raises(BadOption, match="the quickest configuration takes about 12 s"):
-        choose_within(10, np.array([20.0, 12.0, np.nan]), first_three)
-
-
-def test_a_budget_is_refused_where_no_time_is_known() -> None:
-    with pytest.raises(BadOption, match="no run of the warehouse says how long"):
-        choose_within(10, np.full(3, np.nan), first_three)
 
 
 def test_a_long_fit_has_to_be_worth_it() -> None:
