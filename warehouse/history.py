@@ -13,9 +13,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from warehouse import delta
-from warehouse.batches import regrouped
 from warehouse.rows import Difference
 from warehouse.schema import TABLES, plain
+from warehouse.spilling import regrouped
 from warehouse.support.errors import UnusableWarehouse
 
 EMPTY_FINGERPRINT = "empty"

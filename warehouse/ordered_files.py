@@ -22,10 +22,9 @@ from deltalake import DeltaTable
 from deltalake.transaction import AddAction, RemoveAction
 
 from warehouse import delta
-from warehouse.batches import regrouped
 from warehouse.schema import PROVENANCE
 from warehouse.snapshot import create_view, listed
-from warehouse.spilling import StoredRows, batches
+from warehouse.spilling import StoredRows, batches, regrouped
 
 # Trials are committed one by one, and reading pays a millisecond for each file. Few rows are soon written
 # again; many seldom are, as older versions keep the files that they had.
@@ -180,7 +179,7 @@ def _written(folder: Path, schema: pa.Schema, groups: Iterable[pa.RecordBatch]) 
         raise
     if writer is None:
         return None
-    stats = json.dumps({"numRecords": n_rows, **_ranges(pq.read_metadata(path))})
+    stats = json.dumps({"numRecords": n_rows})
     return AddAction(path.name, path.stat().st_size, {}, _now(), True, stats)
 
 
@@ -204,19 +203,6 @@ def _as_they_come(schema: pa.Schema, rows: pa.Schema) -> pa.Schema:
             for field in schema
         ]
     )
-
-
-def _ranges(metadata: pq.FileMetaData) -> dict[str, dict[str, str]]:
-    """The least and greatest texts of a file by column, by which deltalake passes over files."""
-    least: dict[str, str] = {}
-    greatest: dict[str, str] = {}
-    for place in range(metadata.num_columns):
-        groups = [metadata.row_group(number).column(place) for number in range(metadata.num_row_groups)]
-        found = [group.statistics for group in groups if group.statistics and group.statistics.has_min_max]
-        if len(found) == len(groups) and all(isinstance(one.min, str) for one in found):
-            least[groups[0].path_in_schema] = min(one.min for one in found)
-            greatest[groups[0].path_in_schema] = max(one.max for one in found)
-    return {"minValues": least, "maxValues": greatest}
 
 
 def _now() -> int:

@@ -20,7 +20,7 @@ import pyarrow as pa
 from deltalake.exceptions import DeltaError
 from filelock import FileLock, Timeout
 
-from warehouse import delta, exporting, manifests, merging, restoring, verification
+from warehouse import delta, exporting, manifests, merging, verification, writing
 from warehouse import repair as repairing
 from warehouse.history import CommitHistory
 from warehouse.leftovers import cleared
@@ -32,7 +32,7 @@ from warehouse.support.errors import Failed, NoWarehouse, UnusableWarehouse, Unw
 from warehouse.support.files import unfinished_folder
 from warehouse.support.paths import data_directory, is_url
 from warehouse.verification import Verification
-from warehouse.writing import Commit, commit
+from warehouse.writing import Commit
 
 # Whoever writes, or asks for Arrow tables, does without pandas, which takes a third of the imports' memory.
 if TYPE_CHECKING:
@@ -229,7 +229,7 @@ class Warehouse:
         def write(folder: Path) -> Commit:
             with duckdb.connect() as connection:
                 rows = _conformed(connection, tables(Warehouse.open(folder))) if callable(tables) else made
-                return commit(connection, folder, rows, source=source, location=location)
+                return writing.commit(connection, folder, rows, source=source, location=location)
 
         with _failing(f"cannot write to {self.location}"):
             done = self._in_turn(write)
@@ -325,10 +325,10 @@ class Warehouse:
             return repairing.repair(folder)
 
     def restore(self, version: int) -> None:
-        """Make an older version's content the newest; see `warehouse.restoring.restore`."""
+        """Make an older version's content the newest; see `warehouse.writing.restore`."""
         self._refuse_if_read_only()
         with _failing(f"cannot write to {self.location}"):
-            self._in_turn(lambda folder: restoring.restore(folder, version))
+            self._in_turn(lambda folder: writing.restore(folder, version))
         self._move_to(None)
 
     def export(self, destination: str | Path) -> Self:

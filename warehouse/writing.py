@@ -1,4 +1,4 @@
-"""One commit: all of its rows become visible at once, or none do."""
+"""Commits: all rows of one become visible at once, or none do."""
 
 import json
 import logging
@@ -19,7 +19,8 @@ from warehouse.rows import Difference, compare
 from warehouse.schema import PROVENANCE, TABLES, Table
 from warehouse.snapshot import listed
 from warehouse.spilling import StoredRows
-from warehouse.support.errors import Unwritable
+from warehouse.support.errors import UnusableWarehouse, Unwritable
+from warehouse.verification import refuse_damaged
 
 logger = logging.getLogger(__name__)
 
@@ -143,6 +144,31 @@ def append_ingests(path: Path, ingests: pa.Table) -> None:
         manifests.manifest(newest["version"], newest["ingest"], previous, parts).write(path)
     except (Unwritable, OSError, ValueError) as error:
         logger.warning("version %d is written, but its checksums are not: %s", newest["version"], error)
+
+
+def restore(warehouse: Path, version: int) -> None:
+    """Make an older version's content the newest, as one more commit; the caller holds the warehouse's lock.
+
+    Nothing is lost: what came after that version stays in the history.
+
+    Raises:
+        BadInput: there is no such version, or a file that it needs is damaged.
+        OSError, DeltaError: the disk refuses.
+    """
+    history = CommitHistory.read(warehouse)
+    wanted = history.until(version).delta_versions()
+    for name, at in wanted.items():
+        needed = [str(warehouse / name / file) for file in sorted(delta.active_files(warehouse / name, at))]
+        gone = [file for file in needed if not Path(file).is_file()]  # which a repair may have taken away
+        if gone:
+            raise UnusableWarehouse(f"version {version} of {warehouse} needs {gone[0]}, which is lost")
+        refuse_damaged(warehouse, needed)
+    tables = history.delta_versions()
+    for name in tables:
+        table = delta.open_version(warehouse / name)
+        delta.restore(table, wanted.get(name, 0))
+        tables[name] = table.version()
+    append_ingests(warehouse, history.next_record("restore", tables, about=[f"version {version}"]))
 
 
 def _apply(

@@ -69,14 +69,6 @@ def test_texts_that_come_as_a_dictionary_are_texts_in_the_file(folder: Path) -> 
     assert pq.read_table(file).cast(rows.schema).equals(rows)
 
 
-def test_the_log_says_between_which_texts_a_file_lies(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(delta, "ROWS_IN_GROUP", 2)
-    table = delta.open_version(folder)
-    ordered_files.append_table(table, folder, pa.table({"name": ["b", "a", "c"], "value": [1, 2, 3]}))
-    (action,) = pa.table(table.get_add_actions(flatten=True)).to_pylist()
-    assert (action["num_records"], action["min.name"], action["max.name"]) == (3, "a", "c")
-
-
 def test_files_become_one_in_their_order_and_those_that_lack_a_column_get_it(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
