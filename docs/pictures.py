@@ -1,8 +1,9 @@
-"""Draws the pictures of README and the documentation as SVG files that suit light and dark pages.
+"""Draws `pages/images/gains.svg`, which suits light and dark pages.
 
     python docs/pictures.py
 
-Figures come from the tables of `pages/explanation/how-good-it-is.md`, so that page and picture say the same.
+Its figures come from the tables of `pages/explanation/how-good-it-is.md`, so that both say the same.
+`overview.svg` beside it was drawn with the same style and is edited by hand.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from html import escape
 from pathlib import Path
 
 PAGES = Path(__file__).parent / "pages"
+PICTURE = PAGES / "images" / "gains.svg"
 TABLES = 30
 """Number of tables on which all contenders were trained."""
 STYLE = """\
@@ -40,15 +42,13 @@ STYLE = """\
 
 
 def main() -> None:
-    """Write all pictures."""
-    for name, picture in pictures().items():
-        (PAGES / "images" / name).write_text(picture, encoding="utf-8")
+    """Write the picture."""
+    PICTURE.write_text(picture(), encoding="utf-8")
 
 
-def pictures() -> dict[str, str]:
-    """File name -> SVG."""
-    page = (PAGES / "explanation" / "how-good-it-is.md").read_text(encoding="utf-8")
-    return {"overview.svg": overview(), "gains.svg": gains(contenders(page))}
+def picture() -> str:
+    """The picture as SVG."""
+    return gains(contenders((PAGES / "explanation" / "how-good-it-is.md").read_text(encoding="utf-8")))
 
 
 @dataclass(frozen=True)
@@ -130,77 +130,6 @@ def legend(x: float, y: float) -> list[str]:
         parts.append(text(x + 20, y + 12, words))
         x += wide
     return parts
-
-
-def overview() -> str:
-    """Picture of the way from a table, through what is known of others, to three ranked configurations."""
-    table = [
-        card(12, 14, 190, 150),
-        text(28, 38, "your table", "strong"),
-        *(
-            text(28, 64 + 20 * row, line, "mono small")
-            for row, line in enumerate(
-                ("plan    hours  quit", "basic   18.5   no", "plus     2.1   yes", "family  40.0   no")
-            )
-        ),
-        text(28, 150, "CSV, Parquet, ARFF ...", "quiet small"),
-    ]
-    known = [
-        card(272, 14, 216, 150),
-        text(288, 38, "what worked elsewhere", "strong"),
-        *dots(290, 56),
-        text(288, 132, "48,000 runs of 16 algorithms", "quiet small"),
-        text(288, 150, "on 267 other datasets", "quiet small"),
-    ]
-    first = [
-        card(558, 14, 190, 150),
-        text(574, 38, "what to try first", "strong"),
-        *(
-            part
-            for rank, (name, low, high) in enumerate(
-                (("CatBoost", 100, 152), ("logistic regr.", 92, 146), ("LightGBM", 90, 144))
-            )
-            for part in ranked(574, 58 + 30 * rank, rank + 1, name, low, high)
-        ),
-        text(574, 150, "what to expect, and why", "quiet small"),
-    ]
-    arrows = [arrow(206, 264, "compare"), arrow(492, 550, "rank")]
-    label = (
-        "A table is compared with 267 datasets whose runs are known; out come three ranked configurations."
-    )
-    return svg(760, 178, label, [*table, *known, *first, *arrows])
-
-
-def dots(x: float, y: float) -> list[str]:
-    """Datasets by configurations; the darker, the better a run was."""
-    return [
-        f'<rect class="better" opacity="{0.15 + 0.85 * ((3 * row + 5 * column + row * column) % 8) / 7:.2f}" '
-        f'x="{x + 17 * column}" y="{y + 15 * row}" width="13" height="11" rx="2"/>'
-        for row in range(4)
-        for column in range(11)
-    ]
-
-
-def ranked(x: float, y: float, rank: int, name: str, low: float, high: float) -> list[str]:
-    """A configuration with the range of what to expect."""
-    return [
-        text(x, y + 8, f"{rank}  {name}", "small"),
-        f'<path class="line" d="M{x + low} {y + 4}h{high - low}"/>',
-        f'<circle class="better" cx="{x + (low + high) / 2}" cy="{y + 4}" r="4.5"/>',
-    ]
-
-
-def arrow(start: float, end: float, words: str) -> str:
-    """An arrow between two cards, with a word above it."""
-    return (
-        text((start + end) / 2, 80, words, "middle quiet small")
-        + f'<path class="line" d="M{start} 90H{end - 6}"/><path class="tip" d="M{end} 90l-9 -5v10z"/>'
-    )
-
-
-def card(x: float, y: float, width: float, height: float) -> str:
-    """A box with round corners."""
-    return f'<rect class="card" x="{x}" y="{y}" width="{width}" height="{height}" rx="8"/>'
 
 
 def text(x: float, y: float, words: str, kind: str = "") -> str:
