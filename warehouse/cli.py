@@ -1,4 +1,4 @@
-"""`warehouse`: what is in it, questions in SQL, copies, and what others know."""
+"""`warehouse`: summary, SQL queries, copies, merging, verification and repair."""
 
 import io
 import json
@@ -97,7 +97,7 @@ _COMMITS = "SELECT version, source, location, finished, added, changed FROM inge
 def info(
     warehouse: WarehouseOption = None, version: VersionOption = None, output: JsonOption = "table"
 ) -> None:
-    """Say which warehouse this is, and what is in it.
+    """Summarize a warehouse: its version, tables, flows, datasets and last commits.
 
     Example: warehouse info --format json
     """
@@ -207,7 +207,7 @@ def merge(
     warehouse: WarehouseOption = None,
     output: JsonOption = "table",
 ) -> None:
-    """Bring the runs of another warehouse into this one, with all that they refer to.
+    """Add the runs of another warehouse, with their datasets, flows and setups.
 
     All of it or nothing: it is refused where the two contradict each other, as in the content of a dataset,
     the hyperparameters of a setup or the values of a run. Merging the same again changes nothing.
@@ -230,7 +230,7 @@ def verify(
     deep: Annotated[bool, typer.Option("--deep", help="Read every byte and compare checksums.")] = False,
     output: JsonOption = "table",
 ) -> None:
-    """Look for damage: lost, foreign and altered files, gaps in logs, commits that were taken away.
+    """Look for damage: lost, foreign and altered files, gaps in logs, missing commits.
 
     The exit code is 1 if there is any. Jobs that write need not be stopped.
 
@@ -253,7 +253,7 @@ def verify(
 
 @app.command()
 def repair(warehouse: WarehouseOption = None) -> None:
-    """Mend what `verify --deep` finds, as far as what was committed is still there in some form.
+    """Repair the damage that `verify --deep` finds, as far as copies of the content exist.
 
     Logs and the record of commits are written again. Rows of a damaged file come from older files that had
     them; the file is moved to the folder `damaged`, and what is missing is named. A warehouse in object
@@ -294,7 +294,7 @@ def restore(
 
 
 def _print_findings(findings: Sequence[Finding]) -> None:
-    """Print what was found a line each, the first of each kind with what to do."""
+    """Print a line for each finding, with advice for the first of each kind."""
     advised = set()
     for one in findings:
         commit = "" if one.version is None else f" (version {one.version})"

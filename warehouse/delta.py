@@ -85,7 +85,7 @@ def open_version(folder: Path, version: int | None = None) -> DeltaTable:
 
 
 def has_no_orphans(table: DeltaTable) -> bool:
-    """Whether each row is known to belong to a row of the table that it is a part of (`Table.part_of`).
+    """Whether each row is known to have its parent row in the table `Table.part_of`.
 
     It is not known of a table that an older Headstart made.
     """
@@ -146,7 +146,7 @@ def _at_last_checkpoint(folder: Path) -> tuple[int, list[str]]:
 
 @dataclass(frozen=True)
 class LogEntry:
-    """One entry of a table's log: what made one Delta version of the one before it."""
+    """One entry of a table's log: the changes from one Delta version to the next."""
 
     version: int
     path: Path
@@ -156,7 +156,7 @@ class LogEntry:
 
 
 def log_entry_path(folder: Path, version: int) -> Path:
-    """Where the log of the table in `folder` holds what made Delta version `version`."""
+    """Path of the log entry that made a Delta version of the table in `folder`."""
     return folder / "_delta_log" / f"{version:020}.json"
 
 
@@ -187,7 +187,7 @@ def active_files(folder: Path, version: int) -> set[str]:
 
 
 def _left_by(entries: Iterable[LogEntry], active: list[str]) -> list[str]:
-    """The files of a table of which `active` were there before the entries."""
+    """The files of a table after log entries, from its files `active` before them."""
     for entry in entries:
         active = [*entry.added, *(path for path in active if path not in entry.removed)]
     return active
@@ -247,7 +247,7 @@ def columns(table: DeltaTable) -> pa.Schema:
 
 
 def upgrade(delta_table: DeltaTable, table: Table) -> None:
-    """Bring a table that an older Headstart made to today's columns; what they hold is null in old rows."""
+    """Add the columns that a table of an older Headstart lacks; they are null in its rows."""
     stored = {field.name: field for field in columns(delta_table)}
     wanted = plain(table.schema)
     missing = [column for column in wanted if column.name not in stored]
@@ -305,7 +305,7 @@ def replace(table: DeltaTable, rows: pa.Table, key: tuple[str, ...]) -> None:
 
 
 def restore(table: DeltaTable, version: int) -> None:
-    """Undo what was done after `version`, as one more version with the same content."""
+    """Return to the content of `version`, as one more version."""
     if table.version() != version:
         table.restore(version)
 

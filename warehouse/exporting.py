@@ -43,7 +43,7 @@ def fill(copy: Path, snapshot: Snapshot, history: CommitHistory) -> None:
 
 
 def _order(table: Table) -> str:
-    """SQL: what rows are sorted by, as far as two of them can be equal in it."""
+    """SQL: columns to sort by, those of `sort_by` first, up to the last column of the key."""
     columns = list(dict.fromkeys((*table.sort_by, *table.schema.names)))
     last = max(columns.index(name) for name in table.key)
     return listed(columns[: last + 1])

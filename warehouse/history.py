@@ -20,7 +20,7 @@ from warehouse.support.errors import UnusableWarehouse
 
 EMPTY_FINGERPRINT = "empty"
 _ROWS_HASHED = 2**12
-"""Rows that are copied at once to make an id; another number makes other ids of larger commits."""
+"""Rows of a batch that is hashed; another number changes the ids of larger commits."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class CommitHistory:
 
     @property
     def fingerprint(self) -> str:
-        """Hash of all that was ever written; each ingest id hashes the id before it as well."""
+        """Id of the newest commit, which hashes its rows and the id of the commit before it."""
         return str(self.ingests["ingest"][-1]) if self.version else EMPTY_FINGERPRINT
 
     def learned_from(self) -> Self:
@@ -88,12 +88,12 @@ class CommitHistory:
         return {str(name): int(version) for name, version in json.loads(recorded).items()}
 
     def all_delta_versions(self, table: str) -> set[int]:
-        """Delta versions that a data table has had in the versions recorded here."""
+        """Delta versions of a data table at the commits recorded here."""
         recorded = (json.loads(tables) for tables in self.ingests["tables"].to_pylist() if tables is not None)
         return {int(tables[table]) for tables in recorded if table in tables}
 
     def next_record(self, source: str, delta_versions: Mapping[str, int], *, about: list[str]) -> pa.Table:
-        """The record of a commit after these that brings no rows from outside, `about` what makes its id."""
+        """The record of a next commit without new rows; `about` distinguishes its id."""
         now = datetime.now(UTC)
         digest = hashlib.sha256(json.dumps([self.fingerprint, source, about]).encode())
         record = {
@@ -119,7 +119,7 @@ class CommitHistory:
 
 
 def ingest_id(parent: str, source: str, differences: Mapping[str, Difference]) -> str:
-    """Hash of what a commit writes and of the commit before it: equal histories, equal ids."""
+    """Hash of a commit's rows and of its parent's id: equal histories have equal ids."""
     digest = hashlib.sha256(json.dumps([parent, source]).encode())
     for name, difference in differences.items():
         for kind, rows in (("new", difference.new), ("changed", difference.changed)):
@@ -134,7 +134,7 @@ def ingest_id(parent: str, source: str, differences: Mapping[str, Difference]) -
 
 
 class _Hashed(io.RawIOBase):
-    """A file of which only the hash is kept: the rows of a large commit are not held twice."""
+    """A file object that hashes its content and keeps none of it."""
 
     def __init__(self, digest: "hashlib._Hash") -> None:
         self._digest = digest

@@ -1,7 +1,7 @@
-"""What a killed writer leaves in a warehouse: files that no version has.
+"""Files that killed writers leave in a warehouse, which belong to no version.
 
-A mark is in the warehouse while somebody writes. Who finds it there, and has the lock, comes after a writer
-that was killed or failed, and removes the files that it had not yet named in a log.
+A mark file is there while a writer is at work. A writer that finds it, and holds the lock, comes after one
+that was killed or failed, and removes the files that no log names.
 """
 
 import re
@@ -24,7 +24,7 @@ _TEMPORARY = re.compile(r"\.[0-9a-f]{16}|.*\.tmp|(part-|\d{20}\.).*#\d+")
 
 @contextmanager
 def cleared(warehouse: Path) -> Iterator[None]:
-    """Mark the warehouse as one that is written to; what an unfinished writer left there goes.
+    """Mark the warehouse as being written to, after removing what an unfinished writer left.
 
     The caller holds the lock. Where the block raises, the mark stays for the next writer.
 
@@ -40,7 +40,7 @@ def cleared(warehouse: Path) -> Iterator[None]:
 
 
 def _clear(warehouse: Path) -> bool:
-    """Remove what an unfinished writer left; False, and nothing is removed, where it can't be told."""
+    """Remove what an unfinished writer left; False, removing nothing, if the warehouse is damaged."""
     findings = verify(warehouse).findings
     if any(one.is_damage or one.kind == "unprotected" for one in findings):
         return False  # a file that seems to belong to no commit may be that of a damaged one
@@ -53,7 +53,7 @@ def _clear(warehouse: Path) -> bool:
 
 
 def _is_of_writer(finding: Finding) -> bool:
-    """Whether a commit made the file, and not somebody who put it there."""
+    """Whether the file has a name that commits give, rather than one of somebody else's."""
     path = PurePosixPath(finding.path)
     is_temporary = _TEMPORARY.fullmatch(path.name) is not None
     is_of_rows = path.parts[0] in TABLES and _ROWS.fullmatch(path.name) is not None

@@ -27,7 +27,7 @@ _LARGEST_COPY = 2**28  # bytes; log entries have some hundred kilobytes at most
 
 @dataclass(frozen=True)
 class FileSum:
-    """What a file has to be."""
+    """Expected size and checksum of a file."""
 
     size: int  # bytes
     sha256: str  # hexadecimal
@@ -35,7 +35,7 @@ class FileSum:
 
 @dataclass(frozen=True)
 class Manifest:
-    """What one commit wrote."""
+    """The files that one commit wrote."""
 
     version: int
     """Version of the warehouse that the commit made."""
@@ -46,7 +46,7 @@ class Manifest:
     tables: Mapping[str, int]
     """Table, `ingests` too, to the Delta version up to which this and earlier manifests list its files."""
     files: Mapping[str, FileSum]
-    """Path in the warehouse to what the file has to be; a later manifest's word on the same path holds."""
+    """Path in the warehouse -> expected sum; a later manifest replaces it."""
     copies: Mapping[str, bytes] = field(default_factory=dict)
     """Path in the warehouse to the content of a small file that can't be done without."""
     lost: tuple[str, ...] = ()
@@ -54,7 +54,7 @@ class Manifest:
 
     @property
     def checksum(self) -> str:
-        """Hash of all that the manifest says."""
+        """Hash of the manifest's content."""
         return hashlib.sha256(json.dumps(self._record(), sort_keys=True).encode()).hexdigest()
 
     def write(self, warehouse: Path) -> None:
@@ -79,7 +79,7 @@ class Manifest:
 
     @classmethod
     def parse(cls, content: bytes, name: str) -> Self:
-        """The manifest that a file of that name holds.
+        """The manifest in the content of a file; `name` is for errors.
 
         Raises:
             ValueError: it is damaged.
@@ -105,7 +105,7 @@ class Manifest:
         return manifest
 
     def content(self) -> bytes:
-        """What its file holds."""
+        """The manifest as the bytes of its file."""
         return (json.dumps({**self._record(), "checksum": self.checksum}, indent=1) + "\n").encode()
 
     def _record(self) -> dict[str, Any]:
@@ -151,7 +151,7 @@ def versions(warehouse: Path) -> list[int]:
 
 
 def newest(warehouse: Path) -> Manifest | None:
-    """The last manifest that can be read; later ones are lost, and what they list is listed again."""
+    """The last readable manifest; files of later, lost ones are listed again by the next commit."""
     for version in reversed(versions(warehouse)):
         try:
             return Manifest.read(path_of(warehouse, version))
@@ -174,7 +174,7 @@ class Written:
 def written(
     warehouse: Path, table: str, after: int, until: int, intact: Mapping[str, FileSum] | None = None
 ) -> Written:
-    """Bring to the disk what made the Delta versions of a table after `after` up to `until`.
+    """Sync the files of a table's Delta versions after `after` up to `until`, and list them.
 
     Args:
         intact: path in the warehouse to the checksum of files that were on disk and just read.

@@ -29,11 +29,11 @@ class Measure:
     """Other names, in lower case with underscores."""
     low: float = 0.0
     high: float = 1.0
-    """The values that it can have; infinite where there is no limit."""
+    """Least and greatest possible value; infinite where there is no limit."""
 
     @property
     def range(self) -> str:
-        """The values that it can have, in words."""
+        """The possible values, in words."""
         if isfinite(self.low) and isfinite(self.high):
             return f"{self.low:g} to {self.high:g}"
         if isfinite(self.low):

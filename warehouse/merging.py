@@ -67,7 +67,7 @@ ORDER BY setup, parameter LIMIT 1
 
 @dataclass(frozen=True)
 class _Contradiction:
-    """The first row, by key, of which the warehouses say different things, and how many there are."""
+    """The first row, by key, with different values in the two warehouses, and the number of such rows."""
 
     count: int
     table: str
@@ -93,7 +93,7 @@ def refuse_unknown(theirs: Snapshot) -> None:
 
 
 def merge(folder: Path, ours: Snapshot, theirs: Snapshot, *, location: str) -> Commit:
-    """Commit to the warehouse in `folder`, which is `ours`, what `theirs` adds; the caller holds the lock.
+    """Commit the additions of `theirs` to `ours`, the warehouse in `folder`; the caller holds the lock.
 
     Raises:
         BadInput: the two contradict each other, a file is lost or can't be read, or the disk refuses.
@@ -181,7 +181,7 @@ def _differing(table: Table) -> str:
 
 
 def _merge(connection: duckdb.DuckDBPyConnection, table: Table, ours: Snapshot, scratch: Path) -> bool:
-    """Make the view of what theirs changes in a table of ours; returns whether rows contradict ours."""
+    """Create the view of a table's new and changed rows; returns whether any contradict ours."""
     nothing_known = ours.has_no_orphans(table.name) and _all_are_of_new(connection, table)
     _store(connection, _new_or_changed(table, nothing_known), table, scratch / f"{table.name}.parquet")
     return bool(connection.sql(f'SELECT 1 FROM merged."{table.name}" WHERE contradicts_ LIMIT 1').fetchall())

@@ -1,4 +1,4 @@
-"""Options that name a warehouse, or what in it a command is about."""
+"""Options that name a warehouse, a measure, or a Dask scheduler."""
 
 from typing import Annotated
 

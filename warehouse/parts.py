@@ -43,7 +43,7 @@ def has_orphans(
 def _others(
     connection: duckdb.DuckDBPyConnection, table: Table, rows: pa.Table, wholes: pa.Table
 ) -> duckdb.DuckDBPyRelation:
-    """What `rows` are parts of that is not among `wholes`."""
+    """Keys of the parents of `rows` that are not among `wholes`."""
     (key,) = table.key[:1]
     # Parts of one come one after another: what they are parts of is looked up once.
     of_rows = [pc.run_end_encode(chunk).values for chunk in rows[key].chunks]

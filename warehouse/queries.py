@@ -493,7 +493,7 @@ def _pivot(cells: pa.Table, index: str, column: str) -> pd.DataFrame:
 
 
 def _codes(column: pa.ChunkedArray) -> tuple[np.ndarray, list[str]]:
-    """Integer codes of a text column, and the distinct texts that they point to."""
+    """Integer codes of a text column, and its distinct texts."""
     encoded = column.combine_chunks().dictionary_encode()
     if isinstance(encoded, pa.ChunkedArray):
         encoded = encoded.unify_dictionaries().combine_chunks()

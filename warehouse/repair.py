@@ -1,4 +1,4 @@
-"""Repair of a damaged warehouse: everything that was committed and is still there somewhere comes back.
+"""Repair of a damaged warehouse from copies of its files and older files of its tables.
 
 Log entries and the record of commits are written again from their copies in the manifests. Rows of a
 damaged or lost file are taken from the older files that held them before compaction or a change; no row is
@@ -35,7 +35,7 @@ class LostRows:
     path: str
     """Path of the file within the warehouse."""
     rows: int
-    """Number of rows that the file held, by its table's log."""
+    """Rows of the file, by its table's log."""
     version: int | None
     """The commit that wrote the file."""
 
@@ -47,7 +47,7 @@ class Repair:
     version: int
     """Newest version of the warehouse afterwards."""
     mended: list[str] = field(default_factory=list)
-    """Paths of files that are again what they were."""
+    """Paths of the restored files."""
     damaged: list[LostRows] = field(default_factory=list)
     """Files with rows that can't be mended."""
     recovered: Mapping[str, int] = field(default_factory=dict)
@@ -57,7 +57,7 @@ class Repair:
 
 
 def repair(warehouse: Path) -> Repair:
-    """Mend what `verify --deep` finds; the caller holds the warehouse's lock.
+    """Repair the damage that `verify --deep` finds; the caller holds the warehouse's lock.
 
     Files with rows that are damaged are moved to the folder `damaged`. If the newest version needs one, the
     rows that older files have are written in its place, which is a commit of its own (source `repair`).
@@ -104,14 +104,14 @@ def repair(warehouse: Path) -> Repair:
 
 
 def _intact(sums: Mapping[str, FileSum], damage: Collection[Finding]) -> dict[str, FileSum]:
-    """Checksums of the files that a verification read and found as they should be."""
+    """Checksums of the files that a verification found intact."""
     damaged = {one.path for one in damage}
     # A checkpoint that is not as it was written may be no damage.
     return {path: one for path, one in sums.items() if path not in damaged and not is_checkpoint(path)}
 
 
 def _write_copies(warehouse: Path, damage: Collection[Finding], chain: list[Manifest]) -> list[str]:
-    """Write again what manifests have a copy of, and remove damaged checkpoints, which are made anew."""
+    """Rewrite the files that manifests hold copies of, and remove damaged checkpoints."""
     copies = {path: copy for manifest in chain for path, copy in manifest.copies.items()}
     mended = []
     for path in sorted({one.path for one in damage}):
@@ -128,7 +128,7 @@ def _write_copies(warehouse: Path, damage: Collection[Finding], chain: list[Mani
 
 
 def _cut_log(warehouse: Path, table: str, committed: int) -> list[str]:
-    """Remove what a killed writer left after the last commit from the first entry on that can't be read."""
+    """Cut a log after its last commit at the first unreadable entry, left by a killed writer."""
     folder = warehouse / table
     later = [version for version in delta.log_versions(folder) if version > committed]
     for version in range(committed + 1, max(later, default=committed) + 1):
@@ -177,7 +177,7 @@ def _rebuild(
 
 
 def _with_orphans(folder: Path, version: int) -> int:
-    """Have a table say that its rows may be parts of nothing; returns its Delta version then."""
+    """Mark a table as one whose rows may lack parents; returns its Delta version afterwards."""
     table = delta.open_version(folder)
     delta.restore(table, version)
     delta.admit_orphans(table)

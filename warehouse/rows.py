@@ -1,4 +1,4 @@
-"""Rows on their way into a table: brought to its schema, checked, and compared with what is there.
+"""Incoming rows: conversion to the schema of their table, checks, and comparison with its rows.
 
 All functions compute in the in-memory DuckDB `connection` that a write opens for itself; opening one costs
 more than what is done in it for a small write.
@@ -71,7 +71,7 @@ def refuse_broken(connection: duckdb.DuckDBPyConnection, table: Table, rows: str
 def compare(
     connection: duckdb.DuckDBPyConnection, table: Table, incoming: pa.Table, existing_files: list[str]
 ) -> Difference:
-    """Tell the conformed rows `incoming` that are new in `table` from those that replace a row there."""
+    """Split conformed rows into those that are new in `table` and those that replace one of its rows."""
     create_view(connection, table, existing_files)
     connection.register("incoming", _numbered(incoming))
     # Most writes bring nothing but new keys, which the keys alone tell. Files, and parts of files, without a
@@ -102,7 +102,7 @@ def compare(
 
 
 def _rows_at(rows: pa.Table, position: np.ndarray) -> pa.Table:
-    """The rows at these positions, which are in order; `rows` itself where that is all of them."""
+    """The rows at these sorted positions; `rows` itself if these are all."""
     return rows if len(position) == rows.num_rows else rows.take(position)
 
 

@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 SEARCHES = ("tune", "verify")
-"""Sources of runs that were chosen for how good they are on the dataset."""
+"""Sources whose runs were chosen by their results on the dataset."""
 
 MOST_RUNS = 1_000_000
 """Of a table of one flow that is not a sample; a run takes about half a kilobyte."""

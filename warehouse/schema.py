@@ -39,7 +39,7 @@ class Table:
 
     @property
     def payload(self) -> tuple[str, ...]:
-        """Columns that say something about the key; where a row came from is no part of what it says."""
+        """Columns beside the key and the provenance."""
         return tuple(name for name in self.schema.names if name not in self.key and name != PROVENANCE)
 
 

@@ -75,14 +75,14 @@ class Snapshot:
         return delta.files_at(self.path / table, self.versions[table])
 
     def damaged(self, error: Exception) -> UnusableWarehouse:
-        """What to raise where DuckDB can't read the files."""
+        """The error to raise where DuckDB can't read the files."""
         return UnusableWarehouse(
             f"{self.path} is damaged, or has lost a file ({_summary(error)});"
             " `warehouse verify --deep` says more"
         )
 
     def has_no_orphans(self, table: str) -> bool:
-        """Whether each row of `table` is known to belong to a row of the table that it is a part of."""
+        """Whether each row of `table` is known to have its parent row; see `delta.has_no_orphans`."""
         if table not in self.versions:
             return False
         return delta.has_no_orphans(delta.open_version(self.path / table, self.versions[table]))
@@ -114,7 +114,7 @@ class Snapshot:
 
 @contextmanager
 def _interrupted(cursor: duckdb.DuckDBPyConnection, seconds: float | None) -> Iterator[None]:
-    """Interrupt what the cursor does when the block has taken so long."""
+    """Interrupt the cursor's query after so many seconds."""
     if seconds is None:
         yield
         return
@@ -168,7 +168,7 @@ def _lock_down(connection: duckdb.DuckDBPyConnection, allowed: list[str]) -> Non
 
 
 def _is_about_files(error: duckdb.Error) -> bool:
-    """Whether an error is of the files that are read, and not of the query."""
+    """Whether an error comes from reading files rather than from the query."""
     if isinstance(error, duckdb.InvalidInputException):
         message = str(error)
         return any(words in message for words in ("Parquet", "Failed to read file", "magic bytes"))

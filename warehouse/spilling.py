@@ -80,7 +80,7 @@ class StoredRows:
 def batches(
     connection: duckdb.DuckDBPyConnection, selection: str, table: Table, parameters: Parameters = None
 ) -> Iterator[pa.RecordBatch]:
-    """The rows that a SELECT gives, typed as those of `table`; the connection is busy until the last one."""
+    """The rows of a SELECT, typed as those of `table`; the connection is busy until the last one."""
     reader = connection.sql(selection, params=parameters).to_arrow_reader(_ROWS_IN_BATCH)
     schema = pa.schema([table.schema.field(name) for name in reader.schema.names])
     return (_blanked(batch).cast(schema) for batch in reader)
@@ -95,7 +95,7 @@ def _blanked(rows: pa.RecordBatch) -> pa.RecordBatch:
 
 
 def regrouped(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[pa.RecordBatch]:
-    """The rows of `batches` in batches of so many `rows`, the last of which may have fewer; all copied."""
+    """Copies of the rows of `batches` in batches of `rows` rows, the last of which may have fewer."""
     held: list[pa.RecordBatch] = []
     n_held = 0
     for batch in batches:

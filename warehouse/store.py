@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from warehouse.queries import RunAnswers, RunTable
 
     Rows = Mapping[str, pa.Table] | Mapping[str, pd.DataFrame] | Mapping[str, pa.Table | pd.DataFrame]
-    """Table to the rows that are to be in it."""
+    """Table -> rows to write."""
 
 T = TypeVar("T")
 
@@ -52,18 +52,18 @@ _LOCK_TIMEOUT = 600.0  # seconds; a commit takes one or two
 
 
 class Warehouse:
-    """What is known about runs, as of one version.
+    """Runs, their setups and datasets, as of one version.
 
     An open warehouse stays at the version it was opened at, whatever others write; its own `write` moves
     it to the version that it made.
     """
 
     def __init__(self, path: Path, version: int | None = None, remote: RemoteWarehouse | None = None) -> None:
-        """Use `open` or `create`, which say what is wrong with a path."""
+        """Use `open` or `create`, which explain what is wrong with a path."""
         self.path = path
         """Folder that is read: of a warehouse in object storage, its copy on this machine."""
         self.location = str(path) if remote is None else remote.url
-        """What `open` takes to find it again."""
+        """Path or URL to open it again."""
         self._remote = remote
         self._is_newest = version is None
         self._move_to(version)
@@ -178,7 +178,7 @@ class Warehouse:
     def run_answers(
         self, flow: str | None, measure: str, *, related: bool = True, only: Sequence[str] = ()
     ) -> RunAnswers:
-        """What `run_table` is made of; see `warehouse.queries.run_answers`."""
+        """The answers that `run_table` combines; see `warehouse.queries.run_answers`."""
         from warehouse import queries
 
         return queries.run_answers(self.arrow, flow, measure, related=related, only=only)
@@ -238,7 +238,7 @@ class Warehouse:
 
     @cached_property
     def models(self) -> Path:
-        """Folder of the warehouse's trained models; those that were stored by now are in it.
+        """Folder of the warehouse's trained models, up to date.
 
         Raises:
             BadInput: the storage can't be used.
@@ -263,10 +263,10 @@ class Warehouse:
         shutil.rmtree(path, ignore_errors=True)
 
     def _in_turn(self, work: Callable[[Path], T]) -> T:
-        """What `work` returns for the warehouse's folder, when it is our turn to write.
+        """Call `work` with the warehouse's folder under the lock of writers; returns its result.
 
-        In object storage that is a folder which becomes the next version, and `work` is done again if another
-        machine was faster.
+        In object storage the folder becomes the next version, and `work` is called again if another machine
+        was faster.
         """
         with _locked(self.path):
             if self._remote is not None:
@@ -275,7 +275,7 @@ class Warehouse:
                 return work(self.path)
 
     def merge(self, other: str | Path | Warehouse) -> Commit:
-        """Add what another warehouse knows: its runs and all that they refer to, in one commit or not at all.
+        """Add the runs of another warehouse and the rows they refer to, in one commit or not at all.
 
         What both know must agree; `warehouse.merging` says in what, and which of two words stays. The other
         is only read, and which ingests wrote its rows is not kept: they come from this merge, whose location
@@ -405,7 +405,7 @@ def _conformed(connection: duckdb.DuckDBPyConnection, tables: Rows) -> dict[str,
 
 
 def _url(path: str | Path | None) -> str | None:
-    """The URL that is named, by the variable HEADSTART_WAREHOUSE where nothing is; None for a folder."""
+    """The URL of a warehouse, by default that of the variable HEADSTART_WAREHOUSE; None for a folder."""
     named = path or os.environ.get("HEADSTART_WAREHOUSE")
     return str(named) if is_url(named) else None
 

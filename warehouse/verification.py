@@ -1,4 +1,4 @@
-"""Damage to a warehouse: flipped bits, lost and foreign files, gaps in logs, records that were taken away."""
+"""Damage to a warehouse: changed, lost and foreign files, gaps in logs, missing commits."""
 
 import os
 import time
@@ -20,11 +20,11 @@ from warehouse.support.errors import UnusableWarehouse, one_line
 MODELS = "models"
 """Folder of trained models, which the starter has; each has its own checksum (`metalearners.model_files`)."""
 QUARANTINE = "damaged"
-"""Folder into which a repair puts data that it could not mend."""
+"""Folder for files that a repair could not restore."""
 WRITING = ".writing"
-"""File that is there while somebody writes (`warehouse.leftovers`)."""
+"""File that marks a writer at work (`warehouse.leftovers`)."""
 _OF_JOBS = {"jobs", "journals"}
-"""Folders of what jobs have found by now and remember."""
+"""Folders with the state of jobs."""
 
 Kind = Literal[
     "missing", "changed", "unreadable", "gap", "record", "manifest", "unlisted", "unprotected", "lost"
@@ -33,18 +33,18 @@ Kind = Literal[
 
 @dataclass(frozen=True)
 class Finding:
-    """Something in the warehouse that is not as it was committed, or that can't be told."""
+    """A difference from what was committed, or a file without a checksum."""
 
     kind: Kind
     path: str
     """Path of the file within the warehouse."""
     message: str
     version: int | None = None
-    """The commit that it belongs to."""
+    """The commit that wrote the file."""
 
     @property
     def is_damage(self) -> bool:
-        """Whether something committed is not there, or may not be what it was."""
+        """Whether committed content is lost or may have changed."""
         return self.kind not in ("unlisted", "unprotected", "lost")
 
     @property
@@ -67,14 +67,14 @@ class Verification:
     """Newest version that has a manifest or, without one, a record."""
     findings: list[Finding] = field(default_factory=list)
     files: int = 0
-    """Number of files that were compared with their manifest."""
+    """Number of files compared with a manifest."""
     bytes: int = 0
     """Size of these files together."""
     seconds: float = 0.0
 
     @property
     def damage(self) -> list[Finding]:
-        """The findings that a repair is needed for."""
+        """The findings that need a repair."""
         return [finding for finding in self.findings if finding.is_damage]
 
 
@@ -140,7 +140,7 @@ def expected(chain: list[Manifest]) -> tuple[dict[str, FileSum], dict[str, int]]
 
 
 def read_chain(warehouse: Path) -> tuple[list[Manifest], list[Finding]]:
-    """The manifests that can be read, oldest first; and what is wrong with manifests."""
+    """The readable manifests, oldest first, and findings about the others."""
     chain: list[Manifest] = []
     findings: list[Finding] = []
     for version in manifests.versions(warehouse):
@@ -209,7 +209,7 @@ def _logs(warehouse: Path, chain: list[Manifest]) -> Iterator[Finding]:
 
 
 def _unlisted(warehouse: Path, listed: set[str], deep: bool) -> Iterator[Finding]:
-    """Files that no manifest knows; those that a log names belong to commits without a manifest."""
+    """Files that no manifest lists, except those named by logs of commits without a manifest."""
     known = {".lock", WRITING, *_named_by_logs(warehouse)}
     for folder, folders, names in os.walk(warehouse):
         place = Path(folder)

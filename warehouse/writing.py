@@ -25,12 +25,12 @@ from warehouse.verification import refuse_damaged
 logger = logging.getLogger(__name__)
 
 _FILES_OF_RECORDS = 16
-"""Files of `ingests` that are left as they are: whoever opens a warehouse reads each of them."""
+"""Most files of `ingests` before they are compacted: opening a warehouse reads each of them."""
 
 
 @dataclass(frozen=True)
 class Commit:
-    """What one write did: rows per table it was given, and the version of the warehouse after it.
+    """Result of a write: rows per table that were added and changed, and the version afterwards.
 
     `ingest` is None where everything was there already, so that no version was made.
     """
@@ -65,7 +65,7 @@ def apply(
     location: str | None,
     started: datetime,
 ) -> Commit:
-    """Write what is new and what is changed, as the commit after `history`; the caller holds the lock.
+    """Write new and changed rows as the commit after `history`; the caller holds the lock.
 
     Args:
         orphaned: tables to which rows come that belong to none (`warehouse.parts`).
@@ -97,7 +97,7 @@ def _differences(
     incoming: Mapping[str, pa.Table],
     committed: Mapping[str, int],
 ) -> tuple[dict[str, Difference], set[str]]:
-    """What the rows would change in each table, and tables that they bring orphans (`warehouse.parts`)."""
+    """New and changed rows of each table, and tables that get rows without a parent (`warehouse.parts`)."""
     differences: dict[str, Difference] = {}
     orphaned = set()
     for name, table in TABLES.items():

@@ -1,4 +1,4 @@
-"""Reading Parquet files: what footer and pages declare is checked, and what pandas noted is not trusted."""
+"""Reading Parquet files: declared sizes are checked, and metadata written by pandas is not trusted."""
 
 import io
 import json
@@ -13,9 +13,9 @@ from warehouse.support.errors import UnreadableInput, one_line
 
 PARQUET_MAGIC = b"PAR1"
 _SHARING = 7  # DELTA_BYTE_ARRAY
-"""How texts are written that begin as the text before: as the length of what they share, and the rest."""
+"""Encoding of a text as the length of the prefix that it shares with the text before, and the rest."""
 _BY_NUMBER = frozenset({0, 2, 8})  # PLAIN, PLAIN_DICTIONARY, RLE_DICTIONARY
-"""How columns are written whose texts Arrow can keep once, each row having the number of its text."""
+"""Encodings that Arrow can read into a dictionary, which keeps each text once."""
 _ROWS_AT_ONCE = 32  # of texts that may be long
 _CELL_BYTES = 8  # of most cells in memory, however few the file has for them
 
@@ -50,13 +50,13 @@ def read_parquet(content: bytes, limits: ReadingLimits = DEFAULT_LIMITS) -> pa.T
 
 
 def _least_bytes(metadata: pq.FileMetaData) -> int:
-    """Bytes that the table takes in memory at least, by its rows and columns."""
+    """Least size of the table in memory, by its rows and columns."""
     widths = [_width(metadata.schema.column(place)) for place in range(metadata.num_columns)]
     return int(metadata.num_rows) * sum(widths)
 
 
 def _check_shared_text(content: bytes, limits: ReadingLimits) -> None:
-    """Refuse texts that are short in the file, as they begin like the one before, and too long in memory."""
+    """Refuse prefix-encoded texts that are too large in memory."""
     size = 0
     for batch in pq.ParquetFile(io.BytesIO(content)).iter_batches(_ROWS_AT_ONCE):
         size += sum(column.nbytes for column in batch.columns if _is_text(column.type))
@@ -87,7 +87,7 @@ def _of_type(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
 
 
 def without_pandas_notes(table: pa.Table) -> pa.Table:
-    """The table without what pandas noted in it, and the columns that it wrote for the index of its frame."""
+    """The table without metadata of pandas and the columns of the data frame's index."""
     bare = table.replace_schema_metadata(None)
     try:
         index = json.loads((table.schema.metadata or {})[b"pandas"])["index_columns"]

@@ -68,7 +68,7 @@ class BoostedTrees(CalibratedModel):
     inputs: TreeInputs
     forest: Forest
     slope: float
-    """Scores are the slope times what the forest gives, plus the offset."""
+    """Scores are the slope times the forest's output, plus the offset."""
     offset: float
     targets: Targets = "standardized"
     """What the forest gives: see `LightGBMRegressorLearner.targets`; a ranker's forest gives neither."""
@@ -114,7 +114,7 @@ class _BoostedTreesLearner(WithSettings):
     trees: int = 500
     """Number of boosted trees."""
     learning_rate: float = 0.05
-    """Share of each tree's prediction that is added."""
+    """Factor of each tree's prediction."""
     leaves: int = 16
     """Most leaves of a tree, 2 to 64."""
     min_child_samples: int = 1
@@ -125,7 +125,7 @@ class _BoostedTreesLearner(WithSettings):
     """The qualities to use; None = all that `fit` is given. One that no dataset has is missing everywhere,
     and then of no influence."""
     seed: int = 0
-    """Seed of what training draws at random."""
+    """Random seed of training."""
 
     def __post_init__(self) -> None:
         if self.inputs not in get_args(Inputs):
@@ -189,7 +189,7 @@ class _BoostedTreesLearner(WithSettings):
         return "standardized"
 
     def _targets(self, data: TrainingData) -> Floats:
-        """(m,) y, what the trees learn or what their order comes from."""
+        """(m,) y: the target of the trees, or of the order that they learn."""
         return data.scores if self.learned == "standardized" else data.values
 
     @abstractmethod

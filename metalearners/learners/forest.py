@@ -1,4 +1,4 @@
-"""A trained regression forest as arrays: predicts what LightGBM predicts, without importing LightGBM.
+"""A trained regression forest as arrays, which predicts as LightGBM does without importing it.
 
 Importing LightGBM costs more than a second, and a recommendation has to come sooner. A tree is stored as
 QuickScorer does (Lucchese et al. 2015, https://doi.org/10.1145/2766462.2767733): leaves are numbered from

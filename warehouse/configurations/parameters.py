@@ -17,7 +17,7 @@ Value = bool | int | float | str | None
 Scale = Literal["linear", "log"]
 """What numbers are drawn and compared on: as they are, or by their logarithms."""
 Condition = Mapping[str, tuple[Value, ...]]
-"""Hyperparameter -> values, of which it has one; all of them must hold."""
+"""Hyperparameter -> allowed values; every hyperparameter must have one of its own."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Number:
 
     @property
     def scale(self) -> Scale:
-        """Scale that its values are drawn and compared on."""
+        """Scale on which values are drawn and compared."""
         return "log" if self.log else "linear"
 
     @property

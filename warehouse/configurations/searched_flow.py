@@ -1,4 +1,4 @@
-"""What searches, learners and the warehouse know of a flow: its name, and what is tuned."""
+"""A flow as searches, learners and the warehouse see it: its name and its hyperparameters."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ class ConfigurationTable:
 
     @property
     def setups(self) -> pd.Index:
-        """(n,) what identifies each row: its setup, where it comes from a warehouse."""
+        """(n,) id of each row: its setup, where it comes from a warehouse."""
         return self.parameters.index
 
     def __len__(self) -> int:
@@ -84,7 +84,7 @@ class ConfigurationTable:
         return self.parameters.assign(**{ALGORITHM: self.algorithms}) if self.joint else self.parameters
 
     def configurations(self) -> list[Configuration]:
-        """(n,) the rows, each with the hyperparameters that it has."""
+        """(n,) the rows, each with its present hyperparameters."""
         found: dict[int, Configuration] = {}
         names = [split_name(name) if self.joint else ("", name) for name in self.parameters.columns]
         for algorithm, rows in self.algorithms.groupby(self.algorithms, observed=True).indices.items():

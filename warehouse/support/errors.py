@@ -1,4 +1,4 @@
-"""Errors sorted by what the caller can do next, and how another's error becomes part of our one line."""
+"""Errors by what the caller can do next, and the text of other libraries' errors in one line."""
 
 import os
 import re
@@ -75,7 +75,7 @@ class Failed(HeadstartError):
 
 
 def reason_of(error: Exception) -> str:
-    """What the system said, without the libraries that it came through, else the error itself; one line."""
+    """The operating system's message in an error of a library, else the error's own text; one line."""
     number = re.search(r"\(os error (\d+)\)", str(error))  # as Rust's libraries tell it
     code = int(number[1]) if number else getattr(error, "errno", None)
     return os.strerror(code) if code else one_line(error)

@@ -46,7 +46,7 @@ def write_json(path: str | Path, value: Any) -> None:
 
 
 def write_bytes(path: str | Path, content: bytes) -> None:
-    """Write `content` to `path`; if that fails, what was there before is still there.
+    """Write `content` to `path`; if that fails, an older file stays as it was.
 
     The content is on disk when this returns. A symbolic link is followed, and a file that is replaced keeps
     its permissions.
@@ -86,7 +86,7 @@ def _replace(target: Path, content: bytes) -> None:
 
 
 def sync_directory(folder: Path) -> None:
-    """Bring to the disk which files a directory has; what was renamed stays renamed after a power cut.
+    """Sync the entries of a directory, so that a renamed file stays renamed after a power cut.
 
     Raises:
         OSError: the disk refuses.
@@ -102,7 +102,7 @@ def sync_directory(folder: Path) -> None:
 
 @contextlib.contextmanager
 def scratch_folder(folder: Path) -> Iterator[Path]:
-    """Make `folder`, empty, for the time of the block; what a killed process left there goes."""
+    """Make an empty `folder` for the time of the block, in place of one that a killed process left."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     try:
@@ -116,7 +116,7 @@ _UNFINISHED = ".headstart-unfinished-"
 
 @contextlib.contextmanager
 def unfinished_folder(place: Path) -> Iterator[Path]:
-    """Make a folder in `place`, for the time of the block, for what is renamed when it is whole.
+    """Make a folder in `place` for the time of the block, for results to be renamed when they are complete.
 
     Several processes may have one in the same place. What killed ones left there goes.
 

@@ -1,4 +1,4 @@
-"""Results of long work that wait on disk: a line of JSON each, so that a kill loses none.
+"""Journals of long work: one line of JSON for each result, so that a kill loses none.
 
 A commit to the warehouse costs more than a short run does, so experiments are committed together; an
 evaluation is written when its last dataset is done. What was finished in between stands in the journal, and
@@ -39,7 +39,7 @@ class Journal:
             raise Unwritable(f"{self.path} can't be written: {reason_of(error)}") from error
 
     def records(self, start: int = 0) -> Iterator[dict[str, Any]]:
-        """All records, oldest first, but for one that a kill has cut off.
+        """All complete records, oldest first.
 
         Args:
             start: bytes to pass over, which is what `size` was when those before were read.
@@ -63,7 +63,7 @@ class Journal:
         return self.path.stat().st_size if self.path.exists() else 0
 
     def keep(self, wanted: Callable[[dict[str, Any]], bool]) -> None:
-        """Forget all records but those that are wanted.
+        """Remove all records except those to keep.
 
         Raises:
             Unwritable: the file can't be written.
