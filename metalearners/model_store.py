@@ -49,6 +49,7 @@ from warehouse.support.errors import (
     UnusableWarehouse,
 )
 from warehouse.support.text import counted
+from warehouse.task_types import CLASSIFICATION, TASK_TYPES, TaskType
 
 logger = logging.getLogger(__name__)
 
@@ -69,6 +70,7 @@ def trained_model(
     leave_out: Collection[str] | None = None,
     cache_dir: Path | None = None,
     *,
+    task_type: TaskType = CLASSIFICATION,
     only: Collection[str] = (),
     settings: Mapping[str, Any] | None = None,
     report: Callable[[Round], None] | None = None,
@@ -83,6 +85,7 @@ def trained_model(
 
     Args:
         measure: a name or an alias of `warehouse.measures`.
+        task_type: of the runs.
         leave_out: datasets whose runs, and those on their near copies, the model must not see.
         cache_dir: used in place of the user's cache directory.
         only: flows whose runs alone the model learns from, as it would from those of all; empty = all.
@@ -95,7 +98,10 @@ def trained_model(
         Failed: this version of Headstart can't read the model that it trained.
     """
     untrained = new_learner(learner, settings)
-    origin = _origin(warehouse, learner, untrained.settings, measure, flow, leave_out, only)
+    origin = replace(
+        _origin(warehouse, learner, untrained.settings, measure, flow, leave_out, only),
+        task_type=task_type.name,
+    )
     for place in places(warehouse, cache_dir):
         if (place / origin.key).is_dir():
             try:
@@ -116,6 +122,7 @@ def trained_model(
             measure,
             flow,
             cache_dir=cache_dir,
+            task_type=task_type,
             only=only,
             settings=settings,
             report=report,
@@ -189,13 +196,17 @@ def updated_model(
     return _store(updated, warehouse, cache_dir)
 
 
-def trained_fit_times(warehouse: Warehouse, cache_dir: Path | None = None) -> FitTimes:
+def trained_fit_times(
+    warehouse: Warehouse, cache_dir: Path | None = None, *, task_type: TaskType = CLASSIFICATION
+) -> FitTimes:
     """How long fits take by the runs of the warehouse: from the disk, else learned and stored now.
 
     Raises:
         BadInput: no run is timed.
     """
-    name = f"fit_times.{hashlib.sha256(warehouse.fingerprint.encode()).hexdigest()[:16]}"
+    # The name of what classification takes is that of earlier versions, which knew no other type.
+    runs = warehouse.fingerprint + ("" if task_type is CLASSIFICATION else task_type.name)
+    name = f"fit_times.{hashlib.sha256(runs.encode()).hexdigest()[:16]}"
     for place in places(warehouse, cache_dir):
         if (place / name).is_dir():
             try:
@@ -203,7 +214,7 @@ def trained_fit_times(warehouse: Warehouse, cache_dir: Path | None = None) -> Fi
                 return decode(FitTimes, content["state"], read_arrays(place / name, content))
             except (KeyError, TypeError, DamagedModel) as error:
                 logger.warning("%s: %s; learning it again", place / name, error)
-    times = learn_fit_times(warehouse.fit_times(), warehouse.metafeatures())
+    times = learn_fit_times(warehouse.fit_times(task_type=task_type), warehouse.metafeatures())
     state, arrays = encode(times)
     _check_readable(FitTimes, state, arrays)
     content = {"format": FIT_TIMES_FORMAT, "version": FIT_TIMES_VERSION, "state": state}
@@ -277,7 +288,10 @@ def _learned_from(
     origin: ModelOrigin, warehouse: Warehouse, cache_dir: Path | None
 ) -> tuple[RunTable, pd.DataFrame]:
     """The runs that `origin` names, and meta-features of their datasets."""
-    runs = learned_runs(warehouse, origin.flow, origin.measure, cache_dir, only=origin.only)
+    task_type = TASK_TYPES[origin.task_type]
+    runs = learned_runs(
+        warehouse, origin.flow, origin.measure, cache_dir, task_type=task_type, only=origin.only
+    )
     runs = without_datasets(runs, origin.left_out)
     return runs, warehouse.metafeatures().drop(index=list(origin.left_out), errors="ignore")
 

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from warehouse.configurations.table import ConfigurationTable
+from warehouse.measures import LinkName
 from warehouse.support.arrays import Floats, Positions
 
 
@@ -41,11 +42,13 @@ class Observations:
     """t of them"""
     values: np.ndarray
     """(t,) of the measure that the learner was trained on, larger is better (see `oriented`)."""
+    link: LinkName = "identity"
+    """The measure's link; identity where values are scores."""
 
     def with_more(self, others: Observations) -> Observations:
         """Trials that are these and then the others."""
         configurations = self.configurations.followed_by(others.configurations)
-        return Observations(configurations, np.concatenate([self.values, others.values]))
+        return Observations(configurations, np.concatenate([self.values, others.values]), self.link)
 
 
 class Predictor(Protocol):

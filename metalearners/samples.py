@@ -23,6 +23,7 @@ from warehouse import sampling
 from warehouse.queries import RunAnswers, RunTable, table_of
 from warehouse.store import Warehouse
 from warehouse.support.errors import DamagedModel
+from warehouse.task_types import CLASSIFICATION, TASK_TYPES, TaskType
 
 logger = logging.getLogger(__name__)
 
@@ -37,6 +38,7 @@ def learned_runs(
     measure: str,
     cache_dir: Path | None = None,
     *,
+    task_type: TaskType = CLASSIFICATION,
     related: bool = True,
     only: Sequence[str] = (),
     experiments_on: Collection[str] = (),
@@ -48,10 +50,10 @@ def learned_runs(
         only: flows that a joint table is to have the runs of; empty = all.
         experiments_on: datasets of which the table has all own experiments, also where it is a sample.
     """
-    name = _name(warehouse, flow, measure, only)
+    name = _name(warehouse, flow, measure, task_type, only)
     answers = _kept(name, warehouse, cache_dir)
     if answers is None:
-        answers = warehouse.run_answers(flow, measure, related=related, only=only)
+        answers = warehouse.run_answers(flow, measure, task_type=task_type, related=related, only=only)
         if answers.is_sample:
             _keep(name, answers, warehouse, cache_dir)
     if answers.is_sample and experiments_on:
@@ -78,13 +80,18 @@ def _keep(name: str, sample: RunAnswers, warehouse: Warehouse, cache_dir: Path |
         "warehouse": warehouse.fingerprint,
         "flow": sample.flow,
         "measure": sample.measure,
+        "task_type": sample.task_type.name,
     }
     packed = {part: _packed(rows) for part, rows in sample.rows.items()}
     keep(name, content, packed, warehouse, cache_dir)
 
 
-def _name(warehouse: Warehouse, flow: str | None, measure: str, only: Sequence[str]) -> str:
+def _name(
+    warehouse: Warehouse, flow: str | None, measure: str, task_type: TaskType, only: Sequence[str]
+) -> str:
     asked = [VERSION, warehouse.fingerprint, flow, measure, sampling.limits(), *only]
+    if task_type is not CLASSIFICATION:  # the only type of samples that were kept before
+        asked.append(task_type.name)
     return f"sample.{hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:16]}"
 
 
@@ -117,6 +124,7 @@ def _read(path: Path) -> RunAnswers:
             part: pa.ipc.open_stream(pa.py_buffer(array.tobytes())).read_all()
             for part, array in read_arrays(path, content).items()
         }
-        return RunAnswers(content["flow"], content["measure"], True, rows)
+        task_type = TASK_TYPES[content.get("task_type", CLASSIFICATION.name)]
+        return RunAnswers(content["flow"], content["measure"], task_type, True, rows)
     except (KeyError, pa.ArrowException) as error:
         raise DamagedModel(f"the sample {path} can't be used: {error}") from error

@@ -28,6 +28,7 @@ from warehouse.measures import larger_is_better
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput, BadOption, DamagedModel, UnreadableInput
 from warehouse.support.text import counted
+from warehouse.task_types import CLASSIFICATION
 
 logger = logging.getLogger(__name__)
 
@@ -56,6 +57,8 @@ class ModelOrigin:
     warehouse_fingerprint: str
     only: tuple[str, ...] = ()
     """Flows whose runs alone it learned from as it would from those of all flows; empty = all, or `flow`."""
+    task_type: str = CLASSIFICATION.name
+    """Name of the task type of the runs."""
 
     @property
     def key(self) -> str:
@@ -66,6 +69,8 @@ class ModelOrigin:
             content |= {"larger_is_better": False}
         if not self.only:  # which earlier models did not know
             del content["only"]
+        if self.task_type == CLASSIFICATION.name:  # nor this, since there was no other
+            del content["task_type"]
         digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
         return f"{self.learner}-{digest[:16]}"
 
@@ -103,7 +108,9 @@ class StoredModel:
 
     def description(self) -> dict[str, Any]:
         """What a seeds file says about its model: JSON values, the same for the same model."""
-        return {**encode(self.origin)[0], "runs": self.runs, "datasets": self.datasets}
+        origin = encode(self.origin)[0]
+        del origin["task_type"]  # which the dataset of a seeds file has
+        return {**origin, "runs": self.runs, "datasets": self.datasets}
 
     def files(self) -> tuple[dict[str, Any], Arrays]:
         """Content of the files of its directory, as `metalearners.model_files.write_files` takes it."""

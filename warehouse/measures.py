@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from math import inf, isfinite
+from typing import Literal
 
 from warehouse.support.errors import BadInput
 
@@ -15,6 +16,9 @@ ACCURACY = "predictive_accuracy"
 AUC = "area_under_roc_curve"
 LOG_LOSS = "log_loss"
 NORMALIZED = "normalized_accuracy"
+
+
+LinkName = Literal["logit", "cost", "identity"]
 
 
 @dataclass(frozen=True)
@@ -30,6 +34,15 @@ class Measure:
     low: float = 0.0
     high: float = 1.0
     """Least and greatest possible value; infinite where there is no limit."""
+
+    @property
+    def link(self) -> LinkName:
+        """Scale on which differences of good values compare (`metalearners.encoding.links`)."""
+        if self.low < 0:
+            return "identity"
+        if not self.larger_is_better:
+            return "cost"
+        return "logit" if self.high <= 1 else "identity"
 
     @property
     def range(self) -> str:
@@ -228,9 +241,6 @@ OTHERS = (
 MEASURES: Mapping[str, Measure] = {measure.name: measure for measure in (*COMMON, *OTHERS)}
 """All known measures, by name."""
 
-_RELATED = (ACCURACY, AUC, LOG_LOSS)
-"""Whether predicted classes are right, ranked right and sure."""
-
 _NAMES = {name: name for name in MEASURES} | {
     alias: measure.name for measure in MEASURES.values() for alias in measure.aliases
 }
@@ -269,15 +279,6 @@ def larger_is_better(measure: str) -> bool:
     if measure not in MEASURES:
         raise _unknown(measure)
     return MEASURES[measure].larger_is_better
-
-
-def related_measures(measure: str) -> tuple[str, ...]:
-    """Measures whose values tell something about `measure`, too: other sides of how good predictions are.
-
-    Args:
-        measure: as in the warehouse.
-    """
-    return tuple(other for other in _RELATED if other != measure) if measure in _RELATED else ()
 
 
 def _plain(name: str) -> str:

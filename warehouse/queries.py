@@ -18,11 +18,12 @@ from warehouse.configurations.inference import inferred_flow
 from warehouse.configurations.parameters import Scale
 from warehouse.configurations.searched_flow import OTHER, SearchedFlow
 from warehouse.configurations.table import SEPARATOR, ConfigurationTable, split_name
-from warehouse.measures import ACCURACY, NORMALIZED, known_name, related_measures
+from warehouse.measures import ACCURACY, NORMALIZED, known_name
 from warehouse.normalized import normalized_accuracy
 from warehouse.published import harmonized
-from warehouse.sampling import MOST_LEARNED, SEARCHES, Sample, choose_sample
+from warehouse.sampling import MOST_LEARNED, SEARCHES, TASKS, Sample, choose_sample
 from warehouse.support.errors import Failed, UnknownName
+from warehouse.task_types import CLASSIFICATION, TaskType
 
 Ask = Callable[[str, Mapping[str, Any]], pa.Table]
 
@@ -82,8 +83,15 @@ class RunTable:
         return inferred_flow(algorithm, values)
 
 
-def run_table(ask: Ask, flow: str | None, measure: str, *, related: bool = True) -> RunTable:
-    """Runs of `flow` that have a value of `measure`.
+def run_table(
+    ask: Ask,
+    flow: str | None,
+    measure: str,
+    *,
+    task_type: TaskType = CLASSIFICATION,
+    related: bool = True,
+) -> RunTable:
+    """Runs of `flow` on tasks of one type that have a value of `measure`.
 
     `flow` is a flow ("openml:6969", or "6969" for short), an algorithm ("random_forest": all its flows), or
     None for all runs; then the configurations are a joint table. `measure` is any that runs
@@ -92,7 +100,7 @@ def run_table(ask: Ask, flow: str | None, measure: str, *, related: bool = True)
     Where there are more runs than memory may hold, they are a sample (`warehouse.sampling`), which is logged.
     Raises `BadInput` for an unknown flow or measure, and names the known ones.
     """
-    return table_of(run_answers(ask, flow, measure, related=related))
+    return table_of(run_answers(ask, flow, measure, task_type=task_type, related=related))
 
 
 @dataclass(frozen=True)
@@ -101,19 +109,27 @@ class RunAnswers:
 
     flow: str | None
     measure: str
+    task_type: TaskType
     is_sample: bool
     rows: Mapping[str, pa.Table]
     """runs, hyperparameters, scales, spaces, and related, where it was asked for or this is a sample."""
 
 
 def run_answers(
-    ask: Ask, flow: str | None, measure: str, *, related: bool = True, only: Sequence[str] = ()
+    ask: Ask,
+    flow: str | None,
+    measure: str,
+    *,
+    task_type: TaskType = CLASSIFICATION,
+    related: bool = True,
+    only: Sequence[str] = (),
 ) -> RunAnswers:
     """What a `RunTable` is made of; arguments and errors as for `run_table`.
 
     Args:
         only: flows that a joint table is to have the runs of, named as `flow` is; empty = all.
     """
+    ask = _on_tasks_of(task_type, ask)
     resolved, flows = _resolve_flow(ask, flow)
     if only:
         flows = sorted({one for name in only for one in _resolve_flow(ask, name)[1] or ()})
@@ -136,14 +152,15 @@ def run_answers(
         "spaces": ask(_SPACES, {"flows": flows}),
     }
     is_sample = sample.runs is not None
-    others = related_measures(measure) if related or is_sample else ()
+    others = task_type.related_measures(measure) if related or is_sample else ()
     if others:
         rows["related"] = _ask_sample(ask, _RELATED, sample, measures=others, searches=SEARCHES)
-    return RunAnswers(resolved, measure, is_sample, rows)
+    return RunAnswers(resolved, measure, task_type, is_sample, rows)
 
 
 def with_experiments(ask: Ask, sample: RunAnswers, datasets: Collection[str]) -> RunAnswers:
     """A sample, and after it all runs of own experiments on some datasets, of the flows of the sample."""
+    ask = _on_tasks_of(sample.task_type, ask)
     drawn = sample.rows["runs"]
     ours = ask(_EXPERIMENTS, {"datasets": [*datasets]})["run"]
     more = ours.filter(pc.invert(pc.is_in(ours, pc.unique(drawn["run"])))).to_pylist()
@@ -185,6 +202,16 @@ def table_of(answers: RunAnswers) -> RunTable:
     )
 
 
+def _on_tasks_of(task_type: TaskType, ask: Ask) -> Ask:
+    """`ask` for queries that name `TASKS`: those of this type alone."""
+
+    def ask_of_type(query: str, parameters: Mapping[str, Any]) -> pa.Table:
+        is_of_type = "$task_type" in query
+        return ask(query, {**parameters, "task_type": task_type.name} if is_of_type else parameters)
+
+    return ask_of_type
+
+
 def _naming(flows: list[str] | None, *, joint: bool) -> dict[str, Any]:
     """Parameters of queries that name the hyperparameters of flows (None: of all)."""
     return {"flows": flows, "joint": joint, "separator": SEPARATOR}
@@ -209,12 +236,15 @@ def _ask_sample(ask: Ask, query: str, sample: Sample, **parameters: Any) -> pa.T
     return ask(query.format(of_sample=_OF_SAMPLE), {**parameters, "sampled": sample.runs})
 
 
-def performance_matrix(ask: Ask, measure: str, flow: str | None = None) -> pd.DataFrame:
+def performance_matrix(
+    ask: Ask, measure: str, flow: str | None = None, *, task_type: TaskType = CLASSIFICATION
+) -> pd.DataFrame:
     """Values of `measure` by setup (index) and dataset (columns), NaN where there is no run.
 
     Several runs of one setup on one dataset count as their mean. `measure`, `flow` (None: all) and errors as
     in `run_table`; `Failed` where the matrix is larger than memory may hold (`MOST_CELLS`).
     """
+    ask = _on_tasks_of(task_type, ask)
     _, flows = _resolve_flow(ask, flow)
     measure = _stored_name(ask, measure)
     parameters = {"measure": measure, "flows": flows}
@@ -244,7 +274,7 @@ def metafeatures(ask: Ask) -> pd.DataFrame:
     return table
 
 
-def fit_times(ask: Ask) -> pd.DataFrame:
+def fit_times(ask: Ask, *, task_type: TaskType = CLASSIFICATION) -> pd.DataFrame:
     """Seconds of processor time of one fit in each run that says so, in source order.
 
     Columns: setup, algorithm, dataset, family (equal for near copies), train_rows (missing: all), seconds,
@@ -257,7 +287,7 @@ def fit_times(ask: Ask) -> pd.DataFrame:
         0
     ].as_py()
     share = min(1.0, MOST_LEARNED / timed) if timed else 0.0
-    runs: pd.DataFrame = ask(_FIT_TIMES, {"share": share}).to_pandas()
+    runs: pd.DataFrame = _on_tasks_of(task_type, ask)(_FIT_TIMES, {"share": share}).to_pandas()
     return runs
 
 
@@ -265,16 +295,16 @@ def fit_times(ask: Ask) -> pd.DataFrame:
 # Of most datasets there is but one number, and of a large warehouse most runs are on these: which number is
 # usual is counted where there are several, and `usual` has these datasets alone. Where no run of a part of a
 # file states its number, that part is not read.
-_USUAL_ROWS = """
+_USUAL_ROWS = f"""
 WITH stated AS (
-  SELECT DISTINCT t.dataset FROM runs r JOIN tasks t USING (task) WHERE r.train_rows IS NOT NULL
+  SELECT DISTINCT t.dataset FROM runs r JOIN {TASKS} t USING (task) WHERE r.train_rows IS NOT NULL
 ), several AS (
-  SELECT t.dataset FROM stated JOIN tasks t USING (dataset) JOIN runs r USING (task) GROUP BY t.dataset
+  SELECT t.dataset FROM stated JOIN {TASKS} t USING (dataset) JOIN runs r USING (task) GROUP BY t.dataset
   HAVING count(r.train_rows) < count(*) OR min(r.train_rows) < max(r.train_rows)
 ), counted AS (
   SELECT t.dataset, coalesce(r.train_rows, 'infinity'::DOUBLE) AS train_rows,
     count(DISTINCT r.setup) AS setups
-  FROM several JOIN tasks t USING (dataset) JOIN runs r USING (task) JOIN evaluations e USING (run)
+  FROM several JOIN {TASKS} t USING (dataset) JOIN runs r USING (task) JOIN evaluations e USING (run)
   WHERE e.measure = $measure AND r.outcome = 'success' AND e.value IS NOT NULL
   GROUP BY ALL
 )
@@ -294,7 +324,7 @@ SELECT r.run, t.dataset, coalesce(d.family, t.dataset) AS family, r.task, e.flow
   coalesce(sign(r.train_rows - usual.train_rows), 0) AS size
 FROM evaluations e
 JOIN runs r USING (run)
-JOIN tasks t USING (task)
+JOIN {TASKS} t USING (task)
 JOIN flows f ON f.flow = e.flow
 JOIN ingests i ON i.ingest = r.ingest
 {{of_sample}}
@@ -305,20 +335,20 @@ WHERE e.measure = $measure AND ($flows IS NULL OR list_contains($flows, e.flow))
 ORDER BY i.version, r.position, r.run
 """
 
-_EXPERIMENTS = """
-SELECT r.run FROM runs r JOIN tasks t USING (task) JOIN ingests i ON i.ingest = r.ingest
+_EXPERIMENTS = f"""
+SELECT r.run FROM runs r JOIN {TASKS} t USING (task) JOIN ingests i ON i.ingest = r.ingest
 WHERE list_contains($datasets, t.dataset) AND i.source = 'experiments'
 """
 
 _OF_SAMPLE = "JOIN (SELECT unnest($sampled) AS run) drawn ON drawn.run = r.run"
 
-_RELATED = """
+_RELATED = f"""
 SELECT e.run, e.measure, e.value
 FROM evaluations e
 JOIN runs r USING (run)
-JOIN tasks t USING (task)
+JOIN {TASKS} t USING (task)
 JOIN ingests i ON i.ingest = r.ingest
-{of_sample}
+{{of_sample}}
 WHERE list_contains($measures, e.measure) AND ($flows IS NULL OR list_contains($flows, e.flow))
   AND e.value IS NOT NULL AND NOT list_contains($searches, i.source)
 """
@@ -356,7 +386,7 @@ _CELLS = f"""
 SELECT r.setup, t.dataset, avg(e.value) AS value
 FROM evaluations e
 JOIN runs r USING (run)
-JOIN tasks t USING (task)
+JOIN {TASKS} t USING (task)
 {_USUAL}
 WHERE (usual.dataset IS NULL OR r.train_rows IS NULL OR r.train_rows = usual.train_rows)
   AND e.measure = $measure AND ($flows IS NULL OR list_contains($flows, e.flow))
@@ -366,7 +396,7 @@ GROUP BY r.setup, t.dataset
 
 _TIMED = "SELECT count(*) AS runs FROM evaluations WHERE measure = 'fit_seconds'"
 
-_FIT_TIMES = """
+_FIT_TIMES = f"""
 WITH timed AS (
   SELECT run,
     max(value) FILTER (measure = 'fit_seconds') AS fit,
@@ -397,7 +427,7 @@ LEFT JOIN ended USING (run)
 LEFT JOIN fits USING (task)
 JOIN setups s USING (setup)
 JOIN flows f USING (flow)
-JOIN tasks t USING (task)
+JOIN {TASKS} t USING (task)
 JOIN ingests i ON i.ingest = r.ingest
 LEFT JOIN datasets d USING (dataset)
 WHERE r.outcome IN ('success', 'timeout') AND seconds IS NOT NULL

@@ -19,6 +19,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+TASKS = "(SELECT task, dataset FROM tasks WHERE task_type = $task_type)"
+"""Tasks of one type, in a query: runs of several types do not compare."""
 SEARCHES = ("tune", "verify")
 """Sources whose runs were chosen by their results on the dataset."""
 
@@ -132,10 +134,10 @@ WHERE list_contains($searches, i.source)
 """
 
 # Of datasets and setups that were run equally often, and of the runs of a dataset, a hash decides.
-_DRAWN = """
+_DRAWN = f"""
 WITH known AS MATERIALIZED (
   SELECT r.run, r.setup, t.dataset, list_contains($searches, i.source) AS searched
-  FROM evaluations e JOIN runs r USING (run) JOIN tasks t USING (task) JOIN ingests i ON i.ingest = r.ingest
+  FROM evaluations e JOIN runs r USING (run) JOIN {TASKS} t USING (task) JOIN ingests i ON i.ingest = r.ingest
   WHERE e.measure = $measure AND list_contains($flows, e.flow) AND r.outcome = 'success'
     AND e.value IS NOT NULL
 ), of_datasets AS (

@@ -93,6 +93,7 @@ _TASKS = _table(
     _required("dataset", _TEXT, "the task's dataset; openml-task:<id> where only the task is known"),
     _required("task_type", _TEXT, "what is to be learned, for example supervised_classification"),
     _optional("estimation_procedure", _TEXT, "how a value is estimated, for example cv10; null if unknown"),
+    _optional("target", _TEXT, "name of the column that is predicted; null if unknown"),
     meaning="A dataset with what is to be learned from it, and how well that is estimated.",
     key=("task",),
 )

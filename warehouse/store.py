@@ -31,6 +31,7 @@ from warehouse.snapshot import Parameters, Snapshot
 from warehouse.support.errors import Failed, NoWarehouse, UnusableWarehouse, Unwritable, one_line, reason_of
 from warehouse.support.files import unfinished_folder
 from warehouse.support.paths import data_directory, is_url
+from warehouse.task_types import CLASSIFICATION, TaskType
 from warehouse.verification import Verification
 from warehouse.writing import Commit
 
@@ -169,19 +170,32 @@ class Warehouse:
         with _unreadable_is_bad_input(self.location):
             return self._snapshot.query(query, parameters, seconds)
 
-    def run_table(self, flow: str | None, measure: str, *, related: bool = True) -> RunTable:
+    def run_table(
+        self,
+        flow: str | None,
+        measure: str,
+        *,
+        task_type: TaskType = CLASSIFICATION,
+        related: bool = True,
+    ) -> RunTable:
         """Successful runs and their configurations; see `warehouse.queries.run_table`."""
         from warehouse import queries
 
-        return queries.run_table(self.arrow, flow, measure, related=related)
+        return queries.run_table(self.arrow, flow, measure, task_type=task_type, related=related)
 
     def run_answers(
-        self, flow: str | None, measure: str, *, related: bool = True, only: Sequence[str] = ()
+        self,
+        flow: str | None,
+        measure: str,
+        *,
+        task_type: TaskType = CLASSIFICATION,
+        related: bool = True,
+        only: Sequence[str] = (),
     ) -> RunAnswers:
         """The answers that `run_table` combines; see `warehouse.queries.run_answers`."""
         from warehouse import queries
 
-        return queries.run_answers(self.arrow, flow, measure, related=related, only=only)
+        return queries.run_answers(self.arrow, flow, measure, task_type=task_type, related=related, only=only)
 
     def with_experiments(self, sample: RunAnswers, datasets: Collection[str]) -> RunAnswers:
         """A sample with all own experiments on some datasets; see `warehouse.queries.with_experiments`."""
@@ -189,17 +203,19 @@ class Warehouse:
 
         return queries.with_experiments(self.arrow, sample, datasets)
 
-    def performance_matrix(self, measure: str, flow: str | None = None) -> pd.DataFrame:
+    def performance_matrix(
+        self, measure: str, flow: str | None = None, *, task_type: TaskType = CLASSIFICATION
+    ) -> pd.DataFrame:
         """Values by setup and dataset; see `warehouse.queries.performance_matrix`."""
         from warehouse import queries
 
-        return queries.performance_matrix(self.arrow, measure, flow)
+        return queries.performance_matrix(self.arrow, measure, flow, task_type=task_type)
 
-    def fit_times(self) -> pd.DataFrame:
+    def fit_times(self, *, task_type: TaskType = CLASSIFICATION) -> pd.DataFrame:
         """Seconds of one fit by run; see `warehouse.queries.fit_times`."""
         from warehouse import queries
 
-        return queries.fit_times(self.arrow)
+        return queries.fit_times(self.arrow, task_type=task_type)
 
     def metafeatures(self) -> pd.DataFrame:
         """Qualities by dataset; see `warehouse.queries.metafeatures`."""

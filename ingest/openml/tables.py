@@ -313,6 +313,7 @@ def task_tables(rows: Rows, procedures: Mapping[str, str]) -> Tables:
             dataset=[key(row["did"]) for row in rows],
             task_type=[row.get("task_type", "unknown").lower().replace(" ", "_") for row in rows],
             estimation_procedure=[procedures.get(row.get("estimation_procedure", "")) for row in rows],
+            target=[row.get("target_feature") for row in rows],
         )
     }
 

@@ -90,6 +90,7 @@ def run_tables(
         "dataset": dataset.key,
         "task_type": dataset.task_type.name,
         "estimation_procedure": procedure,
+        "target": str(dataset.target.name),
     }
     return {
         "tasks": pd.DataFrame([task]),

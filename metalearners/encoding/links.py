@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from warehouse.measures import LinkName
 from warehouse.support.arrays import Floats
 
 LEAST = 1e-3
 """Distance from the bounds at which values are cut."""
-
-LinkName = Literal["logit", "cost", "identity"]
 
 
 class Link(NamedTuple):
@@ -41,11 +40,5 @@ LINKS: dict[LinkName, Link] = {
     "cost": Link(lambda v: -np.log(np.maximum(-v, LEAST)), lambda z: -np.exp(-z)),
     "identity": Link(lambda v: v, lambda z: z),
 }
-"""Values are larger where they are better: costs are negative."""
-
-
-def link_of(values: Floats) -> LinkName:
-    """The link that fits the range of these values: shares, costs, or any."""
-    if ((values >= 0) & (values <= 1)).all():
-        return "logit"
-    return "cost" if (values <= 0).all() else "identity"
+"""Name that a measure declares (`warehouse.measures`) -> link. Values are larger where they are better: costs
+are negative."""

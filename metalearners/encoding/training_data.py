@@ -24,6 +24,7 @@ from metalearners.encoding.scores import oriented, standard_scores
 from warehouse.configurations.declaration import declaration
 from warehouse.configurations.parameters import Scale
 from warehouse.configurations.table import ConfigurationTable
+from warehouse.measures import MEASURES, LinkName
 from warehouse.queries import RunTable
 from warehouse.support.errors import TooFewRuns
 
@@ -69,6 +70,8 @@ class TrainingData:
     """(m, r) values of related measures, larger is better; NaN where a run has none."""
     scales: Mapping[str, Scale] = field(default_factory=dict)
     """Column of `hyperparameters` -> declared scale of its numbers, where there is one."""
+    link: LinkName = "identity"
+    """The measure's link."""
 
     @property
     def sizes(self) -> DatasetSize:
@@ -103,6 +106,7 @@ def training_data(runs: RunTable, metafeatures: pd.DataFrame) -> TrainingData:
         larger=_larger_runs(runs),
         related=_related(runs),
         scales=runs.scales,
+        link=MEASURES[runs.measure].link,
     )
 
 

@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 import pandas as pd
 
-from metalearners.encoding.links import LINKS, link_of
+from metalearners.encoding.links import LINKS
 from metalearners.encoding.scores import Z80
 from metalearners.gp.choice import best_after
 from metalearners.gp.posterior import HasPrior, Posterior, Prior
@@ -63,7 +63,7 @@ class Conditioned:
             return model.expect(configurations, metafeatures, rows) if isinstance(model, InOwnUnit) else None
         if len(np.unique(self.trials.values)) < _FEWEST_TRIALS:
             return None
-        link = LINKS[link_of(self.trials.values)]
+        link = LINKS[self.trials.link]
         z = link.to_z(self.trials.values)
         prior, of_trials = self._priors(configurations, metafeatures)
         with one_thread():

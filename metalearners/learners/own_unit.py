@@ -24,11 +24,12 @@ from typing import Annotated
 import numpy as np
 import pandas as pd
 
-from metalearners.encoding.links import LEAST, LINKS, LinkName, link_of, logit
+from metalearners.encoding.links import LEAST, LINKS, logit
 from metalearners.encoding.matrices import centre_and_spread, standardized
 from metalearners.encoding.training_data import TrainingData
 from metalearners.learners.kernel_regression import evenly_spaced, missed_without_families
 from metalearners.predictions import Expected
+from warehouse.measures import LinkName
 from warehouse.qualities import GROUPS
 from warehouse.support.arrays import Floats, Positions
 
@@ -192,8 +193,7 @@ def learn_own_unit(data: TrainingData, rows: Positions, scores: Floats, expected
         scores: (e,) of these.
         expected: (e,) what was expected of each without its family.
     """
-    link = link_of(data.values[rows])
-    to_z = LINKS[link].to_z
+    to_z = LINKS[data.link].to_z
     runs = _runs(data, rows, scores, expected)
     lines = _lines(runs, to_z(data.values[rows]))
     if len(lines) < _FEWEST_DATASETS:
@@ -224,7 +224,7 @@ def learn_own_unit(data: TrainingData, rows: Positions, scores: Floats, expected
     judged = pd.concat([lines.assign(dataset=lines.index), more if log_gain is not None else more.iloc[:0]])
     without = judged["level"] + np.exp(judged["log_slope"]) * (judged["best"] - _ANCHOR)
     return OwnUnit(
-        link=link,
+        link=data.link,
         used=tuple(features.columns),
         usual=usual.to_numpy(np.float64),
         centre=centre,

@@ -18,6 +18,7 @@ from metalearners.encoding.scores import oriented
 from metalearners.model_store import trained_model
 from metalearners.predictions import Observations
 from warehouse.configurations.table import ConfigurationTable
+from warehouse.measures import MEASURES
 from warehouse.queries import RunTable
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput
@@ -66,7 +67,8 @@ def own_trials(runs: pd.DataFrame, configurations: ConfigurationTable, measure: 
     if len(values) > MOST_TRIALS:  # from the worst to the best
         values = values.sort_values()
         values = values.iloc[np.linspace(0, len(values) - 1, MOST_TRIALS).astype(np.intp)]
-    observations = Observations(configurations.of_setups(values.index), values.to_numpy())
+    link = MEASURES[measure].link
+    observations = Observations(configurations.of_setups(values.index), values.to_numpy(), link)
     measured = pd.Series(oriented(observations.values, measure), index=values.index)
     return OwnTrials(observations, measured)
 

@@ -27,7 +27,6 @@ from recommend.ranking.dataset_runs import OwnTrials, failures_on, own_trials, r
 from recommend.ranking.task import RankingTask
 from warehouse.qualities import GROUPS
 from warehouse.queries import RunTable
-from warehouse.store import Warehouse
 from warehouse.support.arrays import Floats
 from warehouse.support.errors import BadInput
 
@@ -109,15 +108,15 @@ def gather(task: RankingTask) -> Knowledge:
         own_runs=own_runs,
         trials=trials,
         failures=failures_on(task.warehouse, task.own) if task.own else {},
-        fit_times=_fit_times(task.warehouse),
+        fit_times=_fit_times(task),
         qualities=task.warehouse.metafeatures().drop(index=list(task.left_out), errors="ignore"),
         names={row["dataset"]: str(row["name"]) for row in task.warehouse.arrow(_NAMES).to_pylist()},
     )
 
 
-def _fit_times(warehouse: Warehouse) -> FitTimes | None:
+def _fit_times(task: RankingTask) -> FitTimes | None:
     try:
-        return trained_fit_times(warehouse)
+        return trained_fit_times(task.warehouse, task_type=task.dataset.task_type)
     except BadInput:  # no run is timed
         return None
 
@@ -129,7 +128,13 @@ def runs_that_count(task: RankingTask) -> tuple[frozenset[str], RunTable]:
     are learned from by themselves.
     """
     learned = partial(
-        learned_runs, task.warehouse, None, task.measure, related=False, experiments_on=task.own
+        learned_runs,
+        task.warehouse,
+        None,
+        task.measure,
+        task_type=task.dataset.task_type,
+        related=False,
+        experiments_on=task.own,
     )
     of_all = learned()
     missing = task.flows - {*of_all.configurations.algorithms}
@@ -155,7 +160,13 @@ def model_for(
         settings: of the learner; None = its defaults.
     """
     return trained_model(
-        task.warehouse, learner, task.measure, leave_out=task.left_out.keys(), only=only, settings=settings
+        task.warehouse,
+        learner,
+        task.measure,
+        leave_out=task.left_out.keys(),
+        task_type=task.dataset.task_type,
+        only=only,
+        settings=settings,
     )
 
 

@@ -189,7 +189,9 @@ def one_run(flow: str, number: int) -> dict[str, pd.DataFrame]:
     run, setup, key = f"file:{flow}-{number}", f"{flow}/{number}", f"other:{flow}"
     return {
         "datasets": pd.DataFrame({"dataset": ["openml:1"], "name": "iris"}),
-        "tasks": pd.DataFrame({"task": ["openml:1"], "dataset": "openml:1", "task_type": "classification"}),
+        "tasks": pd.DataFrame(
+            {"task": ["openml:1"], "dataset": "openml:1", "task_type": "supervised_classification"}
+        ),
         "flows": pd.DataFrame({"flow": [key], "name": flow}),
         "setups": pd.DataFrame({"setup": [setup], "flow": key}),
         "runs": pd.DataFrame({"run": [run], "task": "openml:1", "setup": setup, "outcome": "success"}),

@@ -219,7 +219,9 @@ def test_plain_parameter_names(raw: str, plain: str) -> None:
 def test_known_tasks_and_flows_are_not_overwritten(warehouse: Warehouse, tmp_path: Path) -> None:
     known = {
         "datasets": pd.DataFrame({"dataset": ["openml:31"], "name": "credit-g", "rows": 1000}),
-        "tasks": pd.DataFrame({"task": ["openml:3"], "dataset": "openml:31", "task_type": "x"}),
+        "tasks": pd.DataFrame(
+            {"task": ["openml:3"], "dataset": "openml:31", "task_type": "supervised_classification"}
+        ),
         "flows": pd.DataFrame(
             {"flow": ["openml:6969"], "name": "sklearn.Pipeline(1)", "algorithm": "forest"}
         ),

@@ -3,7 +3,7 @@
 import pytest
 
 from warehouse import Warehouse
-from warehouse.measures import MEASURES, canonical_measure, known_name, larger_is_better, related_measures
+from warehouse.measures import MEASURES, canonical_measure, known_name, larger_is_better
 from warehouse.support.errors import BadInput
 
 ALIASES = {
@@ -52,12 +52,6 @@ def test_larger_is_better_for_scores(name: str) -> None:
     assert larger_is_better(name)
 
 
-def test_accuracy_area_and_log_loss_tell_something_about_each_other() -> None:
-    assert set(related_measures("predictive_accuracy")) == {"area_under_roc_curve", "log_loss"}
-    assert set(related_measures("log_loss")) == {"area_under_roc_curve", "predictive_accuracy"}
-    assert related_measures("fit_seconds") == ()
-
-
 def test_no_two_measures_share_a_name() -> None:
     names = [name for measure in MEASURES.values() for name in (measure.name, *measure.aliases)]
     assert len(set(names)) == len(names)
@@ -104,3 +98,15 @@ def test_values_of_the_starter_are_in_the_range_of_their_measure() -> None:
 )
 def test_a_range_is_said_in_words(measure: str, words: str) -> None:
     assert MEASURES[measure].range == words
+
+
+def test_the_link_follows_from_the_declared_range_and_direction() -> None:
+    links = {
+        name: MEASURES[name].link for name in ("predictive_accuracy", "log_loss", "kappa", "brier_score")
+    }
+    assert links == {
+        "predictive_accuracy": "logit",
+        "log_loss": "cost",
+        "kappa": "identity",
+        "brier_score": "cost",
+    }

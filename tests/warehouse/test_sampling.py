@@ -36,7 +36,11 @@ def world(runs: np.ndarray, flows: np.ndarray, datasets: np.ndarray) -> dict[str
     return {
         "datasets": pd.DataFrame({"dataset": np.unique(datasets), "name": "d"}),
         "tasks": pd.DataFrame(
-            {"task": np.unique(datasets), "dataset": np.unique(datasets), "task_type": "c"}
+            {
+                "task": np.unique(datasets),
+                "dataset": np.unique(datasets),
+                "task_type": "supervised_classification",
+            }
         ),
         "flows": pd.DataFrame({"flow": np.unique(flows), "name": "f"}),
         "setups": pd.DataFrame({"setup": runs, "flow": flows}),

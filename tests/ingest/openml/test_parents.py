@@ -27,8 +27,8 @@ def test_datasets_keep_their_status_and_published_qualities(warehouse: Warehouse
     assert np.isnan(qualities.loc["MeanMutualInformation", "value"])
     assert -1.0 in warehouse.sql("SELECT value FROM qualities")["value"].tolist()
     tasks = warehouse.sql("SELECT * FROM tasks").set_index("task")
-    assert tasks.loc["openml:1", ["dataset", "task_type", "estimation_procedure"]].tolist() == [
-        "openml:101", "supervised_classification", "cv10",
+    assert tasks.loc["openml:1", ["dataset", "task_type", "estimation_procedure", "target"]].tolist() == [
+        "openml:101", "supervised_classification", "cv10", "class",
     ]  # fmt: skip
 
 

@@ -58,6 +58,7 @@ def training(
         train_rows=np.full(len(scores), np.nan),
         larger=NOT_REPEATED,
         related=np.empty((len(scores), 0)),
+        link="logit" if sign > 0 else "cost",
     )
     return data, scores
 

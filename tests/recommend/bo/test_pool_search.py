@@ -117,7 +117,7 @@ def ran(accuracies: Mapping[str, Mapping[Configuration, float]]) -> dict[str, pd
         ),
         "tasks": pd.DataFrame(
             [
-                {"task": name, "dataset": f"local:{dataset}", "task_type": "t"}
+                {"task": name, "dataset": f"local:{dataset}", "task_type": "supervised_classification"}
                 for name, dataset in dataset_of.items()
             ]
         ),
