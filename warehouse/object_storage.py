@@ -15,6 +15,7 @@ import os
 import random
 import re
 import shutil
+import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -288,13 +289,13 @@ class RemoteWarehouse:
         if not deep:
             self.pull()
             return verification.verify(self.folder)
-        self.folder.mkdir(parents=True, exist_ok=True)
-        with scratch_folder(self.folder.with_suffix(f".{os.getpid()}")) as scratch:
+        self.folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=self.folder.parent) as scratch:
             with self._bucket.explained():
                 commits = self._bucket.manifests(self._turns, 0)
-                self._bucket.download(scratch, _rows(commits))
-                _add_commits(scratch, commits)
-            return verification.verify(scratch, deep=True)
+                self._bucket.download(Path(scratch), _rows(commits))
+                _add_commits(Path(scratch), commits)
+            return verification.verify(Path(scratch), deep=True)
 
     def pull_models(self) -> Path:
         """Download the trained models that the copy lacks, or has in an older state; returns their folder.
@@ -338,19 +339,15 @@ _EXPORT = "`warehouse export` makes a new warehouse on a machine that has read t
 
 
 def find(url: str) -> RemoteWarehouse | None:
-    """The warehouse at a URL, its copy up to date; None where there is none.
+    """The warehouse at a URL; None where there is none.
 
     Raises:
-        BadInput: the bucket can't be used, or an object is lost or damaged.
+        BadInput: the bucket can't be used.
     """
     bucket = Bucket(url)
     with bucket.explained():
         turns = bucket.turns()
-    if turns is None:
-        return None
-    remote = RemoteWarehouse(bucket, turns)
-    remote.pull()
-    return remote
+    return None if turns is None else RemoteWarehouse(bucket, turns)
 
 
 def create(url: str, make: Callable[[Path], None]) -> bool:
@@ -362,7 +359,7 @@ def create(url: str, make: Callable[[Path], None]) -> bool:
     bucket = Bucket(url)
     cache = cache_directory() / "object-storage"
     cache.mkdir(parents=True, exist_ok=True)
-    with scratch_folder(cache / f"new.{os.getpid()}") as scratch:
+    with tempfile.TemporaryDirectory(dir=cache) as scratch:
         with bucket.explained():
             if bucket.turns() is not None:
                 return False
@@ -372,12 +369,13 @@ def create(url: str, make: Callable[[Path], None]) -> bool:
                 raise UnusableWarehouse(
                     f"{bucket.url} holds other objects; choose a new or empty place for a warehouse"
                 )
-        make(scratch / "made")
-        made = manifests.newest(scratch / "made")
+        folder = Path(scratch) / "made"
+        make(folder)
+        made = manifests.newest(folder)
         if made is None:
             raise Failed(f"no warehouse can be made at {bucket.url}: its checksums can't be written")
         with bucket.explained():
-            return bucket.publish(scratch / "made", made)
+            return bucket.publish(folder, made)
 
 
 def check_writable(url: str) -> None:

@@ -79,6 +79,7 @@ class Warehouse:
         """
         if url := _url(path):
             remote = _remote(url)
+            remote.pull()
             with _unreadable_is_bad_input(url):
                 return cls(remote.folder, version, remote)
         folder = _folder(path)

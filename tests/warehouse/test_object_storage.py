@@ -180,6 +180,7 @@ def test_a_damaged_or_lost_file_is_named_and_can_be_exported_where_it_was_read(
     on_machine("second machine")
     with pytest.raises(UnusableWarehouse, match=file):
         Warehouse.open(s3_url)
+    assert [finding.path for finding in Warehouse.verify(s3_url, deep=True).damage] == [file]
 
 
 def content_of_runs(warehouse: Warehouse) -> list[dict[str, object]]:
