@@ -14,6 +14,7 @@ from ingest.spaces import read_space
 from recommend.bo.simulation.tasks import ModelTask
 from recommend.export import export_document, suggest_configuration
 from recommend.recommender import recommend
+from tests.cases import each
 from tests.other_flows import SPACE, write_world
 from warehouse.configurations.declaration import declaration, read_declaration
 from warehouse.store import Warehouse
@@ -39,7 +40,7 @@ def test_any_sensible_name_is_a_flow() -> None:
     assert [flow_key(name) for name in (NAME, KEY, "rpart.v2")] == [KEY, KEY, "other:rpart.v2"]
 
 
-@pytest.mark.parametrize("name", ["../x", "a b", "Random-Forest", "x" * 65, "-x", "a:b", "é", "a\n"])
+@each("name", ["../x", "a b", "Random-Forest", "x" * 65, "-x", "a:b", "é", "a\n"])
 def test_hostile_names_are_refused_in_one_line(name: str) -> None:
     with pytest.raises(BadInput) as refusal:
         flow_key(name)

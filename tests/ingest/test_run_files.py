@@ -12,6 +12,7 @@ import pytest
 
 from ingest.parameter_names import plain_parameter_name
 from ingest.run_files import flow_key, ingest_run_file, read_run_file
+from tests.cases import each
 from tests.warehouse.worlds import Templates
 from warehouse.queries import RunTable
 from warehouse.store import Warehouse
@@ -200,7 +201,7 @@ def test_names_that_become_the_same_stay_as_they_are(warehouse: Warehouse, tmp_p
     assert read_back(warehouse, tmp_path, content) == [{"ada__max_depth": 1, "tree__max_depth": 2, "n": 3}]
 
 
-@pytest.mark.parametrize(
+@each(
     ("raw", "plain"),
     [
         ("max_features", "max_features"),
@@ -330,7 +331,7 @@ def test_missing_file_is_refused(warehouse: Warehouse, tmp_path: Path) -> None:
         ingest_run_file(warehouse, tmp_path / "nowhere.arff", "6969")
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "key"),
     [("6969", "openml:6969"), ("openml:31", "openml:31"), ("random_forest", "headstart:random_forest")],
 )
@@ -338,7 +339,7 @@ def test_flows_are_known_by_id_and_name(text: str, key: str) -> None:
     assert flow_key(text) == key
 
 
-@pytest.mark.parametrize("text", ["", "forest!", "-3", "6969.0", "openml:", "openml:x", "٣"])
+@each("text", ["", "forest!", "-3", "6969.0", "openml:", "openml:x", "٣"])
 def test_unknown_flow_is_refused_with_the_known_ones(text: str) -> None:
     with pytest.raises(BadInput, match=r"unknown flow .* random_forest"):
         flow_key(text)

@@ -6,6 +6,7 @@ import pytest
 from ConfigSpace import Categorical, ConfigurationSpace, Float, Integer
 
 from ingest.spaces import ingest_space, read_scales
+from tests.cases import each
 from tests.warehouse.worlds import Templates, runs
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput
@@ -78,7 +79,7 @@ def test_a_hyperparameter_that_the_flow_does_not_have_is_refused(warehouse: Ware
     assert warehouse.version == 1
 
 
-@pytest.mark.parametrize(
+@each(
     "content",
     [
         "",

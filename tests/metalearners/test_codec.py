@@ -12,6 +12,7 @@ import pytest
 from typing_extensions import TypeAliasType  # typing's own from Python 3.12 on
 
 from metalearners.codec import decode, encode, with_settings
+from tests.cases import each
 from warehouse.support.arrays import Floats, Positions
 from warehouse.support.errors import BadInput, DamagedModel
 
@@ -107,7 +108,7 @@ def test_a_field_that_is_new_takes_its_default() -> None:
     assert decode(Everything, facts, arrays).facts == {}
 
 
-@pytest.mark.parametrize(
+@each(
     ("changes", "reason"),
     [
         ({"scale": None}, "scale is None"),
@@ -128,7 +129,7 @@ def test_facts_of_another_type_are_damage(changes: dict[str, Any], reason: str) 
         decode(Everything, facts | changes, arrays)
 
 
-@pytest.mark.parametrize("name", ["scale", "shape", "distance", "share"])
+@each("name", ["scale", "shape", "distance", "share"])
 def test_a_missing_fact_is_damage(name: str) -> None:
     facts, arrays = as_stored(everything())
     del facts[name]
@@ -136,7 +137,7 @@ def test_a_missing_fact_is_damage(name: str) -> None:
         decode(Everything, facts, arrays)
 
 
-@pytest.mark.parametrize(
+@each(
     ("changes", "reason"),
     [
         ({"x": np.zeros((3, 1))}, "scale has 2 J, the rest has 1"),
@@ -209,7 +210,7 @@ def test_a_type_alias_is_read_as_what_it_stands_for() -> None:
     assert nothing.steps is nothing.shape is None
 
 
-@pytest.mark.parametrize(
+@each(
     ("changes", "reason"),
     [
         ({"y": np.array([1.0, 2.0])}, "y has 2 n, the rest has 3"),

@@ -5,6 +5,7 @@ import pytest
 from metalearners import ALIASES, DEFAULT_LEARNER, LEARNERS, canonical_learner, new_learner
 from metalearners.codec import encode
 from metalearners.learners.functional_pca import FunctionalPCALearner
+from tests.cases import each
 from warehouse.support.errors import BadInput, UnknownName
 
 
@@ -15,7 +16,7 @@ def test_an_unknown_learner_is_answered_with_the_known_ones() -> None:
         new_learner("lightgbm", {"colour": "blue"})
 
 
-@pytest.mark.parametrize("name", LEARNERS)
+@each("name", LEARNERS)
 def test_every_name_leads_to_a_class_whose_settings_make_the_same_learner_again(name: str) -> None:
     learner = new_learner(name)
     assert f"{type(learner).__module__}:{type(learner).__name__}" == LEARNERS[name]
@@ -33,7 +34,7 @@ def test_a_canonical_name_stays_as_it_is() -> None:
     assert canonical_learner(DEFAULT_LEARNER) == DEFAULT_LEARNER
 
 
-@pytest.mark.parametrize("name", ["", "Functional-PCA", "lightgbm "])
+@each("name", ["", "Functional-PCA", "lightgbm "])
 def test_names_are_exact(name: str) -> None:
     with pytest.raises(UnknownName, match=r"unknown learner .*; known are functional-pca, lightgbm,"):
         canonical_learner(name)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cases import each
 from tests.project.blocks import blocks
 from tests.project.documents import ROOT, documents
 
@@ -47,7 +48,7 @@ def test_the_examples_of_docstrings_give_what_they_say() -> None:
     assert [name for name, result in results.items() if result.failed or not result.attempted] == []
 
 
-@pytest.mark.parametrize(("document", "code"), BLOCKS, ids=[document for document, _ in BLOCKS])
+@each(("document", "code"), BLOCKS)
 def test_the_python_of_a_document_runs(document: str, code: str) -> None:
     for package in sorted(imported(code) & OPTIONAL):
         pytest.importorskip(package)

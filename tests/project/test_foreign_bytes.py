@@ -7,6 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.cases import each
 from tests.fuzzing import ALLOWED, TARGETS
 
 Change = tuple[str, float, float, bytes]
@@ -46,6 +47,6 @@ def test_nothing_but_our_errors_is_raised(name: str, data: st.DataObject) -> Non
         TARGETS[name].read(changed(data.draw(st.sampled_from(inputs(name))), data.draw(changes)))
 
 
-@pytest.mark.parametrize("name", TARGETS)
+@each("name", TARGETS)
 def test_the_inputs_are_read_as_they_are(name: str) -> None:
     TARGETS[name].read(inputs(name)[0])

@@ -6,6 +6,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from tests.cases import each
 from tests.project.notebook_outputs import FOLDER, executed, lasting, pictures, printed
 
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
@@ -34,7 +35,7 @@ def test_notebooks_are_small_and_have_nothing_that_changes_from_run_to_run() -> 
         assert notebook == lasting(nbformat.read(path, as_version=4))
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+@each("path", NOTEBOOKS)
 def test_a_notebook_runs_and_prints_what_stands_in_it(path: Path) -> None:
     found = lasting(executed(path))
     assert not [

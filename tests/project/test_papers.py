@@ -6,14 +6,13 @@ from collections.abc import Iterator, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 
-import pytest
-
 from ingest.flows import FLOWS
 from metalearners import LEARNERS
 from recommend.bo.simulation.methods import check
 from recommend.bo.strategies import get_strategy
 from recommend.bo.surrogates import all_surrogates
 from recommend.bo.warmstart import NO_START, OPTIMAL, ORACLE, get_start
+from tests.cases import each
 from tests.project.documents import ROOT
 
 PAGE = ROOT / "recommend" / "papers.md"
@@ -97,7 +96,7 @@ def expected(numbers: Mapping[str, int]) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("title", COUNTED)
+@each("title", COUNTED)
 def test_every_number_and_every_name_of_a_paper_has_its_row(title: str) -> None:
     for kind, numbers in COUNTED[title].items():
         assert sorted(stated(kind, section(title))) == sorted(expected(numbers))

@@ -4,8 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
+from tests.cases import each
 from tests.project.documents import ROOT
 
 EXAMPLE = "recommend/examples/subscribers.csv"
@@ -36,7 +35,7 @@ def test_a_recommendation_and_its_files_need_no_module_of_posix(tmp_path: Path) 
     assert seeds.stat().st_size > 1000 < code.stat().st_size
 
 
-@pytest.mark.parametrize("command", [("recommend", EXAMPLE, "--verify", "5s"), ("recommend.bo", EXAMPLE)])
+@each("command", [("recommend", EXAMPLE, "--verify", "5s"), ("recommend.bo", EXAMPLE)])
 def test_training_is_refused_in_one_line_where_it_cannot_be_limited(command: tuple[str, ...]) -> None:
     ended = elsewhere(*command)
     assert ended.returncode == 2

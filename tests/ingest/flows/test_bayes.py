@@ -11,6 +11,7 @@ from ingest.flows.bayes import (
     quadratic_discriminant_analysis,
 )
 from ingest.reading.roles import Role
+from tests.cases import each
 from tests.ingest.flows.small_data import as_frame
 
 ROLES = {"x": Role.numeric}
@@ -27,7 +28,7 @@ def _log_odds(flow: Flow, values: Values, x: float) -> float:
     return float(np.log(chance / other))
 
 
-@pytest.mark.parametrize(
+@each(
     ("flow", "values"),
     [
         (naive_bayes, {}),
@@ -35,9 +36,8 @@ def _log_odds(flow: Flow, values: Values, x: float) -> float:
         (quadratic_discriminant_analysis, {}),
         (quadratic_discriminant_analysis, {"shrinkage": 1.0}),
     ],
-    ids=lambda case: getattr(case, "name", None),
 )
-@pytest.mark.parametrize("x", [-3.0, 0.0, 0.5])
+@each("x", [-3.0, 0.0, 0.5])
 def test_two_classes_one_apart_from_the_middle_have_log_odds_of_twice_the_place(
     flow: Flow, values: Values, x: float
 ) -> None:
@@ -58,7 +58,7 @@ def test_classes_that_differ_only_in_spread_are_told_by_the_quadratic_discrimina
     assert linear.predict_proba(frame) == pytest.approx(np.full((8, 2), 0.5))
 
 
-@pytest.mark.parametrize(("shrinkage", "predicted"), [(1e-4, 1), (1.0, 0)])
+@each(("shrinkage", "predicted"), [(1e-4, 1), (1.0, 0)])
 def test_full_shrinkage_of_the_linear_discriminant_forgets_that_columns_go_together(
     shrinkage: float, predicted: int
 ) -> None:

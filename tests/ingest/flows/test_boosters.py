@@ -7,6 +7,7 @@ import pytest
 
 from ingest.flows.boosters import PATIENCE, Booster, validation_share
 from ingest.running.resampling import hold_out
+from tests.cases import each
 from tests.ingest.flows.small_data import numbers, where_installed
 
 TREES = {"lightgbm": "n_estimators", "xgboost": "n_estimators", "catboost": "iterations"}
@@ -132,9 +133,7 @@ def test_early_stopping_keeps_the_round_that_is_best_on_the_validation_rows(
     assert (stopped.predict_proba(X) == after_rounds(longer, best, X)).all()
 
 
-@pytest.mark.parametrize(
-    ("rows", "share"), [(100, 0.2), (2500, 0.2), (5000, 0.1), (10_000, 0.05), (10**6, 0.05)]
-)
+@each(("rows", "share"), [(100, 0.2), (2500, 0.2), (5000, 0.1), (10_000, 0.05), (10**6, 0.05)])
 def test_early_stopping_looks_at_500_rows_between_5_and_20_percent(rows: int, share: float) -> None:
     assert validation_share(rows) == pytest.approx(share)
 

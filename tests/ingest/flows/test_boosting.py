@@ -10,6 +10,7 @@ from ingest.flows import Values, get_flow
 from ingest.flows.boosting import LEAST, adaboost
 from ingest.reading.roles import Role
 from ingest.running.resampling import hold_out
+from tests.cases import each
 from tests.ingest.flows.small_data import as_frame, numbers, where_installed
 
 SIZES = {
@@ -27,7 +28,7 @@ THESIS_RANGES = {
 }
 
 
-@pytest.mark.parametrize("parameter", THESIS_RANGES)
+@each("parameter", THESIS_RANGES)
 def test_ranges_are_those_of_the_thesis(parameter: str) -> None:
     hyperparameter = adaboost.space()[parameter]
     assert (hyperparameter.lower, hyperparameter.upper, hyperparameter.log) == pytest.approx(
@@ -58,7 +59,7 @@ def plain_default(flow: str) -> ClassifierMixin:
     return HistGradientBoostingClassifier(random_state=0)
 
 
-@pytest.mark.parametrize("flow", where_installed(SIZES))
+@each("flow", where_installed(SIZES))
 def test_default_booster_predicts_as_the_library_does(flow: str) -> None:
     X, codes = numbers(80)
     X[::11, 1] = np.nan
@@ -69,8 +70,8 @@ def test_default_booster_predicts_as_the_library_does(flow: str) -> None:
         assert ours.predict_proba(frame) == pytest.approx(theirs.predict_proba(X), abs=1e-9)
 
 
-@pytest.mark.parametrize("early_stopping", [False, True])
-@pytest.mark.parametrize("classes", [2, 3])
+@each("early_stopping", [False, True])
+@each("classes", [2, 3])
 def test_automatic_learning_rate_is_catboosts_own(classes: int, early_stopping: bool) -> None:
     """CatBoost takes another rate where it is given validation rows."""
     CatBoostClassifier = pytest.importorskip("catboost").CatBoostClassifier
@@ -95,7 +96,7 @@ def test_automatic_learning_rate_is_catboosts_own(classes: int, early_stopping: 
 # Categories
 
 
-@pytest.mark.parametrize("flow", where_installed(SIZES))
+@each("flow", where_installed(SIZES))
 def test_flow_predicts_categories_that_training_did_not_have(flow: str) -> None:
     X, codes = numbers(100)
     frame = pd.DataFrame({"size": X[:, 0], "colour": np.where(codes, "red", "blue")})
@@ -122,7 +123,7 @@ ONE_SPLIT = {
 """One tree of two leaves, with half its weight."""
 
 
-@pytest.mark.parametrize("flow", where_installed(ONE_SPLIT))
+@each("flow", where_installed(ONE_SPLIT))
 def test_one_split_may_separate_any_set_of_categories(flow: str) -> None:
     """Every other of five categories is a class: no split of their codes, in order, separates the classes."""
     frame = pd.DataFrame({"place": pd.Series(["a", "b", "c", "d", "e"] * 100, dtype="category")})
@@ -146,7 +147,7 @@ PENALIZED: list[tuple[str, Values, float]] = [
 ]
 
 
-@pytest.mark.parametrize(("flow", "penalties", "log_odds"), PENALIZED)
+@each(("flow", "penalties", "log_odds"), PENALIZED)
 def test_a_penalty_at_its_low_end_is_none_and_a_higher_one_shrinks_leaves(
     flow: str, penalties: Values, log_odds: float
 ) -> None:
@@ -166,7 +167,7 @@ def test_a_penalty_at_its_low_end_is_none_and_a_higher_one_shrinks_leaves(
     assert np.log(chance / (1 - chance)) == pytest.approx(log_odds, abs=1e-5)
 
 
-@pytest.mark.parametrize("flow", where_installed(SIZES))
+@each("flow", where_installed(SIZES))
 def test_balanced_classes_are_equally_likely_where_nothing_tells_them_apart(flow: str) -> None:
     """Three in four rows are of the second class, whatever their number."""
     frame = pd.DataFrame({"x": [0.0, 1.0] * 40})

@@ -6,6 +6,7 @@ from sklearn.dummy import DummyClassifier
 
 from ingest.flows.base import Flow, native_values
 from recommend.space import Space
+from tests.cases import each
 from warehouse.configurations.configuration import Configuration
 from warehouse.configurations.parameters import Choice, Number
 from warehouse.support.errors import BadInput
@@ -48,7 +49,7 @@ def test_forbidden_combination_is_refused_by_its_values() -> None:
         flow.current({"kernel": "rbf", "shrinking": False})
 
 
-@pytest.mark.parametrize("joint", [False, True])
+@each("joint", [False, True])
 def test_space_draws_what_current_would_leave_as_it_is(joint: bool) -> None:
     space = Space([flow], joint=joint)
     drawn = space.decoded(space.sample(200, np.random.default_rng(0)))
@@ -61,7 +62,7 @@ def test_configuration_of_the_space_is_the_default() -> None:
     assert native_values(flow.space().get_default_configuration()) == flow.default()
 
 
-@pytest.mark.parametrize("joint", [False, True])
+@each("joint", [False, True])
 def test_vectors_of_conditional_configurations_come_back_as_they_were(joint: bool) -> None:
     space = Space([flow], joint=joint)
     for vector in space.sample(50, np.random.default_rng(1)):
@@ -69,7 +70,7 @@ def test_vectors_of_conditional_configurations_come_back_as_they_were(joint: boo
         np.testing.assert_array_equal(space.vector(configuration), vector)
 
 
-@pytest.mark.parametrize("joint", [False, True])
+@each("joint", [False, True])
 def test_neighbour_of_another_kernel_has_the_hyperparameters_of_its_own(joint: bool) -> None:
     space = Space([flow], joint=joint)
     start = space.vector(Configuration("svm", {"kernel": "rbf", "shrinking": True, "gamma": 0.1}))

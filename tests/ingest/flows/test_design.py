@@ -3,12 +3,12 @@
 import json
 import math
 
-import pytest
 from sklearn.base import ClassifierMixin
 
 from ingest.flows import FLOWS, Flow, get_flow
 from ingest.flows.base import Make
 from ingest.flows.design import sobol_design
+from tests.cases import each
 from warehouse.configurations.parameters import Choice, Number
 
 
@@ -20,7 +20,7 @@ def _flow(*hyperparameters: Number | Choice) -> Flow:
     return Flow(name="toy", title="Toy", hyperparameters=hyperparameters, estimator=_estimator)
 
 
-@pytest.mark.parametrize("name", FLOWS)
+@each("name", FLOWS)
 def test_design_starts_with_the_default_and_repeats_nothing(name: str) -> None:
     flow = get_flow(name)
     design = sobol_design(flow, 24, seed=3)
@@ -29,12 +29,12 @@ def test_design_starts_with_the_default_and_repeats_nothing(name: str) -> None:
     assert design != sobol_design(flow, 24, seed=4)
 
 
-@pytest.mark.parametrize("name", FLOWS)
+@each("name", FLOWS)
 def test_longer_design_starts_with_the_shorter_one(name: str) -> None:
     assert sobol_design(get_flow(name), 20)[:8] == sobol_design(get_flow(name), 7)
 
 
-@pytest.mark.parametrize("name", FLOWS)
+@each("name", FLOWS)
 def test_design_covers_the_whole_space(name: str) -> None:
     space = get_flow(name).space()
     design = sobol_design(get_flow(name), 32)
@@ -69,7 +69,7 @@ def test_repeated_points_do_not_shorten_a_design_that_the_space_can_fill() -> No
     assert len(sobol_design(flow, 23)) == 24
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2])
+@each("seed", [0, 1, 2])
 def test_points_are_spread_evenly_on_each_scale(seed: int) -> None:
     """Of 16 points of a Sobol sequence, one is in each sixteenth of every range, and of its logarithm."""
     flow = _flow(Number("a", 0.0, 16.0, default=0.5), Number("b", 2.0**-8, 2.0**8, log=True, default=1.0))

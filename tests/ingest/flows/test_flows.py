@@ -14,6 +14,7 @@ from ingest.parameter_names import plain_parameter_name
 from ingest.reading.datasets import load_dataset
 from ingest.reading.roles import Role
 from ingest.reading.typed_tables import read_typed_table
+from tests.cases import each
 from tests.ingest.flows.small_data import where_installed
 from warehouse.support.errors import BadInput
 
@@ -37,7 +38,7 @@ def mixed_frame(rows: int = 60) -> pd.DataFrame:
     return frame
 
 
-@pytest.mark.parametrize(
+@each(
     ("openml_id", "name"),
     [
         (6969, "random_forest"),
@@ -65,7 +66,7 @@ def test_every_flow_is_found_by_its_name_its_key_and_its_openml_ids_alone() -> N
     assert find_flow("1") is None
 
 
-@pytest.mark.parametrize("name", where_installed(FLOWS))
+@each("name", where_installed(FLOWS))
 def test_every_flow_fits_every_kind_of_column(name: str) -> None:
     dataset = load_dataset(mixed_frame(), target="label")
     flow = get_flow(name)
@@ -88,7 +89,7 @@ def test_missing_package_is_one_line_that_says_how_to_install_it(
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize(("openml_id", "retired"), [("6969", set()), ("6970", {"SAMME.R"})])
+@each(("openml_id", "retired"), [("6969", set()), ("6970", {"SAMME.R"})])
 def test_every_value_of_published_runs_is_known_and_builds_unless_it_is_retired(
     shared_data: Path, openml_id: str, retired: set[str]
 ) -> None:

@@ -1,18 +1,14 @@
 """Classes and columns that scikit-learn's classifiers refuse to be fitted on."""
 
 import numpy as np
-import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.neural_network import MLPClassifier
 
 from ingest.flows.lenient import Lenient, for_classes
+from tests.cases import each
 
 
-@pytest.mark.parametrize(
-    ("sizes", "stops"),
-    [([30, 30], True), ([59, 1], False), ([2] * 30, False)],
-    ids=["two", "one row", "many"],
-)
+@each(("sizes", "stops"), [([30, 30], True), ([59, 1], False), ([2] * 30, False)])
 def test_training_stops_early_where_validation_rows_can_have_each_class(
     sizes: list[int], stops: bool
 ) -> None:

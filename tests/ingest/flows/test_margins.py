@@ -10,6 +10,7 @@ from threadpoolctl import threadpool_limits
 from ingest.flows import Values, get_flow
 from ingest.flows.margins import k_nearest_neighbors, logistic_regression, mlp, sgd, svm
 from ingest.reading.roles import Role
+from tests.cases import each
 from tests.ingest.flows.small_data import as_frame, numbers
 
 THESIS_RANGES = {
@@ -20,7 +21,7 @@ THESIS_RANGES = {
 PLAIN_DEFAULTS = {"logistic_regression": LogisticRegression(), "mlp": MLPClassifier(random_state=0)}
 
 
-@pytest.mark.parametrize("parameter", THESIS_RANGES)
+@each("parameter", THESIS_RANGES)
 def test_ranges_are_those_of_the_thesis(parameter: str) -> None:
     hyperparameter = svm.space()[parameter]
     assert (hyperparameter.lower, hyperparameter.upper, hyperparameter.log) == pytest.approx(
@@ -47,7 +48,7 @@ def test_default_on_scaled_numbers_predicts_as_scikit_learn_does(flow: str, clas
 LINE = pd.DataFrame({"x": [0.0, 1.0, 4.0, 7.0]})
 
 
-@pytest.mark.parametrize(
+@each(
     ("values", "chance"),
     [
         ({"n_neighbors": 2}, 1 / 2),
@@ -94,7 +95,7 @@ def test_a_strong_absolute_penalty_leaves_no_coefficient_and_a_squared_one_leave
     assert (ridge.coef_ != 0).all()
 
 
-@pytest.mark.parametrize("loss", ["log_loss", "modified_huber"])
+@each("loss", ["log_loss", "modified_huber"])
 def test_every_loss_of_the_linear_model_gives_probabilities(loss: str) -> None:
     X, codes = numbers(120, classes=3)
     frame, roles = as_frame(X)

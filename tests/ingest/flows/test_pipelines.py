@@ -3,7 +3,6 @@
 import warnings
 
 import numpy as np
-import pytest
 from threadpoolctl import threadpool_limits
 
 from ingest.flows import FLOWS, get_flow, with_preprocessing
@@ -12,12 +11,13 @@ from ingest.flows.pipelines import UNFIT
 from ingest.keys import setup_of
 from ingest.reading.datasets import load_dataset
 from recommend.space import Space
+from tests.cases import each
 from tests.ingest.flows.small_data import where_installed
 from tests.ingest.flows.test_flows import mixed_frame
 from warehouse.configurations.configuration import Configuration
 
 
-@pytest.mark.parametrize("name", where_installed(FLOWS))
+@each("name", where_installed(FLOWS))
 def test_default_of_the_wide_flow_is_that_of_the_narrow_one_with_the_same_setup(name: str) -> None:
     narrow, wide = get_flow(name), with_preprocessing(get_flow(name))
     assert wide.default() == narrow.default()
@@ -26,7 +26,7 @@ def test_default_of_the_wide_flow_is_that_of_the_narrow_one_with_the_same_setup(
     assert setup_of(decoded) == setup_of(Configuration(name, narrow.default()))
 
 
-@pytest.mark.parametrize("name", where_installed(FLOWS))
+@each("name", where_installed(FLOWS))
 def test_default_builds_the_same_steps(name: str) -> None:
     dataset = load_dataset(mixed_frame(), target="label")
     pipelines = [
@@ -36,7 +36,7 @@ def test_default_builds_the_same_steps(name: str) -> None:
     assert repr(pipelines[0]) == repr(pipelines[1])
 
 
-@pytest.mark.parametrize("name", ["decision_tree", "lightgbm", "logistic_regression", "naive_bayes"])
+@each("name", ["decision_tree", "lightgbm", "logistic_regression", "naive_bayes"])
 def test_random_configurations_fit_every_kind_of_column(name: str) -> None:
     dataset = load_dataset(mixed_frame(), target="label")
     flow = get_flow(name)

@@ -13,6 +13,7 @@ from ingest.flows import FLOWS
 from ingest.flows.preprocessing import FEW_CATEGORIES, MOST_CODES, Encoding, as_floats, preprocessor
 from ingest.flows.terms import TEXT_TERMS
 from ingest.reading.datasets import Role
+from tests.cases import each
 
 INDICATORS: Encoding = "indicators"
 NATIVE: tuple[Encoding, ...] = ("codes", "codes of 254")
@@ -41,7 +42,7 @@ def halves(rows: int) -> np.ndarray:
 # Many categories
 
 
-@pytest.mark.parametrize("encoding", ENCODINGS)
+@each("encoding", ENCODINGS)
 def test_ten_thousand_categories_make_one_column(encoding: Encoding) -> None:
     frame = numbered(10_000, 12_000)
     matrix = steps(frame, encoding).fit_transform(frame, halves(12_000))
@@ -57,7 +58,7 @@ def test_forty_categories_are_indicators() -> None:
     assert (matrix.sum(axis=1) == 1).all()
 
 
-@pytest.mark.parametrize(("classes", "columns"), [(2, 1), (3, 3)])
+@each(("classes", "columns"), [(2, 1), (3, 3)])
 def test_forty_one_categories_are_the_means_of_the_classes(classes: int, columns: int) -> None:
     """The chance of the second class, or of each class where there are more than two."""
     frame = numbered(FEW_CATEGORIES + 1, 41 * 12)
@@ -133,7 +134,7 @@ def test_booleans_and_numbers_may_be_categories() -> None:
     assert steps(frame).fit_transform(frame).tolist() == [[0, 1, 1, 0], [1, 0, 1, 0], [0, 1, 0, 1]]
 
 
-@pytest.mark.parametrize("encoding", NATIVE)
+@each("encoding", NATIVE)
 def test_category_codes_come_before_numbers(encoding: Encoding) -> None:
     frame = pd.DataFrame({"size": [1.5, None, 3.5], "colour": ["red", "blue", "red"]})
     matrix = steps(frame, encoding, size=Role.numeric).fit_transform(frame)
@@ -143,7 +144,7 @@ def test_category_codes_come_before_numbers(encoding: Encoding) -> None:
 # Numbers, dates, text
 
 
-@pytest.mark.parametrize(("imputation", "value"), [("median", 2.0), ("mean", 4.0), ("most_frequent", 1.0)])
+@each(("imputation", "value"), [("median", 2.0), ("mean", 4.0), ("most_frequent", 1.0)])
 def test_missing_numbers_are_imputed(imputation: str, value: float) -> None:
     frame = pd.DataFrame({"x": [1.0, 1.0, 3.0, 11.0, np.nan]})
     transformer = preprocessor({"x": Role.numeric}, encoding=INDICATORS, imputation=imputation)
@@ -211,7 +212,7 @@ def test_constant_and_identifier_columns_are_left_out() -> None:
 # What arithmetic can't hold
 
 
-@pytest.mark.parametrize(
+@each(
     ("day", "days", "weekday"),
     [("0001-01-01", -719_162, 0), ("1500-02-28", -171_606, 2), ("9999-12-31", 2_932_896, 4)],
 )
@@ -223,7 +224,7 @@ def test_dates_of_any_year_are_dates(day: str, days: int, weekday: int) -> None:
     assert steps(frame, "codes", at=Role.date).fit_transform(frame).tolist() == [[days, at.month, weekday, 0]]
 
 
-@pytest.mark.parametrize("scaling", ["standard", "quantile", "minmax", "robust"])
+@each("scaling", ["standard", "quantile", "minmax", "robust"])
 def test_numbers_that_are_too_large_count_alike_and_are_scaled(scaling: str) -> None:
     frame = pd.DataFrame({"x": [1e301, 2e30, -1e308, 0.0, np.nan]})
     matrix = steps(frame, scaling=scaling, x=Role.numeric).fit_transform(frame)

@@ -7,6 +7,7 @@ import pytest
 from ingest.flows import Flow, Values
 from ingest.flows.trees import decision_tree, extra_trees, random_forest
 from ingest.reading.roles import Role
+from tests.cases import each
 from tests.ingest.flows.small_data import as_frame, numbers
 
 THESIS_RANGES = {
@@ -21,7 +22,7 @@ every_flow = pytest.mark.parametrize(
 )
 
 
-@pytest.mark.parametrize("parameter", THESIS_RANGES)
+@each("parameter", THESIS_RANGES)
 def test_ranges_are_those_of_the_thesis(parameter: str) -> None:
     hyperparameter = random_forest.space()[parameter]
     assert (hyperparameter.lower, hyperparameter.upper, hyperparameter.log) == pytest.approx(
@@ -29,7 +30,7 @@ def test_ranges_are_those_of_the_thesis(parameter: str) -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each(
     ("values", "chances"),
     [
         ({"max_depth": 1}, [0.25] * 4 + [1] * 3),

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from ingest.metafeatures import compute_metafeatures
 from ingest.reading.datasets import load_dataset
 from tests.benchmarks import metafeature_agreement as agreement
+from tests.cases import each
 from tests.ingest.metafeatures.small_tables import FRAME, computed, tables
 from warehouse.qualities import GROUPS, QUALITIES, names_in
 
@@ -131,7 +132,7 @@ DIFFICULT = {
 }
 
 
-@pytest.mark.parametrize("columns", DIFFICULT.values(), ids=DIFFICULT)
+@each("columns", DIFFICULT.values())
 def test_a_value_is_finite_or_has_a_reason(columns: dict[str, Any]) -> None:
     found = computed(pd.DataFrame({**columns, "class": LABELS}))
     assert set(found.values) == {quality.name for quality in QUALITIES}

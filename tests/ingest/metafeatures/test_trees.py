@@ -15,6 +15,7 @@ from ingest.metafeatures.trees import (
     grow_by_gini,
     to_depth,
 )
+from tests.cases import each
 
 
 def tree_of(left: list[int], right: list[int], counts: list[list[float]]) -> GrownTree:
@@ -79,7 +80,7 @@ def test_rows_of_a_node_are_those_of_the_leaves_below_it(
     assert tree.sums(in_leaves) == pytest.approx(tree.counts)
 
 
-@pytest.mark.parametrize("grown_by", [grow, grow_by_gini])
+@each("grown_by", [grow, grow_by_gini])
 def test_a_class_without_rows_keeps_its_place(grown_by: Callable[..., GrownTree]) -> None:
     """One split at 1.5 tells classes 0 and 2 apart; class 1 has no row to learn from."""
     X = np.arange(4, dtype=np.float32)[:, None]

@@ -6,6 +6,7 @@ import pytest
 
 from ingest.openml.connection import ApiError, Connection
 from ingest.openml.documents import UnreadableError, read_evaluations, rows_in
+from tests.cases import each
 from tests.ingest.openml.listings import EMPTY, PATH, Open
 from tests.openml_server import Faults, OpenMLServer, generated_world
 from warehouse.support.errors import BadInput, Failed
@@ -113,7 +114,7 @@ def test_a_document_that_stays_unreadable_is_given_up() -> None:
     assert len(server.requests) == 5
 
 
-@pytest.mark.parametrize(("server", "rate"), [("openml.org", 1.0), ("file:///etc", 1.0), ("http://x", 0.0)])
+@each(("server", "rate"), [("openml.org", 1.0), ("file:///etc", 1.0), ("http://x", 0.0)])
 def test_what_is_no_server_is_refused(server: str, rate: float) -> None:
     with pytest.raises(BadInput):
         Connection(server, rate=rate)

@@ -18,6 +18,7 @@ from ingest.openml.documents import (
     read_setups,
     read_tasks,
 )
+from tests.cases import each
 
 OML = "{http://openml.org/openml}"
 HEAD = '<oml:{0} xmlns:oml="http://openml.org/openml">'
@@ -103,7 +104,7 @@ def test_a_page_that_is_cut_off_is_never_read(setups: list[list[str]], data: st.
     assert not refused.value.complete
 
 
-@pytest.mark.parametrize("body", [b"", b"<html><body>503<hr></body></html>", b"<html></html>", b"{}"])
+@each("body", [b"", b"<html><body>503<hr></body></html>", b"<html></html>", b"{}"])
 def test_what_is_no_listing_is_worth_another_try(body: bytes) -> None:
     with pytest.raises(UnreadableError) as refused:
         read_evaluations(body)
@@ -113,7 +114,7 @@ def test_what_is_no_listing_is_worth_another_try(body: bytes) -> None:
 LAUGHS = "".join(f"<!ENTITY l{n} '{f'&l{n - 1};' * 10 if n else 'lol'}'>" for n in range(30))
 
 
-@pytest.mark.parametrize(
+@each(
     "declaration",
     [
         f"<!DOCTYPE runs [{LAUGHS}]>",
@@ -121,7 +122,7 @@ LAUGHS = "".join(f"<!ENTITY l{n} '{f'&l{n - 1};' * 10 if n else 'lol'}'>" for n 
         "<!-- a comment --> <?pi ?> <!doctype runs [<!ENTITY l29 'x'>]>",
     ],
 )
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+@each("encoding", ["utf-8", "utf-8-sig", "utf-16"])
 def test_a_document_that_declares_entities_is_not_read(declaration: str, encoding: str) -> None:
     body = f"<?xml version='1.0'?>{declaration}<runs>&l29;</runs>".encode(encoding)
     with pytest.raises(UnreadableError, match="declares a document type"):
@@ -134,7 +135,7 @@ def test_a_row_that_spoils_a_whole_document_is_told_from_a_cut() -> None:
     assert refused.value.complete
 
 
-@pytest.mark.parametrize("name", ["run_id", "setup_id", "flow_id", "task_id", "function"])
+@each("name", ["run_id", "setup_id", "flow_id", "task_id", "function"])
 def test_a_row_without_what_identifies_it_is_refused(name: str) -> None:
     body = page([["a"]]).replace(f"oml:{name}>".encode(), b"oml:other>", 2)
     with pytest.raises(UnreadableError, match=name):

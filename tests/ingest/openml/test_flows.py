@@ -2,16 +2,15 @@
 
 from xml.sax.saxutils import escape
 
-import pytest
-
 from ingest.openml.flows import known_flow, read_flow, structure_of
+from tests.cases import each
 from tests.ingest.openml.jobs import ACCURACY, ingest
 from tests.openml_server import OpenMLServer, World
 from tests.openml_server import generated as names
 from warehouse.store import Warehouse
 
 
-@pytest.mark.parametrize(
+@each(
     ("old", "new"),
     [
         ("sklearn.tree.tree.DecisionTreeClassifier(3)", "sklearn.tree._classes.DecisionTreeClassifier(12)"),
@@ -93,7 +92,7 @@ def test_randomness_resources_and_parts_are_not_tuned() -> None:
     assert [own.name for own in flow.parameters if own.tunable] == ["alpha"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("flow", "parameters", "expected"),
     [
         ("8317", ["C", "gamma", "tol", "coef0"], "svm"),

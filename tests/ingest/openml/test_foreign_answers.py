@@ -4,6 +4,7 @@ import pytest
 
 from ingest.openml.documents import UnreadableError, read_evaluations
 from ingest.openml.tables import evaluation_tables
+from tests.cases import each
 from tests.fuzzing import TARGETS
 
 EVALUATIONS = TARGETS["openml"].inputs()[0]
@@ -21,7 +22,7 @@ ANSWERS = {
 }
 
 
-@pytest.mark.parametrize("trouble", ANSWERS)
+@each("trouble", ANSWERS)
 def test_a_foreign_answer_is_unreadable(trouble: str) -> None:
     with pytest.raises(UnreadableError):
         read_evaluations(ANSWERS[trouble])

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from ingest.openml.connection import LONGEST_TARGET, Connection
 from ingest.openml.selection import Selection, partitions
+from tests.cases import each
 from tests.ingest.openml.jobs import connect
 from tests.openml_server import Faults, OpenMLServer, World
 from tests.openml_server import generated as names
@@ -16,7 +17,7 @@ from warehouse.support.errors import BadInput, Failed
 ids = st.lists(st.integers(1, 10**7), max_size=450, unique=True)
 
 
-@pytest.mark.parametrize(
+@each(
     ("given", "complaint"),
     [
         ({"suite": "../x"}, r"a suite is a number or an alias, not '\.\./x'"),

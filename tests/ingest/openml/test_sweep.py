@@ -15,6 +15,7 @@ from ingest.openml.documents import Listing, UnreadableError
 from ingest.openml.selection import Selection
 from ingest.openml.status import job_states
 from ingest.openml.sweep import Page, Sweep
+from tests.cases import each
 from tests.ingest.openml.jobs import ACCURACY, JUST_ACCURACY, connect, evaluations, expected, ingest
 from tests.openml_server import Faults, OpenMLServer, World, generated_world
 from tests.openml_server import generated as names
@@ -160,7 +161,7 @@ def test_only_runs_from_a_number_on_are_found(small_pages: OpenMLServer, tmp_pat
     assert set(runs_in(search.pages())) == search.known == {run for run in KAPPA if run >= since}
 
 
-@pytest.mark.parametrize("since", [1, 905, 9_999, 12_000])
+@each("since", [1, 905, 9_999, 12_000])
 def test_runs_beyond_a_long_gap_are_found(tmp_path: Path, since: int) -> None:
     world = generated_world()
     world.add_run(20_000, 2, names.DEFAULTS_RUN + names.SETUP_AFTER_RUN)

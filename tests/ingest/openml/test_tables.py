@@ -4,13 +4,13 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.openml.documents import Parameter, SetupValues
 from ingest.openml.flows import FlowParameter
 from ingest.openml.tables import KnownFlow, dataset_tables, procedure_name, setup_tables
+from tests.cases import each
 from tests.ingest.openml.jobs import ACCURACY, ingest, values_of
 from tests.openml_server import OpenMLServer, World
 from tests.openml_server import generated as names
@@ -135,7 +135,7 @@ def test_a_setup_that_is_lost_has_no_configuration() -> None:
     assert tables["hyperparameters"].num_rows == 0
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "rows"), [("30.0", 30), ("-1.0", None), ("2.5", None), ("NaN", None), ("?", None), (None, None)]
 )
 def test_only_whole_numbers_from_0_on_are_counts(value: str | None, rows: int | None) -> None:

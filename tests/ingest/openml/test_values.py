@@ -2,16 +2,16 @@
 
 import json
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.openml.values import is_cut, is_structure, typed
+from tests.cases import each
 
 REFERENCE = '{"oml-python:serialized_object": "component_reference", "value": {"key": "a", "step_name": "a"}}'
 
 
-@pytest.mark.parametrize(
+@each(
     ("raw", "value"),
     [
         ('"gini"', "gini"),
@@ -52,9 +52,7 @@ def test_deep_nesting_is_text() -> None:
     assert json.loads(typed("[" * 100_000)) == "[" * 100_000
 
 
-@pytest.mark.parametrize(
-    ("raw", "expected"), [(REFERENCE, True), (f"[{REFERENCE}]", True), ('"component_reference"', False)]
-)
+@each(("raw", "expected"), [(REFERENCE, True), (f"[{REFERENCE}]", True), ('"component_reference"', False)])
 def test_references_to_components_are_structure(raw: str, expected: bool) -> None:
     assert is_structure(raw) is expected
 

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ingest.reading.arff import ArffTable, Attribute, read_arff
+from tests.cases import each
 from warehouse.support.errors import BadInput
 
 
@@ -46,12 +47,12 @@ ATTRIBUTES = [
 ]
 
 
-@pytest.mark.parametrize(("declaration", "expected"), ATTRIBUTES)
+@each(("declaration", "expected"), ATTRIBUTES)
 def test_attributes_are_read_in_every_dialect(declaration: str, expected: Attribute) -> None:
     assert _read(declaration, "?").attributes == (expected,)
 
 
-@pytest.mark.parametrize(
+@each(
     ("line", "relation"),
     [("@relation iris", "iris"), ("@RELATION 'two words'", "two words"), ('@relation "q"  ', "q"), ("", "")],
 )
@@ -90,7 +91,7 @@ ROWS = [
 ]
 
 
-@pytest.mark.parametrize(("rows", "numbers", "words"), ROWS)
+@each(("rows", "numbers", "words"), ROWS)
 def test_rows_are_read_in_every_dialect(rows: str, numbers: list[float], words: list[str]) -> None:
     frame = _read(NUMBER_AND_WORD, rows).frame
     np.testing.assert_array_equal(frame["x"].to_numpy(), numbers)
@@ -109,7 +110,7 @@ def test_nominal_columns_keep_the_declared_values_in_order() -> None:
     assert list(frame["w"].cat.categories) == ["z", "a", "m"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("date_format", "written"),
     [
         ("", "'2020-01-31T10:30:00'"),
@@ -181,7 +182,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("text", "message"), WRONG)
+@each(("text", "message"), WRONG)
 def test_wrong_files_are_refused_with_the_line(text: str, message: str) -> None:
     with pytest.raises(BadInput) as error:
         read_arff(text)
@@ -208,7 +209,7 @@ def test_every_published_dataset_loads_with_its_counts(shared_data: Path) -> Non
         assert (len(declared.values) or -1) == published["classes"], path
 
 
-@pytest.mark.parametrize(("flow", "runs", "columns"), [(6969, 37_000, 12), (6970, 32_000, 7)])
+@each(("flow", "runs", "columns"), [(6969, 37_000, 12), (6970, 32_000, 7)])
 def test_published_runs_load_with_their_metadata(
     shared_data: Path, flow: int, runs: int, columns: int
 ) -> None:
@@ -218,13 +219,13 @@ def test_published_runs_load_with_their_metadata(
     assert json.loads(table.comments[0])["flow_id"] == flow
 
 
-@pytest.mark.parametrize("index", ["2", "999999999", "9" * 18, "9" * 5_000, "-1", "x", "1.5"])
+@each("index", ["2", "999999999", "9" * 18, "9" * 5_000, "-1", "x", "1.5"])
 def test_a_sparse_row_names_declared_attributes(index: str) -> None:
     with pytest.raises(BadInput, match=r"line 5 (has the index|is no sparse row)"):
         _read("@attribute a numeric\n@attribute b numeric", f"{{{index} 1}}")
 
 
-@pytest.mark.parametrize("date_format", ["yyyy yyyy", "dd.MM.dd", "%", "yyyy-%", "(?P<Y>yyyy"])
+@each("date_format", ["yyyy yyyy", "dd.MM.dd", "%", "yyyy-%", "(?P<Y>yyyy"])
 def test_a_date_format_that_makes_no_sense_is_refused(date_format: str) -> None:
     with pytest.raises(BadInput, match="not all values are dates of the form"):
         _read(f"@attribute d date '{date_format}'", "'x'")

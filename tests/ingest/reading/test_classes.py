@@ -4,9 +4,9 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import pytest
 
 from ingest.reading.datasets import Dataset, load_dataset
+from tests.cases import each
 from tests.ingest.reading.checks import written
 
 
@@ -15,7 +15,7 @@ def _load(folder: Path, labels: list[str], rows: int = 60, **options: object) ->
     return load_dataset(written(folder, "size,kind\n" + "".join(cells)), target="kind", **options)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
+@each(
     "labels",
     [
         ["0010", "010", "10"],
@@ -29,7 +29,7 @@ def test_labels_are_the_words_of_the_file(tmp_path: Path, labels: list[str]) -> 
     assert [*_load(tmp_path, labels).target.cat.categories] == sorted(labels)
 
 
-@pytest.mark.parametrize(
+@each(
     ("labels", "how"),
     [
         (["<=50K", "<=50K.", ">50K", ">50K."], "case or a full stop"),
@@ -43,7 +43,7 @@ def test_labels_that_may_be_one_class_are_asked_about(tmp_path: Path, labels: li
     assert f"classes that differ in {how} only are taken as different" in doubt
 
 
-@pytest.mark.parametrize("labels", [["yes", "no"], ["1", "2", "3"], ["a", "b.c"], ["0", "1"]])
+@each("labels", [["yes", "no"], ["1", "2", "3"], ["a", "b.c"], ["0", "1"]])
 def test_ordinary_labels_are_not_asked_about(tmp_path: Path, labels: list[str]) -> None:
     assert not [one for one in _load(tmp_path, labels).doubts if "differ in" in one]
 
@@ -66,14 +66,14 @@ def test_an_odd_word_among_numbered_classes_is_a_class(tmp_path: Path) -> None:
     assert (dataset.n_classes, len(dataset.target)) == (26, 260)
 
 
-@pytest.mark.parametrize("dtype", ["int64", "Int64", "uint64"])
+@each("dtype", ["int64", "Int64", "uint64"])
 def test_whole_numbers_beyond_2_to_the_53_stay_apart(dtype: str) -> None:
     labels = pd.Series([2**53, 2**53 + 1] * 10, dtype=dtype)
     dataset = load_dataset(pd.DataFrame({"a": np.arange(20) / 7, "class": labels}), target="class")
     assert [*dataset.target.cat.categories] == [str(2**53), str(2**53 + 1)]
 
 
-@pytest.mark.parametrize("dtype", ["int64", "Int64", "uint64"])
+@each("dtype", ["int64", "Int64", "uint64"])
 def test_large_numbers_of_a_feature_are_never_called_constant(dtype: str) -> None:
     serial = pd.Series([2**62 + i * 7 for i in range(30)], dtype=dtype)
     frame = pd.DataFrame({"serial": serial, "a": np.arange(30) / 7, "class": ["x", "y"] * 15})

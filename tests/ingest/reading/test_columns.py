@@ -12,24 +12,8 @@ from hypothesis import strategies as st
 from ingest.reading.columns import as_dates, as_numbers, label, labels, tidied
 from ingest.reading.datasets import load_dataset
 from ingest.reading.roles import Role
-from tests.ingest.reading.checks import HEADER, assert_sound, written
-
-# Odd, but a dataset all the same.
-ACCEPTED_FILES: dict[str, str] = {
-    "all cells missing but the target": HEADER + "?,?,x\n?,?,y\n" * 3,
-    "a column of nothing": HEADER + "1,,x\n2,,y\n" * 3,
-    "infinities": HEADER + "inf,1,x\n-inf,2,y\n3,Infinity,x\n4,5,y\n",
-    "overflowing numbers": HEADER + f"1e999,{10**30},x\n2,{-(10**30)},y\n" * 2,
-    "numbers with gaps": HEADER + "1,-,x\n2,None,y\n.,3,x\n4,5,y\n",
-    "mixed words and numbers": HEADER + "1,one,x\ntwo,2,y\n3,3,x\n4,4,y\n",
-}
-
-
-@pytest.mark.parametrize("oddity", ACCEPTED_FILES)
-def test_an_odd_file_is_loaded(tmp_path: Path, oddity: str) -> None:
-    dataset = load_dataset(written(tmp_path, ACCEPTED_FILES[oddity]))
-    assert dataset.n_classes == 2
-    assert_sound(dataset)
+from tests.cases import each
+from tests.ingest.reading.checks import assert_sound
 
 
 def _values(*values: Any) -> list[Any]:
@@ -59,7 +43,7 @@ ODD_COLUMNS: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("kind", ODD_COLUMNS)
+@each("kind", ODD_COLUMNS)
 def test_a_frame_with_any_kind_of_column_is_loaded(kind: str) -> None:
     frame = pd.DataFrame({"odd": ODD_COLUMNS[kind], "class": _values("x", "y")})
     assert_sound(load_dataset(frame))
@@ -74,7 +58,7 @@ def test_decorations_of_numbers_do_not_change_their_values() -> None:
     assert load_dataset(frame).features["a"].head(3).tolist() == [-1234.5, 7.0, 1_000_000.0]
 
 
-@pytest.mark.parametrize(
+@each(
     ("words", "numbers"),
     [
         (["1e3", "007", None], [1000.0, 7.0, np.nan]),
@@ -126,7 +110,7 @@ def test_day_first_dates_are_recognized_when_a_day_says_so() -> None:
     assert load_dataset(frame).features["a"].dt.month.unique().tolist() == [2]
 
 
-@pytest.mark.parametrize(
+@each(
     ("words", "first"),
     [
         (["2020-02-01"], "2020-02-01"),
@@ -170,7 +154,7 @@ def test_a_dash_is_missing_among_numbers_and_a_word_among_words() -> None:
     assert tidied(pd.Series(["a", "-", "NA"])).isna().tolist() == [False, False, True]
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "text"),
     [(3.0, "3"), (-0.0, "0"), (2.5, "2.5"), (np.float64(4), "4"), (7, "7"), (1e300, "1e+300")],
 )

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ingest.reading.arff import read_arff
 from ingest.reading.datasets import load_dataset
+from tests.cases import each
 
 REAL = [
     ("diabetes", "class"),
@@ -25,7 +25,7 @@ REAL = [
 ]
 
 
-@pytest.mark.parametrize(("name", "target"), REAL)
+@each(("name", "target"), REAL)
 def test_the_same_data_in_another_format_has_the_same_hash(
     shared_data: Path, tmp_path: Path, name: str, target: str
 ) -> None:
@@ -78,7 +78,7 @@ SAME_VALUES = [
 ]
 
 
-@pytest.mark.parametrize(("column", "values"), SAME_VALUES)
+@each(("column", "values"), SAME_VALUES)
 def test_the_way_a_value_is_written_does_not_matter(column: str, values: list[object]) -> None:
     assert _hash(FRAME.assign(**{column: values})) == _hash(FRAME)
 

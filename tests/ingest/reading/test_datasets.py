@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from ingest.reading.datasets import Dataset, load_dataset
 from ingest.reading.roles import Role
-from tests.ingest.reading.checks import HEADER, assert_sound, refusal, written
+from tests.cases import each
+from tests.ingest.reading.checks import assert_sound, refusal
 from warehouse.support.errors import BadInput
 
 N = 60
@@ -83,7 +84,7 @@ WRITERS: dict[str, Callable[[Path], object]] = {
 }
 
 
-@pytest.mark.parametrize("file_name", WRITERS)
+@each("file_name", WRITERS)
 def test_every_format_gives_the_same_dataset(tmp_path: Path, file_name: str) -> None:
     WRITERS[file_name](tmp_path / file_name)
     dataset = load_dataset(tmp_path / file_name)
@@ -148,7 +149,7 @@ def test_the_largest_class_has_a_name_and_a_share() -> None:
         _ = load_dataset(_measured()).majority
 
 
-@pytest.mark.parametrize("target", ["day", "one", "name"])
+@each("target", ["day", "one", "name"])
 def test_a_target_that_is_refused_is_refused_with_the_alternatives(target: str) -> None:
     frame = pd.DataFrame(
         {
@@ -165,7 +166,7 @@ def test_a_target_that_is_refused_is_refused_with_the_alternatives(target: str) 
         load_dataset(frame, target=target)
 
 
-@pytest.mark.parametrize(
+@each(
     ("values", "labels"),
     [
         ([0, 1], ["0", "1"]),
@@ -241,41 +242,6 @@ def test_classes_with_one_row_are_dropped_on_request() -> None:
 
 # ---- bad input -----------------------------------------------------------------------------------
 
-# What stands in the file, and a part of the message.
-REFUSED_FILES: dict[str, tuple[str, str]] = {
-    "constant target": (HEADER + "1,2,x\n2,3,x\n", "one value only"),
-    "target without values": (HEADER + "1,2,\n2,3,?\n3,4,NA\n", "no values"),
-    "unique target": (HEADER + "".join(f"1,{i},u{i}\n" for i in range(50)), "50 different values in 50 rows"),
-    "dates as target": (HEADER + "".join(f"1,2,2020-01-{1 + i % 5:02d}\n" for i in range(50)), "dates"),
-    "one row": (HEADER + "1,2,x\n", "one value only"),
-    "one row of 10,000": (
-        ",".join(f"c{i}" for i in range(10_000)) + "\n" + "7," * 9_999 + "x\n",
-        "one value only",
-    ),
-    "two class columns": ("class,a,class\n" + "x,1,x\ny,2,y\n" * 3, "several columns are named 'class'"),
-}
-
-
-@pytest.mark.parametrize("trouble", REFUSED_FILES)
-def test_a_file_that_is_no_dataset_is_refused_in_one_line(tmp_path: Path, trouble: str) -> None:
-    content, part = REFUSED_FILES[trouble]
-    assert part in refusal(written(tmp_path, content))
-
-
-# Odd, but a dataset all the same.
-ACCEPTED_FILES: dict[str, str] = {
-    "one class twice, one missing": HEADER + "1,2,x\n2,3,x\n3,4,y\n4,5,y\n5,6,\n",
-    "very wide": ",".join(f"c{i}" for i in range(2_000))
-    + ",class\n" + ("0," * 2_000 + "x\n") * 2 + ("1," * 2_000 + "y\n") * 2,
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("oddity", ACCEPTED_FILES)
-def test_an_odd_file_is_loaded(tmp_path: Path, oddity: str) -> None:
-    dataset = load_dataset(written(tmp_path, ACCEPTED_FILES[oddity]))
-    assert dataset.n_classes == 2
-    assert_sound(dataset)
-
 
 SMALL = pd.DataFrame({"size": [1, 2, 3, 4], "Colour": list("rgrg"), "class": list("xyxy")})
 
@@ -294,7 +260,7 @@ REFUSED_OPTIONS: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
-@pytest.mark.parametrize("trouble", REFUSED_OPTIONS)
+@each("trouble", REFUSED_OPTIONS)
 def test_options_that_do_not_fit_are_refused_in_one_line(trouble: str) -> None:
     options, part = REFUSED_OPTIONS[trouble]
     assert part in refusal(SMALL, **options)

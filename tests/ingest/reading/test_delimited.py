@@ -11,47 +11,8 @@ from hypothesis import strategies as st
 from ingest.reading.columns import tidied
 from ingest.reading.datasets import load_dataset
 from ingest.reading.delimited import read_delimited
-from tests.ingest.reading.checks import GOOD_ROWS, HEADER, assert_sound, refusal, written
+from tests.cases import each
 from warehouse.support.errors import BadInput
-
-# What stands in the file, and a part of the message.
-REFUSED_FILES: dict[str, tuple[str, str]] = {
-    "empty": ("", "the file is empty"),
-    "blank lines only": ("\n \r\n\n", "the file is empty"),
-    "header only": ("a,b,class\n", "no rows"),
-    "header without line end": ("a,b,class", "no rows"),
-    "only a header, of two lines": ('a,"b\nc",class\n', "no rows"),
-    "most rows ragged": (HEADER + "1,x\n1,2,3,4,x\n1,2,y\n1,2,3,x\n1\n", "values"),
-    "some rows ragged": (HEADER + GOOD_ROWS + "5,x\n", "line 6 has 2 values"),
-}
-
-
-@pytest.mark.parametrize("trouble", REFUSED_FILES)
-def test_a_file_that_is_no_dataset_is_refused_in_one_line(tmp_path: Path, trouble: str) -> None:
-    content, part = REFUSED_FILES[trouble]
-    assert part in refusal(written(tmp_path, content))
-
-
-# Odd, but a dataset all the same.
-ACCEPTED_FILES: dict[str, str] = {
-    "no line end": (HEADER + GOOD_ROWS).rstrip(),
-    "Windows line ends": (HEADER + GOOD_ROWS).replace("\n", "\r\n"),
-    "old Mac line ends": (HEADER + GOOD_ROWS).replace("\n", "\r"),
-    "blank lines between": (HEADER + GOOD_ROWS).replace("\n", "\n\n"),
-    "trailing delimiters": (HEADER + GOOD_ROWS).replace("\n", ",\n"),
-    "one ragged row in many": HEADER + GOOD_ROWS * 5 + "1,2\n",
-    "blank in front of quotes": 'a, b, class\n' + '1, "x, y", p\n2, "z", q\n' * 3,
-    "quotes that do not close": HEADER + '1,"2,x\n' + GOOD_ROWS * 5,
-    "line breaks in quotes": HEADER + '1,"two\nlines",x\n2,"three\nmore\nlines",y\n' * 3,
-    "very long cell": HEADER + f"1,{'w' * 6_000_000},x\n2,v,y\n3,v,x\n4,v,y\n",
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("oddity", ACCEPTED_FILES)
-def test_an_odd_file_is_loaded(tmp_path: Path, oddity: str) -> None:
-    dataset = load_dataset(written(tmp_path, ACCEPTED_FILES[oddity]))
-    assert dataset.n_classes == 2
-    assert_sound(dataset)
 
 
 def test_what_was_left_out_or_guessed_is_noted(tmp_path: Path) -> None:
@@ -80,7 +41,7 @@ def test_ragged_rows_are_left_out_up_to_a_tenth_of_all() -> None:
         read_delimited(b"a,b\n" + b"1,2\n" * 8 + b"1\n")
 
 
-@pytest.mark.parametrize(
+@each(
     ("cells", "expected"),
     [
         (("1", "-2"), [1, -2]),
@@ -101,7 +62,7 @@ def test_cells_are_numbers_dates_or_the_words_they_were_written_as(
     pd.testing.assert_series_equal(found, pd.Series(expected), check_names=False, check_dtype=False)
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "sign"),
     [
         ("a;b\n1,5;x\n", ","),

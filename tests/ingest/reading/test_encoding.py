@@ -5,37 +5,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest.reading.datasets import load_dataset
 from ingest.reading.encoding import decoded, quoted, read_bytes
-from tests.ingest.reading.checks import GOOD_ROWS, HEADER, assert_sound, refusal, written
+from tests.cases import each
+from tests.ingest.reading.checks import refusal, written
 from warehouse.support.errors import BadInput
-
-# What stands in the file, and a part of the message.
-REFUSED_FILES: dict[str, tuple[bytes | str, str]] = {
-    "zip": (b"PK\x03\x04" + bytes(50), "damaged zip file"),
-    "old Excel": (b"\xd0\xcf\x11\xe0" + bytes(50), "Excel workbook"),
-    "random bytes": (np.random.default_rng(0).bytes(5_000), "neither text nor Parquet"),
-    "NUL bytes": (b"a,b,class\n1,\x00,x\n", "neither text nor Parquet"),
-    "UTF-32": ("a,b,class\n1,2,x\n".encode("utf-32"), "neither text nor Parquet"),
-    "damaged gzip": (gzip.compress(b"a,b\n1,2\n" * 100)[:-9], "damaged gzip"),
-    "gzip of nothing": (gzip.compress(b""), "empty"),
-    "HTML": ("<!DOCTYPE html>\n<html><body>Not found</body></html>\n", "HTML"),
-    "XML": ("<?xml version='1.0'?>\n<a><b/></a>", "XML"),
-    "JSON records": ('[{"a": 1, "class": "x"},\n {"a": 2, "class": "y"}]', "JSON"),
-    "JSON lines": ('{"a": 1, "class": "x"}\n{"a": 2, "class": "y"}\n', "JSON"),
-}
-
-
-@pytest.mark.parametrize("trouble", REFUSED_FILES)
-def test_a_file_that_is_no_dataset_is_refused_in_one_line(tmp_path: Path, trouble: str) -> None:
-    content, part = REFUSED_FILES[trouble]
-    assert part in refusal(written(tmp_path, content))
-
 
 REFUSED_SOURCES: dict[str, tuple[Callable[[Path], Any], str]] = {
     "missing file": (lambda folder: folder / "nowhere.csv", "there is no file"),
@@ -47,25 +24,10 @@ REFUSED_SOURCES: dict[str, tuple[Callable[[Path], Any], str]] = {
 }
 
 
-@pytest.mark.parametrize("trouble", REFUSED_SOURCES)
+@each("trouble", REFUSED_SOURCES)
 def test_a_source_that_is_no_file_is_refused_in_one_line(tmp_path: Path, trouble: str) -> None:
     source, part = REFUSED_SOURCES[trouble]
     assert part in refusal(source(tmp_path))
-
-
-# Odd, but a dataset all the same.
-ACCEPTED_FILES: dict[str, bytes] = {
-    "byte order mark": b"\xef\xbb\xbf" + (HEADER + GOOD_ROWS).encode(),
-    "UTF-16": (HEADER + GOOD_ROWS).encode("utf-16"),
-    "Latin-1": (HEADER + GOOD_ROWS.replace("x", "é")).encode("latin-1"),
-}
-
-
-@pytest.mark.parametrize("oddity", ACCEPTED_FILES)
-def test_an_odd_file_is_loaded(tmp_path: Path, oddity: str) -> None:
-    dataset = load_dataset(written(tmp_path, ACCEPTED_FILES[oddity]))
-    assert dataset.n_classes == 2
-    assert_sound(dataset)
 
 
 @settings(max_examples=100, deadline=None)
@@ -75,7 +37,7 @@ def test_text_in_any_unicode_encoding_with_its_mark_is_read(text: str) -> None:
         assert decoded(text.encode(encoding)).utf8.decode() == text
 
 
-@pytest.mark.parametrize(
+@each(
     ("content", "text"),
     [
         (b"5 \x80 for \xe9", "5 € for é"),
@@ -88,7 +50,7 @@ def test_bytes_that_are_no_unicode_are_windows_1252_or_else_latin_1(content: byt
     assert decoded(content).utf8.decode() == text
 
 
-@pytest.mark.parametrize("text", ["<3,a\n", "{1 2}\n", "[1,2]\n", "a\t\x0c\x1a\n"])
+@each("text", ["<3,a\n", "{1 2}\n", "[1,2]\n", "a\t\x0c\x1a\n"])
 def test_text_that_only_begins_like_markup_is_left_as_it_is(text: str) -> None:
     assert decoded(text.encode()).utf8 == text.encode()
 

@@ -1,49 +1,13 @@
 """How a delimited text is written, told from its first rows."""
 
-from pathlib import Path
-
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest.reading.datasets import load_dataset
 from ingest.reading.layout import Layout, find_layout
-from tests.ingest.reading.checks import GOOD_ROWS, HEADER, assert_sound, refusal, written
-
-# What stands in the file, and a part of the message.
-REFUSED_FILES: dict[str, tuple[str, str]] = {
-    "one column": ("class\nx\ny\nx\ny\n", "single column"),
-    "one word": ("hello", "single column"),
-    "prose": ("It was the best of times,\nit was the worst of times.\nAnd so on.\nThe end", ""),
-    "unknown delimiter": ("a^b^class\n1^2^x\n2^3^y\n", "single column"),
-    "header too short": ("a,class\n1,2,3,x\n2,3,4,y\n", "the header has 2 names, but the rows have 4 values"),
-}
+from tests.cases import each
 
 
-@pytest.mark.parametrize("trouble", REFUSED_FILES)
-def test_a_file_that_is_no_dataset_is_refused_in_one_line(tmp_path: Path, trouble: str) -> None:
-    content, part = REFUSED_FILES[trouble]
-    assert part in refusal(written(tmp_path, content))
-
-
-# Odd, but a dataset all the same.
-ACCEPTED_FILES: dict[str, str] = {
-    "semicolons in a .csv": (HEADER + GOOD_ROWS).replace(",", ";"),
-    "rows end in a delimiter, the header does not": HEADER + GOOD_ROWS.replace("\n", ",\n"),
-    "row names without a name": HEADER + "".join(f"r{i},1,{i},{'xy'[i % 2]}\n" for i in range(6)),
-    "no header": GOOD_ROWS.replace("1", "1.5"),
-    "no header, words only": "p,x,k\ne,x,s\np,b,k\ne,b,s\n" * 3,
-}
-
-
-@pytest.mark.parametrize("oddity", ACCEPTED_FILES)
-def test_an_odd_file_is_loaded(tmp_path: Path, oddity: str) -> None:
-    dataset = load_dataset(written(tmp_path, ACCEPTED_FILES[oddity]))
-    assert dataset.n_classes == 2
-    assert_sound(dataset)
-
-
-@pytest.mark.parametrize(
+@each(
     ("text", "delimiter"),
     [
         ("a,b\n1,2\n", ","),
@@ -62,7 +26,7 @@ def test_the_delimiter_gives_the_most_rows_one_width_and_among_equals_is_the_rar
     assert find_layout(text.encode()).delimiter == delimiter
 
 
-@pytest.mark.parametrize(
+@each(
     ("first_row", "is_header"),
     [
         ("size,colour", True),
@@ -90,7 +54,7 @@ def test_words_in_the_first_row_are_data_when_most_come_again_in_their_column() 
     assert find_layout(b"p,x,k,m\ne,x,s,n\np,b,t,o\n").header == (0, 1)  # p and x, two of four
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "quote"),
     [
         ('a,b\n"1",2\n', '"'),

@@ -17,6 +17,7 @@ from ingest.reading.datasets import load_dataset
 from ingest.reading.limits import NO_LIMITS, ReadingLimits
 from ingest.reading.tables import read_table
 from ingest.reading.typed_tables import read_typed_table
+from tests.cases import each
 from warehouse.support.errors import BadInput
 
 SMALL = ReadingLimits(
@@ -87,7 +88,7 @@ BOMBS = {
 }
 
 
-@pytest.mark.parametrize("bomb", BOMBS)
+@each("bomb", BOMBS)
 def test_what_is_beyond_a_limit_is_refused(tmp_path: Path, bomb: str) -> None:
     content, reason, name = BOMBS[bomb]
     path = tmp_path / "data"
@@ -101,7 +102,7 @@ def test_what_is_beyond_a_limit_is_refused(tmp_path: Path, bomb: str) -> None:
     )
 
 
-@pytest.mark.parametrize("bomb", ["wide CSV", "wide ARFF", "wide Parquet", "long line", "sparse ARFF"])
+@each("bomb", ["wide CSV", "wide ARFF", "wide Parquet", "long line", "sparse ARFF"])
 def test_tables_of_runs_have_the_same_limits(bomb: str) -> None:
     content, reason, _ = BOMBS[bomb]
     with pytest.raises(BadInput, match=reason):
@@ -149,7 +150,7 @@ SLOW = {
 }
 
 
-@pytest.mark.parametrize("trouble", SLOW)
+@each("trouble", SLOW)
 def test_no_text_takes_quadratic_time(tmp_path: Path, trouble: str) -> None:
     """Each takes minutes where it is not linear, so that the time of the whole suite tells."""
     path = tmp_path / "data"

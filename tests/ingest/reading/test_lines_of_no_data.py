@@ -6,6 +6,7 @@ import pytest
 
 from ingest.reading.datasets import load_dataset
 from ingest.reading.options import ReadingOptions
+from tests.cases import each
 from tests.ingest.reading.checks import refusal, written
 from warehouse.support.errors import BadOption
 
@@ -28,7 +29,7 @@ NOTES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", NOTES)
+@each("kind", NOTES)
 def test_lines_that_are_no_data_are_left_out_and_named(tmp_path: Path, kind: str) -> None:
     content, note = NOTES[kind]
     dataset = load_dataset(written(tmp_path, content))
@@ -39,7 +40,7 @@ def test_lines_that_are_no_data_are_left_out_and_named(tmp_path: Path, kind: str
     assert note in (dataset.note or "")
 
 
-@pytest.mark.parametrize(
+@each(
     "content",
     [
         HEADER + ROWS,
@@ -61,7 +62,7 @@ def test_a_comma_without_quotes_does_not_shift_the_names(tmp_path: Path) -> None
     assert "the header has 4 names, but the rows have 5 values (line 2)" in message
 
 
-@pytest.mark.parametrize(
+@each(
     ("header", "names"), [("size,visits,colour,kind,class", 5), ("size,class", 2), ("Report\nsize,class", 2)]
 )
 def test_a_header_with_more_or_fewer_names_is_refused(tmp_path: Path, header: str, names: int) -> None:
@@ -69,7 +70,7 @@ def test_a_header_with_more_or_fewer_names_is_refused(tmp_path: Path, header: st
     assert f"the header has {names} names, but the rows have 4 values" in message
 
 
-@pytest.mark.parametrize("title", ["Report,,,", "Report, as of May,,,,"])
+@each("title", ["Report,,,", "Report, as of May,,,,"])
 def test_a_padded_title_is_no_header_where_names_are_numbers(tmp_path: Path, title: str) -> None:
     rows = "".join(f"{i % 7}.5,{i % 5},{i % 3},{'xy'[i % 2]}\n" for i in range(40))
     dataset = load_dataset(written(tmp_path, f"{title}\n\n0,1,2,class\n{rows}"))
@@ -132,7 +133,7 @@ def test_an_encoding_that_does_not_fit_is_refused(tmp_path: Path) -> None:
     assert "not written in utf-8" in message
 
 
-@pytest.mark.parametrize(
+@each(
     "options",
     [{"delimiter": "ab"}, {"delimiter": "x"}, {"decimal": ";"}, {"encoding": "rot13"}, {"skip_lines": -1}],
 )

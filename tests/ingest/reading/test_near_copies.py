@@ -8,6 +8,7 @@ import pytest
 
 from ingest.reading.datasets import Dataset, load_dataset
 from ingest.reading.near_copies import Sketch, near_copies, sketch
+from tests.cases import each
 
 ROWS = 600
 
@@ -80,8 +81,8 @@ COPIES: dict[str, Callable[[pd.DataFrame], pd.DataFrame]] = {
 }
 
 
-@pytest.mark.parametrize("change", COPIES)
-@pytest.mark.parametrize("make", [_measured, _answers])
+@each("change", COPIES)
+@each("make", [_measured, _answers])
 def test_a_copy_is_recognized_whatever_was_changed(make: Callable[[int], pd.DataFrame], change: str) -> None:
     sketches = {"original": sketch(_dataset(make(0))), "other": sketch(_dataset(make(1)))}
     assert [*near_copies(_dataset(COPIES[change](make(0))), sketches)] == ["original"]
@@ -141,13 +142,13 @@ def _heaped(seed: int) -> pd.DataFrame:
     return pd.DataFrame({**columns, "class": rng.choice(["x", "y"], ROWS)})
 
 
-@pytest.mark.parametrize("make", [_measured, _answers, _flags, _designed, _heaped])
+@each("make", [_measured, _answers, _flags, _designed, _heaped])
 def test_independent_datasets_of_one_shape_are_no_copies(make: Callable[[int], pd.DataFrame]) -> None:
     sketches = {seed: sketch(_dataset(make(seed))) for seed in range(1, 12)}
     assert not near_copies(_dataset(make(0)), {str(seed): known for seed, known in sketches.items()})
 
 
-@pytest.mark.parametrize("change", ["less a row", "some rows twice", "a half of the rows"])
+@each("change", ["less a row", "some rows twice", "a half of the rows"])
 def test_where_most_rows_repeat_the_same_names_and_values_make_a_copy(change: str) -> None:
     """Nothing tells such a part from a table of its own, and a copy is never learned from."""
     known = {"a": sketch(_dataset(_few(0)))}
@@ -177,7 +178,7 @@ def test_without_its_rows_a_sketch_tells_equal_columns() -> None:
     assert not near_copies(_dataset(_answers(0).iloc[1:]), {"a": read})
 
 
-@pytest.mark.parametrize("rows", ["?", "AAAA"])
+@each("rows", ["?", "AAAA"])
 def test_a_damaged_sketch_is_refused(rows: str) -> None:
     with pytest.raises(ValueError, match="no sketch"):
         Sketch.from_text(3, "{}", rows)

@@ -7,6 +7,7 @@ import pytest
 
 from ingest.reading.new_rows import Columns
 from ingest.reading.roles import Role
+from tests.cases import each
 
 
 def read_alike(first: list[object], later: list[object]) -> list[object]:
@@ -15,7 +16,7 @@ def read_alike(first: list[object], later: list[object]) -> list[object]:
     return columns.read(pd.DataFrame({"x": later}))["x"].tolist()
 
 
-@pytest.mark.parametrize(
+@each(
     ("first", "later", "read"),
     [
         (["01", "Oslo"], ["01", "1"], ["01", "1"]),
@@ -31,21 +32,6 @@ def read_alike(first: list[object], later: list[object]) -> list[object]:
         (["yes", "no"], [True, False], ["yes", "no"]),
         (["$1,200.50", "$3.00"], ["$7.00", "n/k"], [7.0, None]),
         ([0, 1, 1], [True, False], [1.0, 0.0]),
-    ],
-    ids=[
-        "codes",
-        "words",
-        "numbers",
-        "written numbers",
-        "money",
-        "day first",
-        "ISO dates",
-        "truth values",
-        "0 and 1 of truth values",
-        "words of truth values",
-        "truth values of words",
-        "money and a word",
-        "truth values of numbers",
     ],
 )
 def test_later_values_are_read_as_the_first_ones_were(
@@ -85,7 +71,7 @@ def test_the_first_rows_are_read_alike_when_they_come_again() -> None:
     pd.testing.assert_frame_equal(again.astype({"what": first["what"].dtype}), first, check_dtype=False)
 
 
-@pytest.mark.parametrize(
+@each(
     ("first", "later", "complaint"),
     [
         ([1.5, 2.5], ["1,5", "2,5"], "none of its values is a number, such as '1,5'; all count as missing"),
@@ -101,7 +87,6 @@ def test_the_first_rows_are_read_alike_when_they_come_again() -> None:
             "none of its values, such as 'rot', came in training, which had 'blue', 'red'",
         ),
     ],
-    ids=["decimal comma", "words for numbers", "another date format", "another language"],
 )
 def test_a_column_of_which_nothing_fits_is_named(
     first: list[object], later: list[object], complaint: str
@@ -111,7 +96,7 @@ def test_a_column_of_which_nothing_fits_is_named(
     assert [str(one.message) for one in warned] == [f"column 'x': {complaint}"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("first", "later"),
     [
         ([1.5, 2.5], ["much", "3"]),
@@ -121,7 +106,6 @@ def test_a_column_of_which_nothing_fits_is_named(
         (["red", "blue"], ["green", "red"]),
         (["13/02/2024", "01/03/2024"], ["soon", "14/02/2024"]),
     ],
-    ids=["a number", "gaps", "nothing", "one new category", "a known category", "a date"],
 )
 def test_a_column_of_which_something_fits_is_not(first: list[object], later: list[object]) -> None:
     with warnings.catch_warnings():

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pandas as pd
 import pyarrow as pa
-import pytest
 
 from ingest.reading.datasets import load_dataset
 from ingest.reading.limits import ReadingLimits
+from tests.cases import each
 from tests.ingest.reading.checks import refusal, written
 
 TABLE = "size,colour,class\n" + "1.5,red,x\n2.5,blue,y\n" * 20
@@ -46,19 +46,19 @@ PACKED = {
 }
 
 
-@pytest.mark.parametrize("kind", PACKED)
+@each("kind", PACKED)
 def test_a_packed_table_is_read_whatever_its_name(tmp_path: Path, kind: str) -> None:
     dataset = load_dataset(written(tmp_path, PACKED[kind]))
     assert (len(dataset.features), dataset.n_classes) == (40, 2)
 
 
-@pytest.mark.parametrize("kind", ["gzip", "bz2", "xz", "zstd", "lz4", "zip"])
+@each("kind", ["gzip", "bz2", "xz", "zstd", "lz4", "zip"])
 def test_a_damaged_one_is_refused_with_its_kind(tmp_path: Path, kind: str) -> None:
     packed = PACKED[kind]
     assert f"damaged {kind}" in refusal(written(tmp_path, packed[: len(packed) // 2]))
 
 
-@pytest.mark.parametrize("kind", ["gzip", "bz2", "xz", "zstd", "zip"])
+@each("kind", ["gzip", "bz2", "xz", "zstd", "zip"])
 def test_one_that_unpacks_to_more_than_the_limit_is_refused(tmp_path: Path, kind: str) -> None:
     limits = ReadingLimits(packed_expansion=1, unpacked_bytes=10)
     message = refusal(written(tmp_path, PACKED[kind]), limits=limits)

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from ingest.reading.limits import ReadingLimits
 from ingest.reading.parquet import read_parquet
 from ingest.reading.tables import read_table
+from tests.cases import each
 from tests.ingest.reading.parquet_lies import (
     with_empty_columns,
     with_encoding,
@@ -59,7 +60,7 @@ NOTES: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("trouble", NOTES)
+@each("trouble", NOTES)
 def test_damaged_notes_change_nothing(tmp_path: Path, trouble: str) -> None:
     frame = read_table(written(tmp_path, NOTES[trouble])).frame
     assert frame["a"].tolist()[::2] == [1.0, 3.0]
@@ -86,8 +87,8 @@ TEXTS = {
 }
 
 
-@pytest.mark.parametrize("rows", [4, 0])
-@pytest.mark.parametrize("repeats_texts_by_number", [True, False])
+@each("rows", [4, 0])
+@each("repeats_texts_by_number", [True, False])
 def test_columns_have_the_values_and_types_that_the_file_declares(
     rows: int, repeats_texts_by_number: bool
 ) -> None:
@@ -96,7 +97,7 @@ def test_columns_have_the_values_and_types_that_the_file_declares(
     assert read_parquet(content).equals(pq.ParquetFile(pa.BufferReader(content)).read())
 
 
-@pytest.mark.parametrize("encoding", ["DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY", "PLAIN"])
+@each("encoding", ["DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY", "PLAIN"])
 def test_texts_are_read_however_they_are_written(encoding: str) -> None:
     table = pa.table({"a": ["abc", "abd", None, "b"] * 100, "b": range(400)})
     assert read_parquet(file_of(table, use_dictionary=False, column_encoding={"a": encoding})).equals(table)
@@ -108,8 +109,8 @@ def of_long_texts(**options: Any) -> bytes:
     return file_of(columns, compression="zstd", use_dictionary=False, **options)
 
 
-@pytest.mark.parametrize("version", ["1.0", "2.0"])
-@pytest.mark.parametrize("lie", [bytes, with_small_footer])
+@each("version", ["1.0", "2.0"])
+@each("lie", [bytes, with_small_footer])
 def test_a_page_counts_by_what_it_takes_whatever_the_footer_says(lie: Any, version: str) -> None:
     content = lie(of_long_texts(data_page_version=version))
     limits = ReadingLimits(unpacked_bytes=10_000, text_expansion=10**6)

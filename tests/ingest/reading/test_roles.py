@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from ingest.reading.columns import tidied
 from ingest.reading.datasets import load_dataset
 from ingest.reading.roles import Role, converted, detect_role, roles_in_words
+from tests.cases import each
 
 LABELS = ["x", "y"] * 15  # 30 rows
 COUNTING = list(range(1, 31))
@@ -80,8 +81,8 @@ COLUMNS: dict[str, tuple[str, list[Any], Role]] = {
 }
 
 
-@pytest.mark.parametrize("kind", COLUMNS)
-@pytest.mark.parametrize("through", ["frame", "csv"])
+@each("kind", COLUMNS)
+@each("through", ["frame", "csv"])
 def test_roles_are_told_from_values_and_names(tmp_path: Path, kind: str, through: str) -> None:
     name, values, expected = COLUMNS[kind]
     frame = pd.DataFrame({name: values, "b": [0.5, 1.5] * 15, "class": LABELS})
@@ -91,7 +92,7 @@ def test_roles_are_told_from_values_and_names(tmp_path: Path, kind: str, through
     assert next(iter(dataset.roles.values())) == expected
 
 
-@pytest.mark.parametrize(("through", "expected"), [("frame", Role.categorical), ("csv", Role.numeric)])
+@each(("through", "expected"), [("frame", Role.categorical), ("csv", Role.numeric)])
 def test_a_comma_that_may_be_either_is_between_thousands_in_a_file_of_commas(
     tmp_path: Path, through: str, expected: Role
 ) -> None:
@@ -105,7 +106,7 @@ def _role(values: list[Any], name: str = "a") -> Role:
     return detect_role(tidied(pd.Series(values)), name)
 
 
-@pytest.mark.parametrize(
+@each(
     ("rows", "distinct", "role"),
     [
         (20, 20, Role.identifier),
@@ -119,7 +120,7 @@ def test_words_name_rows_when_95_percent_of_at_least_20_differ(rows: int, distin
     assert _role([f"k{min(row, distinct - 1)}" for row in range(rows)]) == role
 
 
-@pytest.mark.parametrize(
+@each(
     ("words", "role"),
     [
         ("aaaaaa bbbbbbb ccccccc ddddddd", Role.text),
@@ -139,7 +140,7 @@ def test_words_of_which_fewer_than_half_differ_are_no_text() -> None:
     assert _role(remarks[:-1] * 2 + remarks[:2]) == Role.categorical
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "role"),
     [
         ("id", Role.identifier),
@@ -160,7 +161,7 @@ def test_whole_numbers_that_never_repeat_name_rows_only_under_a_name_that_says_s
     assert _role([row * 17 % 1009 for row in range(20)], name) == role
 
 
-@pytest.mark.parametrize(
+@each(
     ("values", "role", "reason"),
     [
         (["1.5", "x"], Role.numeric, "'x' at position 1"),

@@ -7,6 +7,7 @@ import pytest
 from ingest.reading.datasets import Dataset, load_dataset
 from ingest.reading.roles import Role
 from ingest.reading.split_by import SplitBy, split_of_key
+from tests.cases import each
 from warehouse.support.errors import BadInput
 
 
@@ -56,7 +57,7 @@ def test_a_column_may_have_an_equals_sign_in_its_name() -> None:
     assert SplitBy.parse("group=a=b") == SplitBy("group", "a=b")
 
 
-@pytest.mark.parametrize(
+@each(
     ("split", "columns", "reason"),
     [
         ("patient", {}, "'patient' is no split: say time=COLUMN or group=COLUMN"),

@@ -17,24 +17,9 @@ from hypothesis import strategies as st
 
 from ingest.reading.datasets import load_dataset
 from ingest.reading.tables import read_table
+from tests.cases import each
 from tests.ingest.reading.checks import assert_sound, refusal, written
 from warehouse.support.errors import BadInput, Failed
-
-# What stands in the file, and a part of the message.
-REFUSED_FILES: dict[str, tuple[bytes | str, str]] = {
-    "damaged Parquet": (b"PAR1" + bytes(100), "damaged Parquet"),
-    "ARFF without data": ("@relation r\n@attribute x real\n@attribute class {a,b}\n", "@data"),
-    "ARFF without rows": ("@relation r\n@attribute x real\n@attribute class {a,b}\n@data\n", "no rows"),
-    "ARFF with one column": ("@relation r\n@attribute class {a,b}\n@data\na\nb\n", "at least two columns"),
-    "ARFF row too long": ("@relation r\n@attribute x real\n@attribute class {a,b}\n@data\n1,2,a\n", "line 5"),
-}
-
-
-@pytest.mark.parametrize("trouble", REFUSED_FILES)
-def test_a_file_that_is_no_dataset_is_refused_in_one_line(tmp_path: Path, trouble: str) -> None:
-    content, part = REFUSED_FILES[trouble]
-    assert part in refusal(written(tmp_path, content))
-
 
 REFUSED_SOURCES: dict[str, tuple[Any, str]] = {
     "address": ("https://example.org/data.csv", "is an address"),
@@ -44,26 +29,13 @@ REFUSED_SOURCES: dict[str, tuple[Any, str]] = {
 }
 
 
-@pytest.mark.parametrize("trouble", REFUSED_SOURCES)
+@each("trouble", REFUSED_SOURCES)
 def test_a_source_that_is_no_file_is_refused_in_one_line(trouble: str) -> None:
     source, part = REFUSED_SOURCES[trouble]
     assert part in refusal(source)
 
 
 # ---- names ---------------------------------------------------------------------------------------
-
-# Odd, but a dataset all the same.
-ACCEPTED_FILES: dict[str, str] = {
-    "repeated names": "a,a,a.1,class\n" + "1,2,3,x\n4,5,6,y\n" * 3,
-    "nameless columns": ",,class\n" + "1,2,x\n4,5,y\n" * 3,
-}
-
-
-@pytest.mark.parametrize("oddity", ACCEPTED_FILES)
-def test_an_odd_file_is_loaded(tmp_path: Path, oddity: str) -> None:
-    dataset = load_dataset(written(tmp_path, ACCEPTED_FILES[oddity]))
-    assert dataset.n_classes == 2
-    assert_sound(dataset)
 
 
 def test_a_frame_with_odd_names_is_loaded() -> None:
@@ -174,9 +146,7 @@ class Converted:
         return self.table.to_pandas()
 
 
-@pytest.mark.parametrize(
-    "library", [lambda table: table, Streamed, Converted], ids=["pyarrow", "stream", "pandas"]
-)
+@each("library", [lambda table: table, Streamed, Converted])
 def test_tables_of_other_libraries_are_data_frames_with_their_names(
     library: Callable[[pa.Table], object],
 ) -> None:

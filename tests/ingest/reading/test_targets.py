@@ -9,6 +9,7 @@ from ingest.reading.datasets import load_dataset
 from ingest.reading.tables import RawTable
 from ingest.reading.target_names import name_weakness
 from ingest.reading.targets import MOST_CLASSES, alternatives, choose_target
+from tests.cases import each
 from warehouse.support.errors import BadInput
 
 ROWS = 80
@@ -37,7 +38,7 @@ def table(*columns: str, name: str = "data", source: str = "data.csv", target: s
 # ---- taken without a question ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     ("columns", "expected"),
     [
         (["a", "target", "b"], "target"),
@@ -68,7 +69,7 @@ def test_a_telling_name_is_taken_without_a_question(columns: list[str], expected
     assert choice.reason == f"{expected!r} is the target because of its name"
 
 
-@pytest.mark.parametrize(("source", "who"), [("openml:61", "OpenML"), ("sklearn:iris", "scikit-learn")])
+@each(("source", "who"), [("openml:61", "OpenML"), ("sklearn:iris", "scikit-learn")])
 def test_the_source_stands_before_names(source: str, who: str) -> None:
     choice = choose_target(table("a", "class", source=source, target="a"), None)
     assert (choice.reason, choice.doubts) == (f"'a' is the target because {who} says so", ())
@@ -79,7 +80,7 @@ def test_what_the_user_says_stands_before_all() -> None:
     assert (choice.reason, choice.doubts) == ("'a' is the target because it was given", ())
 
 
-@pytest.mark.parametrize(
+@each(
     ("columns", "name", "expected"),
     [
         (["a", "room_type"], "airbnb_room_type", "room_type"),
@@ -96,7 +97,7 @@ def test_a_dataset_may_be_named_after_its_target(columns: list[str], name: str, 
 # ---- asked about -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     ("columns", "expected", "options"),
     [
         (["a", "b", "c"], "c", "--target a"),
@@ -131,7 +132,7 @@ def test_a_guess_is_asked_about_with_the_two_best_alternatives(
     assert choice.doubts == (f"that {expected!r} is the target is a guess; for another one, say {options}",)
 
 
-@pytest.mark.parametrize(
+@each(
     "last",
     [
         *("row: id", "nothing: constant", "when: date", "what: text", "what: mostly empty"),
@@ -188,7 +189,7 @@ def test_a_further_word_makes_a_name_weaker() -> None:
     assert name_weakness("was the customer asked for a reason of churn") is None
 
 
-@pytest.mark.parametrize("name", ["age", "smoking_status", "previousOutcome", "status_code", "is", ""])
+@each("name", ["age", "smoking_status", "previousOutcome", "status_code", "is", ""])
 def test_names_of_traits_say_nothing(name: str) -> None:
     assert name_weakness(name) is None
 
@@ -196,7 +197,7 @@ def test_names_of_traits_say_nothing(name: str) -> None:
 # ---- refusals --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     ("wanted", "hint"),
     [("Clas", "did you mean 'class'?"), ("nothing like it", "the columns are 'a', 'class'")],
 )

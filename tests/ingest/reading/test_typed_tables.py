@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ingest.reading.typed_tables import Column, read_typed_table, typed
+from tests.cases import each
 from warehouse.support.errors import BadInput
 
 
@@ -59,7 +60,7 @@ WRITTEN: dict[str, tuple[bytes, dict[str, str]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", WRITTEN)
+@each("kind", WRITTEN)
 def test_cells_of_every_kind_of_file_have_the_type_they_are_written_with(kind: str) -> None:
     content, expected = WRITTEN[kind]
     table = read_typed_table(content)
@@ -73,7 +74,7 @@ def test_each_writing_is_typed_once_and_rows_are_taken_by_mask_or_position() -> 
     assert _cells(column.take(np.array([True, False, False, True]))) == "1 -"
 
 
-@pytest.mark.parametrize(
+@each(
     ("content", "metadata"),
     [
         (b'# {"flow_id": 5}\n# {"flow_id": 6}\na,b\n1,2\n', {"flow_id": 5}),
@@ -104,7 +105,7 @@ REFUSED: dict[str, tuple[bytes, str]] = {
 }
 
 
-@pytest.mark.parametrize("trouble", REFUSED)
+@each("trouble", REFUSED)
 def test_a_file_that_is_no_table_with_rows_is_refused_in_one_line(trouble: str) -> None:
     content, reason = REFUSED[trouble]
     with pytest.raises(BadInput, match=reason) as caught:
@@ -112,7 +113,7 @@ def test_a_file_that_is_no_table_with_rows_is_refused_in_one_line(trouble: str) 
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("text", ["", "nine", "1_0", "1,5", "0x1", "-", "1e", "٣", "inf", "none"])
+@each("text", ["", "nine", "1_0", "1,5", "0x1", "-", "1e", "٣", "inf", "none"])
 def test_what_is_no_number_in_plain_digits_stays_text(text: str) -> None:
     assert typed(text) == text
 

@@ -8,6 +8,7 @@ import pytest
 
 from ingest.flows import FLOWS, get_flow
 from ingest.running.pool import Member, read_pool, write_pool
+from tests.cases import each
 from warehouse.configurations.configuration import Configuration
 from warehouse.support.errors import BadInput
 
@@ -77,7 +78,7 @@ def test_pool_is_read_as_it_was_written(tmp_path: Path, committed: list[Member])
     assert (tmp_path / "pool.json").read_bytes() == (PLANS / "pool.json").read_bytes()
 
 
-@pytest.mark.parametrize(
+@each(
     ("content", "reason"),
     [
         ("{", "not a JSON file"),

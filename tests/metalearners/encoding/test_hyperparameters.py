@@ -12,6 +12,7 @@ from sklearn.decomposition import PCA
 
 from metalearners.encoding.hyperparameters import HyperparameterEncoding, learn_encoding
 from metalearners.encoding.imputation import DatasetSize
+from tests.cases import each
 from tests.metalearners.thesis import ABSENT, THESIS_SIZE, frame, transformed
 from warehouse.support.errors import BadInput
 
@@ -78,7 +79,7 @@ def test_booleans_become_zero_and_one(thesis: pd.DataFrame) -> None:
     assert transformed(thesis)["bootstrap"].tolist() == [1, 0, 0, 1, 1]
 
 
-@pytest.mark.parametrize("one_hot", [True, False])
+@each("one_hot", [True, False])
 def test_columns_that_never_vary_are_dropped(one_hot: bool) -> None:
     configurations = frame(
         n_estimators=[100, 100], criterion=["gini", "gini"], warm_start=[False, False], max_depth=[3, 4]

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pytest
 
 from metalearners.encoding.hyperparameters import learn_encoding
 from metalearners.encoding.imputation import UNKNOWN_SIZE, DatasetSize
+from tests.cases import each
 from tests.metalearners.thesis import ABSENT, frame, transformed
 
 
@@ -23,7 +23,7 @@ def test_mixed_parameters_are_split_as_in_the_thesis(thesis: pd.DataFrame) -> No
     assert labels.tolist() == ["null"] * 4 + ["None"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("parameter", "values", "expected"),
     [
         ("max_features", ["auto", 0.1], [math.sqrt(120) / 120, 0.1]),

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 
 from metalearners.encoding.scores import Z80, oriented, standard_scores
+from tests.cases import each
 from warehouse.support.errors import BadInput
 
 VALUES = st.lists(st.integers(-1000, 1000).map(float), min_size=1, max_size=12)
@@ -20,13 +21,13 @@ def test_scores_are_standardized_within_each_dataset() -> None:
     np.testing.assert_allclose(standard_scores(values[1::2]), scores[1::2])
 
 
-@pytest.mark.parametrize("value", [0.0, 0.1, 1 / 3, 1e300])
+@each("value", [0.0, 0.1, 1 / 3, 1e300])
 def test_a_dataset_whose_runs_are_all_equal_scores_zero(value: float) -> None:
     assert standard_scores(np.array([value] * 7 + [1.0]), np.array([0] * 7 + [1])).tolist() == [0.0] * 8
     assert standard_scores(np.array([value] * 7)).tolist() == [0.0] * 7
 
 
-@pytest.mark.parametrize(
+@each(
     ("measure", "larger_is_better"),
     [
         ("predictive_accuracy", True),

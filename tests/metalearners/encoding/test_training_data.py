@@ -9,6 +9,7 @@ import pytest
 
 from metalearners import new_learner
 from metalearners.encoding.training_data import training_data, without_datasets
+from tests.cases import each
 from tests.contracts.meta_learner import toy_metafeatures, toy_runs
 from tests.tables import flow_table
 from warehouse.queries import RunTable
@@ -22,7 +23,7 @@ def of_one_family(runs: RunTable, datasets: Collection[str]) -> RunTable:
     return replace(runs, runs=table.assign(family=family))
 
 
-@pytest.mark.parametrize("measure", ["speed", "neg_log_loss"])
+@each("measure", ["speed", "neg_log_loss"])
 def test_nothing_is_learned_from_a_measure_of_unknown_direction(measure: str) -> None:
     with pytest.raises(BadInput, match=f"unknown measure '{measure}'"):
         training_data(replace(toy_runs(), measure=measure), toy_metafeatures())

@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pytest
 from scipy.stats import loguniform, randint
 
 from metalearners.encoding.hyperparameters import ParameterType, detect_types
+from tests.cases import each
 from tests.metalearners.thesis import ABSENT
 
 
@@ -24,7 +24,7 @@ def test_detects_the_types_of_the_thesis(thesis: pd.DataFrame) -> None:
     }
 
 
-@pytest.mark.parametrize(
+@each(
     ("values", "expected"),
     [
         ([1, 2.5], "numerical"),

@@ -1,10 +1,10 @@
 """Configurations chosen together: the best of them counts."""
 
 import numpy as np
-import pytest
 
 from metalearners.gp.choice import best_after, best_together
 from metalearners.gp.posterior import Prior
+from tests.cases import each
 from tests.metalearners.gp.priors import prior
 
 
@@ -18,7 +18,7 @@ def test_scores_that_never_deviate_are_taken_in_order() -> None:
     assert best_together(np.array([0.1, 0.9, 0.5]), np.zeros((1, 3)), 3).tolist() == [1, 2, 0]
 
 
-@pytest.mark.parametrize(("n", "chosen"), [(0, 0), (2, 2), (9, 3)])
+@each(("n", "chosen"), [(0, 0), (2, 2), (9, 3)])
 def test_no_configuration_is_chosen_twice_and_no_more_than_there_are(n: int, chosen: int) -> None:
     """Even where all are the same, so that none adds anything to another."""
     positions = best_together(np.full(3, 0.5), np.ones((2, 3)), n)
@@ -52,7 +52,7 @@ def test_after_trials_what_is_certain_adds_nothing_beside_the_best() -> None:
     assert best_after(before, mean, std, 3).tolist() == [0, 2, 1]
 
 
-@pytest.mark.parametrize("std", [None, np.zeros(4)])
+@each("std", [None, np.zeros(4)])
 def test_where_nothing_is_uncertain_scores_are_taken_in_order(std: np.ndarray | None) -> None:
     before = prior([0.0] * 4, [[1.0]] * 4)
     assert best_after(before, np.array([0.3, 0.9, 0.5, 0.4]), std, 4).tolist() == [1, 2, 3, 0]

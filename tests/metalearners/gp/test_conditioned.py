@@ -9,6 +9,7 @@ import pytest
 from metalearners.gp.conditioned import Conditioned
 from metalearners.gp.posterior import Prior
 from metalearners.predictions import Observations, Prediction
+from tests.cases import each
 from tests.tables import flow_table
 from warehouse.configurations.table import ConfigurationTable
 from warehouse.support.arrays import Floats, Positions
@@ -54,7 +55,7 @@ def test_several_trials_of_one_configuration_count_as_their_mean() -> None:
     assert first.tolist() == [1]
 
 
-@pytest.mark.parametrize("trials", [[(4, 0.9)], [(4, 0.9), (3, 0.9)]])
+@each("trials", [[(4, 0.9)], [(4, 0.9), (3, 0.9)]])
 def test_trials_that_say_nothing_leave_the_choice_as_it_was(trials: list[tuple[int, float]]) -> None:
     assert after(*trials).choose(numbered(4, 0, 1), NOTHING, 3).tolist() == [1, 2, 0]
 

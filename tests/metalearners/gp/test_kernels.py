@@ -15,6 +15,7 @@ from metalearners.gp.kernels import (
     spread_out,
     squared_distances,
 )
+from tests.cases import each
 
 
 def test_the_kernel_is_scikit_learns_matern() -> None:
@@ -52,7 +53,7 @@ def test_distances_that_are_stretched_are_those_of_points_further_apart() -> Non
     np.testing.assert_array_equal(squared, before)
 
 
-@pytest.mark.parametrize("shape", ["rbf", "matern"])
+@each("shape", ["rbf", "matern"])
 def test_a_kernel_is_one_at_a_point_symmetric_and_positive(shape: Shape) -> None:
     points = np.random.default_rng(2).normal(size=(20, 3))
     k = correlation(squared_distances(points, points), shape)

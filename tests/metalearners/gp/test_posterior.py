@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from metalearners.gp.posterior import Explanation, Posterior, Prior
+from tests.cases import each
 from tests.metalearners.gp.priors import prior
 
 
@@ -23,7 +24,7 @@ def test_a_configuration_like_a_bad_one_is_expected_to_be_bad() -> None:
     assert after.mean[0] < 0 < after.mean[2]
 
 
-@pytest.mark.parametrize(("level", "spread"), [(0.0, 1.0), (0.5, 1e-6), (-3.0, 1e6)])
+@each(("level", "spread"), [(0.0, 1.0), (0.5, 1e-6), (-3.0, 1e6)])
 def test_level_and_spread_of_the_new_dataset_do_not_matter(level: float, spread: float) -> None:
     random = np.random.default_rng(0)
     factor = random.normal(size=(8, 3))

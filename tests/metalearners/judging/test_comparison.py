@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from metalearners.judging.comparison import compare_evaluations, read_evaluations
+from tests.cases import each
 from warehouse.support.errors import BadInput, BadOption, UnreadableInput
 
 pytest.importorskip("statsmodels", reason="comparing needs the extra `compare`")
@@ -117,7 +118,7 @@ def test_learners_of_one_name_are_told_apart_by_their_files(tmp_path: Path) -> N
     assert list(read_evaluations(files, "tau").columns) == ["few_leaves", "many_leaves"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("other", "refusal", "message"),
     [
         (evaluation("pmf", {"d0": 0.1}, flow="svm"), BadOption, "of other runs"),

@@ -11,6 +11,7 @@ import pytest
 import metalearners.judging.evaluation
 from metalearners.judging.evaluation import evaluate, interval, kendall_tau, normalized_regret
 from metalearners.predictions import Prediction
+from tests.cases import each
 from tests.contracts.meta_learner import toy_metafeatures, toy_runs
 from warehouse.queries import RunTable
 from warehouse.support.errors import BadInput
@@ -18,7 +19,7 @@ from warehouse.support.errors import BadInput
 FAST = {"trees": 20, "leaves": 4}
 
 
-@pytest.mark.parametrize(
+@each(
     ("predicted", "actual", "expected"),
     [
         ([1, 2, 3], [10, 20, 30], 1),
@@ -34,7 +35,7 @@ def test_tau_of_hand_computed_rankings(predicted: list[float], actual: list[floa
     assert kendall_tau(np.array(predicted, float), np.array(actual, float)) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize(
+@each(
     ("picked", "actual", "expected"),
     [
         ([0], [0.5, 0.9, 0.4], 0.8),

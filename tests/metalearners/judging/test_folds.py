@@ -3,9 +3,8 @@
 from collections import Counter
 from dataclasses import replace
 
-import pytest
-
 from metalearners.judging.folds import HALVES, families_of, folds_of, half_of
+from tests.cases import each
 from tests.contracts.meta_learner import toy_runs
 from warehouse.queries import RunTable
 
@@ -25,7 +24,7 @@ def test_each_dataset_has_its_family() -> None:
     ]
 
 
-@pytest.mark.parametrize(("folds", "expected"), [(0, [2] * 6), (4, [4, 4, 2, 2]), (6, [2] * 6), (9, [2] * 6)])
+@each(("folds", "expected"), [(0, [2] * 6), (4, [4, 4, 2, 2]), (6, [2] * 6), (9, [2] * 6)])
 def test_families_are_dealt_into_folds_and_never_split(folds: int, expected: list[int]) -> None:
     runs = in_pairs()
     fold_of, families = folds_of(runs, folds), families_of(runs)

@@ -8,6 +8,7 @@ import pytest
 
 from metalearners.learners.base import MetaLearner
 from metalearners.learners.boosting import LightGBMRankerLearner, LightGBMRegressorLearner
+from tests.cases import each
 from tests.contracts.meta_learner import MetaLearnerContract, NewLearner, toy_metafeatures, toy_runs
 from tests.tables import flow_table
 from warehouse.support.errors import BadInput
@@ -84,7 +85,7 @@ def test_adaboost_keeps_its_parameter_called_algorithm() -> None:
     assert fitted.inputs.names[:2] == ["algorithm_entropy", "algorithm_gini"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("settings", "message"),
     [
         ({"leaves": 1}, "leaves must be from 2 to 64"),

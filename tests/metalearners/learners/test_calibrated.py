@@ -14,6 +14,7 @@ from metalearners.encoding.training_data import runs_on, training_data
 from metalearners.gp.kernels import matern
 from metalearners.learners.calibrated import CalibratedModel, calibrated, random_features
 from metalearners.predictions import Observations
+from tests.cases import each
 from tests.contracts.meta_learner import toy_metafeatures, toy_runs
 from warehouse.configurations.table import ConfigurationTable
 from warehouse.queries import RunTable
@@ -50,7 +51,7 @@ def gini_always_wins(n_datasets: int = 12) -> RunTable:
     return replace(runs, runs=runs.runs.assign(value=(criterion == "gini").astype(float)))
 
 
-@pytest.mark.parametrize(("score", "missed"), [(1.0, 0.0), (0.0, 1.0), (0.75, 0.25), (-1.0, 2.0)])
+@each(("score", "missed"), [(1.0, 0.0), (0.0, 1.0), (0.75, 0.25), (-1.0, 2.0)])
 def test_the_spread_is_that_of_a_normal_distribution_in_which_80_percent_miss_by_no_more(
     score: float, missed: float
 ) -> None:
@@ -76,7 +77,7 @@ def test_the_spread_is_measured_on_datasets_that_a_second_model_has_not_seen() -
     assert seen == [(everything, everything), (some, some)]
 
 
-@pytest.mark.parametrize("datasets", [1, 2])
+@each("datasets", [1, 2])
 def test_with_too_few_datasets_to_leave_any_out_the_spread_is_that_of_the_scores(datasets: int) -> None:
     runs = gini_always_wins(datasets)
     assert calibrated(learning(1.0), runs, toy_metafeatures(datasets)).spread == 1
@@ -98,7 +99,7 @@ def test_trials_that_contradict_what_was_expected_turn_the_order_around() -> Non
     assert predicted[gini].min() > predicted[~gini].max()
 
 
-@pytest.mark.parametrize(("spread", "doubt"), [(0.0, 0.5), (0.4, 0.5), (2.0, np.sqrt(2))])
+@each(("spread", "doubt"), [(0.0, 0.5), (0.4, 0.5), (2.0, np.sqrt(2))])
 def test_however_sure_a_model_is_it_doubts_what_it_says_of_a_new_dataset(spread: float, doubt: float) -> None:
     """Half of the variance is in common to similar configurations, and half a standard deviation at least."""
     prior = model(0.5, spread=spread).prior(toy_runs().configurations, DATASET)
@@ -106,7 +107,7 @@ def test_however_sure_a_model_is_it_doubts_what_it_says_of_a_new_dataset(spread:
     assert prior.mean.tolist() == [0.5, -0.5] * 10
 
 
-@pytest.mark.parametrize("columns", [1, 5])
+@each("columns", [1, 5])
 def test_inner_products_of_random_features_are_about_the_kernel(columns: int) -> None:
     """Each is a mean over 200 frequencies, whose standard error is below 1 / sqrt(200) = 0.07."""
     x = np.random.default_rng(0).normal(size=(30, columns))

@@ -3,12 +3,12 @@
 from dataclasses import replace
 
 import numpy as np
-import pytest
 from scipy.optimize import check_grad
 
 from metalearners.encoding.training_data import training_data
 from metalearners.gp.kernels import matern
 from metalearners.learners.configuration_kernel import ConfigurationKernel, _unlikeliness, learn_kernel
+from tests.cases import each
 from tests.contracts.meta_learner import toy_metafeatures, toy_runs
 from warehouse.configurations.parameters import Scale
 
@@ -59,9 +59,7 @@ def test_columns_over_magnitudes_are_compared_by_their_logarithms() -> None:
     }
 
 
-@pytest.mark.parametrize(
-    ("scales", "logarithmic"), [({}, [True, False]), ({"wide": "linear", "even": "log"}, [False, True])]
-)
+@each(("scales", "logarithmic"), [({}, [True, False]), ({"wide": "linear", "even": "log"}, [False, True])])
 def test_a_declared_scale_stands_before_what_the_values_look_like(
     scales: dict[str, Scale], logarithmic: list[bool]
 ) -> None:
@@ -84,7 +82,7 @@ def test_a_column_that_is_not_positive_has_no_logarithm_whatever_is_declared() -
     assert not kernel.logarithmic.any()
 
 
-@pytest.mark.parametrize("size", [1, 4])
+@each("size", [1, 4])
 def test_fewer_features_than_configurations_still_work(size: int) -> None:
     data = training_data(toy_runs(), toy_metafeatures())
     _, phi = learn_kernel(data, data.scores, size=size, seed=0)

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metalearners.learners.dataset_functions import DatasetFunctions, Runs, Scale, learn_functions
+from tests.cases import each
 from warehouse.support.arrays import Floats
 
 CONFIGURATIONS = 30
@@ -92,7 +93,7 @@ def test_the_unit_is_an_average_spread() -> None:
     assert np.mean([np.log(scale.spread) for scale in scales]) == pytest.approx(0.0, abs=1e-9)
 
 
-@pytest.mark.parametrize("rounds", [0, 3])
+@each("rounds", [0, 3])
 def test_no_dataset_and_one_dataset_have_functions_too(rounds: int) -> None:
     nothing = learned([], rounds)
     assert (nothing.mean == 0).all()

@@ -6,6 +6,7 @@ import pytest
 from metalearners.codec import decode, encode
 from metalearners.learners.forest import Forest, constant_forest
 from metalearners.learners.lightgbm_trees import forest_of
+from tests.cases import each
 from tests.metalearners.learners.boosters import rows, target, trained
 from warehouse.support.errors import DamagedModel
 
@@ -49,7 +50,7 @@ def test_arrays_give_the_same_forest() -> None:
     np.testing.assert_array_equal(decode(Forest, *encode(forest)).predict(X), forest.predict(X))
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "array"),
     [
         ("feature", np.array([0], dtype=np.int32)),

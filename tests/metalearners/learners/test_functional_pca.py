@@ -11,6 +11,7 @@ from metalearners.encoding.training_data import runs_on, without_datasets
 from metalearners.judging.evaluation import evaluate
 from metalearners.learners.functional_pca import FunctionalPCALearner
 from metalearners.learners.own_unit import NumberOfDataset
+from tests.cases import each
 from tests.contracts.meta_learner import (
     MetaLearnerContract,
     NewLearner,
@@ -90,7 +91,7 @@ def test_a_run_without_related_measures_counts_with_its_own() -> None:
     assert likeness(replace(runs, related=runs.related.iloc[::3])) > 0.95
 
 
-@pytest.mark.parametrize(
+@each(
     "settings",
     [{"components": 0}, {"size": 0}, {"normal": 2}, {"worst": 1}, {"related": -1}, {"groups": ["colour"]}],
 )
@@ -106,7 +107,7 @@ def test_intervals_hold_on_new_datasets() -> None:
     assert 0.6 < result.coverage.mean < 0.95
 
 
-@pytest.mark.parametrize("noise", [0.1, 0.3])
+@each("noise", [0.1, 0.3])
 def test_the_first_choice_is_better_than_others_as_often_as_is_stated(noise: float) -> None:
     """Half of them are as good as it, so that chance decides; each dataset is left out in turn."""
     runs, metafeatures = noisy_runs(noise), toy_metafeatures()

@@ -5,6 +5,7 @@ import pytest
 
 from metalearners.learners import kernel_regression
 from metalearners.learners.kernel_regression import evenly_spaced, regress, regress_as
+from tests.cases import each
 
 RIDGES = (0.1, 0.2, 0.4, 0.8, 1.6, 3.2)
 
@@ -17,7 +18,7 @@ def problem(d: int = 14, K: int = 3, seed: int = 0) -> tuple[np.ndarray, np.ndar
     return (x[:, None] - x)[None] ** 2, S
 
 
-@pytest.mark.parametrize("families", [np.arange(14), np.repeat(np.arange(7), 2), np.arange(14) // 5])
+@each("families", [np.arange(14), np.repeat(np.arange(7), 2), np.arange(14) // 5])
 def test_what_is_missed_is_what_a_regression_on_the_other_families_misses(families: np.ndarray) -> None:
     """With the weights and the ridge that were chosen; the first block is the first coordinate."""
     D, S = problem()

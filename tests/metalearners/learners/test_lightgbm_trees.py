@@ -1,13 +1,13 @@
 """LightGBM's trees as a forest: they predict what LightGBM predicts."""
 
 import numpy as np
-import pytest
 
 from metalearners.learners.lightgbm_trees import REPRODUCIBLE, forest_of
+from tests.cases import each
 from tests.metalearners.learners.boosters import rows, target, trained
 
 
-@pytest.mark.parametrize("leaves", [2, 4, 16, 17, 33, 64])
+@each("leaves", [2, 4, 16, 17, 33, 64])
 def test_equals_lightgbm_on_numbers_and_missing_values(leaves: int) -> None:
     rng = np.random.default_rng(0)
     X = rows(rng)

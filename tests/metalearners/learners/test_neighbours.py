@@ -7,6 +7,7 @@ import pytest
 from metalearners import new_learner as make
 from metalearners.codec import decode, encode
 from metalearners.learners.neighbours import NearestDatasetLearner
+from tests.cases import each
 from tests.contracts.meta_learner import (
     FEW,
     MANY,
@@ -38,7 +39,7 @@ def ranked(learner: str, classes: float, **settings: object) -> list[str]:
     return configurations.parameters["criterion"].iloc[order].tolist()
 
 
-@pytest.mark.parametrize("learner", ["average-rank", "portfolio"])
+@each("learner", ["average-rank", "portfolio"])
 def test_a_learner_without_metafeatures_ranks_alike_for_all(learner: str) -> None:
     assert ranked(learner, FEW) == ranked(learner, MANY)
 
@@ -48,7 +49,7 @@ def test_a_portfolio_has_something_for_every_family() -> None:
     assert set(ranked("portfolio", FEW)[:2]) == {"gini", "entropy"}
 
 
-@pytest.mark.parametrize("learner", ["nearest-25", "nearest-portfolio"])
+@each("learner", ["nearest-25", "nearest-portfolio"])
 def test_the_best_of_the_nearest_datasets_come_first(learner: str) -> None:
     settings = {"metafeatures": ["NumberOfClasses"]}
     if learner == "nearest-25":
@@ -66,7 +67,7 @@ def test_where_nobody_ran_the_best_one_what_is_most_like_it_comes_first() -> Non
     assert like_it.parameters["criterion"].tolist() == best.parameters["criterion"].tolist()
 
 
-@pytest.mark.parametrize("learner", ["average-rank", "portfolio", "nearest-25", "nearest-portfolio"])
+@each("learner", ["average-rank", "portfolio", "nearest-25", "nearest-portfolio"])
 def test_orders_are_given_in_scores_and_survive_saving(learner: str) -> None:
     fitted = make(learner).fit(toy_runs(), toy_metafeatures())
     dataset = toy_metafeatures().iloc[0]

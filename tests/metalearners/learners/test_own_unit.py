@@ -9,6 +9,7 @@ import pytest
 from metalearners.codec import decode, encode
 from metalearners.encoding.training_data import LargerRuns, TrainingData
 from metalearners.learners.own_unit import OwnUnit, learn_own_unit
+from tests.cases import each
 
 DATASETS, RUNS = 60, 30
 NOT_REPEATED = LargerRuns(np.empty(0, np.intp), np.empty(0), np.empty(0))
@@ -70,7 +71,7 @@ def learned(**options: float) -> OwnUnit:
     return own
 
 
-@pytest.mark.parametrize("tree", [0.08, 0.2, 0.35])
+@each("tree", [0.08, 0.2, 0.35])
 def test_a_new_dataset_is_as_good_as_its_landmarkers_say(tree: float) -> None:
     scores = np.array([0.0, 1.0, 2.0])
     expected = learned().expect(scores, metafeatures(np.array([tree])).iloc[0])

@@ -3,10 +3,10 @@
 import re
 from pathlib import Path
 
-import pytest
 from pymdownx.slugs import slugify
 
 from docs.documents import DOCUMENTS, Link, links, summary, with_links_of_site
+from tests.cases import each
 from tests.project.documents import ROOT, documents
 
 SLUG = slugify(case="lower")
@@ -42,7 +42,7 @@ def test_documents_that_are_shown_exist_and_have_places_of_their_own() -> None:
     assert len({document.page for document in DOCUMENTS.values()}) == len(DOCUMENTS)
 
 
-@pytest.mark.parametrize(
+@each(
     ("markdown", "page", "expected"),
     [
         ("[a](../../README.md)", "index.md", "[a](project/readme.md)"),
@@ -70,7 +70,7 @@ def test_links_are_those_of_the_site(markdown: str, page: str, expected: str) ->
     assert with_links_of_site(markdown, page) == expected
 
 
-@pytest.mark.parametrize(
+@each(
     ("markdown", "page", "expected"),
     [
         ("---\ndescription: What it is.\n---\n# Title\n\nText.", "a.md", ("Title", "What it is.")),

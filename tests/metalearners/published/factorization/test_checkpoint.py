@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.cases import each
 from warehouse.support.errors import BadOption, DamagedModel
 
 torch = pytest.importorskip("torch", reason="training needs the extra `pmf`")
@@ -68,7 +69,7 @@ def test_from_a_saved_state_a_training_goes_on_as_if_it_had_not_stopped(tmp_path
     assert resumed.go(5) == training.go(5)
 
 
-@pytest.mark.parametrize("file", [None, "state.npz"])
+@each("file", [None, "state.npz"])
 def test_where_nothing_is_kept_a_training_begins_at_the_start(tmp_path: Path, file: str | None) -> None:
     state = checkpoint.Checkpoint(None if file is None else tmp_path / file, {})
     assert state.load(*Training.begun().parts) == []

@@ -5,6 +5,7 @@ import pytest
 
 from metalearners.codec import decode, encode
 from metalearners.published.factorization.encoder import Encoder
+from tests.cases import each
 from warehouse.support.errors import DamagedModel
 
 
@@ -33,7 +34,7 @@ def test_the_position_of_a_configuration_does_not_depend_on_the_others() -> None
     assert encoder.shape == (4, 2)
 
 
-@pytest.mark.parametrize("size", [1e6, -1e6])
+@each("size", [1e6, -1e6])
 def test_values_far_out_have_finite_positions(size: float) -> None:
     with np.errstate(all="raise", under="ignore"):
         assert np.isfinite(random_encoder().positions(np.full((1, 4), size))).all()

@@ -9,6 +9,7 @@ import pytest
 
 from metalearners.learners.base import Round
 from metalearners.published.factorization.latent_kernel import LatentKernel
+from tests.cases import each
 from tests.metalearners.published.factorization.matrices import NOISE, dense_nll, drawn
 from warehouse.support.errors import BadInput
 
@@ -40,7 +41,7 @@ def test_inducing_positions_at_all_configurations_are_exact() -> None:
         np.testing.assert_allclose(moved, exact.X.grad.numpy(), rtol=2e-2, atol=5e-2)
 
 
-@pytest.mark.parametrize("inducing", [False, True])
+@each("inducing", [False, True])
 def test_slopes_of_batches_are_on_average_the_slope_of_all_datasets(inducing: bool) -> None:
     """The paper's equation 6 over the six pairs of four datasets.
 
@@ -179,7 +180,7 @@ def test_new_configurations_and_datasets_join_a_trained_model() -> None:
     assert errors[0] < 1.15 * errors[1]
 
 
-@pytest.mark.parametrize("Y", [np.full((3, 2), np.nan), np.ones((3, 2))])
+@each("Y", [np.full((3, 2), np.nan), np.ones((3, 2))])
 def test_a_matrix_without_two_different_scores_is_refused(Y: np.ndarray) -> None:
     with pytest.raises(BadInput, match="no two different"):
         gplvm.train(Y)
@@ -208,7 +209,7 @@ def test_a_device_that_is_not_there_is_refused() -> None:
         gplvm.train(drawn(5, 5, 0.0)[0], device="quantum")
 
 
-@pytest.mark.parametrize("N", [6, 12])
+@each("N", [6, 12])
 def test_components_without_variance_do_not_spoil_the_start(N: int) -> None:
     """A centred matrix of N rows has N - 1 components; the last of N is rounding error, however large D is.
 

@@ -7,6 +7,7 @@ from metalearners.gp.kernels import Shape
 from metalearners.published.factorization.latent_kernel import (
     LatentKernel,
 )
+from tests.cases import each
 from warehouse.support.errors import BadInput
 
 GAMMA = np.array([0.5, 2.0])
@@ -16,7 +17,7 @@ def kernel(shape: Shape = "rbf", sigma2: float = 0.1) -> LatentKernel:
     return LatentKernel(shape, alpha=2.0, gamma=GAMMA, sigma2=sigma2)
 
 
-@pytest.mark.parametrize(
+@each(
     ("shape", "correlation"),
     [
         ("rbf", np.exp(-0.5 * (0.5 * 1 + 2 * 4))),

@@ -17,6 +17,7 @@ from metalearners.learners.base import Watch
 from metalearners.predictions import Observations
 from metalearners.published.factorization.learner import FactorizationLearner
 from metalearners.published.factorization.model import Factorization
+from tests.cases import each
 from tests.contracts.meta_learner import (
     MetaLearnerContract,
     NewLearner,
@@ -90,9 +91,9 @@ def test_a_new_configuration_has_a_position_with_an_encoder() -> None:
     assert predicted.mean[0] > predicted.mean[1] + 0.5
 
 
-@pytest.mark.parametrize("cold_pipelines", [True, False])
-@pytest.mark.parametrize("cold_datasets", [True, False])
-@pytest.mark.parametrize("scale", [True, False])
+@each("cold_pipelines", [True, False])
+@each("cold_datasets", [True, False])
+@each("scale", [True, False])
 def test_every_combination_ranks_after_trials(cold_pipelines: bool, cold_datasets: bool, scale: bool) -> None:
     learner = new_small(cold_pipelines=cold_pipelines, cold_datasets=cold_datasets, scale=scale)
     model = learner.fit(without_datasets(toy_runs(), ["toy:1"]), toy_metafeatures().drop(index="toy:1"))
@@ -133,7 +134,7 @@ def test_only_with_scale_do_small_differences_count() -> None:
     assert abs(small[False]) < 0.2
 
 
-@pytest.mark.parametrize("cold_pipelines", [True, False])
+@each("cold_pipelines", [True, False])
 def test_an_update_goes_on_from_what_was_learned(cold_pipelines: bool) -> None:
     new = ["toy:0", "toy:10", "toy:11"]
     learner = new_small(cold_pipelines=cold_pipelines, cold_datasets=False)
@@ -202,7 +203,7 @@ def test_nothing_to_tell_apart_is_predicted_as_average() -> None:
         assert predicted.mean == pytest.approx(np.zeros(len(flat.configurations)))
 
 
-@pytest.mark.parametrize("settings", [{"latent": 0}, {"epochs": 0}, {"steps": 0}, {"kernel": "linear"}])
+@each("settings", [{"latent": 0}, {"epochs": 0}, {"steps": 0}, {"kernel": "linear"}])
 def test_settings_out_of_range_are_refused(settings: dict[str, object]) -> None:
     with pytest.raises(BadInput):
         FactorizationLearner(**settings)  # type: ignore[arg-type]

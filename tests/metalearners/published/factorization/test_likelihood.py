@@ -8,6 +8,7 @@ import pytest
 
 from metalearners.gp.kernels import Shape
 from metalearners.published.factorization.latent_kernel import LatentKernel
+from tests.cases import each
 from tests.metalearners.published.factorization.matrices import dense_nll, drawn
 
 torch = pytest.importorskip("torch", reason="training needs the extra `pmf`")
@@ -37,7 +38,7 @@ def dense_at(Y: np.ndarray, values: np.ndarray, shape: Shape) -> float:
     return dense_nll(Y, values[: 2 * n].reshape(n, 2), kernel)
 
 
-@pytest.mark.parametrize("shape", ["rbf", "matern"])
+@each("shape", ["rbf", "matern"])
 def test_likelihood_and_gradient_are_those_of_the_formula(shape: Shape) -> None:
     """With gaps, which a row that is dropped and a row that is masked must treat alike."""
     Y, _ = drawn(8, 3, missing=0.3)
@@ -80,7 +81,7 @@ def test_rows_that_are_missing_count_for_nothing() -> None:
     assert whole.item() == pytest.approx(alone.item())
 
 
-@pytest.mark.parametrize("missing", [0.2, 0.7])
+@each("missing", [0.2, 0.7])
 def test_few_features_have_the_likelihood_and_slope_of_the_covariance_that_they_make(missing: float) -> None:
     """Six rows with two features; the rows that are listed are the fewer, those there or those missing."""
     random = np.random.default_rng(3)
