@@ -102,27 +102,27 @@ def best(
 class MetaLearnerContract:
     """Promises of `metalearners.learners.base.MetaLearner` and `Model`."""
 
-    @pytest.fixture
-    def new_learner(self) -> NewLearner:
+    @pytest.fixture(scope="class")
+    @classmethod
+    def new_learner(cls) -> NewLearner:
         raise NotImplementedError
 
-    @pytest.fixture
-    def trained(self, new_learner: NewLearner) -> Model:
+    @pytest.fixture(scope="class")
+    @classmethod
+    def trained(cls, new_learner: NewLearner) -> Model:
         return new_learner().fit(toy_runs(), toy_metafeatures())
 
-    @pytest.mark.parametrize(("classes", "expected"), [(FEW, "gini"), (MANY, "entropy")])
-    def test_ranks_first_what_worked_on_datasets_of_the_same_family(
-        self, trained: Model, classes: float, expected: str
-    ) -> None:
-        assert best(trained, toy_runs().configurations, classes) == expected
+    def test_ranks_first_what_worked_on_datasets_of_the_same_family(self, trained: Model) -> None:
+        configurations = toy_runs().configurations
+        assert [best(trained, configurations, classes) for classes in (FEW, MANY)] == ["gini", "entropy"]
 
-    @pytest.mark.parametrize(("classes", "expected"), [(FEW, "forest"), (MANY, "boosting")])
-    def test_ranks_the_configurations_of_several_algorithms_together(
-        self, new_learner: NewLearner, classes: float, expected: str
-    ) -> None:
+    def test_ranks_the_configurations_of_several_algorithms_together(self, new_learner: NewLearner) -> None:
         runs = two_algorithms()
         model = new_learner().fit(runs, toy_metafeatures())
-        assert best(model, runs.configurations, classes, column="algorithm") == expected
+        assert [best(model, runs.configurations, classes, column="algorithm") for classes in (FEW, MANY)] == [
+            "forest",
+            "boosting",
+        ]
 
     def test_prefers_small_values_of_a_measure_that_counts_costs(self, new_learner: NewLearner) -> None:
         runs = replace(toy_runs(), measure="usercpu_time_millis")
@@ -130,29 +130,26 @@ class MetaLearnerContract:
         assert best(model, runs.configurations, FEW) == "entropy"
 
     def test_level_and_spread_of_a_dataset_do_not_matter(self, new_learner: NewLearner) -> None:
+        """One has values a million times as large, and one has equal values."""
         runs = toy_runs()
-        is_huge = runs.runs["dataset"] == "toy:1"
-        huge = replace(
-            runs, runs=runs.runs.assign(value=runs.runs["value"].where(~is_huge, runs.runs["value"] * 1e6))
-        )
-        assert best(new_learner().fit(huge, toy_metafeatures()), runs.configurations, FEW) == "gini"
+        of, value = runs.runs["dataset"], runs.runs["value"]
+        value = value.mask(of == "toy:1", value * 1e6).mask(of == "toy:0", 0.1)
+        odd = replace(runs, runs=runs.runs.assign(value=value))
+        assert best(new_learner().fit(odd, toy_metafeatures()), runs.configurations, FEW) == "gini"
 
-    def test_predicts_one_finite_number_per_configuration(self, trained: Model) -> None:
-        configurations = toy_runs().configurations
-        prediction = trained.predict(configurations, toy_metafeatures().iloc[0])
+    def test_predicts_one_finite_number_per_configuration_whatever_the_others_are(
+        self, trained: Model
+    ) -> None:
+        configurations, dataset = toy_runs().configurations, toy_metafeatures().iloc[3]
+        prediction = trained.predict(configurations, dataset)
         assert prediction.mean.shape == (len(configurations),)
         assert np.isfinite(prediction.mean).all()
         if prediction.std is not None:
             assert prediction.std.shape == prediction.mean.shape
             assert (prediction.std >= 0).all()
-
-    def test_the_prediction_of_a_configuration_does_not_depend_on_the_others(self, trained: Model) -> None:
-        configurations, dataset = toy_runs().configurations, toy_metafeatures().iloc[3]
-        together = trained.predict(configurations, dataset).mean
-        backwards = trained.predict(configurations.take(slice(None, None, -1)), dataset).mean
-        alone = trained.predict(configurations.take([4]), dataset).mean
-        np.testing.assert_allclose(backwards[::-1], together, atol=1e-12)
-        np.testing.assert_allclose(alone, together[[4]], atol=1e-12)
+        for some in (slice(None, None, -1), [4], slice(0)):
+            part = trained.predict(configurations.take(some), dataset).mean
+            np.testing.assert_allclose(part, prediction.mean[some], atol=1e-12)
 
     def test_chooses_different_configurations_and_no_more_than_there_are(self, trained: Model) -> None:
         configurations, dataset = toy_runs().configurations, toy_metafeatures().iloc[0]
@@ -189,26 +186,25 @@ class MetaLearnerContract:
             nothing.choose(configurations, dataset, 3), trained.choose(configurations, dataset, 3)
         )
 
-    @pytest.mark.parametrize("values", [[], [0.7], [0.7, 0.7, 0.7]])
-    def test_trials_without_a_difference_change_nothing(self, trained: Model, values: list[float]) -> None:
+    def test_trials_without_a_difference_change_nothing(self, trained: Model) -> None:
         configurations, dataset = toy_runs().configurations, toy_metafeatures().iloc[0]
-        knows = trained.condition(Observations(configurations.take(slice(len(values))), np.array(values)))
-        before, after = trained.predict(configurations, dataset), knows.predict(configurations, dataset)
-        np.testing.assert_array_equal(after.mean, before.mean)
-        np.testing.assert_array_equal(after.std, before.std)
+        before = trained.predict(configurations, dataset)
+        for number in (0, 1, 3):
+            trials = Observations(configurations.take(slice(number)), np.full(number, 0.7))
+            after = trained.condition(trials).predict(configurations, dataset)
+            np.testing.assert_array_equal(after.mean, before.mean)
+            np.testing.assert_array_equal(after.std, before.std)
 
-    def test_no_configuration_gives_no_prediction(self, trained: Model) -> None:
-        assert trained.predict(
-            toy_runs().configurations.take(slice(0)), toy_metafeatures().iloc[0]
-        ).mean.shape == (0,)
-
-    def test_the_same_settings_and_runs_give_the_same_model(self, new_learner: NewLearner) -> None:
-        configurations, dataset = toy_runs().configurations, toy_metafeatures().iloc[0]
-        first, second = (
-            new_learner().fit(toy_runs(), toy_metafeatures()).predict(configurations, dataset).mean
-            for _ in range(2)
-        )
-        np.testing.assert_array_equal(first, second)
+    def test_the_same_settings_and_runs_give_the_same_model_and_stay_as_they_are(
+        self, new_learner: NewLearner, trained: Model
+    ) -> None:
+        runs, metafeatures = toy_runs(), toy_metafeatures()
+        again = new_learner().fit(runs, metafeatures).predict(runs.configurations, metafeatures.iloc[0]).mean
+        pd.testing.assert_frame_equal(runs.runs, toy_runs().runs)
+        pd.testing.assert_frame_equal(runs.configurations.parameters, toy_runs().configurations.parameters)
+        pd.testing.assert_frame_equal(metafeatures, toy_metafeatures())
+        first = trained.predict(runs.configurations, metafeatures.iloc[0]).mean
+        np.testing.assert_array_equal(again, first)
 
     def test_predicts_for_values_and_qualities_that_it_has_not_seen(self, trained: Model) -> None:
         values = {"criterion": ["log_loss", None, 3], "depth": ["deep", None, True]}
@@ -221,24 +217,11 @@ class MetaLearnerContract:
         model = new_learner().fit(toy_runs(), known)
         assert best(model, toy_runs().configurations, MANY) == "entropy"
 
-    def test_a_dataset_whose_runs_are_all_equal_does_no_harm(self, new_learner: NewLearner) -> None:
-        runs = toy_runs()
-        flat = runs.runs.assign(value=runs.runs["value"].where(runs.runs["dataset"] != "toy:0", 0.1))
-        model = new_learner().fit(replace(runs, runs=flat), toy_metafeatures())
-        assert best(model, runs.configurations, FEW) == "gini"
-
     def test_refuses_to_learn_from_nothing(self, new_learner: NewLearner) -> None:
         runs = toy_runs()
         empty = replace(runs, runs=runs.runs.iloc[:0], configurations=runs.configurations.take(slice(0)))
         with pytest.raises(BadInput, match="nothing to learn from"):
             new_learner().fit(empty, toy_metafeatures())
-
-    def test_leaves_its_inputs_as_they_are(self, new_learner: NewLearner) -> None:
-        runs, metafeatures = toy_runs(), toy_metafeatures()
-        new_learner().fit(runs, metafeatures).predict(runs.configurations, metafeatures.iloc[0])
-        pd.testing.assert_frame_equal(runs.runs, toy_runs().runs)
-        pd.testing.assert_frame_equal(runs.configurations.parameters, toy_runs().configurations.parameters)
-        pd.testing.assert_frame_equal(metafeatures, toy_metafeatures())
 
     def test_trials_give_another_model_and_leave_this_one_as_it_is(self, trained: Model) -> None:
         configurations, dataset = toy_runs().configurations, toy_metafeatures().iloc[0]
@@ -248,11 +231,7 @@ class MetaLearnerContract:
         assert np.isfinite(after).all()
         np.testing.assert_array_equal(trained.predict(configurations, dataset).mean, before)
 
-    def test_settings_are_json_and_complete(self, new_learner: NewLearner) -> None:
-        learner = new_learner()
-        assert with_settings(type(learner), json.loads(json.dumps(learner.settings))) == learner
-
-    def test_predicts_the_same_after_saving_and_restoring(
+    def test_predicts_the_same_after_saving_and_restoring_and_refuses_what_is_incomplete(
         self, new_learner: NewLearner, trained: Model
     ) -> None:
         facts, arrays = encode(trained)
@@ -265,16 +244,14 @@ class MetaLearnerContract:
         np.testing.assert_array_equal(
             restored.predict(configurations, dataset).mean, trained.predict(configurations, dataset).mean
         )
-
-    def test_refuses_to_restore_what_is_incomplete(self, new_learner: NewLearner, trained: Model) -> None:
-        facts, arrays = encode(trained)
-        with pytest.raises(DamagedModel):
-            decode(new_learner().model, {}, arrays)
-        with pytest.raises(DamagedModel):
-            decode(new_learner().model, facts, {})
+        for incomplete in (({}, arrays), (facts, {})):
+            with pytest.raises(DamagedModel):
+                decode(new_learner().model, *incomplete)
 
     def test_a_learner_and_its_model_are_data(self, new_learner: NewLearner, trained: Model) -> None:
-        """What fitting found stands in the model; neither can be changed."""
-        for data in (new_learner(), trained):
+        """What fitting found stands in the model; neither can be changed, and settings are JSON."""
+        learner = new_learner()
+        assert with_settings(type(learner), json.loads(json.dumps(learner.settings))) == learner
+        for data in (learner, trained):
             with pytest.raises(FrozenInstanceError):
                 data.seed = 1  # type: ignore[union-attr, misc]

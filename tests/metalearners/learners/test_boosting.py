@@ -15,14 +15,16 @@ from warehouse.support.errors import BadInput
 
 
 class TestLightGBM(MetaLearnerContract):
-    @pytest.fixture
-    def new_learner(self) -> NewLearner:
+    @pytest.fixture(scope="class")
+    @classmethod
+    def new_learner(cls) -> NewLearner:
         return lambda: LightGBMRegressorLearner(trees=50, leaves=4, min_child_samples=5)
 
 
 class TestRanker(MetaLearnerContract):
-    @pytest.fixture
-    def new_learner(self) -> NewLearner:
+    @pytest.fixture(scope="class")
+    @classmethod
+    def new_learner(cls) -> NewLearner:
         return lambda: LightGBMRankerLearner(trees=50, leaves=4, min_child_samples=5)
 
 

@@ -1,6 +1,7 @@
 """The meta-learner that the tutorial adds keeps the contract."""
 
 import sys
+from collections.abc import Iterator
 from types import ModuleType
 
 import pytest
@@ -12,18 +13,20 @@ from tests.project.documents import ROOT
 TUTORIAL = ROOT / "docs" / "pages" / "tutorials" / "add-a-meta-learner.md"
 
 
-@pytest.fixture
-def example(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+@pytest.fixture(scope="class")
+def example() -> Iterator[ModuleType]:
     """The module that the tutorial begins with."""
     code = next(block.text for block in blocks(TUTORIAL) if block.language == "python")
     module = ModuleType("tutorial_ridge")
-    monkeypatch.setitem(sys.modules, module.__name__, module)  # dataclasses look their module up
-    exec(compile(code, str(TUTORIAL), "exec"), vars(module))
-    return module
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sys.modules, module.__name__, module)  # dataclasses look their module up
+        exec(compile(code, str(TUTORIAL), "exec"), vars(module))
+        yield module
 
 
 class TestExample(MetaLearnerContract):
-    @pytest.fixture
-    def new_learner(self, example: ModuleType) -> NewLearner:
+    @pytest.fixture(scope="class")
+    @classmethod
+    def new_learner(cls, example: ModuleType) -> NewLearner:
         learner: NewLearner = example.RidgeLearner
         return learner

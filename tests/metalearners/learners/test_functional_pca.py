@@ -23,8 +23,9 @@ from warehouse.support.errors import BadInput
 
 
 class TestFunctionalPCA(MetaLearnerContract):
-    @pytest.fixture
-    def new_learner(self) -> NewLearner:
+    @pytest.fixture(scope="class")
+    @classmethod
+    def new_learner(cls) -> NewLearner:
         return FunctionalPCALearner
 
 

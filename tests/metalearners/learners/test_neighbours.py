@@ -20,14 +20,16 @@ from warehouse.support.errors import BadInput
 
 
 class TestNearestDataset(MetaLearnerContract):
-    @pytest.fixture
-    def new_learner(self) -> NewLearner:
+    @pytest.fixture(scope="class")
+    @classmethod
+    def new_learner(cls) -> NewLearner:
         return lambda: make("knn", {"metafeatures": ["NumberOfClasses"], "datasets": 3})
 
 
 class TestNearestDatasetLightGBM(MetaLearnerContract):
-    @pytest.fixture
-    def new_learner(self) -> NewLearner:
+    @pytest.fixture(scope="class")
+    @classmethod
+    def new_learner(cls) -> NewLearner:
         return lambda: make("knn-lightgbm", {"metafeatures": ["NumberOfClasses"], "datasets": 3})
 
 

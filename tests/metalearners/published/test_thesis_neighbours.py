@@ -9,14 +9,16 @@ from tests.contracts.meta_learner import MetaLearnerContract, NewLearner, toy_me
 
 
 class TestThesisKNN(MetaLearnerContract):
-    @pytest.fixture
-    def new_learner(self) -> NewLearner:
+    @pytest.fixture(scope="class")
+    @classmethod
+    def new_learner(cls) -> NewLearner:
         return lambda: make("knn-thesis", {"metafeatures": ["NumberOfClasses"], "datasets": 3})
 
 
 class TestThesisKNNLightGBM(MetaLearnerContract):
-    @pytest.fixture
-    def new_learner(self) -> NewLearner:
+    @pytest.fixture(scope="class")
+    @classmethod
+    def new_learner(cls) -> NewLearner:
         return lambda: make("knn-lightgbm-thesis", {"metafeatures": ["NumberOfClasses"], "datasets": 3})
 
 

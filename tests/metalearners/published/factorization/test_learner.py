@@ -35,8 +35,9 @@ new_paper = partial(new_small, cold_pipelines=False, cold_datasets=False, scale=
 
 
 class TestFactorization(MetaLearnerContract):
-    @pytest.fixture
-    def new_learner(self) -> NewLearner:
+    @pytest.fixture(scope="class")
+    @classmethod
+    def new_learner(cls) -> NewLearner:
         return new_small
 
 
