@@ -5,24 +5,18 @@ import json
 import math
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
 from ingest.openml.cli import openml, openml_data, status
-from ingest.options import (
-    DecimalOption,
-    DelimiterOption,
-    EncodingOption,
-    HeaderOption,
-    MissingOption,
-    SkipLinesOption,
-)
-from warehouse.options import DaskOption, WarehouseOption
+from ingest.options import Reading
+from warehouse.options import DaskOption, JobsOption, WarehouseOption
 from warehouse.qualities import QUALITIES, SELECTIONS, names_in
 from warehouse.support import console
 from warehouse.support.console import JsonOption, QuietOption
 from warehouse.support.errors import BadInput, BadOption, UnknownName
+from warehouse.support.option_groups import PanelCommand, grouped
 from warehouse.support.text import counted
 
 if TYPE_CHECKING:
@@ -175,7 +169,7 @@ def experiments(
         int, typer.Option(min=0, help="Configurations of each flow beside its default.")
     ] = 24,
     folds: Annotated[int, typer.Option(min=2, help="Folds of the stratified cross-validation.")] = 3,
-    jobs: Annotated[int, typer.Option(min=1, help="Runs at a time.")] = 1,
+    jobs: JobsOption = 1,
     dask: DaskOption = None,
     seed: Annotated[int, typer.Option(help="Of the design, the folds and the estimators.")] = 0,
     time_limit: Annotated[
@@ -279,18 +273,17 @@ app.command("openml-data")(openml_data)
 app.command()(status)
 
 
-@app.command()
+class _Metafeatures(PanelCommand):
+    renamed: ClassVar = {"--budget": "--time"}
+
+
+@app.command(cls=_Metafeatures)
+@grouped
 def metafeatures(
     path: Annotated[
         str, typer.Argument(metavar="FILE", help="Dataset: a file, or openml:ID.", show_default=False)
     ],
     target: Annotated[str | None, typer.Option(help="Column to predict.", show_default=False)] = None,
-    encoding: EncodingOption = None,
-    delimiter: DelimiterOption = None,
-    decimal: DecimalOption = None,
-    missing: MissingOption = None,
-    skip_lines: SkipLinesOption = 0,
-    header: HeaderOption = None,
     groups: Annotated[
         str | None,
         typer.Option(
@@ -300,7 +293,7 @@ def metafeatures(
             show_default=False,
         ),
     ] = None,
-    budget: Annotated[
+    time: Annotated[
         float | None,
         typer.Option(
             parser=console.seconds_or_zero,
@@ -311,6 +304,8 @@ def metafeatures(
     ] = None,
     output: JsonOption = "table",
     quiet: QuietOption = False,
+    *,
+    reading: Reading,
 ) -> None:
     """Print a dataset's meta-features, under OpenML's names, and what they mean.
 
@@ -321,29 +316,20 @@ def metafeatures(
 
       ingest metafeatures my.csv --target churned --format json
 
-      ingest metafeatures my.csv --groups simple,class,landmarkers --budget 1
+      ingest metafeatures my.csv --groups simple,class,landmarkers --time 1
     """
     from ingest.metafeatures import compute_metafeatures
     from ingest.reading.datasets import load_dataset
-    from ingest.reading.options import ReadingOptions
 
     console.check_format(output)
     names = None if groups is None else names_in(groups)
     unknown = set(names or ()) - {quality.name for quality in QUALITIES}
     if unknown:
         raise UnknownName(f"no meta-feature or group {min(unknown)!r}; groups are {', '.join(SELECTIONS)}")
-    reading = ReadingOptions(
-        encoding=encoding,
-        delimiter=delimiter,
-        decimal=decimal,
-        missing=tuple(missing or ()),
-        skip_lines=skip_lines,
-        header=header,
-    )
     with console.progress(quiet) as show:
         show("reading")
-        dataset = load_dataset(path, target=target, options=reading)
-        computed = compute_metafeatures(dataset, names, budget=budget, report=show)
+        dataset = load_dataset(path, target=target, options=reading.options())
+        computed = compute_metafeatures(dataset, names, budget=time, report=show)
     if output == "json":
         values = computed.values.items()
         print(json.dumps({name: None if math.isnan(value) else value for name, value in values}))

@@ -1,8 +1,14 @@
 """Options of commands that read a file: how a text is written, where detection is wrong."""
 
-from typing import Annotated
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
+
+if TYPE_CHECKING:
+    from ingest.reading.options import ReadingOptions
 
 EncodingOption = Annotated[
     str | None,
@@ -58,3 +64,33 @@ HeaderOption = Annotated[
         show_default=False,
     ),
 ]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Options that say how a file is read."""
+
+    panel: ClassVar = "How a file is read"
+    encoding: EncodingOption = None
+    delimiter: DelimiterOption = None
+    decimal: DecimalOption = None
+    missing: MissingOption = None
+    skip_lines: SkipLinesOption = 0
+    header: HeaderOption = None
+
+    def options(self) -> ReadingOptions:
+        """As the reader takes them.
+
+        Raises:
+            BadInput: an unknown encoding, or a sign that can't be one.
+        """
+        from ingest.reading.options import ReadingOptions
+
+        return ReadingOptions(
+            encoding=self.encoding,
+            delimiter=self.delimiter,
+            decimal=self.decimal,
+            missing=tuple(self.missing or ()),
+            skip_lines=self.skip_lines,
+            header=self.header,
+        )

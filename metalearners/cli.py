@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from metalearners import DEFAULT_LEARNER, LEARNERS, new_learner
-from warehouse.options import DaskOption, MeasureOption, WarehouseOption
+from warehouse.options import DaskOption, JobsOption, MeasureOption, WarehouseOption
 from warehouse.qualities import SELECTIONS, names_in
 from warehouse.support import console
 from warehouse.support.console import JsonOption, QuietOption
@@ -75,7 +75,7 @@ def evaluate(
     leaves: LeavesOption = None,
     setting: SettingOption = None,
     warehouse: WarehouseOption = None,
-    jobs: Annotated[int, typer.Option(min=1, help="Processes that work at the same time.")] = 1,
+    jobs: JobsOption = 1,
     dask: DaskOption = None,
     output: JsonOption = "table",
     file: Annotated[

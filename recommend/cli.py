@@ -3,7 +3,7 @@
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import typer
 
@@ -36,13 +36,18 @@ from warehouse.support import console
 from warehouse.support.console import QuietOption
 from warehouse.support.errors import Failed
 from warehouse.support.files import write_json, write_text
+from warehouse.support.option_groups import PanelCommand
 
 app = console.new_app("")
 TOOLS = ("optuna", "smac", "flaml", "ray", "sklearn", "configspace")
 """What seeds are exported to (`recommend.export`, whose imports would cost half a second)."""
 
 
-@app.command(no_args_is_help=True)
+class _Recommend(PanelCommand):
+    renamed: ClassVar = {"--metalearner": "--learner"}
+
+
+@app.command(cls=_Recommend, no_args_is_help=True)
 def recommend(
     file: Annotated[str | None, typer.Argument(metavar="FILE", help=DATASET_HELP, show_default=False)] = None,
     dataset: DatasetOption = None,
@@ -62,7 +67,8 @@ def recommend(
     ] = "top",
     measure: ChosenMeasureOption = None,
     metalearner: Annotated[
-        str, typer.Option(help="Learner that ranks; see `metalearners list`.")
+        str,
+        typer.Option("--learner", help="Meta-learner that ranks; more: `metalearners list`."),
     ] = DEFAULT_LEARNER,
     leave_out: Annotated[
         bool, typer.Option("--leave-out", help="Ignore runs on the dataset itself, as in an experiment.")

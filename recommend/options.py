@@ -1,15 +1,23 @@
 """Options that `recommend` and `tune` share."""
 
+from __future__ import annotations
+
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
+from ingest.options import Reading
 from ingest.reading.roles import Role
 from recommend.ranking.default_measure import IMBALANCED
 from warehouse.measures import canonical_measure
 from warehouse.options import MEASURE_HELP
+from warehouse.support import console
 from warehouse.support.errors import BadOption
+
+if TYPE_CHECKING:
+    from ingest.reading.datasets import Dataset
 
 DATASET_HELP = "CSV or other text, Parquet, Feather, ARFF or Excel file (may be packed), or openml:ID."
 
@@ -91,3 +99,37 @@ def named_dataset(file: str | None, dataset: str | None) -> str:
     if not found:
         raise BadOption("name the dataset: a file, or openml:ID")
     return found
+
+
+@dataclass(frozen=True)
+class ReadingWithRoles(Reading):
+    """Options that say how a file is read, and what its columns are."""
+
+    role: RoleOption = None
+
+
+@dataclass(frozen=True)
+class Data:
+    """Options that say which dataset it is, and what is to be predicted."""
+
+    panel: ClassVar = "Data"
+    dataset: Annotated[str | None, typer.Option(help=DATASET_HELP, show_default=False)] = None
+    target: TargetOption = None
+    split: SplitOption = None
+
+    def load(self, reading: ReadingWithRoles, file: str | None = None) -> Dataset:
+        """Load the dataset from a file, or from OpenML.
+
+        Args:
+            file: the dataset, where it is named by place.
+
+        Raises:
+            BadInput: it is not named or can't be read, or the options contradict it.
+        """
+        from ingest.reading.datasets import load_dataset
+
+        source = named_dataset(file, self.dataset)
+        roles = dict(map(console.assignment, reading.role or []))
+        options = reading.options()
+        dataset = load_dataset(source, target=self.target, roles=roles, options=options)
+        return dataset if self.split is None else dataset.split_by(self.split)

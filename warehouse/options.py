@@ -25,6 +25,7 @@ DaskOption = Annotated[
         show_default=False,
     ),
 ]
+JobsOption = Annotated[int, typer.Option("--jobs", min=1, help="Pieces of work at the same time.")]
 MEASURE_HELP = (
     "Evaluation measure to be good at. Short names do: acc, bacc, auc, f1, logloss, brier, mcc, ..."
 )

@@ -2,23 +2,15 @@
 
 import json
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import typer
-from typer.core import TyperGroup
 
 from ingest.flows import get_flow, installed_flows
-from ingest.options import (
-    DecimalOption,
-    DelimiterOption,
-    EncodingOption,
-    HeaderOption,
-    MissingOption,
-    SkipLinesOption,
-)
 from recommend.bo.acquisition import ACQUISITIONS
 from recommend.bo.optimizer import ALL_ROWS
 from recommend.bo.simulation.cli import simulate
@@ -28,23 +20,21 @@ from recommend.bo.tuning import Budget, Finish, Search, Tuned, outcome, report, 
 from recommend.bo.tuning.specification import LEADERS
 from recommend.bo.warmstart import DEFAULT_START, FROM_FILE, STARTS, UNLEARNED_STARTS
 from recommend.options import (
-    DATASET_HELP,
     ChosenMeasureOption,
     CodeOption,
+    Data,
     FlowOption,
-    RoleOption,
-    SplitOption,
-    TargetOption,
-    named_dataset,
+    ReadingWithRoles,
 )
 from recommend.ranking.dataset_runs import learn
 from recommend.ranking.default_measure import default_measure, remark
-from warehouse.options import DaskOption, WarehouseOption
+from warehouse.options import DaskOption, JobsOption, WarehouseOption
 from warehouse.store import Warehouse
 from warehouse.support import console
 from warehouse.support.console import JsonOption, QuietOption
 from warehouse.support.errors import BadOption, Failed, HeadstartError
 from warehouse.support.files import write_text
+from warehouse.support.option_groups import PanelGroup, grouped
 from warehouse.support.parallel import dask_workers
 from warehouse.support.text import counted
 
@@ -72,8 +62,10 @@ Examples:
 """
 
 
-class _FileFirst(TyperGroup):
+class _FileFirst(PanelGroup):
     """`tune my.csv` is `tune --dataset my.csv`: what is no option and no subcommand is the dataset."""
+
+    renamed: ClassVar = {"--metalearner": "--learner"}
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if args and not args[0].startswith("-") and args[0] not in self.commands:
@@ -91,42 +83,31 @@ TRIALS = 50
 """Where neither a number of trials nor a time is given."""
 
 
-@app.callback(invoke_without_command=True)
-def search(
-    context: typer.Context,
-    dataset: Annotated[
-        str | None,
+@dataclass(frozen=True)
+class SpaceOptions:
+    """What is searched."""
+
+    panel: ClassVar = "What to search"
+    flow: FlowOption = None
+    measure: ChosenMeasureOption = None
+    preprocessing: Annotated[
+        bool,
         typer.Option(
-            "--dataset",
-            help=DATASET_HELP,
-            show_default=False,
+            "--preprocessing",
+            help="Search imputation, encoding, scaling, balancing and a preprocessor of the features, too.",
         ),
-    ] = None,
-    target: TargetOption = None,
-    role: RoleOption = None,
-    encoding: EncodingOption = None,
-    delimiter: DelimiterOption = None,
-    decimal: DecimalOption = None,
-    missing: MissingOption = None,
-    skip_lines: SkipLinesOption = 0,
-    header: HeaderOption = None,
-    split: SplitOption = None,
-    seeds: Annotated[
-        Path | None,
-        typer.Option(help="Start from this file of `recommend --seeds`.", show_default=False),
-    ] = None,
-    start: Annotated[
-        str | None,
-        typer.Option(
-            help="First configurations: quick, top, none; more: `tune methods`. "
-            f"Default: the seeds file, else {DEFAULT_START}.",
-            show_default=False,
-        ),
-    ] = None,
+    ] = False
+
+
+@dataclass(frozen=True)
+class BudgetOptions:
+    """When a search ends."""
+
+    panel: ClassVar = "How long"
     trials: Annotated[
         int | None,
         typer.Option(help=f"Trials in all. Default: {TRIALS}, or no limit with --time.", show_default=False),
-    ] = None,
+    ] = None
     time: Annotated[
         float | None,
         typer.Option(
@@ -135,84 +116,20 @@ def search(
             help="Time for trials, the leaders' second try and the scores on rows held out, e.g. 10m.",
             show_default=False,
         ),
-    ] = None,
-    jobs: Annotated[int, typer.Option(min=1, help="Trials at the same time.")] = 1,
-    flow: FlowOption = None,
-    measure: ChosenMeasureOption = None,
-    folds: Annotated[int, typer.Option(min=2, help="Folds of a trial's cross-validation.")] = 3,
-    holdout: Annotated[
-        bool, typer.Option("--holdout", help="One split in place of a cross-validation: quicker, noisier.")
-    ] = False,
-    strategy: Annotated[
-        str,
-        typer.Option(
-            help="How trials are divided among algorithms: joint, mosaic, hyperband; more: `tune methods`."
-        ),
-    ] = DEFAULT_STRATEGY,
-    surrogate: Annotated[
-        str | None,
-        typer.Option(
-            help="Model of the trials: blend, gbqr, forest; more: `tune methods`. "
-            "Default: the strategy's own.",
-            show_default=False,
-        ),
-    ] = None,
-    metalearner: Annotated[
-        str | None,
-        typer.Option(help="Learner that the start and the surrogate rest on.", show_default=False),
-    ] = None,
-    acquisition: Annotated[
-        str | None,
-        typer.Option(
-            help="Acquisition function: ei, ei-per-second, ucb; more: `tune methods`. "
-            "Default: the surrogate's own, but ei-per-second in place of ei.",
-            show_default=False,
-        ),
-    ] = None,
-    random_every: Annotated[
-        int | None, typer.Option(min=1, help="2: every second trial is a random one.", show_default=False)
-    ] = None,
-    anchors: Annotated[
-        bool,
-        typer.Option(
-            help="Try a default, what is best on average and a random one, too, to learn from later."
-        ),
-    ] = True,
-    preprocessing: Annotated[
-        bool,
-        typer.Option(
-            "--preprocessing",
-            help="Search imputation, encoding, scaling, balancing and a preprocessor of the features, too.",
-        ),
-    ] = False,
-    trial_time: Annotated[
-        float,
-        typer.Option(
-            parser=console.seconds, metavar="TIME", help="Time after which a trial is ended, e.g. 60s, 5m."
-        ),
-    ] = 60.0,
-    trial_memory: Annotated[int, typer.Option(min=1, help="MiB that a trial may take.")] = 4096,
-    leaders: Annotated[
-        int,
-        typer.Option(min=0, help="Best trials that are tried again on other folds before one is named."),
-    ] = LEADERS,
-    ensemble: Annotated[
-        int,
-        typer.Option(
-            min=0,
-            help="Average the best together of all trials, in this many picks; --model and --code write "
-            "the average.",
-        ),
-    ] = 0,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of samples, folds and estimators.")] = 0,
-    dask: DaskOption = None,
-    history: Annotated[
-        Path | None,
-        typer.Option(
-            help="Folder of the trials. Default: one in your cache that belongs to this search.",
-            show_default=False,
-        ),
-    ] = None,
+    ] = None
+
+    def budget(self) -> Budget:
+        """The limits of the search."""
+        unlimited = self.trials is None and self.time is None
+        return Budget(TRIALS if unlimited else self.trials, self.time)
+
+
+@dataclass(frozen=True)
+class ResultOptions:
+    """What is printed and written of a search."""
+
+    panel: ClassVar = "Results"
+    code: CodeOption = None
     model: Annotated[
         Path | None,
         typer.Option(
@@ -220,7 +137,7 @@ def search(
             "pandas, scikit-learn and its booster alone, and a data frame as pandas reads your file.",
             show_default=False,
         ),
-    ] = None,
+    ] = None
     page: Annotated[
         Path | None,
         typer.Option(
@@ -228,104 +145,223 @@ def search(
             help="Write the search to this HTML page, after each trial and in the end.",
             show_default=False,
         ),
-    ] = None,
-    code: CodeOption = None,
-    record: Annotated[bool, typer.Option(help="Write the trials to the warehouse.")] = True,
-    warehouse: WarehouseOption = None,
-    quiet: QuietOption = False,
-    output: JsonOption = "table",
+    ] = None
+    output: JsonOption = "table"
+
+
+@dataclass(frozen=True)
+class TrialOptions:
+    """How a trial is evaluated, and what follows the trials."""
+
+    panel: ClassVar = "How trials are evaluated"
+    folds: Annotated[int, typer.Option(min=2, help="Folds of a trial's cross-validation.")] = 3
+    holdout: Annotated[
+        bool, typer.Option("--holdout", help="One split in place of a cross-validation: quicker, noisier.")
+    ] = False
+    trial_time: Annotated[
+        float,
+        typer.Option(
+            parser=console.seconds, metavar="TIME", help="Time after which a trial is ended, e.g. 60s, 5m."
+        ),
+    ] = 60.0
+    trial_memory: Annotated[int, typer.Option(min=1, help="MiB that a trial may take.")] = 4096
+    leaders: Annotated[
+        int,
+        typer.Option(min=0, help="Best trials that are tried again on other folds before one is named."),
+    ] = LEADERS
+    ensemble: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            help="Average the best together of all trials, in this many picks; --model and --code write "
+            "the average.",
+        ),
+    ] = 0
+    seed: Annotated[int, typer.Option(min=0, help="Seed of samples, folds and estimators.")] = 0
+
+
+@dataclass(frozen=True)
+class MachineOptions:
+    """Where a search runs, and where it keeps what it finds."""
+
+    panel: ClassVar = "Machines and folders"
+    jobs: JobsOption = 1
+    dask: DaskOption = None
+    history: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder of the trials. Default: one in your cache that belongs to this search.",
+            show_default=False,
+        ),
+    ] = None
+    warehouse: WarehouseOption = None
+    record: Annotated[bool, typer.Option(help="Write the trials to the warehouse.")] = True
+    quiet: QuietOption = False
+
+
+@dataclass(frozen=True)
+class ResearchOptions:
+    """How a search chooses what to try."""
+
+    panel: ClassVar = "Research"
+    start: Annotated[
+        str | None,
+        typer.Option(
+            help="First configurations: quick, top, none; more: `tune methods`. "
+            f"Default: the seeds file, else {DEFAULT_START}.",
+            show_default=False,
+        ),
+    ] = None
+    seeds: Annotated[
+        Path | None,
+        typer.Option(help="Start from this file of `recommend --seeds`.", show_default=False),
+    ] = None
+    surrogate: Annotated[
+        str | None,
+        typer.Option(
+            help="Model of the trials: blend, gbqr, forest; more: `tune methods`. "
+            "Default: the strategy's own.",
+            show_default=False,
+        ),
+    ] = None
+    strategy: Annotated[
+        str,
+        typer.Option(
+            help="How trials are divided among algorithms: joint, mosaic, hyperband; more: `tune methods`."
+        ),
+    ] = DEFAULT_STRATEGY
+    acquisition: Annotated[
+        str | None,
+        typer.Option(
+            help="Acquisition function: ei, ei-per-second, ucb; more: `tune methods`. "
+            "Default: the surrogate's own, but ei-per-second in place of ei.",
+            show_default=False,
+        ),
+    ] = None
+    learner: Annotated[
+        str | None,
+        typer.Option(
+            help="Meta-learner that the start and the surrogate rest on; see `metalearners list`.",
+            show_default=False,
+        ),
+    ] = None
+    random_every: Annotated[
+        int | None, typer.Option(min=1, help="2: every second trial is a random one.", show_default=False)
+    ] = None
+    anchors: Annotated[
+        bool,
+        typer.Option(
+            help="Try a default, what is best on average and a random one, too, to learn from later."
+        ),
+    ] = True
+
+
+@app.callback(invoke_without_command=True)
+@grouped
+def search(
+    context: typer.Context,
+    data: Data,
+    space: SpaceOptions,
+    limits: BudgetOptions,
+    results: ResultOptions,
+    reading: ReadingWithRoles,
+    trials: TrialOptions,
+    machines: MachineOptions,
+    research: ResearchOptions,
 ) -> None:
     """What `tune` does without a subcommand; see `HELP`."""
     if context.invoked_subcommand is not None:
         return
-    from ingest.reading.datasets import load_dataset
-    from ingest.reading.options import ReadingOptions
-    from recommend.export import configurations_of
-    from recommend.seeds import read_seeds
-
-    console.check_format(output)
-    if model is not None and model.suffix != ".skops":
-        raise BadOption(f"{model}: a model is written as .skops; --code writes a script that fits it")
-    if record:
-        Warehouse.check_writable(warehouse)
-    roles = dict(map(console.assignment, role or []))
-    reading = ReadingOptions(
-        encoding=encoding,
-        delimiter=delimiter,
-        decimal=decimal,
-        missing=tuple(missing or ()),
-        skip_lines=skip_lines,
-        header=header,
-    )
-    data = load_dataset(named_dataset(None, dataset), target=target, roles=roles, options=reading)
-    if split is not None:
-        data = data.split_by(split)
-    known = Warehouse.open(warehouse)
-    asked = Search(
-        flows=tuple(dict.fromkeys(get_flow(name).name for name in flow or installed_flows())),
-        measure=measure or default_measure(data, known),
-        folds=1 if holdout else folds,
-        start=start or (DEFAULT_START if seeds is None else FROM_FILE),
-        seeds=() if seeds is None else tuple(configurations_of(read_seeds(seeds))),
-        strategy=strategy,
-        surrogate=surrogate or get_strategy(strategy).surrogate,
-        metalearner=metalearner,
-        acquisition=acquisition,
-        random_every=random_every,
-        anchors=anchors,
-        preprocessing=preprocessing,
-        seed=seed,
-        trial_seconds=trial_time,
-        trial_memory=trial_memory,
-    )
-    with console.progress(quiet) as show, dask_workers(dask) as executor:
+    console.check_format(results.output)
+    if results.model is not None and results.model.suffix != ".skops":
+        raise BadOption(f"{results.model}: a model is written as .skops; --code writes a script that fits it")
+    if machines.record:
+        Warehouse.check_writable(machines.warehouse)
+    dataset = data.load(reading)
+    known = Warehouse.open(machines.warehouse)
+    asked = _search_of(space, trials, research, space.measure or default_measure(dataset, known))
+    with console.progress(machines.quiet) as show, dask_workers(machines.dask) as executor:
         tuned = tune(
-            data,
+            dataset,
             asked,
-            Budget(trials if trials is not None or time is not None else TRIALS, time),
+            limits.budget(),
             warehouse=known,
-            folder=history,
-            jobs=jobs,
+            folder=machines.history,
+            jobs=machines.jobs,
             executor=executor,
             report=lambda progress: show(report.standing(progress, asked.measure)),
-            watch=None if page is None else partial(_write_page, page, is_over=False),
-            finish=Finish(leaders, ensemble),
+            watch=None if results.page is None else partial(_write_page, results.page, is_over=False),
+            finish=Finish(trials.leaders, trials.ensemble),
         )
-    as_json = output == "json"
-    if measure is None and not as_json and (about_measure := remark(data, asked.measure)):
+    as_json = results.output == "json"
+    if space.measure is None and not as_json and (about_measure := remark(dataset, asked.measure)):
         print(about_measure)
     print(json.dumps(report.document(tuned), indent=2, allow_nan=False) if as_json else report.table(tuned))
     if tuned.failure is not None:
-        if page is not None:
-            _write_page(page, tuned, is_over=True)
+        if results.page is not None:
+            _write_page(results.page, tuned, is_over=True)
         if tuned.interrupted:
             raise typer.Exit(130)
         raise Failed(
             f"no trial succeeded: {tuned.failure}; nothing is learned from them, they are in {tuned.folder}"
         )
-    wanted = [] if model is None else [partial(_save, tuned, model)]
-    if page is not None:
-        wanted.append(partial(_write_page, page, tuned, is_over=True))
-    if code is not None:
-        wanted.append(partial(_write_code, tuned, code))
-    if record and any(trial.share == ALL_ROWS for trial in tuned.trials):
-        wanted.append(partial(_record, tuned, warehouse, learns=time is None))
-    _keep(tuned, wanted, tell=not as_json, quiet=quiet)
+    _keep(tuned, list(_wanted(tuned, results, machines, learns=limits.time is None)), results, machines)
     if tuned.interrupted:
         raise typer.Exit(130)
 
 
-def _keep(tuned: Tuned, wanted: Sequence[Callable[[], str]], *, tell: bool, quiet: bool) -> None:
+def _search_of(space: SpaceOptions, trials: TrialOptions, research: ResearchOptions, measure: str) -> Search:
+    """The settings of a search."""
+    from recommend.export import configurations_of
+    from recommend.seeds import read_seeds
+
+    seeds = research.seeds
+    return Search(
+        flows=tuple(dict.fromkeys(get_flow(name).name for name in space.flow or installed_flows())),
+        measure=measure,
+        folds=1 if trials.holdout else trials.folds,
+        start=research.start or (DEFAULT_START if seeds is None else FROM_FILE),
+        seeds=() if seeds is None else tuple(configurations_of(read_seeds(seeds))),
+        strategy=research.strategy,
+        surrogate=research.surrogate or get_strategy(research.strategy).surrogate,
+        metalearner=research.learner,
+        acquisition=research.acquisition,
+        random_every=research.random_every,
+        anchors=research.anchors,
+        preprocessing=space.preprocessing,
+        seed=trials.seed,
+        trial_seconds=trials.trial_time,
+        trial_memory=trials.trial_memory,
+    )
+
+
+def _wanted(
+    tuned: Tuned, results: ResultOptions, machines: MachineOptions, *, learns: bool
+) -> Iterator[Callable[[], str]]:
+    """Functions that each write one of the results of a search, and return what to say about it."""
+    if results.model is not None:
+        yield partial(_save, tuned, results.model)
+    if results.page is not None:
+        yield partial(_write_page, results.page, tuned, is_over=True)
+    if results.code is not None:
+        yield partial(_write_code, tuned, results.code)
+    if machines.record and any(trial.share == ALL_ROWS for trial in tuned.trials):
+        yield partial(_record, tuned, machines.warehouse, learns=learns)
+
+
+def _keep(
+    tuned: Tuned, wanted: Sequence[Callable[[], str]], results: ResultOptions, machines: MachineOptions
+) -> None:
     """Keep what is wanted of a search, each in its way, and print what there is to say about it."""
     notes = [f"The trials are in {tuned.folder}; the same command with more --trials goes on from them."]
     failures: list[HeadstartError] = []
-    with console.progress(quiet):
+    with console.progress(machines.quiet):
         for keep in wanted:
             try:
                 notes.append(keep())
             except HeadstartError as error:  # the others are kept, and what is printed stands
                 failures.append(error)
-    if tell:
+    if results.output == "table":
         print("\n".join(notes))
     if failures:
         raise type(failures[0])("; ".join(map(str, failures)))
@@ -403,7 +439,7 @@ def pool(
     every: Annotated[int, typer.Option(min=1, help="Search on one dataset of the plan in so many.")] = 3,
     trials: Annotated[int, typer.Option(min=0, help="Configurations to try on each of them.")] = 20,
     most: Annotated[int, typer.Option(min=0, help="Winners that join the pool, at most.")] = 24,
-    jobs: Annotated[int, typer.Option(min=1, help="Runs at a time.")] = 1,
+    jobs: JobsOption = 1,
     warehouse: WarehouseOption = None,
     quiet: QuietOption = False,
 ) -> None:

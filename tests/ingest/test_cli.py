@@ -154,10 +154,10 @@ def test_metafeatures_have_a_definition_or_a_reason(run: Run, dataset: Path) -> 
 
 def test_metafeatures_beyond_the_budget_are_null(run: Run, dataset: Path) -> None:
     dataset.write_text("x,z,class\n" + "1,2,a\n2,3,b\n" * 9)
-    values = json.loads(run("metafeatures", dataset, "--budget", "0", "--format", "json")[1])
+    values = json.loads(run("metafeatures", dataset, "--time", "0", "--format", "json")[1])
     assert values["NumberOfInstances"] == 18
     assert values["kNN1NErrRate"] is None
-    assert "time budget" in run("metafeatures", dataset, "--budget", "0")[1]
+    assert "time budget" in run("metafeatures", dataset, "--time", "0")[1]
 
 
 @pytest.mark.parametrize(
@@ -172,7 +172,7 @@ def test_metafeatures_beyond_the_budget_are_null(run: Run, dataset: Path) -> Non
         (("metafeatures", "{csv}", "--format", "xml"), "xml"),
         (("metafeatures", "{csv}", "--groups", "simple,Beauty"), "Beauty"),
         (("metafeatures", "{csv}", "--groups", ","), "no meta-features named"),
-        (("metafeatures", "{csv}", "--budget", "-1"), "--budget"),
+        (("metafeatures", "{csv}", "--time", "-1"), "--time"),
         (("swallow", "{csv}"), "swallow"),
     ],
 )

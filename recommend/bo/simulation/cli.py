@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar, get_args
 import typer
 
 from recommend.bo.simulation.peers import PEERS
-from warehouse.options import DaskOption, MeasureOption, WarehouseOption
+from warehouse.options import DaskOption, JobsOption, MeasureOption, WarehouseOption
 from warehouse.store import Warehouse
 from warehouse.support import console
 from warehouse.support.console import JsonOption, QuietOption
@@ -86,7 +86,7 @@ def simulate(
             "0: each family is left out alone.",
         ),
     ] = 0,
-    jobs: Annotated[int, typer.Option(min=1, help="Folds at the same time.")] = 1,
+    jobs: JobsOption = 1,
     dask: DaskOption = None,
     history: Annotated[
         Path | None,

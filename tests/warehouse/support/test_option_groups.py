@@ -1,0 +1,58 @@
+"""Groups of options: dataclasses on the command line, sections in the help."""
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from warehouse.support.option_groups import PanelCommand, grouped, with_new_names
+
+
+@dataclass(frozen=True)
+class Limits:
+    panel: ClassVar = "How long"
+    trials: Annotated[int, typer.Option(help="Number of trials.")] = 50
+    flow: Annotated[list[str] | None, typer.Option("--flow")] = None
+
+
+@dataclass(frozen=True)
+class Results:
+    panel: ClassVar = "Results"
+    output: Annotated[str, typer.Option("--format")] = "table"
+
+
+app = typer.Typer(rich_markup_mode=None)
+
+
+@app.command(cls=PanelCommand)
+@grouped
+def search(
+    file: Annotated[str, typer.Argument()],
+    limits: Limits,
+    results: Results,
+    quiet: Annotated[bool, typer.Option("--quiet")] = False,
+) -> None:
+    """Search."""
+    typer.echo(f"{file} {limits} {results} {quiet}")
+
+
+def test_a_command_is_given_its_groups_with_what_was_said_and_the_defaults() -> None:
+    result = CliRunner().invoke(app, ["my.csv", "--trials", "3", "--flow", "a", "--flow", "b", "--quiet"])
+    assert result.stdout == f"my.csv {Limits(3, ['a', 'b'])} {Results()} True\n"
+
+
+def test_help_has_a_section_for_each_group() -> None:
+    lines = CliRunner().invoke(app, ["--help"]).stdout.splitlines()
+    sections = [line for line in lines if line.endswith(":") and not line.startswith(" ")]
+    assert sections == ["Arguments:", "How long:", "Results:", "Options:"]
+    section = lines[lines.index("How long:") : lines.index("Results:")]
+    assert [line.split()[0] for line in section if line.startswith("  -")] == ["--trials", "--flow"]
+
+
+def test_an_old_name_of_an_option_is_told_and_still_works(capsys: pytest.CaptureFixture[str]) -> None:
+    renamed = {"--metalearner": "--learner"}
+    given = ["my.csv", "--metalearner", "knn", "--metalearner=pmf", "--jobs", "2"]
+    assert with_new_names(given, renamed) == ["my.csv", "--learner", "knn", "--learner=pmf", "--jobs", "2"]
+    assert capsys.readouterr().err == "note: --metalearner is now called --learner\n" * 2
