@@ -195,7 +195,7 @@ def test_the_best_is_the_first_of_those_with_the_highest_value() -> None:
     assert best_so_far == [None, 5, 6, 6]
 
 
-@pytest.mark.parametrize("name", ["gp", "forest", "quantile-triple"])
+@pytest.mark.parametrize("name", ["gp", "forest"])
 def test_the_unit_of_the_measure_changes_no_proposal(name: str) -> None:
     """Accuracies that differ by thousandths are searched like those that differ by tenths: xi is in standard
     scores."""
@@ -210,35 +210,6 @@ def test_the_unit_of_the_measure_changes_no_proposal(name: str) -> None:
 
 
 # ---- refusals -----------------------------------------------------------------------------------
-
-
-def test_telling_what_can_not_be_is_refused() -> None:
-    optimizer = over_grid()
-    number = asked(optimizer).number
-    for unknown in (-1, 1, 99):
-        with pytest.raises(BadInput, match=f"no trial {unknown} is under way"):
-            optimizer.tell(unknown, 0.5)
-    for value in (float("nan"), float("inf"), float("-inf")):
-        with pytest.raises(BadInput, match="can't have the value"):
-            optimizer.tell(number, value)
-    for seconds in (float("nan"), float("inf"), -1.0):
-        with pytest.raises(BadInput, match="can't have taken"):
-            optimizer.tell(number, 0.5, seconds)
-    optimizer.tell(number, 0.5)
-    for again in (0.6, None):
-        with pytest.raises(BadInput, match="no trial 0 is under way"):
-            optimizer.tell(number, again)
-    assert optimizer.best is not None
-
-
-def test_a_history_is_recalled_in_its_order() -> None:
-    optimizer, candidate = over_grid(), TableCandidates(grid()).row(0)
-    for wrong in (1, -1):
-        with pytest.raises(BadInput, match="can't follow 0 trials"):
-            optimizer.recall(Proposal(wrong, candidate, "start"))
-    optimizer.recall(Proposal(0, candidate, "start"))
-    with pytest.raises(BadInput, match=r"trial 0 can't follow 1 trial$"):
-        optimizer.recall(Proposal(0, candidate, "start"))
 
 
 def test_a_period_of_random_proposals_is_one_or_more() -> None:
@@ -283,7 +254,7 @@ def test_how_long_trials_took_changes_no_proposal() -> None:
 # ---- searches that go on later ------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["gbqr", "forest"])
+@pytest.mark.parametrize("name", ["forest"])
 def test_a_dozen_trials_and_a_dozen_later_are_two_dozen_in_a_space(name: str) -> None:
     """What is kept in between are settings, as JSON."""
     space = Space([FLOWS["svm"], FLOWS["k_nearest_neighbors"]])
@@ -311,28 +282,6 @@ def test_a_dozen_trials_and_a_dozen_later_are_two_dozen_in_a_space(name: str) ->
         later.recall(Proposal(proposal.number, candidate, proposal.origin))
         later.tell(proposal.number, value(of(candidate.configuration)))
     assert keys(run(later, 12, value)) == keys(whole[12:])
-
-
-@pytest.mark.parametrize(("name", "done"), [("gp", 9), ("hyperboost", 1), ("hyperboost", 11)])
-def test_a_search_in_a_table_goes_on_as_if_it_had_not_stopped(name: str, done: int) -> None:
-    """Also in the middle of the starts."""
-    whole_search, later = (over_grid(own_surrogate(name, grid()), starts=[100, 7], seed=3) for _ in range(2))
-    whole = run(whole_search, 16)
-    for proposal in whole[:done]:
-        later.recall(proposal)
-        later.tell(proposal.number, hill(of(proposal.candidate.configuration)))
-    assert keys(run(later, 16 - done)) == keys(whole[done:])
-
-
-def test_trials_that_were_under_way_are_under_way_again() -> None:
-    whole_search, later = over_grid(), over_grid()
-    begun = [asked(whole_search) for _ in range(5)]
-    for proposal in begun:
-        later.recall(proposal)
-    for number in (4, 0, 2):
-        for optimizer in (whole_search, later):
-            optimizer.tell(number, number / 5)
-    assert asked(later).candidate.key == asked(whole_search).candidate.key
 
 
 def test_proposals_leave_the_callers_starts_alone() -> None:

@@ -1,10 +1,12 @@
-"""Strategies by name."""
+"""Strategies by name, and what each of them promises."""
+
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
 
 from recommend.bo.candidates import TableCandidates
-from recommend.bo.optimizer import Proposal
+from recommend.bo.optimizer import AskTell, Proposal
 from recommend.bo.scoring import Scorer
 from recommend.bo.strategies import DEFAULT_STRATEGY, SearchInputs, all_strategies, get_strategy
 from recommend.bo.surrogates import all_surrogates
@@ -43,24 +45,62 @@ def test_a_search_tries_its_starts_and_then_everything_once(name: str) -> None:
         assert keys(tried)[:2] == [7, 2]
 
 
+def new(name: str) -> AskTell:
+    """A search with two starts and an anchor."""
+    candidates = TableCandidates(grid(6))
+    starts, anchors = [candidates.row(7), candidates.row(2)], [candidates.row(5)]
+    inputs = SearchInputs(candidates, lambda: Scorer(Recorder("ei")), starts, anchors, seed=3)
+    return get_strategy(name).new(inputs)
+
+
+def value(proposal: Proposal) -> float | None:
+    row = int(str(proposal.candidate.key))
+    return None if row % 5 == 0 else hill(of(proposal.candidate.configuration))
+
+
+@pytest.mark.parametrize("late", [0, 2])
 @pytest.mark.parametrize("name", STRATEGIES)
-def test_a_search_goes_on_as_if_it_had_not_stopped(name: str) -> None:
-    candidates = TableCandidates(grid(4))
-    inputs = SearchInputs(candidates, lambda: Scorer(Recorder("ei")), seed=3)
-    whole, first, again = (get_strategy(name).new(inputs) for _ in range(3))
-    proposals = []
-    for search, trials in ((whole, 10), (first, 6)):
-        for _ in range(trials):
-            proposal = search.ask()
-            assert proposal is not None
-            search.tell(proposal.number, hill(of(proposal.candidate.configuration)))
-            proposals.append(proposal)
-    for proposal in proposals[:6]:
-        again.recall(proposal)
-        again.tell(proposal.number, hill(of(proposal.candidate.configuration)))
-    for expected in proposals[6:10]:
-        proposal = again.ask()
-        assert proposal is not None
-        assert (proposal.candidate.key, proposal.share) == (expected.candidate.key, expected.share)
-        again.tell(proposal.number, hill(of(proposal.candidate.configuration)))
-    np.testing.assert_array_equal([p.number for p in proposals[:10]], range(10))
+def test_a_search_goes_on_as_if_it_had_not_stopped(name: str, late: int) -> None:
+    """Also where it stopped amid its starts, some trials failed, and results come two trials late."""
+
+    def proposals(stops: Sequence[int]) -> list[Proposal]:
+        search, asked = new(name), list[Proposal]()
+        for number in range(18):
+            if number in stops:
+                search = new(name)
+                for proposal in asked:
+                    search.recall(proposal)
+                for proposal in asked[: max(number - late, 0)]:
+                    search.tell(proposal.number, value(proposal))
+            found = search.ask()
+            assert found is not None
+            asked.append(found)
+            if number >= late:
+                search.tell(number - late, value(asked[number - late]))
+        return asked
+
+    whole, stopped = proposals([]), proposals([1, 8, 15])
+    assert keys(stopped) == keys(whole)
+    assert [one.share for one in stopped] == [one.share for one in whole]
+
+
+@pytest.mark.parametrize("name", [DEFAULT_STRATEGY, "ucb1"])
+def test_what_can_not_be_is_refused(name: str) -> None:
+    search = new(name)
+    candidate = TableCandidates(grid(6)).row(0)
+    with pytest.raises(BadInput, match="trial 1 can't follow 0 trials"):
+        search.recall(Proposal(1, candidate, "start"))
+    assert search.ask() is not None
+    for number in (-1, 1, 99):
+        with pytest.raises(BadInput, match=f"no trial {number} is under way"):
+            search.tell(number, 0.5)
+    for wrong in (np.nan, np.inf, -np.inf):
+        with pytest.raises(BadInput, match="can't have the value"):
+            search.tell(0, wrong)
+    for seconds in (np.nan, np.inf, -1.0):
+        with pytest.raises(BadInput, match="can't have taken"):
+            search.tell(0, 0.5, seconds)
+    search.tell(0, 0.5)
+    for again in (0.6, None):
+        with pytest.raises(BadInput, match="no trial 0 is under way"):
+            search.tell(0, again)

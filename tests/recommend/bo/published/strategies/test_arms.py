@@ -10,7 +10,7 @@ from recommend.bo.candidates import Candidate, TableCandidates
 from recommend.bo.optimizer import Proposal
 from recommend.bo.published.strategies import policies
 from recommend.bo.published.strategies.arms import Bandit, rewards
-from recommend.bo.published.strategies.policies import Policy, Pulls
+from recommend.bo.published.strategies.policies import Pulls
 from recommend.bo.scoring import Scorer
 from recommend.bo.strategies import SearchInputs, get_strategy
 from recommend.space import configurations_of_table
@@ -183,41 +183,6 @@ def test_trials_may_end_in_any_order(order: list[int]) -> None:
     for number in order:
         search.tell(number, svm_is_best(proposals[number].candidate))
     assert asked(search).number == 3
-
-
-def test_what_can_not_be_is_refused() -> None:
-    search = Bandit(inputs(), policies.in_turn)
-    candidate = three_algorithms().row(0)
-    with pytest.raises(BadInput, match="trial 1 can't follow 0 trials"):
-        search.recall(Proposal(1, candidate, "start"))
-    asked(search)
-    for number in (-1, 1):
-        with pytest.raises(BadInput, match=f"no trial {number} is under way"):
-            search.tell(number, 0.5)
-    with pytest.raises(BadInput, match="can't have the value"):
-        search.tell(0, float("nan"))
-    search.tell(0, 0.5)
-    with pytest.raises(BadInput, match="no trial 0 is under way"):
-        search.tell(0, 0.5)
-
-
-@pytest.mark.parametrize("policy", [policies.thompson, policies.increasing_effort, policies.ucb1_tuned])
-@pytest.mark.parametrize("done", [3, 13])
-def test_a_search_goes_on_as_if_it_had_not_stopped(policy: Policy, done: int) -> None:
-    """Also where an arm came to its end before, and one trial failed."""
-
-    def value(candidate: Candidate) -> float | None:
-        return None if row(candidate) == 9 else svm_is_best(candidate) + row(candidate) / 1000
-
-    candidates = three_algorithms()
-    whole, later = (Bandit(inputs(candidates, starts=[candidates.row(9)], seed=4), policy) for _ in range(2))
-    proposals = run(whole, 20, value)
-    for proposal in proposals[:done]:
-        later.recall(proposal)
-        later.tell(proposal.number, value(proposal.candidate))
-    assert [one.candidate.key for one in run(later, 20 - done, value)] == [
-        one.candidate.key for one in proposals[done:]
-    ]
 
 
 # ---- by name ------------------------------------------------------------------------------------

@@ -4,8 +4,6 @@ from collections import Counter
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from recommend.bo.candidates import Candidate, TableCandidates
 from recommend.bo.optimizer import Optimizer, Proposal
@@ -178,42 +176,3 @@ def test_a_third_of_the_new_configurations_of_bohb_are_random() -> None:
     new = [one for place, one in enumerate(proposals) if one.candidate.key not in keys(proposals[:place])]
     of_model = sum(one.origin == "model" for one in new[9:])
     assert of_model / len(new[9:]) == pytest.approx(2 / 3, abs=0.1)
-
-
-@settings(max_examples=25, deadline=None)
-@given(
-    name=st.sampled_from(["successive-halving", "hyperband", "bohb"]),
-    jobs=st.integers(1, 5),
-    stop=st.integers(0, 60),
-    seed=st.integers(0, 9),
-)
-def test_a_search_goes_on_as_if_it_had_not_stopped(name: str, jobs: int, stop: int, seed: int) -> None:
-    """Trials end in the order of their numbers, some fail, and several are under way.
-
-    The history of the stopped search tells each outcome at once, though it was known later.
-    """
-
-    def value(one: Proposal) -> float | None:
-        return None if (key(one) + seed) % 5 == 0 else float((key(one) * 7 + seed) % 144)
-
-    def go_on(of: Halving, begun: list[Proposal]) -> list[Proposal]:
-        """The proposals up to the 70th, where those before the last `jobs` of `begun` have ended."""
-        proposals = list(begun)
-        while len(proposals) < 70:
-            proposal = of.ask()
-            assert proposal is not None
-            proposals.append(proposal)
-            if len(proposals) >= jobs:
-                ended = proposals[-jobs]
-                of.tell(ended.number, value(ended))
-        return proposals
-
-    whole = go_on(search(name, seed=seed), [])
-    again = search(name, seed=seed)
-    for one in whole[:stop]:
-        again.recall(one)
-        if one.number <= stop - jobs:
-            again.tell(one.number, value(one))
-    found = go_on(again, whole[:stop])
-    assert keys(found) == keys(whole)
-    assert shares(found) == shares(whole)

@@ -23,7 +23,7 @@ from recommend.bo.scoring import Scorer
 from recommend.bo.surrogates import Surrogate
 from recommend.bo.surrogates.base import Matrix
 from recommend.space import Space
-from tests.recommend.bo.toys import ONE_AXIS, Recorder, keys
+from tests.recommend.bo.toys import ONE_AXIS, Recorder
 from warehouse.configurations.configuration import Configuration
 from warehouse.configurations.parameters import Choice, Number
 from warehouse.support.errors import BadInput
@@ -316,38 +316,6 @@ def test_rows_of_a_table_that_lack_a_decision_are_reached_like_others() -> None:
         search.tell(number, number / 60)
     assert sorted(map(int, rows)) == list(range(60))  # type: ignore[call-overload]
     assert search.ask() is None
-
-
-# ---- going on -----------------------------------------------------------------------------------
-
-
-def test_a_search_goes_on_from_its_history_whoever_comes_late() -> None:
-    """Results come two trials late, and the search is made anew from its history at trials 9, 17 and 25."""
-    candidates = space_of(flow("one"), flow("two"), ONE_AXIS)
-    settings = TreeSettings(draws=50, samples=20, initial=1)
-
-    def value(proposal: Proposal) -> float | None:
-        u = float(candidates.configuration_of(proposal.candidate).values["u"])  # type: ignore[arg-type]
-        return None if u > 0.8 else u
-
-    def proposals(anew: Sequence[int]) -> list[Proposal]:
-        search = new(candidates, ForestSurrogate(), settings=settings, seed=5)
-        asked: list[Proposal] = []
-        for number in range(32):
-            if number in anew:
-                search = new(candidates, ForestSurrogate(), settings=settings, seed=5)
-                for proposal in asked:
-                    search.recall(proposal)
-                for proposal in asked[: number - 2]:
-                    search.tell(proposal.number, value(proposal))
-            proposal = search.ask()
-            assert proposal is not None
-            asked.append(proposal)
-            if number >= 2:
-                search.tell(number - 2, value(asked[number - 2]))
-        return asked
-
-    assert keys(proposals([9, 17, 25])) == keys(proposals([]))
 
 
 # ---- what it is good for ------------------------------------------------------------------------
