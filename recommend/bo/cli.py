@@ -16,7 +16,7 @@ from recommend.bo.optimizer import ALL_ROWS
 from recommend.bo.simulation.cli import simulate
 from recommend.bo.strategies import DEFAULT_STRATEGY, all_strategies, get_strategy
 from recommend.bo.surrogates import DEFAULT_SURROGATE, all_surrogates
-from recommend.bo.tuning import Budget, Finish, Search, Tuned, outcome, report, tune
+from recommend.bo.tuning import Budget, Finish, Search, Tuned, artifacts, report, tune
 from recommend.bo.tuning.specification import LEADERS
 from recommend.bo.warmstart import DEFAULT_START, FROM_FILE, STARTS, UNLEARNED_STARTS
 from recommend.options import (
@@ -370,7 +370,7 @@ def _keep(
 def _save(tuned: Tuned, model: Path) -> str:
     """Write the fitted model; returns what to say about it."""
     logger.info("fitting %s on all rows", "the ensemble" if tuned.finals.weights else "the best")
-    types = outcome.save_model(outcome.fitted(tuned), model)
+    types = artifacts.save_model(artifacts.fitted(tuned), model)
     return f"{model}: skops.io.load(path, trusted={types}); it predicts data frames, as pandas reads the file"
 
 
@@ -384,7 +384,7 @@ def _write_page(page: Path, tuned: Tuned, *, is_over: bool) -> str:
 
 def _write_code(tuned: Tuned, path: Path) -> str:
     """Write the best configuration, or the ensemble, as a script; returns what to say about it."""
-    write_text(path, outcome.code(tuned))
+    write_text(path, artifacts.code(tuned))
     what = "the ensemble" if tuned.finals.weights else "the best configuration"
     return f"{path}: {what} as a script that needs nothing of Headstart."
 
@@ -396,7 +396,7 @@ def _record(tuned: Tuned, path: str | None, *, learns: bool) -> str:
         learns: whether to learn from them now; else the next recommendation does, which may wait for it.
     """
     warehouse = Warehouse.create(path)
-    outcome.record(tuned, warehouse)
+    artifacts.record(tuned, warehouse)
     if learns and not tuned.interrupted:
         learn(tuned.search.measure, Warehouse.open(warehouse.location))
     return f"The next recommendation learns from them: their runs are in {warehouse.location}."

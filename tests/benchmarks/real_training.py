@@ -47,7 +47,7 @@ from recommend.bo.candidates import SpaceCandidates
 from recommend.bo.simulation.curves import curves_of
 from recommend.bo.simulation.methods import parse
 from recommend.bo.simulation.peers import PEERS, new_peer
-from recommend.bo.simulation.runner import Searched
+from recommend.bo.simulation.runner import SimulatedSearch
 from recommend.bo.simulation.searches import RandomSearch, SearchMethod
 from recommend.bo.tuning import Budget, Finish, Search, tune
 from recommend.bo.tuning.finals import evaluate_trials
@@ -250,7 +250,7 @@ def report(results: Sequence[Result]) -> None:
     print(f"\nmeans\n{means.sort_values('held_out', ascending=False).round(4).to_string()}")
 
 
-def as_searches(table: pd.DataFrame) -> Iterator[Searched]:
+def as_searches(table: pd.DataFrame) -> Iterator[SimulatedSearch]:
     """The rows of the table, with `values` found trial by trial: 1 is the best of all searches on the same
     dataset with the same seed, which means the same rows held out, and 0 the worst."""
     for (dataset, seed), own in table.groupby(["dataset", "seed"], sort=False):
@@ -259,7 +259,7 @@ def as_searches(table: pd.DataFrame) -> Iterator[Searched]:
         for row in own.itertuples():
             values = np.nan_to_num(np.array(row.values, dtype=np.float64), nan=worst)
             scaled = ((values - worst) / span if span else np.ones(len(values))).tolist()
-            yield Searched(dataset, row.method, seed, scaled, 1.0, 0.0, row.seconds)
+            yield SimulatedSearch(dataset, row.method, seed, scaled, 1.0, 0.0, row.seconds)
 
 
 def tables(folder: Path, least: int, most: int, number: int) -> list[DatasetFile]:

@@ -23,7 +23,7 @@ from ingest.running.plan import Source
 from ingest.running.resampling import Split
 from recommend import HeadstartClassifier, heats
 from recommend.bo.cli import main as tune_main
-from recommend.bo.tuning import Budget, outcome, report, tune
+from recommend.bo.tuning import Budget, artifacts, report, tune
 from recommend.bo.tuning.setup import split_rows, splits_of
 from recommend.cli import main
 from recommend.code import script
@@ -204,8 +204,8 @@ def test_a_search_under_another_split_is_another_one(small_world: Path, tmp_path
     assert "Check:" not in report.table(split)
     assert "on rows that no trial has seen" in report.table(whole)
     copy = Warehouse.create(tmp_path / "runs")
-    outcome.record(whole, copy)
-    outcome.record(split, copy)
+    artifacts.record(whole, copy)
+    artifacts.record(split, copy)
     tasks = Warehouse.open(copy.path).sql("SELECT dataset, estimation_procedure FROM tasks ORDER BY dataset")
     assert tasks["estimation_procedure"].tolist() == [
         "cv2 on all rows but one in 4, seed 0",

@@ -26,7 +26,7 @@ from warehouse.support.errors import BadOption
 
 
 @dataclass(frozen=True, eq=False)
-class Raced:
+class RacedConfiguration:
     """A configuration with its runs so far."""
 
     candidate: Candidate
@@ -44,7 +44,7 @@ class Raced:
 
 
 @dataclass(frozen=True)
-class Run:
+class RequestedRun:
     """A run that is to be made."""
 
     candidate: Candidate
@@ -60,7 +60,7 @@ class Intensification:
 
     def __init__(
         self,
-        propose: Callable[[Sequence[Raced]], Candidate | None],
+        propose: Callable[[Sequence[RacedConfiguration]], Candidate | None],
         most: int,
         random: np.random.Generator,
     ) -> None:
@@ -76,16 +76,16 @@ class Intensification:
         """
         if most < 1:
             raise BadOption(f"a configuration needs a run or more, not {most}")
-        self.raced: list[Raced] = []
+        self.raced: list[RacedConfiguration] = []
         """Configurations in the order in which they were proposed."""
-        self.incumbent: Raced | None = None
+        self.incumbent: RacedConfiguration | None = None
         self._propose = propose
         self._most = most
         self._random = random
         self._steps = self._race()
         self._asked = next(self._steps, None)
 
-    def ask(self) -> Run | None:
+    def ask(self) -> RequestedRun | None:
         """The next run; None where there is no further challenger."""
         return self._asked
 
@@ -102,9 +102,9 @@ class Intensification:
         except StopIteration:
             self._asked = None
 
-    def _race(self) -> Generator[Run, float, None]:
+    def _race(self) -> Generator[RequestedRun, float, None]:
         while (candidate := self._propose(self.raced)) is not None:
-            challenger = Raced(candidate)
+            challenger = RacedConfiguration(candidate)
             self.raced.append(challenger)
             if self.incumbent is None:
                 yield from self._run(challenger, [int(self._random.integers(self._most))])
@@ -115,7 +115,9 @@ class Intensification:
             yield from self._run(self.incumbent, self._some(untried, 1))
             yield from self._challenge(self.incumbent, challenger)
 
-    def _challenge(self, incumbent: Raced, challenger: Raced) -> Generator[Run, float, None]:
+    def _challenge(
+        self, incumbent: RacedConfiguration, challenger: RacedConfiguration
+    ) -> Generator[RequestedRun, float, None]:
         """Run a challenger until it is worse, or has all the runs of the incumbent, whose place it takes."""
         n = 1
         while True:
@@ -133,6 +135,6 @@ class Intensification:
         return [keys[place] for place in self._random.permutation(len(keys))[:n]]
 
     @staticmethod
-    def _run(raced: Raced, keys: Sequence[int]) -> Generator[Run, float, None]:
+    def _run(raced: RacedConfiguration, keys: Sequence[int]) -> Generator[RequestedRun, float, None]:
         for key in keys:
-            raced.values[key] = yield Run(raced.candidate, key)
+            raced.values[key] = yield RequestedRun(raced.candidate, key)

@@ -36,7 +36,7 @@ import pandas as pd
 from metalearners.judging.comparison import Comparison, compare_evaluations
 from metalearners.judging.evaluation import Interval, interval
 from metalearners.judging.figures import save_figure
-from recommend.bo.simulation.runner import ROUNDED, By, Searched
+from recommend.bo.simulation.runner import ROUNDED, By, SimulatedSearch
 from warehouse.support.arrays import Floats
 from warehouse.support.errors import MissingPackage, TooFewRuns
 from warehouse.support.files import write_text
@@ -223,7 +223,7 @@ class Curves:
         return compare_evaluations(results, larger_is_better=False)
 
 
-def curves_of(searched: Sequence[Searched], by: By = "trials", usual_times: int = 50) -> Curves:
+def curves_of(searched: Sequence[SimulatedSearch], by: By = "trials", usual_times: int = 50) -> Curves:
     """What these searches show.
 
     Args:
@@ -272,19 +272,19 @@ def curves_of(searched: Sequence[Searched], by: By = "trials", usual_times: int 
     )
 
 
-def _by_trials(one: Searched, longest: int) -> Floats:
+def _by_trials(one: SimulatedSearch, longest: int) -> Floats:
     """(T,) best value of the trials that make one on all rows, two, and so on."""
     return _found(one, _shares(one), 1.0, longest)
 
 
-def _by_seconds(one: Searched, longest: int) -> Floats:
+def _by_seconds(one: SimulatedSearch, longest: int) -> Floats:
     """(T,) best value of the trials that ended in one usual run time of the dataset, in two, and so on."""
     if one.trial_seconds is None or one.usual_seconds is None:
         raise TooFewRuns(f"nobody knows how long a trial on {one.dataset} took: nothing to show by seconds")
     return _found(one, one.trial_seconds, one.usual_seconds, longest)
 
 
-def _found(one: Searched, costs: Sequence[float], unit: float, longest: int) -> Floats:
+def _found(one: SimulatedSearch, costs: Sequence[float], unit: float, longest: int) -> Floats:
     """(T,) best value of the trials that ended within one unit of the costs, two, and so on."""
     ends = np.cumsum(costs) * (1 - ROUNDED)
     ended = np.searchsorted(ends, unit * np.arange(1, longest + 1), side="right")
@@ -292,12 +292,12 @@ def _found(one: Searched, costs: Sequence[float], unit: float, longest: int) -> 
     return found
 
 
-def _shares(one: Searched) -> list[float]:
+def _shares(one: SimulatedSearch) -> list[float]:
     """Share of the rows of each trial."""
     return one.shares or [1.0] * len(one.best_so_far)
 
 
-def _whole_trials(one: Searched) -> int:
+def _whole_trials(one: SimulatedSearch) -> int:
     """Trials on all rows that its trials make, one at least."""
     return max(int(sum(_shares(one)) * (1 + ROUNDED)), 1)
 

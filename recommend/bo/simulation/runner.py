@@ -27,11 +27,11 @@ from recommend.bo.acquisition import TIMED
 from recommend.bo.optimizer import ALL_ROWS
 from recommend.bo.runtime import RunningTimes, seconds_of
 from recommend.bo.scoring import Scorer
-from recommend.bo.simulation.alike import choices_of_most_correlated
 from recommend.bo.simulation.factorization import PAPER, FactorizationSearch
 from recommend.bo.simulation.methods import ORDER, PMF, RANDOM, WHOLE, check, needs_times, parse
 from recommend.bo.simulation.peers import PEERS, new_peer
 from recommend.bo.simulation.searches import OrderedSearch, OwnSearch, RandomSearch, SearchMethod
+from recommend.bo.simulation.similar_datasets import choices_of_most_correlated
 from recommend.bo.simulation.tasks import ModelTask, TableTask, Task
 from recommend.bo.simulation.tiers import TieredTask, came_of, every_size
 from recommend.bo.strategies import SearchInputs, get_strategy
@@ -77,7 +77,7 @@ class SimulationPlan:
 
 
 @dataclass(frozen=True)
-class Searched:
+class SimulatedSearch:
     """One search of one method on one dataset."""
 
     dataset: str
@@ -110,7 +110,7 @@ def simulate(
     executor: Executor | None = None,
     journal: Journal | None = None,
     on_result: Callable[[int, int], None] | None = None,
-) -> list[Searched]:
+) -> list[SimulatedSearch]:
     """Search each dataset with each method and seed; what is learned comes from other families.
 
     Args:
@@ -198,16 +198,16 @@ def _of_plan(plan: SimulationPlan, runs: RunTable, times: RunTable | None) -> di
     }
 
 
-def _keep(journal: Journal | None, of_plan: Mapping[str, Any], one: Searched) -> None:
+def _keep(journal: Journal | None, of_plan: Mapping[str, Any], one: SimulatedSearch) -> None:
     if journal is not None:
         journal.append({**of_plan, **asdict(one)})
 
 
-def _kept(journal: Journal, of_plan: Mapping[str, Any]) -> Iterator[tuple[_Key, Searched]]:
+def _kept(journal: Journal, of_plan: Mapping[str, Any]) -> Iterator[tuple[_Key, SimulatedSearch]]:
     """Searches that `journal` holds of the same runs and plan."""
     for record in journal.records():
         if {name: record.pop(name, "") for name in of_plan} == of_plan:
-            one = Searched(**record)
+            one = SimulatedSearch(**record)
             yield (one.dataset, one.method, one.seed), one
 
 
@@ -234,9 +234,9 @@ def _on_fold(
     times: RunTable | None,
     plan: SimulationPlan,
     kept: frozenset[_Key],
-    keep: Callable[[Searched], None] | None,
+    keep: Callable[[SimulatedSearch], None] | None,
     fold: _Fold,
-) -> list[Searched]:
+) -> list[SimulatedSearch]:
     """All searches on the datasets of one fold that are not `kept`."""
     others = TrainedModels(
         without_datasets(runs, fold.left_out),
@@ -258,7 +258,9 @@ def _on_fold(
     return found
 
 
-def _searched(task: Task, others: TrainedModels, method: str, seed: int, plan: SimulationPlan) -> Searched:
+def _searched(
+    task: Task, others: TrainedModels, method: str, seed: int, plan: SimulationPlan
+) -> SimulatedSearch:
     random = np.random.default_rng([seed, zlib.crc32(task.dataset.encode())])
     search = _new_search(method, task, others, random, plan.trials)
     best_so_far: list[float] = []
@@ -286,7 +288,7 @@ def _searched(task: Task, others: TrainedModels, method: str, seed: int, plan: S
         start = time.perf_counter()
         search.tell(value, seconds)
         choosing += time.perf_counter() - start
-    return Searched(
+    return SimulatedSearch(
         dataset=task.dataset,
         method=method,
         seed=seed,

@@ -92,7 +92,7 @@ class Parallel:
 
 
 @dataclass(frozen=True)
-class OfAlgorithm:
+class AlgorithmTrials:
     """What was tried of one algorithm."""
 
     title: str
@@ -153,7 +153,7 @@ def curve_of(tuned: Tuned) -> Curve | None:
     return Curve(numbers, values, points, _corners(corners), int((~drawn).sum()))
 
 
-def algorithms_of(tuned: Tuned) -> list[OfAlgorithm]:
+def algorithms_of(tuned: Tuned) -> list[AlgorithmTrials]:
     """What was tried of each algorithm, the most tried first."""
     found: dict[str, list[Trial]] = {}
     for trial in tuned.trials:
@@ -164,7 +164,7 @@ def algorithms_of(tuned: Tuned) -> list[OfAlgorithm]:
         names = _varied([trial for trial, _ in valued]) if len(valued) >= LEAST_TRIALS else []
         good = _good(tuned, valued)
         described.append(
-            OfAlgorithm(
+            AlgorithmTrials(
                 get_flow(algorithm).title,
                 len(trials),
                 [_slice(name, valued, good) for name in names],

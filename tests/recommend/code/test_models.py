@@ -9,7 +9,7 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from ingest.reading.datasets import Dataset, load_dataset
-from recommend.bo.tuning.outcome import save_model
+from recommend.bo.tuning.artifacts import save_model
 from recommend.code.models import plain_model
 from tests.recommend.code.cases import BOOSTERS, CASES, configuration
 from tests.recommend.code.scripts import (

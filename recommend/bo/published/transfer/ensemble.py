@@ -16,8 +16,8 @@ import pandas as pd
 
 from metalearners.gp.posterior import HasPrior, Prior
 from metalearners.predictions import Prediction
+from recommend.bo.published.transfer.gaussian_processes import GaussianProcesses
 from recommend.bo.published.transfer.prior_tasks import PriorTasks
-from recommend.bo.published.transfer.processes import Processes
 from recommend.bo.published.transfer.weights import Weighting, differences, epanechnikov
 from recommend.bo.surrogates.base import centre_and_spread
 from recommend.space import Configurations
@@ -28,7 +28,7 @@ SAMPLES = 64
 
 
 @dataclass(frozen=True)
-class Expected(Rows):
+class BasePredictions(Rows):
     """Candidates, and what the base models of their algorithm expect of them, in standard scores."""
 
     points: Annotated[Floats, "n J"]
@@ -44,7 +44,7 @@ class Expected(Rows):
 class _Member:
     """The target model of one algorithm, and the weights of its ensemble."""
 
-    target: Processes
+    target: GaussianProcesses
     w: Floats
     levels: Floats
     """(M - 1,) mean of each base model, and of what the meta-learner expects of the trials."""
@@ -74,7 +74,7 @@ class EnsembleSurrogate:
         self._bases = list(tasks.models.values())
         self._places = {algorithm: place for place, algorithm in enumerate(tasks.models)}
 
-    def encode(self, configurations: Configurations) -> Expected:
+    def encode(self, configurations: Configurations) -> BasePredictions:
         points = self._tasks.points(configurations.table, self._metafeatures)
         names = configurations.table.algorithms
         algorithm = np.array([self._places.get(str(name), -1) for name in names], dtype=np.intp)
@@ -89,16 +89,16 @@ class EnsembleSurrogate:
         if self._learned is not None:
             known = self._learned.prior(configurations.table, self._metafeatures)
             prior = Prior(known.mean, known.factor, known_variance=known.variance)
-        return Expected(points, algorithm, means, variances, prior)
+        return BasePredictions(points, algorithm, means, variances, prior)
 
-    def fit(self, X: Expected, y: Floats, random: np.random.Generator) -> None:
+    def fit(self, X: BasePredictions, y: Floats, random: np.random.Generator) -> None:
         self._centre, self._spread = centre_and_spread(y)
         scores = (y - self._centre) / self._spread
         self._members = {}
         for place in np.unique(X.algorithm).tolist():
             own = X.algorithm == place
             trials, values = X.take(own), scores[own]
-            target = Processes.fitted(
+            target = GaussianProcesses.fitted(
                 trials.points[None], values[None], np.ones((1, len(values)), dtype=bool)
             )
             bases = self._of(place)
@@ -108,7 +108,7 @@ class EnsembleSurrogate:
                 levels = np.append(levels, trials.prior.mean.mean())
             self._members[place] = _Member(target, w, levels)
 
-    def predict(self, X: Expected) -> Prediction:
+    def predict(self, X: BasePredictions) -> Prediction:
         mean, variance = np.zeros(len(X)), np.ones(len(X))
         for place in np.unique(X.algorithm).tolist():
             rows = np.flatnonzero(X.algorithm == place)
@@ -133,14 +133,14 @@ class EnsembleSurrogate:
                 mean[rows], variance[rows] = self._combined(w, means, variances)
         return Prediction(self._centre + self._spread * mean, self._spread * np.sqrt(variance))
 
-    def _of(self, place: int) -> Processes | None:
+    def _of(self, place: int) -> GaussianProcesses | None:
         return self._bases[place] if place >= 0 else None
 
     def _weights(
         self,
-        bases: Processes | None,
-        target: Processes,
-        trials: Expected,
+        bases: GaussianProcesses | None,
+        target: GaussianProcesses,
+        trials: BasePredictions,
         y: Floats,
         random: np.random.Generator,
     ) -> Floats:
@@ -170,9 +170,9 @@ class TwoStageSurrogate(EnsembleSurrogate):
 
     def _weights(
         self,
-        bases: Processes | None,
-        target: Processes,  # noqa: ARG002 (its distance from itself is 0)
-        trials: Expected,
+        bases: GaussianProcesses | None,
+        target: GaussianProcesses,  # noqa: ARG002 (its distance from itself is 0)
+        trials: BasePredictions,
         y: Floats,
         random: np.random.Generator,
     ) -> Floats:
@@ -183,7 +183,7 @@ class TwoStageSurrogate(EnsembleSurrogate):
         return means @ w, variances[:, -1]
 
 
-def left_one_out(target: Processes, points: Floats, random: np.random.Generator) -> Floats:
+def left_one_out(target: GaussianProcesses, points: Floats, random: np.random.Generator) -> Floats:
     """(S, t, t) D of the target model: row i is of the process without trial i (equation 12)."""
     drawn = target.left_out().sample(points, SAMPLES, random)  # (S, t, t): process, point
     own = np.diagonal(drawn, axis1=1, axis2=2)  # (S, t)

@@ -21,7 +21,7 @@ from metalearners.encoding.matrices import (
 )
 from metalearners.encoding.training_data import TrainingData, training_data
 from metalearners.learners.configuration_kernel import comparable, logarithmic_columns
-from recommend.bo.published.transfer.processes import Processes
+from recommend.bo.published.transfer.gaussian_processes import GaussianProcesses
 from warehouse.configurations.table import ConfigurationTable
 from warehouse.queries import RunTable
 from warehouse.support.arrays import Floats, Positions
@@ -55,7 +55,7 @@ class PriorTasks:
         x = standardized(encoded, self._centre, self._spread)
         algorithms = runs.configurations.algorithms.to_numpy(dtype=object)[data.configuration]
         random = np.random.default_rng(seed)
-        self.models: dict[str, Processes | None] = {
+        self.models: dict[str, GaussianProcesses | None] = {
             str(algorithm): _base_models(data, x, np.flatnonzero(algorithms == algorithm), most, random)
             for algorithm in dict.fromkeys(algorithms)
         }
@@ -69,7 +69,7 @@ class PriorTasks:
 
 def _base_models(
     data: TrainingData, x: Floats, of_algorithm: Positions, most: int, random: np.random.Generator
-) -> Processes | None:
+) -> GaussianProcesses | None:
     chosen = []
     for dataset in np.unique(data.dataset[of_algorithm]):
         own = of_algorithm[data.dataset[of_algorithm] == dataset]
@@ -81,4 +81,4 @@ def _base_models(
     n = max(map(len, chosen))
     known = np.array([np.arange(n) < len(own) for own in chosen])
     rows = np.array([np.pad(own, (0, n - len(own))) for own in chosen])
-    return Processes.fitted(x[rows], np.where(known, data.scores[rows], 0.0), known)
+    return GaussianProcesses.fitted(x[rows], np.where(known, data.scores[rows], 0.0), known)

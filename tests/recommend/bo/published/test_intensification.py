@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recommend.bo.candidates import Candidate, TableCandidates
-from recommend.bo.published.intensification import Intensification, Raced
+from recommend.bo.published.intensification import Intensification, RacedConfiguration
 from tests.recommend.bo.toys import grid
 from warehouse.support.errors import BadInput
 
 ROWS = TableCandidates(grid())
 
 
-def in_order(n: int) -> Callable[[Sequence[Raced]], Candidate | None]:
+def in_order(n: int) -> Callable[[Sequence[RacedConfiguration]], Candidate | None]:
     """Proposes the first `n` rows of a table, one after the other."""
     return lambda raced: ROWS.row(len(raced)) if len(raced) < n else None
 

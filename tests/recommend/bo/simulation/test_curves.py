@@ -10,20 +10,20 @@ import pandas as pd
 import pytest
 
 from recommend.bo.simulation.curves import Curves, curves_of, draw, write_csv
-from recommend.bo.simulation.runner import Searched
+from recommend.bo.simulation.runner import SimulatedSearch
 from warehouse.support.errors import BadInput, MissingPackage
 
 # Regret of a: one  0.5 0.25 0    and 0.75 0.75 0.25,   two  1 0.5 0.5  and 0.5 0.5 0
 # Regret of b: one  0.5 0.5  0.5  and 0    (0    0),    two  0.2 (3x)   and 0.5 (3x)
 SEARCHES = [
-    Searched("one", "a", 0, [0.5, 0.75, 1.0], 1.0, 0.0, 6.0),
-    Searched("one", "a", 1, [0.25, 0.25, 0.75], 1.0, 0.0, 6.0),
-    Searched("one", "b", 0, [0.5, 0.5, 0.5], 1.0, 0.0, 6.0),
-    Searched("one", "b", 1, [1.0], 1.0, 0.0, 2.0),
-    Searched("two", "a", 0, [-10.0, -5.0, -5.0], 0.0, -10.0, 3.0),
-    Searched("two", "a", 1, [-5.0, -5.0, 0.0], 0.0, -10.0, 3.0),
-    Searched("two", "b", 0, [-2.0, -2.0, -2.0], 0.0, -10.0, 6.0),
-    Searched("two", "b", 1, [-5.0, -5.0, -5.0], 0.0, -10.0, 6.0),
+    SimulatedSearch("one", "a", 0, [0.5, 0.75, 1.0], 1.0, 0.0, 6.0),
+    SimulatedSearch("one", "a", 1, [0.25, 0.25, 0.75], 1.0, 0.0, 6.0),
+    SimulatedSearch("one", "b", 0, [0.5, 0.5, 0.5], 1.0, 0.0, 6.0),
+    SimulatedSearch("one", "b", 1, [1.0], 1.0, 0.0, 2.0),
+    SimulatedSearch("two", "a", 0, [-10.0, -5.0, -5.0], 0.0, -10.0, 3.0),
+    SimulatedSearch("two", "a", 1, [-5.0, -5.0, 0.0], 0.0, -10.0, 3.0),
+    SimulatedSearch("two", "b", 0, [-2.0, -2.0, -2.0], 0.0, -10.0, 6.0),
+    SimulatedSearch("two", "b", 1, [-5.0, -5.0, -5.0], 0.0, -10.0, 6.0),
 ]
 
 
@@ -82,7 +82,7 @@ def test_what_a_search_finds_above_the_known_best_counts_for_all(curves: Curves)
 
 
 def test_equal_values_are_no_regret() -> None:
-    assert curves_of([Searched("flat", "a", 0, [0.5, 0.5], 0.5, 0.5, 1.0)]).regret.tolist() == [
+    assert curves_of([SimulatedSearch("flat", "a", 0, [0.5, 0.5], 0.5, 0.5, 1.0)]).regret.tolist() == [
         [[[0.0, 0.0]]]
     ]
 
@@ -100,7 +100,7 @@ def test_methods_are_compared_after_some_trials_or_over_all(curves: Curves) -> N
 def test_a_difference_on_every_dataset_is_significant_and_none_is_not() -> None:
     values = np.random.default_rng(0).uniform(0.2, 0.8, 12)
     searches = [
-        Searched(f"dataset {number}", method, 0, [float(value) + gain], 1.0, 0.0, 1.0)
+        SimulatedSearch(f"dataset {number}", method, 0, [float(value) + gain], 1.0, 0.0, 1.0)
         for number, value in enumerate(values)
         for method, gain in (("good", 0.1), ("twin", 0.1), ("bad", 0.0))
     ]
@@ -119,7 +119,7 @@ def test_a_comparison_refuses_one_method_and_trials_that_there_were_not(curves: 
 
 
 @pytest.mark.parametrize("searches", [[], [replace(SEARCHES[0], best_so_far=[])]])
-def test_no_trial_is_refused(searches: list[Searched]) -> None:
+def test_no_trial_is_refused(searches: list[SimulatedSearch]) -> None:
     with pytest.raises(BadInput, match="nothing to show"):
         curves_of(searches)
 
@@ -169,8 +169,8 @@ def test_a_picture_that_cannot_be_is_one_line(
 
 # Usual time 2: within 2 s of quick two trials end, within 4 s and 6 s all three; of slow none, one and one.
 TIMED = [
-    Searched("one", "quick", 0, [0.25, 0.5, 0.75], 1.0, 0.0, 3.0, [1.0, 1.0, 2.0], 2.0),
-    Searched("one", "slow", 0, [0.5, 1.0], 1.0, 0.0, 2.0, [3.0, 4.0], 2.0),
+    SimulatedSearch("one", "quick", 0, [0.25, 0.5, 0.75], 1.0, 0.0, 3.0, [1.0, 1.0, 2.0], 2.0),
+    SimulatedSearch("one", "slow", 0, [0.5, 1.0], 1.0, 0.0, 2.0, [3.0, 4.0], 2.0),
 ]
 
 
@@ -186,8 +186,8 @@ def test_by_seconds_counts_what_ended_in_time() -> None:
 
 def test_a_trial_on_a_share_of_the_rows_counts_as_that_share() -> None:
     """Three on a third, which find nothing that counts, make one; the trial on all rows is the second."""
-    thirds = Searched("one", "a", 0, [0.0, 0.0, 0.0, 0.75], 1.0, 0.0, 1.0, shares=[1 / 3] * 3 + [1.0])
-    whole = Searched("one", "b", 0, [0.5, 0.5], 1.0, 0.0, 1.0)
+    thirds = SimulatedSearch("one", "a", 0, [0.0, 0.0, 0.0, 0.75], 1.0, 0.0, 1.0, shares=[1 / 3] * 3 + [1.0])
+    whole = SimulatedSearch("one", "b", 0, [0.5, 0.5], 1.0, 0.0, 1.0)
     curves = curves_of([thirds, whole])
     assert curves.trials == 2
     frame = curves.frame().set_index("method")
@@ -197,7 +197,7 @@ def test_a_trial_on_a_share_of_the_rows_counts_as_that_share() -> None:
 
 def test_sums_of_seconds_may_be_rounded() -> None:
     """Three trials of 0.1 s end in three usual times of 0.1 s, though 0.1 + 0.1 + 0.1 > 0.3."""
-    tenths = [Searched("one", "a", 0, [0.25, 0.5, 1.0], 1.0, 0.0, 1.0, [0.1, 0.1, 0.1], 0.1)]
+    tenths = [SimulatedSearch("one", "a", 0, [0.25, 0.5, 1.0], 1.0, 0.0, 1.0, [0.1, 0.1, 0.1], 0.1)]
     assert curves_of(tenths, "seconds", usual_times=3).regret.ravel().tolist() == [0.75, 0.5, 0.0]
 
 

@@ -11,7 +11,7 @@ import pytest
 from distributed import Client
 
 from metalearners.predictions import Prediction
-from recommend.bo.simulation.runner import Searched, SimulationPlan, simulate
+from recommend.bo.simulation.runner import SimulatedSearch, SimulationPlan, simulate
 from tests.contracts.meta_learner import toy_metafeatures, toy_runs
 from warehouse.queries import RunTable
 from warehouse.support.errors import BadInput
@@ -22,7 +22,7 @@ ROWS = 20
 TWO = ["toy:3", "toy:4"]
 
 
-def searched(*methods: str, trials: int = 5, seeds: int = 1, **options: Any) -> list[Searched]:
+def searched(*methods: str, trials: int = 5, seeds: int = 1, **options: Any) -> list[SimulatedSearch]:
     """Searches, without the times that they took."""
     plan = SimulationPlan(methods, trials=trials, seeds=seeds)
     found = simulate(RUNS, METAFEATURES, plan, **{"datasets": TWO, **options})

@@ -9,7 +9,7 @@ import pytest
 
 from metalearners.judging.folds import families_of
 from recommend.bo.runtime import seconds_of
-from recommend.bo.simulation.runner import Searched, SimulationPlan, datasets_of, simulate
+from recommend.bo.simulation.runner import SimulatedSearch, SimulationPlan, datasets_of, simulate
 from recommend.bo.simulation.tiers import TieredTask
 from tests.contracts.meta_learner import toy_metafeatures, toy_runs
 from warehouse.queries import RunTable
@@ -96,7 +96,7 @@ def test_a_dataset_on_one_number_of_rows_has_no_tiers() -> None:
         TieredTask(runs_on_tiers(), METAFEATURES, "toy:4")
 
 
-def searched(method: str, trials: int, by: str = "trials", **options: object) -> Searched:
+def searched(method: str, trials: int, by: str = "trials", **options: object) -> SimulatedSearch:
     plan = SimulationPlan((method,), trials=trials, kind="tiers", by=by)  # type: ignore[arg-type]
     runs = options.pop("runs", runs_on_tiers())
     (one,) = simulate(runs, METAFEATURES, plan, times=times_on_tiers(), **options)  # type: ignore[arg-type]

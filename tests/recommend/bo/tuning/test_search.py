@@ -11,7 +11,7 @@ import pytest
 from ingest.flows import FLOWS
 from ingest.reading.datasets import Dataset
 from ingest.running.limits import Outcome
-from recommend.bo.tuning import Budget, Finish, Search, outcome, tune
+from recommend.bo.tuning import Budget, Finish, Search, artifacts, tune
 from tests.recommend.bo.tuning.searches import QUICK, configurations, values
 from warehouse.configurations.configuration import Configuration
 from warehouse.store import STARTER, Warehouse
@@ -48,8 +48,8 @@ def test_a_search_on_shares_of_the_rows_goes_on_and_keeps_what_was_on_all(
     assert whole.best.number == 12
     assert {*whole.finals.again, *whole.finals.weights} == {12}
     copy = Warehouse.create(tmp_path / "runs")
-    assert outcome.record(first, copy) == 0
-    assert outcome.record(whole, copy) == 1
+    assert artifacts.record(first, copy) == 0
+    assert artifacts.record(whole, copy) == 1
 
 
 def test_a_trial_that_was_under_way_is_run_again(dataset: Dataset, world: Warehouse, tmp_path: Path) -> None:
@@ -155,7 +155,7 @@ def test_words_of_a_start_are_run_as_they_are(dataset: Dataset, world: Warehouse
     tune(dataset, search, Budget(trials=3), folder=tmp_path / "parts", warehouse=world)
     parts = tune(dataset, search, Budget(trials=6), folder=tmp_path / "parts", warehouse=world)
     assert configurations(parts) == configurations(whole)
-    outcome.record(whole, Warehouse.create(tmp_path / "warehouse"))
+    artifacts.record(whole, Warehouse.create(tmp_path / "warehouse"))
     table = Warehouse.open(tmp_path / "warehouse").run_table(None, "kappa").configurations.parameters
     assert {"sqrt", "log2"} <= set(table["decision_tree:max_features"])
 
@@ -166,7 +166,7 @@ def test_where_every_trial_fails_there_is_no_best(dataset: Dataset, world: Wareh
     assert len(tuned.trials) == 5
     assert tuned.best is None
     with pytest.raises(BadInput, match="no trial succeeded"):
-        outcome.fitted(tuned)
+        artifacts.fitted(tuned)
 
 
 def test_running_times_are_learned_from_the_warehouse(dataset: Dataset, tmp_path: Path) -> None:
@@ -207,7 +207,7 @@ def test_a_search_without_preprocessing_passes_over_earlier_decisions(
 ) -> None:
     wide = replace(QUICK, preprocessing=True, start="none", seed=1)
     own = world.export(tmp_path / "warehouse")
-    outcome.record(tune(dataset, wide, Budget(trials=6), folder=tmp_path / "wide", warehouse=own), own)
+    artifacts.record(tune(dataset, wide, Budget(trials=6), folder=tmp_path / "wide", warehouse=own), own)
     own = Warehouse.open(own.path)
     tuned = tune(dataset, QUICK, Budget(trials=4), folder=tmp_path / "narrow", warehouse=own)
     assert len(tuned.trials) == 4

@@ -30,11 +30,11 @@ _FREEDOM = 4.0  # degrees of freedom of the prior of s2; set by hand
 _JITTER = 1e-6  # keeps the factor of a posterior covariance from failing by rounding
 
 
-class Processes:
+class GaussianProcesses:
     """B processes, each of its own points."""
 
     def __init__(self, x: Floats, y: Floats, known: Flags, l: Floats, v: Floats) -> None:  # noqa: E741
-        """Processes with these length scales and noises, (B,) each."""
+        """GaussianProcesses with these length scales and noises, (B,) each."""
         self.x, self.y, self.known, self.l, self.v = x, y, known, l, v
         count = np.maximum(known.sum(axis=1), 1)
         self.mean = (y * known).sum(axis=1) / count  # (B,)
@@ -58,7 +58,7 @@ class Processes:
 
     @classmethod
     def fitted(cls, x: Floats, y: Floats, known: Flags) -> Self:
-        """Processes with the likeliest length scales and noises."""
+        """GaussianProcesses with the likeliest length scales and noises."""
         varying = (np.ptp(np.where(known[:, :, None], x, x[:, :1]), axis=1) > 0).sum(axis=1)
         unit = np.sqrt(np.maximum(varying, 1))
         grid = [(length * unit, np.full(len(x), noise)) for length, noise in product(LENGTHS, NOISES)]
@@ -68,12 +68,12 @@ class Processes:
         lengths, noises = (np.array(part)[best, each] for part in zip(*grid, strict=True))
         return cls(x, y, known, lengths, noises)
 
-    def left_out(self) -> Processes:
+    def left_out(self) -> GaussianProcesses:
         """The process, of which there is one, without each of its points in turn: (n,) of them."""
         n = self.x.shape[1]
         known = ~np.eye(n, dtype=bool) & self.known
         x, y = np.repeat(self.x, n, axis=0), np.repeat(self.y, n, axis=0)
-        return Processes(x, y, known, np.repeat(self.l, n), np.repeat(self.v, n))
+        return GaussianProcesses(x, y, known, np.repeat(self.l, n), np.repeat(self.v, n))
 
     def __len__(self) -> int:
         return len(self.x)

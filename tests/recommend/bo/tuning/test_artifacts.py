@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits
 
 from ingest.flows import get_flow
 from ingest.reading.datasets import Dataset, load_dataset
-from recommend.bo.tuning import Budget, Finish, Search, outcome, tune
+from recommend.bo.tuning import Budget, Finish, Search, artifacts, tune
 from recommend.bo.tuning.finals import Finals
 from tests.recommend.bo.tuning.searches import QUICK, values
 from tests.recommend.code.scripts import run_scripts
@@ -95,9 +95,9 @@ def test_the_best_of_a_search_is_written_as_a_file_that_answers_as_it_does(
     )
     assert tuned.best is not None
     assert tuned.best.configuration.values == values
-    model = outcome.fitted(tuned)
+    model = artifacts.fitted(tuned)
     assert set(model.predict(mixed.features)) <= set(mixed.target.astype(str))
-    types = outcome.save_model(model, tmp_path / "best.skops")
+    types = artifacts.save_model(model, tmp_path / "best.skops")
     assert same_answers(read(tmp_path / "best.skops", types), model, mixed)
     with pytest.raises(UntrustedTypesFoundException):
         read(tmp_path / "best.skops", [])
@@ -106,8 +106,8 @@ def test_the_best_of_a_search_is_written_as_a_file_that_answers_as_it_does(
 def test_the_runs_go_to_the_warehouse_once(dataset: Dataset, world: Warehouse, tmp_path: Path) -> None:
     tuned = tune(dataset, QUICK, Budget(trials=4), folder=tmp_path / "history", warehouse=world)
     warehouse = Warehouse.create(tmp_path / "warehouse")
-    assert outcome.record(tuned, warehouse) == 4
-    assert outcome.record(tuned, warehouse) == 4
+    assert artifacts.record(tuned, warehouse) == 4
+    assert artifacts.record(tuned, warehouse) == 4
     runs = Warehouse.open(tmp_path / "warehouse").run_table(None, "predictive_accuracy").runs
     of_trials = sorted(value or 0.0 for value in values(tuned))
     assert sorted(runs["value"]) == pytest.approx(of_trials, rel=1e-5)  # six digits are kept
@@ -120,7 +120,7 @@ def test_the_best_is_fitted_on_all_rows_and_written_without_code(
     from skops.io import load
 
     tuned = tune(dataset, QUICK, Budget(trials=3), folder=tmp_path / "history", warehouse=world)
-    types = outcome.save_model(outcome.fitted(tuned), tmp_path / "best.skops")
+    types = artifacts.save_model(artifacts.fitted(tuned), tmp_path / "best.skops")
     predicted = load(tmp_path / "best.skops", trusted=types).predict(dataset.features)
     assert (predicted == dataset.target.astype(str).to_numpy()).mean() > 0.8
 
@@ -130,11 +130,11 @@ def test_the_best_is_written_as_a_script_that_predicts_as_the_model_does(
 ) -> None:
     of_file = load_dataset(str(csv))
     tuned = tune(of_file, QUICK, Budget(trials=3), folder=tmp_path / "history", warehouse=world)
-    (tmp_path / "best.py").write_text(outcome.code(tuned), encoding="utf-8")
+    (tmp_path / "best.py").write_text(artifacts.code(tuned), encoding="utf-8")
     predicted = tmp_path / "predicted.csv"
     run_scripts([(tmp_path / "best.py", csv, "--predict", csv, "--output", predicted)], tmp_path)
     found = pd.read_csv(predicted, dtype={"prediction": str})["prediction"]
-    assert (found == outcome.fitted(tuned).predict(of_file.features)).all()
+    assert (found == artifacts.fitted(tuned).predict(of_file.features)).all()
 
 
 def test_the_script_says_what_the_search_found(csv: Path, world: Warehouse, tmp_path: Path) -> None:
@@ -142,7 +142,7 @@ def test_the_script_says_what_the_search_found(csv: Path, world: Warehouse, tmp_
         load_dataset(str(csv)), QUICK, Budget(trials=3), folder=tmp_path / "history", warehouse=world
     )
     assert tuned.best is not None
-    head = ast.get_docstring(ast.parse(outcome.code(tuned)))
+    head = ast.get_docstring(ast.parse(artifacts.code(tuned)))
     assert head is not None
     assert f"trial {tuned.best.number}, the best of 3" in head
     assert f"{tuned.value(tuned.best):.4f} in cross-validation" in head
@@ -151,7 +151,7 @@ def test_the_script_says_what_the_search_found(csv: Path, world: Warehouse, tmp_
 def test_a_search_without_success_has_no_code(dataset: Dataset, world: Warehouse, tmp_path: Path) -> None:
     tuned = tune(dataset, QUICK, Budget(trials=1), folder=tmp_path / "history", warehouse=world)
     with pytest.raises(BadInput, match="no trial succeeded"):
-        outcome.code(replace(tuned, best=None))
+        artifacts.code(replace(tuned, best=None))
 
 
 def test_an_ensemble_is_written_as_a_file_and_a_script_that_answer_as_it_does(
@@ -168,16 +168,16 @@ def test_an_ensemble_is_written_as_a_file_and_a_script_that_answer_as_it_does(
     )
     assert tuned.ensemble_held_out is not None
     both = replace(tuned, finals=replace(tuned.finals, weights={0: 0.25, 1: 0.75}))
-    model = outcome.fitted(both)
-    parts = [outcome.fitted(replace(both, finals=Finals(), best=both.trials[number])) for number in (0, 1)]
+    model = artifacts.fitted(both)
+    parts = [artifacts.fitted(replace(both, finals=Finals(), best=both.trials[number])) for number in (0, 1)]
     averaged = sum(
         weight * part.predict_proba(of_file.features)
         for weight, part in zip((0.25, 0.75), parts, strict=True)
     )
     np.testing.assert_allclose(model.predict_proba(of_file.features), averaged)
-    types = outcome.save_model(model, tmp_path / "ensemble.skops")
+    types = artifacts.save_model(model, tmp_path / "ensemble.skops")
     assert same_answers(read(tmp_path / "ensemble.skops", types), model, of_file)
-    code = outcome.code(both)
+    code = artifacts.code(both)
     assert "trial 0 (weight 0.25), trial 1 (weight 0.75)" in " ".join(code.split())
     (tmp_path / "ensemble.py").write_text(code, encoding="utf-8")
     predicted = tmp_path / "predicted.csv"
