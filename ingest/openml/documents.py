@@ -137,11 +137,12 @@ def rows_in(root: str, row: str) -> Callable[[bytes], list[dict[str, str]]]:
 
 
 def read_tasks(body: bytes) -> list[dict[str, str]]:
-    """Rows of `task/list`, each with the number of its estimation procedure."""
+    """Rows of `task/list`, each with the number of its estimation procedure and the name of its target."""
     rows = []
     for element in parse(body, "tasks").iter("task"):
         inputs = {part.get("name", ""): part.text or "" for part in element.findall("input")}
-        rows.append({**_leaves(element), "estimation_procedure": inputs.get("estimation_procedure", "")})
+        known = {name: inputs[name] for name in ("estimation_procedure", "target_feature") if name in inputs}
+        rows.append({**_leaves(element), **known})
     return rows
 
 
