@@ -138,10 +138,10 @@ def rows_in(root: str, row: str) -> Callable[[bytes], list[dict[str, str]]]:
 
 def read_tasks(body: bytes) -> list[dict[str, str]]:
     """Rows of `task/list`, each with the number of its estimation procedure and the name of its target."""
-    rows = []
+    rows: list[dict[str, str]] = []
     for element in parse(body, "tasks").iter("task"):
         inputs = {part.get("name", ""): part.text or "" for part in element.findall("input")}
-        known = {name: inputs[name] for name in ("estimation_procedure", "target_feature") if name in inputs}
+        known: dict[str, str] = {name: inputs[name] for name in ("estimation_procedure", "target_feature") if name in inputs}
         rows.append({**_leaves(element), **known})
     return rows
 
