@@ -15,7 +15,6 @@ from ingest.running.evaluation import Evaluation, Limits, evaluate
 from ingest.running.experiments import planned_runs, task_of
 from ingest.running.limits import Outcome, Processes
 from ingest.running.plan import ENOUGH_MORE_ROWS, Plan, SplitRule, Tier
-from ingest.running.pool import Member
 from ingest.running.resampling import tested_rows
 from ingest.running.rows import Run
 from ingest.running.splitting import feasible_folds, splits_of
@@ -45,7 +44,7 @@ def plan_of(part: Dataset) -> Plan:
     Raises:
         BadInput: they allow no split.
     """
-    usual = Plan((), (), splits=SPLITS)
+    usual = Plan((), {}, splits=SPLITS)
     if part.split is None:
         return usual
     by = replace(usual, by=part.split.kind)
@@ -132,8 +131,8 @@ class Rounds:
         end = time.monotonic() + seconds
         part, seed = self._known.task.part, self._plan.seed
         resampling = self._plan.resampling(len(part.features), tier)
-        members = [Member(self._entrants[place].configuration, "") for place in entering]
-        runs = {run.setup: run for run in planned_runs(part, self._plan, tier, members)}
+        configurations = [self._entrants[place].configuration for place in entering]
+        runs = {run.setup: run for run in planned_runs(part, self._plan, tier, configurations)}
         of_places = {
             place: run
             for place in entering

@@ -189,7 +189,7 @@ def record(race: Race, warehouse: Warehouse) -> None:
 
 def can_be_raced(codes: Positions) -> bool:
     """Whether a class has a row for each of the folds that a race splits rows with these classes into."""
-    folds = Plan((), (), splits=SPLITS).resampling(len(codes), Tier()).folds
+    folds = Plan((), {}, splits=SPLITS).resampling(len(codes), Tier()).folds
     return bool(np.bincount(codes).max() >= folds)
 
 

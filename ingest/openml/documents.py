@@ -141,7 +141,9 @@ def read_tasks(body: bytes) -> list[dict[str, str]]:
     rows: list[dict[str, str]] = []
     for element in parse(body, "tasks").iter("task"):
         inputs = {part.get("name", ""): part.text or "" for part in element.findall("input")}
-        known: dict[str, str] = {name: inputs[name] for name in ("estimation_procedure", "target_feature") if name in inputs}
+        known: dict[str, str] = {
+            name: inputs[name] for name in ("estimation_procedure", "target_feature") if name in inputs
+        }
         rows.append({**_leaves(element), **known})
     return rows
 

@@ -5,18 +5,17 @@
 POOL is a pool's file, to which known-good configurations may have been added by hand. Each flow gives its
 default, its known-good configurations in the order of the file, and a space-filling rest
 (`ingest.flows.design`). Known-good ones come before the rest, the flows taking turns; configurations that a
-search found (`tune pool`) stay at the end.
+search found stay at the end.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 from ingest.flows import FLOWS
 from ingest.flows.design import sobol_design
-from ingest.running.pool import Member, in_turns, read_pool, write_pool
+from ingest.running.pool import Pool, in_turns, read_pool, write_pool
 from warehouse.configurations.configuration import Configuration
 
 STRONG = 24
@@ -33,40 +32,37 @@ SEARCHED = "search on "
 """How the source of a configuration begins that a search found."""
 
 
-def made_anew(pool: Sequence[Member]) -> list[Member]:
+def made_anew(pool: Pool) -> Pool:
     """A pool of the known-good and the searched configurations of this one."""
-    known = [one for one in pool if one.source not in ("default", "design")]
-    searched = [one for one in known if one.source.startswith(SEARCHED)]
-    return [*build_pool([one for one in known if one not in searched]), *searched]
+    known = {one: source for one, source in pool.items() if source not in ("default", "design")}
+    searched = {one: source for one, source in known.items() if source.startswith(SEARCHED)}
+    return build_pool({one: source for one, source in known.items() if one not in searched}) | searched
 
 
-def build_pool(known: Sequence[Member], *, seed: int = 0) -> list[Member]:
+def build_pool(known: Pool, *, seed: int = 0) -> dict[Configuration, str]:
     """Default, known and space-filling configurations of every flow, each configuration once.
 
     Args:
         known: known-good configurations, the best of each flow first.
         seed: of the space-filling designs.
     """
-    columns: list[list[Member]] = []
+    columns: list[list[tuple[Configuration, str]]] = []
     for flow in FLOWS.values():
         size = SIZES.get(flow.name, STRONG)
-        own = [member for member in known if member.configuration.algorithm == flow.name]
+        own = [(one, source) for one, source in known.items() if one.algorithm == flow.name]
+        designed = sobol_design(flow, size, seed)[1:]
         candidates = [
-            Member(Configuration(flow.name, flow.default()), "default"),
+            (Configuration(flow.name, flow.default()), "default"),
             *own[: min(MOST_KNOWN, size - 1)],
-            *(
-                Member(Configuration(flow.name, values), "design")
-                for values in sobol_design(flow, size, seed)[1:]
-            ),
+            *((Configuration(flow.name, values), "design") for values in designed),
         ]
-        different: dict[Configuration, Member] = {}
-        for member in candidates:
-            current = flow.current(member.configuration.values)
-            different.setdefault(Configuration(flow.name, current), member)
+        different: dict[Configuration, tuple[Configuration, str]] = {}
+        for one, source in candidates:
+            different.setdefault(Configuration(flow.name, flow.current(one.values)), (one, source))
         columns.append(list(different.values())[:size])
-    first = [[member for member in column if member.source != "design"] for column in columns]
-    rest = [[member for member in column if member.source == "design"] for column in columns]
-    return [*in_turns(first), *in_turns(rest)]
+    first = [[(one, source) for one, source in column if source != "design"] for column in columns]
+    rest = [[(one, source) for one, source in column if source == "design"] for column in columns]
+    return dict([*in_turns(first), *in_turns(rest)])
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ALL_COMPLETED, FIRST_COMPLETED, Executor, Future, wait
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -26,11 +26,12 @@ from ingest.reading.split_by import split_of_key
 from ingest.running.evaluation import Evaluation, Limits, evaluations
 from ingest.running.limits import Outcome
 from ingest.running.plan import Plan, Source, Tier
-from ingest.running.pool import Member
+from ingest.running.pool import Pool
 from ingest.running.promotion import best_setups
 from ingest.running.resampling import Split
 from ingest.running.rows import Run, dataset_row, is_sketched, quality_rows, run_tables, sketch_row
 from ingest.running.scorer import scorer_of
+from warehouse.configurations.configuration import Configuration
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput
 from warehouse.support.journal import Journal
@@ -116,15 +117,14 @@ def run_experiments(
 
 def _without_missing_packages(plan: Plan) -> Plan:
     """The plan with the configurations that can be fitted here: the others' failures would not be theirs."""
-    flows = [get_flow(name) for name in {member.configuration.algorithm: None for member in plan.pool}]
+    flows = [get_flow(name) for name in dict.fromkeys(one.algorithm for one in plan.pool)]
     missing = {flow.name: flow for flow in flows if not flow.installed}
     if missing and len(missing) == len(flows):
         flows[0].refuse_if_not_installed()
     for flow in missing.values():
         logger.warning("left out %s: the package %s is not installed", flow.name, flow.requires)
-    return replace(
-        plan, pool=[member for member in plan.pool if member.configuration.algorithm not in missing]
-    )
+    usable = {one: source for one, source in plan.pool.items() if one.algorithm not in missing}
+    return replace(plan, pool=usable)
 
 
 def _work(
@@ -138,7 +138,7 @@ def _work(
     for place, tier in enumerate(plan.tiers):
         if place:
             yield None
-        for members in plan.blocks():
+        for block in plan.blocks():
             for source in plan.datasets:
                 if source in unusable:
                     continue
@@ -147,7 +147,7 @@ def _work(
                 if dataset is None:
                     unusable.add(source)
                 elif plan.applies(len(dataset.features), place):
-                    chosen = _chosen(now, dataset, plan, place, members)
+                    chosen = _chosen(now, dataset, plan, place, block)
                     batch = _Batch(warehouse, now, source, dataset, plan, tier, chosen)
                     batches.add(batch)
                     counts["skipped"] += batch.skipped
@@ -210,36 +210,37 @@ def sketch_datasets(
 
 
 def _chosen(
-    warehouse: Warehouse, dataset: Dataset, plan: Plan, place: int, members: Sequence[Member]
-) -> Sequence[Member]:
-    """The members that the tier at this place runs: all, or the defaults and the best by the tier before.
+    warehouse: Warehouse, dataset: Dataset, plan: Plan, place: int, block: Pool
+) -> list[Configuration]:
+    """Configurations that the tier at this place runs: all, or the defaults and the best by the tier before.
 
     Flows that nobody would fit on so many rows are not among the latter.
     """
     if place == 0:
-        return members
+        return [*block]
     before, tier = plan.tiers[place - 1 : place + 1]
     task = task_of(dataset, plan, before)
     best = best_setups(warehouse, task, round(tier.share * len(plan.pool)))
     rows = len(dataset.features)
     train_rows = plan.resampling(rows, tier).sizes(rows)[0]
     return [
-        member
-        for member in members
-        if (member.source == "default" or setup_of(member.configuration) in best)
-        and train_rows <= (get_flow(member.configuration.algorithm).most_rows or train_rows)
+        configuration
+        for configuration, source in block.items()
+        if (source == "default" or setup_of(configuration) in best)
+        and train_rows <= (get_flow(configuration.algorithm).most_rows or train_rows)
     ]
 
 
-def planned_runs(dataset: Dataset, plan: Plan, tier: Tier, members: Sequence[Member]) -> list[Run]:
+def planned_runs(
+    dataset: Dataset, plan: Plan, tier: Tier, configurations: Iterable[Configuration]
+) -> list[Run]:
     """The runs of these configurations on the dataset at this tier: those that its rows suffice for."""
     task = task_of(dataset, plan, tier)
     rows = len(dataset.features)
     train_rows, test_rows = plan.resampling(rows, tier).sizes(rows)
     stated = (None, None) if tier.train_rows is None else (train_rows, test_rows)
     planned = []
-    for member in members:
-        configuration = member.configuration
+    for configuration in configurations:
         if get_flow(configuration.algorithm).rows_needed(configuration.values) <= train_rows:
             key = f"own:{digest(task, setup_of(configuration), str(plan.seed))}"
             planned.append(Run(configuration, task, key, *stated))
@@ -285,7 +286,7 @@ class _Batch:
         dataset: Dataset,
         plan: Plan,
         tier: Tier,
-        members: Sequence[Member],
+        configurations: Sequence[Configuration],
     ) -> None:
         """Find out what is left to run.
 
@@ -300,7 +301,7 @@ class _Batch:
         self._procedure = plan.resampling(len(dataset.features), tier)
         task = task_of(dataset, plan, tier)
         known = now.sql(_RUNS_ON_TASK, [task])
-        planned = planned_runs(dataset, plan, tier, members)
+        planned = planned_runs(dataset, plan, tier, configurations)
         self._journal = Journal(warehouse.path / "journals" / f"{digest(task)}.jsonl")
         self._results = self._recovered(planned)
         finished = known["run"].tolist() + [run.run for run, _ in self._results]

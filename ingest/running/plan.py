@@ -20,7 +20,7 @@ from ingest.flows.design import sobol_design
 from ingest.reading.classes import NumericTarget
 from ingest.reading.dataset_files import DatasetFile, find_datasets
 from ingest.reading.split_by import Kind
-from ingest.running.pool import Member, in_turns, read_pool
+from ingest.running.pool import Pool, in_turns, read_pool
 from ingest.running.resampling import Resampling
 from warehouse.configurations.configuration import Configuration
 from warehouse.support.errors import BadOption, UnreadableInput, one_line
@@ -84,7 +84,7 @@ class Plan:
 
     datasets: Sequence[Source]
     """Datasets to run on, the first ones first."""
-    pool: Sequence[Member]
+    pool: Pool
     """Configurations to run; a plan's file names the file that has them."""
     tiers: Sequence[Tier] = (Tier(),)
     """Numbers of rows to fit on, one after the other."""
@@ -115,12 +115,12 @@ class Plan:
         )
         return here >= ENOUGH_MORE_ROWS * before
 
-    def blocks(self) -> Iterator[Sequence[Member]]:
+    def blocks(self) -> Iterator[Pool]:
         """The pool in parts, in the order in which they are run."""
         size = self.block or max(len(self.pool), 1)
-        rest = sorted(self.pool[size:], key=lambda member: member.configuration.algorithm not in self.quick)
-        ordered = [*self.pool[:size], *rest]
-        yield from (ordered[start : start + size] for start in range(0, len(ordered), size))
+        pool = [*self.pool.items()]
+        ordered = pool[:size] + sorted(pool[size:], key=lambda one: one[0].algorithm not in self.quick)
+        yield from (dict(ordered[start : start + size]) for start in range(0, len(ordered), size))
 
 
 def design_plan(
@@ -134,11 +134,11 @@ def design_plan(
     memory: int = 4096,
 ) -> Plan:
     """The default and a space-filling design of each flow on every dataset, on all rows."""
-    pool = [
-        Member(Configuration(name, values), "design")
+    pool = {
+        Configuration(name, values): "design"
         for name in flows
         for values in sobol_design(get_flow(name), configurations, seed)
-    ]
+    }
     return Plan(
         [Source(file) for file in files],
         pool,

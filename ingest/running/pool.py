@@ -6,8 +6,7 @@ The list is ordered by priority, so that any prefix of it is useful. `ingest/pla
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
 from typing import TypeVar
@@ -20,16 +19,11 @@ from warehouse.support.files import read_json, write_text
 Item = TypeVar("Item")
 
 
-@dataclass(frozen=True)
-class Member:
-    """A configuration of the pool."""
-
-    configuration: Configuration
-    source: str
-    """Where it comes from: `default`, `design`, or whose it is."""
+Pool = Mapping[Configuration, str]
+"""Configuration -> where it comes from: `default`, `design`, or whose it is."""
 
 
-def read_pool(path: Path) -> list[Member]:
+def read_pool(path: Path) -> Pool:
     """The configurations of a pool's file, in order.
 
     Raises:
@@ -37,25 +31,19 @@ def read_pool(path: Path) -> list[Member]:
     """
     records = read_json(path)
     try:
-        members = [
-            Member(Configuration(record["flow"], record["values"]), record["source"]) for record in records
-        ]
+        pool = {Configuration(record["flow"], record["values"]): record["source"] for record in records}
     except (TypeError, KeyError) as error:
         raise UnreadableInput(f"{path}: no pool: a list of objects with flow, values and source") from error
-    for member in members:
-        get_flow(member.configuration.algorithm).current(member.configuration.values)
-    return members
+    for configuration in pool:
+        get_flow(configuration.algorithm).current(configuration.values)
+    return pool
 
 
-def write_pool(members: Sequence[Member], path: Path) -> None:
+def write_pool(pool: Pool, path: Path) -> None:
     """Write a pool, one configuration a line."""
     records = (
-        {
-            "flow": member.configuration.algorithm,
-            "values": dict(member.configuration.values),
-            "source": member.source,
-        }
-        for member in members
+        {"flow": configuration.algorithm, "values": dict(configuration.values), "source": source}
+        for configuration, source in pool.items()
     )
     lines = ",\n".join(map(json.dumps, records))
     write_text(path, f"[\n{lines}\n]\n")

@@ -36,7 +36,6 @@ from warehouse.support.errors import BadOption, Failed, HeadstartError
 from warehouse.support.files import write_text
 from warehouse.support.option_groups import PanelGroup, grouped
 from warehouse.support.parallel import dask_workers
-from warehouse.support.text import counted
 
 HELP = """Search for the best configuration on a dataset, starting from what `recommend` would try first.
 
@@ -427,52 +426,6 @@ def methods(output: JsonOption = "table") -> None:
         for name, summary in named.items():
             default = " (default)" if name in (DEFAULT_SURROGATE, DEFAULT_STRATEGY, DEFAULT_START) else ""
             print(f"  {name:<{width}}  {' '.join(summary.split())}{default}")
-
-
-@app.command(no_args_is_help=False)
-def pool(
-    plan: Annotated[Path, typer.Option(help="TOML file of `ingest experiments --plan`.", show_default=False)],
-    result: Annotated[
-        Path,
-        typer.Option("--output", metavar="FILE", help="JSON file for the wider pool.", show_default=False),
-    ],
-    every: Annotated[int, typer.Option(min=1, help="Search on one dataset of the plan in so many.")] = 3,
-    trials: Annotated[int, typer.Option(min=0, help="Configurations to try on each of them.")] = 20,
-    most: Annotated[int, typer.Option(min=0, help="Winners that join the pool, at most.")] = 24,
-    jobs: JobsOption = 1,
-    warehouse: WarehouseOption = None,
-    quiet: QuietOption = False,
-) -> None:
-    """Search beyond a plan's pool, and write the pool with what was better than all of it somewhere.
-
-    The search goes on from the pool's runs on each dataset, and its trials are run as the plan's first tier
-    is. Started again, the command goes on where it was. Run the plan with the new pool afterwards.
-
-    Example: tune pool --plan plan.toml --warehouse runs/ --output pool.json --jobs 2
-    """
-    from ingest.running.plan import read_plan
-    from ingest.running.pool import write_pool
-    from recommend.bo.pool_search import find_winners, search_beyond_pool, with_winners
-
-    wanted, known = read_plan(plan), Warehouse.create(warehouse)
-    with console.progress(quiet) as show:
-        search_beyond_pool(
-            known,
-            wanted,
-            every=every,
-            trials=trials,
-            jobs=jobs,
-            report=lambda name, done, left: show(
-                f"{name}: {done} of {trials} tried, {counted(left, 'datasets')} left"
-            ),
-        )
-    winners = find_winners(known, wanted, most)
-    members = with_winners(wanted.pool, winners)
-    write_pool(members, result)
-    for winner in winners:
-        title = get_flow(winner.configuration.algorithm).title
-        print(f"{winner.dataset}: {title} gains {winner.gain:.2f} standard deviations of the pool's runs")
-    print(f"{result}: {counted(len(members), 'configurations')}, {len(winners)} of them new")
 
 
 def main() -> None:

@@ -113,7 +113,7 @@ def name_of(file: DatasetFile) -> str:
 
 def split_rules() -> Plan:
     """How the starter's datasets are split; a plan of nothing else, since it needs no folder of datasets."""
-    return Plan([], [], splits=[SplitRule(**rule) for rule in tomllib.loads(PLAN.read_text())["splits"]])
+    return Plan([], {}, splits=[SplitRule(**rule) for rule in tomllib.loads(PLAN.read_text())["splits"]])
 
 
 def judged(warehouse: Warehouse, file: DatasetFile, most_rows: int, seconds: float) -> dict[str, Any]:

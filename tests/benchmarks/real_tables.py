@@ -158,9 +158,9 @@ def contenders(
         "FLAML": ["lgbm", *(name for name in MATCHING if name != "lgbm")],
         "AutoGluon": [
             next(
-                member.configuration
-                for member in pool
-                if member.source.startswith(f"AutoGluon zeroshot_portfolio_2025: {family}")
+                one
+                for one, source in pool.items()
+                if source.startswith(f"AutoGluon zeroshot_portfolio_2025: {family}")
             )
             for family in AUTOGLUON
         ],

@@ -68,7 +68,6 @@ DAMAGED_FILES = (
     "tune table.csv --seeds damaged.json",
     "tune table.csv --warehouse damaged",
     "tune simulate --warehouse damaged",
-    "tune pool --plan damaged.toml --output pool.json",
     "warehouse info --warehouse damaged",
     "warehouse query SELECT --warehouse damaged",
     "warehouse export copy --warehouse damaged",

@@ -34,7 +34,7 @@ from warehouse.configurations.searched_flow import SearchedFlow
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput
 
-TREES = [member.configuration for member in PLAN.pool if member.configuration.algorithm == "decision_tree"]
+TREES = [one for one in PLAN.pool if one.algorithm == "decision_tree"]
 SCHEMA = json.loads((Path(recommend.__file__).parent / "seeds.schema.json").read_text(encoding="utf-8"))
 
 

@@ -19,7 +19,6 @@ from ingest.running.evaluation import TIMES, Evaluation, Limits
 from ingest.running.experiments import ExperimentProgress, run_experiments
 from ingest.running.limits import Outcome, Processes
 from ingest.running.plan import Plan, Source, SplitRule, Tier, design_plan
-from ingest.running.pool import Member
 from ingest.running.resampling import Split
 from tests.warehouse.worlds import Templates
 from warehouse.configurations.configuration import Configuration
@@ -303,14 +302,13 @@ def trials(monkeypatch: pytest.MonkeyPatch) -> Trials:
     return made_up
 
 
-def members(flow: str, *numbers: int) -> list[Member]:
+def members(flow: str, *numbers: int) -> dict[Configuration, str]:
     """Configurations of a flow, the flow's own default marked so."""
     default = get_flow(flow).default()
     name = TOLD_APART_BY[flow]
-    return [
-        Member(Configuration(flow, default | {name: n}), "default" if n == default[name] else "me")
-        for n in numbers
-    ]
+    return {
+        Configuration(flow, default | {name: n}): "default" if n == default[name] else "me" for n in numbers
+    }
 
 
 def sources(folder: Path, **options: Any) -> list[Source]:
@@ -330,7 +328,7 @@ def test_second_tier_runs_the_best_share_and_the_defaults(
 ) -> None:
     """Of ten, the best three and the default of each flow, in the order of the pool."""
     write_dataset(tmp_path / "large.csv", 300)
-    pool = [*members("k_nearest_neighbors", 5, 9, 8, 7, 1, 2, 3, 4), *members("decision_tree", 30, 6)]
+    pool = members("k_nearest_neighbors", 5, 9, 8, 7, 1, 2, 3, 4) | members("decision_tree", 30, 6)
     tiers = [Tier(50), Tier(100, share=0.3)]
     trials.accuracy = lambda asked: 0.0 if asked.n == 30 else asked.n / 100
     counts = run_experiments(warehouse, Plan(sources(tmp_path), pool, tiers, SPLITS))
@@ -434,7 +432,7 @@ def test_flow_is_not_promoted_to_more_rows_than_anybody_would_fit_it_on(
     datasets: Path, warehouse: Warehouse, trials: Trials, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(flows.FLOWS, "decision_tree", replace(get_flow("decision_tree"), most_rows=50))
-    pool = [*members("k_nearest_neighbors", 5), *members("decision_tree", 30)]  # both defaults
+    pool = members("k_nearest_neighbors", 5) | members("decision_tree", 30)  # both defaults
     plan = Plan(sources(datasets, least_rows=100), pool, [Tier(40), Tier(60)], SPLITS)
     run_experiments(warehouse, plan)
     assert trials.of("large", train_rows=40) == [5, 30]
@@ -494,7 +492,7 @@ def test_flow_is_given_up_on_a_dataset_after_some_timeouts(
     datasets: Path, warehouse: Warehouse, trials: Trials
 ) -> None:
     """Timeouts need not follow one another; other flows and other datasets go on."""
-    pool = [*members("k_nearest_neighbors", 1, 2, 3, 4, 6), *members("decision_tree", 8, 9)]
+    pool = members("k_nearest_neighbors", 1, 2, 3, 4, 6) | members("decision_tree", 8, 9)
     trials.too_slow = lambda asked: asked.dataset == "small" and asked.n in (1, 3, 8)
     counts = run_experiments(warehouse, Plan(sources(datasets), pool, give_up_after=2))
     assert trials.of("small") == [1, 2, 3, 8, 9]
@@ -535,7 +533,7 @@ def test_configuration_that_needs_more_rows_than_are_fitted_on_is_not_run(
 
 
 def test_runs_of_a_plan_with_tiers_are_real(datasets: Path, warehouse: Warehouse) -> None:
-    pool = [*members("k_nearest_neighbors", 5), *members("decision_tree", 1)]
+    pool = members("k_nearest_neighbors", 5) | members("decision_tree", 1)
     plan = Plan(sources(datasets, least_rows=100), pool, [Tier(20), Tier(50)], SPLITS)
     assert run_experiments(warehouse, plan)["success"] == 4
     assert stated_rows(warehouse) == {"holdout-20-60": (20, 60), "holdout-50-60": (50, 60)}

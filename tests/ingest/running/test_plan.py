@@ -9,15 +9,15 @@ import pytest
 from ingest.flows import get_flow
 from ingest.reading.dataset_files import DatasetFile
 from ingest.running.plan import Plan, Source, SplitRule, Tier, design_plan, read_plan
-from ingest.running.pool import Member, read_pool, write_pool
+from ingest.running.pool import read_pool, write_pool
 from warehouse.configurations.configuration import Configuration
 from warehouse.support.errors import BadInput
 
 PLANS = Path(__file__).parents[3] / "ingest" / "plans"
-TREE = [
-    Member(Configuration("decision_tree", get_flow("decision_tree").default() | {"max_depth": n}), "me")
+TREE = {
+    Configuration("decision_tree", get_flow("decision_tree").default() | {"max_depth": n}): "me"
     for n in (1, 2, 3)
-]
+}
 
 PLAN = """
 seed = 7
@@ -162,7 +162,7 @@ def test_missing_plan_and_one_that_is_no_text_are_refused(tmp_path: Path) -> Non
 
 def test_pool_that_no_flow_builds_is_refused_with_the_plan(write: Write, tmp_path: Path) -> None:
     path = write()
-    write_pool([Member(Configuration("svm", {"depth": 3}), "me")], tmp_path / "plans" / "pools" / "mine.json")
+    write_pool({Configuration("svm", {"depth": 3}): "me"}, tmp_path / "plans" / "pools" / "mine.json")
     with pytest.raises(BadInput, match="svm has no hyperparameter depth"):
         read_plan(path)
 
@@ -237,19 +237,20 @@ def test_tier_applies_where_it_has_a_quarter_more_rows_to_fit_on(rows: int, tier
 @pytest.mark.parametrize(("block", "sizes"), [(None, [3]), (1, [1, 1, 1]), (2, [2, 1]), (3, [3]), (40, [3])])
 def test_blocks_are_the_pool_in_order(block: int | None, sizes: list[int]) -> None:
     blocks = list(Plan([], TREE, block=block).blocks())
-    assert [len(members) for members in blocks] == sizes
-    assert [member for members in blocks for member in members] == TREE
+    assert [len(block) for block in blocks] == sizes
+    assert [one for block in blocks for one in block] == [*TREE]
 
 
 def test_pool_without_configurations_has_no_block() -> None:
-    assert list(Plan([], []).blocks()) == []
+    assert list(Plan([], {}).blocks()) == []
 
 
 def test_quick_flows_come_first_after_the_first_block() -> None:
-    slow = [Member(Configuration("mlp", {"hidden_units": n}), "me") for n in (8, 16, 32)]
-    pool = [member for pair in zip(slow, TREE, strict=True) for member in pair]
-    blocks = [*Plan([], pool, block=2, quick=["decision_tree"]).blocks()]
-    assert blocks == [[slow[0], TREE[0]], [TREE[1], TREE[2]], [slow[1], slow[2]]]
+    slow = [Configuration("mlp", {"hidden_units": n}) for n in (8, 16, 32)]
+    pool = {one: "me" for pair in zip(slow, TREE, strict=True) for one in pair}
+    blocks = [[*block] for block in Plan([], pool, block=2, quick=["decision_tree"]).blocks()]
+    first, *quick = TREE
+    assert blocks == [[slow[0], first], quick, slow[1:]]
 
 
 def test_unknown_quick_flow_is_refused(write: Write) -> None:
@@ -263,8 +264,8 @@ def test_unknown_quick_flow_is_refused(write: Write) -> None:
 def test_design_plan_has_the_design_of_each_flow_on_all_rows() -> None:
     files = [DatasetFile(Path("some.csv"), "kind"), DatasetFile(Path("other.csv"))]
     plan = design_plan(files, ["svm", "mlp"], 3, folds=5, seed=2, seconds=9.0, memory=100)
-    assert [member.configuration.algorithm for member in plan.pool] == ["svm"] * 4 + ["mlp"] * 4
-    assert plan.pool[0].configuration.values == get_flow("svm").default()
+    assert [one.algorithm for one in plan.pool] == ["svm"] * 4 + ["mlp"] * 4
+    assert next(iter(plan.pool)).values == get_flow("svm").default()
     assert [source.file for source in plan.datasets] == files
     assert plan.datasets[0] == Source(files[0], "binarize")
     assert [plan.resampling(n, tier).name for tier in plan.tiers for n in (10, 10**6)] == ["cv5", "cv5"]

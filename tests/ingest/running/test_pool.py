@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ingest.flows import FLOWS, get_flow
-from ingest.running.pool import Member, read_pool, write_pool
+from ingest.running.pool import Pool, read_pool, write_pool
 from tests.cases import each
 from warehouse.configurations.configuration import Configuration
 from warehouse.support.errors import BadInput
@@ -16,7 +16,7 @@ PLANS = Path(__file__).parents[3] / "ingest" / "plans"
 
 
 @pytest.fixture(scope="module")
-def committed() -> list[Member]:
+def committed() -> Pool:
     return read_pool(PLANS / "pool.json")
 
 
@@ -26,23 +26,22 @@ def making() -> dict[str, Any]:
     return runpy.run_path(str(PLANS / "make_pool.py"))
 
 
-def test_the_committed_pool_is_complete_within_the_spaces_of_its_flows(committed: list[Member]) -> None:
+def test_the_committed_pool_is_complete_within_the_spaces_of_its_flows(committed: Pool) -> None:
     """The number of features that forests look at may also be given by name, as scikit-learn has it."""
     spaces = {flow: get_flow(flow).space() for flow in FLOWS}
-    for member in committed:
-        algorithm, values = member.configuration.algorithm, member.configuration.values
+    for one in committed:
+        algorithm, values = one.algorithm, one.values
         assert get_flow(algorithm).current(values) == values  # complete, in today's terms
         for parameter, value in values.items():
             named = parameter == "max_features" and value in ("sqrt", "log2")
-            assert named or spaces[algorithm][parameter].legal_value(value), (member, parameter)
-    assert len({member.configuration for member in committed}) == len(committed)
+            assert named or spaces[algorithm][parameter].legal_value(value), (one, parameter)
 
 
 def test_the_committed_pool_is_made_anew_of_its_known_configurations(
-    committed: list[Member], making: dict[str, Any]
+    committed: Pool, making: dict[str, Any]
 ) -> None:
-    assert making["made_anew"](committed) == committed
-    theirs = [one.source for one in committed if one.source not in ("default", "design")]
+    assert [*making["made_anew"](committed).items()] == [*committed.items()]
+    theirs = [source for source in committed.values() if source not in ("default", "design")]
     assert {source.partition(" ")[0] for source in theirs} == {
         "AutoGluon",
         "FLAML",
@@ -56,24 +55,29 @@ def test_a_flow_has_its_default_then_known_configurations_once_and_then_a_design
     making: dict[str, Any],
 ) -> None:
     default = get_flow("mlp").default()
-    known = [Member(Configuration("mlp", default | {"hidden_units": n}), f"by {n}") for n in range(8, 60)]
-    repeated = [known[0], Member(known[0].configuration, "another"), *known[1:]]
-    members = [one for one in making["build_pool"](repeated) if one.configuration.algorithm == "mlp"]
-    first = [Member(Configuration("mlp", default), "default"), *known[: making["MOST_KNOWN"] - 1]]
-    assert members[: len(first)] == first
-    assert {one.source for one in members[len(first) :]} == {"design"}
-    assert len(members) == making["STRONG"]
+    known = [Configuration("mlp", default | {"hidden_units": n}) for n in range(8, 60)]
+    also_known = Configuration("mlp", default)
+    pool = making["build_pool"](dict.fromkeys([known[0], also_known, *known[1:]], "me"))
+    of_mlp = {one: source for one, source in pool.items() if one.algorithm == "mlp"}
+    first = [also_known, *known[: making["MOST_KNOWN"] - 1]]
+    assert [*of_mlp][: len(first)] == first
+    assert [*of_mlp.values()] == [
+        "default",
+        *["me"] * (len(first) - 1),
+        *["design"] * (len(of_mlp) - len(first)),
+    ]
+    assert len(of_mlp) == making["STRONG"]
 
 
 def test_flows_take_turns_and_the_seed_decides_the_design(making: dict[str, Any]) -> None:
     build_pool = making["build_pool"]
-    order = [member.configuration.algorithm for member in build_pool([])]
+    order = [one.algorithm for one in build_pool({})]
     for turn in range(min(making["SIZES"].values())):
         assert order[turn * len(FLOWS) : (turn + 1) * len(FLOWS)] == list(FLOWS)
-    assert build_pool([]) == build_pool([]) != build_pool([], seed=1)
+    assert build_pool({}) == build_pool({}) != build_pool({}, seed=1)
 
 
-def test_pool_is_read_as_it_was_written(tmp_path: Path, committed: list[Member]) -> None:
+def test_pool_is_read_as_it_was_written(tmp_path: Path, committed: Pool) -> None:
     write_pool(committed, tmp_path / "pool.json")
     assert (tmp_path / "pool.json").read_bytes() == (PLANS / "pool.json").read_bytes()
 
