@@ -36,9 +36,9 @@ from recommend.labels import labels_of, target_name
 from recommend.racing import Race, can_be_raced, race, seconds_on_all_rows
 from recommend.racing import record as record_race
 from recommend.ranking.candidates import Candidates, find_candidates
-from recommend.ranking.default_measure import default_measure
 from recommend.ranking.fit_cost import fit_seconds
 from recommend.ranking.knowledge import Knowledge, gather
+from recommend.ranking.target_kinds import target_kind
 from recommend.ranking.task import RankingTask, describe_task
 from recommend.recommendation import Recommendation
 from recommend.recommender import recommended
@@ -271,7 +271,7 @@ class HeadstartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _task(self, dataset: Dataset) -> RankingTask:
         warehouse = Warehouse.open(self.warehouse)
-        measure = self.measure or default_measure(dataset, warehouse)
+        measure = self.measure or target_kind(dataset).default_measure(dataset, warehouse)
         return describe_task(dataset, warehouse=warehouse, measure=measure, leave_out=False)
 
     def _raced(self, known: Knowledge, candidates: Candidates, left: float) -> Race | None:

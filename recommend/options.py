@@ -10,7 +10,7 @@ import typer
 
 from ingest.options import Reading
 from ingest.reading.roles import Role
-from recommend.ranking.default_measure import IMBALANCED
+from recommend.ranking.class_target import IMBALANCED
 from warehouse.measures import canonical_measure
 from warehouse.options import MEASURE_HELP
 from warehouse.support import console

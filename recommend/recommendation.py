@@ -19,6 +19,7 @@ from recommend.explaining.data_checks import Caution
 from recommend.explaining.explanation import Explanation
 from recommend.explaining.known_sizes import Outside
 from recommend.explaining.ranked_configuration import RankedConfiguration
+from recommend.ranking.target_kinds import target_kind
 from recommend.seeds import SCHEMA
 from warehouse.configurations.configuration import Configuration
 from warehouse.configurations.declaration import declaration
@@ -148,8 +149,7 @@ class Recommendation:
                 "content_hash": self.dataset.content_hash,
                 "rows": len(self.dataset.features),
                 "features": self.dataset.features.shape[1],
-                "classes": self.dataset.n_classes,
-                "majority_share": self.dataset.majority[1],
+                **target_kind(self.dataset).facts(self.dataset),
                 "target": str(self.dataset.target.name),
                 **({} if self.dataset.split is None else {"split": str(self.dataset.split)}),
                 "roles": dict(Counter(map(str, self.dataset.roles.values()))),

@@ -24,8 +24,8 @@ from recommend.explaining.ranked_configuration import RankedConfiguration
 from recommend.explaining.similar_datasets import NAMED, Evidence, evidence_for, scores_on
 from recommend.ranking.candidates import Candidates, find_candidates, flow_of, flows_to_install, not_built
 from recommend.ranking.choice import STRATEGIES, Chosen, Forecast, choose, forecast
-from recommend.ranking.default_measure import default_measure
 from recommend.ranking.knowledge import Knowledge, gather
+from recommend.ranking.target_kinds import target_kind
 from recommend.ranking.task import describe_task
 from recommend.recommendation import Recommendation, WarehouseVersion
 from warehouse.store import STARTER, Warehouse
@@ -63,7 +63,8 @@ def recommend(
         strategy: `top` = the best prediction and its complements, `delta` = a spread over the predicted
             ranking (`recommend.ranking.choice`).
         measure: the evaluation measure to be good at, a name or an alias of `warehouse.measures`; None =
-            `default_measure`: accuracy, unless one class has most of the rows.
+            that of the target (`recommend.ranking.target_kinds`): accuracy, unless one class has most of the
+            rows.
         metalearner: name of the learner (`metalearners.LEARNERS`).
         leave_out: whether to ignore the warehouse's runs on the dataset itself, as in an experiment; else
             they count most.
@@ -90,7 +91,7 @@ def recommend(
         dataset,
         warehouse=warehouse,
         flows=flows,
-        measure=measure or default_measure(dataset, warehouse),
+        measure=measure or target_kind(dataset).default_measure(dataset, warehouse),
         learner=metalearner,
         leave_out=leave_out,
     )

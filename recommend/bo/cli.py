@@ -27,7 +27,7 @@ from recommend.options import (
     ReadingWithRoles,
 )
 from recommend.ranking.dataset_runs import learn
-from recommend.ranking.default_measure import default_measure, remark
+from recommend.ranking.target_kinds import target_kind
 from warehouse.options import DaskOption, JobsOption, WarehouseOption
 from warehouse.store import Warehouse
 from warehouse.support import console
@@ -278,7 +278,9 @@ def search(
         Warehouse.check_writable(machines.warehouse)
     dataset = data.load(reading)
     known = Warehouse.open(machines.warehouse)
-    asked = _search_of(space, trials, research, space.measure or default_measure(dataset, known))
+    asked = _search_of(
+        space, trials, research, space.measure or target_kind(dataset).default_measure(dataset, known)
+    )
     with console.progress(machines.quiet) as show, dask_workers(machines.dask) as executor:
         tuned = tune(
             dataset,
@@ -293,7 +295,11 @@ def search(
             finish=Finish(trials.leaders, trials.ensemble),
         )
     as_json = results.output == "json"
-    if space.measure is None and not as_json and (about_measure := remark(dataset, asked.measure)):
+    if (
+        space.measure is None
+        and not as_json
+        and (about_measure := target_kind(dataset).measure_remark(dataset, asked.measure))
+    ):
         print(about_measure)
     print(json.dumps(report.document(tuned), indent=2, allow_nan=False) if as_json else report.table(tuned))
     if tuned.failure is not None:

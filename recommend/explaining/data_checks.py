@@ -16,7 +16,7 @@ from ingest.reading.encoding import quoted
 from ingest.reading.roles import NOT_LEARNED_FROM, Role
 from recommend.explaining import dependence
 from recommend.explaining.known_sizes import Outside
-from recommend.ranking.default_measure import IMBALANCED
+from recommend.ranking.class_target import IMBALANCED
 from warehouse.support.arrays import Flags, Positions
 
 CautionKind = Literal["reading", "outside", "imbalance", "few_rows", "leakage", "identifier", "dependence"]

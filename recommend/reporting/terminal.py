@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from ingest.reading.roles import roles_in_words
 from recommend.explaining.ranked_configuration import RankedConfiguration
 from recommend.explaining.similar_datasets import PastRank
-from recommend.ranking.default_measure import remark
 from recommend.ranking.performance_forecast import REFERENCE
+from recommend.ranking.target_kinds import target_kind
 from recommend.recommendation import Recommendation
 from warehouse.support import console
 from warehouse.support.text import counted
@@ -47,14 +47,14 @@ def in_words(result: Recommendation, *, is_default_measure: bool, details: bool)
 
 def _facts(result: Recommendation, *, is_default_measure: bool) -> list[str]:
     """Lines about the dataset, the runs learned from, and what to check."""
-    dataset = result.dataset
+    dataset, target = result.dataset, target_kind(result.dataset)
     lines = [
-        f"{dataset.name}: {counted(len(dataset.features), 'rows')}, {counted(dataset.n_classes, 'classes')}, "
-        f"the largest with {dataset.majority[1]:.1%} of the rows; {dataset.target_choice}",
+        f"{dataset.name}: {counted(len(dataset.features), 'rows')}, {target.summary(dataset)}; "
+        f"{dataset.target_choice}",
         f"{counted(dataset.features.shape[1], 'features')}: {roles_in_words(dataset.roles)}",
     ]
     lines += [f"Note: {dataset.note}."] if dataset.note else []
-    about_measure = remark(dataset, result.measure) if is_default_measure else None
+    about_measure = target.measure_remark(dataset, result.measure) if is_default_measure else None
     lines += [about_measure] if about_measure else []
     where = "the bundled starter" if result.warehouse.is_starter else result.warehouse.location
     lines.append(

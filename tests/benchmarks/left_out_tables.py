@@ -47,9 +47,9 @@ from ingest.running.scorer import scorer_of
 from metalearners.encoding.scores import oriented
 from metalearners.judging.folds import families_of
 from recommend.ranking.candidates import find_candidates
-from recommend.ranking.default_measure import default_measure
 from recommend.ranking.knowledge import gather
 from recommend.ranking.performance_forecast import REFERENCE
+from recommend.ranking.target_kinds import target_kind
 from recommend.ranking.task import describe_task
 from recommend.recommendation import Recommendation
 from recommend.recommender import recommended
@@ -126,7 +126,7 @@ def judged(warehouse: Warehouse, file: DatasetFile, most_rows: int, seconds: flo
         resampling = split_rules().resampling(len(codes), Tier(train_rows=most_rows))
         repetitions = list(resampling.splits(codes, seed=0))
         rows = np.arange(len(codes)) if resampling.folds > 1 else repetitions[0][0][0]
-        measure = default_measure(dataset, warehouse)
+        measure = target_kind(dataset).default_measure(dataset, warehouse)
         task = describe_task(dataset, part=dataset.take(rows), warehouse=warehouse, measure=measure)
         known = gather(task)
         found = recommended(known, find_candidates(known), TOP, explain=True)

@@ -28,7 +28,7 @@ from recommend.bo.tuning.proposals import Proposals
 from recommend.bo.tuning.result import Tuned, result
 from recommend.bo.tuning.setup import new_search, split_rows, task_of
 from recommend.bo.tuning.specification import Budget, Finish, Search, check
-from recommend.ranking.default_measure import default_measure
+from recommend.ranking.target_kinds import target_kind
 from warehouse.measures import canonical_measure
 from warehouse.store import Warehouse
 from warehouse.support.paths import cache_directory
@@ -73,7 +73,7 @@ def tune(
     """
     deadline = Deadline(None if budget is None else budget.seconds)
     warehouse = warehouse if warehouse is not None else Warehouse.open(None)
-    search = search or Search(measure=default_measure(dataset, warehouse))
+    search = search or Search(measure=target_kind(dataset).default_measure(dataset, warehouse))
     budget = budget or Budget(trials=50)
     search = replace(search, measure=canonical_measure(search.measure))
     finish = finish or Finish()

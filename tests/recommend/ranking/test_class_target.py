@@ -1,4 +1,4 @@
-"""Which measure counts where none is named."""
+"""Targets with classes: what is said of them, and which measure counts where none is named."""
 
 from pathlib import Path
 
@@ -6,10 +6,14 @@ import pandas as pd
 import pytest
 
 from ingest.reading.datasets import Dataset, load_dataset
-from recommend.ranking.default_measure import default_measure, remark
+from recommend.ranking.class_target import ClassTarget
+from recommend.ranking.target_kinds import target_kind
 from tests.warehouse.worlds import FOREST, runs
 from warehouse.measures import ACCURACY, AUC
 from warehouse.store import Warehouse
+from warehouse.support.errors import UnusableDataset
+
+TARGET = ClassTarget()
 
 
 @pytest.fixture
@@ -34,12 +38,12 @@ def test_accuracy_counts_unless_one_class_has_nine_rows_in_ten(
     warehouse: Warehouse, share: float, measure: str
 ) -> None:
     dataset = with_largest(share)
-    assert default_measure(dataset, warehouse) == measure
-    assert (remark(dataset, measure) is None) == (measure == ACCURACY)
+    assert TARGET.default_measure(dataset, warehouse) == measure
+    assert (TARGET.measure_remark(dataset, measure) is None) == (measure == ACCURACY)
 
 
 def test_the_user_is_told_why_it_is_not_accuracy() -> None:
-    text = remark(with_largest(0.985), AUC) or ""
+    text = TARGET.measure_remark(with_largest(0.985), AUC) or ""
     assert text.startswith("Measure: area_under_roc_curve, since 98.5% of the rows are of class 'no'")
 
 
@@ -47,12 +51,18 @@ def test_where_no_run_has_the_better_measure_accuracy_counts_with_a_warning(tmp_
     world = Warehouse.create(tmp_path / "accuracies")
     world.write(runs(accuracies={"openml:1": 0.9}), source="test")
     dataset = with_largest(0.95)
-    assert default_measure(dataset, world) == ACCURACY
-    text = remark(dataset, ACCURACY) or ""
+    assert TARGET.default_measure(dataset, world) == ACCURACY
+    text = TARGET.measure_remark(dataset, ACCURACY) or ""
     assert text.startswith("Measure: predictive_accuracy, though 95.0% of the rows are of class 'no'")
 
 
-def test_a_numeric_target_has_no_classes_to_look_at(warehouse: Warehouse) -> None:
-    """It is refused later, with a sentence of its own."""
+def test_the_largest_class_is_named_with_its_share() -> None:
+    dataset = with_largest(0.75)
+    assert TARGET.summary(dataset) == "2 classes, the largest with 75.0% of the rows"
+    assert TARGET.facts(dataset) == {"classes": 2, "majority_share": 0.75}
+
+
+def test_a_numeric_target_is_refused() -> None:
     dataset = load_dataset(pd.DataFrame({"a": range(100), "class": [n / 7 for n in range(100)]}))
-    assert default_measure(dataset, warehouse) == ACCURACY
+    with pytest.raises(UnusableDataset, match="regression is not supported yet"):
+        target_kind(dataset)
