@@ -13,7 +13,7 @@ from tests.ingest.flows.small_data import numbers, where_installed
 TREES = {"lightgbm": "n_estimators", "xgboost": "n_estimators", "catboost": "iterations"}
 SMALL_LEAVES = {"lightgbm": {"min_child_samples": 1}, "xgboost": {}, "catboost": {"depth": 3}}
 
-every_library = pytest.mark.parametrize("library", where_installed(TREES))
+every_library = each("library", where_installed(TREES))
 
 
 def booster(library: str, trees: int = 20, *, rate: float = 0.3, **options: Any) -> Booster:
