@@ -34,7 +34,7 @@ from warehouse.support import console
 from warehouse.support.console import JsonOption, QuietOption
 from warehouse.support.errors import BadOption, Failed, HeadstartError
 from warehouse.support.files import write_text
-from warehouse.support.option_groups import PanelGroup, grouped
+from warehouse.support.option_groups import PanelCommand, PanelGroup, grouped
 from warehouse.support.parallel import dask_workers
 
 HELP = """Search for the best configuration on a dataset, starting from what `recommend` would try first.
@@ -75,7 +75,7 @@ class _FileFirst(PanelGroup):
 
 
 app = console.new_app(HELP, _FileFirst)
-app.command(no_args_is_help=False)(simulate)
+app.command(cls=PanelCommand, no_args_is_help=False)(simulate)
 logger = logging.getLogger(__name__)
 
 TRIALS = 50

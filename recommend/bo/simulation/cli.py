@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeVar, get_args
+from typing import TYPE_CHECKING, Annotated, ClassVar, TypeVar, get_args
 
 import typer
 
@@ -16,13 +17,13 @@ from warehouse.support import console
 from warehouse.support.console import JsonOption, QuietOption
 from warehouse.support.errors import BadOption, TooFewRuns
 from warehouse.support.journal import Journal
+from warehouse.support.option_groups import grouped
 from warehouse.support.parallel import dask_workers
 from warehouse.support.text import counted
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from metalearners.judging.folds import Half
     from warehouse.queries import RunTable
 
 Word = TypeVar("Word", bound=str)
@@ -30,7 +31,11 @@ METHODS = ("blend+top", "gbqr+delta", "gbqr+none", "forest+none", "order", "rand
 """What is compared where nothing else is asked for."""
 
 
-def simulate(
+@dataclass(frozen=True)
+class MethodOptions:
+    """What is compared, and how long."""
+
+    panel: ClassVar = "What to compare"
     method: Annotated[
         list[str] | None,
         typer.Option(
@@ -40,18 +45,7 @@ def simulate(
             f"Default: {', '.join(METHODS)}.",
             show_default=False,
         ),
-    ] = None,
-    flow: Annotated[
-        str | None, typer.Option(help="Only runs of this flow. Default: all.", show_default=False)
-    ] = None,
-    measure: MeasureOption = "predictive_accuracy",
-    tasks: Annotated[
-        str,
-        typer.Option(
-            help="table: the runs are the configurations; model: boosted trees on the runs, asked about the "
-            "whole space; tiers: runs on the most rows, with those on fewer for strategies that ask for them."
-        ),
-    ] = "table",
+    ] = None
     trials: Annotated[
         int,
         typer.Option(
@@ -59,25 +53,43 @@ def simulate(
             help="Trials of each search, of which one on a share of the rows is as much, or usual ones "
             "--by seconds.",
         ),
-    ] = 50,
+    ] = 50
     by: Annotated[
         str,
         typer.Option(
             help="What searches have equally much of: trials, or seconds, in median run times of the dataset."
         ),
-    ] = "trials",
-    repeats: Annotated[int, typer.Option(min=1, help="Searches of each method on each dataset.")] = 1,
+    ] = "trials"
+    repeats: Annotated[int, typer.Option(min=1, help="Searches of each method on each dataset.")] = 1
+
+
+@dataclass(frozen=True)
+class TaskOptions:
+    """What is searched on."""
+
+    panel: ClassVar = "What to search on"
+    flow: Annotated[
+        str | None, typer.Option(help="Only runs of this flow. Default: all.", show_default=False)
+    ] = None
+    measure: MeasureOption = "predictive_accuracy"
+    tasks: Annotated[
+        str,
+        typer.Option(
+            help="table: the runs are the configurations; model: boosted trees on the runs, asked about the "
+            "whole space; tiers: runs on the most rows, with those on fewer for strategies that ask for them."
+        ),
+    ] = "table"
     dataset: Annotated[
         list[str] | None,
         typer.Option(help="Search on this dataset only. May be repeated.", show_default=False),
-    ] = None,
-    least_rows: Annotated[int, typer.Option(min=0, help="Search on datasets of so many rows and more.")] = 0,
+    ] = None
+    least_rows: Annotated[int, typer.Option(min=0, help="Search on datasets of so many rows and more.")] = 0
     half: Annotated[
         str | None,
         typer.Option(
             help="Search on one half of the families of datasets: choosing or reporting.", show_default=False
         ),
-    ] = None,
+    ] = None
     folds: Annotated[
         int,
         typer.Option(
@@ -85,21 +97,20 @@ def simulate(
             help="Learn for the datasets of a fold from all others; families are dealt into so many folds. "
             "0: each family is left out alone.",
         ),
-    ] = 0,
-    jobs: JobsOption = 1,
-    dask: DaskOption = None,
-    history: Annotated[
-        Path | None,
-        typer.Option(
-            help="Keep finished searches in this file; what it has is not run again.", show_default=False
-        ),
-    ] = None,
+    ] = 0
+
+
+@dataclass(frozen=True)
+class ComparisonOptions:
+    """What is printed and written of a comparison."""
+
+    panel: ClassVar = "Results"
     csv: Annotated[
         Path | None, typer.Option(help="Write every trial to this CSV file.", show_default=False)
-    ] = None,
+    ] = None
     plot: Annotated[
         Path | None, typer.Option(help="Draw regret and rank into this picture.", show_default=False)
-    ] = None,
+    ] = None
     at: Annotated[
         int | None,
         typer.Option(
@@ -107,10 +118,30 @@ def simulate(
             help="Test for differences after so many trials, or usual run times. Default: over all.",
             show_default=False,
         ),
-    ] = None,
-    warehouse: WarehouseOption = None,
-    quiet: QuietOption = False,
-    output: JsonOption = "table",
+    ] = None
+    output: JsonOption = "table"
+
+
+@dataclass(frozen=True)
+class MachineOptions:
+    """Where searches run, and where they are kept."""
+
+    panel: ClassVar = "Machines and folders"
+    jobs: JobsOption = 1
+    dask: DaskOption = None
+    history: Annotated[
+        Path | None,
+        typer.Option(
+            help="Keep finished searches in this file; what it has is not run again.", show_default=False
+        ),
+    ] = None
+    warehouse: WarehouseOption = None
+    quiet: QuietOption = False
+
+
+@grouped
+def simulate(
+    compared: MethodOptions, on: TaskOptions, results: ComparisonOptions, machines: MachineOptions
 ) -> None:
     """Search on each dataset with what was learned from datasets of other families, and compare.
 
@@ -123,50 +154,48 @@ def simulate(
 
       tune simulate --tasks model --flow 6970 --method blend+top --method smac --repeats 5 --plot curves.png
     """
-    from metalearners.judging.folds import HALVES
     from recommend.bo.simulation.curves import UNITS, curves_of, draw, write_csv
-    from recommend.bo.simulation.runner import By, SimulationPlan, datasets_of
+    from recommend.bo.simulation.runner import By, SimulationPlan
     from recommend.bo.simulation.runner import simulate as run_simulation
 
-    console.check_format(output)
-    known = Warehouse.open(warehouse)
-    runs = known.run_table(flow, measure)
+    console.check_format(results.output)
+    known = Warehouse.open(machines.warehouse)
+    runs = known.run_table(on.flow, on.measure)
     metafeatures = known.metafeatures()
     plan = SimulationPlan(
-        tuple(dict.fromkeys(method or METHODS)),
-        trials=trials,
-        seeds=repeats,
-        kind=tasks,
-        folds=folds,
-        by=_one_of("by", by, get_args(By)),
+        tuple(dict.fromkeys(compared.method or METHODS)),
+        trials=compared.trials,
+        seeds=compared.repeats,
+        kind=on.tasks,
+        folds=on.folds,
+        by=_one_of("by", compared.by, get_args(By)),
     )
-    of_half = None if half is None else _one_of("half", half, HALVES)
-    chosen = _chosen(runs, metafeatures, dataset, least_rows, of_half, datasets_of(tasks, runs))
-    with console.progress(quiet) as show, dask_workers(dask) as executor:
+    chosen = _chosen(on, runs, metafeatures)
+    with console.progress(machines.quiet) as show, dask_workers(machines.dask) as executor:
         searched = run_simulation(
             runs,
             metafeatures,
             plan,
-            times=_times(known, flow),
+            times=_times(known, on.flow),
             datasets=chosen,
-            jobs=jobs,
+            jobs=machines.jobs,
             executor=executor,
-            journal=None if history is None else Journal(history),
+            journal=None if machines.history is None else Journal(machines.history),
             on_result=lambda done, of: show(f"{done} of {counted(of, 'datasets')}"),
         )
-    curves = curves_of(searched, plan.by, trials)
-    if csv is not None:
-        write_csv(curves, csv)
-    if plot is not None:
-        draw(curves, plot, f"{flow or 'all flows'}, {tasks}")
+    curves = curves_of(searched, plan.by, plan.trials)
+    if results.csv is not None:
+        write_csv(curves, results.csv)
+    if results.plot is not None:
+        draw(curves, results.plot, f"{on.flow or 'all flows'}, {on.tasks}")
     summary = curves.summary()
     several = len(plan.methods) > 1 and len({one.dataset for one in searched}) > 1
-    comparison = curves.compare(at) if several else None
-    if output == "json":
+    comparison = curves.compare(results.at) if several else None
+    if results.output == "json":
         content = {
             "flow": runs.flow,
-            "measure": measure,
-            "tasks": tasks,
+            "measure": on.measure,
+            "tasks": on.tasks,
             **summary.document(),
             "comparison": None if comparison is None else comparison.document(),
         }
@@ -174,8 +203,8 @@ def simulate(
         return
     print(summary.table())
     if comparison is not None:
-        over = f"regret after {at}" if at is not None else f"mean regret over {trials} {UNITS[plan.by]}"
-        print(f"\n{comparison.table(over)}")
+        after, over = results.at, f"mean regret over {plan.trials} {UNITS[plan.by]}"
+        print(f"\n{comparison.table(over if after is None else f'regret after {after}')}")
 
 
 def _times(warehouse: Warehouse, flow: str | None) -> RunTable | None:
@@ -195,28 +224,20 @@ def _one_of(option: str, value: str, known: Sequence[Word]) -> Word:
     raise BadOption(f"unknown --{option} {value!r}; known are {', '.join(known)}")
 
 
-def _chosen(
-    runs: RunTable,
-    metafeatures: pd.DataFrame,
-    datasets: Sequence[str] | None,
-    least_rows: int,
-    half: Half | None,
-    suited: Collection[str],
-) -> list[str] | None:
-    """Datasets to search on; None = all.
+def _chosen(on: TaskOptions, runs: RunTable, metafeatures: pd.DataFrame) -> list[str] | None:
+    """Datasets to search on; None = all that have a task."""
+    from metalearners.judging.folds import HALVES, families_of, half_of
+    from recommend.bo.simulation.runner import datasets_of
 
-    Args:
-        suited: datasets that have a task.
-    """
-    if not least_rows and half is None:
-        return list(datasets) if datasets else None
-    from metalearners.judging.folds import families_of, half_of
-
+    half = None if on.half is None else _one_of("half", on.half, HALVES)
+    suited = datasets_of(on.tasks, runs)
+    if not on.least_rows and half is None:
+        return list(on.dataset) if on.dataset else None
     rows, families = metafeatures["NumberOfInstances"], families_of(runs)
     chosen = [
         dataset
-        for dataset in datasets or filter(suited.__contains__, families.index)
-        if rows.get(dataset, 0) >= least_rows and half in (None, half_of(families.get(dataset, dataset)))
+        for dataset in on.dataset or filter(suited.__contains__, families.index)
+        if rows.get(dataset, 0) >= on.least_rows and half in (None, half_of(families.get(dataset, dataset)))
     ]
     if not chosen:
         raise TooFewRuns("no dataset with runs is so large and in this half")
