@@ -16,7 +16,7 @@ from tests.recommend.reporting.html.pages import HOSTILE
 from warehouse.store import Warehouse
 
 OPEN_ALL = "document.querySelectorAll('details').forEach(one => one.open = true)"
-EXAMPLE = Path(__file__).parents[3] / "recommend" / "examples" / "subscribers.csv"
+EXAMPLE = Path(__file__).parents[4] / "recommend" / "examples" / "subscribers.csv"
 
 
 @pytest.fixture(scope="module")
