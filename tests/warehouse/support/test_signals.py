@@ -21,6 +21,7 @@ class Interrupted:
             os.kill(os.getpid(), number)
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell's background has ignored
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # which nohup has ignored
 sys.meta_path.insert(0, Interrupted())
 runpy.run_module(package, run_name="__main__", alter_sys=True)
 """
