@@ -276,5 +276,5 @@ def test_the_document_describes_the_race(small_world: Path, told: Callable[[Told
 
 def test_a_race_can_not_be_left_out(small_world: Path) -> None:
     dataset = load_dataset(numbers(900, seed=50))
-    with pytest.raises(BadInput, match="left out"):
+    with pytest.raises(BadInput, match="--verify and --leave-out exclude each other"):
         rank(dataset, warehouse=Warehouse.open(small_world), verify=LONG, leave_out=True)
