@@ -12,6 +12,7 @@ import pytest
 from ingest.cli import main
 from ingest.reading.datasets import load_dataset
 from ingest.running.rows import dataset_row, is_sketched
+from tests.cases import each
 from warehouse.store import Warehouse
 
 Run = Callable[..., tuple[int, str, str]]
@@ -160,7 +161,7 @@ def test_metafeatures_beyond_the_budget_are_null(run: Run, dataset: Path) -> Non
     assert "time budget" in run("metafeatures", dataset, "--time", "0")[1]
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "reason"),
     [
         (("file", "nowhere.arff", "--flow", "6969"), "nowhere.arff"),

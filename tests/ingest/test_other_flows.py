@@ -111,7 +111,7 @@ def narrowed(change: Callable[[dict[str, dict[str, object]]], object]) -> str:
     return json.dumps(content)
 
 
-@pytest.mark.parametrize(
+@each(
     ("content", "reason"),
     [
         ("[]", "an object `hyperparameters`"),

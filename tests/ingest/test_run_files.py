@@ -306,7 +306,7 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("trouble", HOSTILE)
+@each("trouble", HOSTILE)
 def test_hostile_files_are_refused_in_one_line(warehouse: Warehouse, tmp_path: Path, trouble: str) -> None:
     content, reason = HOSTILE[trouble]
     with pytest.raises(BadInput, match=reason) as caught:
@@ -316,7 +316,7 @@ def test_hostile_files_are_refused_in_one_line(warehouse: Warehouse, tmp_path: P
     assert warehouse.version == 0
 
 
-@pytest.mark.parametrize("content", ["", "[1]", "{", '{"3": 5}', '{"3": {"A": "much"}}', '{"3": {"A": [1]}}'])
+@each("content", ["", "[1]", "{", '{"3": 5}', '{"3": {"A": "much"}}', '{"3": {"A": [1]}}'])
 def test_hostile_qualities_are_refused_in_one_line(
     warehouse: Warehouse, tmp_path: Path, content: str
 ) -> None:

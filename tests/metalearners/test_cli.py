@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from metalearners.cli import main
+from tests.cases import each
 from warehouse.store import Warehouse
 
 
@@ -112,7 +113,7 @@ def test_list_names_learners_and_groups_of_metafeatures(metalearners: Any) -> No
     assert len(listed["metafeatures"]["landmarkers"]) == 45
 
 
-@pytest.mark.parametrize(
+@each(
     ("command", "message"),
     [
         ("evaluate --learner oracle", "unknown learner 'oracle'; known are functional-pca"),

@@ -32,6 +32,7 @@ from metalearners.stored_model import (
     save_model,
     with_figures,
 )
+from tests.cases import each
 from tests.contracts.meta_learner import FEW, MANY, best
 from warehouse.store import STARTER, Warehouse
 from warehouse.support.errors import BadInput, DamagedModel, Failed, Unwritable
@@ -74,7 +75,7 @@ def test_a_found_model_recommends_as_the_trained_one_did(
         assert best(model.fitted, configurations, classes, "forest:criterion") == expected
 
 
-@pytest.mark.parametrize(
+@each(
     "options",
     [
         {"leave_out": frozenset({"toy:3"})},
@@ -185,7 +186,7 @@ def test_a_model_keeps_the_figures_of_its_evaluation(model: StoredModel, folder:
     assert figured.description() == model.description()
 
 
-@pytest.mark.parametrize(
+@each(
     "change",
     [
         {"learner": "bank"},
@@ -200,7 +201,7 @@ def test_figures_of_something_else_are_refused(model: StoredModel, change: dict[
         with_figures(model, evaluation_of(model, **change))
 
 
-@pytest.mark.parametrize("evaluation", [[], {}, "tau"])
+@each("evaluation", [[], {}, "tau"])
 def test_figures_come_from_an_evaluation(model: StoredModel, evaluation: object) -> None:
     with pytest.raises(BadInput):
         with_figures(model, evaluation)
@@ -322,9 +323,7 @@ def test_loading_a_model_imports_nothing_heavy(folder: Path) -> None:
     assert result.stdout.strip() == "[]"
 
 
-@pytest.mark.parametrize(
-    "measure", ["predictive_accuracy", "area_under_roc_curve", "log_loss", "balanced_accuracy"]
-)
+@each("measure", ["predictive_accuracy", "area_under_roc_curve", "log_loss", "balanced_accuracy"])
 def test_the_bundled_starter_brings_its_models_along(
     measure: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -17,6 +17,7 @@ from ingest.cli import main as ingest
 from metalearners.cli import main as metalearners
 from recommend.bo.cli import main as tune
 from recommend.cli import main as recommend
+from tests.cases import each
 from tests.project.documents import ROOT
 from tests.warehouse.worlds import runs
 from warehouse.cli import main as warehouse
@@ -155,7 +156,7 @@ def test_what_can_not_be_used(run: Any, program: str) -> None:
             assert_refused(code, err)
 
 
-@pytest.mark.parametrize("command", FULL_DISKS)
+@each("command", FULL_DISKS)
 def test_a_full_disk(run: Any, world: Path, command: str) -> None:
     before = Warehouse.open(world / "whole").fingerprint
     with files_of_at_most(400):

@@ -27,7 +27,7 @@ def compared(shared_data: Path) -> dict[str, agreement.GroupAgreement]:
     return agreement.compare_values(shared_data)
 
 
-@pytest.mark.parametrize("group", agreement.EXACT_GROUPS)
+@each("group", agreement.EXACT_GROUPS)
 def test_a_rule_of_openmls_engine_explains_every_value_that_differs(
     compared: dict[str, agreement.GroupAgreement], group: str
 ) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from ingest import cli
+from tests.cases import each
 from tests.openml_server import OpenMLServer, generated_world
 from tests.openml_server import generated as names
 from warehouse.store import Warehouse
@@ -142,7 +143,7 @@ def test_the_status_tells_what_was_found_and_skipped(ingest: Ingest, server: Ope
     assert state["selection"] == {"measures": ["predictive_accuracy"]}
 
 
-@pytest.mark.parametrize(
+@each(
     ("options", "complaint"),
     [
         (["--flows", "abc"], "'abc' is no number"),
@@ -203,7 +204,7 @@ def test_no_dataset_at_all_is_a_failure(ingest: Ingest, server: OpenMLServer) ->
     assert "no dataset could be described" in err
 
 
-@pytest.mark.parametrize("rate", ["nan", "inf", "0", "-1", "1e-300"])
+@each("rate", ["nan", "inf", "0", "-1", "1e-300"])
 def test_a_rate_is_a_sensible_number(ingest: Ingest, server: OpenMLServer, rate: str) -> None:
     code, _, err = ingest("openml", "--server", server.url, "--rate", rate, "--flows", str(names.J48))
     assert (code, len(err.splitlines())) == (2, 1)

@@ -11,6 +11,7 @@ from ingest.openml.connection import Connection
 from ingest.openml.job import JobProgress, estimate, ingest_openml
 from ingest.openml.selection import Selection
 from ingest.openml.status import job_states
+from tests.cases import each
 from tests.ingest.openml.jobs import ACCURACY, JUST_ACCURACY, connect, content, evaluations, expected, ingest
 from tests.openml_server import KINDS, Faults, OpenMLServer, World, generated_world
 from tests.openml_server import generated as names
@@ -84,7 +85,7 @@ def test_runs_may_be_limited_per_task_and_flow(warehouse: Warehouse, world: Worl
         assert not server.requests
 
 
-@pytest.mark.parametrize(
+@each(
     "selection",
     [
         {"suite": "nothing-of-the-kind"}, {"suite": "../x"}, {"tasks": (), "datasets": (555,)}, {"most": 3},

@@ -9,6 +9,7 @@ import pytest
 from ingest.openml.connection import Connection
 from ingest.openml.job import ingest_openml
 from ingest.openml.selection import Selection
+from tests.cases import each
 from tests.openml_server import OpenMLServer, generated_world
 from tests.openml_server import generated as names
 from warehouse.store import Warehouse
@@ -60,7 +61,7 @@ def test_evaluations_and_their_setups(client: ModuleType, warehouse: Warehouse) 
             assert texts.get(f"openml:{row.setup_id}", []) == given
 
 
-@pytest.mark.parametrize("number", [names.OLD_TREE, names.SEARCH, names.ZERO_R])
+@each("number", [names.OLD_TREE, names.SEARCH, names.ZERO_R])
 def test_flows_with_their_components(client: ModuleType, warehouse: Warehouse, number: int) -> None:
     flow = client.flows.get_flow(number)
     (row,) = warehouse.sql("SELECT * FROM flows WHERE flow = ?", [f"openml:{number}"]).to_dict("records")

@@ -11,6 +11,7 @@ from ingest.openml.selection import Selection
 from ingest.openml.status import job_states
 from ingest.openml.store import Batch, BatchStore
 from ingest.openml.sweep import Page, Position, Sweep
+from tests.cases import each
 from tests.ingest.openml.jobs import ACCURACY, connect, ingest, values_of
 from tests.openml_server import OpenMLServer, World, generated_world
 from tests.openml_server import generated as names
@@ -41,7 +42,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> BatchStore:
         return new_store(warehouse, connect(server), folder)
 
 
-@pytest.mark.parametrize(
+@each(
     ("filters", "flows", "tasks", "uploaders"),
     [
         ("", None, None, None),

@@ -84,7 +84,7 @@ def test_runs_that_vanish_are_counted_and_a_refresh_names_them(
     assert (state.fewer, state.unlisted) == (3, gone)
 
 
-@pytest.mark.parametrize(
+@each(
     ("kept", "planned"),
     [
         (JUST_ACCURACY, ("doubled",)),
@@ -155,7 +155,7 @@ def test_a_search_that_was_left_goes_on_at_its_next_window(small_pages: OpenMLSe
     assert second.known == set(KAPPA)
 
 
-@pytest.mark.parametrize("since", [905, KAPPA[40], KAPPA[-1], KAPPA[-1] + 1])
+@each("since", [905, KAPPA[40], KAPPA[-1], KAPPA[-1] + 1])
 def test_only_runs_from_a_number_on_are_found(small_pages: OpenMLServer, tmp_path: Path, since: int) -> None:
     search = sweep(connect(small_pages), tmp_path, since=since, page=20)
     assert set(runs_in(search.pages())) == search.known == {run for run in KAPPA if run >= since}

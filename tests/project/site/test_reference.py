@@ -15,6 +15,7 @@ from recommend.bo.acquisition import ACQUISITIONS
 from recommend.bo.strategies import all_strategies
 from recommend.bo.surrogates import all_surrogates
 from recommend.bo.warmstart import STARTS, UNLEARNED_STARTS
+from tests.cases import each
 from tests.project.documents import ROOT
 from warehouse.measures import MEASURES
 from warehouse.qualities import QUALITIES, SELECTIONS
@@ -46,7 +47,7 @@ def test_every_option_of_every_command_is_there_with_its_meaning(name: str) -> N
     assert import_module(PROGRAMS[name]).main
 
 
-@pytest.mark.parametrize(
+@each(
     ("names", "path"),
     [
         ([name for own in MEASURES.values() for name in (own.name, *own.aliases)], "measures"),
@@ -63,7 +64,6 @@ def test_every_option_of_every_command_is_there_with_its_meaning(name: str) -> N
         ([*all_surrogates(), *ACQUISITIONS, *all_strategies(), *STARTS, *UNLEARNED_STARTS], "search"),
         ([column for own in TABLES.values() for column in own.schema.names], "tables"),
     ],
-    ids=["measures", "meta-features", "flows", "preprocessing", "parts of a search", "columns"],
 )
 def test_everything_with_a_name_is_there(names: list[str], path: str) -> None:
     assert missing(names, f"reference/{path}.md") == []
@@ -78,7 +78,7 @@ def test_everything_with_a_name_says_what_it_is() -> None:
     assert all(one.summary for registry in registries for one in registry.values())
 
 
-@pytest.mark.parametrize("name", LEARNERS)
+@each("name", LEARNERS)
 def test_every_learner_is_there(name: str) -> None:
     assert f"## {name}\n" in page("reference/learners.md")
 
