@@ -26,10 +26,10 @@ from recommend.bo.acquisition import ACQUISITIONS
 from recommend.bo.strategies import all_strategies
 from recommend.bo.surrogates import all_surrogates
 from recommend.bo.warmstart import STARTS, UNLEARNED_STARTS
-from warehouse.configurations.parameters import Choice, Number
-from warehouse.measures import MEASURES
-from warehouse.qualities import DEFAULT, QUALITIES, SELECTIONS
-from warehouse.schema import TABLES
+from warehouse.vocabulary.measures import MEASURES
+from warehouse.vocabulary.parameters import Choice, Number
+from warehouse.vocabulary.qualities import DEFAULT, QUALITIES, SELECTIONS
+from warehouse.vocabulary.schema import TABLES
 
 PROGRAMS: Mapping[str, str] = {
     "recommend": "recommend.cli",

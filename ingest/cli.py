@@ -12,17 +12,17 @@ import typer
 from ingest.openml.cli import openml, openml_data, status
 from ingest.options import Reading
 from warehouse.options import DaskOption, JobsOption, WarehouseOption
-from warehouse.qualities import QUALITIES, SELECTIONS, names_in
 from warehouse.support import console
 from warehouse.support.console import JsonOption, QuietOption
 from warehouse.support.errors import BadInput, BadOption, UnknownName
 from warehouse.support.option_groups import PanelCommand, grouped
 from warehouse.support.text import counted
+from warehouse.vocabulary.qualities import QUALITIES, SELECTIONS, names_in
 
 if TYPE_CHECKING:
     from ingest.metafeatures import Metafeatures
+    from warehouse.storage.writing import Commit
     from warehouse.store import Warehouse
-    from warehouse.writing import Commit
 
 app = console.new_app(
     "Bring runs and meta-features into the warehouse.\n\n"
@@ -99,7 +99,7 @@ def file(
 
 def _about_space(warehouse: "Warehouse", flow: str, *, is_declared: bool) -> Iterator[str]:
     """What is known of the space of a flow of others, and what that is good for."""
-    from warehouse.configurations.searched_flow import OTHER
+    from warehouse.vocabulary.searched_flow import OTHER
 
     name = flow.removeprefix(OTHER)
     measure = warehouse.sql("SELECT min(measure) AS m FROM evaluations WHERE flow = $f", {"f": flow})["m"][0]

@@ -4,7 +4,7 @@ import hashlib
 import json
 
 from ingest.flows import find_flow
-from warehouse.configurations.configuration import Configuration
+from warehouse.vocabulary.configuration import Configuration
 
 
 def digest(*parts: str) -> str:

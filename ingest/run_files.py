@@ -23,12 +23,12 @@ from ingest.parameter_names import plain_parameter_name
 from ingest.reading.encoding import quoted, read_bytes
 from ingest.reading.typed_tables import Column, TypedTable, read_typed_table
 from ingest.spaces import read_space, refuse_unfit, scale_rows, space_rows
-from warehouse.configurations.searched_flow import OTHER, SearchedFlow
-from warehouse.measures import MEASURES
+from warehouse.storage.writing import Commit
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput, BadOption, UnknownName, UnreadableInput
 from warehouse.support.text import counted
-from warehouse.writing import Commit
+from warehouse.vocabulary.measures import MEASURES
+from warehouse.vocabulary.searched_flow import OTHER, SearchedFlow
 
 logger = logging.getLogger(__name__)
 
@@ -77,10 +77,10 @@ def read_run_file(
 ) -> RunFile:
     """Read the runs of `flow` ("6969", "openml:6969", "random_forest", or any other name) from a file.
 
-    Columns are `task_id`, measures (`warehouse.measures`) and hyperparameters; a JSON object in the first
-    comment may list them as `col_measures` and `col_parameters`. Rows without a value of any measure are
-    left out; an empty cell of a hyperparameter means that the run does not set it. `qualities` is a JSON
-    file of OpenML's qualities, {task id: {quality: value}}: -1 is kept as published, NaN becomes null.
+    Columns are `task_id`, measures (`warehouse.vocabulary.measures`) and hyperparameters; a JSON object in
+    the first comment may list them as `col_measures` and `col_parameters`. Rows without a value of any
+    measure are left out; an empty cell of a hyperparameter means that the run does not set it. `qualities` is
+    a JSON file of OpenML's qualities, {task id: {quality: value}}: -1 is kept as published, NaN becomes null.
     `space` is a file that declares the flow's search space (`ingest.spaces.read_space`). Raises `BadInput` if
     the file is no run table of this flow, or its configurations are not in the space.
     """

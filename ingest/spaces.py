@@ -13,9 +13,6 @@ import pandas as pd
 import pyarrow as pa
 
 from ingest.reading.encoding import quoted, read_bytes
-from warehouse.configurations.declaration import declaration, read_declaration
-from warehouse.configurations.parameters import Value
-from warehouse.configurations.searched_flow import OTHER, SearchedFlow
 from warehouse.support.errors import (
     RefusedRows,
     UnfitConfiguration,
@@ -23,11 +20,14 @@ from warehouse.support.errors import (
     UnreadableInput,
     one_line,
 )
+from warehouse.vocabulary.declaration import declaration, read_declaration
+from warehouse.vocabulary.parameters import Value
+from warehouse.vocabulary.searched_flow import OTHER, SearchedFlow
 
 if TYPE_CHECKING:
-    from warehouse.configurations.parameters import Scale
+    from warehouse.storage.writing import Commit
     from warehouse.store import Warehouse
-    from warehouse.writing import Commit
+    from warehouse.vocabulary.parameters import Scale
 
 _FLOWS = """
 SELECT DISTINCT flow FROM setups WHERE flow IN ($flow, 'openml:' || $flow, 'other:' || $flow) ORDER BY flow
@@ -112,7 +112,7 @@ def scale_rows(scales: Mapping[str, Mapping[str, Scale]]) -> pd.DataFrame:
 def read_space(path: str | Path, key: str) -> SearchedFlow:
     """The flow with the space that a file declares.
 
-    The file is TOML (by its name) or JSON, with the content of `warehouse.configurations.declaration`, or
+    The file is TOML (by its name) or JSON, with the content of `warehouse.vocabulary.declaration`, or
     what `to_json` of ConfigSpace writes.
 
     Args:

@@ -11,17 +11,17 @@ import typer
 
 from metalearners import DEFAULT_LEARNER, LEARNERS, new_learner
 from warehouse.options import DaskOption, JobsOption, MeasureOption, WarehouseOption
-from warehouse.qualities import SELECTIONS, names_in
 from warehouse.support import console
 from warehouse.support.console import JsonOption, QuietOption
 from warehouse.support.errors import BadOption, TooFewRuns, UnknownName, Unwritable
 from warehouse.support.files import read_json, write_text
 from warehouse.support.text import comma_separated, counted
+from warehouse.vocabulary.qualities import SELECTIONS, names_in
 
 if TYPE_CHECKING:
     from metalearners.learners.base import Round
     from metalearners.stored_model import StoredModel
-    from warehouse.queries import RunTable
+    from warehouse.questions.queries import RunTable
     from warehouse.store import Warehouse
 
 app = console.new_app(

@@ -24,9 +24,9 @@ from typing import Annotated
 import numpy as np
 import pandas as pd
 
-from warehouse.configurations.table import ConfigurationTable
 from warehouse.support.arrays import Flags, Floats, Positions
 from warehouse.support.errors import TooFewRuns
+from warehouse.vocabulary.table import ConfigurationTable
 
 QUALITIES = (
     "NumberOfInstances",
@@ -82,7 +82,7 @@ def learn_fit_times(runs: pd.DataFrame, metafeatures: pd.DataFrame) -> FitTimes:
     """Learn from timed runs.
 
     Args:
-        runs: as `warehouse.queries.fit_times`.
+        runs: as `warehouse.questions.queries.fit_times`.
         metafeatures: qualities by dataset.
 
     Raises:

@@ -39,8 +39,7 @@ from metalearners.model_files import (
 )
 from metalearners.samples import learned_runs
 from metalearners.stored_model import FORMAT, VERSION, ModelOrigin, StoredModel, load_model
-from warehouse.measures import canonical_measure
-from warehouse.queries import RunTable
+from warehouse.questions.queries import RunTable
 from warehouse.store import STARTER, Warehouse
 from warehouse.support.errors import (
     BadOption,
@@ -49,7 +48,8 @@ from warehouse.support.errors import (
     UnusableWarehouse,
 )
 from warehouse.support.text import counted
-from warehouse.task_types import CLASSIFICATION, TASK_TYPES, TaskType
+from warehouse.vocabulary.measures import canonical_measure
+from warehouse.vocabulary.task_types import CLASSIFICATION, TASK_TYPES, TaskType
 
 logger = logging.getLogger(__name__)
 
@@ -84,7 +84,7 @@ def trained_model(
     would give: it is taken as it is.
 
     Args:
-        measure: a name or an alias of `warehouse.measures`.
+        measure: a name or an alias of `warehouse.vocabulary.measures`.
         task_type: of the runs.
         leave_out: datasets whose runs, and those on their near copies, the model must not see.
         cache_dir: used in place of the user's cache directory.

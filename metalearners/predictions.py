@@ -8,9 +8,9 @@ from typing import NamedTuple, Protocol, runtime_checkable
 import numpy as np
 import pandas as pd
 
-from warehouse.configurations.table import ConfigurationTable
-from warehouse.measures import LinkName
 from warehouse.support.arrays import Floats, Positions
+from warehouse.vocabulary.measures import LinkName
+from warehouse.vocabulary.table import ConfigurationTable
 
 
 @dataclass(frozen=True)

@@ -19,11 +19,11 @@ import numpy as np
 import pyarrow as pa
 
 from metalearners.model_files import keep, places, read_arrays, read_content
-from warehouse import sampling
-from warehouse.queries import RunAnswers, RunTable, table_of
+from warehouse.questions import sampling
+from warehouse.questions.queries import RunAnswers, RunTable, table_of
 from warehouse.store import Warehouse
 from warehouse.support.errors import DamagedModel
-from warehouse.task_types import CLASSIFICATION, TASK_TYPES, TaskType
+from warehouse.vocabulary.task_types import CLASSIFICATION, TASK_TYPES, TaskType
 
 logger = logging.getLogger(__name__)
 

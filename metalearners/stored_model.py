@@ -23,12 +23,12 @@ from metalearners.codec import decode, encode
 from metalearners.learners.base import Model
 from metalearners.model_files import Arrays, places, read_arrays, read_content, write_files
 from metalearners.predictions import Prediction
-from warehouse.configurations.table import ConfigurationTable
-from warehouse.measures import larger_is_better
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput, BadOption, DamagedModel, UnreadableInput
 from warehouse.support.text import counted
-from warehouse.task_types import CLASSIFICATION
+from warehouse.vocabulary.measures import larger_is_better
+from warehouse.vocabulary.table import ConfigurationTable
+from warehouse.vocabulary.task_types import CLASSIFICATION
 
 logger = logging.getLogger(__name__)
 

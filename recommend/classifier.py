@@ -42,13 +42,13 @@ from recommend.ranking.target_kinds import target_kind
 from recommend.ranking.task import RankingTask, describe_task
 from recommend.recommendation import Recommendation
 from recommend.recommender import recommended
-from warehouse.configurations.configuration import Configuration
-from warehouse.measures import canonical_measure
 from warehouse.store import Warehouse
 from warehouse.support.arrays import Floats, Positions
 from warehouse.support.errors import BadOption, Failed, one_line
 from warehouse.support.text import counted
-from warehouse.task_types import CLASSIFICATION
+from warehouse.vocabulary.configuration import Configuration
+from warehouse.vocabulary.measures import canonical_measure
+from warehouse.vocabulary.task_types import CLASSIFICATION
 
 RESERVED, RESERVED_FOR_ENSEMBLE = 0.25, 0.5
 """Shares of the time after the recommendation that are at most kept for fits on all rows; heuristics."""
@@ -73,7 +73,8 @@ class HeadstartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             random forests and logistic regression.
         ensemble: picks of an ensemble of those that were raced to the end (Caruana et al. 2004), whose
             probabilities are averaged; 0 = the winner alone.
-        measure: what to be good at, a name or an alias of `warehouse.measures`; None = accuracy, or the area
+        measure: what to be good at, a name or an alias of `warehouse.vocabulary.measures`; None = accuracy,
+        or the area
             under the ROC curve where one class has 90 % of the rows.
         warehouse: directory of the warehouse to learn from; None = the user's, else the bundled starter. The
             first use of one that has no trained model takes half a minute more.

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from warehouse.configurations.parameters import Value
 from warehouse.support.errors import UnfitConfiguration
+from warehouse.vocabulary.parameters import Value
 
 if TYPE_CHECKING:
     from ConfigSpace.hyperparameters import Hyperparameter

@@ -9,7 +9,7 @@ from ingest.keys import setup_of
 from recommend.ranking.candidates import Candidates
 from recommend.ranking.fit_cost import fit_seconds, worthwhile
 from recommend.ranking.knowledge import Knowledge
-from warehouse.configurations.configuration import Configuration
+from warehouse.vocabulary.configuration import Configuration
 
 HEAD = 8
 """Configurations of the recommendation that enter."""

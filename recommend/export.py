@@ -23,11 +23,6 @@ from recommend.domains import Domain, configspace_domain, optuna_domain
 from recommend.flaml_points import flaml_point
 from recommend.sklearn_grids import sklearn_grid
 from recommend.space import Space, with_shares
-from warehouse.configurations.configuration import Configuration
-from warehouse.configurations.declaration import read_declaration
-from warehouse.configurations.parameters import Value
-from warehouse.configurations.searched_flow import OTHER, SearchedFlow
-from warehouse.configurations.table import ALGORITHM, joint_name
 from warehouse.support.errors import (
     BadOption,
     MissingPackage,
@@ -36,6 +31,11 @@ from warehouse.support.errors import (
     UnreadableInput,
     one_line,
 )
+from warehouse.vocabulary.configuration import Configuration
+from warehouse.vocabulary.declaration import read_declaration
+from warehouse.vocabulary.parameters import Value
+from warehouse.vocabulary.searched_flow import OTHER, SearchedFlow
+from warehouse.vocabulary.table import ALGORITHM, joint_name
 
 if TYPE_CHECKING:
     import ConfigSpace

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from recommend.space import with_shares
-from warehouse.configurations.configuration import Configuration
-from warehouse.configurations.parameters import Value, same
+from warehouse.vocabulary.configuration import Configuration
+from warehouse.vocabulary.parameters import Value, same
 
 FIT_SHARE = 0.9
 """Share of the rows that FLAML fits on where it holds rows out, its default of `split_ratio`."""

@@ -11,10 +11,10 @@ import typer
 from ingest.options import Reading
 from ingest.reading.roles import Role
 from recommend.ranking.class_target import IMBALANCED
-from warehouse.measures import canonical_measure
 from warehouse.options import MEASURE_HELP
 from warehouse.support import console
 from warehouse.support.errors import BadOption
+from warehouse.vocabulary.measures import canonical_measure
 
 if TYPE_CHECKING:
     from ingest.reading.datasets import Dataset

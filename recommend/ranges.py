@@ -28,13 +28,13 @@ import pandas as pd
 
 from metalearners.predictions import Predictor
 from recommend.space import Space
-from warehouse.configurations.declaration import declaration
-from warehouse.configurations.parameters import Choice, Number, Value, same
-from warehouse.configurations.searched_flow import SearchedFlow
-from warehouse.configurations.table import joint_name
 from warehouse.support.arrays import Floats
 from warehouse.support.errors import UnfitConfiguration
 from warehouse.support.parallel import one_thread
+from warehouse.vocabulary.declaration import declaration
+from warehouse.vocabulary.parameters import Choice, Number, Value, same
+from warehouse.vocabulary.searched_flow import SearchedFlow
+from warehouse.vocabulary.table import joint_name
 
 if TYPE_CHECKING:
     from ConfigSpace import ConfigurationSpace

@@ -21,11 +21,11 @@ from recommend.explaining.known_sizes import Outside
 from recommend.explaining.ranked_configuration import RankedConfiguration
 from recommend.ranking.target_kinds import target_kind
 from recommend.seeds import SCHEMA
-from warehouse.configurations.configuration import Configuration
-from warehouse.configurations.declaration import declaration
-from warehouse.configurations.searched_flow import SearchedFlow
 from warehouse.support.errors import BadOption
 from warehouse.support.text import counted
+from warehouse.vocabulary.configuration import Configuration
+from warehouse.vocabulary.declaration import declaration
+from warehouse.vocabulary.searched_flow import SearchedFlow
 
 if TYPE_CHECKING:
     from recommend.racing import Race

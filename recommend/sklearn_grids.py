@@ -18,8 +18,8 @@ import numpy as np
 
 from ingest.flows import Flow
 from ingest.flows.base import Make
-from warehouse.configurations.parameters import Choice, Number, Value
-from warehouse.configurations.searched_flow import SearchedFlow
+from warehouse.vocabulary.parameters import Choice, Number, Value
+from warehouse.vocabulary.searched_flow import SearchedFlow
 
 _CLASSES = {
     "lightgbm": "lightgbm.LGBMClassifier",

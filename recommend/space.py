@@ -20,17 +20,17 @@ import numpy.typing as npt
 import pandas as pd
 
 from ingest.flows import find_flow
-from warehouse.configurations.configuration import Configuration
-from warehouse.configurations.parameters import Choice, Number, Scale, Value
-from warehouse.configurations.searched_flow import SearchedFlow
-from warehouse.configurations.table import (
+from warehouse.support.arrays import Flags, Floats, Positions
+from warehouse.support.errors import BadOption, UnfitConfiguration
+from warehouse.vocabulary.configuration import Configuration
+from warehouse.vocabulary.parameters import Choice, Number, Scale, Value
+from warehouse.vocabulary.searched_flow import SearchedFlow
+from warehouse.vocabulary.table import (
     ALGORITHM,
     SEPARATOR,
     ConfigurationTable,
     joint_name,
 )
-from warehouse.support.arrays import Flags, Floats, Positions
-from warehouse.support.errors import BadOption, UnfitConfiguration
 
 if TYPE_CHECKING:
     from ConfigSpace import ConfigurationSpace

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from warehouse.configurations.configuration import Configuration
-from warehouse.configurations.table import ConfigurationTable, joint_name
-from warehouse.queries import RunTable
+from warehouse.questions.queries import RunTable
+from warehouse.vocabulary.configuration import Configuration
+from warehouse.vocabulary.table import ConfigurationTable, joint_name
 
 
 def flow_table(parameters: pd.DataFrame, algorithm: str = "toy") -> ConfigurationTable:

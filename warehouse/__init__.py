@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 from warehouse.support.exports import exported
 
 if TYPE_CHECKING:
-    from warehouse.configurations.configuration import Configuration
     from warehouse.store import Warehouse
     from warehouse.support.errors import BadInput, Failed
+    from warehouse.vocabulary.configuration import Configuration
 
 __all__ = ["BadInput", "Configuration", "Failed", "Warehouse"]
 
@@ -26,7 +26,7 @@ __getattr__ = exported(
     __name__,
     {
         "BadInput": "warehouse.support.errors",
-        "Configuration": "warehouse.configurations.configuration",
+        "Configuration": "warehouse.vocabulary.configuration",
         "Failed": "warehouse.support.errors",
         "Warehouse": "warehouse.store",
     },

@@ -15,9 +15,9 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 import typer
 
-from warehouse import verification
 from warehouse.options import WarehouseOption
-from warehouse.schema import TABLES
+from warehouse.storage import verification
+from warehouse.storage.verification import Finding
 from warehouse.store import Warehouse
 from warehouse.support import console
 from warehouse.support.console import JsonOption
@@ -25,7 +25,7 @@ from warehouse.support.errors import BadOption, UnknownName
 from warehouse.support.files import write_bytes
 from warehouse.support.paths import is_url
 from warehouse.support.text import counted
-from warehouse.verification import Finding
+from warehouse.vocabulary.schema import TABLES
 
 app = console.new_app("Look into a warehouse of runs, copy and check it, and merge another into it.")
 

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from warehouse.measures import canonical_measure
+from warehouse.vocabulary.measures import canonical_measure
 
 WarehouseOption = Annotated[
     str | None,

@@ -20,27 +20,27 @@ import pyarrow as pa
 from deltalake.exceptions import DeltaError
 from filelock import FileLock, Timeout
 
-from warehouse import delta, exporting, manifests, merging, verification, writing
-from warehouse import repair as repairing
-from warehouse.history import CommitHistory
-from warehouse.leftovers import cleared
-from warehouse.repair import Repair
-from warehouse.rows import conform
-from warehouse.schema import TABLES
-from warehouse.snapshot import Parameters, Snapshot
+from warehouse.storage import delta, exporting, manifests, merging, verification, writing
+from warehouse.storage import repair as repairing
+from warehouse.storage.crash_cleanup import cleared
+from warehouse.storage.history import CommitHistory
+from warehouse.storage.repair import Repair
+from warehouse.storage.rows import conform
+from warehouse.storage.snapshot import Parameters, Snapshot
+from warehouse.storage.verification import Verification
+from warehouse.storage.writing import Commit
 from warehouse.support.errors import Failed, NoWarehouse, UnusableWarehouse, Unwritable, one_line, reason_of
 from warehouse.support.files import unfinished_folder
 from warehouse.support.paths import data_directory, is_url
-from warehouse.task_types import CLASSIFICATION, TaskType
-from warehouse.verification import Verification
-from warehouse.writing import Commit
+from warehouse.vocabulary.schema import TABLES
+from warehouse.vocabulary.task_types import CLASSIFICATION, TaskType
 
 # Whoever writes, or asks for Arrow tables, does without pandas, which takes a third of the imports' memory.
 if TYPE_CHECKING:
     import pandas as pd
 
-    from warehouse.object_storage import RemoteWarehouse
-    from warehouse.queries import RunAnswers, RunTable
+    from warehouse.questions.queries import RunAnswers, RunTable
+    from warehouse.storage.object_storage import RemoteWarehouse
 
     Rows = Mapping[str, pa.Table] | Mapping[str, pd.DataFrame] | Mapping[str, pa.Table | pd.DataFrame]
     """Table -> rows to write."""
@@ -105,7 +105,7 @@ class Warehouse:
         `BadInput` if the path is a file, or a directory with something else in it.
         """
         if url := _url(path):
-            from warehouse import object_storage
+            from warehouse.storage import object_storage
 
             object_storage.create(url, _make)  # unless there is one
             return cls.open(url)
@@ -125,7 +125,7 @@ class Warehouse:
         It need not exist yet; nothing is made. Raises `BadInput`, as `create` and `write` would.
         """
         if url := _url(path):
-            from warehouse import object_storage
+            from warehouse.storage import object_storage
 
             object_storage.check_writable(url)
             return
@@ -159,7 +159,7 @@ class Warehouse:
         return self._why_read_only() is not None
 
     def sql(self, query: str, parameters: Parameters = None) -> pd.DataFrame:
-        """Rows of a SELECT over the tables of `warehouse.schema`; raises `BadInput` if it is no valid one."""
+        """Rows of a SELECT over the tables of `vocabulary.schema`; raises `BadInput` if it is invalid."""
         frame: pd.DataFrame = self.arrow(query, parameters).to_pandas()
         return frame
 
@@ -179,8 +179,8 @@ class Warehouse:
         task_type: TaskType = CLASSIFICATION,
         related: bool = True,
     ) -> RunTable:
-        """Successful runs and their configurations; see `warehouse.queries.run_table`."""
-        from warehouse import queries
+        """Successful runs and their configurations; see `warehouse.questions.queries.run_table`."""
+        from warehouse.questions import queries
 
         return queries.run_table(self.arrow, flow, measure, task_type=task_type, related=related)
 
@@ -193,34 +193,34 @@ class Warehouse:
         related: bool = True,
         only: Sequence[str] = (),
     ) -> RunAnswers:
-        """The answers that `run_table` combines; see `warehouse.queries.run_answers`."""
-        from warehouse import queries
+        """The answers that `run_table` combines; see `warehouse.questions.queries.run_answers`."""
+        from warehouse.questions import queries
 
         return queries.run_answers(self.arrow, flow, measure, task_type=task_type, related=related, only=only)
 
     def with_experiments(self, sample: RunAnswers, datasets: Collection[str]) -> RunAnswers:
-        """A sample with all own experiments on some datasets; see `warehouse.queries.with_experiments`."""
-        from warehouse import queries
+        """A sample with all own experiments on some datasets; see `questions.queries.with_experiments`."""
+        from warehouse.questions import queries
 
         return queries.with_experiments(self.arrow, sample, datasets)
 
     def performance_matrix(
         self, measure: str, flow: str | None = None, *, task_type: TaskType = CLASSIFICATION
     ) -> pd.DataFrame:
-        """Values by setup and dataset; see `warehouse.queries.performance_matrix`."""
-        from warehouse import queries
+        """Values by setup and dataset; see `warehouse.questions.queries.performance_matrix`."""
+        from warehouse.questions import queries
 
         return queries.performance_matrix(self.arrow, measure, flow, task_type=task_type)
 
     def fit_times(self, *, task_type: TaskType = CLASSIFICATION) -> pd.DataFrame:
-        """Seconds of one fit by run; see `warehouse.queries.fit_times`."""
-        from warehouse import queries
+        """Seconds of one fit by run; see `warehouse.questions.queries.fit_times`."""
+        from warehouse.questions import queries
 
         return queries.fit_times(self.arrow, task_type=task_type)
 
     def metafeatures(self) -> pd.DataFrame:
-        """Qualities by dataset; see `warehouse.queries.metafeatures`."""
-        from warehouse import queries
+        """Qualities by dataset; see `warehouse.questions.queries.metafeatures`."""
+        from warehouse.questions import queries
 
         return queries.metafeatures(self.arrow)
 
@@ -294,11 +294,11 @@ class Warehouse:
     def merge(self, other: str | Path | Warehouse) -> Commit:
         """Add the runs of another warehouse and the rows they refer to, in one commit or not at all.
 
-        What both know must agree; `warehouse.merging` says in what, and which of two words stays. The other
-        is only read, and which ingests wrote its rows is not kept: they come from this merge, whose location
-        is `other` as it is given. Merging the same again makes no version. Raises `BadInput` if the two
-        contradict each other, are the same, or the other is damaged or written by a newer Headstart; else as
-        `write`.
+        What both know must agree; `warehouse.storage.merging` says in what, and which of two words stays. The
+        other is only read, and which ingests wrote its rows is not kept: they come from this merge, whose
+        location is `other` as it is given. Merging the same again makes no version. Raises `BadInput` if the
+        two contradict each other, are the same, or the other is damaged or written by a newer Headstart; else
+        as `write`.
         """
         theirs = other if isinstance(other, Warehouse) else Warehouse.open(other)
         named = theirs.location if isinstance(other, Warehouse) else str(other)
@@ -320,7 +320,8 @@ class Warehouse:
 
     @classmethod
     def verify(cls, path: str | Path | None = None, *, deep: bool = False) -> Verification:
-        """Damage to a warehouse, also to one that can't be opened; see `warehouse.verification.verify`.
+        """Damage to a warehouse, also to one that can't be opened; see
+        `warehouse.storage.verification.verify`.
 
         Of a warehouse in object storage the copy on this machine is verified, or if `deep` all of the bucket.
         """
@@ -330,7 +331,7 @@ class Warehouse:
 
     @classmethod
     def repair(cls, path: str | Path | None = None) -> Repair:
-        """Mend a damaged warehouse on disk, also one that can't be opened; see `warehouse.repair.repair`."""
+        """Mend a damaged warehouse on disk, also one that can't be opened; see `storage.repair.repair`."""
         if url := _url(path):
             raise UnusableWarehouse(
                 f"{url} is in object storage, and only a warehouse on disk can be repaired;"
@@ -342,7 +343,7 @@ class Warehouse:
             return repairing.repair(folder)
 
     def restore(self, version: int) -> None:
-        """Make an older version's content the newest; see `warehouse.writing.restore`."""
+        """Make an older version's content the newest; see `warehouse.storage.writing.restore`."""
         self._refuse_if_read_only()
         with _failing(f"cannot write to {self.location}"):
             self._in_turn(lambda folder: writing.restore(folder, version))
@@ -361,7 +362,7 @@ class Warehouse:
         with _unreadable_is_bad_input(self.location):
             self._refuse_if_damaged()
         if url:
-            from warehouse import object_storage
+            from warehouse.storage import object_storage
 
             with _failing(f"cannot export to {url}"):
                 if not object_storage.create(url, self._copy_content):
@@ -428,7 +429,8 @@ def _url(path: str | Path | None) -> str | None:
 
 
 def _remote(url: str) -> RemoteWarehouse:
-    from warehouse import object_storage  # needs pyarrow's support of S3, for which folders need not wait
+    # It needs pyarrow's support of S3, for which folders need not wait.
+    from warehouse.storage import object_storage
 
     found = object_storage.find(url)
     if found is None:

@@ -13,8 +13,8 @@ from ingest.flows.boosting import adaboost, catboost, hist_gradient_boosting, li
 from ingest.flows.margins import k_nearest_neighbors, logistic_regression, mlp, sgd, svm
 from ingest.flows.pipelines import knowing_preprocessing, with_preprocessing
 from ingest.flows.trees import decision_tree, extra_trees, random_forest
-from warehouse.configurations.parameters import Value
 from warehouse.support.errors import UnknownName
+from warehouse.vocabulary.parameters import Value
 
 __all__ = [
     "FLOWS",

@@ -8,9 +8,9 @@ from functools import cached_property
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from warehouse.configurations.parameters import Choice, Number, Value, configuration_space
-from warehouse.configurations.searched_flow import SearchedFlow, listed
 from warehouse.support.errors import MissingPackage, UnfitConfiguration
+from warehouse.vocabulary.parameters import Choice, Number, Value, configuration_space
+from warehouse.vocabulary.searched_flow import SearchedFlow, listed
 
 if TYPE_CHECKING:
     from ConfigSpace import ConfigurationSpace

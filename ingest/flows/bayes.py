@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ingest.flows.base import IMPUTATION, SCALING, Flow, Make
-from warehouse.configurations.parameters import Number
+from warehouse.vocabulary.parameters import Number
 
 if TYPE_CHECKING:
     from sklearn.base import ClassifierMixin

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ingest.flows.base import CLASS_WEIGHT, IMPUTATION, Flow, Make, Values
-from warehouse.configurations.parameters import Choice, Number
+from warehouse.vocabulary.parameters import Choice, Number
 
 if TYPE_CHECKING:
     from sklearn.base import ClassifierMixin

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ingest.flows.base import Flow, native_values
-from warehouse.configurations.parameters import Value
+from warehouse.vocabulary.parameters import Value
 
 
 def sobol_design(flow: Flow, n: int, seed: int = 0) -> list[dict[str, Value]]:

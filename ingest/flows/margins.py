@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ingest.flows.base import CLASS_WEIGHT, IMPUTATION, SCALING, Flow, Make
-from warehouse.configurations.parameters import Choice, Number
+from warehouse.vocabulary.parameters import Choice, Number
 
 if TYPE_CHECKING:
     from sklearn.base import ClassifierMixin

@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ingest.flows.base import CLASS_WEIGHT, IMPUTATION, SCALING, Flow
-from warehouse.configurations.parameters import Choice, Number, Value
+from warehouse.vocabulary.parameters import Choice, Number, Value
 
 PREPROCESSOR = "preprocessor"
 NO_PREPROCESSOR = "none"

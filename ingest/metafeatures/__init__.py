@@ -1,6 +1,6 @@
 """Meta-features (OpenML's qualities) of a dataset: one extractor for every source of data.
 
-What each is stands in `warehouse.qualities`; here each group of them is computed.
+What each is stands in `warehouse.vocabulary.qualities`; here each group of them is computed.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from ingest.metafeatures.relative import relative
 from ingest.metafeatures.simple import of_classes, simple
 from ingest.metafeatures.values import Values
 from ingest.reading.datasets import Dataset
-from warehouse.qualities import GROUPS, QUALITIES
 from warehouse.support.parallel import one_thread
+from warehouse.vocabulary.qualities import GROUPS, QUALITIES
 
 __all__ = ["EXTRACTOR", "Metafeatures", "compute_metafeatures", "importing_ahead"]
 

@@ -29,8 +29,8 @@ from ingest.metafeatures.trees import (
     to_depth,
 )
 from ingest.metafeatures.values import Values
-from warehouse.qualities import GROUPS
 from warehouse.support.arrays import Floats
+from warehouse.vocabulary.qualities import GROUPS
 
 _PRUNING_SHARE = 3  # every third training row prunes a REPTree and does not grow it (Weka's default)
 _SAME_DISTANCE = 1e-5  # squared: what rounding in single precision may make of equal ones

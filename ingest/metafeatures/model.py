@@ -5,7 +5,7 @@ import numpy as np
 from ingest.metafeatures.prepared import Prepared
 from ingest.metafeatures.trees import grow
 from ingest.metafeatures.values import Values
-from warehouse.qualities import GROUPS
+from warehouse.vocabulary.qualities import GROUPS
 
 
 def model(prepared: Prepared) -> Values:

@@ -10,8 +10,8 @@ import numpy as np
 from ingest.metafeatures.columns import skewness_and_kurtosis
 from ingest.metafeatures.prepared import Prepared
 from ingest.metafeatures.values import Values
-from warehouse.qualities import GROUPS
 from warehouse.support.eigen import symmetric_eigen
+from warehouse.vocabulary.qualities import GROUPS
 
 _SHARE = 0.95  # of the variance, as the quality's definition says
 

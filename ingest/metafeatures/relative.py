@@ -23,8 +23,8 @@ import numpy as np
 from ingest.metafeatures.prepared import Codes, Prepared, Sample, Singles, available_cpus
 from ingest.metafeatures.trees import grow_by_gini
 from ingest.metafeatures.values import Values
-from warehouse.qualities import GROUPS, RELATIVE_PAIRS
 from warehouse.support.arrays import Floats
+from warehouse.vocabulary.qualities import GROUPS, RELATIVE_PAIRS
 
 _ROWS = 500  # set by hand, as the next two: the pairs take part of a second
 _FOLDS = 3

@@ -14,7 +14,7 @@ import pandas as pd
 
 from ingest.metafeatures.prepared import Prepared
 from ingest.metafeatures.values import Values, spread
-from warehouse.qualities import GROUPS
+from warehouse.vocabulary.qualities import GROUPS
 
 
 def simple(prepared: Prepared) -> Values:

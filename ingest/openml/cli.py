@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ingest.openml import DEFAULT_SERVER, MEASURES
-from warehouse.measures import known_name
 from warehouse.options import WarehouseOption
 from warehouse.support import console
 from warehouse.support.console import JsonOption, QuietOption
 from warehouse.support.errors import BadOption, Failed, NoWarehouse, UnreadableInput
 from warehouse.support.text import comma_separated, counted
+from warehouse.vocabulary.measures import known_name
 
 if TYPE_CHECKING:
     from ingest.openml.job import JobProgress

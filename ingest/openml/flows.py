@@ -17,7 +17,7 @@ from ingest.flows import Flow, find_flow
 from ingest.openml.documents import is_number, parse
 from ingest.openml.values import is_structure
 from ingest.parameter_names import plain_parameter_name
-from warehouse.configurations.parameters import Scale
+from warehouse.vocabulary.parameters import Scale
 
 _VERSION = re.compile(r"\(\d+\)")
 _CLASS = re.compile(r"\b(\w+)(?:\.\w+)*\.(\w+)\b")

@@ -21,7 +21,7 @@ from ingest.openml.documents import Parameter, SetupValues, is_number
 from ingest.openml.flows import UNTUNED, FlowParameter, OpenMLFlow
 from ingest.openml.values import is_structure, typed
 from ingest.parameter_names import plain_parameter_name
-from warehouse.schema import PROVENANCE, TABLES
+from warehouse.vocabulary.schema import PROVENANCE, TABLES
 
 _AT_A_TIME = 1000  # setups, whose values are Python's objects until they are a table
 

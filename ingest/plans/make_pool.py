@@ -16,7 +16,7 @@ from pathlib import Path
 from ingest.flows import FLOWS
 from ingest.flows.design import sobol_design
 from ingest.running.pool import Pool, in_turns, read_pool, write_pool
-from warehouse.configurations.configuration import Configuration
+from warehouse.vocabulary.configuration import Configuration
 
 STRONG = 24
 """Configurations of a flow that practitioners reach for."""

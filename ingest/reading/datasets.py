@@ -33,7 +33,7 @@ from ingest.reading.targets import alternatives, choose_target, suggestion
 from warehouse.support.arrays import Positions
 from warehouse.support.errors import BadOption, UnknownName, UnusableDataset
 from warehouse.support.text import counted
-from warehouse.task_types import CLASSIFICATION, REGRESSION, TaskType
+from warehouse.vocabulary.task_types import CLASSIFICATION, REGRESSION, TaskType
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,8 +13,8 @@ import numpy as np
 
 from ingest.reading.encoding import quoted
 from ingest.running.predictions import Predictions
-from warehouse.measures import AUC
 from warehouse.support.arrays import Floats, Positions
+from warehouse.vocabulary.measures import AUC
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -20,8 +20,8 @@ from ingest.reading.datasets import Dataset
 from ingest.running.limits import MEBIBYTE, Outcome, Processes, run_limited
 from ingest.running.resampling import Split
 from ingest.running.scorer import scorer_of
-from warehouse.configurations.configuration import Configuration
 from warehouse.support.arrays import Floats
+from warehouse.vocabulary.configuration import Configuration
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator

@@ -31,10 +31,10 @@ from ingest.running.promotion import best_setups
 from ingest.running.resampling import Split
 from ingest.running.rows import Run, dataset_row, is_sketched, quality_rows, run_tables, sketch_row
 from ingest.running.scorer import scorer_of
-from warehouse.configurations.configuration import Configuration
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput
 from warehouse.support.journal import Journal
+from warehouse.vocabulary.configuration import Configuration
 
 logger = logging.getLogger(__name__)
 

@@ -22,9 +22,9 @@ from ingest.reading.dataset_files import DatasetFile, find_datasets
 from ingest.reading.split_by import Kind
 from ingest.running.pool import Pool, in_turns, read_pool
 from ingest.running.resampling import Resampling
-from warehouse.configurations.configuration import Configuration
 from warehouse.support.errors import BadOption, UnreadableInput, one_line
 from warehouse.support.text import LONGEST_SECONDS
+from warehouse.vocabulary.configuration import Configuration
 
 ENOUGH_MORE_ROWS = 1.25
 """A tier runs on a dataset where it trains on so many times the rows of the tier before."""

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TypeVar
 
 from ingest.flows import get_flow
-from warehouse.configurations.configuration import Configuration
 from warehouse.support.errors import UnreadableInput
 from warehouse.support.files import read_json, write_text
+from warehouse.vocabulary.configuration import Configuration
 
 Item = TypeVar("Item")
 

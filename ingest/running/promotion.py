@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from warehouse.measures import ACCURACY
 from warehouse.store import Warehouse
+from warehouse.vocabulary.measures import ACCURACY
 
 NEAR = 10
 """Datasets whose ranks count beside the dataset's own; a heuristic."""

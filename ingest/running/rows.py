@@ -16,8 +16,8 @@ from ingest.reading.datasets import Dataset
 from ingest.reading.near_copies import METHOD, sketch
 from ingest.running.evaluation import Evaluation
 from ingest.spaces import scale_rows
-from warehouse.configurations.configuration import Configuration
 from warehouse.store import Warehouse
+from warehouse.vocabulary.configuration import Configuration
 
 
 @dataclass(frozen=True)

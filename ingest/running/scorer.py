@@ -14,7 +14,7 @@ from ingest.reading.datasets import Dataset, refuse_regression
 from ingest.running.classification import ClassScorer
 from ingest.running.predictions import Predictions
 from warehouse.support.arrays import Floats, Positions
-from warehouse.task_types import CLASSIFICATION, TaskType
+from warehouse.vocabulary.task_types import CLASSIFICATION, TaskType
 
 if TYPE_CHECKING:
     import pandas as pd

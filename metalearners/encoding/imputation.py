@@ -23,7 +23,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from metalearners.encoding.values import Kind, Values
-from warehouse.configurations.table import split_name
+from warehouse.vocabulary.table import split_name
 
 NO_DEPTH_LIMIT = 20.0
 """Depth that stands for `max_depth=None` (thesis, Table 3.4)."""

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from warehouse.measures import LinkName
 from warehouse.support.arrays import Floats
+from warehouse.vocabulary.measures import LinkName
 
 LEAST = 1e-3
 """Distance from the bounds at which values are cut."""
@@ -40,5 +40,6 @@ LINKS: dict[LinkName, Link] = {
     "cost": Link(lambda v: -np.log(np.maximum(-v, LEAST)), lambda z: -np.exp(-z)),
     "identity": Link(lambda v: v, lambda z: z),
 }
-"""Name that a measure declares (`warehouse.measures`) -> link. Values are larger where they are better: costs
+"""Name that a measure declares (`warehouse.vocabulary.measures`) -> link. Values are larger where they are
+better: costs
 are negative."""

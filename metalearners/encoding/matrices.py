@@ -12,8 +12,8 @@ import pandas as pd
 
 from metalearners.encoding.hyperparameters import HyperparameterEncoding, learn_encoding
 from metalearners.encoding.training_data import TrainingData, size_of
-from warehouse.configurations.table import ConfigurationTable
 from warehouse.support.arrays import Floats
+from warehouse.vocabulary.table import ConfigurationTable
 
 
 def learn_encoding_of(data: TrainingData) -> HyperparameterEncoding:

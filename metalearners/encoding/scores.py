@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from warehouse.measures import larger_is_better
+from warehouse.vocabulary.measures import larger_is_better
 
 Z80 = 1.2815515655446004
 """Half of the width of a normal distribution's central 80 %, in standard deviations."""
@@ -19,7 +19,7 @@ def oriented(values: np.ndarray, measure: str) -> np.ndarray:
     """`values` of `measure`, negated where smaller ones are better.
 
     Raises:
-        BadInput: nobody knows which way the measure is better (`warehouse.measures`).
+        BadInput: nobody knows which way the measure is better (`warehouse.vocabulary.measures`).
     """
     return values if larger_is_better(measure) else -values
 

@@ -4,7 +4,7 @@ Notation
     m          runs, n configurations, d datasets
     value         of the measure in one run
     score         (m,) the run's value in standard scores of its dataset (`metalearners.encoding.scores`)
-    r             measures that are related to the one that is learned (`warehouse.measures`)
+    r             measures that are related to the one that is learned (`warehouse.vocabulary.measures`)
     metafeatures  (d, any) qualities by dataset; NaN where a dataset has none
 """
 
@@ -21,12 +21,12 @@ import pandas as pd
 
 from metalearners.encoding.imputation import DatasetSize
 from metalearners.encoding.scores import oriented, standard_scores
-from warehouse.configurations.declaration import declaration
-from warehouse.configurations.parameters import Scale
-from warehouse.configurations.table import ConfigurationTable
-from warehouse.measures import MEASURES, LinkName
-from warehouse.queries import RunTable
+from warehouse.questions.queries import RunTable
 from warehouse.support.errors import TooFewRuns
+from warehouse.vocabulary.declaration import declaration
+from warehouse.vocabulary.measures import MEASURES, LinkName
+from warehouse.vocabulary.parameters import Scale
+from warehouse.vocabulary.table import ConfigurationTable
 
 SIZES = ("NumberOfInstances", "NumberOfFeatures")
 """Qualities that hyperparameters refer to: a share of the rows, a number of features."""

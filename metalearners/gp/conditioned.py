@@ -13,9 +13,9 @@ from metalearners.encoding.scores import Z80
 from metalearners.gp.choice import best_after
 from metalearners.gp.posterior import HasPrior, Posterior, Prior
 from metalearners.predictions import Expected, InOwnUnit, Observations, Prediction
-from warehouse.configurations.table import ConfigurationTable
 from warehouse.support.arrays import Floats, Positions
 from warehouse.support.parallel import one_thread
+from warehouse.vocabulary.table import ConfigurationTable
 
 _FEWEST_TRIALS = 5
 """Trials with different values from which the level and spread of a dataset can be told."""

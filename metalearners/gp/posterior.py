@@ -27,9 +27,9 @@ import pandas as pd
 
 from metalearners.gp.kernels import matern_at, squared_distances
 from metalearners.predictions import Prediction
-from warehouse.configurations.table import ConfigurationTable
 from warehouse.support.arrays import Flags, Floats, Positions, Rows
 from warehouse.support.eigen import symmetric_eigen
+from warehouse.vocabulary.table import ConfigurationTable
 
 WIDTHS = (0.5, 1.0, 2.0)  # half, as stated, twice
 _NOISES = (0.02, 0.1, 0.3)  # variance of a run's noise, from small to large

@@ -35,11 +35,11 @@ from metalearners.encoding.scores import Z80, standard_scores
 from metalearners.encoding.training_data import runs_checksum, runs_on, without_datasets
 from metalearners.learners.base import EstimatesValues, Model
 from metalearners.predictions import Observations, Prediction, Predictor
-from warehouse.configurations.table import ConfigurationTable
-from warehouse.queries import RunTable
+from warehouse.questions.queries import RunTable
 from warehouse.support.errors import BadOption, TooFewRuns
 from warehouse.support.journal import Journal
 from warehouse.support.parallel import side_by_side
+from warehouse.vocabulary.table import ConfigurationTable
 
 TOPS = (1, 3, 5)
 """Numbers of first picks for which regret is reported."""

@@ -12,7 +12,7 @@ from typing import Literal
 
 import pandas as pd
 
-from warehouse.queries import RunTable
+from warehouse.questions.queries import RunTable
 
 Half = Literal["choosing", "reporting"]
 """Which families' datasets a method is judged by; a checksum of its name says where a family belongs."""

@@ -21,7 +21,7 @@ from metalearners.encoding.matrices import encode_runs, learn_encoding_of
 from metalearners.encoding.training_data import TrainingData, training_data
 from metalearners.judging.evaluation import kendall_tau
 from metalearners.learners.boosting import LightGBMRegressorLearner
-from warehouse.queries import RunTable
+from warehouse.questions.queries import RunTable
 
 FOLDS = 3  # of datasets; set by hand
 

@@ -32,11 +32,11 @@ from metalearners.published.factorization.model import (
     posterior_on_measure,
     row_names,
 )
-from warehouse.configurations.table import ConfigurationTable
 from warehouse.support.arrays import Floats, Positions
 from warehouse.support.errors import BadOption
 from warehouse.support.files import write_text
 from warehouse.support.parallel import one_thread
+from warehouse.vocabulary.table import ConfigurationTable
 
 _JITTER = 1e-6  # keeps the Cholesky factor from failing by rounding
 _DIGITS = 4  # of positions in a file: distances between them stay, to one in a thousand

@@ -7,7 +7,7 @@ from typing import Any
 
 from metalearners import canonical_learner, new_learner
 from metalearners.judging.evaluation import TOPS, Evaluation, Interval
-from warehouse.queries import RunTable
+from warehouse.questions.queries import RunTable
 from warehouse.store import Warehouse
 from warehouse.support.text import counted
 

@@ -14,9 +14,9 @@ import pandas as pd
 
 from metalearners.codec import encode
 from metalearners.predictions import Observations, Prediction, Predictor
-from warehouse.configurations.table import ConfigurationTable
-from warehouse.queries import RunTable
+from warehouse.questions.queries import RunTable
 from warehouse.support.arrays import Floats, Positions
+from warehouse.vocabulary.table import ConfigurationTable
 
 if TYPE_CHECKING:
     from metalearners.learners.contributions import Contributions

@@ -28,11 +28,11 @@ from metalearners.learners.base import WithSettings
 from metalearners.learners.calibrated import CalibratedModel, calibrated
 from metalearners.learners.forest import MAX_LEAVES, Forest, constant_forest
 from metalearners.learners.lightgbm_trees import REPRODUCIBLE, forest_of
-from warehouse.configurations.table import ConfigurationTable
-from warehouse.qualities import DEFAULT
-from warehouse.queries import RunTable
+from warehouse.questions.queries import RunTable
 from warehouse.support.arrays import Floats, Positions
 from warehouse.support.errors import BadOption, UnknownName
+from warehouse.vocabulary.qualities import DEFAULT
+from warehouse.vocabulary.table import ConfigurationTable
 
 Inputs = Literal["none", "metafeatures", "hyperparameters", "both"]
 Targets = Literal["standardized", "raw"]

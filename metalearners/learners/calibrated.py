@@ -26,9 +26,9 @@ from metalearners.encoding.training_data import runs_on, without_datasets
 from metalearners.gp.conditioned import Conditioned
 from metalearners.gp.posterior import Prior
 from metalearners.predictions import Observations, Prediction
-from warehouse.configurations.table import ConfigurationTable
-from warehouse.queries import RunTable
+from warehouse.questions.queries import RunTable
 from warehouse.support.arrays import Floats, Positions
+from warehouse.vocabulary.table import ConfigurationTable
 
 _HELD_OUT, _MOST_HELD_OUT = 3, 15  # every third dataset is left out to measure the spread, up to so many
 _FEATURES = 200  # of the kernel's approximation; the error falls with their root

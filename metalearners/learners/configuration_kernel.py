@@ -32,9 +32,9 @@ from metalearners.encoding.matrices import (
 )
 from metalearners.encoding.training_data import TrainingData
 from metalearners.gp.kernels import matern, nystroem_factor, spread_out, squared_distances
-from warehouse.configurations.parameters import Scale
-from warehouse.configurations.table import ConfigurationTable
 from warehouse.support.arrays import Flags, Floats
+from warehouse.vocabulary.parameters import Scale
+from warehouse.vocabulary.table import ConfigurationTable
 
 _SHORTEST, _LONGEST = 0.1, 100.0  # bounds of length scales, in standard deviations of the column
 _LEARNING_DATASETS, _LEARNING_RUNS = 24, 160  # what the length scales are learned from, at most

@@ -30,8 +30,8 @@ import pandas as pd
 from metalearners.gp.kernels import squared_distances
 from metalearners.learners.configuration_kernel import ConfigurationKernel
 from metalearners.learners.descriptions import Descriptions
-from warehouse.configurations.table import ConfigurationTable, split_name
 from warehouse.support.arrays import Floats, Positions
+from warehouse.vocabulary.table import ConfigurationTable, split_name
 
 MOST_PLAYERS = 14
 """Players whose 2^players coalitions are looked at; of more, all but the most important act together."""

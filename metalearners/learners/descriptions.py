@@ -27,8 +27,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from warehouse.qualities import GROUPS
 from warehouse.support.arrays import Flags, Floats, Positions
+from warehouse.vocabulary.qualities import GROUPS
 
 _ERRORS = tuple(name for name in GROUPS["landmarkers"] if name.endswith("ErrRate"))
 _CONTRASTS = (

@@ -56,11 +56,11 @@ from metalearners.learners.uncertainty import (
     variance_of,
 )
 from metalearners.predictions import Expected, Observations, Prediction
-from warehouse.configurations.table import ConfigurationTable
-from warehouse.queries import RunTable
+from warehouse.questions.queries import RunTable
 from warehouse.support.arrays import Floats, Positions
 from warehouse.support.errors import BadOption, UnknownName
 from warehouse.support.parallel import one_thread
+from warehouse.vocabulary.table import ConfigurationTable
 
 _GRID = 1500
 """Runs at whose configurations the functions are compared."""

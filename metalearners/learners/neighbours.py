@@ -33,11 +33,11 @@ from metalearners.gp.kernels import squared_distances
 from metalearners.learners.base import WithSettings
 from metalearners.learners.calibrated import CalibratedModel, calibrated
 from metalearners.learners.lightgbm_trees import REPRODUCIBLE
-from warehouse.configurations.table import ConfigurationTable
-from warehouse.qualities import SHAPE
-from warehouse.queries import RunTable
+from warehouse.questions.queries import RunTable
 from warehouse.support.arrays import Floats, Positions
 from warehouse.support.errors import BadOption, UnknownName
+from warehouse.vocabulary.qualities import SHAPE
+from warehouse.vocabulary.table import ConfigurationTable
 
 Distance = Literal["L1", "L2"]
 Comparison = Literal["logarithms", "medians"]

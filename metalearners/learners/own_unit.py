@@ -29,9 +29,9 @@ from metalearners.encoding.matrices import centre_and_spread, standardized
 from metalearners.encoding.training_data import TrainingData
 from metalearners.learners.kernel_regression import evenly_spaced, missed_without_families
 from metalearners.predictions import Expected
-from warehouse.measures import LinkName
-from warehouse.qualities import GROUPS
 from warehouse.support.arrays import Floats, Positions
+from warehouse.vocabulary.measures import LinkName
+from warehouse.vocabulary.qualities import GROUPS
 
 _LANDMARKERS = tuple(name for name in GROUPS["landmarkers"] if name.endswith(("ErrRate", "AUC")))
 _SIZES = (

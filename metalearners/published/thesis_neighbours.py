@@ -21,8 +21,8 @@ from metalearners.learners.neighbours import (
     NearestDatasets,
     NearestDatasetsLightGBM,
 )
-from warehouse.qualities import THESIS
 from warehouse.support.arrays import Floats, Positions
+from warehouse.vocabulary.qualities import THESIS
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,7 +16,7 @@ from recommend.bo.candidates import Candidate, SpaceCandidates
 from recommend.ranking.candidates import Candidates
 from recommend.ranking.knowledge import Knowledge
 from recommend.ranking.performance_forecast import REFERENCE
-from warehouse.configurations.configuration import Configuration
+from warehouse.vocabulary.configuration import Configuration
 
 _STREAM = 2**31
 """Stream of random numbers that is no trial's."""

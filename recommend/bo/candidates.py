@@ -11,10 +11,10 @@ import numpy as np
 import pandas as pd
 
 from recommend.space import Configurations, Space
-from warehouse.configurations.configuration import Configuration
-from warehouse.configurations.parameters import Value
-from warehouse.configurations.table import ALGORITHM
 from warehouse.support.arrays import Floats, Positions
+from warehouse.vocabulary.configuration import Configuration
+from warehouse.vocabulary.parameters import Value
+from warehouse.vocabulary.table import ALGORITHM
 
 Score = Callable[[Sequence[Configurations]], Floats]
 """What `recommend.bo.scoring.Scorer.score` does."""

@@ -40,12 +40,12 @@ from recommend.domains import optuna_domain
 from recommend.export import configurations_of, named, optuna_distributions
 from recommend.recommender import recommend
 from recommend.space import Space, with_shares
-from warehouse.configurations.configuration import Configuration
-from warehouse.configurations.searched_flow import SearchedFlow
-from warehouse.configurations.table import ALGORITHM
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput, BadOption, UnfitConfiguration
 from warehouse.support.text import counted
+from warehouse.vocabulary.configuration import Configuration
+from warehouse.vocabulary.searched_flow import SearchedFlow
+from warehouse.vocabulary.table import ALGORITHM
 
 logger = logging.getLogger(__name__)
 

@@ -25,11 +25,11 @@ from metalearners.learners.lightgbm_trees import REPRODUCIBLE
 from recommend.bo.surrogates.base import Matrix
 from recommend.ranking.task import RankingTask
 from recommend.space import Configurations
-from warehouse.configurations.table import ConfigurationTable
-from warehouse.queries import RunTable
+from warehouse.questions.queries import RunTable
 from warehouse.store import Warehouse
 from warehouse.support.arrays import Floats
 from warehouse.support.errors import TooFewRuns, UnknownName
+from warehouse.vocabulary.table import ConfigurationTable
 
 MEASURES = ("wall_clock_time_millis", "usercpu_time_millis")
 """Measures of a run's time, the preferred one first."""

@@ -12,10 +12,10 @@ import pandas as pd
 from metalearners import DEFAULT_LEARNER, canonical_learner
 from metalearners.learners.base import Model
 from recommend.ranking.choice import choose_delta
-from warehouse.configurations.table import ConfigurationTable
-from warehouse.qualities import THESIS
 from warehouse.support.arrays import Floats, Positions
 from warehouse.support.errors import UnknownName
+from warehouse.vocabulary.qualities import THESIS
+from warehouse.vocabulary.table import ConfigurationTable
 
 Choice = Literal["choose", "quick", "worst", "delta"]
 

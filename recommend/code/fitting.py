@@ -30,8 +30,8 @@ from ingest.reading.roles import Role
 from recommend.code.estimators import SEED, Imports
 from recommend.code.snippets import hold_out
 from recommend.code.syntax import Call, Raw, written
-from warehouse.configurations.configuration import Configuration
 from warehouse.support.errors import UnfitConfiguration
+from warehouse.vocabulary.configuration import Configuration
 
 CALIBRATION = {"cv": 3, "ensemble": False}
 """How a classifier without probabilities gets some: arguments of `CalibratedClassifierCV`."""

@@ -26,7 +26,7 @@ from ingest.reading.roles import Role
 from recommend.code import snippets
 from recommend.code.fitting import find_ensemble, find_fitting
 from recommend.code.script import fit_functions
-from warehouse.configurations.configuration import Configuration
+from warehouse.vocabulary.configuration import Configuration
 
 if TYPE_CHECKING:
     from sklearn.ensemble import VotingClassifier

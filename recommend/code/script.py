@@ -24,8 +24,8 @@ from recommend.code.fitting import Fitting, find_ensemble, find_fitting
 from recommend.code.reading import Reading, find_reading
 from recommend.code.splitting import Splitting, find_splitting
 from recommend.code.syntax import WIDTH, Raw, assigned, plain, written
-from warehouse.configurations.configuration import Configuration
 from warehouse.support.text import counted
+from warehouse.vocabulary.configuration import Configuration
 
 _SCORERS = {
     "balanced_accuracy": "balanced_accuracy",

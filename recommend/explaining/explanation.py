@@ -17,8 +17,8 @@ from recommend.explaining.metafeature_names import shown, title, without_target
 from recommend.explaining.ranked_configuration import RankedConfiguration
 from recommend.explaining.similar_datasets import Evidence
 from recommend.ranking.knowledge import Knowledge
-from warehouse.configurations.configuration import Configuration
-from warehouse.configurations.table import ConfigurationTable
+from warehouse.vocabulary.configuration import Configuration
+from warehouse.vocabulary.table import ConfigurationTable
 
 NAMED_DATASETS = 5
 NAMED_TRAITS = 3

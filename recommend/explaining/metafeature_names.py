@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from warehouse.qualities import LANDMARKER_LEARNERS, RELATIVE_PAIRS
+from warehouse.vocabulary.qualities import LANDMARKER_LEARNERS, RELATIVE_PAIRS
 
 _GROUPS = {
     "sizes": "its size",

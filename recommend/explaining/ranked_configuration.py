@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from recommend.explaining.similar_datasets import PastRank
 from recommend.ranking.performance_forecast import Expectation
-from warehouse.configurations.configuration import Configuration
-from warehouse.configurations.searched_flow import SearchedFlow
+from warehouse.vocabulary.configuration import Configuration
+from warehouse.vocabulary.searched_flow import SearchedFlow
 
 
 @dataclass(frozen=True)

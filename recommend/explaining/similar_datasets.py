@@ -19,9 +19,9 @@ from metalearners.encoding.scores import oriented
 from metalearners.learners.base import ExplainsItself
 from metalearners.learners.contributions import Contributions
 from recommend.ranking.knowledge import Knowledge
-from warehouse.configurations.table import ConfigurationTable
-from warehouse.queries import RunTable
+from warehouse.questions.queries import RunTable
 from warehouse.support.arrays import Flags
+from warehouse.vocabulary.table import ConfigurationTable
 
 SUPPORTERS = 2
 """How many datasets a recommendation names in favour of a configuration."""

@@ -11,11 +11,11 @@ import pandas as pd
 from ingest.flows import Flow, find_flow
 from ingest.keys import setup_of
 from recommend.ranking.knowledge import Knowledge
-from warehouse.configurations.configuration import Configuration
-from warehouse.configurations.searched_flow import OTHER, SearchedFlow
-from warehouse.configurations.table import ConfigurationTable
-from warehouse.queries import RunTable
+from warehouse.questions.queries import RunTable
 from warehouse.support.errors import TooFewRuns, UnfitConfiguration
+from warehouse.vocabulary.configuration import Configuration
+from warehouse.vocabulary.searched_flow import OTHER, SearchedFlow
+from warehouse.vocabulary.table import ConfigurationTable
 
 MOST_CANDIDATES = 1000
 """Configurations of one algorithm that are ranked; a warehouse may hold tens of thousands."""

@@ -18,9 +18,9 @@ from recommend.ranking.candidates import Candidates
 from recommend.ranking.fit_cost import FitSeconds, fit_seconds, worthwhile
 from recommend.ranking.knowledge import Knowledge
 from recommend.ranking.performance_forecast import Expectation, expectations
-from warehouse.configurations.table import ConfigurationTable
 from warehouse.support.arrays import Floats, Positions
 from warehouse.support.errors import BadOption
+from warehouse.vocabulary.table import ConfigurationTable
 
 STRATEGIES = ("top", "delta")
 DELTAS = np.arange(10) / 10

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from ingest.reading.datasets import Dataset
-from warehouse.measures import AUC
 from warehouse.store import Warehouse
 from warehouse.support.text import counted
-from warehouse.task_types import CLASSIFICATION
+from warehouse.vocabulary.measures import AUC
+from warehouse.vocabulary.task_types import CLASSIFICATION
 
 IMBALANCED = 0.9
 """Share of the largest class at which accuracy stops to say much: always naming that class comes near."""

@@ -17,11 +17,11 @@ from metalearners import DEFAULT_LEARNER
 from metalearners.encoding.scores import oriented
 from metalearners.model_store import trained_model
 from metalearners.predictions import Observations
-from warehouse.configurations.table import ConfigurationTable
-from warehouse.measures import MEASURES
-from warehouse.queries import RunTable
+from warehouse.questions.queries import RunTable
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput
+from warehouse.vocabulary.measures import MEASURES
+from warehouse.vocabulary.table import ConfigurationTable
 
 MOST_TRIALS = 500
 """Most runs on the dataset itself that are taken into account; their covariances are a matrix."""

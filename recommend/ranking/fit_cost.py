@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from metalearners.fit_times import FitTimes
-from warehouse.configurations.table import ConfigurationTable
 from warehouse.support.arrays import Floats, Positions
+from warehouse.vocabulary.table import ConfigurationTable
 
 LONG = 10.0
 """A fit is long that takes this many times the median of the candidates', and at least this many seconds."""

@@ -25,10 +25,10 @@ from metalearners.samples import learned_runs
 from metalearners.stored_model import StoredModel
 from recommend.ranking.dataset_runs import OwnTrials, failures_on, own_trials, runs_on
 from recommend.ranking.task import RankingTask
-from warehouse.qualities import GROUPS
-from warehouse.queries import RunTable
+from warehouse.questions.queries import RunTable
 from warehouse.support.arrays import Floats
 from warehouse.support.errors import BadInput
+from warehouse.vocabulary.qualities import GROUPS
 
 logger = logging.getLogger(__name__)
 

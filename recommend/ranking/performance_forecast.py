@@ -11,9 +11,9 @@ from ingest.flows import get_flow
 from ingest.keys import setup_of
 from metalearners.encoding.scores import oriented
 from metalearners.predictions import InOwnUnit, Predictor
-from warehouse.configurations.configuration import Configuration
-from warehouse.configurations.table import ConfigurationTable
 from warehouse.support.arrays import Floats
+from warehouse.vocabulary.configuration import Configuration
+from warehouse.vocabulary.table import ConfigurationTable
 
 REFERENCE = "lightgbm"
 """The flow whose default is what people begin with anyway."""

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from ingest.reading.datasets import Dataset, refuse_regression
 from recommend.ranking.class_target import ClassTarget
 from warehouse.store import Warehouse
-from warehouse.task_types import CLASSIFICATION, TaskType
+from warehouse.vocabulary.task_types import CLASSIFICATION, TaskType
 
 
 class TargetKind(Protocol):

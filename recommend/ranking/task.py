@@ -11,8 +11,8 @@ from ingest.reading.datasets import Dataset, refuse_regression
 from ingest.reading.split_by import split_of_key
 from metalearners import DEFAULT_LEARNER
 from recommend.ranking.near_copies import near_copies_in
-from warehouse.measures import ACCURACY, canonical_measure
 from warehouse.store import Warehouse
+from warehouse.vocabulary.measures import ACCURACY, canonical_measure
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def describe_task(
     Args:
         warehouse: what to learn from; None = the user's warehouse, else the bundled starter.
         flows: names of the flows to choose from; empty = all.
-        measure: a name or an alias of `warehouse.measures`.
+        measure: a name or an alias of `warehouse.vocabulary.measures`.
         learner: name of the meta-learner; None = nothing is learned from other datasets.
         part: the rows that may be looked at, where others are held out; None = all.
         leave_out: whether to ignore runs on the dataset itself, as in an experiment.

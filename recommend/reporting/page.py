@@ -16,7 +16,7 @@ from recommend.reporting.html.axes import Axis
 from recommend.reporting.html.rendering import render
 from recommend.reporting.sentences import flow_title
 from recommend.reporting.terminal import why
-from warehouse.measures import larger_is_better
+from warehouse.vocabulary.measures import larger_is_better
 
 WIDTH, HEIGHT = 360, 260
 """Units of a chart, which are pixels on a phone."""

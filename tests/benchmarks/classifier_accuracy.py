@@ -41,9 +41,9 @@ from metalearners.model_store import trained_model
 from recommend.classifier import HeadstartClassifier
 from recommend.ranking.task import RankingTask, describe_task
 from tests.benchmarks.report import markdown
-from warehouse.measures import ACCURACY
 from warehouse.store import STARTER, Warehouse
 from warehouse.support.journal import Journal
+from warehouse.vocabulary.measures import ACCURACY
 
 LEAST, MOST = 1_000, 20_000
 """Rows of a table."""

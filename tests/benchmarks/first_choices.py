@@ -36,10 +36,10 @@ from metalearners.judging.evaluation import TOPS, interval, kendall_tau
 from metalearners.judging.folds import HALVES, Half, half_of
 from tests.benchmarks.folds import left_out
 from tests.benchmarks.report import markdown, regrets
-from warehouse.configurations.configuration import Configuration
-from warehouse.measures import canonical_measure
-from warehouse.queries import RunTable
+from warehouse.questions.queries import RunTable
 from warehouse.store import STARTER, Warehouse
+from warehouse.vocabulary.configuration import Configuration
+from warehouse.vocabulary.measures import canonical_measure
 
 LEARNERS = ("functional-pca", "portfolio", "average-rank", "nearest-25", "lightgbm")
 DEFAULTS = (

@@ -30,9 +30,9 @@ from metalearners.learners.lightgbm_trees import REPRODUCIBLE
 from recommend.bo.runtime import LEAVES, RATE, SIZES, TREES
 from tests.benchmarks.folds import FOLDS
 from tests.benchmarks.report import markdown
-from warehouse.configurations.table import ConfigurationTable
 from warehouse.store import STARTER, Warehouse
 from warehouse.support.arrays import Floats
+from warehouse.vocabulary.table import ConfigurationTable
 
 FACTOR = 2.0
 FROM = 1.0  # seconds

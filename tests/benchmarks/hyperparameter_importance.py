@@ -35,13 +35,13 @@ from metalearners.predictions import Observations
 from recommend.space import Space
 from tests.benchmarks.latent_space import RESULTS
 from tests.tables import runs_of_flow
-from warehouse.configurations.searched_flow import SearchedFlow
-from warehouse.configurations.table import ALGORITHM, split_name
-from warehouse.qualities import THESIS
-from warehouse.queries import RunTable
+from warehouse.questions.queries import RunTable
 from warehouse.store import STARTER, Warehouse
 from warehouse.support.files import write_text
 from warehouse.support.parallel import one_thread
+from warehouse.vocabulary.qualities import THESIS
+from warehouse.vocabulary.searched_flow import SearchedFlow
+from warehouse.vocabulary.table import ALGORITHM, split_name
 
 MEASURE = "predictive_accuracy"
 DRAWN = 128

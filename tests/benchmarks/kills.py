@@ -45,10 +45,10 @@ from ingest.running.plan import design_plan
 from ingest.running.rows import description_tables, run_tables
 from metalearners.stored_model import load_model
 from tests.openml_server import OpenMLServer, generated_world
-from warehouse.schema import TABLES
+from warehouse.storage.verification import WRITING
 from warehouse.store import Warehouse
 from warehouse.support.journal import Journal
-from warehouse.verification import WRITING
+from warehouse.vocabulary.schema import TABLES
 
 SMALL_COMMITS = 64
 """After so many, the next commit compacts the tables."""

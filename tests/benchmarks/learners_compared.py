@@ -24,7 +24,7 @@ from metalearners.judging.evaluation import TOPS, kendall_tau, normalized_regret
 from metalearners.predictions import Observations
 from tests.benchmarks.folds import left_out
 from tests.benchmarks.latent_space import RESULTS
-from warehouse.queries import RunTable
+from warehouse.questions.queries import RunTable
 from warehouse.store import STARTER, Warehouse
 from warehouse.support.files import write_text
 

@@ -57,12 +57,12 @@ from recommend.reporting.terminal import in_words
 from tests.benchmarks.promises import PROBABILITIES, ROWS
 from tests.benchmarks.real_fits import PLAN, measures_and_time
 from tests.benchmarks.report import markdown
-from warehouse.configurations.configuration import Configuration
-from warehouse.measures import ACCURACY
 from warehouse.store import STARTER, Warehouse
 from warehouse.support.arrays import Positions
 from warehouse.support.errors import BadInput
 from warehouse.support.journal import Journal
+from warehouse.vocabulary.configuration import Configuration
+from warehouse.vocabulary.measures import ACCURACY
 
 TOP = 3
 FACTOR = 2.0

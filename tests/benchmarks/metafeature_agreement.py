@@ -29,8 +29,8 @@ from ingest.metafeatures.values import summaries
 from ingest.reading.arff import read_arff
 from ingest.reading.datasets import Dataset, load_dataset
 from ingest.reading.roles import Role
-from warehouse.published import carried_over, harmonized
-from warehouse.qualities import GROUPS
+from warehouse.questions.openml_qualities import carried_over, harmonized
+from warehouse.vocabulary.qualities import GROUPS
 
 TASKS = {
     "3": "kr.vs.kp",

@@ -9,8 +9,8 @@ import argparse
 from collections.abc import Iterator
 
 from metalearners.judging.evaluation import evaluate
-from warehouse.qualities import DEFAULT, GROUPS, SHAPE
 from warehouse.store import STARTER, Warehouse
+from warehouse.vocabulary.qualities import DEFAULT, GROUPS, SHAPE
 
 
 def selections() -> Iterator[tuple[str, tuple[str, ...]]]:

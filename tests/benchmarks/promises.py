@@ -29,7 +29,7 @@ from recommend.ranking.performance_forecast import default_of
 from tests.benchmarks.first_choices import parser_of
 from tests.benchmarks.folds import left_out
 from tests.benchmarks.report import markdown
-from warehouse.queries import RunTable
+from warehouse.questions.queries import RunTable
 from warehouse.store import Warehouse
 
 ROWS = (0, 400, 1000, 2000, 8000, np.inf)

@@ -22,8 +22,8 @@ from ingest.running.evaluation import cross_validate
 from ingest.running.resampling import Split
 from ingest.running.scorer import scorer_of
 from metalearners.encoding.scores import oriented
-from warehouse.configurations.configuration import Configuration
 from warehouse.support.arrays import Positions
+from warehouse.vocabulary.configuration import Configuration
 
 PLAN = Path(__file__).resolve().parents[2] / "ingest" / "plans" / "starter.toml"
 MATCHING = {"rf": "random_forest", "extra_tree": "extra_trees", "lgbm": "lightgbm"}

@@ -54,12 +54,12 @@ from recommend.ranking.knowledge import gather
 from recommend.ranking.task import describe_task
 from tests.benchmarks.real_fits import MATCHING, PLAN, SHARES, Candidate, both_values
 from tests.benchmarks.report import markdown
-from warehouse.configurations.configuration import Configuration
-from warehouse.measures import canonical_measure
 from warehouse.store import STARTER, Warehouse
 from warehouse.support.errors import BadInput
 from warehouse.support.journal import Journal
 from warehouse.support.parallel import side_by_side
+from warehouse.vocabulary.configuration import Configuration
+from warehouse.vocabulary.measures import canonical_measure
 
 TOP = 3
 HELD_OUT, VALIDATED = 3, 4

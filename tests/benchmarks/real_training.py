@@ -55,12 +55,12 @@ from recommend.bo.tuning.setup import searched_flows, split_rows, splits_of, tas
 from recommend.bo.tuning.trials import Trial
 from recommend.ranking.knowledge import gather
 from recommend.space import Space
-from warehouse.configurations.configuration import Configuration
-from warehouse.measures import canonical_measure
 from warehouse.store import STARTER, Warehouse
 from warehouse.support.errors import BadInput
 from warehouse.support.journal import Journal
 from warehouse.support.parallel import side_by_side
+from warehouse.vocabulary.configuration import Configuration
+from warehouse.vocabulary.measures import canonical_measure
 
 METHODS = ("blend+top", "smac", "optuna-tpe", "flaml", "random-2x")
 DOUBLE = "random-2x"

@@ -17,9 +17,9 @@ from metalearners.codec import decode, encode, with_settings
 from metalearners.learners.base import MetaLearner, Model
 from metalearners.predictions import Observations
 from tests.tables import flow_table, joint_table
-from warehouse.configurations.table import ConfigurationTable
-from warehouse.queries import RunTable
+from warehouse.questions.queries import RunTable
 from warehouse.support.errors import BadInput, DamagedModel
+from warehouse.vocabulary.table import ConfigurationTable
 
 NewLearner = Callable[[], MetaLearner]
 

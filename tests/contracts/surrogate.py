@@ -23,7 +23,7 @@ from recommend.bo.acquisition import ACQUISITIONS, UNCERTAIN
 from recommend.bo.surrogates.base import Surrogate
 from recommend.space import Configurations, Space, configurations_of_table
 from tests.contracts.meta_learner import toy_metafeatures, toy_runs, two_algorithms
-from warehouse.queries import RunTable
+from warehouse.questions.queries import RunTable
 from warehouse.support.arrays import Floats, Rows
 
 TRIALS = 12

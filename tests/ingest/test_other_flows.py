@@ -16,9 +16,9 @@ from recommend.export import export_document, suggest_configuration
 from recommend.recommender import recommend
 from tests.cases import each
 from tests.other_flows import SPACE, write_world
-from warehouse.configurations.declaration import declaration, read_declaration
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput
+from warehouse.vocabulary.declaration import declaration, read_declaration
 
 NAME, KEY = "yahpo-xgboost", "other:yahpo-xgboost"
 

@@ -14,7 +14,7 @@ from ingest.parameter_names import plain_parameter_name
 from ingest.run_files import flow_key, ingest_run_file, read_run_file
 from tests.cases import each
 from tests.warehouse.worlds import Templates
-from warehouse.queries import RunTable
+from warehouse.questions.queries import RunTable
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput
 

@@ -8,9 +8,9 @@ import pytest
 
 from metalearners.fit_times import FitTimes, learn_fit_times
 from metalearners.model_store import trained_fit_times
-from warehouse.configurations.table import ConfigurationTable
 from warehouse.store import Warehouse
 from warehouse.support.errors import TooFewRuns
+from warehouse.vocabulary.table import ConfigurationTable
 
 SETUPS = {"forest/10": ("forest", 0.001), "forest/100": ("forest", 0.01), "linear/1": ("linear", 0.0001)}
 """Setup -> algorithm, seconds per row and column."""

@@ -10,8 +10,8 @@ from metalearners.model_pruning import superfluous_models
 from metalearners.model_store import trained_model
 from metalearners.samples import learned_runs
 from tests.warehouse.worlds import BOOSTING, FOREST, runs
-from warehouse import sampling
-from warehouse.queries import RunTable
+from warehouse.questions import sampling
+from warehouse.questions.queries import RunTable
 from warehouse.store import Warehouse
 
 MEASURE = "predictive_accuracy"

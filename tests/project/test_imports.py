@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-VOCABULARY = {"warehouse.measures", "warehouse.task_types"}
-STORE = {"warehouse.support", "warehouse.configurations", *VOCABULARY, "warehouse"}
+VOCABULARY = {"warehouse.support", "warehouse.vocabulary"}
+STORE = {*VOCABULARY, "warehouse.storage", "warehouse.questions", "warehouse"}
 GP = {*STORE, "metalearners.codec", "metalearners.encoding", "metalearners.predictions", "metalearners.gp"}
 LEARNERS = {"metalearners.learners", "metalearners.published"}
 RANKING = {*GP, "ingest.reading", "ingest", "metalearners", "metalearners.learners"}
@@ -21,11 +21,11 @@ RECOMMEND = {
 }
 MAY_IMPORT = {
     "warehouse.support": set(),
-    "warehouse.configurations": {"warehouse.support"},
-    "warehouse.measures": {"warehouse.support"},
-    "warehouse.task_types": {"warehouse.measures"},
+    "warehouse.vocabulary": {"warehouse.support"},
+    "warehouse.storage": VOCABULARY,
+    "warehouse.questions": VOCABULARY,
     "warehouse": STORE,
-    "ingest.reading": {"warehouse.support", *VOCABULARY},
+    "ingest.reading": VOCABULARY,
     "ingest": {*STORE, "ingest.reading"},
     "metalearners.codec": {"warehouse.support"},
     "metalearners.encoding": {*STORE, "metalearners.codec"},

@@ -45,9 +45,9 @@ from recommend.ranking.task import describe_task
 from recommend.recommender import recommended
 from tests.recommend.code.scripts import run_scripts
 from tests.recommend.conftest import numbers
-from warehouse.configurations.configuration import Configuration
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput
+from warehouse.vocabulary.configuration import Configuration
 
 AT_ONCE = 0.01
 """Seconds that suffice for no race."""

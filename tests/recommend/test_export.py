@@ -24,9 +24,9 @@ from recommend.export import (
     suggest_configuration,
 )
 from recommend.space import Space
-from warehouse.configurations.configuration import Configuration
-from warehouse.configurations.parameters import Number
 from warehouse.support.errors import BadInput, MissingPackage
+from warehouse.vocabulary.configuration import Configuration
+from warehouse.vocabulary.parameters import Number
 
 FOREST = "random_forest"
 SVM_VALUES = get_flow("svm").default() | {"C": 2.5, "gamma": 0.25, "shrinking": False, "imputation": "mean"}

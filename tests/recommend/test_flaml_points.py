@@ -8,7 +8,7 @@ import pytest
 from ingest.flows import get_flow
 from recommend.flaml_points import FIT_SHARE, flaml_point
 from recommend.space import Space
-from warehouse.configurations.configuration import Configuration
+from warehouse.vocabulary.configuration import Configuration
 
 
 def default(flow: str, **values: Any) -> Configuration:

@@ -23,9 +23,9 @@ from recommend.ranking.knowledge import gather
 from recommend.ranking.task import describe_task
 from recommend.recommender import recommend as rank
 from tests.recommend.conftest import numbers
-from warehouse.configurations.configuration import Configuration
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput
+from warehouse.vocabulary.configuration import Configuration
 
 LONG = 600.0
 """Seconds that no race here needs."""

@@ -20,10 +20,10 @@ from recommend.ranges import HELD, SCHEMA, SHARE, FlowRanges, best_of, learn_ran
 from recommend.recommender import recommend as rank
 from recommend.sklearn_grids import frozen
 from tests.recommend.conftest import numbers
-from warehouse.configurations.parameters import Choice, Number
-from warehouse.configurations.searched_flow import SearchedFlow
-from warehouse.configurations.table import ConfigurationTable
 from warehouse.store import Warehouse
+from warehouse.vocabulary.parameters import Choice, Number
+from warehouse.vocabulary.searched_flow import SearchedFlow
+from warehouse.vocabulary.table import ConfigurationTable
 
 FLOW = SearchedFlow(
     "toy",

@@ -27,12 +27,12 @@ from recommend.recommender import recommend as rank
 from recommend.seeds import build_pipeline
 from tests.recommend.code.scripts import run_scripts
 from tests.recommend.conftest import PLAN, numbers
-from warehouse import sampling
-from warehouse.configurations.configuration import Configuration
-from warehouse.configurations.parameters import Number
-from warehouse.configurations.searched_flow import SearchedFlow
+from warehouse.questions import sampling
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput
+from warehouse.vocabulary.configuration import Configuration
+from warehouse.vocabulary.parameters import Number
+from warehouse.vocabulary.searched_flow import SearchedFlow
 
 TREES = [one for one in PLAN.pool if one.algorithm == "decision_tree"]
 SCHEMA = json.loads((Path(recommend.__file__).parent / "seeds.schema.json").read_text(encoding="utf-8"))

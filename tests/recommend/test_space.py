@@ -20,11 +20,11 @@ from metalearners.encoding.training_data import size_of
 from recommend.space import KNOWN, Configurations, Space, configurations_of_table
 from tests.recommend.bo.toys import SIX
 from tests.tables import flow_table, joint_table, table_of
-from warehouse.configurations.configuration import Configuration
-from warehouse.configurations.parameters import Choice, Number, Scale, Value
-from warehouse.configurations.table import ALGORITHM, ConfigurationTable
 from warehouse.support.arrays import Floats
 from warehouse.support.errors import BadInput
+from warehouse.vocabulary.configuration import Configuration
+from warehouse.vocabulary.parameters import Choice, Number, Scale, Value
+from warehouse.vocabulary.table import ALGORITHM, ConfigurationTable
 
 SPACES = {
     **{name: Space([flow], joint=False) for name, flow in FLOWS.items()},

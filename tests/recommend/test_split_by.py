@@ -36,9 +36,9 @@ from recommend.reporting.terminal import in_words
 from tests.recommend.bo.tuning.searches import QUICK
 from tests.recommend.code.scripts import ORIGIN, run_scripts
 from tests.recommend.conftest import numbers
-from warehouse.configurations.configuration import Configuration
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput
+from warehouse.vocabulary.configuration import Configuration
 
 LONG = 600.0
 """Seconds that no race here needs."""

@@ -10,10 +10,10 @@ import pytest
 from deltalake import DeltaTable
 
 from tests.warehouse.worlds import FOREST, NUMBERS, runs, values
-from warehouse import delta, ordered_files
-from warehouse.schema import TABLES, Table
+from warehouse.storage import delta, ordered_files
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput, UnusableWarehouse
+from warehouse.vocabulary.schema import TABLES, Table
 
 
 @pytest.fixture

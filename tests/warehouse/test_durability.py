@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.warehouse.worlds import runs
-from warehouse import delta
+from warehouse.storage import delta
 from warehouse.store import Warehouse
 from warehouse.support.errors import Unwritable
 

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from tests.warehouse.worlds import BOOSTING, runs, written
-from warehouse.schema import TABLES
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput
+from warehouse.vocabulary.schema import TABLES
 
 
 @pytest.fixture(scope="module")

@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.warehouse.worlds import runs
-from warehouse.history import CommitHistory, ingest_id
-from warehouse.rows import Difference
-from warehouse.schema import TABLES
+from warehouse.storage.history import CommitHistory, ingest_id
+from warehouse.storage.rows import Difference
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput, UnusableWarehouse
+from warehouse.vocabulary.schema import TABLES
 
 ROWS = pa.table({"setup": ["a", "b", "c"]})
 NOTHING = ROWS.slice(0, 0)
@@ -114,7 +114,7 @@ def test_ingest_ids_of_many_rows_do_not_depend_on_the_batches_that_they_come_in(
     copied = [pa.table(part.to_pydict(), schema=schema) for part in parts]
     nothing = table.slice(0, 0)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("warehouse.history._ROWS_HASHED", 16)
+        patch.setattr("warehouse.storage.history._ROWS_HASHED", 16)
         ids = {
             ingest_id("empty", "test", {"setups": Difference(one, nothing)})
             for one in (table, pa.concat_tables(parts), pa.concat_tables(copied))

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from tests.warehouse.worlds import runs
-from warehouse import manifests, ordered_files
+from warehouse.storage import manifests, ordered_files
 from warehouse.store import Warehouse
 from warehouse.support.errors import RefusedRows
 

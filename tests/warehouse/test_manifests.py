@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from warehouse.manifests import FileSum, Manifest, is_inside
+from warehouse.storage.manifests import FileSum, Manifest, is_inside
 
 MANIFEST = Manifest(
     version=1,

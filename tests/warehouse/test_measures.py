@@ -3,8 +3,8 @@
 import pytest
 
 from warehouse import Warehouse
-from warehouse.measures import MEASURES, canonical_measure, known_name, larger_is_better
 from warehouse.support.errors import BadInput
+from warehouse.vocabulary.measures import MEASURES, canonical_measure, known_name, larger_is_better
 
 ALIASES = {
     "predictive_accuracy": ("acc", "accuracy", "Accuracy", "predictive-accuracy"),

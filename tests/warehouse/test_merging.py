@@ -16,11 +16,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.warehouse.worlds import BOOSTING, FOREST, Templates, qualities, runs, written
-from warehouse import delta, ordered_files, store
+from warehouse import store
 from warehouse.cli import main
-from warehouse.schema import PROVENANCE, TABLES, Table
+from warehouse.storage import delta, ordered_files
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput
+from warehouse.vocabulary.schema import PROVENANCE, TABLES, Table
 
 ROOT = Path(__file__).parents[2]
 Make = Callable[..., Warehouse]
@@ -322,7 +323,8 @@ def test_a_row_that_the_other_has_twice_counts_once_and_must_say_one_thing(
     again = twice["evaluations"].assign(value=second)
     with monkeypatch.context() as patch:
         patch.setattr(
-            "warehouse.rows._first_of_each", lambda _, table: np.arange(1 + (table.name == "evaluations"))
+            "warehouse.storage.rows._first_of_each",
+            lambda _, table: np.arange(1 + (table.name == "evaluations")),
         )
         theirs = written(
             tmp_path / "theirs",

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warehouse.normalized import chance_accuracy, normalized_accuracy
+from warehouse.questions.normalized_accuracy import chance_accuracy, normalized_accuracy
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput
 

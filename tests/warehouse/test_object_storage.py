@@ -15,11 +15,11 @@ import pytest
 
 from tests.conftest import S3_KEY, S3_SECRET
 from tests.warehouse.worlds import runs
-from warehouse import object_storage
-from warehouse.object_storage import Bucket, RemoteWarehouse, each
-from warehouse.schema import TABLES
+from warehouse.storage import object_storage
+from warehouse.storage.object_storage import Bucket, RemoteWarehouse, each
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput, UnusableWarehouse
+from warehouse.vocabulary.schema import TABLES
 
 
 def content(warehouse: Warehouse) -> dict[str, list[dict[str, object]]]:

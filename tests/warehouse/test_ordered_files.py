@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.warehouse.worlds import NUMBERS
-from warehouse import delta, ordered_files
+from warehouse.storage import delta, ordered_files
 
 
 @pytest.fixture

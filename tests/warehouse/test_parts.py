@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from tests.warehouse.worlds import FOREST, runs
-from warehouse import delta, writing
+from warehouse.storage import delta, writing
 from warehouse.store import Warehouse
 
 TWO = {"openml:1": 0.9, "openml:2": 0.8}

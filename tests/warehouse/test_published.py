@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from warehouse.published import harmonized
+from warehouse.questions.openml_qualities import harmonized
 
 
 @pytest.fixture(scope="module")

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from warehouse.qualities import GROUPS, SHAPE, TABLE_6_3, names_in
 from warehouse.support.errors import BadInput
+from warehouse.vocabulary.qualities import GROUPS, SHAPE, TABLE_6_3, names_in
 
 
 def test_groups_and_names_are_taken_in_order_and_once() -> None:

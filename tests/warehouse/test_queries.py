@@ -13,11 +13,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.warehouse.worlds import BOOSTING, FOREST, Templates, qualities, runs
-from warehouse import queries
-from warehouse.configurations.configuration import Configuration
-from warehouse.queries import SEARCHES
+from warehouse.questions import queries
+from warehouse.questions.queries import SEARCHES
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput, Failed
+from warehouse.vocabulary.configuration import Configuration
 
 ACCURACY = "predictive_accuracy"
 

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from tests.warehouse.worlds import Templates, runs
-from warehouse import delta, manifests, ordered_files
+from warehouse.storage import delta, manifests, ordered_files
 from warehouse.store import Warehouse
 from warehouse.support.errors import UnusableWarehouse, Unwritable
 

@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.warehouse.worlds import qualities, runs
-from warehouse.rows import compare, conform
-from warehouse.schema import TABLES
+from warehouse.storage.rows import compare, conform
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput, RefusedRows
+from warehouse.vocabulary.schema import TABLES
 
 EVALUATIONS = TABLES["evaluations"]
 

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from warehouse import sampling
+from warehouse.questions import sampling
 from warehouse.store import Warehouse
 
 RUNS = 400

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from warehouse.schema import OUTCOMES, PROVENANCE, TABLES, Table
+from warehouse.vocabulary.schema import OUTCOMES, PROVENANCE, TABLES, Table
 
 DATA = [table for name, table in TABLES.items() if name != "ingests"]
 numbers = st.integers() | st.floats(allow_nan=False, allow_infinity=False)

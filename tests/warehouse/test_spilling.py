@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warehouse import spilling
-from warehouse.spilling import bounded, regrouped
+from warehouse.storage import spilling
+from warehouse.storage.spilling import bounded, regrouped
 from warehouse.support.errors import Failed, Unwritable
 
 # Sorting these takes more than 40 MiB.

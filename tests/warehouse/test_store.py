@@ -8,9 +8,9 @@ import pytest
 
 from tests.warehouse.worlds import BOOSTING, FOREST, runs, values
 from warehouse import store
-from warehouse.schema import TABLES
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput, Unwritable
+from warehouse.vocabulary.schema import TABLES
 
 
 def test_new_warehouse_is_empty_and_can_be_queried(warehouse: Warehouse) -> None:

@@ -6,10 +6,10 @@ import pandas as pd
 import pytest
 
 from tests.warehouse.worlds import FOREST, runs, written
-from warehouse.measures import MEASURES
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput
-from warehouse.task_types import CLASSIFICATION, REGRESSION, TASK_TYPES, TaskType
+from warehouse.vocabulary.measures import MEASURES
+from warehouse.vocabulary.task_types import CLASSIFICATION, REGRESSION, TASK_TYPES, TaskType
 
 
 def test_measures_of_accuracy_area_and_log_loss_complement_each_other() -> None:

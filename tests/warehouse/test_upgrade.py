@@ -8,9 +8,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.warehouse.worlds import FOREST, runs
-from warehouse import delta
-from warehouse.schema import PROVENANCE, TABLES
+from warehouse.storage import delta
 from warehouse.store import Warehouse
+from warehouse.vocabulary.schema import PROVENANCE, TABLES
 
 NEW_COLUMNS = ("raw", "component", "is_default", "tunable")
 

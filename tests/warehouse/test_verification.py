@@ -10,10 +10,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.warehouse.worlds import runs
-from warehouse import delta, manifests, ordered_files
+from warehouse.storage import delta, manifests, ordered_files
+from warehouse.storage.verification import Finding
 from warehouse.store import STARTER, Warehouse
 from warehouse.support.errors import UnusableWarehouse
-from warehouse.verification import Finding
 
 
 @pytest.fixture(scope="module")

@@ -11,10 +11,10 @@ import pytest
 from deltalake import DeltaTable
 
 from tests.warehouse.worlds import Templates, qualities, runs, values
-from warehouse import ordered_files
-from warehouse.schema import TABLES
+from warehouse.storage import ordered_files
 from warehouse.store import Warehouse
 from warehouse.support.errors import UnreadableInput, Unwritable
+from warehouse.vocabulary.schema import TABLES
 
 TABLES_IN_A_WRITE = len(runs()) + 1
 

@@ -10,8 +10,8 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
-from warehouse.schema import Table
 from warehouse.store import Warehouse
+from warehouse.vocabulary.schema import Table
 
 FOREST, BOOSTING = "openml:6969", "openml:6970"
 NUMBERS = Table(

@@ -42,10 +42,10 @@ from metalearners.published.factorization.model import (
     ZeroMean,
     row_names,
 )
-from warehouse.qualities import SHAPE
-from warehouse.queries import RunTable
+from warehouse.questions.queries import RunTable
 from warehouse.support.arrays import Floats, Positions
 from warehouse.support.errors import BadOption, MissingPackage, UnknownName
+from warehouse.vocabulary.qualities import SHAPE
 
 logger = logging.getLogger(__name__)
 

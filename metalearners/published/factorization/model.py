@@ -28,8 +28,8 @@ from metalearners.learners.neighbours import NearestBest
 from metalearners.predictions import Observations, Prediction, Predictor
 from metalearners.published.factorization.encoder import Encoder
 from metalearners.published.factorization.latent_kernel import LatentKernel
-from warehouse.configurations.table import ConfigurationTable
 from warehouse.support.arrays import Floats, Positions
+from warehouse.vocabulary.table import ConfigurationTable
 
 ANCHORS = 256
 """Most anchors: as many as the kernel of configurations has (`FunctionalPCALearner`)."""

@@ -24,7 +24,7 @@ from warehouse.support.text import counted
 if TYPE_CHECKING:
     import pandas as pd
 
-    from warehouse.queries import RunTable
+    from warehouse.questions.queries import RunTable
 
 Word = TypeVar("Word", bound=str)
 METHODS = ("blend+top", "gbqr+delta", "gbqr+none", "forest+none", "order", "random", "random-2x")

@@ -26,9 +26,9 @@ from recommend.bo.optimizer import ALL_ROWS
 from recommend.domains import optuna_domain
 from recommend.export import named, optuna_distributions, suggest_configuration
 from recommend.space import Space
-from warehouse.configurations.configuration import Configuration
 from warehouse.support.arrays import Floats
 from warehouse.support.errors import MissingPackage, UnknownName
+from warehouse.vocabulary.configuration import Configuration
 
 if TYPE_CHECKING:
     from optuna.samplers import BaseSampler

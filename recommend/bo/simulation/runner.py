@@ -44,7 +44,7 @@ from recommend.bo.warmstart import (
     first_choices,
     get_start,
 )
-from warehouse.queries import RunTable
+from warehouse.questions.queries import RunTable
 from warehouse.support.errors import TooFewRuns, UnknownName
 from warehouse.support.journal import Journal
 from warehouse.support.parallel import one_thread, side_by_side

@@ -8,8 +8,8 @@ import pandas as pd
 from metalearners.judging.evaluation import kendall_tau
 from metalearners.learners.neighbours import OrderedFirst
 from recommend.bo.warmstart import SEEDS
-from warehouse.configurations.table import ConfigurationTable
 from warehouse.support.arrays import Floats, Positions
+from warehouse.vocabulary.table import ConfigurationTable
 
 
 def choices_of_most_correlated(

@@ -21,7 +21,7 @@ from metalearners.learners.lightgbm_trees import REPRODUCIBLE
 from recommend.bo.candidates import Candidate, Candidates, SpaceCandidates, TableCandidates
 from recommend.ranking.candidates import flow_of
 from recommend.space import Configurations, Space, configurations_of_table
-from warehouse.queries import RunTable
+from warehouse.questions.queries import RunTable
 from warehouse.support.arrays import Floats
 from warehouse.support.errors import TooFewRuns
 from warehouse.support.text import counted

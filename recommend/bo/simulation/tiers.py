@@ -18,7 +18,7 @@ from metalearners.encoding.scores import oriented
 from recommend.bo.candidates import Candidate
 from recommend.bo.optimizer import ALL_ROWS
 from recommend.bo.simulation.tasks import SHORTEST, TableTask, Task
-from warehouse.queries import RunTable
+from warehouse.questions.queries import RunTable
 from warehouse.support.arrays import Floats
 from warehouse.support.errors import TooFewRuns
 

@@ -18,7 +18,7 @@ from metalearners.learners.base import Model
 from recommend.bo.surrogates.base import Surrogate
 from recommend.bo.surrogates.blend import BlendSurrogate, LearnedSurrogate
 from recommend.space import Configurations
-from warehouse.queries import RunTable
+from warehouse.questions.queries import RunTable
 from warehouse.support.errors import BadOption, UnknownName
 
 __all__ = [

@@ -13,11 +13,11 @@ from recommend.bo.tuning.result import Tuned
 from recommend.bo.tuning.setup import HELD_OUT, resampling_of
 from recommend.code import Origin, ensemble_script, script
 from recommend.code.models import plain_model
-from warehouse.configurations.configuration import Configuration
 from warehouse.store import Warehouse
 from warehouse.support.errors import MissingPackage, TooFewRuns
 from warehouse.support.files import write_bytes
 from warehouse.support.text import counted
+from warehouse.vocabulary.configuration import Configuration
 
 if TYPE_CHECKING:
     from sklearn.ensemble import VotingClassifier

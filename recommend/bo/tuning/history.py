@@ -42,10 +42,10 @@ from ingest.running.evaluation import Evaluation
 from recommend.bo.optimizer import ALL_ROWS
 from recommend.bo.tuning.predictions import KeptPredictions
 from recommend.bo.tuning.trials import Trial
-from warehouse.configurations.configuration import Configuration
 from warehouse.support.arrays import Floats
 from warehouse.support.errors import BadOption, UnreadableInput, Unwritable, reason_of
 from warehouse.support.journal import Journal
+from warehouse.vocabulary.configuration import Configuration
 
 FORMAT = "headstart-history/1"
 

@@ -29,10 +29,10 @@ from recommend.bo.tuning.result import Tuned, result
 from recommend.bo.tuning.setup import new_search, split_rows, task_of
 from recommend.bo.tuning.specification import Budget, Finish, Search, check
 from recommend.ranking.target_kinds import target_kind
-from warehouse.measures import canonical_measure
 from warehouse.store import Warehouse
 from warehouse.support.paths import cache_directory
 from warehouse.support.text import counted
+from warehouse.vocabulary.measures import canonical_measure
 
 logger = logging.getLogger(__name__)
 

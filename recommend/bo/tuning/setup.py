@@ -30,12 +30,12 @@ from recommend.ranking.fit_cost import usual_fit_seconds
 from recommend.ranking.knowledge import Knowledge, describe, gather, model_for, runs_that_count
 from recommend.ranking.task import RankingTask, describe_task
 from recommend.space import Space
-from warehouse.configurations.configuration import Configuration
-from warehouse.configurations.table import ConfigurationTable
 from warehouse.store import Warehouse
 from warehouse.support.arrays import Positions
 from warehouse.support.errors import TooFewRuns, UnusableDataset
 from warehouse.support.text import counted
+from warehouse.vocabulary.configuration import Configuration
+from warehouse.vocabulary.table import ConfigurationTable
 
 HELD_OUT = 4
 """How many rows there are for one that is held out."""

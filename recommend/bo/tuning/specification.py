@@ -11,10 +11,10 @@ from ingest.running.evaluation import TIMES
 from recommend.bo.strategies import DEFAULT_STRATEGY, get_strategy
 from recommend.bo.surrogates import DEFAULT_SURROGATE
 from recommend.bo.warmstart import DEFAULT_START, FROM_FILE, NO_START, get_start
-from warehouse.configurations.configuration import Configuration
 from warehouse.support.errors import BadOption
 from warehouse.support.text import LONGEST_SECONDS
-from warehouse.task_types import CLASSIFICATION
+from warehouse.vocabulary.configuration import Configuration
+from warehouse.vocabulary.task_types import CLASSIFICATION
 
 LEADERS = 5
 
@@ -25,7 +25,7 @@ class Search:
 
     flows: tuple[str, ...] = field(default_factory=installed_flows)
     measure: str = "predictive_accuracy"
-    """A name or an alias of `warehouse.measures`."""
+    """A name or an alias of `warehouse.vocabulary.measures`."""
     folds: int = 3
     """Folds of a trial's cross-validation; 1 = one split with a third of the rows to test on."""
     start: str = DEFAULT_START

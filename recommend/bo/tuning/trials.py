@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from ingest.running.evaluation import Evaluation
 from recommend.bo.optimizer import ALL_ROWS, Origin
-from warehouse.configurations.configuration import Configuration
-from warehouse.measures import larger_is_better
+from warehouse.vocabulary.configuration import Configuration
+from warehouse.vocabulary.measures import larger_is_better
 
 
 @dataclass

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from warehouse.configurations.parameters import Value
+from warehouse.vocabulary.parameters import Value
 
 MOST_TICKS = 5
 LOG_FROM = 30

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from ingest.flows import FLOWS
 from ingest.reading.new_rows import Columns
 from tests.ingest.flows.small_data import where_installed
-from warehouse.configurations.parameters import Value
+from warehouse.vocabulary.parameters import Value
 
 ROWS = 40
 TRAINED_ON = 30

@@ -7,9 +7,9 @@ from sklearn.dummy import DummyClassifier
 from ingest.flows.base import Flow, native_values
 from recommend.space import Space
 from tests.cases import each
-from warehouse.configurations.configuration import Configuration
-from warehouse.configurations.parameters import Choice, Number
 from warehouse.support.errors import BadInput
+from warehouse.vocabulary.configuration import Configuration
+from warehouse.vocabulary.parameters import Choice, Number
 
 flow = Flow(
     name="svm",

@@ -9,7 +9,7 @@ from ingest.flows import FLOWS, Flow, get_flow
 from ingest.flows.base import Make
 from ingest.flows.design import sobol_design
 from tests.cases import each
-from warehouse.configurations.parameters import Choice, Number
+from warehouse.vocabulary.parameters import Choice, Number
 
 
 def _estimator(make: Make) -> ClassifierMixin:

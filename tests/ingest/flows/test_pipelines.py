@@ -14,7 +14,7 @@ from recommend.space import Space
 from tests.cases import each
 from tests.ingest.flows.small_data import where_installed
 from tests.ingest.flows.test_flows import mixed_frame
-from warehouse.configurations.configuration import Configuration
+from warehouse.vocabulary.configuration import Configuration
 
 
 @each("name", where_installed(FLOWS))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from ingest.metafeatures import Metafeatures, compute_metafeatures
 from ingest.metafeatures.prepared import Prepared, Sample
 from ingest.reading.datasets import load_dataset
-from warehouse.qualities import names_in
+from warehouse.vocabulary.qualities import names_in
 
 FRAME = pd.DataFrame(
     {

@@ -17,7 +17,7 @@ from ingest.reading.datasets import load_dataset
 from tests.benchmarks import metafeature_agreement as agreement
 from tests.cases import each
 from tests.ingest.metafeatures.small_tables import FRAME, computed, tables
-from warehouse.qualities import GROUPS, QUALITIES, names_in
+from warehouse.vocabulary.qualities import GROUPS, QUALITIES, names_in
 
 # ---- against OpenML ------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.ingest.metafeatures.small_tables import FRAME, computed
-from warehouse.qualities import GROUPS
+from warehouse.vocabulary.qualities import GROUPS
 
 OF_NOMINAL = {name for name in GROUPS["simple"] if name.endswith("NominalAttDistinctValues")}
 

@@ -10,8 +10,8 @@ from ingest.openml.job import JobSummary, ingest_openml
 from ingest.openml.selection import Selection
 from tests.openml_server import OpenMLServer, World
 from tests.openml_server import generated as names
-from warehouse.schema import TABLES
 from warehouse.store import Warehouse
+from warehouse.vocabulary.schema import TABLES
 
 ACCURACY = "predictive_accuracy"
 JUST_ACCURACY = Selection(measures=(ACCURACY,))

@@ -14,8 +14,8 @@ from tests.cases import each
 from tests.ingest.openml.jobs import ACCURACY, ingest, values_of
 from tests.openml_server import OpenMLServer, World
 from tests.openml_server import generated as names
-from warehouse.schema import plain
 from warehouse.store import Warehouse
+from warehouse.vocabulary.schema import plain
 
 
 def test_hyperparameters_are_typed_and_keep_their_text(warehouse: Warehouse, world: World) -> None:

@@ -10,9 +10,9 @@ from ingest.running.classification import ClassScorer, area_under_roc_curve, cla
 from ingest.running.evaluation import TIMES, Evaluation, Limits, cross_validate, evaluate
 from ingest.running.limits import Outcome
 from ingest.running.resampling import Resampling, Split, hold_out
-from warehouse.configurations.configuration import Configuration
-from warehouse.configurations.parameters import Value
-from warehouse.task_types import CLASSIFICATION
+from warehouse.vocabulary.configuration import Configuration
+from warehouse.vocabulary.parameters import Value
+from warehouse.vocabulary.task_types import CLASSIFICATION
 
 MEASURES = (*CLASSIFICATION.measures, *TIMES)
 AMPLE = Limits(60.0, 4096)

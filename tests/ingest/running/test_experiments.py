@@ -21,10 +21,10 @@ from ingest.running.limits import Outcome, Processes
 from ingest.running.plan import Plan, Source, SplitRule, Tier, design_plan
 from ingest.running.resampling import Split
 from tests.warehouse.worlds import Templates
-from warehouse.configurations.configuration import Configuration
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput
-from warehouse.task_types import CLASSIFICATION
+from warehouse.vocabulary.configuration import Configuration
+from warehouse.vocabulary.task_types import CLASSIFICATION
 
 FLOWS = ("decision_tree", "naive_bayes")
 RUNS_PER_DATASET = 2 * (2 + 1)

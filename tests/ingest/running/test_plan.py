@@ -10,8 +10,8 @@ from ingest.flows import get_flow
 from ingest.reading.dataset_files import DatasetFile
 from ingest.running.plan import Plan, Source, SplitRule, Tier, design_plan, read_plan
 from ingest.running.pool import read_pool, write_pool
-from warehouse.configurations.configuration import Configuration
 from warehouse.support.errors import BadInput
+from warehouse.vocabulary.configuration import Configuration
 
 PLANS = Path(__file__).parents[3] / "ingest" / "plans"
 TREE = {

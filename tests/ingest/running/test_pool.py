@@ -9,8 +9,8 @@ import pytest
 from ingest.flows import FLOWS, get_flow
 from ingest.running.pool import Pool, read_pool, write_pool
 from tests.cases import each
-from warehouse.configurations.configuration import Configuration
 from warehouse.support.errors import BadInput
+from warehouse.vocabulary.configuration import Configuration
 
 PLANS = Path(__file__).parents[3] / "ingest" / "plans"
 

@@ -16,10 +16,10 @@ from ingest.reading.datasets import Dataset, load_dataset
 from ingest.running.evaluation import Evaluation
 from ingest.running.limits import Outcome
 from ingest.running.rows import Run, dataset_row, description_tables, run_tables
-from warehouse.configurations.configuration import Configuration
-from warehouse.configurations.parameters import Number
-from warehouse.qualities import QUALITIES
 from warehouse.store import Warehouse
+from warehouse.vocabulary.configuration import Configuration
+from warehouse.vocabulary.parameters import Number
+from warehouse.vocabulary.qualities import QUALITIES
 
 Tables = dict[str, pd.DataFrame]
 

@@ -12,7 +12,7 @@ from metalearners.encoding.training_data import training_data, without_datasets
 from tests.cases import each
 from tests.contracts.meta_learner import toy_metafeatures, toy_runs
 from tests.tables import flow_table
-from warehouse.queries import RunTable
+from warehouse.questions.queries import RunTable
 from warehouse.support.errors import BadInput
 
 

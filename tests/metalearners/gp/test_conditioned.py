@@ -11,8 +11,8 @@ from metalearners.gp.posterior import Prior
 from metalearners.predictions import Observations, Prediction
 from tests.cases import each
 from tests.tables import flow_table
-from warehouse.configurations.table import ConfigurationTable
 from warehouse.support.arrays import Floats, Positions
+from warehouse.vocabulary.table import ConfigurationTable
 
 NOTHING = pd.Series(dtype=np.float64)
 

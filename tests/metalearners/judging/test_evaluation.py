@@ -13,7 +13,7 @@ from metalearners.judging.evaluation import evaluate, interval, kendall_tau, nor
 from metalearners.predictions import Prediction
 from tests.cases import each
 from tests.contracts.meta_learner import toy_metafeatures, toy_runs
-from warehouse.queries import RunTable
+from warehouse.questions.queries import RunTable
 from warehouse.support.errors import BadInput
 
 FAST = {"trees": 20, "leaves": 4}

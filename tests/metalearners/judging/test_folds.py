@@ -6,7 +6,7 @@ from dataclasses import replace
 from metalearners.judging.folds import HALVES, families_of, folds_of, half_of
 from tests.cases import each
 from tests.contracts.meta_learner import toy_runs
-from warehouse.queries import RunTable
+from warehouse.questions.queries import RunTable
 
 
 def in_pairs() -> RunTable:

@@ -16,9 +16,9 @@ from metalearners.learners.calibrated import CalibratedModel, calibrated, random
 from metalearners.predictions import Observations
 from tests.cases import each
 from tests.contracts.meta_learner import toy_metafeatures, toy_runs
-from warehouse.configurations.table import ConfigurationTable
-from warehouse.queries import RunTable
+from warehouse.questions.queries import RunTable
 from warehouse.support.arrays import Floats
+from warehouse.vocabulary.table import ConfigurationTable
 
 DATASET = toy_metafeatures().iloc[0]
 

@@ -10,7 +10,7 @@ from metalearners.gp.kernels import matern
 from metalearners.learners.configuration_kernel import ConfigurationKernel, _unlikeliness, learn_kernel
 from tests.cases import each
 from tests.contracts.meta_learner import toy_metafeatures, toy_runs
-from warehouse.configurations.parameters import Scale
+from warehouse.vocabulary.parameters import Scale
 
 
 def test_the_gradient_of_the_likelihood_is_right() -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metalearners.learners.descriptions import FEATURE_GROUPS, QUALITIES, describe
-from warehouse.qualities import GROUPS
+from warehouse.vocabulary.qualities import GROUPS
 
 
 def datasets(n: int = 9) -> pd.DataFrame:

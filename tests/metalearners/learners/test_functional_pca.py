@@ -18,7 +18,7 @@ from tests.contracts.meta_learner import (
     toy_metafeatures,
     toy_runs,
 )
-from warehouse.queries import RunTable
+from warehouse.questions.queries import RunTable
 from warehouse.support.errors import BadInput
 
 

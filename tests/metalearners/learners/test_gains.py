@@ -23,8 +23,8 @@ from metalearners.learners.gains import (
 )
 from recommend.ranking.performance_forecast import REFERENCE
 from tests.contracts.meta_learner import toy_metafeatures, toy_runs
-from warehouse.configurations.configuration import Configuration
 from warehouse.support.arrays import Floats, Positions
+from warehouse.vocabulary.configuration import Configuration
 
 SPREAD = GainSpread(factor=1.5, widening=0.5, usual_rows=2000.0, most_rows=32000.0)
 

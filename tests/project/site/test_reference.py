@@ -17,9 +17,9 @@ from recommend.bo.surrogates import all_surrogates
 from recommend.bo.warmstart import STARTS, UNLEARNED_STARTS
 from tests.cases import each
 from tests.project.documents import ROOT
-from warehouse.measures import MEASURES
-from warehouse.qualities import QUALITIES, SELECTIONS
-from warehouse.schema import TABLES
+from warehouse.vocabulary.measures import MEASURES
+from warehouse.vocabulary.qualities import QUALITIES, SELECTIONS
+from warehouse.vocabulary.schema import TABLES
 
 PAGES = ROOT / "docs" / "pages"
 

@@ -14,8 +14,8 @@ from recommend.ranking.candidates import find_candidates
 from recommend.ranking.knowledge import gather
 from recommend.space import Space
 from tests.recommend.bo.tuning.searches import QUICK, noisy
-from warehouse.configurations.configuration import Configuration
 from warehouse.store import Warehouse
+from warehouse.vocabulary.configuration import Configuration
 
 LEARNING = replace(QUICK, start="top")
 """Has what runs on other datasets say."""

@@ -11,9 +11,9 @@ from ingest.flows import FLOWS
 from recommend.bo.candidates import BLOCKS, Candidate, Candidates, SpaceCandidates, TableCandidates
 from recommend.space import Configurations, Space
 from tests.recommend.bo.toys import ONE_AXIS, PLANE, SIX, grid, vector_of
-from warehouse.configurations.configuration import Configuration
 from warehouse.support.arrays import Floats
 from warehouse.support.errors import BadInput
+from warehouse.vocabulary.configuration import Configuration
 
 DRAWN = 200
 

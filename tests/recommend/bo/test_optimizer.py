@@ -18,9 +18,9 @@ from recommend.bo.surrogates import Surrogate, SurrogateInputs, new_surrogate
 from recommend.space import Configurations, Space
 from tests.contracts.meta_learner import toy_metafeatures, toy_runs
 from tests.recommend.bo.toys import PLANE, SIX, Recorder, best_value, grid, hill, keys, of, run
-from warehouse.configurations.configuration import Configuration
 from warehouse.support.arrays import Floats
 from warehouse.support.errors import BadInput
+from warehouse.vocabulary.configuration import Configuration
 
 METAFEATURES = pd.Series({"NumberOfInstances": 300.0, "NumberOfFeatures": 10.0})
 

@@ -23,10 +23,10 @@ from recommend.recommender import recommend
 from recommend.space import Space
 from tests.recommend.bo.toys import PLANE, SIX, Recorder
 from tests.recommend.conftest import numbers
-from warehouse.configurations.configuration import Configuration
-from warehouse.configurations.parameters import Choice, Number
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput
+from warehouse.vocabulary.configuration import Configuration
+from warehouse.vocabulary.parameters import Choice, Number
 
 optuna = pytest.importorskip("optuna")
 testing = pytest.importorskip("optuna.testing.pytest_samplers")

@@ -10,7 +10,7 @@ from recommend.bo.runtime import RunningTimes
 from recommend.bo.surrogates.base import Matrix
 from recommend.space import Configurations, configurations_of_table
 from tests.contracts.meta_learner import toy_metafeatures, toy_runs
-from warehouse.queries import RunTable
+from warehouse.questions.queries import RunTable
 from warehouse.support.arrays import Floats
 from warehouse.support.errors import BadInput
 

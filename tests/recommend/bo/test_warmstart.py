@@ -19,8 +19,8 @@ from recommend.bo.warmstart import (
 )
 from recommend.ranking.choice import choose_delta
 from tests.contracts.meta_learner import toy_metafeatures, toy_runs
-from warehouse.configurations.table import ConfigurationTable
 from warehouse.support.errors import BadInput
+from warehouse.vocabulary.table import ConfigurationTable
 
 CONFIGURATIONS = toy_runs().configurations
 IS_GINI = (CONFIGURATIONS.parameters["criterion"] == "gini").to_numpy()

@@ -15,8 +15,8 @@ from recommend.bo.optimizer import Optimizer, Proposal
 from recommend.bo.surrogates.base import Matrix
 from recommend.space import Configurations, configurations_of_table
 from tests.tables import flow_table
-from warehouse.configurations.parameters import Choice, Number
 from warehouse.support.arrays import Floats
+from warehouse.vocabulary.parameters import Choice, Number
 
 
 def grid(n: int = 12) -> Configurations:

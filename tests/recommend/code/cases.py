@@ -7,8 +7,8 @@ import pandas as pd
 
 from ingest.flows import FLOWS, get_flow
 from ingest.flows.pipelines import PREPROCESSORS
-from warehouse.configurations.configuration import Configuration
-from warehouse.configurations.parameters import Value
+from warehouse.vocabulary.configuration import Configuration
+from warehouse.vocabulary.parameters import Value
 
 QUICK: dict[str, dict[str, Value]] = {
     "lightgbm": {"n_estimators": 8, "min_child_samples": 5},

@@ -11,8 +11,8 @@ import pandas as pd
 from ingest.flows import get_flow
 from ingest.reading.datasets import Dataset
 from recommend.code import Origin, script
-from warehouse.configurations.configuration import Configuration
-from warehouse.configurations.parameters import Value
+from warehouse.vocabulary.configuration import Configuration
+from warehouse.vocabulary.parameters import Value
 
 ORIGIN = Origin("Chosen by a test.", "Expected: nothing in particular.", "predictive_accuracy")
 

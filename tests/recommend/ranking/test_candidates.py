@@ -10,10 +10,10 @@ from ingest.flows import FLOWS
 from recommend.ranking import candidates
 from recommend.ranking.candidates import find_buildable, flows_to_install
 from tests.tables import table_of
-from warehouse.configurations.configuration import Configuration
-from warehouse.configurations.parameters import Value
-from warehouse.queries import RunTable
+from warehouse.questions.queries import RunTable
 from warehouse.support.errors import TooFewRuns
+from warehouse.vocabulary.configuration import Configuration
+from warehouse.vocabulary.parameters import Value
 
 ANY: set[str] = set()
 

@@ -9,9 +9,9 @@ from ingest.reading.datasets import Dataset, load_dataset
 from recommend.ranking.class_target import ClassTarget
 from recommend.ranking.target_kinds import target_kind
 from tests.warehouse.worlds import FOREST, runs
-from warehouse.measures import ACCURACY, AUC
 from warehouse.store import Warehouse
 from warehouse.support.errors import UnusableDataset
+from warehouse.vocabulary.measures import ACCURACY, AUC
 
 TARGET = ClassTarget()
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recommend.ranking.dataset_runs import COLUMNS, comparable, own_trials
-from warehouse.configurations.table import ConfigurationTable
+from warehouse.vocabulary.table import ConfigurationTable
 
 SETUPS = ["a", "b", "c", "d"]
 CONFIGURATIONS = ConfigurationTable(

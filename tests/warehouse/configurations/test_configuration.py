@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warehouse.configurations.configuration import Configuration
+from warehouse.vocabulary.configuration import Configuration
 
 values = st.dictionaries(
     st.text(max_size=3),

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from warehouse.configurations.parameters import Choice, Number
+from warehouse.vocabulary.parameters import Choice, Number
 
 
 def test_a_range_between_whole_ends_has_whole_numbers_and_both_ends() -> None:

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.tables import flow_table, joint_table, table_of
-from warehouse.configurations.configuration import Configuration
-from warehouse.configurations.table import ALGORITHM, ConfigurationTable, joint_name, split_name
+from warehouse.vocabulary.configuration import Configuration
+from warehouse.vocabulary.table import ALGORITHM, ConfigurationTable, joint_name, split_name
 
 values = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False), st.text(max_size=5))
 named_values = st.dictionaries(st.sampled_from(["C", "algorithm", "max_depth"]), values)

@@ -27,9 +27,9 @@ from recommend.bo.candidates import Candidate, Candidates
 from recommend.bo.optimizer import Optimizer, Proposal, given_proposal
 from recommend.bo.published.strategies.policies import Policy, Pulls
 from recommend.bo.strategies import SearchInputs
-from warehouse.configurations.table import ALGORITHM
 from warehouse.support.errors import BadOption
 from warehouse.support.text import counted
+from warehouse.vocabulary.table import ALGORITHM
 
 
 @dataclass

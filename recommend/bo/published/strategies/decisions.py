@@ -15,8 +15,8 @@ import numpy as np
 
 from recommend.bo.candidates import Candidates
 from recommend.space import Configurations
-from warehouse.configurations.parameters import Value
-from warehouse.configurations.table import ALGORITHM, joint_name
+from warehouse.vocabulary.parameters import Value
+from warehouse.vocabulary.table import ALGORITHM, joint_name
 
 STEPS = ("preprocessor", "encoding", "imputation", "scaling", "balancing", "class_weight")
 """Hyperparameters that choose a step of a pipeline, in the order in which they are decided after the

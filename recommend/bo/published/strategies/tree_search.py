@@ -31,9 +31,9 @@ from recommend.bo.optimizer import Optimizer, Proposal
 from recommend.bo.published.strategies.decisions import Branch, Decisions, State, Structure
 from recommend.bo.scoring import Scorer
 from recommend.space import Configurations
-from warehouse.configurations.table import ALGORITHM
 from warehouse.support.arrays import Floats
 from warehouse.support.errors import BadOption
+from warehouse.vocabulary.table import ALGORITHM
 
 _STREAM = 2**31 + 1
 """Stream of random numbers that is no trial's and no other's."""

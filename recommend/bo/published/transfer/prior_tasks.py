@@ -22,9 +22,9 @@ from metalearners.encoding.matrices import (
 from metalearners.encoding.training_data import TrainingData, training_data
 from metalearners.learners.configuration_kernel import comparable, logarithmic_columns
 from recommend.bo.published.transfer.gaussian_processes import GaussianProcesses
-from warehouse.configurations.table import ConfigurationTable
-from warehouse.queries import RunTable
+from warehouse.questions.queries import RunTable
 from warehouse.support.arrays import Floats, Positions
+from warehouse.vocabulary.table import ConfigurationTable
 
 CONFIGURATIONS = 50
 """Runs that a base model learns from (Manolache, section 6.1)."""

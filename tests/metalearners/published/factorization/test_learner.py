@@ -25,8 +25,8 @@ from tests.contracts.meta_learner import (
     toy_runs,
     two_algorithms,
 )
-from warehouse.configurations.table import ConfigurationTable
 from warehouse.support.errors import BadInput, DamagedModel
+from warehouse.vocabulary.table import ConfigurationTable
 
 pytest.importorskip("torch", reason="training needs the extra `pmf`")
 

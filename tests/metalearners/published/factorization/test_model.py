@@ -22,7 +22,7 @@ from metalearners.published.factorization.model import (
 )
 from tests.contracts.meta_learner import toy_metafeatures, toy_runs
 from tests.tables import flow_table
-from warehouse.configurations.table import ConfigurationTable
+from warehouse.vocabulary.table import ConfigurationTable
 
 KERNEL = LatentKernel("rbf", 2.0, np.array([1.0, 0.5]), 0.1)
 DATASET = toy_metafeatures().iloc[0]

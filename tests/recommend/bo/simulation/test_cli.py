@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from recommend.bo.cli import app
-from warehouse.queries import RunTable
+from warehouse.questions.queries import RunTable
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput
 

@@ -14,7 +14,7 @@ from metalearners.published.factorization.learner import FactorizationLearner
 from recommend.bo.simulation.factorization import PAPER, FactorizationSearch, LatentSearch, posterior
 from recommend.bo.simulation.tasks import TableTask
 from tests.contracts.meta_learner import toy_metafeatures, toy_runs
-from warehouse.queries import RunTable
+from warehouse.questions.queries import RunTable
 
 
 def kernel(shape: Shape = "rbf", sigma2: float = 0.1) -> LatentKernel:

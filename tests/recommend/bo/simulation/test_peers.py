@@ -18,9 +18,9 @@ from recommend.bo.simulation.tasks import ModelTask
 from recommend.space import Space
 from tests.contracts.meta_learner import toy_metafeatures
 from tests.tables import flow_table
-from warehouse.configurations.parameters import Choice, Number
-from warehouse.queries import RunTable
+from warehouse.questions.queries import RunTable
 from warehouse.support.errors import BadInput, MissingPackage
+from warehouse.vocabulary.parameters import Choice, Number
 
 TRIALS = {"smac": 19, "optuna-tpe": 60, "optuna-gp": 11, "flaml": 60}
 """SMAC asks its model every eighth time, and is slow then."""

@@ -13,7 +13,7 @@ from distributed import Client
 from metalearners.predictions import Prediction
 from recommend.bo.simulation.runner import SimulatedSearch, SimulationPlan, simulate
 from tests.contracts.meta_learner import toy_metafeatures, toy_runs
-from warehouse.queries import RunTable
+from warehouse.questions.queries import RunTable
 from warehouse.support.errors import BadInput
 from warehouse.support.journal import Journal
 

@@ -15,11 +15,11 @@ from recommend.bo.simulation.tasks import ModelTask, TableTask
 from recommend.space import Configurations, Space
 from tests.contracts.meta_learner import toy_metafeatures, toy_runs, two_algorithms
 from tests.tables import flow_table
-from warehouse.configurations.parameters import Choice, Number
-from warehouse.configurations.table import ALGORITHM
-from warehouse.queries import RunTable
+from warehouse.questions.queries import RunTable
 from warehouse.support.arrays import Floats
 from warehouse.support.errors import TooFewRuns
+from warehouse.vocabulary.parameters import Choice, Number
+from warehouse.vocabulary.table import ALGORITHM
 
 
 def never_built(*_: object) -> Any:

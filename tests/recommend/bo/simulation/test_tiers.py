@@ -12,7 +12,7 @@ from recommend.bo.runtime import seconds_of
 from recommend.bo.simulation.runner import SimulatedSearch, SimulationPlan, datasets_of, simulate
 from recommend.bo.simulation.tiers import TieredTask
 from tests.contracts.meta_learner import toy_metafeatures, toy_runs
-from warehouse.queries import RunTable
+from warehouse.questions.queries import RunTable
 from warehouse.support.errors import BadInput
 from warehouse.support.journal import Journal
 

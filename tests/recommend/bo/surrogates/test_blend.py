@@ -10,8 +10,8 @@ from recommend.bo.surrogates import SurrogateInputs, new_surrogate
 from recommend.bo.surrogates.blend import DOUBT, EFFECT, BlendSurrogate, with_departures
 from tests.contracts.surrogate import one_flow, predicted
 from tests.recommend.bo.surrogates.worlds import METAFEATURES, learner_of, table
-from warehouse.configurations.table import ConfigurationTable
 from warehouse.support.arrays import Floats
+from warehouse.vocabulary.table import ConfigurationTable
 
 
 def blend() -> BlendSurrogate:

@@ -5,7 +5,7 @@ import pandas as pd
 
 from ingest.reading.datasets import Dataset, load_dataset
 from recommend.bo.tuning import Search, Tuned
-from warehouse.configurations.configuration import Configuration
+from warehouse.vocabulary.configuration import Configuration
 
 QUICK = Search(flows=("decision_tree", "logistic_regression"), surrogate="gbqr", folds=2)
 

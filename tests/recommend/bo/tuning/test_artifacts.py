@@ -17,10 +17,10 @@ from recommend.bo.tuning import Budget, Finish, Search, artifacts, tune
 from recommend.bo.tuning.finals import Finals
 from tests.recommend.bo.tuning.searches import QUICK, values
 from tests.recommend.code.scripts import run_scripts
-from warehouse.configurations.configuration import Configuration
-from warehouse.configurations.parameters import Value
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput
+from warehouse.vocabulary.configuration import Configuration
+from warehouse.vocabulary.parameters import Value
 
 FEW_ROUNDS: dict[str, dict[str, Value]] = {
     "lightgbm": {"n_estimators": 20},

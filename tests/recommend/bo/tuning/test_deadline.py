@@ -8,7 +8,7 @@ from ingest.running.limits import Outcome
 from recommend.bo.tuning import Finish, Search
 from recommend.bo.tuning.deadline import Deadline, finals_seconds, held_out_seconds
 from recommend.bo.tuning.trials import Trial
-from warehouse.configurations.configuration import Configuration
+from warehouse.vocabulary.configuration import Configuration
 
 
 class Clock:

@@ -19,7 +19,7 @@ from recommend.bo.tuning.setup import splits_of
 from recommend.bo.tuning.specification import Finish
 from recommend.bo.tuning.trials import Trial
 from tests.recommend.bo.tuning.searches import QUICK
-from warehouse.configurations.configuration import Configuration
+from warehouse.vocabulary.configuration import Configuration
 
 
 def tree(depth: int) -> Configuration:

@@ -14,8 +14,8 @@ from ingest.running.evaluation import Evaluation
 from ingest.running.limits import Outcome
 from recommend.bo.tuning.history import TrialHistory
 from recommend.bo.tuning.trials import Trial
-from warehouse.configurations.configuration import Configuration
 from warehouse.support.errors import BadInput
+from warehouse.vocabulary.configuration import Configuration
 
 SEARCH = {"flows": ["svm"], "seed": 0}
 

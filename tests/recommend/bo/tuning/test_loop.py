@@ -27,9 +27,9 @@ from recommend.bo.tuning.proposals import Proposals
 from recommend.space import Space
 from tests.recommend.bo.toys import PLANE, Recorder
 from tests.recommend.bo.tuning.searches import QUICK, configurations, noisy
-from warehouse.configurations.configuration import Configuration
-from warehouse.configurations.parameters import Number
 from warehouse.store import Warehouse
+from warehouse.vocabulary.configuration import Configuration
+from warehouse.vocabulary.parameters import Number
 
 
 def test_several_trials_at_a_time_are_all_different(

@@ -16,8 +16,8 @@ from recommend.bo.tuning.result import incumbents
 from recommend.bo.tuning.trials import Trial
 from tests.recommend.bo.tuning.searches import QUICK
 from tests.recommend.reporting.html.pages import HOSTILE, Page, assert_is_harmless
-from warehouse.configurations.configuration import Configuration
 from warehouse.store import Warehouse
+from warehouse.vocabulary.configuration import Configuration
 
 TREE = get_flow("decision_tree")
 

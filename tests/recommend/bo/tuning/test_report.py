@@ -18,7 +18,7 @@ from recommend.bo.tuning.finals import Finals
 from recommend.bo.tuning.report import document, standing, table
 from recommend.bo.tuning.trials import Trial
 from tests.recommend.bo.tuning.searches import QUICK
-from warehouse.configurations.configuration import Configuration
+from warehouse.vocabulary.configuration import Configuration
 
 TREE = get_flow("decision_tree")
 

@@ -15,7 +15,7 @@ from recommend.bo.tuning.history import TrialHistory
 from recommend.bo.tuning.result import incumbents, result
 from recommend.bo.tuning.trials import Trial
 from tests.recommend.bo.tuning.searches import QUICK
-from warehouse.configurations.configuration import Configuration
+from warehouse.vocabulary.configuration import Configuration
 
 NAN = float("nan")
 TREE = Configuration("decision_tree", FLOWS["decision_tree"].default())

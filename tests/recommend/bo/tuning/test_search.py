@@ -13,9 +13,9 @@ from ingest.reading.datasets import Dataset
 from ingest.running.limits import Outcome
 from recommend.bo.tuning import Budget, Finish, Search, artifacts, tune
 from tests.recommend.bo.tuning.searches import QUICK, configurations, values
-from warehouse.configurations.configuration import Configuration
 from warehouse.store import STARTER, Warehouse
 from warehouse.support.errors import BadInput
+from warehouse.vocabulary.configuration import Configuration
 
 
 def test_a_search_that_goes_on_equals_one_that_never_stopped(

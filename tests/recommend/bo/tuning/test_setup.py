@@ -22,9 +22,9 @@ from recommend.bo.tuning.trials import Trial
 from recommend.ranking.candidates import find_candidates
 from recommend.ranking.knowledge import gather
 from tests.recommend.bo.tuning.searches import QUICK
-from warehouse.configurations.configuration import Configuration
 from warehouse.store import STARTER, Warehouse
 from warehouse.support.errors import TooFewRuns, UnusableDataset
+from warehouse.vocabulary.configuration import Configuration
 
 COLD = replace(QUICK, start="none")
 """Rests on no meta-learner."""

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from recommend.bo.tuning.specification import Budget, Finish, Search, check
-from warehouse.configurations.configuration import Configuration
 from warehouse.support.errors import BadInput, BadOption, UnknownName
+from warehouse.vocabulary.configuration import Configuration
 
 SEARCH = Search(flows=("svm", "mlp"))
 ENOUGH = Budget(trials=5)

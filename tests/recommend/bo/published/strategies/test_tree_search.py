@@ -24,9 +24,9 @@ from recommend.bo.surrogates import Surrogate
 from recommend.bo.surrogates.base import Matrix
 from recommend.space import Space
 from tests.recommend.bo.toys import ONE_AXIS, Recorder
-from warehouse.configurations.configuration import Configuration
-from warehouse.configurations.parameters import Choice, Number
 from warehouse.support.errors import BadInput
+from warehouse.vocabulary.configuration import Configuration
+from warehouse.vocabulary.parameters import Choice, Number
 
 LEAN = TreeSettings(draws=50, samples=20, initial=None)
 PREPROCESSORS = ("none", "pca", "ica", "svd", "select", "expand")

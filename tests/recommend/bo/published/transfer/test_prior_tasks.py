@@ -7,7 +7,7 @@ import pytest
 from recommend.bo.published.transfer.prior_tasks import FEWEST, PriorTasks
 from tests.contracts.meta_learner import toy_metafeatures, toy_runs
 from tests.tables import runs_of_flow
-from warehouse.queries import RunTable
+from warehouse.questions.queries import RunTable
 
 
 def runs_of(values: dict[str, list[float]]) -> RunTable:

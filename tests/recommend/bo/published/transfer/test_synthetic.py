@@ -11,7 +11,7 @@ import pytest
 from recommend.bo.simulation.runner import SimulationPlan, simulate
 from tests.synthetic_functions import Cost, alike, unlike
 from tests.tables import runs_of_flow
-from warehouse.queries import RunTable
+from warehouse.questions.queries import RunTable
 
 POINTS, KNOWN, TASKS = 201, 20, 6
 ENSEMBLES = ("rgpe", "rlgp", "blend")

@@ -10,9 +10,9 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
-from warehouse.schema import PROVENANCE, Table
-from warehouse.snapshot import Parameters, listed
+from warehouse.storage.snapshot import Parameters, listed
 from warehouse.support.errors import Failed, Unwritable, one_line
+from warehouse.vocabulary.schema import PROVENANCE, Table
 
 _MEMORY = "400MiB"
 _THREADS = 4

@@ -14,10 +14,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from warehouse.schema import PROVENANCE, TABLES, Table
-from warehouse.snapshot import create_view, listed
-from warehouse.spilling import StoredRows
+from warehouse.storage.snapshot import create_view, listed
+from warehouse.storage.spilling import StoredRows
 from warehouse.support.errors import RefusedRows, UnknownName, one_line
+from warehouse.vocabulary.schema import PROVENANCE, TABLES, Table
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -19,9 +19,9 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from deltalake import ColumnProperties, DeltaTable, Schema, WriterProperties, write_deltalake
 
-from warehouse.schema import Table, plain
 from warehouse.support.errors import UnusableWarehouse, one_line
 from warehouse.support.files import write_text
+from warehouse.vocabulary.schema import Table, plain
 
 # A model may ask for the version it was trained on years later: no log entry and no file ever expires.
 KEEP_EVERYTHING = {

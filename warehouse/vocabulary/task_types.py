@@ -7,7 +7,7 @@ one of the scorers of `ingest.running.scorer`.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from warehouse.measures import ACCURACY, AUC, LOG_LOSS
+from warehouse.vocabulary.measures import ACCURACY, AUC, LOG_LOSS
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import duckdb
 
-from warehouse import delta, ordered_files
-from warehouse.history import CommitHistory
-from warehouse.schema import TABLES, Table
-from warehouse.snapshot import Snapshot, create_view, listed
-from warehouse.spilling import batches, bounded
-from warehouse.writing import append_ingests
+from warehouse.storage import delta, ordered_files
+from warehouse.storage.history import CommitHistory
+from warehouse.storage.snapshot import Snapshot, create_view, listed
+from warehouse.storage.spilling import batches, bounded
+from warehouse.storage.writing import append_ingests
+from warehouse.vocabulary.schema import TABLES, Table
 
 _ORPHAN = 'SELECT 1 FROM "{part}" ANTI JOIN "{whole}" USING ("{key}") LIMIT 1'
 

@@ -16,15 +16,15 @@ import duckdb
 import pyarrow as pa
 from deltalake.exceptions import DeltaError
 
-from warehouse import delta, manifests, ordered_files
-from warehouse.history import CommitHistory
-from warehouse.manifests import FileSum, Manifest
-from warehouse.schema import TABLES, Table
-from warehouse.snapshot import create_view, listed
+from warehouse.storage import delta, manifests, ordered_files
+from warehouse.storage.history import CommitHistory
+from warehouse.storage.manifests import FileSum, Manifest
+from warehouse.storage.snapshot import create_view, listed
+from warehouse.storage.verification import QUARANTINE, Finding, expected, is_checkpoint, read_chain, verify
+from warehouse.storage.writing import append_ingests
 from warehouse.support.errors import UnusableWarehouse, one_line
 from warehouse.support.files import write_bytes
-from warehouse.verification import QUARANTINE, Finding, expected, is_checkpoint, read_chain, verify
-from warehouse.writing import append_ingests
+from warehouse.vocabulary.schema import TABLES, Table
 
 
 @dataclass(frozen=True)

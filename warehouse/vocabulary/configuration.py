@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from warehouse.configurations.parameters import Value
+from warehouse.vocabulary.parameters import Value
 
 
 @dataclass(frozen=True, eq=False)

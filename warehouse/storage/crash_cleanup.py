@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
-from warehouse import manifests
-from warehouse.schema import TABLES
-from warehouse.verification import WRITING, Finding, verify
+from warehouse.storage import manifests
+from warehouse.storage.verification import WRITING, Finding, verify
+from warehouse.vocabulary.schema import TABLES
 
 MERGING = ".merging"
 """Folder of a merge's temporary files."""

@@ -31,14 +31,14 @@ from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundErr
 from filelock import FileLock
 from pyarrow import fs
 
-from warehouse import delta, manifests, verification
-from warehouse.manifests import FileSum, Manifest, is_inside
-from warehouse.schema import TABLES
+from warehouse.storage import delta, manifests, verification
+from warehouse.storage.manifests import FileSum, Manifest, is_inside
+from warehouse.storage.verification import MODELS, Verification, is_checkpoint
 from warehouse.support.errors import BadOption, Failed, UnusableWarehouse, one_line
 from warehouse.support.files import scratch_folder
 from warehouse.support.paths import cache_directory
 from warehouse.support.text import parse_duration
-from warehouse.verification import MODELS, Verification, is_checkpoint
+from warehouse.vocabulary.schema import TABLES
 
 T = TypeVar("T")
 

@@ -17,9 +17,9 @@ from collections.abc import Iterable, Mapping
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
-from warehouse.configurations.parameters import Choice, Condition, Number, Value, same
-from warehouse.configurations.searched_flow import SearchedFlow
 from warehouse.support.errors import UnfitConfiguration, UnreadableInput
+from warehouse.vocabulary.parameters import Choice, Condition, Number, Value, same
+from warehouse.vocabulary.searched_flow import SearchedFlow
 
 _OF_NUMBERS = {"low", "high", "log", "default", "when"}
 _OF_CHOICES = {"choices", "default", "when"}

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from warehouse.configurations.configuration import Configuration
 from warehouse.support.arrays import Selection
+from warehouse.vocabulary.configuration import Configuration
 
 ALGORITHM = "algorithm"
 """Hyperparameter of a joint table or space that says whose hyperparameters are active."""

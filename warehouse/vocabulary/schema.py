@@ -12,7 +12,7 @@ from typing import get_args
 
 import pyarrow as pa
 
-from warehouse.configurations.parameters import Scale
+from warehouse.vocabulary.parameters import Scale
 
 PROVENANCE = "ingest"
 OUTCOMES = ("success", "timeout", "memout", "crash")

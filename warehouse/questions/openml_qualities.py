@@ -8,7 +8,7 @@ the moments of numeric features were those of several datasets at once.
 
 import pandas as pd
 
-from warehouse.qualities import GROUPS
+from warehouse.vocabulary.qualities import GROUPS
 
 # Share -> (part, whole): all are in percent here.
 _SHARES = {

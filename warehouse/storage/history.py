@@ -12,11 +12,11 @@ from typing import Any, Self
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from warehouse import delta
-from warehouse.rows import Difference
-from warehouse.schema import TABLES, plain
-from warehouse.spilling import regrouped
+from warehouse.storage import delta
+from warehouse.storage.rows import Difference
+from warehouse.storage.spilling import regrouped
 from warehouse.support.errors import UnusableWarehouse
+from warehouse.vocabulary.schema import TABLES, plain
 
 EMPTY_FINGERPRINT = "empty"
 _ROWS_HASHED = 2**12

@@ -12,15 +12,15 @@ import numpy as np
 import pyarrow as pa
 from deltalake import DeltaTable
 
-from warehouse import delta, manifests, ordered_files
-from warehouse.history import CommitHistory, ingest_id
-from warehouse.parts import belong_to, has_orphans
-from warehouse.rows import Difference, compare
-from warehouse.schema import PROVENANCE, TABLES, Table
-from warehouse.snapshot import listed
-from warehouse.spilling import StoredRows
+from warehouse.storage import delta, manifests, ordered_files
+from warehouse.storage.file_parts import belong_to, has_orphans
+from warehouse.storage.history import CommitHistory, ingest_id
+from warehouse.storage.rows import Difference, compare
+from warehouse.storage.snapshot import listed
+from warehouse.storage.spilling import StoredRows
+from warehouse.storage.verification import refuse_damaged
 from warehouse.support.errors import UnusableWarehouse, Unwritable
-from warehouse.verification import refuse_damaged
+from warehouse.vocabulary.schema import PROVENANCE, TABLES, Table
 
 logger = logging.getLogger(__name__)
 
@@ -68,7 +68,7 @@ def apply(
     """Write new and changed rows as the commit after `history`; the caller holds the lock.
 
     Args:
-        orphaned: tables to which rows come that belong to none (`warehouse.parts`).
+        orphaned: tables to which rows come that belong to none (`warehouse.storage.file_parts`).
     """
     path, committed = history.path, history.delta_versions()
     added = {name: difference.new.num_rows for name, difference in differences.items()}
@@ -97,7 +97,7 @@ def _differences(
     incoming: Mapping[str, pa.Table],
     committed: Mapping[str, int],
 ) -> tuple[dict[str, Difference], set[str]]:
-    """New and changed rows of each table, and tables that get rows without a parent (`warehouse.parts`)."""
+    """New and changed rows of each table, and tables with rows without a parent (`storage.file_parts`)."""
     differences: dict[str, Difference] = {}
     orphaned = set()
     for name, table in TABLES.items():

@@ -10,8 +10,8 @@ not known (`_STAND_INS`), is no value. Where both have one and they differ, it d
 - A quality is taken whole from the newer extractor, told by the number at the end of its name. Of the same
   extractor, and of what OpenML published, ours stays.
 
-Which ingest wrote a row is no part of what it says (`warehouse.schema.Table.payload`): to us it comes from
-the merge. Positions stay, so that the runs of one source keep its order.
+Which ingest wrote a row is no part of what it says (`warehouse.vocabulary.schema.Table.payload`): to us it
+comes from the merge. Positions stay, so that the runs of one source keep its order.
 """
 
 import glob
@@ -24,15 +24,15 @@ from typing import NoReturn
 import duckdb
 import pyarrow as pa
 
-from warehouse.history import CommitHistory
-from warehouse.leftovers import MERGING
-from warehouse.rows import Difference, refuse_broken
-from warehouse.schema import PROVENANCE, TABLES, Table
-from warehouse.snapshot import Snapshot, create_view, listed
-from warehouse.spilling import StoredRows, bounded
+from warehouse.storage.crash_cleanup import MERGING
+from warehouse.storage.history import CommitHistory
+from warehouse.storage.rows import Difference, refuse_broken
+from warehouse.storage.snapshot import Snapshot, create_view, listed
+from warehouse.storage.spilling import StoredRows, bounded
+from warehouse.storage.writing import Commit, apply
 from warehouse.support.errors import RefusedRows, UnusableWarehouse, one_line
 from warehouse.support.files import scratch_folder
-from warehouse.writing import Commit, apply
+from warehouse.vocabulary.schema import PROVENANCE, TABLES, Table
 
 _DESCRIPTIVE = {
     "datasets": ("name", "note", "status", "domain", "family"),
@@ -245,7 +245,7 @@ def _repeated(connection: duckdb.DuckDBPyConnection, table: Table) -> tuple[str,
 
 
 def _orphaned(connection: duckdb.DuckDBPyConnection, ours: Snapshot, theirs: Snapshot) -> set[str]:
-    """Tables of ours that promise to have no orphans (`warehouse.parts`), and get some."""
+    """Tables of ours that promise to have no orphans (`warehouse.storage.file_parts`), and get some."""
     return {
         name
         for name, table in _data_tables()

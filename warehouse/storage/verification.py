@@ -11,18 +11,18 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from deltalake.exceptions import DeltaError
 
-from warehouse import delta, manifests
-from warehouse.history import CommitHistory
-from warehouse.manifests import FileSum, Manifest
-from warehouse.schema import TABLES
+from warehouse.storage import delta, manifests
+from warehouse.storage.history import CommitHistory
+from warehouse.storage.manifests import FileSum, Manifest
 from warehouse.support.errors import UnusableWarehouse, one_line
+from warehouse.vocabulary.schema import TABLES
 
 MODELS = "models"
 """Folder of trained models, which the starter has; each has its own checksum (`metalearners.model_files`)."""
 QUARANTINE = "damaged"
 """Folder for files that a repair could not restore."""
 WRITING = ".writing"
-"""File that marks a writer at work (`warehouse.leftovers`)."""
+"""File that marks a writer at work (`warehouse.storage.crash_cleanup`)."""
 _OF_JOBS = {"jobs", "journals"}
 """Folders with the state of jobs."""
 

@@ -13,8 +13,8 @@ import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from warehouse.schema import TABLES, Table
-from warehouse.snapshot import create_view
+from warehouse.storage.snapshot import create_view
+from warehouse.vocabulary.schema import TABLES, Table
 
 
 def belong_to(connection: duckdb.DuckDBPyConnection, table: Table, rows: pa.Table, wholes: pa.Table) -> bool:

@@ -6,7 +6,8 @@ from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from warehouse.configurations.parameters import (
+from warehouse.support.errors import UnfitConfiguration
+from warehouse.vocabulary.parameters import (
     Choice,
     Number,
     Scale,
@@ -15,7 +16,6 @@ from warehouse.configurations.parameters import (
     holds,
     same,
 )
-from warehouse.support.errors import UnfitConfiguration
 
 if TYPE_CHECKING:
     from ConfigSpace import ConfigurationSpace

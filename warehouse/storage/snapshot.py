@@ -15,9 +15,9 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from warehouse import delta
-from warehouse.schema import TABLES, Table
+from warehouse.storage import delta
 from warehouse.support.errors import BadOption, Failed, UnusableWarehouse, one_line
+from warehouse.vocabulary.schema import TABLES, Table
 
 _SQL_TYPES = {
     pa.string(): "VARCHAR",

@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any, Self
 
-from warehouse import delta
+from warehouse.storage import delta
 from warehouse.support.files import sync_directory, write_bytes
 
 FOLDER = "commits"

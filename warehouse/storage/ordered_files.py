@@ -21,10 +21,10 @@ import pyarrow.parquet as pq
 from deltalake import DeltaTable
 from deltalake.transaction import AddAction, RemoveAction
 
-from warehouse import delta
-from warehouse.schema import PROVENANCE
-from warehouse.snapshot import create_view, listed
-from warehouse.spilling import StoredRows, batches, regrouped
+from warehouse.storage import delta
+from warehouse.storage.snapshot import create_view, listed
+from warehouse.storage.spilling import StoredRows, batches, regrouped
+from warehouse.vocabulary.schema import PROVENANCE
 
 # Trials are committed one by one, and reading pays a millisecond for each file. Few rows are soon written
 # again; many seldom are, as older versions keep the files that they had.

@@ -13,17 +13,17 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from warehouse.configurations.declaration import read_declaration
-from warehouse.configurations.inference import inferred_flow
-from warehouse.configurations.parameters import Scale
-from warehouse.configurations.searched_flow import OTHER, SearchedFlow
-from warehouse.configurations.table import SEPARATOR, ConfigurationTable, split_name
-from warehouse.measures import ACCURACY, NORMALIZED, known_name
-from warehouse.normalized import normalized_accuracy
-from warehouse.published import harmonized
-from warehouse.sampling import MOST_LEARNED, SEARCHES, TASKS, Sample, choose_sample
+from warehouse.questions.normalized_accuracy import normalized_accuracy
+from warehouse.questions.openml_qualities import harmonized
+from warehouse.questions.sampling import MOST_LEARNED, SEARCHES, TASKS, Sample, choose_sample
 from warehouse.support.errors import Failed, UnknownName
-from warehouse.task_types import CLASSIFICATION, TaskType
+from warehouse.vocabulary.declaration import read_declaration
+from warehouse.vocabulary.inference import inferred_flow
+from warehouse.vocabulary.measures import ACCURACY, NORMALIZED, known_name
+from warehouse.vocabulary.parameters import Scale
+from warehouse.vocabulary.searched_flow import OTHER, SearchedFlow
+from warehouse.vocabulary.table import SEPARATOR, ConfigurationTable, split_name
+from warehouse.vocabulary.task_types import CLASSIFICATION, TaskType
 
 Ask = Callable[[str, Mapping[str, Any]], pa.Table]
 
@@ -64,13 +64,13 @@ class RunTable:
     declared: Mapping[str, SearchedFlow] = field(default_factory=dict)
     """Algorithm -> its flow, where its space was declared."""
     is_sample: bool = False
-    """Whether there are more such runs in the warehouse (`warehouse.sampling`)."""
+    """Whether there are more such runs in the warehouse (`warehouse.questions.sampling`)."""
 
     def searched_flow(self, algorithm: str) -> SearchedFlow:
         """The flow of one algorithm of the table with its space: as declared, else as its runs show it.
 
         Raises:
-            BadInput: its runs show none (`warehouse.configurations.inference`).
+            BadInput: its runs show none (`warehouse.vocabulary.inference`).
         """
         known = self.declared.get(algorithm)
         if known is not None:
@@ -95,10 +95,11 @@ def run_table(
 
     `flow` is a flow ("openml:6969", or "6969" for short), an algorithm ("random_forest": all its flows), or
     None for all runs; then the configurations are a joint table. `measure` is any that runs
-    have, or an alias (`warehouse.measures`); `normalized_accuracy` is computed from the accuracy where it is
-    not stored. Values of `related` measures are for who learns from the runs; others need not ask for them.
-    Where there are more runs than memory may hold, they are a sample (`warehouse.sampling`), which is logged.
-    Raises `BadInput` for an unknown flow or measure, and names the known ones.
+    have, or an alias (`warehouse.vocabulary.measures`); `normalized_accuracy` is computed from the accuracy
+    where it is not stored. Values of `related` measures are for who learns from the runs; others need not ask
+    for them. Where there are more runs than memory may hold, they are a sample
+    (`warehouse.questions.sampling`), which is logged. Raises `BadInput` for an unknown flow or measure, and
+    names the known ones.
     """
     return table_of(run_answers(ask, flow, measure, task_type=task_type, related=related))
 
@@ -264,7 +265,8 @@ def metafeatures(ask: Ask) -> pd.DataFrame:
     """Qualities by dataset (index) and quality (columns), NaN where a dataset has none.
 
     What we computed stands before what OpenML published, also where we found that a quality does not
-    exist. Published values are brought to one unit and one rule first (`warehouse.published`).
+    exist. Published values are brought to one unit and one rule first
+    (`warehouse.questions.openml_qualities`).
     """
     computed = ask(_QUALITIES, {"computed": True}).to_pandas()
     published = harmonized(_pivot(ask(_QUALITIES, {"computed": False}), "dataset", "quality"))

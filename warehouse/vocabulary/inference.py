@@ -16,10 +16,10 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from warehouse.configurations.parameters import Choice, Condition, Number, Value
-from warehouse.configurations.searched_flow import OTHER, SearchedFlow
 from warehouse.support.arrays import Flags
 from warehouse.support.errors import TooFewRuns
+from warehouse.vocabulary.parameters import Choice, Condition, Number, Value
+from warehouse.vocabulary.searched_flow import OTHER, SearchedFlow
 
 MOST_CHOICES = 100
 """Values beyond which a hyperparameter that is no number can't be inferred."""

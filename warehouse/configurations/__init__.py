@@ -1,1 +1,0 @@
-"""What is configured, and how: hyperparameters as data, and configurations of them."""

@@ -1,0 +1,1 @@
+"""What learners and recommendations ask a warehouse."""

@@ -1,0 +1,1 @@
+"""The terms that all packages share: measures, task types, meta-features, tables, configurations."""
