@@ -21,7 +21,7 @@ from ingest.flows import FLOWS, find_flow
 from ingest.keys import digest, setup_key
 from ingest.parameter_names import plain_parameter_name
 from ingest.reading.encoding import quoted, read_bytes
-from ingest.reading.typed_tables import Column, TypedTable, read_typed_table
+from ingest.reading.typed_tables import TypedColumn, TypedTable, read_typed_table
 from ingest.spaces import read_space, refuse_unfit, scale_rows, space_rows
 from warehouse.storage.writing import Commit
 from warehouse.store import Warehouse
@@ -208,7 +208,7 @@ def _measure_names(table: TypedTable) -> list[str]:
     return names
 
 
-def _parameters(table: TypedTable, measures: Iterable[str], flow: str) -> dict[str, Column]:
+def _parameters(table: TypedTable, measures: Iterable[str], flow: str) -> dict[str, TypedColumn]:
     """Columns of hyperparameters by plain name; where two names become one, both stay as they are.
 
     The names of flows of others stay, too.
@@ -235,7 +235,7 @@ def _names_in_comment(table: TypedTable, entry: str) -> list[str]:
     return names
 
 
-def _numbers(name: str, column: Column) -> np.ndarray:
+def _numbers(name: str, column: TypedColumn) -> np.ndarray:
     """Values of a measure, NaN in empty cells."""
     values = np.full(len(column.values) + 1, np.nan)
     for code, value in enumerate(column.values):
@@ -248,12 +248,12 @@ def _numbers(name: str, column: Column) -> np.ndarray:
     return cells
 
 
-def _first_row(column: Column, code: int) -> int:
+def _first_row(column: TypedColumn, code: int) -> int:
     """Number of the first row with this code, counted from 1 as people do."""
     return int(np.argmax(column.codes == code)) + 1
 
 
-def _setup_ids(flow: str, parameters: Mapping[str, Column], n_rows: int) -> pa.Array:
+def _setup_ids(flow: str, parameters: Mapping[str, TypedColumn], n_rows: int) -> pa.Array:
     """Hash of the flow and the JSON object of the values (sorted names), one per row."""
     members = [
         pc.binary_join_element_wise(json.dumps(name), _json_texts(parameters[name]), ": ")
@@ -275,7 +275,7 @@ def _run_ids(tasks: np.ndarray, setups: pa.Array) -> pa.Array:
     )
 
 
-def _setup_tables(flow: str, setups: pa.Array, parameters: Mapping[str, Column]) -> dict[str, pa.Table]:
+def _setup_tables(flow: str, setups: pa.Array, parameters: Mapping[str, TypedColumn]) -> dict[str, pa.Table]:
     first = np.flatnonzero(~pd.Index(setups.to_pylist()).duplicated())
     unique = setups.take(pa.array(first))
     values = [
@@ -308,7 +308,7 @@ def _evaluations(flow: str, runs: pa.Array, measure: str, values: np.ndarray) ->
     return table.filter(pa.array(~np.isnan(values)))
 
 
-def _json_texts(column: Column) -> pa.Array:
+def _json_texts(column: TypedColumn) -> pa.Array:
     """JSON of every cell, null for an empty one."""
     for code, value in enumerate(column.values):
         if isinstance(value, float) and not np.isfinite(value):

@@ -92,8 +92,8 @@ def evaluate(
 
     Example: metalearners evaluate --flow 6969 --shots 0,3,5,10,20 --jobs 2 --output functional-pca-6969.json
     """
-    from metalearners.judging import report
-    from metalearners.judging.evaluation import evaluate as leave_each_out
+    from metalearners.evaluation import report
+    from metalearners.evaluation.protocol import evaluate as leave_each_out
     from warehouse.store import Warehouse
     from warehouse.support.journal import Journal
     from warehouse.support.parallel import dask_workers
@@ -149,7 +149,7 @@ def compare(
 
     Example: metalearners compare functional-pca.json portfolio.json --by regret3 --plot ranks.png
     """
-    from metalearners.judging.comparison import compare_evaluations, draw_ranks, read_evaluations
+    from metalearners.evaluation.comparison import compare_evaluations, draw_ranks, read_evaluations
 
     console.check_format(output)
     comparison = compare_evaluations(read_evaluations(files, by), larger_is_better=by == "tau")
@@ -256,7 +256,7 @@ def plot_latent(
 
     Example: metalearners plot-latent latent.png --dataset diabetes
     """
-    from metalearners.judging.latent_plot import draw_latent_space
+    from metalearners.evaluation.latent_plot import draw_latent_space
     from metalearners.model_store import trained_model
     from warehouse.store import Warehouse
 

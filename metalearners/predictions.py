@@ -23,7 +23,7 @@ class Prediction:
     """(n,) standard deviation of a run's score around `mean`, where the learner states one."""
 
 
-class Expected(NamedTuple):
+class ValueInterval(NamedTuple):
     """What the measure is expected to be for n configurations, larger is better (see `oriented`)."""
 
     value: Floats
@@ -73,7 +73,7 @@ class InOwnUnit(Protocol):
 
     def expect(
         self, configurations: ConfigurationTable, metafeatures: pd.Series, rows: float | None = None
-    ) -> Expected | None:
+    ) -> ValueInterval | None:
         """The values that runs of `configurations` are expected to have; None where too little is known.
 
         Args:

@@ -1,7 +1,7 @@
 """A scikit-learn classifier that asks for a recommendation, verifies it on the data, and fits what won.
 
 Everything happens in `fit`, within its budget: the recommendation, the race of its head beside usual defaults
-(`recommend.racing`), and the fit of the winner, or of an ensemble, on all rows.
+(`recommend.verification.race`), and the fit of the winner, or of an ensemble, on all rows.
 """
 
 from __future__ import annotations
@@ -33,8 +33,6 @@ from ingest.running.scorer import SCORERS, scorer_of
 from recommend.bo.tuning.ensembles import select_ensemble
 from recommend.code.fitting import CALIBRATION
 from recommend.labels import labels_of, target_name
-from recommend.racing import Race, can_be_raced, race, seconds_on_all_rows
-from recommend.racing import record as record_race
 from recommend.ranking.candidates import Candidates, find_candidates
 from recommend.ranking.fit_cost import fit_seconds
 from recommend.ranking.knowledge import Knowledge, gather
@@ -42,6 +40,8 @@ from recommend.ranking.target_kinds import target_kind
 from recommend.ranking.task import RankingTask, describe_task
 from recommend.recommendation import Recommendation
 from recommend.recommender import recommended
+from recommend.verification.race import Race, can_be_raced, race, seconds_on_all_rows
+from recommend.verification.race import record as record_race
 from warehouse.store import Warehouse
 from warehouse.support.arrays import Floats, Positions
 from warehouse.support.errors import BadOption, Failed, one_line

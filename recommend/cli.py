@@ -230,8 +230,8 @@ def recommend(
 
 def _record(result: Recommendation, path: str | None) -> str:
     """Write the runs of the race to the warehouse, and learn from them; returns where that is."""
-    from recommend.racing import record
     from recommend.ranking.dataset_runs import learn
+    from recommend.verification.race import record
 
     warehouse = Warehouse.create(path)
     if result.race is not None:

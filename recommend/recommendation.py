@@ -28,8 +28,8 @@ from warehouse.vocabulary.declaration import declaration
 from warehouse.vocabulary.searched_flow import SearchedFlow
 
 if TYPE_CHECKING:
-    from recommend.racing import Race
     from recommend.ranges import FlowRanges
+    from recommend.verification.race import Race
 
 
 @dataclass(frozen=True)

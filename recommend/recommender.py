@@ -33,8 +33,8 @@ from warehouse.support.errors import BadOption, UnknownName
 from warehouse.support.parallel import one_thread
 
 if TYPE_CHECKING:
-    from recommend.heats import RaceProgress
-    from recommend.racing import Race
+    from recommend.verification.race import Race
+    from recommend.verification.rungs import RaceProgress
 
 
 def recommend(
@@ -72,7 +72,7 @@ def recommend(
         budget: seconds into which one fit of each of the chosen ones has to fit; None = no limit, but long
             fits must promise a gain (`recommend.ranking.fit_cost`).
         verify: seconds for a race of the first ones and of usual defaults on the dataset
-            (`recommend.racing`), before the choice is made; None = no race.
+            (`recommend.verification.race`), before the choice is made; None = no race.
         jobs: runs of the race at the same time; None = one for each processor.
         report: told the race's progress.
         explain: whether to explain the choice (`Recommendation.explanation`).
@@ -195,7 +195,7 @@ def _raced(
     jobs: int | None,
     report: Callable[[RaceProgress], None],
 ) -> Race:
-    from recommend.racing import race  # which imports what runs configurations
+    from recommend.verification.race import race  # which imports what runs configurations
 
     algorithms = {one.algorithm for one in candidates.configurations}
     foreign = [name for name in algorithms if find_flow(name) is None]

@@ -13,14 +13,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from ingest.metafeatures.prepared import Codes, Flags, Sample
+from ingest.metafeatures.prepared import Codes, Flags, RowSample
 from warehouse.support.arrays import Floats
 
 
 class NaiveBayes:
     """Counts of a sample by fold and class, from which any fold's model follows."""
 
-    def __init__(self, sample: Sample) -> None:
+    def __init__(self, sample: RowSample) -> None:
         self.sample = sample
         present = ~np.isnan(sample.numbers)
         self._w = present.astype(np.float64)

@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from ingest.metafeatures.prepared import Codes, Sample, Singles
+from ingest.metafeatures.prepared import Codes, RowSample, Singles
 from warehouse.support.arrays import Floats
 
 _BINS = 8  # equal shares of the rows; set by hand, Weka cuts by minimum description length
@@ -27,7 +27,7 @@ _MOST_ATTRIBUTES = 60
 class AttributeSelection:
     """Attributes chosen by CFS on the training rows of each fold."""
 
-    def __init__(self, sample: Sample) -> None:
+    def __init__(self, sample: RowSample) -> None:
         self._sample = sample
         codes = [*_binned(sample), *np.maximum(sample.categories, 0).T]
         alone = [_uncertainty_with_class(column, sample.y) for column in codes]
@@ -106,7 +106,7 @@ def _entropy(counts: npt.NDArray[np.integer]) -> float:
     return float(-(shares * np.log2(shares)).sum())
 
 
-def _binned(sample: Sample) -> list[Codes]:
+def _binned(sample: RowSample) -> list[Codes]:
     """The eighth, (m,), of each numeric attribute that a number lies in; a gap lies where the mean does."""
     edges = sample.ordered[:, len(sample.y) * np.arange(1, _BINS) // _BINS]
     return [

@@ -19,7 +19,7 @@ import numpy as np
 
 from ingest.metafeatures.bayes import NaiveBayes
 from ingest.metafeatures.cfs import AttributeSelection
-from ingest.metafeatures.prepared import Codes, Flags, Prepared, Sample, Singles, available_cpus
+from ingest.metafeatures.prepared import Codes, Flags, Prepared, RowSample, Singles, available_cpus
 from ingest.metafeatures.trees import (
     GrownTree,
     by_held_out_error,
@@ -52,7 +52,9 @@ class Fold:
     deepest: int | None = 3
     """Depth to which REPTree and RandomTree are grown, before they are cut."""
 
-    def __init__(self, sample: Sample, number: int, bayes: NaiveBayes, selection: AttributeSelection) -> None:
+    def __init__(
+        self, sample: RowSample, number: int, bayes: NaiveBayes, selection: AttributeSelection
+    ) -> None:
         self.sample = sample
         self.number = number
         self.test = np.flatnonzero(sample.fold == number)
@@ -168,7 +170,7 @@ LEARNERS: Mapping[str, Callable[[Fold], Floats]] = {
 
 
 def cross_validated(
-    sample: Sample, learners: Mapping[str, Callable[[Any], Floats]], fold_type: type[Fold] = Fold
+    sample: RowSample, learners: Mapping[str, Callable[[Any], Floats]], fold_type: type[Fold] = Fold
 ) -> dict[str, dict[str, float]]:
     """Learner -> AUC, ErrRate and Kappa over the pooled predictions of all folds."""
     bayes, selection = NaiveBayes(sample), AttributeSelection(sample)

@@ -74,7 +74,7 @@ class Prepared:
             yield name, self.dataset.features[name].cat.codes.to_numpy().astype(np.intp)
 
     @cached_property
-    def sample(self) -> Sample:
+    def sample(self) -> RowSample:
         """Rows to learn from, or to look at closely: all, or a stratified sample."""
         return _draw(self)
 
@@ -89,7 +89,7 @@ class Prepared:
 
 
 @dataclass(frozen=True)
-class Sample:
+class RowSample:
     """Rows in an order that follows from their content, class by class, and the attributes that vary."""
 
     numbers: Floats
@@ -199,7 +199,7 @@ def available_cpus() -> int:
 # ---- drawing a sample ----------------------------------------------------------------------------
 
 
-def _draw(prepared: Prepared) -> Sample:
+def _draw(prepared: Prepared) -> RowSample:
     features, roles = prepared.dataset.features, prepared.dataset.roles
     names = [str(name) for name in features if roles[str(name)] not in _OPAQUE]
     digests = _column_digests(features, names)
@@ -224,7 +224,7 @@ def _draw(prepared: Prepared) -> Sample:
             numeric.append(_as_numbers(column))
     notes = [f"{rows:,} of {len(y):,} rows"] if rows < len(y) else []
     notes += [f"{len(kept):,} of {len(names):,} attributes"] if kept and len(kept) < len(names) else []
-    return Sample(
+    return RowSample(
         numbers=_varying(_stacked(numeric, rows, np.float64)),
         categories=_varying(_stacked(categories, rows, np.intp)),
         y=y[order],

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from ingest.metafeatures.prepared import Codes, Prepared, Sample, Singles, available_cpus
+from ingest.metafeatures.prepared import Codes, Prepared, RowSample, Singles, available_cpus
 from ingest.metafeatures.trees import grow_by_gini
 from ingest.metafeatures.values import Values
 from warehouse.support.arrays import Floats
@@ -80,7 +80,7 @@ _Predict = Callable[[_Split], Floats]
 """Function from a fold to the votes of its test rows."""
 
 
-def _small(sample: Sample) -> _Small:
+def _small(sample: RowSample) -> _Small:
     # Rows stand class by class in an order that is as good as random: evenly spaced ones are stratified.
     rows = np.unique(np.linspace(0, len(sample.y) - 1, min(_ROWS, len(sample.y))).astype(np.intp))
     encoded = sample.encoded[rows]

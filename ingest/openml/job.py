@@ -21,7 +21,7 @@ from ingest.keys import digest
 from ingest.openml.answers import Answers
 from ingest.openml.connection import ApiError, Connection
 from ingest.openml.documents import UnreadableError, rows_in
-from ingest.openml.numbers import Numbers
+from ingest.openml.numbers import IdSet
 from ingest.openml.records import JobRecords, LeftOff
 from ingest.openml.selection import Selection, partitions
 from ingest.openml.store import Batch, BatchStore
@@ -177,7 +177,7 @@ class _Job:
     def sweep(self, filters: str, measure: str, *, with_setups: bool = False) -> Sweep:
         """The search for one measure, where it was left."""
         left_off = LeftOff() if self._refresh else self._records.left_off(filters, measure)
-        known = Numbers()
+        known = IdSet()
         if not self._refresh:
             known = self._store.known_runs(filters, measure)
             known -= left_off.others

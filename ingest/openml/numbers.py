@@ -10,7 +10,7 @@ import numpy as np
 _BITS = 10  # of a number within its block
 
 
-class Numbers(MutableSet[int]):
+class IdSet(MutableSet[int]):
     """Integers, kept as bits of blocks of 1,024; iterates in order."""
 
     def __init__(self, numbers: Iterable[int] = ()) -> None:

@@ -16,7 +16,7 @@ import pyarrow as pa
 from ingest.openml.answers import Answers
 from ingest.openml.connection import ApiError
 from ingest.openml.documents import Parameter, SetupValues, UnreadableError, read_setups
-from ingest.openml.numbers import Numbers
+from ingest.openml.numbers import IdSet
 from ingest.openml.parents import Parents
 from ingest.openml.sweep import LARGEST_PAGE, Page, Position
 from ingest.openml.tables import Rows, Tables, evaluation_tables, failed_run_tables, key, setup_tables
@@ -102,7 +102,7 @@ class BatchStore:
         """Version of the warehouse."""
         return self._warehouse.version
 
-    def known_runs(self, filters: str, measure: str) -> Numbers:
+    def known_runs(self, filters: str, measure: str) -> IdSet:
         """Runs of a partition that the warehouse has with a value of the measure."""
         parts = filters.split("/") if filters else []
         wanted = dict(zip(parts[::2], parts[1::2], strict=True))
@@ -116,7 +116,7 @@ class BatchStore:
             rows = self._warehouse.arrow(_KNOWN + _OF_TASKS, {**of_flows, **named})
         else:  # without a join with millions of runs
             rows = self._warehouse.arrow(_KNOWN, of_flows)
-        return Numbers.of_array(rows["number"].to_numpy())
+        return IdSet.of_array(rows["number"].to_numpy())
 
     def put_evaluations(self, batch: Batch) -> None:
         """Store evaluations."""

@@ -28,7 +28,7 @@ Value = bool | int | float | str | None
 
 
 @dataclass(frozen=True)
-class Column:
+class TypedColumn:
     """Cells of one column: `values[codes[row]]`, or an empty cell where the code is -1.
 
     `values` are distinct in writing, so that each is typed (and later written) once.
@@ -54,7 +54,7 @@ class TypedTable:
     """A table and what the JSON in its first comment says about it."""
 
     metadata: Mapping[str, Any]
-    columns: Mapping[str, Column]
+    columns: Mapping[str, TypedColumn]
 
 
 _EMPTY = frozenset({"", "?", "nan", "NaN", "NA"})
@@ -104,11 +104,11 @@ def _read_parquet(content: bytes, limits: ReadingLimits) -> TypedTable:
     return TypedTable({}, {name: _typed_arrow(name, table[name]) for name in table.column_names})
 
 
-def _typed_arrow(name: str, column: pa.ChunkedArray) -> Column:
+def _typed_arrow(name: str, column: pa.ChunkedArray) -> TypedColumn:
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-        return Column.from_text(column.to_pandas().astype("str"))
+        return TypedColumn.from_text(column.to_pandas().astype("str"))
     kinds = (pa.types.is_boolean, pa.types.is_integer, pa.types.is_floating, pa.types.is_null)
     if not any(is_kind(column.type) for is_kind in kinds):
         raise UnreadableInput(
@@ -118,7 +118,7 @@ def _typed_arrow(name: str, column: pa.ChunkedArray) -> Column:
         column = pc.if_else(pc.is_nan(column), None, column)
     encoded = pa.concat_arrays(column.chunks).dictionary_encode()
     codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-    return Column(codes, tuple(encoded.dictionary.to_pylist()))
+    return TypedColumn(codes, tuple(encoded.dictionary.to_pylist()))
 
 
 _NUMERIC_ATTRIBUTE = re.compile(
@@ -131,7 +131,7 @@ def _read_arff(content: bytes, limits: ReadingLimits) -> TypedTable:
     # Read as text, a number keeps the way it is written.
     table = read_arff(_NUMERIC_ATTRIBUTE.sub(rb"\1string", content), limits)
     _refuse_duplicates(list(table.frame.columns))
-    columns = {name: Column.from_text(table.frame[name].astype("str")) for name in table.frame.columns}
+    columns = {name: TypedColumn.from_text(table.frame[name].astype("str")) for name in table.frame.columns}
     return TypedTable(_metadata(next(iter(table.comments), "")), columns)
 
 
@@ -155,7 +155,7 @@ def _read_delimited(content: bytes, limits: ReadingLimits) -> TypedTable:
     _refuse_duplicates(names)
     return TypedTable(
         _metadata(comment.lstrip("#%")),
-        {name: Column.from_text(cells[position].iloc[1:]) for position, name in enumerate(names)},
+        {name: TypedColumn.from_text(cells[position].iloc[1:]) for position, name in enumerate(names)},
     )
 
 

@@ -9,17 +9,15 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from ingest.reading.split_by import Kind
 from warehouse.support.arrays import Positions
 
-if TYPE_CHECKING:
-    from ingest.running.resampling import Split
-
-
+Split = tuple[Positions, Positions]
+"""Rows to fit on, rows to test on."""
 MANY_GROUPS = 1000
 """Groups from which on folds have about equal shares of the classes by themselves; sharing takes seconds."""
 

@@ -12,12 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from ingest.reading.split_by import Kind
-from ingest.running.blocks import SPLITTERS, Splitter
+from ingest.running.blocks import SPLITTERS, Split, Splitter
 from warehouse.support.arrays import Positions
 
 Rows = Positions
-Split = tuple[Rows, Rows]
-"""Rows to fit on, rows to test on."""
 
 HELD_OUT_THIRD = 3  # one row in three, as in a fold of three
 _KINDS = {"time": "ordered", "group": "grouped"}

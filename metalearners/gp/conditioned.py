@@ -12,7 +12,7 @@ from metalearners.encoding.links import LINKS
 from metalearners.encoding.scores import Z80
 from metalearners.gp.choice import best_after
 from metalearners.gp.posterior import HasPrior, Posterior, Prior
-from metalearners.predictions import Expected, InOwnUnit, Observations, Prediction
+from metalearners.predictions import InOwnUnit, Observations, Prediction, ValueInterval
 from warehouse.support.arrays import Floats, Positions
 from warehouse.support.parallel import one_thread
 from warehouse.vocabulary.table import ConfigurationTable
@@ -53,7 +53,7 @@ class Conditioned:
 
     def expect(
         self, configurations: ConfigurationTable, metafeatures: pd.Series, rows: float | None = None
-    ) -> Expected | None:
+    ) -> ValueInterval | None:
         """Expected values in the measure's own unit (`InOwnUnit.expect`), of runs on as many rows as trials.
 
         Of what was tried another run is expected to come to the same, as it is in `choose`.
@@ -70,7 +70,7 @@ class Conditioned:
             above = Posterior(of_trials, z).compare(prior, of_runs=True)
         measured = _measured(prior, of_trials, z)
         mean, off = z.mean() + np.where(np.isnan(measured), above.mean, measured), Z80 * _std(above)
-        return Expected(*(link.to_values(part) for part in (mean, mean - off, mean + off)))
+        return ValueInterval(*(link.to_values(part) for part in (mean, mean - off, mean + off)))
 
     def beats(
         self,

@@ -71,7 +71,7 @@ class Prior(Rows):
 
 
 @dataclass(frozen=True)
-class Explanation:
+class PosteriorExplanation:
     """What scores may be: a mean, and a process around it whose covariance is known up to its width."""
 
     expects: bool
@@ -83,7 +83,7 @@ class Explanation:
     """How likely it is before the trials, in proportion to the others."""
 
 
-LEARNED = Explanation(expects=True, stretch=None)
+LEARNED = PosteriorExplanation(expects=True, stretch=None)
 """The learner's prior."""
 
 
@@ -128,7 +128,7 @@ class Posterior:
         self,
         of_trials: Prior,
         y: Floats,
-        explanations: Sequence[Explanation] = (LEARNED,),
+        explanations: Sequence[PosteriorExplanation] = (LEARNED,),
         widths: Sequence[float] = WIDTHS,
     ) -> None:
         """What the trials teach.
@@ -242,7 +242,7 @@ class Posterior:
 class _Case:
     """One explanation at one width a and noise v, for the spreads that are likely enough."""
 
-    explanation: Explanation
+    explanation: PosteriorExplanation
     a: float
     v: float
     c: Floats
@@ -260,7 +260,7 @@ class _Case:
 class _Explained:
     """How likely the trials are by one explanation, at all widths, noises and spreads."""
 
-    explanation: Explanation
+    explanation: PosteriorExplanation
     widths_and_noises: Floats
     """(w, 2) a and v."""
     c: Floats
@@ -349,7 +349,7 @@ def _explained(
     y: Floats,
     spreads: Floats,
     stretch: float | None,
-    explanations: Sequence[Explanation],
+    explanations: Sequence[PosteriorExplanation],
     widths: Sequence[float],
 ) -> Iterator[_Explained]:
     """Explanations of the trials that share this covariance."""

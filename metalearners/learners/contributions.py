@@ -2,9 +2,9 @@
 
 The expected coordinates of a new dataset are weighted sums of those of the training datasets. So a
 prediction is what is expected of any dataset plus a part of each training dataset: its weight times how much
-better or worse than usual the configuration does there. Parts of meta-features and hyperparameters are
-Shapley values: what each changes, averaged over all orders in which they can be changed. The parts of each
-kind add up to the prediction.
+better or worse than usual the configuration does there. Parts of meta-features and
+hyperparameters are Shapley values: what each changes, averaged over all orders in which they can be changed.
+The parts of each kind add up to the prediction.
 
 Notation
     d, K, b   training datasets, components, blocks of components
@@ -29,7 +29,7 @@ import pandas as pd
 
 from metalearners.gp.kernels import squared_distances
 from metalearners.learners.configuration_kernel import ConfigurationKernel
-from metalearners.learners.descriptions import Descriptions
+from metalearners.learners.dataset_features import Descriptions
 from warehouse.support.arrays import Floats, Positions
 from warehouse.vocabulary.table import ConfigurationTable, split_name
 
@@ -38,7 +38,7 @@ MOST_PLAYERS = 14
 
 
 @dataclass(frozen=True)
-class Parts:
+class ContributionParts:
     """A number as a sum."""
 
     base: float
@@ -101,7 +101,7 @@ class Contributions:
             @ self._coordinates.T
         )
 
-    def of_groups(self, configurations: ConfigurationTable) -> list[Parts]:
+    def of_groups(self, configurations: ConfigurationTable) -> list[ContributionParts]:
         """What each group of meta-features adds to what is expected on a dataset with usual ones.
 
         A usual meta-feature is the median of the training datasets. Sizes that hyperparameters refer to
@@ -118,11 +118,13 @@ class Contributions:
         parts = shapley_values(value, len(descriptions.groups))
         base = value(frozenset())
         return [
-            Parts(float(base[place]), dict(zip(descriptions.groups, own.tolist(), strict=True)))
+            ContributionParts(float(base[place]), dict(zip(descriptions.groups, own.tolist(), strict=True)))
             for place, own in enumerate(parts.T)
         ]
 
-    def of_hyperparameters(self, configuration: ConfigurationTable, start: ConfigurationTable) -> Parts:
+    def of_hyperparameters(
+        self, configuration: ConfigurationTable, start: ConfigurationTable
+    ) -> ContributionParts:
         """What each hyperparameter adds to the prediction for `start` that differs from it.
 
         Args:
@@ -150,7 +152,9 @@ class Contributions:
         values = dict(zip(changed, kernel.features_at(x) @ w, strict=True))
         parts = shapley_values(lambda coalition: np.array([values[coalition]]), len(players))
         shown = [split_name(name)[1] if configuration.joint else name for name in names]
-        return Parts(float(values[frozenset()]), dict(zip(shown, parts[:, 0].tolist(), strict=True)))
+        return ContributionParts(
+            float(values[frozenset()]), dict(zip(shown, parts[:, 0].tolist(), strict=True))
+        )
 
     def _most_important(self, points: Floats, owner: np.ndarray, names: list[str], w: Floats) -> list[str]:
         """The names of hyperparameters, those first whose change alone changes the prediction most."""

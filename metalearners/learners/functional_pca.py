@@ -36,9 +36,9 @@ from metalearners.gp.posterior import Prior
 from metalearners.learners.base import WithSettings
 from metalearners.learners.configuration_kernel import ConfigurationKernel, learn_kernel
 from metalearners.learners.contributions import Contributions
+from metalearners.learners.dataset_features import FEATURE_GROUPS, QUALITIES, Descriptions, describe
 from metalearners.learners.dataset_functions import Runs, centred, learn_functions
-from metalearners.learners.descriptions import FEATURE_GROUPS, QUALITIES, Descriptions, describe
-from metalearners.learners.gains import (
+from metalearners.learners.improvement_probability import (
     GainSpread,
     enough,
     first_beside,
@@ -46,8 +46,8 @@ from metalearners.learners.gains import (
     usual_rows_of,
 )
 from metalearners.learners.kernel_regression import KernelRegression, regress, regress_as
-from metalearners.learners.own_unit import QUALITIES as LEVEL_QUALITIES
-from metalearners.learners.own_unit import OwnUnit, learn_own_unit
+from metalearners.learners.measure_scale import QUALITIES as LEVEL_QUALITIES
+from metalearners.learners.measure_scale import OwnUnit, learn_own_unit
 from metalearners.learners.uncertainty import (
     factor_of,
     learn_spread_of_gains,
@@ -55,7 +55,7 @@ from metalearners.learners.uncertainty import (
     std_of_gain,
     variance_of,
 )
-from metalearners.predictions import Expected, Observations, Prediction
+from metalearners.predictions import Observations, Prediction, ValueInterval
 from warehouse.questions.queries import RunTable
 from warehouse.support.arrays import Floats, Positions
 from warehouse.support.errors import BadOption, UnknownName
@@ -72,7 +72,7 @@ learned from too many of them."""
 
 
 @dataclass(frozen=True)
-class Expectations:
+class ExpectedRuns:
     """What is expected of the runs that a model learned from, each without the runs on its family.
 
     Of datasets on which all runs are equal there is nothing here.
@@ -146,7 +146,7 @@ class FunctionalPCA:
 
     def expect(
         self, configurations: ConfigurationTable, metafeatures: pd.Series, rows: float | None = None
-    ) -> Expected | None:
+    ) -> ValueInterval | None:
         """Expected values in the measure's own unit; see `InOwnUnit.expect`."""
         if self.own_unit is None:
             return None
@@ -278,7 +278,8 @@ class FunctionalPCALearner(WithSettings):
     model: ClassVar[type[FunctionalPCA]] = FunctionalPCA
 
     groups: tuple[str, ...] = tuple(FEATURE_GROUPS)
-    """What datasets are compared by (`metalearners.learners.descriptions`); those that the training datasets
+    """What datasets are compared by (`metalearners.learners.dataset_features`); those that the training
+    datasets
     lack are left out."""
     components: int = 25
     """Most principal components that tell datasets apart."""
@@ -319,14 +320,14 @@ class FunctionalPCALearner(WithSettings):
         """Learn from runs, as `MetaLearner.fit` does."""
         return self.learn(runs, metafeatures)[0]
 
-    def learn(self, runs: RunTable, metafeatures: pd.DataFrame) -> tuple[FunctionalPCA, Expectations]:
+    def learn(self, runs: RunTable, metafeatures: pd.DataFrame) -> tuple[FunctionalPCA, ExpectedRuns]:
         """Learn from runs, as `fit` does, and say what is expected of the runs themselves."""
         setups = runs.configurations.setups
         (reference,) = setups.get_indexer(pd.Index([self.reference]))
         with one_thread():
             return self._learn(training_data(runs, metafeatures), int(reference))
 
-    def _learn(self, data: TrainingData, reference: int) -> tuple[FunctionalPCA, Expectations]:
+    def _learn(self, data: TrainingData, reference: int) -> tuple[FunctionalPCA, ExpectedRuns]:
         targets = self._targets(data.scores, data.dataset)
         learned = self._with_related(targets, data)
         kernel, phi = learn_kernel(data, learned, size=self.size, seed=self.seed)
@@ -360,7 +361,7 @@ class FunctionalPCALearner(WithSettings):
         )
         chosen = np.concatenate([*rows, np.empty(0, np.intp)])
         comparable = np.concatenate([*(own for _, own, _ in of_datasets), np.empty(0)])
-        expectations = Expectations(chosen, comparable, np.concatenate([*of_runs, np.empty(0)]))
+        expectations = ExpectedRuns(chosen, comparable, np.concatenate([*of_runs, np.empty(0)]))
         model = FunctionalPCA(
             kernel=kernel,
             descriptions=descriptions,

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from metalearners.encoding.scores import Z80
-from metalearners.learners.gains import GainSpread, learn_gain_spread
+from metalearners.learners.improvement_probability import GainSpread, learn_gain_spread
 from warehouse.support.arrays import Floats
 
 _RESTS = (0.1, 0.2, 0.4)

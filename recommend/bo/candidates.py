@@ -17,7 +17,7 @@ from warehouse.vocabulary.parameters import Value
 from warehouse.vocabulary.table import ALGORITHM
 
 Score = Callable[[Sequence[Configurations]], Floats]
-"""What `recommend.bo.scoring.Scorer.score` does."""
+"""What `recommend.bo.scoring.CandidateScorer.score` does."""
 
 RANDOM = 10_000
 """Random configurations that the acquisition function is computed for at every trial."""
@@ -43,7 +43,7 @@ class Candidate:
     """What to run, where it was given: the way through a vector may round the last digit."""
 
 
-class Candidates(Protocol):
+class CandidateSource(Protocol):
     """A source of proposals."""
 
     @property

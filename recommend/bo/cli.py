@@ -16,8 +16,8 @@ from recommend.bo.optimizer import ALL_ROWS
 from recommend.bo.simulation.cli import simulate
 from recommend.bo.strategies import DEFAULT_STRATEGY, all_strategies, get_strategy
 from recommend.bo.surrogates import DEFAULT_SURROGATE, all_surrogates
-from recommend.bo.tuning import Budget, Finish, Search, Tuned, artifacts, report, tune
-from recommend.bo.tuning.specification import LEADERS
+from recommend.bo.tuning import Budget, Finish, Search, SearchResult, artifacts, report, tune
+from recommend.bo.tuning.settings import LEADERS
 from recommend.bo.warmstart import DEFAULT_START, FROM_FILE, STARTS, UNLEARNED_STARTS
 from recommend.options import (
     ChosenMeasureOption,
@@ -341,7 +341,7 @@ def _search_of(space: SpaceOptions, trials: TrialOptions, research: ResearchOpti
 
 
 def _wanted(
-    tuned: Tuned, results: ResultOptions, machines: MachineOptions, *, learns: bool
+    tuned: SearchResult, results: ResultOptions, machines: MachineOptions, *, learns: bool
 ) -> Iterator[Callable[[], str]]:
     """Functions that each write one of the results of a search, and return what to say about it."""
     if results.model is not None:
@@ -355,7 +355,7 @@ def _wanted(
 
 
 def _keep(
-    tuned: Tuned, wanted: Sequence[Callable[[], str]], results: ResultOptions, machines: MachineOptions
+    tuned: SearchResult, wanted: Sequence[Callable[[], str]], results: ResultOptions, machines: MachineOptions
 ) -> None:
     """Keep what is wanted of a search, each in its way, and print what there is to say about it."""
     notes = [f"The trials are in {tuned.folder}; the same command with more --trials goes on from them."]
@@ -372,14 +372,14 @@ def _keep(
         raise type(failures[0])("; ".join(map(str, failures)))
 
 
-def _save(tuned: Tuned, model: Path) -> str:
+def _save(tuned: SearchResult, model: Path) -> str:
     """Write the fitted model; returns what to say about it."""
     logger.info("fitting %s on all rows", "the ensemble" if tuned.finals.weights else "the best")
     types = artifacts.save_model(artifacts.fitted(tuned), model)
     return f"{model}: skops.io.load(path, trusted={types}); it predicts data frames, as pandas reads the file"
 
 
-def _write_page(page: Path, tuned: Tuned, *, is_over: bool) -> str:
+def _write_page(page: Path, tuned: SearchResult, *, is_over: bool) -> str:
     """Write the page about the search, which may go on; returns what to say about it."""
     from recommend.bo.tuning.page import tuning_page
 
@@ -387,14 +387,14 @@ def _write_page(page: Path, tuned: Tuned, *, is_over: bool) -> str:
     return f"{page}: the search as a page."
 
 
-def _write_code(tuned: Tuned, path: Path) -> str:
+def _write_code(tuned: SearchResult, path: Path) -> str:
     """Write the best configuration, or the ensemble, as a script; returns what to say about it."""
     write_text(path, artifacts.code(tuned))
     what = "the ensemble" if tuned.finals.weights else "the best configuration"
     return f"{path}: {what} as a script that needs nothing of Headstart."
 
 
-def _record(tuned: Tuned, path: str | None, *, learns: bool) -> str:
+def _record(tuned: SearchResult, path: str | None, *, learns: bool) -> str:
     """Write the trials to the warehouse; returns what to say about it.
 
     Args:

@@ -22,8 +22,8 @@ from typing import Literal, Protocol
 import numpy as np
 
 from metalearners.encoding.scores import standard_scores
-from recommend.bo.candidates import Candidate, Candidates
-from recommend.bo.scoring import Scorer
+from recommend.bo.candidates import Candidate, CandidateSource
+from recommend.bo.scoring import CandidateScorer
 from recommend.space import Configurations
 from warehouse.support.errors import BadOption
 from warehouse.support.text import counted
@@ -109,8 +109,8 @@ class Optimizer:
 
     def __init__(
         self,
-        candidates: Candidates,
-        scorer: Scorer,
+        candidates: CandidateSource,
+        scorer: CandidateScorer,
         *,
         starts: Sequence[Candidate] = (),
         anchors: Sequence[Candidate] = (),
@@ -122,7 +122,7 @@ class Optimizer:
         Args:
             scorer: may have learned from other trials, which it forgets.
             starts: candidates to try first, in this order; one that comes twice counts once.
-            anchors: candidates to try whatever is expected of them (`recommend.bo.anchors`).
+            anchors: candidates to try whatever is expected of them (`recommend.bo.reference_trials`).
             random_every: the period of random proposals: with 2, every second one is random.
 
         Raises:

@@ -34,7 +34,7 @@ from ingest.reading.datasets import Dataset
 from metalearners import DEFAULT_LEARNER
 from recommend.bo.candidates import Candidate, SpaceCandidates
 from recommend.bo.optimizer import Optimizer, Proposal
-from recommend.bo.scoring import Scorer
+from recommend.bo.scoring import CandidateScorer
 from recommend.bo.surrogates import DEFAULT_SURROGATE, Surrogate, SurrogateInputs, get_surrogate
 from recommend.domains import optuna_domain
 from recommend.export import configurations_of, named, optuna_distributions
@@ -101,7 +101,7 @@ class HeadstartSampler(BaseSampler):
         self.space = space
         self._distributions = optuna_distributions(space)
         self._domains = {name: optuna_domain(own) for name, own in self._distributions.items()}
-        self._scorer = Scorer(surrogate, acquisition=acquisition)
+        self._scorer = CandidateScorer(surrogate, acquisition=acquisition)
         self._seed = seed
         self._candidates = SpaceCandidates(space, seed=seed)
         self._starts = [self._start(configuration) for configuration in starts]

@@ -18,7 +18,7 @@ from warehouse.support.errors import BadOption
 E = TypeVar("E", bound=Rows)
 
 
-class Scorer:
+class CandidateScorer:
     """Learns from trials, and scores candidates.
 
     What the surrogate makes of configurations is kept as long as they are, so that those which are candidates

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any
 
-from recommend.bo.candidates import Candidate, Candidates
+from recommend.bo.candidates import Candidate, CandidateSource
 from recommend.bo.optimizer import AskTell, Optimizer
-from recommend.bo.scoring import Scorer
+from recommend.bo.scoring import CandidateScorer
 from recommend.bo.surrogates import DEFAULT_SURROGATE
 from warehouse.support.errors import BadOption, UnknownName
 
@@ -24,13 +24,13 @@ DEFAULT_STRATEGY = "joint"
 class SearchInputs:
     """What a strategy makes a search from."""
 
-    candidates: Candidates
-    new_scorer: Callable[[], Scorer]
+    candidates: CandidateSource
+    new_scorer: Callable[[], CandidateScorer]
     """Makes a scorer that has not seen a trial; each optimizer has its own."""
     starts: Sequence[Candidate] = ()
     """Candidates to try first, in this order."""
     anchors: Sequence[Candidate] = ()
-    """Candidates to try whatever is expected of them (`recommend.bo.anchors`)."""
+    """Candidates to try whatever is expected of them (`recommend.bo.reference_trials`)."""
     random_every: int | None = None
     """Period of random proposals; None = none after the first."""
     trials: int | None = None

@@ -41,7 +41,7 @@ _AS_TEXT: dict[str, Any] = {"dtype": str, "keep_default_na": False}
 
 
 @dataclass(frozen=True)
-class Table:
+class TableSource:
     """A file as pandas reads it, each cell as text."""
 
     cells: pd.DataFrame
@@ -54,10 +54,10 @@ class Table:
 
 
 @dataclass
-class Reading:
+class ColumnReading:
     """How the columns of a table become what a pipeline takes."""
 
-    table: Table
+    table: TableSource
     missing: list[str]
     target: str
     """`words` or `number_words`: what makes labels of the target's cells."""
@@ -76,7 +76,7 @@ class Reading:
     text: list[str] = field(default_factory=list)
 
 
-def find_reading(dataset: Dataset, frame: pd.DataFrame | None = None) -> Reading:
+def find_reading(dataset: Dataset, frame: pd.DataFrame | None = None) -> ColumnReading:
     """How a script reads the dataset.
 
     Args:
@@ -104,7 +104,7 @@ class _Differs(Exception):  # noqa: N818 (said in raise statements alone)
     """A column does not come out as it was read here."""
 
 
-def _ways(dataset: Dataset, frame: pd.DataFrame | None) -> Iterator[Callable[[], Table]]:
+def _ways(dataset: Dataset, frame: pd.DataFrame | None) -> Iterator[Callable[[], TableSource]]:
     """Calls of pandas that may read the dataset, the plainest first."""
     path = Path(dataset.source)
     if not path.is_file():
@@ -129,29 +129,29 @@ def _ways(dataset: Dataset, frame: pd.DataFrame | None) -> Iterator[Callable[[],
                 yield partial(_delimited, content, layout, options, named=named, ragged=ragged)
 
 
-def _of_memory(dataset: Dataset, frame: pd.DataFrame | None) -> Table:
+def _of_memory(dataset: Dataset, frame: pd.DataFrame | None) -> TableSource:
     """A table that came from no file, as a CSV file of it would be."""
     if frame is None:
         frame = dataset.features.assign(**{str(dataset.target.name): dataset.target})
     cells = pd.read_csv(io.StringIO(frame.to_csv(index=False)), **_AS_TEXT)
     remark = f"The data came from {dataset.source}: give it a CSV file of the same table."
-    return Table(cells, _read_csv(_AS_TEXT), remark=remark)
+    return TableSource(cells, _read_csv(_AS_TEXT), remark=remark)
 
 
-def _typed(name: str, read: Callable[[Any], pd.DataFrame], content: bytes) -> Table:
+def _typed(name: str, read: Callable[[Any], pd.DataFrame], content: bytes) -> TableSource:
     """A file of columns with types, which pandas reads with the package pyarrow."""
     cells = snippets.as_text(read(io.BytesIO(content)))
     call = Call("as_text", [Call(name, [Raw("path")])])
-    return Table(cells, call, remark="pandas reads such files with the package pyarrow.")
+    return TableSource(cells, call, remark="pandas reads such files with the package pyarrow.")
 
 
-def _excel(content: bytes) -> Table:
+def _excel(content: bytes) -> TableSource:
     cells = snippets.as_text(pd.read_excel(io.BytesIO(content)))
     call = Call("as_text", [Call("pd.read_excel", [Raw("path")])])
-    return Table(cells, call, remark="pandas reads Excel files with the package openpyxl.")
+    return TableSource(cells, call, remark="pandas reads Excel files with the package openpyxl.")
 
 
-def _arff(path: Path, names: list[str], quote: str, encoding: str) -> Table:
+def _arff(path: Path, names: list[str], quote: str, encoding: str) -> TableSource:
     options = {
         "names": names,
         "header": None,
@@ -161,12 +161,12 @@ def _arff(path: Path, names: list[str], quote: str, encoding: str) -> Table:
         **_AS_TEXT,
     }
     cells = pd.read_csv(snippets.arff_rows(str(path), encoding), **options)
-    return Table(cells, _read_csv(options, Call("arff_rows", [Raw("path"), encoding])))
+    return TableSource(cells, _read_csv(options, Call("arff_rows", [Raw("path"), encoding])))
 
 
 def _delimited(
     content: bytes, layout: Layout, options: Mapping[str, Any], *, named: bool, ragged: bool
-) -> Table:
+) -> TableSource:
     """A delimited text.
 
     Args:
@@ -192,7 +192,7 @@ def _delimited(
         cells, then = cells.rename(columns=str.strip), ".rename(columns=str.strip)"
     if not named and len(without := snippets.without_headers(cells)) < len(cells):
         cells, then = without, f"{then}.pipe(without_headers)"
-    return Table(cells, _read_csv(options), then)
+    return TableSource(cells, _read_csv(options), then)
 
 
 def _read_csv(options: Mapping[str, Any], file: object = Raw("path")) -> Call:
@@ -236,10 +236,10 @@ def _packing(path: Path) -> dict[str, Any]:
 # ---- columns -------------------------------------------------------------------------------------
 
 
-def _planned(table: Table, dataset: Dataset, missing: list[str]) -> Reading:
+def _planned(table: TableSource, dataset: Dataset, missing: list[str]) -> ColumnReading:
     target, labels = _labels(table, dataset, missing)
     rows = table.cells[labels.notna().to_numpy()].reset_index(drop=True)
-    reading = Reading(table, missing, target)
+    reading = ColumnReading(table, missing, target)
     for name, role in dataset.roles.items():
         if role in NOT_LEARNED_FROM:
             continue
@@ -255,7 +255,7 @@ def _planned(table: Table, dataset: Dataset, missing: list[str]) -> Reading:
     return reading
 
 
-def _labels(table: Table, dataset: Dataset, missing: list[str]) -> tuple[str, pd.Series]:
+def _labels(table: TableSource, dataset: Dataset, missing: list[str]) -> tuple[str, pd.Series]:
     """The function that makes labels of the target's cells, and what it makes of all of them."""
     name = str(dataset.target.name)
     cells = table.cells.get(name)
@@ -268,7 +268,7 @@ def _labels(table: Table, dataset: Dataset, missing: list[str]) -> tuple[str, pd
     raise _Differs(f"the target {quoted(name)} comes out differently")
 
 
-def _add(reading: Reading, name: str, role: Role, cells: pd.Series, wanted: pd.Series) -> None:
+def _add(reading: ColumnReading, name: str, role: Role, cells: pd.Series, wanted: pd.Series) -> None:
     """Note how a column is read.
 
     Raises:

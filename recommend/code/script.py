@@ -21,7 +21,7 @@ from ingest.flows.preprocessing import MOST, TINY, category_columns
 from ingest.reading.datasets import Dataset
 from recommend.code import snippets
 from recommend.code.fitting import Fitting, find_ensemble, find_fitting
-from recommend.code.reading import Reading, find_reading
+from recommend.code.reading import ColumnReading, find_reading
 from recommend.code.splitting import Splitting, find_splitting
 from recommend.code.syntax import WIDTH, Raw, assigned, plain, written
 from warehouse.support.text import counted
@@ -149,7 +149,7 @@ def _script(
 def _head(
     configurations: Sequence[Configuration],
     dataset: Dataset,
-    reading: Reading,
+    reading: ColumnReading,
     fitting: Fitting,
     origin: Origin,
 ) -> str:
@@ -247,7 +247,7 @@ def _import(module: str, names: list[str]) -> str:
 
 
 def _constants(
-    reading: Reading, fitting: Fitting, splitting: Splitting, origin: Origin, seed: int, names: set[str]
+    reading: ColumnReading, fitting: Fitting, splitting: Splitting, origin: Origin, seed: int, names: set[str]
 ) -> str:
     """The constants among these names, each on lines of its own."""
     usual = reading.missing == snippets.MISSING
@@ -333,7 +333,7 @@ def _scorer(measure: str, fitting: Fitting, fewest: int) -> str:
 # ---- functions -----------------------------------------------------------------------------------
 
 
-def _read(reading: Reading) -> str:
+def _read(reading: ColumnReading) -> str:
     table = reading.table
     call = written(table.call, before="return ", after=table.then, indent="    ")
     return (
@@ -360,7 +360,7 @@ def _opened() -> str:
 '''
 
 
-def _features(reading: Reading) -> str:
+def _features(reading: ColumnReading) -> str:
     lines = []
     if reading.numeric:
         lines.append("for name in NUMERIC:")
@@ -436,7 +436,7 @@ def _predict(fitting: Fitting) -> str:
     )
 
 
-def _main(reading: Reading, fitting: Fitting, splitting: Splitting) -> str:
+def _main(reading: ColumnReading, fitting: Fitting, splitting: Splitting) -> str:
     y = "labels[known].to_numpy(dtype=object)"
     if fitting.classes_as_numbers:
         y = "pd.Index(CLASSES).get_indexer(labels[known])"

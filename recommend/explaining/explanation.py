@@ -12,7 +12,7 @@ import pandas as pd
 from ingest.flows import Flow
 from ingest.keys import setup_of
 from metalearners.encoding.scores import oriented
-from metalearners.learners.contributions import Parts
+from metalearners.learners.contributions import ContributionParts
 from recommend.explaining.metafeature_names import shown, title, without_target
 from recommend.explaining.ranked_configuration import RankedConfiguration
 from recommend.explaining.similar_datasets import Evidence
@@ -69,11 +69,11 @@ class Reasons:
     predicted: float
     trials: float
     """Added to each of the sums by runs on the dataset itself."""
-    datasets: Parts
+    datasets: ContributionParts
     """Parts by key of the dataset; the base is the prediction for any dataset."""
-    traits: Parts
+    traits: ContributionParts
     """Parts by group of meta-features; the base is the prediction for a dataset with usual ones."""
-    hyperparameters: Parts | None
+    hyperparameters: ContributionParts | None
     """Parts by hyperparameter; the base is the prediction for the algorithm's default; None = unknown."""
 
     def document(self) -> dict[str, Any]:
@@ -204,7 +204,9 @@ def _reasons(
     of_traits = contributions.of_groups(chosen)
     found = []
     for place, item in enumerate(items):
-        datasets = Parts(float(bases[place]), dict(zip(evidence.keys, added[place].tolist(), strict=True)))
+        datasets = ContributionParts(
+            float(bases[place]), dict(zip(evidence.keys, added[place].tolist(), strict=True))
+        )
         default = _default(item, evidence)
         of_values = None
         if default is not None:

@@ -30,7 +30,7 @@ _COUNTS = {
 
 
 def in_words(group: str) -> str:
-    """A group of meta-features (`metalearners.learners.descriptions`) in plain words."""
+    """A group of meta-features (`metalearners.learners.dataset_features`) in plain words."""
     return _GROUPS.get(group, group)
 
 
@@ -38,7 +38,7 @@ def without_target(features: pd.DataFrame) -> pd.DataFrame:
     """Features of datasets with columns counted as a reader does: without the target, which OpenML counts.
 
     Args:
-        features: (d, features) as `metalearners.learners.descriptions` has them.
+        features: (d, features) as `metalearners.learners.dataset_features` has them.
     """
     if "attributes" not in features:
         return features

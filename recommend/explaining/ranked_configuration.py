@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from recommend.explaining.similar_datasets import PastRank
-from recommend.ranking.performance_forecast import Expectation
+from recommend.ranking.performance_forecast import PerformanceForecast
 from warehouse.vocabulary.configuration import Configuration
 from warehouse.vocabulary.searched_flow import SearchedFlow
 
@@ -29,7 +29,7 @@ class RankedConfiguration:
     """Its value of the measure on this very dataset; None if it was not tried there."""
     fit_seconds: float | None
     """Expected seconds of one fit on all rows, on this machine; None = unknown."""
-    expectation: Expectation | None
+    expectation: PerformanceForecast | None
     """Expected value of a run in the unit of the measure; None where only scores are known."""
     flow: SearchedFlow
     """The algorithm: a `Flow` where Headstart builds it."""

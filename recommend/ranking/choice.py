@@ -17,7 +17,7 @@ from metalearners.predictions import InOwnUnit, Prediction
 from recommend.ranking.candidates import Candidates
 from recommend.ranking.fit_cost import FitSeconds, fit_seconds, worthwhile
 from recommend.ranking.knowledge import Knowledge
-from recommend.ranking.performance_forecast import Expectation, expectations
+from recommend.ranking.performance_forecast import PerformanceForecast, expectations
 from warehouse.support.arrays import Floats, Positions
 from warehouse.support.errors import BadOption
 from warehouse.vocabulary.table import ConfigurationTable
@@ -49,7 +49,7 @@ class Chosen:
     """(k,)"""
     deltas: Sequence[float | None]
     """(k,) the delta that chose each, None where it was chosen for its prediction alone."""
-    expectations: Sequence[Expectation] | None
+    expectations: Sequence[PerformanceForecast] | None
     """(k,) what a run is expected to give in the unit of the measure; None where only scores are known."""
     beats_first: Floats
     """(k,) probability of beating the first, of those that were chosen to complement it; NaN for others."""

@@ -20,7 +20,7 @@ REFERENCE = "lightgbm"
 
 
 @dataclass(frozen=True)
-class Expectation:
+class PerformanceForecast:
     """What one run of a configuration is expected to give."""
 
     value: float
@@ -40,7 +40,7 @@ def expectations(
     known: ConfigurationTable,
     metafeatures: pd.Series,
     measure: str,
-) -> list[Expectation] | None:
+) -> list[PerformanceForecast] | None:
     """Expectation of each of `chosen`; None where the predictor only knows standard scores.
 
     Args:
@@ -58,7 +58,7 @@ def expectations(
         probability = predictor.beats(chosen, default, metafeatures)
     value, low, high = (oriented(part, measure) for part in expected)
     return [
-        Expectation(
+        PerformanceForecast(
             float(value[place]),
             min(float(low[place]), float(high[place])),
             max(float(low[place]), float(high[place])),

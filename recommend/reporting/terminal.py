@@ -17,7 +17,7 @@ from warehouse.support import console
 from warehouse.support.text import counted
 
 if TYPE_CHECKING:
-    from recommend.racing import Race
+    from recommend.verification.race import Race
 
 _LONGEST_TITLE = 30
 _INDENT = " " * 5

@@ -36,7 +36,7 @@ from ingest.reading.datasets import Dataset, load_dataset
 from ingest.running.resampling import hold_out
 from ingest.running.scorer import scorer_of
 from metalearners import DEFAULT_LEARNER
-from metalearners.judging.folds import families_of, half_of
+from metalearners.evaluation.folds import families_of, half_of
 from metalearners.model_store import trained_model
 from recommend.classifier import HeadstartClassifier
 from recommend.ranking.task import RankingTask, describe_task

@@ -32,8 +32,8 @@ from ingest.flows import FLOWS
 from ingest.keys import setup_of
 from metalearners.encoding.scores import oriented
 from metalearners.encoding.training_data import runs_on
-from metalearners.judging.evaluation import TOPS, interval, kendall_tau
-from metalearners.judging.folds import HALVES, Half, half_of
+from metalearners.evaluation.folds import HALVES, Half, half_of
+from metalearners.evaluation.protocol import TOPS, interval, kendall_tau
 from tests.benchmarks.folds import left_out
 from tests.benchmarks.report import markdown, regrets
 from warehouse.questions.queries import RunTable

@@ -9,7 +9,7 @@ import pandas as pd
 
 from metalearners import new_learner
 from metalearners.encoding.training_data import without_datasets
-from metalearners.judging.folds import Half, families_of, folds_of, half_of
+from metalearners.evaluation.folds import Half, families_of, folds_of, half_of
 from metalearners.learners.base import Model
 from warehouse.questions.queries import RunTable
 from warehouse.support.parallel import one_thread

@@ -5,11 +5,11 @@
         --svm-grid ../shared/data/svm-grid/svm_grid.csv.gz \\
         --output notebooks/results/importance_published.json
 
-Of each flow: importances of the inputs of LightGBM's meta-learner (`metalearners.judging.importance`, on the
-meta-features of van Hoof's thesis), and a functional analysis of variance on each dataset
-(`metalearners.judging.functional_anova`), by what the default meta-learner predicts after the dataset's own
-runs. The second command is for hundreds of runs a dataset, which tell hyperparameters apart that a pool of
-eight configurations can't: OpenML's random forests and AdaBoost, and a grid of support vector machines.
+Of each flow: importances of the inputs of LightGBM's meta-learner (`metalearners.evaluation.importance`, on
+the meta-features of van Hoof's thesis), and a functional analysis of variance on each dataset
+(`metalearners.evaluation.functional_anova`), by what the default meta-learner predicts after the dataset's
+own runs. The second command is for hundreds of runs a dataset, which tell hyperparameters apart that a pool
+of eight configurations can't: OpenML's random forests and AdaBoost, and a grid of support vector machines.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ import pandas as pd
 from ingest.flows import FLOWS, get_flow
 from metalearners import DEFAULT_LEARNER, new_learner
 from metalearners.encoding.training_data import runs_on
-from metalearners.judging.functional_anova import Design
-from metalearners.judging.importance import importances
+from metalearners.evaluation.functional_anova import Design
+from metalearners.evaluation.importance import importances
 from metalearners.learners.base import Model
 from metalearners.model_store import trained_model
 from metalearners.predictions import Observations

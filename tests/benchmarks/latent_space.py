@@ -13,8 +13,8 @@ import logging
 from pathlib import Path
 
 from metalearners.encoding.training_data import without_datasets
-from metalearners.judging.folds import folds_of
-from metalearners.judging.latent_space import LatentSpace
+from metalearners.evaluation.folds import folds_of
+from metalearners.evaluation.latent_space import LatentSpace
 from metalearners.published.factorization.learner import FactorizationLearner
 from warehouse.store import STARTER, Warehouse
 from warehouse.support.parallel import one_thread

@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 
 from metalearners.encoding.training_data import runs_on
-from metalearners.judging.evaluation import TOPS, kendall_tau, normalized_regret
+from metalearners.evaluation.protocol import TOPS, kendall_tau, normalized_regret
 from metalearners.predictions import Observations
 from tests.benchmarks.folds import left_out
 from tests.benchmarks.latent_space import RESULTS

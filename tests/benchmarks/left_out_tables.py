@@ -45,7 +45,7 @@ from ingest.running.plan import Plan, SplitRule, Tier
 from ingest.running.resampling import Split
 from ingest.running.scorer import scorer_of
 from metalearners.encoding.scores import oriented
-from metalearners.judging.folds import families_of
+from metalearners.evaluation.folds import families_of
 from recommend.ranking.candidates import find_candidates
 from recommend.ranking.knowledge import gather
 from recommend.ranking.performance_forecast import REFERENCE
@@ -269,7 +269,7 @@ def draw(found: pd.DataFrame, path: Path) -> None:
     """Draw how often configurations were better than the default against how likely that was stated to be."""
     from matplotlib.figure import Figure
 
-    from metalearners.judging.figures import save_figure
+    from metalearners.evaluation.figures import save_figure
 
     figure = Figure(figsize=(5, 4.6), layout="constrained")
     axes = figure.subplots()

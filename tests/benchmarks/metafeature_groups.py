@@ -8,7 +8,7 @@ The learner is LightGBM, which takes any meta-features; with `none` it knows the
 import argparse
 from collections.abc import Iterator
 
-from metalearners.judging.evaluation import evaluate
+from metalearners.evaluation.protocol import evaluate
 from warehouse.store import STARTER, Warehouse
 from warehouse.vocabulary.qualities import DEFAULT, GROUPS, SHAPE
 

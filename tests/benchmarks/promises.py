@@ -23,7 +23,7 @@ import pandas as pd
 
 from metalearners import DEFAULT_LEARNER, LEARNERS
 from metalearners.encoding.training_data import runs_on
-from metalearners.judging.folds import Half
+from metalearners.evaluation.folds import Half
 from metalearners.predictions import InOwnUnit, Observations
 from recommend.ranking.performance_forecast import default_of
 from tests.benchmarks.first_choices import parser_of

@@ -48,10 +48,10 @@ from ingest.running.pool import read_pool
 from ingest.running.resampling import hold_out, stratified_sample
 from ingest.running.scorer import scorer_of
 from metalearners import DEFAULT_LEARNER
-from recommend.racing import race
 from recommend.ranking.candidates import find_candidates
 from recommend.ranking.knowledge import gather
 from recommend.ranking.task import describe_task
+from recommend.verification.race import race
 from tests.benchmarks.real_fits import MATCHING, PLAN, SHARES, Candidate, both_values
 from tests.benchmarks.report import markdown
 from warehouse.store import STARTER, Warehouse

@@ -50,7 +50,7 @@ from recommend.bo.simulation.peers import PEERS, new_peer
 from recommend.bo.simulation.runner import SimulatedSearch
 from recommend.bo.simulation.searches import RandomSearch, SearchMethod
 from recommend.bo.tuning import Budget, Finish, Search, tune
-from recommend.bo.tuning.finals import evaluate_trials
+from recommend.bo.tuning.reevaluation import evaluate_trials
 from recommend.bo.tuning.setup import searched_flows, split_rows, splits_of, task_of
 from recommend.bo.tuning.trials import Trial
 from recommend.ranking.knowledge import gather

@@ -24,7 +24,7 @@ import pandas as pd
 from scipy.stats import wilcoxon
 from statsmodels.stats.multitest import multipletests
 
-from metalearners.judging.evaluation import interval
+from metalearners.evaluation.protocol import interval
 from tests.benchmarks.latent_space import RESULTS
 from warehouse.support.files import write_text
 

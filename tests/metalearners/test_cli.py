@@ -177,7 +177,7 @@ def test_an_evaluation_that_was_stopped_goes_on(
     metalearners: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The journal keeps what was done; a line that was cut off is done again."""
-    import metalearners.judging.evaluation as evaluation
+    import metalearners.evaluation.protocol as evaluation
 
     file, whole = tmp_path / "result.json", tmp_path / "whole.json"
     metalearners("evaluate", "--output", str(whole))

@@ -34,15 +34,16 @@ from ingest.running.evaluation import Evaluation
 from ingest.running.limits import Outcome, run_limited
 from ingest.running.rows import Run
 from ingest.running.scorer import scorer_of
-from recommend import HeadstartClassifier, heats
+from recommend import HeadstartClassifier
 from recommend.classifier import ensemble_weights, fitting_order
-from recommend.entrants import Entrant
-from recommend.heats import Heat
-from recommend.racing import Race, race
 from recommend.ranking.candidates import find_candidates
 from recommend.ranking.knowledge import Knowledge, gather
 from recommend.ranking.task import describe_task
 from recommend.recommender import recommended
+from recommend.verification import rungs as heats
+from recommend.verification.contestants import Contestant
+from recommend.verification.race import Race, race
+from recommend.verification.rungs import Rung
 from tests.recommend.code.scripts import run_scripts
 from tests.recommend.conftest import numbers
 from warehouse.store import Warehouse
@@ -396,14 +397,14 @@ def test_an_ensemble_is_of_what_predicts_best_together(small_world: Path) -> Non
     """One entrant is right on the first three of four rows, the other on the last three: together on all."""
     known = known_of(small_world)
     entrants = [
-        Entrant(Configuration(name, {}), name, place, False)
+        Contestant(Configuration(name, {}), name, place, False)
         for place, name in enumerate(("decision_tree", "logistic_regression", "naive_bayes"), start=1)
     ]
     actual = scorer_of(known.task.part).outcomes(known.task.part.target)[:4]
     sure, unsure = 0.9, 0.4
     right = np.array([[sure, sure, sure, unsure], [unsure, sure, sure, sure], [unsure] * 4])
     of_class = np.eye(2)[actual]
-    heat = Heat(
+    heat = Rung(
         100,
         4,
         1,

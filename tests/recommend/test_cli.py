@@ -16,9 +16,9 @@ import recommend.ranges
 from ingest.flows import get_flow
 from ingest.running.evaluation import Evaluation
 from ingest.running.limits import Outcome
-from recommend import heats
 from recommend.cli import main
 from recommend.seeds import read_seeds
+from recommend.verification import rungs as heats
 from tests.recommend.code.scripts import run_scripts
 from tests.recommend.conftest import numbers
 from warehouse.store import STARTER, Warehouse

@@ -21,18 +21,19 @@ from ingest.running.experiments import load_source
 from ingest.running.limits import Outcome
 from ingest.running.plan import Source
 from ingest.running.resampling import Split
-from recommend import HeadstartClassifier, heats
+from recommend import HeadstartClassifier
 from recommend.bo.cli import main as tune_main
 from recommend.bo.tuning import Budget, artifacts, report, tune
 from recommend.bo.tuning.setup import split_rows, splits_of
 from recommend.cli import main
 from recommend.code import script
-from recommend.racing import Race, race, record
 from recommend.ranking.candidates import find_candidates
 from recommend.ranking.knowledge import gather
 from recommend.ranking.task import describe_task
 from recommend.recommender import recommend as rank
 from recommend.reporting.terminal import in_words
+from recommend.verification import rungs as heats
+from recommend.verification.race import Race, race, record
 from tests.recommend.bo.tuning.searches import QUICK
 from tests.recommend.code.scripts import ORIGIN, run_scripts
 from tests.recommend.conftest import numbers

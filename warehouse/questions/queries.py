@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from warehouse.questions.normalized_accuracy import normalized_accuracy
 from warehouse.questions.openml_qualities import harmonized
-from warehouse.questions.sampling import MOST_LEARNED, SEARCHES, TASKS, Sample, choose_sample
+from warehouse.questions.sampling import MOST_LEARNED, SEARCHES, TASKS, RunSample, choose_sample
 from warehouse.support.errors import Failed, UnknownName
 from warehouse.vocabulary.declaration import read_declaration
 from warehouse.vocabulary.inference import inferred_flow
@@ -168,7 +168,7 @@ def with_experiments(ask: Ask, sample: RunAnswers, datasets: Collection[str]) ->
     if not more:
         return sample
     flows = pc.unique(drawn["flow"]).to_pylist()
-    runs = _runs(ask, Sample(flows, more), sample.measure)
+    runs = _runs(ask, RunSample(flows, more), sample.measure)
     setups = pc.unique(runs["setup"])
     unknown = setups.filter(pc.invert(pc.is_in(setups, pc.unique(drawn["setup"])))).to_pylist()
     naming = _naming(flows, joint=sample.flow is None)
@@ -218,7 +218,7 @@ def _naming(flows: list[str] | None, *, joint: bool) -> dict[str, Any]:
     return {"flows": flows, "joint": joint, "separator": SEPARATOR}
 
 
-def _runs(ask: Ask, sample: Sample, measure: str) -> pa.Table:
+def _runs(ask: Ask, sample: RunSample, measure: str) -> pa.Table:
     """Runs with their number of rows against the usual one (`size`), in source order."""
     return _ask_sample(ask, _RUNS, sample, measure=measure, **_usual_rows(ask, measure))
 
@@ -229,7 +229,7 @@ def _usual_rows(ask: Ask, measure: str) -> dict[str, list[Any]]:
     return {"usual": counted["dataset"].to_pylist(), "usual_rows": counted["train_rows"].to_pylist()}
 
 
-def _ask_sample(ask: Ask, query: str, sample: Sample, **parameters: Any) -> pa.Table:
+def _ask_sample(ask: Ask, query: str, sample: RunSample, **parameters: Any) -> pa.Table:
     """Rows of a query of runs, of those in the sample alone."""
     parameters["flows"] = sample.flows
     if sample.runs is None:

@@ -58,7 +58,7 @@ def limits() -> list[int]:
 
 
 @dataclass(frozen=True)
-class Sample:
+class RunSample:
     """Which runs to take of those with a value of a measure."""
 
     flows: list[str] | None
@@ -69,13 +69,13 @@ class Sample:
 
 def choose_sample(
     ask: Callable[[str, Mapping[str, Any]], pa.Table], flows: list[str] | None, measure: str, *, joint: bool
-) -> Sample:
+) -> RunSample:
     """All runs of `flows` (None: of all flows) if their table fits into memory, else a sample, and say so.
 
     Args:
         joint: whether each algorithm has columns of its own in the table.
     """
-    everything = Sample(flows, None)
+    everything = RunSample(flows, None)
     most = MOST_LEARNED if joint else MOST_RUNS
     counted = ask(_COUNTS, {}).to_pylist()[0]
     if counted["runs"] <= most and counted["setups"] <= _FEW_SETUPS:
@@ -105,7 +105,7 @@ def choose_sample(
         len(chosen),
         len(amounts),
     )
-    return Sample(chosen, drawn["run"].to_pylist())
+    return RunSample(chosen, drawn["run"].to_pylist())
 
 
 _COUNTS = "SELECT (SELECT count(*) FROM runs) AS runs, (SELECT count(*) FROM setups) AS setups"

@@ -123,7 +123,7 @@ class ComparisonOptions:
 
 
 @dataclass(frozen=True)
-class MachineOptions:
+class SimulationMachines:
     """Where searches run, and where they are kept."""
 
     panel: ClassVar = "Machines and folders"
@@ -141,7 +141,7 @@ class MachineOptions:
 
 @grouped
 def simulate(
-    compared: MethodOptions, on: TaskOptions, results: ComparisonOptions, machines: MachineOptions
+    compared: MethodOptions, on: TaskOptions, results: ComparisonOptions, machines: SimulationMachines
 ) -> None:
     """Search on each dataset with what was learned from datasets of other families, and compare.
 
@@ -226,7 +226,7 @@ def _one_of(option: str, value: str, known: Sequence[Word]) -> Word:
 
 def _chosen(on: TaskOptions, runs: RunTable, metafeatures: pd.DataFrame) -> list[str] | None:
     """Datasets to search on; None = all that have a task."""
-    from metalearners.judging.folds import HALVES, families_of, half_of
+    from metalearners.evaluation.folds import HALVES, families_of, half_of
     from recommend.bo.simulation.runner import datasets_of
 
     half = None if on.half is None else _one_of("half", on.half, HALVES)

@@ -33,9 +33,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from metalearners.judging.comparison import Comparison, compare_evaluations
-from metalearners.judging.evaluation import Interval, interval
-from metalearners.judging.figures import save_figure
+from metalearners.evaluation.comparison import Comparison, compare_evaluations
+from metalearners.evaluation.figures import save_figure
+from metalearners.evaluation.protocol import Interval, interval
 from recommend.bo.simulation.runner import ROUNDED, By, SimulatedSearch
 from warehouse.support.arrays import Floats
 from warehouse.support.errors import MissingPackage, TooFewRuns

@@ -19,14 +19,14 @@ import pandas as pd
 
 from metalearners import DEFAULT_LEARNER, new_learner
 from metalearners.encoding.training_data import runs_checksum, without_datasets
-from metalearners.judging.folds import families_of, folds_of
+from metalearners.evaluation.folds import families_of, folds_of
 from metalearners.learners.base import Model
 from metalearners.learners.neighbours import OrderedFirst
 from metalearners.published.factorization.model import Factorization
 from recommend.bo.acquisition import TIMED
 from recommend.bo.optimizer import ALL_ROWS
 from recommend.bo.runtime import RunningTimes, seconds_of
-from recommend.bo.scoring import Scorer
+from recommend.bo.scoring import CandidateScorer
 from recommend.bo.simulation.factorization import PAPER, FactorizationSearch
 from recommend.bo.simulation.methods import ORDER, PMF, RANDOM, WHOLE, check, needs_times, parse
 from recommend.bo.simulation.peers import PEERS, new_peer
@@ -355,7 +355,7 @@ def _new_search(
     times = others.running_times.on(task.metafeatures) if asked.acquisition in TIMED else None
     search_inputs = SearchInputs(
         task.candidates(seed),
-        lambda: Scorer(surrogate.new(inputs), acquisition=asked.acquisition, times=times),
+        lambda: CandidateScorer(surrogate.new(inputs), acquisition=asked.acquisition, times=times),
         starts=starts,
         random_every=asked.random_every,
         trials=trials,

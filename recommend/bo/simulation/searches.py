@@ -8,7 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
-from recommend.bo.candidates import Candidate, Candidates
+from recommend.bo.candidates import Candidate, CandidateSource
 from recommend.bo.optimizer import ALL_ROWS, AskTell
 from recommend.bo.simulation.tasks import Task
 
@@ -51,7 +51,7 @@ class RandomSearch:
 
     share = ALL_ROWS
 
-    def __init__(self, candidates: Candidates, at_once: int, random: np.random.Generator) -> None:
+    def __init__(self, candidates: CandidateSource, at_once: int, random: np.random.Generator) -> None:
         self._candidates = candidates
         self._at_once = at_once
         self._random = random

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from metalearners.judging.evaluation import kendall_tau
+from metalearners.evaluation.protocol import kendall_tau
 from metalearners.learners.neighbours import OrderedFirst
 from recommend.bo.warmstart import SEEDS
 from warehouse.support.arrays import Floats, Positions

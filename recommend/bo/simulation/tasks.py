@@ -18,7 +18,7 @@ from metalearners.encoding.hyperparameters import learn_encoding
 from metalearners.encoding.matrices import encode_configurations
 from metalearners.encoding.training_data import runs_on, size_of
 from metalearners.learners.lightgbm_trees import REPRODUCIBLE
-from recommend.bo.candidates import Candidate, Candidates, SpaceCandidates, TableCandidates
+from recommend.bo.candidates import Candidate, CandidateSource, SpaceCandidates, TableCandidates
 from recommend.ranking.candidates import flow_of
 from recommend.space import Configurations, Space, configurations_of_table
 from warehouse.questions.queries import RunTable
@@ -47,7 +47,7 @@ class Task(Protocol):
     usual_seconds: float | None
     """Median time of the runs on the dataset; None = nobody knows how long one took."""
 
-    def candidates(self, seed: int) -> Candidates:
+    def candidates(self, seed: int) -> CandidateSource:
         """A fresh source of proposals."""
         ...
 

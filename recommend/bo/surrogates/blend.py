@@ -20,7 +20,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from metalearners.gp.posterior import LEARNED, Explanation, HasPrior, Posterior, Prior
+from metalearners.gp.posterior import LEARNED, HasPrior, Posterior, PosteriorExplanation, Prior
 from metalearners.predictions import Prediction
 from recommend.bo.surrogates.base import one_hot
 from recommend.space import Configurations
@@ -29,8 +29,8 @@ from warehouse.support.arrays import Floats
 WIDTHS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 """Each step doubles; set by hand."""
 _STRETCHES = (0.5, 1.0, 2.0)  # half, as learned, twice
-_OTHERS = tuple(Explanation(expects, stretch) for expects in (True, False) for stretch in _STRETCHES)
-EXPLANATIONS = (Explanation(expects=True, stretch=None, odds=len(_OTHERS)), *_OTHERS)
+_OTHERS = tuple(PosteriorExplanation(expects, stretch) for expects in (True, False) for stretch in _STRETCHES)
+EXPLANATIONS = (PosteriorExplanation(expects=True, stretch=None, odds=len(_OTHERS)), *_OTHERS)
 """Explanations of the trials; before these, the meta-learner's prior is as likely as all others together."""
 EFFECT, DOUBT = -0.2, 0.4
 """Mean and standard deviation of the effect of a decision that no known run makes, in standard scores; set by
@@ -67,7 +67,7 @@ class BlendSurrogate:
         self,
         model: HasPrior,
         metafeatures: pd.Series,
-        explanations: Sequence[Explanation] = EXPLANATIONS,
+        explanations: Sequence[PosteriorExplanation] = EXPLANATIONS,
     ) -> None:
         """A surrogate for the dataset with these meta-features."""
         from threadpoolctl import ThreadpoolController

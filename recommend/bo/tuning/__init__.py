@@ -1,8 +1,8 @@
 """Searching for the best configuration on a dataset, with trials on the data."""
 
 from recommend.bo.tuning.loop import Progress
-from recommend.bo.tuning.result import Tuned
+from recommend.bo.tuning.result import SearchResult
 from recommend.bo.tuning.search import tune
-from recommend.bo.tuning.specification import Budget, Finish, Search
+from recommend.bo.tuning.settings import Budget, Finish, Search
 
-__all__ = ["Budget", "Finish", "Progress", "Search", "Tuned", "tune"]
+__all__ = ["Budget", "Finish", "Progress", "Search", "SearchResult", "tune"]

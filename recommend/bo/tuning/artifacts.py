@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ingest.keys import digest, setup_of
 from ingest.running.rows import Run, write_runs
 from recommend.bo.optimizer import ALL_ROWS
-from recommend.bo.tuning.result import Tuned
+from recommend.bo.tuning.result import SearchResult
 from recommend.bo.tuning.setup import HELD_OUT, resampling_of
 from recommend.code import Origin, ensemble_script, script
 from recommend.code.models import plain_model
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from sklearn.pipeline import Pipeline
 
 
-def record(tuned: Tuned, warehouse: Warehouse) -> int:
+def record(tuned: SearchResult, warehouse: Warehouse) -> int:
     """Write the trials to `warehouse` as runs; those that it has change nothing. Returns their number.
 
     They are runs of a task of their own, since they saw a part of the rows only. Those of a search that were
@@ -45,7 +45,7 @@ def record(tuned: Tuned, warehouse: Warehouse) -> int:
     return len(results)
 
 
-def fitted(tuned: Tuned) -> Pipeline | VotingClassifier:
+def fitted(tuned: SearchResult) -> Pipeline | VotingClassifier:
     """The best configuration's pipeline, fitted on all rows; it predicts the dataset's own labels.
 
     Where an ensemble was chosen, that: the weighted average of its members' probabilities. No step is a class
@@ -59,11 +59,11 @@ def fitted(tuned: Tuned) -> Pipeline | VotingClassifier:
         return plain_model(_members(tuned), tuned.dataset, seed=tuned.search.seed)
 
 
-def _configuration(tuned: Tuned, number: int) -> Configuration:
+def _configuration(tuned: SearchResult, number: int) -> Configuration:
     return next(trial.configuration for trial in tuned.trials if trial.number == number)
 
 
-def code(tuned: Tuned) -> str:
+def code(tuned: SearchResult) -> str:
     """Python source that cross-validates, fits, saves and predicts with what `fitted` fits.
 
     That is the best configuration, or the ensemble. It needs none of our packages (`recommend.code`).
@@ -77,7 +77,7 @@ def code(tuned: Tuned) -> str:
     return script(next(iter(members)), tuned.dataset, _origin(tuned), seed=seed)
 
 
-def _members(tuned: Tuned) -> dict[Configuration, float]:
+def _members(tuned: SearchResult) -> dict[Configuration, float]:
     """Configuration -> weight of what a search comes to: the ensemble's members, else the best alone.
 
     Raises:
@@ -92,7 +92,7 @@ def _members(tuned: Tuned) -> dict[Configuration, float]:
     return members
 
 
-def _origin(tuned: Tuned) -> Origin:
+def _origin(tuned: SearchResult) -> Origin:
     """Where the best configuration, or the only member of an ensemble, comes from."""
     number = next(iter(tuned.finals.weights), tuned.best.number if tuned.best else 0)
     trial = next(trial for trial in tuned.trials if trial.number == number)
@@ -107,7 +107,7 @@ def _origin(tuned: Tuned) -> Origin:
     )
 
 
-def _origin_of_ensemble(tuned: Tuned) -> Origin:
+def _origin_of_ensemble(tuned: SearchResult) -> Origin:
     weights, measure = tuned.finals.weights, tuned.search.measure
     trials = ", ".join(f"trial {number} (weight {weight:.2f})" for number, weight in weights.items())
     expected = "It was not tried on rows held out."

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from recommend.bo.tuning.specification import Finish, Search
+from recommend.bo.tuning.settings import Finish, Search
 from recommend.bo.tuning.trials import Trial, scored
 
 _MARGIN = 1.2

@@ -17,8 +17,8 @@ from recommend.bo.tuning.ensembles import voting_rows
 from recommend.bo.tuning.history import TrialHistory
 from recommend.bo.tuning.proposals import Proposals
 from recommend.bo.tuning.result import incumbents
+from recommend.bo.tuning.settings import Budget, Search
 from recommend.bo.tuning.setup import splits_of
-from recommend.bo.tuning.specification import Budget, Search
 from recommend.bo.tuning.trials import Trial
 from warehouse.support.interrupts import noted_interrupts
 

@@ -12,7 +12,7 @@ import numpy as np
 from ingest.flows import get_flow
 from metalearners.encoding.scores import oriented
 from recommend.bo.optimizer import ALL_ROWS
-from recommend.bo.tuning.result import Tuned
+from recommend.bo.tuning.result import SearchResult
 from recommend.bo.tuning.trials import Trial
 from recommend.reporting.html.axes import Axis, ChartScale, axis_of
 from recommend.reporting.html.rendering import render
@@ -101,7 +101,7 @@ class AlgorithmTrials:
     parallel: Parallel | None
 
 
-def tuning_page(tuned: Tuned, *, is_over: bool = True) -> str:
+def tuning_page(tuned: SearchResult, *, is_over: bool = True) -> str:
     """The search as one HTML file.
 
     Args:
@@ -127,7 +127,7 @@ def tuning_page(tuned: Tuned, *, is_over: bool = True) -> str:
     )
 
 
-def curve_of(tuned: Tuned) -> Curve | None:
+def curve_of(tuned: SearchResult) -> Curve | None:
     """The curve of the search; None where no trial has a value."""
     found = _valued(tuned, [trial for trial in tuned.trials if trial.share == ALL_ROWS])
     if not found:
@@ -153,7 +153,7 @@ def curve_of(tuned: Tuned) -> Curve | None:
     return Curve(numbers, values, points, _corners(corners), int((~drawn).sum()))
 
 
-def algorithms_of(tuned: Tuned) -> list[AlgorithmTrials]:
+def algorithms_of(tuned: SearchResult) -> list[AlgorithmTrials]:
     """What was tried of each algorithm, the most tried first."""
     found: dict[str, list[Trial]] = {}
     for trial in tuned.trials:
@@ -174,12 +174,12 @@ def algorithms_of(tuned: Tuned) -> list[AlgorithmTrials]:
     return described
 
 
-def _valued(tuned: Tuned, trials: Sequence[Trial]) -> list[tuple[Trial, float]]:
+def _valued(tuned: SearchResult, trials: Sequence[Trial]) -> list[tuple[Trial, float]]:
     """The trials that have a value, with it."""
     return [(trial, value) for trial in trials if (value := tuned.value(trial)) is not None]
 
 
-def _good(tuned: Tuned, valued: Sequence[tuple[Trial, float]]) -> set[int]:
+def _good(tuned: SearchResult, valued: Sequence[tuple[Trial, float]]) -> set[int]:
     """Numbers of the best trials."""
     scores = oriented(np.array([value for _, value in valued]), tuned.search.measure)
     order = sorted(range(len(valued)), key=lambda place: -scores[place])

@@ -10,7 +10,7 @@ from ingest.flows import FLOWS, get_flow
 from ingest.reading.split_by import Kind
 from recommend.bo.optimizer import ALL_ROWS
 from recommend.bo.tuning.loop import Progress
-from recommend.bo.tuning.result import Tuned
+from recommend.bo.tuning.result import SearchResult
 from recommend.explaining.dependence import in_words
 from warehouse.support import console
 from warehouse.support.text import counted
@@ -26,7 +26,7 @@ _HELD_OUT: Mapping[Kind | None, str] = {
 }
 
 
-def document(tuned: Tuned) -> dict[str, Any]:
+def document(tuned: SearchResult) -> dict[str, Any]:
     """The outcome as the JSON document that `recommend/search.schema.json` describes."""
     measure = tuned.search.measure
     shared = any(trial.share < ALL_ROWS for trial in tuned.trials)
@@ -71,7 +71,7 @@ def document(tuned: Tuned) -> dict[str, Any]:
     }
 
 
-def table(tuned: Tuned) -> str:
+def table(tuned: SearchResult) -> str:
     """The outcome as a person reads it."""
     dataset, measure = tuned.dataset, tuned.search.measure
     on, off = tuned.rows
@@ -116,7 +116,7 @@ def table(tuned: Tuned) -> str:
     return "\n".join(lines)
 
 
-def _shares(tuned: Tuned) -> list[str]:
+def _shares(tuned: SearchResult) -> list[str]:
     """A line about trials on a share of the rows to fit on; none where there are none."""
     counts = Counter(trial.share for trial in tuned.trials)
     parts = [f"{counts[share]} on {share:.0%}" for share in sorted(counts) if share < ALL_ROWS]
@@ -124,7 +124,7 @@ def _shares(tuned: Tuned) -> list[str]:
     return [f"rows that they were fitted on: {', '.join([*parts, on_all])}"] if parts else []
 
 
-def _finals(tuned: Tuned) -> list[str]:
+def _finals(tuned: SearchResult) -> list[str]:
     """The leaders on other folds, the best, and the ensemble."""
     if tuned.best is None:
         return []
@@ -167,7 +167,7 @@ def standing(progress: Progress, measure: str) -> str:
     return ", ".join(parts)
 
 
-def _resampling(tuned: Tuned) -> str:
+def _resampling(tuned: SearchResult) -> str:
     folds, split = tuned.search.folds, tuned.dataset.split
     name = "split" if folds == 1 else f"{folds}-fold cross-validation"
     return name if split is None else f"{name} by {split}"

@@ -11,14 +11,14 @@ import numpy as np
 from ingest.reading.datasets import Dataset
 from ingest.running.evaluation import common_failure
 from ingest.running.scorer import scorer_of
-from recommend.bo.tuning.finals import Finals, ensemble_value, evaluate_trials, winner
 from recommend.bo.tuning.history import TrialHistory
-from recommend.bo.tuning.specification import Search
+from recommend.bo.tuning.reevaluation import Reevaluation, ensemble_value, evaluate_trials, winner
+from recommend.bo.tuning.settings import Search
 from recommend.bo.tuning.trials import Trial, scored
 
 
 @dataclass(frozen=True)
-class Tuned:
+class SearchResult:
     """What a search came to."""
 
     dataset: Dataset
@@ -29,7 +29,7 @@ class Tuned:
     """Trials that were better than all before them."""
     best: Trial | None
     """The best trial, by what came of the leaders when they were tried again; None where none succeeded."""
-    finals: Finals
+    finals: Reevaluation
     held_out: dict[int, float]
     """Number of a trial -> value on the rows held out, of the first incumbent, the best trial, and the
     members of the ensemble."""
@@ -69,10 +69,10 @@ def result(
     history: TrialHistory,
     rows: tuple[np.ndarray, np.ndarray],
     interrupted: bool,
-    finals: Finals,
+    finals: Reevaluation,
     jobs: int = 1,
     left: Callable[[], float] = lambda: np.inf,
-) -> Tuned:
+) -> SearchResult:
     """Results of the search in `history`, and values on the rows held out unless it was interrupted.
 
     Args:
@@ -93,7 +93,7 @@ def result(
         scorer = scorer_of(dataset)
         outcomes = scorer.outcomes(dataset.target)[rows[1]]
         of_ensemble = ensemble_value(evaluations, finals.weights, outcomes, scorer, search.measure)
-    return Tuned(
+    return SearchResult(
         dataset=dataset,
         search=search,
         trials=ended,

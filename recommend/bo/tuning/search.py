@@ -21,13 +21,13 @@ from ingest.keys import digest
 from ingest.reading.datasets import Dataset
 from ingest.running.evaluation import evaluations
 from recommend.bo.tuning.deadline import Deadline, finals_seconds, held_out_seconds
-from recommend.bo.tuning.finals import Finals, run_finals
 from recommend.bo.tuning.history import TrialHistory
 from recommend.bo.tuning.loop import Loop, Progress
 from recommend.bo.tuning.proposals import Proposals
-from recommend.bo.tuning.result import Tuned, result
+from recommend.bo.tuning.reevaluation import Reevaluation, run_finals
+from recommend.bo.tuning.result import SearchResult, result
+from recommend.bo.tuning.settings import Budget, Finish, Search, check
 from recommend.bo.tuning.setup import new_search, split_rows, task_of
-from recommend.bo.tuning.specification import Budget, Finish, Search, check
 from recommend.ranking.target_kinds import target_kind
 from warehouse.store import Warehouse
 from warehouse.support.paths import cache_directory
@@ -47,9 +47,9 @@ def tune(
     jobs: int = 1,
     executor: Executor | None = None,
     report: Callable[[Progress], None] = lambda _: None,
-    watch: Callable[[Tuned], object] | None = None,
+    watch: Callable[[SearchResult], object] | None = None,
     finish: Finish | None = None,
-) -> Tuned:
+) -> SearchResult:
     """Search for the best configuration on `dataset`.
 
     An interrupt (Ctrl-C) ends what runs, trials or leaders, and what is known by then is returned.
@@ -85,14 +85,14 @@ def tune(
 
     data = {"content_hash": dataset.content_hash, "rows": len(dataset.features)}
     with TrialHistory(folder, {**search.description(), "data": data, **_split(dataset)}) as history:
-        so_far = partial(result, dataset, search, history, (train, test), True, Finals())
+        so_far = partial(result, dataset, search, history, (train, test), True, Reevaluation())
 
         def told(progress: Progress) -> None:
             report(progress)
             if watch is not None:
                 watch(so_far())
 
-        finals = Finals()
+        finals = Reevaluation()
         with suppress(KeyboardInterrupt):
             if not _over(history, budget):
                 optimizer, candidates = new_search(task, search, budget.trials)

@@ -16,14 +16,14 @@ from ingest.running.splitting import hold_out_rows
 from ingest.running.splitting import splits_of as splits_of_dataset
 from metalearners.encoding.training_data import without_datasets
 from recommend.bo.acquisition import TIMED
-from recommend.bo.anchors import anchors, best_on_average
 from recommend.bo.candidates import SpaceCandidates
 from recommend.bo.optimizer import ALL_ROWS, AskTell
+from recommend.bo.reference_trials import anchors, best_on_average
 from recommend.bo.runtime import RunningTimes, warehouse_times
-from recommend.bo.scoring import Scorer
+from recommend.bo.scoring import CandidateScorer
 from recommend.bo.strategies import SearchInputs, get_strategy
 from recommend.bo.surrogates import SurrogateInputs, get_surrogate
-from recommend.bo.tuning.specification import Search
+from recommend.bo.tuning.settings import Search
 from recommend.bo.warmstart import FROM_FILE, NO_START, first_choices, get_start
 from recommend.ranking.candidates import Candidates, find_candidates
 from recommend.ranking.fit_cost import usual_fit_seconds
@@ -134,9 +134,11 @@ def new_search(
     if times is None and acquisition in TIMED:
         acquisition = usual
 
-    def new_scorer() -> Scorer:
+    def new_scorer() -> CandidateScorer:
         surrogate = method.new(inputs)
-        return Scorer(surrogate, acquisition=acquisition, times=times if acquisition in TIMED else None)
+        return CandidateScorer(
+            surrogate, acquisition=acquisition, times=times if acquisition in TIMED else None
+        )
 
     starts: list[Configuration] = []
     best = None

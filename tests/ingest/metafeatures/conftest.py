@@ -4,12 +4,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ingest.metafeatures.prepared import Sample
+from ingest.metafeatures.prepared import RowSample
 from tests.ingest.metafeatures.small_tables import sample_of
 
 
 @pytest.fixture(scope="module")
-def blobs() -> Sample:
+def blobs() -> RowSample:
     """Three classes of 50 rows, four numbers, no ties."""
     random = np.random.default_rng(0)
     label = np.repeat(np.arange(3), 50)

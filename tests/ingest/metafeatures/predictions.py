@@ -3,10 +3,10 @@
 import numpy as np
 
 from ingest.metafeatures.landmarkers import Fold, cross_validated
-from ingest.metafeatures.prepared import Sample
+from ingest.metafeatures.prepared import RowSample
 
 
-def predicted(sample: Sample, estimator: object, X: np.ndarray) -> np.ndarray:
+def predicted(sample: RowSample, estimator: object, X: np.ndarray) -> np.ndarray:
     """(m, C) probabilities of a scikit-learn estimator in the sample's folds."""
     probabilities = np.zeros((len(sample.y), sample.n_classes))
     for number in range(sample.fold.max() + 1):
@@ -15,7 +15,7 @@ def predicted(sample: Sample, estimator: object, X: np.ndarray) -> np.ndarray:
     return probabilities
 
 
-def pooled(sample: Sample, learner: object) -> np.ndarray:
+def pooled(sample: RowSample, learner: object) -> np.ndarray:
     """(m, C) probabilities of one of our learners."""
     found = np.zeros((len(sample.y), sample.n_classes))
 

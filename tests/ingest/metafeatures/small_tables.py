@@ -7,7 +7,7 @@ import pandas as pd
 from hypothesis import strategies as st
 
 from ingest.metafeatures import Metafeatures, compute_metafeatures
-from ingest.metafeatures.prepared import Prepared, Sample
+from ingest.metafeatures.prepared import Prepared, RowSample
 from ingest.reading.datasets import load_dataset
 from warehouse.vocabulary.qualities import names_in
 
@@ -29,16 +29,16 @@ def computed(frame: pd.DataFrame, selection: str | None = None) -> Metafeatures:
         return compute_metafeatures(load_dataset(frame), selection and names_in(selection))
 
 
-def sample_of(frame: pd.DataFrame) -> Sample:
+def sample_of(frame: pd.DataFrame) -> RowSample:
     return Prepared(load_dataset(frame)).sample
 
 
 def sample_from(
     y: np.ndarray, *, numbers: np.ndarray | None = None, categories: np.ndarray | None = None
-) -> Sample:
+) -> RowSample:
     """A sample of these rows in this order; columns of one dimension are single attributes."""
     rows = len(y)
-    return Sample(
+    return RowSample(
         numbers=np.empty((rows, 0)) if numbers is None else numbers.reshape(rows, -1),
         categories=np.empty((rows, 0), dtype=int) if categories is None else categories.reshape(rows, -1),
         y=y,

@@ -9,12 +9,12 @@ from sklearn.naive_bayes import CategoricalNB, GaussianNB
 
 from ingest.metafeatures.bayes import NaiveBayes
 from ingest.metafeatures.landmarkers import Fold, cross_validated
-from ingest.metafeatures.prepared import Sample
+from ingest.metafeatures.prepared import RowSample
 from tests.ingest.metafeatures.predictions import pooled, predicted
 from tests.ingest.metafeatures.small_tables import sample_from, sample_of
 
 
-def test_naive_bayes_of_numbers_is_scikit_learns(blobs: Sample) -> None:
+def test_naive_bayes_of_numbers_is_scikit_learns(blobs: RowSample) -> None:
     expected = predicted(blobs, GaussianNB(var_smoothing=0), blobs.numbers)
     assert pooled(blobs, Fold.naive_bayes) == pytest.approx(expected, abs=1e-9)
 
@@ -66,7 +66,7 @@ def test_a_class_that_has_no_values_is_neither_favoured_nor_ruled_out() -> None:
     assert bayes.probabilities(0) == pytest.approx(0.5, abs=0.1)
 
 
-def mixed() -> Sample:
+def mixed() -> RowSample:
     """Attributes 0 to 2 are numbers, 3 to 5 categories; both have gaps. Classes are of one size."""
     random = np.random.default_rng(0)
     y = np.repeat([0, 1, 2], 20)

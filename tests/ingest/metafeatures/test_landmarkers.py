@@ -8,14 +8,14 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
 from ingest.metafeatures.landmarkers import Fold, cross_validated
-from ingest.metafeatures.prepared import Sample
+from ingest.metafeatures.prepared import RowSample
 from tests.ingest.metafeatures.predictions import pooled, predicted
 from tests.ingest.metafeatures.small_tables import sample_of
 
 # ---- scores --------------------------------------------------------------------------------------
 
 
-def test_scores_equal_scikit_learns(blobs: Sample) -> None:
+def test_scores_equal_scikit_learns(blobs: RowSample) -> None:
     probabilities = predicted(blobs, GaussianNB(), blobs.numbers)
     scores = cross_validated(blobs, {"it": lambda fold: probabilities[fold.test]})["it"]
     label = probabilities.argmax(axis=1)
@@ -25,7 +25,7 @@ def test_scores_equal_scikit_learns(blobs: Sample) -> None:
     assert scores["AUC"] == pytest.approx(expected)
 
 
-def test_a_constant_prediction_tells_nothing(blobs: Sample) -> None:
+def test_a_constant_prediction_tells_nothing(blobs: RowSample) -> None:
     scores = cross_validated(blobs, {"it": lambda fold: np.tile([1.0, 0, 0], (len(fold.test), 1))})["it"]
     assert scores == pytest.approx({"AUC": 0.5, "ErrRate": 2 / 3, "Kappa": 0})
 
@@ -33,7 +33,7 @@ def test_a_constant_prediction_tells_nothing(blobs: Sample) -> None:
 # ---- nearest neighbours --------------------------------------------------------------------------
 
 
-def test_nearest_neighbour_is_scikit_learns(blobs: Sample) -> None:
+def test_nearest_neighbour_is_scikit_learns(blobs: RowSample) -> None:
     expected = predicted(blobs, KNeighborsClassifier(1), blobs.scaled)
     assert pooled(blobs, Fold.nearest_neighbour) == pytest.approx(expected)
 

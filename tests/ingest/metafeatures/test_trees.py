@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.tree import DecisionTreeClassifier
 
-from ingest.metafeatures.prepared import Sample
+from ingest.metafeatures.prepared import RowSample
 from ingest.metafeatures.trees import (
     GrownTree,
     by_held_out_error,
@@ -44,7 +44,7 @@ def test_held_out_rows_prune_what_only_fits_the_others() -> None:
     assert by_held_out_error(tree, contradict, tree.is_leaf).tolist() == [True, True, True]
 
 
-def test_a_tree_grown_by_gini_is_scikit_learns(blobs: Sample) -> None:
+def test_a_tree_grown_by_gini_is_scikit_learns(blobs: RowSample) -> None:
     X, y = blobs.tree_columns, blobs.y
     expected = DecisionTreeClassifier(random_state=0).fit(X, y).tree_
     tree = grow_by_gini(X, y, 3)
@@ -53,7 +53,7 @@ def test_a_tree_grown_by_gini_is_scikit_learns(blobs: Sample) -> None:
     assert tree.counts == pytest.approx(expected.value[:, 0] * expected.weighted_n_node_samples[:, None])
 
 
-def test_a_weighted_row_counts_as_often_in_a_tree_grown_by_gini(blobs: Sample) -> None:
+def test_a_weighted_row_counts_as_often_in_a_tree_grown_by_gini(blobs: RowSample) -> None:
     X, y = blobs.tree_columns, blobs.y
     times = np.arange(len(y)) % 3 + 1
     weighted = grow_by_gini(X, y, 3, weight=times.astype(float), max_depth=3)
@@ -63,7 +63,7 @@ def test_a_weighted_row_counts_as_often_in_a_tree_grown_by_gini(blobs: Sample) -
 
 
 @pytest.mark.parametrize("depth", [1, 2, 3])
-def test_a_tree_cut_at_a_depth_is_the_tree_grown_to_it(blobs: Sample, depth: int) -> None:
+def test_a_tree_cut_at_a_depth_is_the_tree_grown_to_it(blobs: RowSample, depth: int) -> None:
     X, y = blobs.tree_columns, blobs.y
     grown, cut = grow(X, y, 3, max_depth=depth), grow(X, y, 3)
     nodes = cut.ends(to_depth(cut, depth))[cut.leaves_of(X)]
@@ -72,7 +72,7 @@ def test_a_tree_cut_at_a_depth_is_the_tree_grown_to_it(blobs: Sample, depth: int
 
 @pytest.mark.parametrize("grown_by", [grow, grow_by_gini])
 def test_rows_of_a_node_are_those_of_the_leaves_below_it(
-    blobs: Sample, grown_by: Callable[..., GrownTree]
+    blobs: RowSample, grown_by: Callable[..., GrownTree]
 ) -> None:
     tree = grown_by(blobs.tree_columns, blobs.y, 3)
     in_leaves = np.zeros_like(tree.counts)

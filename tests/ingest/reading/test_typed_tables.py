@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest.reading.typed_tables import Column, read_typed_table, typed
+from ingest.reading.typed_tables import TypedColumn, read_typed_table, typed
 from tests.cases import each
 from warehouse.support.errors import BadInput
 
@@ -30,7 +30,7 @@ def _with_names(*names: str) -> bytes:
 TWICE = _with_names("a", "a")
 
 
-def _cells(column: Column) -> str:
+def _cells(column: TypedColumn) -> str:
     """The cells as Python writes them, so that 9, 9.0 and True are told apart; `-` is an empty one."""
     return " ".join("-" if code < 0 else repr(column.values[code]) for code in column.codes)
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from metalearners.gp.posterior import Explanation, Posterior, Prior
+from metalearners.gp.posterior import Posterior, PosteriorExplanation, Prior
 from tests.cases import each
 from tests.metalearners.gp.priors import prior
 
@@ -58,9 +58,9 @@ def test_the_evidence_decides_between_explanations() -> None:
     tried = np.arange(0, 30, 3)
     of_trials = Prior(of_all.mean[tried], of_all.factor[tried], points[tried])
     alone = Posterior(of_trials, truth[tried]).predict(of_all)
-    both = Posterior(of_trials, truth[tried], [Explanation(True, None), Explanation(False, 1.0)]).predict(
-        of_all
-    )
+    both = Posterior(
+        of_trials, truth[tried], [PosteriorExplanation(True, None), PosteriorExplanation(False, 1.0)]
+    ).predict(of_all)
     rest = np.setdiff1d(np.arange(30), tried)
     assert np.corrcoef(alone.mean[rest], truth[rest])[0, 1] < 0
     assert np.corrcoef(both.mean[rest], truth[rest])[0, 1] > 0.9
@@ -101,7 +101,9 @@ def test_candidates_in_single_precision_are_predicted_the_same() -> None:
     seen = Prior(of_all.mean[:60], of_all.factor[:60], of_all.points[:60])
     truth = of_all.mean + of_all.factor @ random.normal(size=30)
     after = Posterior(
-        seen, truth[:60], [Explanation(True, None), Explanation(True, 1.0), Explanation(False, 0.5)]
+        seen,
+        truth[:60],
+        [PosteriorExplanation(True, None), PosteriorExplanation(True, 1.0), PosteriorExplanation(False, 0.5)],
     )
     for predicted in (after.predict, after.compare):
         exact, quick = predicted(of_all), predicted(single)
@@ -115,7 +117,7 @@ def test_draws_are_scattered_as_what_is_compared_says() -> None:
     of_all = Prior(random.normal(size=12), random.normal(size=(12, 4)), random.normal(size=(12, 2)))
     seen = Prior(of_all.mean[:6], of_all.factor[:6], of_all.points[:6])
     y = of_all.mean[:6] + of_all.factor[:6] @ random.normal(size=4)
-    after = Posterior(seen, y, [Explanation(True, None), Explanation(False, 1.0)])
+    after = Posterior(seen, y, [PosteriorExplanation(True, None), PosteriorExplanation(False, 1.0)])
     draws = np.array([after.draw(of_all, random) for _ in range(3000)])
     compared = after.compare(of_all)
     assert compared.std is not None

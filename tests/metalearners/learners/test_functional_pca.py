@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 
 from metalearners.encoding.training_data import runs_on, without_datasets
-from metalearners.judging.evaluation import evaluate
+from metalearners.evaluation.protocol import evaluate
 from metalearners.learners.functional_pca import FunctionalPCALearner
-from metalearners.learners.own_unit import NumberOfDataset
+from metalearners.learners.measure_scale import NumberOfDataset
 from tests.cases import each
 from tests.contracts.meta_learner import (
     MetaLearnerContract,

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ingest.flows import FLOWS
-from recommend.bo.candidates import BLOCKS, Candidate, Candidates, SpaceCandidates, TableCandidates
+from recommend.bo.candidates import BLOCKS, Candidate, CandidateSource, SpaceCandidates, TableCandidates
 from recommend.space import Configurations, Space
 from tests.recommend.bo.toys import ONE_AXIS, PLANE, SIX, grid, vector_of
 from warehouse.support.arrays import Floats
@@ -49,7 +49,7 @@ def vectors_of(groups: Sequence[Configurations]) -> Floats:
 
 
 def best(
-    candidates: Candidates,
+    candidates: CandidateSource,
     asked: Asked,
     taken: Collection[Hashable] = (),
     tried: Sequence[Configurations] = (),
@@ -153,7 +153,7 @@ def test_neighbours_in_a_table_differ_in_one_hyperparameter() -> None:
 @pytest.mark.parametrize("source", ["table", "space"])
 def test_the_best_that_is_not_taken_is_picked_from_several_groups(source: str) -> None:
     space = Space([PLANE], joint=False)
-    candidates: Candidates = TableCandidates(grid(3)) if source == "table" else SpaceCandidates(space)
+    candidates: CandidateSource = TableCandidates(grid(3)) if source == "table" else SpaceCandidates(space)
     drawn = candidates.sample(9, np.random.default_rng(0))
     groups, scores = [drawn.take([0, 1]), drawn.take([2])], np.array([0.1, 0.3, 0.2])
     taken: list[Hashable] = []

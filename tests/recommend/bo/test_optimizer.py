@@ -13,7 +13,7 @@ from recommend.bo.acquisition import TIMED
 from recommend.bo.candidates import Candidate, SpaceCandidates, TableCandidates
 from recommend.bo.optimizer import FEWEST, Optimizer, Proposal
 from recommend.bo.runtime import RunningTimes
-from recommend.bo.scoring import Scorer
+from recommend.bo.scoring import CandidateScorer
 from recommend.bo.surrogates import Surrogate, SurrogateInputs, new_surrogate
 from recommend.space import Configurations, Space
 from tests.contracts.meta_learner import toy_metafeatures, toy_runs
@@ -45,7 +45,7 @@ def over_grid(
     """A search among 144 configurations, which begins with those in the rows `starts`."""
     candidates = TableCandidates(grid())
     first = [candidates.row(row) for row in starts]
-    return Optimizer(candidates, Scorer(surrogate or Recorder()), starts=first, **settings)
+    return Optimizer(candidates, CandidateScorer(surrogate or Recorder()), starts=first, **settings)
 
 
 def own_surrogate(name: str, known: Configurations) -> Surrogate[Any]:
@@ -113,7 +113,9 @@ def test_nothing_is_proposed_twice(under_way: int) -> None:
     """Also where results come late."""
     spaces = [
         over_grid(starts=[5], random_every=3),
-        Optimizer(SpaceCandidates(Space([FLOWS["k_nearest_neighbors"]], joint=False)), Scorer(Recorder())),
+        Optimizer(
+            SpaceCandidates(Space([FLOWS["k_nearest_neighbors"]], joint=False)), CandidateScorer(Recorder())
+        ),
     ]
     for optimizer in spaces:
         proposals: list[Proposal] = []
@@ -125,14 +127,14 @@ def test_nothing_is_proposed_twice(under_way: int) -> None:
 
 
 def test_a_table_that_is_exhausted_gives_nothing_more() -> None:
-    optimizer = Optimizer(TableCandidates(grid(3)), Scorer(Recorder()), random_every=2)
+    optimizer = Optimizer(TableCandidates(grid(3)), CandidateScorer(Recorder()), random_every=2)
     assert sorted(map(str, keys(run(optimizer, 20)))) == sorted(map(str, range(9)))
     assert optimizer.ask() is None
     assert optimizer.ask() is None
 
 
 def test_a_space_of_few_choices_has_an_end() -> None:
-    optimizer = Optimizer(SpaceCandidates(Space([SIX], joint=False)), Scorer(Recorder()))
+    optimizer = Optimizer(SpaceCandidates(Space([SIX], joint=False)), CandidateScorer(Recorder()))
     assert len(set(keys(run(optimizer, 20)))) == 6
     assert optimizer.ask() is None
 
@@ -237,7 +239,7 @@ def test_where_all_take_equally_long_time_changes_nothing(acquisition: str) -> N
     proposed = []
     for name, times in ((acquisition.removesuffix("-per-second"), None), (acquisition, equal_times())):
         candidates = SpaceCandidates(Space([PLANE], joint=False))
-        optimizer = Optimizer(candidates, Scorer(Recorder(name), acquisition=name, times=times))
+        optimizer = Optimizer(candidates, CandidateScorer(Recorder(name), acquisition=name, times=times))
         proposed.append(keys(run(optimizer, 8)))
     assert proposed[0] == proposed[1]
 
@@ -246,7 +248,7 @@ def test_how_long_trials_took_changes_no_proposal() -> None:
     """Equal searches have the same trials on a machine that is slower."""
     proposed = []
     for seconds in (0.1, 20.0):
-        scorer = Scorer(Recorder(), acquisition="value-per-second", times=equal_times())
+        scorer = CandidateScorer(Recorder(), acquisition="value-per-second", times=equal_times())
         proposed.append(keys(run(Optimizer(TableCandidates(grid()), scorer), 6, seconds=seconds)))
     assert proposed[0] == proposed[1]
 
@@ -267,7 +269,9 @@ def test_a_dozen_trials_and_a_dozen_later_are_two_dozen_in_a_space(name: str) ->
         candidates = SpaceCandidates(space, seed=2)
         starts = [candidates.of(Configuration("svm", FLOWS["svm"].default()))]
         surrogate = own_surrogate(name, known)
-        return candidates, Optimizer(candidates, Scorer(surrogate), starts=starts, random_every=5, seed=2)
+        return candidates, Optimizer(
+            candidates, CandidateScorer(surrogate), starts=starts, random_every=5, seed=2
+        )
 
     whole = run(fresh()[1], 24, value)
     kept = [
@@ -287,7 +291,7 @@ def test_a_dozen_trials_and_a_dozen_later_are_two_dozen_in_a_space(name: str) ->
 def test_proposals_leave_the_callers_starts_alone() -> None:
     candidates = TableCandidates(grid())
     starts: list[Candidate] = [candidates.row(3), candidates.row(3)]
-    run(Optimizer(candidates, Scorer(Recorder()), starts=starts), 4)
+    run(Optimizer(candidates, CandidateScorer(Recorder()), starts=starts), 4)
     assert [start.key for start in starts] == [3, 3]
 
 
@@ -299,8 +303,8 @@ def test_a_process_finds_a_hilltop_sooner_than_chance() -> None:
     found: dict[str, list[float]] = {"process": [], "chance": []}
     known = grid(20)
     for seed in range(3):
-        process = Optimizer(TableCandidates(known), Scorer(own_surrogate("gp", known)), seed=seed)
-        chance = Optimizer(TableCandidates(known), Scorer(Recorder()), random_every=1, seed=seed)
+        process = Optimizer(TableCandidates(known), CandidateScorer(own_surrogate("gp", known)), seed=seed)
+        chance = Optimizer(TableCandidates(known), CandidateScorer(Recorder()), random_every=1, seed=seed)
         found["process"].append(best_value(run(process, 13)))
         found["chance"].append(best_value(run(chance, 13)))
     top = max(map(hill, known.vectors))

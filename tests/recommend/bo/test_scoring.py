@@ -7,7 +7,7 @@ import pytest
 
 from metalearners.predictions import Prediction
 from recommend.bo.acquisition import ACQUISITIONS, Situation
-from recommend.bo.scoring import Scorer
+from recommend.bo.scoring import CandidateScorer
 from recommend.bo.surrogates.base import Matrix
 from recommend.space import Configurations
 from tests.recommend.bo.toys import Recorder, grid
@@ -27,14 +27,14 @@ class Counting(Recorder):
         return super().encode(configurations)
 
 
-def learn(scorer: Scorer, tried: list[Configurations], scores: list[float]) -> None:
+def learn(scorer: CandidateScorer, tried: list[Configurations], scores: list[float]) -> None:
     scorer.learn(tried, np.array(scores), np.random.default_rng(0))
 
 
 def test_configurations_are_encoded_once_as_long_as_they_are_there() -> None:
     surrogate, known = Counting(), grid(3)
     trials = [known.take([0]), known.take([8])]
-    scorer = Scorer(surrogate)
+    scorer = CandidateScorer(surrogate)
     for _ in range(3):
         learn(scorer, trials, [0.0, 1.0])
         scorer.score([known])
@@ -45,7 +45,7 @@ def test_configurations_are_encoded_once_as_long_as_they_are_there() -> None:
 
 
 def test_groups_of_candidates_are_scored_one_after_the_other() -> None:
-    scorer, known = Scorer(Recorder()), grid(3)
+    scorer, known = CandidateScorer(Recorder()), grid(3)
     learn(scorer, [known.take([0])], [0.0])
     groups = [known.take([4, 0]), known.take([8])]
     np.testing.assert_array_equal(scorer.score(groups), known.vectors[[4, 0, 8], 0])
@@ -60,7 +60,7 @@ def test_the_score_to_beat_is_the_highest_expected_of_a_trial(monkeypatch: pytes
         return predicted.mean
 
     monkeypatch.setitem(ACQUISITIONS, "spy", spy)
-    scorer, known = Scorer(Recorder(), acquisition="spy", xi=0.25), grid()
+    scorer, known = CandidateScorer(Recorder(), acquisition="spy", xi=0.25), grid()
     learn(scorer, [known.take([row]) for row in (0, 30, 2)], [1.0, -1.0, 0.0])
     scorer.score([known])
     assert [(situation.best, situation.xi) for situation in seen] == [(known.vectors[30, 0], 0.25)]
@@ -76,7 +76,7 @@ def test_a_usual_score_is_that_of_the_candidates_that_are_asked_about_first(
         return predicted.mean
 
     monkeypatch.setitem(ACQUISITIONS, "spy", spy)
-    scorer, known = Scorer(Recorder(), acquisition="spy"), grid(3)
+    scorer, known = CandidateScorer(Recorder(), acquisition="spy"), grid(3)
     for first in ([0, 4, 8], [6, 7, 8]):
         learn(scorer, [known.take([0])], [0.0])
         scorer.score([known.take(first)])
@@ -95,10 +95,10 @@ def test_a_usual_score_is_that_of_the_candidates_that_are_asked_about_first(
 )
 def test_what_can_not_work_is_refused_before_the_first_trial(settings: dict[str, Any], reason: str) -> None:
     with pytest.raises(BadInput, match=reason):
-        Scorer(Recorder("value"), **settings)
+        CandidateScorer(Recorder("value"), **settings)
 
 
 def test_a_surrogate_with_uncertainty_may_be_asked_for_its_value() -> None:
-    scorer, known = Scorer(Recorder("ei"), acquisition="value"), grid(3)
+    scorer, known = CandidateScorer(Recorder("ei"), acquisition="value"), grid(3)
     learn(scorer, [known.take([0])], [0.0])
     np.testing.assert_array_equal(scorer.score([known]), known.vectors[:, 0])

@@ -7,7 +7,7 @@ import pytest
 
 from recommend.bo.candidates import TableCandidates
 from recommend.bo.optimizer import AskTell, Proposal
-from recommend.bo.scoring import Scorer
+from recommend.bo.scoring import CandidateScorer
 from recommend.bo.strategies import DEFAULT_STRATEGY, SearchInputs, all_strategies, get_strategy
 from recommend.bo.surrogates import all_surrogates
 from tests.recommend.bo.toys import Recorder, grid, hill, keys, of
@@ -32,7 +32,9 @@ def test_a_name_is_no_surrogate_and_its_own_surrogate_is_one(name: str) -> None:
 def test_a_search_tries_its_starts_and_then_everything_once(name: str) -> None:
     candidates = TableCandidates(grid(3))
     starts = [candidates.row(7), candidates.row(2)]
-    search = get_strategy(name).new(SearchInputs(candidates, lambda: Scorer(Recorder("ei")), starts=starts))
+    search = get_strategy(name).new(
+        SearchInputs(candidates, lambda: CandidateScorer(Recorder("ei")), starts=starts)
+    )
     tried: list[Proposal] = []
     while (proposal := search.ask()) is not None:
         assert proposal.number == len(tried)
@@ -49,7 +51,7 @@ def new(name: str) -> AskTell:
     """A search with two starts and an anchor."""
     candidates = TableCandidates(grid(6))
     starts, anchors = [candidates.row(7), candidates.row(2)], [candidates.row(5)]
-    inputs = SearchInputs(candidates, lambda: Scorer(Recorder("ei")), starts, anchors, seed=3)
+    inputs = SearchInputs(candidates, lambda: CandidateScorer(Recorder("ei")), starts, anchors, seed=3)
     return get_strategy(name).new(inputs)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from ingest.reading.datasets import load_dataset
 from recommend import recommend
-from recommend.ranking.performance_forecast import Expectation
+from recommend.ranking.performance_forecast import PerformanceForecast
 from recommend.recommendation import Recommendation
 from recommend.reporting.page import columns_of, intervals_of, map_of, recommendation_page
 from tests.recommend.conftest import numbers
@@ -25,7 +25,7 @@ def recommendation(small_world: Path) -> Recommendation:
 def promised(recommendation: Recommendation, *values: float) -> Recommendation:
     """The recommendation with values that are expected, each 0.1 better than the default."""
     items = [
-        replace(item, expectation=Expectation(value, value - 0.2, value + 0.1, 0.1, 0.75))
+        replace(item, expectation=PerformanceForecast(value, value - 0.2, value + 0.1, 0.1, 0.75))
         for item, value in zip(recommendation.configurations, values, strict=True)
     ]
     return replace(recommendation, configurations=items)

@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from recommend.bo.candidates import Candidate, Candidates
+from recommend.bo.candidates import Candidate, CandidateSource
 from recommend.bo.optimizer import Optimizer, Proposal, given_proposal
 from recommend.bo.published.strategies.policies import Policy, Pulls
 from recommend.bo.strategies import SearchInputs
@@ -122,7 +122,7 @@ class Bandit:
         ]
 
 
-def sources(candidates: Candidates) -> dict[str, Candidates]:
+def sources(candidates: CandidateSource) -> dict[str, CandidateSource]:
     """The candidates of each algorithm, in alphabetical order of their names."""
     names = sorted(candidates.algorithms)
     if len(names) == 1:  # then the algorithm need be no hyperparameter

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recommend.bo.candidates import Candidates
+from recommend.bo.candidates import CandidateSource
 from recommend.space import Configurations
 from warehouse.vocabulary.parameters import Value
 from warehouse.vocabulary.table import ALGORITHM, joint_name
@@ -33,7 +33,7 @@ class Branch:
     """The configurations that have some decisions in common."""
 
     state: State
-    candidates: Candidates
+    candidates: CandidateSource
     """X(s)"""
     sample: Configurations
     """Some of them, drawn at random."""
@@ -49,7 +49,7 @@ class Decisions:
     What is drawn of a branch follows from the seed and its decisions alone, so it does not matter when.
     """
 
-    def __init__(self, candidates: Candidates, samples: int, seed: int) -> None:
+    def __init__(self, candidates: CandidateSource, samples: int, seed: int) -> None:
         """The decisions of `candidates`.
 
         Args:
@@ -101,6 +101,6 @@ class Decisions:
                 return admissible
         return ()
 
-    def _branch(self, state: State, candidates: Candidates) -> Branch:
+    def _branch(self, state: State, candidates: CandidateSource) -> Branch:
         random = np.random.default_rng([self._seed, zlib.crc32(repr(state).encode())])
         return Branch(state, candidates, candidates.sample(self._samples, random))

@@ -26,10 +26,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from recommend.bo.candidates import Candidate, Candidates
+from recommend.bo.candidates import Candidate, CandidateSource
 from recommend.bo.optimizer import Optimizer, Proposal
 from recommend.bo.published.strategies.decisions import Branch, Decisions, State, Structure
-from recommend.bo.scoring import Scorer
+from recommend.bo.scoring import CandidateScorer
 from recommend.space import Configurations
 from warehouse.support.arrays import Floats
 from warehouse.support.errors import BadOption
@@ -129,8 +129,8 @@ class TreeSearch(Optimizer):
 
     def __init__(
         self,
-        candidates: Candidates,
-        scorer: Scorer,
+        candidates: CandidateSource,
+        scorer: CandidateScorer,
         *,
         starts: Sequence[Candidate] = (),
         anchors: Sequence[Candidate] = (),
@@ -181,7 +181,7 @@ class TreeSearch(Optimizer):
                     taken.add(chosen.key)
                     yield chosen
 
-    def _of_algorithms(self) -> list[Candidates]:
+    def _of_algorithms(self) -> list[CandidateSource]:
         """The candidates of each algorithm."""
         root = self._decisions.root
         if len(root.candidates.algorithms) < 2:

@@ -12,7 +12,7 @@ import pytest
 
 from metalearners.codec import decode, encode
 from metalearners.encoding.training_data import runs_on, without_datasets
-from metalearners.judging.evaluation import kendall_tau
+from metalearners.evaluation.protocol import kendall_tau
 from metalearners.learners.base import Watch
 from metalearners.predictions import Observations
 from metalearners.published.factorization.learner import FactorizationLearner

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from metalearners.judging.folds import families_of
+from metalearners.evaluation.folds import families_of
 from recommend.bo.runtime import seconds_of
 from recommend.bo.simulation.runner import SimulatedSearch, SimulationPlan, datasets_of, simulate
 from recommend.bo.simulation.tiers import TieredTask

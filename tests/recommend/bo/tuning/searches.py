@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from ingest.reading.datasets import Dataset, load_dataset
-from recommend.bo.tuning import Search, Tuned
+from recommend.bo.tuning import Search, SearchResult
 from warehouse.vocabulary.configuration import Configuration
 
 QUICK = Search(flows=("decision_tree", "logistic_regression"), surrogate="gbqr", folds=2)
@@ -18,9 +18,9 @@ def noisy(rows: int) -> Dataset:
     return load_dataset(pd.DataFrame({"a": x[:, 0], "b": x[:, 1], "c": x[:, 2], "class": label}))
 
 
-def configurations(tuned: Tuned) -> list[Configuration]:
+def configurations(tuned: SearchResult) -> list[Configuration]:
     return [entry.configuration for entry in tuned.trials]
 
 
-def values(tuned: Tuned) -> list[float | None]:
+def values(tuned: SearchResult) -> list[float | None]:
     return [tuned.value(entry) for entry in tuned.trials]

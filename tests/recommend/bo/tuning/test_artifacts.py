@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_limits
 from ingest.flows import get_flow
 from ingest.reading.datasets import Dataset, load_dataset
 from recommend.bo.tuning import Budget, Finish, Search, artifacts, tune
-from recommend.bo.tuning.finals import Finals
+from recommend.bo.tuning.reevaluation import Reevaluation
 from tests.recommend.bo.tuning.searches import QUICK, values
 from tests.recommend.code.scripts import run_scripts
 from warehouse.store import Warehouse
@@ -169,7 +169,9 @@ def test_an_ensemble_is_written_as_a_file_and_a_script_that_answer_as_it_does(
     assert tuned.ensemble_held_out is not None
     both = replace(tuned, finals=replace(tuned.finals, weights={0: 0.25, 1: 0.75}))
     model = artifacts.fitted(both)
-    parts = [artifacts.fitted(replace(both, finals=Finals(), best=both.trials[number])) for number in (0, 1)]
+    parts = [
+        artifacts.fitted(replace(both, finals=Reevaluation(), best=both.trials[number])) for number in (0, 1)
+    ]
     averaged = sum(
         weight * part.predict_proba(of_file.features)
         for weight, part in zip((0.25, 0.75), parts, strict=True)

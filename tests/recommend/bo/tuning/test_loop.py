@@ -18,7 +18,7 @@ from ingest.running.evaluation import Evaluation, Limits, evaluate, evaluations
 from ingest.running.limits import Outcome
 from recommend.bo.candidates import SpaceCandidates
 from recommend.bo.optimizer import Optimizer
-from recommend.bo.scoring import Scorer
+from recommend.bo.scoring import CandidateScorer
 from recommend.bo.tuning import Budget, Progress, Search, tune
 from recommend.bo.tuning.deadline import Deadline
 from recommend.bo.tuning.history import TrialHistory
@@ -101,7 +101,7 @@ class Bench:
         self, dataset: Dataset, budget: Budget, jobs: int = 1, *, interrupted: bool = False
     ) -> TrialHistory:
         candidates = SpaceCandidates(Space([PLANE]))
-        optimizer = Optimizer(candidates, Scorer(Recorder()), random_every=1)
+        optimizer = Optimizer(candidates, CandidateScorer(Recorder()), random_every=1)
         search = Search(flows=("plane",), trial_seconds=10.0)
         with TrialHistory(self.folder, {}) as history:
             loop = Loop(

@@ -9,9 +9,9 @@ from ingest.flows import get_flow
 from ingest.reading.datasets import Dataset
 from ingest.running.evaluation import Evaluation
 from ingest.running.limits import Outcome
-from recommend.bo.tuning import Budget, Finish, Tuned, tune
-from recommend.bo.tuning.finals import Finals
+from recommend.bo.tuning import Budget, Finish, SearchResult, tune
 from recommend.bo.tuning.page import algorithms_of, curve_of, tuning_page
+from recommend.bo.tuning.reevaluation import Reevaluation
 from recommend.bo.tuning.result import incumbents
 from recommend.bo.tuning.trials import Trial
 from tests.recommend.bo.tuning.searches import QUICK
@@ -22,7 +22,7 @@ from warehouse.vocabulary.configuration import Configuration
 TREE = get_flow("decision_tree")
 
 
-def searched(dataset: Dataset, *values: float | None) -> Tuned:
+def searched(dataset: Dataset, *values: float | None) -> SearchResult:
     """Trials of trees of a growing depth, which have these values; None = the trial crashed."""
     entries = [
         Trial(
@@ -36,13 +36,13 @@ def searched(dataset: Dataset, *values: float | None) -> Tuned:
         for number, value in enumerate(values)
     ]
     better = incumbents(entries, "predictive_accuracy")
-    return Tuned(
+    return SearchResult(
         dataset=dataset,
         search=QUICK,
         trials=entries,
         incumbents=better,
         best=better[-1] if better else None,
-        finals=Finals(),
+        finals=Reevaluation(),
         held_out={},
         ensemble_held_out=None,
         rows=(120, 40),
@@ -88,7 +88,7 @@ def test_a_search_without_success_is_a_page_too(dataset: Dataset) -> None:
 
 def test_the_page_shows_leaders_and_ensemble(dataset: Dataset) -> None:
     tuned = searched(dataset, 0.5, 0.75, 0.625)
-    finals = Finals(again={1: 0.7, 2: 0.6}, weights={1: 0.75, 2: 0.25})
+    finals = Reevaluation(again={1: 0.7, 2: 0.6}, weights={1: 0.75, 2: 0.25})
     page = Page(tuning_page(replace(tuned, finals=finals, held_out={1: 0.6875}, ensemble_held_out=0.71875)))
     for text in ("Trial 1: Decision tree", "0.6875", "Ensemble of 2", "0.7188", "75%", "tried again"):
         assert text in page.text
@@ -100,7 +100,7 @@ def test_hostile_names_and_messages_do_nothing(dataset: Dataset) -> None:
 
 
 def test_a_search_can_be_watched_as_it_goes(dataset: Dataset, world: Warehouse, tmp_path: Path) -> None:
-    seen: list[Tuned] = []
+    seen: list[SearchResult] = []
     tuned = tune(
         dataset,
         QUICK,

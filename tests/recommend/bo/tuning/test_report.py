@@ -13,8 +13,8 @@ from ingest.flows import get_flow
 from ingest.reading.datasets import Dataset
 from ingest.running.evaluation import Evaluation
 from ingest.running.limits import Outcome
-from recommend.bo.tuning import Progress, Tuned
-from recommend.bo.tuning.finals import Finals
+from recommend.bo.tuning import Progress, SearchResult
+from recommend.bo.tuning.reevaluation import Reevaluation
 from recommend.bo.tuning.report import document, standing, table
 from recommend.bo.tuning.trials import Trial
 from tests.recommend.bo.tuning.searches import QUICK
@@ -32,7 +32,7 @@ def success(value: float) -> Evaluation:
 
 
 @pytest.fixture
-def tuned(dataset: Dataset) -> Tuned:
+def tuned(dataset: Dataset) -> SearchResult:
     """A crash, 0.75, a value that is no number, and 0.875, which is the best."""
     trials = [
         Evaluation(Outcome.crash, 1.0, message="no memory"),
@@ -41,13 +41,13 @@ def tuned(dataset: Dataset) -> Tuned:
         success(0.875),
     ]
     entries = [entry(*pair) for pair in enumerate(trials)]
-    return Tuned(
+    return SearchResult(
         dataset=dataset,
         search=QUICK,
         trials=entries,
         incumbents=[entries[1], entries[3]],
         best=entries[3],
-        finals=Finals(),
+        finals=Reevaluation(),
         held_out={1: 0.625, 3: 0.5},
         ensemble_held_out=None,
         rows=(1200, 40),
@@ -56,13 +56,13 @@ def tuned(dataset: Dataset) -> Tuned:
     )
 
 
-def after_finals(tuned: Tuned) -> Tuned:
+def after_finals(tuned: SearchResult) -> SearchResult:
     """The trial that seemed best is worse than the other on other folds; both make an ensemble."""
-    finals = Finals(again={1: 0.8, 3: 0.5}, weights={1: 0.25, 3: 0.75})
+    finals = Reevaluation(again={1: 0.8, 3: 0.5}, weights={1: 0.25, 3: 0.75})
     return replace(tuned, best=tuned.trials[1], finals=finals, ensemble_held_out=0.6875)
 
 
-def test_the_document_is_as_its_schema_says(tuned: Tuned) -> None:
+def test_the_document_is_as_its_schema_says(tuned: SearchResult) -> None:
     schema = json.loads(Path(recommend.__file__).with_name("search.schema.json").read_text(encoding="utf-8"))
     running = replace(tuned, trials=[entry(0, None)], incumbents=[], best=None, held_out={})
     interrupted = replace(tuned, unfinished={4: "ended by us when interrupted"})
@@ -70,7 +70,7 @@ def test_the_document_is_as_its_schema_says(tuned: Tuned) -> None:
         jsonschema.validate(json.loads(json.dumps(document(one), allow_nan=False)), schema)
 
 
-def test_the_document_is_json_with_every_trial(tuned: Tuned) -> None:
+def test_the_document_is_json_with_every_trial(tuned: SearchResult) -> None:
     found = json.loads(json.dumps(document(tuned), allow_nan=False))
     assert (found["best"], found["incumbents"]) == (3, [1, 3])
     assert found["dataset"]["rows"] == {"tuned": 1200, "held_out": 40}
@@ -81,7 +81,7 @@ def test_the_document_is_json_with_every_trial(tuned: Tuned) -> None:
     assert trials[3]["hyperparameters"] == TREE.default() | {"max_depth": 4}
 
 
-def test_the_document_has_what_came_of_the_leaders(tuned: Tuned) -> None:
+def test_the_document_has_what_came_of_the_leaders(tuned: SearchResult) -> None:
     assert document(tuned)["ensemble"] == {"weights": [], "held_out": None}
     found = json.loads(json.dumps(document(after_finals(tuned)), allow_nan=False))
     assert found["best"] == 1
@@ -90,7 +90,7 @@ def test_the_document_has_what_came_of_the_leaders(tuned: Tuned) -> None:
     assert found["ensemble"]["held_out"] == 0.6875
 
 
-def test_the_table_has_the_leaders_the_best_and_the_ensemble(tuned: Tuned) -> None:
+def test_the_table_has_the_leaders_the_best_and_the_ensemble(tuned: SearchResult) -> None:
     assert "The best is trial 3." in table(tuned)
     text = table(after_finals(tuned))
     rows = [line.split() for line in text.splitlines() if line.endswith("Decision tree")]
@@ -102,14 +102,14 @@ def test_the_table_has_the_leaders_the_best_and_the_ensemble(tuned: Tuned) -> No
     assert "Ensemble: 75% trial 3, 25% trial 1; held out 0.6875." in text
 
 
-def test_a_trial_that_has_not_ended_has_no_outcome(tuned: Tuned) -> None:
+def test_a_trial_that_has_not_ended_has_no_outcome(tuned: SearchResult) -> None:
     found = document(replace(tuned, trials=[entry(0, None)], incumbents=[], best=None, held_out={}))
     (trial,) = found["trials"]
     assert [trial[name] for name in ("outcome", "message", "seconds", "value")] == [None] * 4
     assert found["best"] is None
 
 
-def test_the_table_has_the_incumbents_and_counts_the_outcomes(tuned: Tuned) -> None:
+def test_the_table_has_the_incumbents_and_counts_the_outcomes(tuned: SearchResult) -> None:
     lines = table(tuned).splitlines()
     assert "1,200 rows to tune on, 40 held out" in lines[0]
     assert lines[1] == "4 trials (3 success, 1 crash)"
@@ -120,18 +120,18 @@ def test_the_table_has_the_incumbents_and_counts_the_outcomes(tuned: Tuned) -> N
 
 
 @pytest.mark.parametrize(("folds", "of"), [(1, "split"), (2, "2-fold cross-validation")])
-def test_the_table_says_by_what_the_best_was_chosen(tuned: Tuned, folds: int, of: str) -> None:
+def test_the_table_says_by_what_the_best_was_chosen(tuned: SearchResult, folds: int, of: str) -> None:
     text = table(replace(tuned, search=replace(QUICK, folds=folds)))
     assert f"predictive_accuracy: of the trial's {of};" in text
 
 
-def test_a_search_without_a_success_says_so(tuned: Tuned) -> None:
+def test_a_search_without_a_success_says_so(tuned: SearchResult) -> None:
     failed = replace(tuned, trials=tuned.trials[:1], incumbents=[], best=None, held_out={}, interrupted=True)
     assert table(failed).splitlines()[1:] == ["1 trial (1 crash), interrupted", "No trial succeeded."]
     assert "0 trials (none ended)" in table(replace(failed, trials=[]))
 
 
-def test_shares_of_rows_are_shown_where_a_trial_had_not_all(tuned: Tuned) -> None:
+def test_shares_of_rows_are_shown_where_a_trial_had_not_all(tuned: SearchResult) -> None:
     assert "share" not in document(tuned)["trials"][0]
     assert "fitted on" not in table(tuned)
     shares = [1 / 9, 1 / 3, 1 / 9, 1.0]
@@ -167,7 +167,7 @@ def test_one_line_says_where_a_search_stands(progress: dict[str, Any], line: str
     assert standing(Progress(**nothing | {"failed": 0} | progress), "kappa") == line
 
 
-def test_trials_without_an_outcome_are_named_with_the_reason(tuned: Tuned) -> None:
+def test_trials_without_an_outcome_are_named_with_the_reason(tuned: SearchResult) -> None:
     interrupted = replace(tuned, unfinished={4: "ended by us when interrupted"})
     assert "trial 4 has no outcome: ended by us when interrupted" in table(interrupted).splitlines()
     assert document(interrupted)["unfinished"] == [{"trial": 4, "why": "ended by us when interrupted"}]

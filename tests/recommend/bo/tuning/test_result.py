@@ -10,8 +10,8 @@ from ingest.reading.datasets import Dataset
 from ingest.running.evaluation import Evaluation
 from ingest.running.limits import Outcome
 from recommend.bo.tuning import Search
-from recommend.bo.tuning.finals import Finals, evaluate_trials
 from recommend.bo.tuning.history import TrialHistory
+from recommend.bo.tuning.reevaluation import Reevaluation, evaluate_trials
 from recommend.bo.tuning.result import incumbents, result
 from recommend.bo.tuning.trials import Trial
 from tests.recommend.bo.tuning.searches import QUICK
@@ -109,7 +109,7 @@ def test_the_first_and_the_best_are_judged_on_rows_held_out(
             history.begin(entry(number, None))
             history.end(number, came)
         history.begin(entry(5, None))
-        tuned = result(dataset, Search(), history, rows, interrupted, Finals())
+        tuned = result(dataset, Search(), history, rows, interrupted, Reevaluation())
     assert [one.number for one in tuned.trials] == [0, 1, 2, 3, 4]
     assert [one.number for one in tuned.incumbents] == [1, 2, 3]
     assert tuned.best is not None
@@ -126,7 +126,7 @@ def test_the_best_is_that_on_average_over_both_times_and_the_ensemble_is_judged(
         for number, came in enumerate([trial(0.5), trial(0.8), trial(0.7)]):
             history.begin(entry(number, None))
             history.end(number, came)
-        finals = Finals(again={1: 0.5, 2: 0.7}, weights={0: 0.25, 2: 0.75})
+        finals = Reevaluation(again={1: 0.5, 2: 0.7}, weights={0: 0.25, 2: 0.75})
         tuned = result(dataset, Search(), history, split(dataset), False, finals)
     assert tuned.best is not None
     assert tuned.best.number == 2

@@ -11,7 +11,7 @@ from recommend.bo.optimizer import Proposal
 from recommend.bo.published.strategies import policies
 from recommend.bo.published.strategies.arms import Bandit, rewards
 from recommend.bo.published.strategies.policies import Pulls
-from recommend.bo.scoring import Scorer
+from recommend.bo.scoring import CandidateScorer
 from recommend.bo.strategies import SearchInputs, get_strategy
 from recommend.space import configurations_of_table
 from tests.recommend.bo.toys import Recorder
@@ -40,7 +40,7 @@ def row(candidate: Candidate) -> int:
 
 
 def inputs(candidates: TableCandidates | None = None, **others: object) -> SearchInputs:
-    made = SearchInputs(candidates or three_algorithms(), lambda: Scorer(Recorder()))
+    made = SearchInputs(candidates or three_algorithms(), lambda: CandidateScorer(Recorder()))
     return SearchInputs(**{**vars(made), **others})  # type: ignore[arg-type]
 
 
@@ -91,9 +91,9 @@ def test_numbers_are_those_of_the_search_whichever_arm_it_is() -> None:
 def test_each_arm_learns_from_its_own_trials_alone() -> None:
     made: list[Recorder] = []
 
-    def new_scorer() -> Scorer:
+    def new_scorer() -> CandidateScorer:
         made.append(Recorder())
-        return Scorer(made[-1])
+        return CandidateScorer(made[-1])
 
     run(Bandit(inputs(new_scorer=new_scorer), policies.in_turn), 12)
     assert len(made) == 3

@@ -8,7 +8,7 @@ import pytest
 from recommend.bo.candidates import Candidate, TableCandidates
 from recommend.bo.optimizer import Optimizer, Proposal
 from recommend.bo.published.strategies.halving import Halving, brackets
-from recommend.bo.scoring import Scorer
+from recommend.bo.scoring import CandidateScorer
 from recommend.bo.strategies import SearchInputs, get_strategy
 from tests.recommend.bo.toys import Recorder, grid, keys
 
@@ -17,7 +17,7 @@ TABLE = TableCandidates(grid(12))
 
 
 def search(name: str, surrogate: Recorder | None = None, **others: object) -> Halving:
-    made = SearchInputs(TABLE, lambda: Scorer(surrogate or Recorder()))
+    made = SearchInputs(TABLE, lambda: CandidateScorer(surrogate or Recorder()))
     found = get_strategy(name).new(SearchInputs(**{**vars(made), **others}))  # type: ignore[arg-type]
     assert isinstance(found, Halving)
     return found

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from recommend.bo.published.strategies.max_sampling import MaxSampling
-from recommend.bo.scoring import Scorer
+from recommend.bo.scoring import CandidateScorer
 from recommend.bo.strategies import get_strategy
 from recommend.bo.surrogates import SurrogateInputs, new_surrogate
 from recommend.bo.surrogates.base import Matrix
@@ -42,7 +42,7 @@ class Levels(Recorder):
 
 
 def search(surrogate: Any, **others: object) -> MaxSampling:
-    made = get_strategy("max-sampling").new(inputs(new_scorer=lambda: Scorer(surrogate), **others))
+    made = get_strategy("max-sampling").new(inputs(new_scorer=lambda: CandidateScorer(surrogate), **others))
     assert isinstance(made, MaxSampling)
     return made
 
@@ -84,7 +84,7 @@ def test_what_is_gained_counts_by_the_seconds_that_it_costs() -> None:
 
 def test_a_surrogate_that_knows_no_joint_distribution_draws_each_for_itself() -> None:
     drawn = [
-        Scorer(Recorder("ei")).draw([three_algorithms().configurations], np.random.default_rng(seed))
+        CandidateScorer(Recorder("ei")).draw([three_algorithms().configurations], np.random.default_rng(seed))
         for seed in (0, 0, 1)
     ]
     assert len(set(drawn[0].tolist())) == 3 * EACH
@@ -102,7 +102,7 @@ def test_blend_draws_from_its_prior_before_values_differ_and_from_its_posterior_
     surrogate = new_surrogate(
         "blend", SurrogateInputs(world.known, world.metafeatures, learner_of("functional-pca", False))
     )
-    scorer = Scorer(surrogate)
+    scorer = CandidateScorer(surrogate)
     tried = [world.known.take([place]) for place in range(6)]
     random = np.random.default_rng(0)
     for scores in (np.zeros(6), np.arange(6.0)):

@@ -19,7 +19,7 @@ from recommend.bo.published.strategies.tree_search import (
     puct,
 )
 from recommend.bo.published.surrogates.forest import ForestSurrogate
-from recommend.bo.scoring import Scorer
+from recommend.bo.scoring import CandidateScorer
 from recommend.bo.surrogates import Surrogate
 from recommend.bo.surrogates.base import Matrix
 from recommend.space import Space
@@ -60,7 +60,7 @@ def new(
     starts: Sequence[Candidate] = (),
     seed: int = 0,
 ) -> TreeSearch:
-    scorer = Scorer(surrogate or Recorder())
+    scorer = CandidateScorer(surrogate or Recorder())
     return TreeSearch(candidates, scorer, settings=settings, starts=starts, seed=seed)
 
 

@@ -1,0 +1,178 @@
+"""Comparison of evaluated learners: which is better, and whether chance alone could make it look so.
+
+Notation
+    results   (datasets, learners) one figure per left-out dataset
+    rank      of a learner on a dataset, 1 = best; ties share their mean rank
+    p         Wilcoxon's signed-rank test between two learners over datasets, corrected by Holm for the number
+              of pairs; Friedman's test over all of them (Demsar 2006)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from metalearners.evaluation.figures import save_figure
+from metalearners.evaluation.protocol import TOPS, Interval, interval
+from warehouse.support.errors import BadOption, MissingPackage, TooFewRuns, UnknownName, UnreadableInput
+from warehouse.support.files import read_json
+from warehouse.support.text import counted
+
+FIGURES = ("tau", "error", *(f"regret{top}" for top in TOPS))
+"""What learners can be compared by."""
+ALPHA = 0.05  # by convention
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Learners, the best mean rank first."""
+
+    learners: tuple[str, ...]
+    means: dict[str, Interval]
+    ranks: dict[str, float]
+    """Mean over datasets."""
+    friedman: float | None
+    """p; None with fewer than three learners."""
+    pairs: dict[str, dict[str, float]]
+    """Learner -> every learner -> corrected p, 1 with itself."""
+    datasets: int
+
+    def document(self) -> dict[str, Any]:
+        """All of it as JSON values."""
+        return {
+            "datasets": self.datasets,
+            "learners": [
+                {"learner": name, **self.means[name]._asdict(), "rank": self.ranks[name]}
+                for name in self.learners
+            ],
+            "friedman": self.friedman,
+            "wilcoxon_holm": {
+                name: {other: p for other, p in self.pairs[name].items() if other != name}
+                for name in self.learners
+            },
+        }
+
+    def table(self, figure: str) -> str:
+        """All of it for people."""
+        width = max(map(len, self.learners))
+        best = self.learners[0]
+        lines = [
+            f"{figure} on {counted(self.datasets, 'datasets')}; p against {best}: Wilcoxon's signed-rank"
+            " test, Holm",
+            f"{'':<{width}}    mean   95 % interval      rank       p",
+        ]
+        for name in self.learners:
+            mean = self.means[name]
+            p = "" if name == best else f"{self.pairs[best][name]:.2g}"
+            lines.append(
+                f"{name:<{width}}  {mean.mean:>6.3f}   {mean.low:.3f} to {mean.high:.3f}"
+                f"  {self.ranks[name]:>8.2f}  {p:>6}"
+            )
+        if self.friedman is not None:
+            lines.append(f"Friedman's test over all: p = {self.friedman:.2g}")
+        return "\n".join(lines)
+
+
+def read_evaluations(files: Sequence[Path], figure: str) -> pd.DataFrame:
+    """Results by dataset (rows) and learner (columns), from files that `metalearners evaluate` wrote.
+
+    Learners of one name are told apart by the names of their files.
+
+    Raises:
+        BadInput: a file is missing or something else, evaluations are of other runs, or `figure` is unknown.
+    """
+    if figure not in FIGURES:
+        raise UnknownName(f"can't compare by {figure!r}; known are {', '.join(FIGURES)}")
+    if len(files) < 2:
+        raise TooFewRuns("a comparison takes two evaluations or more")
+    documents = [_read(file) for file in files]
+    if figure == "error" and len({one.get("error_in") for one in documents} - {None}) != 1:
+        raise BadOption("the errors are of different things, values and scores: they can't be compared")
+    asked = [(one["flow"], one["measure"], one["warehouse"]["fingerprint"]) for one in documents]
+    if len(set(asked)) > 1:
+        raise BadOption("the evaluations are of other runs: flow, measure and warehouse must be the same")
+    names = [one["learner"] for one in documents]
+    if len(set(names)) < len(names):
+        names = [file.stem for file in files]
+    columns = {
+        name: {one["dataset"]: _figure(one, figure) for one in document["per_dataset"]}
+        for name, document in zip(names, documents, strict=True)
+    }
+    results = pd.DataFrame(columns)
+    if results.isna().any(axis=None):
+        raise BadOption("the evaluations left out other datasets")
+    return results
+
+
+def compare_evaluations(results: pd.DataFrame, *, larger_is_better: bool) -> Comparison:
+    """Ranks, intervals and tests of `results`, (datasets, learners).
+
+    Raises:
+        MissingPackage: the extra `compare` is not installed.
+    """
+    from scipy.stats import friedmanchisquare, wilcoxon
+
+    try:
+        from statsmodels.stats.multitest import multipletests
+    except ImportError as error:
+        raise MissingPackage(
+            "comparing needs the extra `compare`: pip install 'headstart[compare]'"
+        ) from error
+    ranks = results.rank(axis=1, ascending=not larger_is_better).mean().sort_values()
+    learners = tuple(str(name) for name in ranks.index)
+    pairs = list(combinations(learners, 2))
+    p = [
+        1.0 if (results[a] == results[b]).all() else float(wilcoxon(results[a], results[b]).pvalue)
+        for a, b in pairs
+    ]
+    corrected = multipletests(p, method="holm")[1]
+    matrix = {name: dict.fromkeys(learners, 1.0) for name in learners}
+    for (a, b), value in zip(pairs, corrected.tolist(), strict=True):
+        matrix[a][b] = matrix[b][a] = value
+    return Comparison(
+        learners=learners,
+        means={name: interval(results[name].tolist()) for name in learners},
+        ranks={name: float(ranks[name]) for name in learners},
+        friedman=float(friedmanchisquare(*results.to_numpy().T).pvalue) if len(learners) > 2 else None,
+        pairs=matrix,
+        datasets=len(results),
+    )
+
+
+def draw_ranks(comparison: Comparison, path: Path, title: str) -> None:
+    """The critical-difference diagram: mean ranks, and a bar over learners that can't be told apart.
+
+    Raises:
+        BadInput: the extra `compare` is not installed, or the file can't be written.
+    """
+    try:
+        import matplotlib as mpl
+        from scikit_posthocs import critical_difference_diagram
+    except ImportError as error:
+        raise MissingPackage("drawing needs the extra `compare`: pip install 'headstart[compare]'") from error
+    from matplotlib.figure import Figure
+
+    with mpl.rc_context({"font.size": 10}):
+        figure = Figure(figsize=(8, 1 + 0.3 * len(comparison.learners)), layout="constrained")
+        axes = figure.add_subplot()
+        critical_difference_diagram(comparison.ranks, pd.DataFrame(comparison.pairs), ax=axes, alpha=ALPHA)
+        axes.set_title(f"mean rank by {title}, {counted(comparison.datasets, 'datasets')}")
+    save_figure(figure, path)
+
+
+def _read(file: Path) -> dict[str, Any]:
+    document = read_json(file)
+    if not isinstance(document, dict) or not {"learner", "per_dataset", "warehouse"} <= set(document):
+        raise UnreadableInput(f"{file}: not an evaluation that `metalearners evaluate --output` wrote")
+    return document
+
+
+def _figure(record: dict[str, Any], figure: str) -> float:
+    if figure.startswith("regret"):
+        return float(record["regret"][figure.removeprefix("regret")])
+    return float(record[figure])

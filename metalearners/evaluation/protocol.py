@@ -1,0 +1,340 @@
+"""How good a meta-learner is: leave one dataset out, predict the scores of its runs, compare.
+
+Every learner is judged by this one protocol. A fold's learner is given the runs and the meta-features of
+the other datasets only, and learns its encoding from them; nothing is shared between folds.
+
+Notation
+    predicted, actual   (m,) predicted score and actual value of a dataset's runs; larger is better
+    tau                 Kendall's tau-b between them, from -1 to 1; where it is undefined it counts 0
+    regret of the top k (best of all - best of the learner's first k choices) / (best - worst of all), from
+                        0 to 1, smaller is better; where all runs are equal it is 0
+    error               root mean square of predicted - actual (thesis, Figure 6.1): of values of the measure
+                        where the model estimates them, else of scores within the dataset;
+                        of kappa, whose range is -1 to 1, a half (thesis, section 6.2.1)
+    coverage            share of the runs whose standard score lies in the 80 % interval of its prediction
+    shots               runs of the left-out dataset that are shown to the learner as trials: drawn at random,
+                        or one after the other the one that it expects most of; tau of the other runs then
+    interval            95 % confidence interval of a mean over datasets, by Student's t
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from metalearners import new_learner
+from metalearners.encoding.scores import Z80, standard_scores
+from metalearners.encoding.training_data import runs_checksum, runs_on, without_datasets
+from metalearners.learners.base import EstimatesValues, Model
+from metalearners.predictions import Observations, Prediction, Predictor
+from warehouse.questions.queries import RunTable
+from warehouse.support.errors import BadOption, TooFewRuns
+from warehouse.support.journal import Journal
+from warehouse.support.parallel import side_by_side
+from warehouse.vocabulary.table import ConfigurationTable
+
+TOPS = (1, 3, 5)
+"""Numbers of first picks for which regret is reported."""
+REPETITIONS = 5
+"""Random draws of trials, over which tau is averaged."""
+
+ErrorIn = Literal["values", "scores"]
+Policy = Literal["random", "chosen"]
+_UNIT = {"kappa": 0.5}
+"""Measure -> factor that brings its range to the length of 1 (thesis, section 6.2.1)."""
+
+
+class Interval(NamedTuple):
+    """A mean over datasets with its confidence interval; NaN limits where one dataset is all there is."""
+
+    mean: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class DatasetResult:
+    """How well the runs of one left-out dataset were predicted."""
+
+    dataset: str
+    runs: int
+    tau: float
+    regret: Mapping[int, float]
+    """Number of first picks -> normalized regret."""
+    choices: Sequence[str] = ()
+    """Setups of the first picks, in order."""
+    error: float = np.nan
+    """Root mean squared error of the predictions."""
+    error_in: ErrorIn = "scores"
+    """What predictions and runs were compared in: values of the measure, or scores within the dataset."""
+    coverage: float | None = None
+    """Share of the runs within the 80 % interval; None where the learner states no uncertainty."""
+    shots: Mapping[Policy, Mapping[int, float]] = field(default_factory=dict)
+    """How trials were picked -> their number -> tau of the other runs."""
+
+
+@dataclass(frozen=True)
+class LearnerEvaluation:
+    """The results of all left-out datasets."""
+
+    per_dataset: Sequence[DatasetResult]
+
+    @property
+    def tau(self) -> Interval:
+        return interval([result.tau for result in self.per_dataset])
+
+    @property
+    def error(self) -> Interval:
+        return interval([result.error for result in self.per_dataset])
+
+    @property
+    def coverage(self) -> Interval | None:
+        """Mean coverage over datasets on which runs differ; None where the learner states no uncertainty."""
+        known = [result.coverage for result in self.per_dataset if result.coverage is not None]
+        return interval(known) if known else None
+
+    def regret(self, top: int) -> Interval:
+        """Regret of the best of the learner's first `top` choices."""
+        return interval([result.regret[top] for result in self.per_dataset])
+
+    def tau_after(self, shots: int, policy: Policy) -> Interval:
+        """Tau of the other runs after so many trials."""
+        return interval([result.shots[policy][shots] for result in self.per_dataset])
+
+
+def evaluate(
+    runs: RunTable,
+    metafeatures: pd.DataFrame,
+    learner: str,
+    settings: Mapping[str, Any] | None = None,
+    *,
+    datasets: Sequence[str] | None = None,
+    shots: Sequence[int] = (),
+    seed: int = 0,
+    jobs: int = 1,
+    executor: Executor | None = None,
+    journal: Journal | None = None,
+    on_result: Callable[[int, int], None] | None = None,
+) -> LearnerEvaluation:
+    """Leave each dataset out in turn.
+
+    Args:
+        settings: of the learner; those left out have their default.
+        datasets: the ones to leave out and judge by, None = all. The others are always learned from.
+        shots: numbers of trials on the left-out dataset after which to judge again.
+        seed: of the random trials; the same for every learner.
+        jobs: datasets that are left out at the same time; the result does not depend on it.
+        executor: does the work, such as a Dask client's `get_executor()`; None = processes on this machine.
+        journal: keeps each dataset's result at once; results of this very evaluation that it holds are
+            taken from it.
+        on_result: called with the number of datasets done and their total.
+
+    Raises:
+        BadInput: fewer than two datasets, one of `datasets` has no run, or `journal` is of another
+            evaluation.
+    """
+    known = runs.runs["dataset"].unique().tolist()
+    left_out = known if datasets is None else list(datasets)
+    strangers = [dataset for dataset in left_out if dataset not in set(known)]
+    if strangers:
+        raise TooFewRuns(f"no run on dataset {strangers[0]!r} has {runs.measure}")
+    if len(known) < 2 or not left_out:
+        raise TooFewRuns("leaving one dataset out takes runs on two datasets or more")
+    untrained = new_learner(learner, settings)  # complains about a name or setting before any work
+    protocol = {
+        "learner": learner,
+        "settings": untrained.settings,
+        "flow": runs.flow,
+        "measure": runs.measure,
+        "runs": runs_checksum(runs),
+        "shots": sorted(set(shots)),
+        "seed": seed,
+    }
+    done = _begun(journal, protocol)
+    fold = partial(_fold, runs, metafeatures, learner, settings, tuple(sorted(set(shots))), seed)
+    missing = [dataset for dataset in left_out if dataset not in done]
+    for result in side_by_side(fold, missing, jobs, executor):
+        done[result.dataset] = result
+        if journal is not None:
+            journal.append(asdict(result))
+        if on_result is not None:
+            on_result(len(done), len(left_out))
+    return LearnerEvaluation([done[dataset] for dataset in left_out])
+
+
+def _begun(journal: Journal | None, protocol: Mapping[str, Any]) -> dict[str, DatasetResult]:
+    """Results that an interrupted evaluation left in `journal`, by dataset; begins it if it is empty."""
+    if journal is None:
+        return {}
+    records = list(journal.records())
+    if not records:
+        journal.append(dict(protocol))
+        return {}
+    if records[0] != json.loads(json.dumps(protocol)):
+        raise BadOption(f"{journal.path} belongs to another evaluation: remove it, or choose another file")
+    return {record["dataset"]: _result(record) for record in records[1:]}
+
+
+def _result(record: Mapping[str, Any]) -> DatasetResult:
+    numbered = {policy: _by_number(taus) for policy, taus in record["shots"].items()}
+    return DatasetResult(**{**record, "regret": _by_number(record["regret"]), "shots": numbered})
+
+
+def _by_number(values: Mapping[str, float]) -> dict[int, float]:
+    return {int(number): value for number, value in values.items()}
+
+
+def _fold(
+    runs: RunTable,
+    metafeatures: pd.DataFrame,
+    learner: str,
+    settings: Mapping[str, Any] | None,
+    shots: Sequence[int],
+    seed: int,
+    dataset: str,
+) -> DatasetResult:
+    """Learn from all other datasets and judge by `dataset`."""
+    others = metafeatures.drop(index=dataset, errors="ignore")
+    model = new_learner(learner, settings).fit(without_datasets(runs, [dataset]), others)
+    new = _NewDataset(runs, metafeatures, dataset)
+    expected = new.predicted_by(model)
+    error, error_in = estimation_error(
+        model, expected, new.configurations, new.metafeatures, new.actual, runs.measure
+    )
+    chosen = model.choose(new.configurations, new.metafeatures, max(TOPS))
+    return DatasetResult(
+        dataset=dataset,
+        runs=len(new.actual),
+        tau=kendall_tau(expected.mean, new.actual),
+        regret={top: normalized_regret(chosen[:top], new.actual) for top in TOPS},
+        choices=new.configurations.setups[chosen].tolist(),
+        error=error,
+        error_in=error_in,
+        coverage=coverage(expected, new.actual),
+        shots=_taus_after_trials(model, new, shots, seed) if shots else {},
+    )
+
+
+class _NewDataset:
+    """The runs of the left-out dataset."""
+
+    def __init__(self, runs: RunTable, metafeatures: pd.DataFrame, dataset: str) -> None:
+        self.name = dataset
+        self.configurations, self.actual = runs_on(runs, dataset)
+        self.metafeatures = metafeatures.reindex([dataset]).iloc[0]
+
+    def predicted_by(self, predictor: Predictor) -> Prediction:
+        """What is expected of each run."""
+        return predictor.predict(self.configurations, self.metafeatures)
+
+    def trials(self, rows: np.ndarray) -> Observations:
+        """Trials that are the runs at these positions."""
+        return Observations(self.configurations.take(rows), self.actual[rows])
+
+
+def _taus_after_trials(
+    model: Model, new: _NewDataset, shots: Sequence[int], seed: int
+) -> dict[Policy, dict[int, float]]:
+    """How trials are picked -> their number -> tau of the runs that were not tried, mean over the orders."""
+    orders: dict[Policy, list[np.ndarray]] = {
+        "random": [_random_order(new, seed, repetition) for repetition in range(REPETITIONS)],
+        "chosen": [_chosen_order(model, new, max(shots))],
+    }
+    return {
+        policy: {
+            number: float(np.mean([_tau_of_rest(model, new, order[:number]) for order in of_policy]))
+            for number in shots
+        }
+        for policy, of_policy in orders.items()
+    }
+
+
+def _random_order(new: _NewDataset, seed: int, repetition: int) -> np.ndarray:
+    name = zlib.crc32(new.name.encode())
+    return np.random.default_rng([seed, name, repetition]).permutation(len(new.actual))
+
+
+def _chosen_order(model: Model, new: _NewDataset, shots: int) -> np.ndarray:
+    """Runs in the order in which the learner would try them: each time the one it expects most of."""
+    order: list[int] = []
+    while len(order) < min(shots, len(new.actual)):
+        tried = np.array(order, dtype=np.intp)
+        expected = new.predicted_by(model.condition(new.trials(tried))).mean.copy()
+        expected[tried] = -np.inf
+        order.append(int(expected.argmax()))
+    return np.array(order, dtype=np.intp)
+
+
+def _tau_of_rest(model: Model, new: _NewDataset, tried: np.ndarray) -> float:
+    rest = np.setdiff1d(np.arange(len(new.actual)), tried)
+    expected = new.predicted_by(model.condition(new.trials(tried))).mean
+    return kendall_tau(expected[rest], new.actual[rest])
+
+
+def estimation_error(
+    model: Model,
+    expected: Prediction,
+    configurations: ConfigurationTable,
+    metafeatures: pd.Series,
+    actual: np.ndarray,
+    measure: str,
+) -> tuple[float, ErrorIn]:
+    """Root mean squared error of the predictions of a dataset's runs, and what it was measured in.
+
+    Args:
+        expected: (m,) what `model` predicts of the runs of these configurations on this dataset.
+        actual: (m,) their values of `measure`.
+    """
+    estimated = model.values(configurations, metafeatures) if isinstance(model, EstimatesValues) else None
+    if estimated is None:
+        return root_mean_square(expected.mean - standard_scores(actual)), "scores"
+    return root_mean_square(estimated - actual) * _UNIT.get(measure, 1.0), "values"
+
+
+def root_mean_square(differences: np.ndarray) -> float:
+    """Root of the mean of squares."""
+    return float(np.sqrt(np.mean(differences**2)))
+
+
+def coverage(predicted: Prediction, actual: np.ndarray) -> float | None:
+    """Share of `actual`, in standard scores, within the 80 % intervals; None without intervals or scores."""
+    if predicted.std is None or np.ptp(actual) == 0:
+        return None
+    scores = standard_scores(actual)
+    return float((np.abs(scores - predicted.mean) <= Z80 * predicted.std).mean())
+
+
+def kendall_tau(predicted: np.ndarray, actual: np.ndarray) -> float:
+    """Kendall's tau-b; 0 where it is undefined, because one side does not vary."""
+    from scipy.stats import kendalltau
+
+    if len(actual) < 2 or np.ptp(predicted) == 0 or np.ptp(actual) == 0:
+        return 0.0
+    return float(kendalltau(predicted, actual, variant="b").statistic)
+
+
+def normalized_regret(picked: np.ndarray, actual: np.ndarray) -> float:
+    """How far the best of `picked`, positions of runs, is from the best of all, over the range of all."""
+    best, worst = actual.max(), actual.min()
+    if best == worst:
+        return 0.0
+    return float((best - actual[picked].max()) / (best - worst))
+
+
+def interval(values: Sequence[float]) -> Interval:
+    """Mean and 95 % confidence interval by Student's t, which takes the values for a sample of datasets."""
+    from scipy.stats import t
+
+    mean = float(np.mean(values))
+    if len(values) < 2:
+        return Interval(mean, np.nan, np.nan)
+    half = float(t.ppf(0.975, len(values) - 1) * np.std(values, ddof=1) / np.sqrt(len(values)))
+    return Interval(mean, mean - half, mean + half)

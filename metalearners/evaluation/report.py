@@ -1,0 +1,79 @@
+"""An evaluation as JSON and as a table."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from metalearners import canonical_learner, new_learner
+from metalearners.evaluation.protocol import TOPS, Interval, LearnerEvaluation
+from warehouse.questions.queries import RunTable
+from warehouse.store import Warehouse
+from warehouse.support.text import counted
+
+
+def document(
+    result: LearnerEvaluation,
+    runs: RunTable,
+    learner: str,
+    settings: dict[str, Any],
+    warehouse: Warehouse,
+) -> dict[str, Any]:
+    """The evaluation as JSON; `regret` has its mean and limits for the first pick, and by number of picks."""
+    by_top = {str(top): _json_interval(result.regret(top)) for top in TOPS}
+    return {
+        "learner": canonical_learner(learner),
+        "settings": dict(new_learner(learner, settings).settings),
+        "flow": runs.flow,
+        "measure": runs.measure,
+        "warehouse": {"version": warehouse.version, "fingerprint": warehouse.fingerprint},
+        "protocol": "leave one dataset out; means over datasets with 95 % confidence interval (Student's t)",
+        "datasets": len(result.per_dataset),
+        "tau": _json_interval(result.tau),
+        "regret": by_top["1"] | by_top,
+        "error": _json_interval(result.error),
+        "error_in": result.per_dataset[0].error_in,
+        "coverage": None if result.coverage is None else _json_interval(result.coverage),
+        "shots": {
+            policy: {str(number): _json_interval(result.tau_after(number, policy)) for number in taus}
+            for policy, taus in result.per_dataset[0].shots.items()
+        },
+        "per_dataset": [
+            {
+                "dataset": one.dataset,
+                "runs": one.runs,
+                "tau": one.tau,
+                "regret": {str(top): value for top, value in one.regret.items()},
+                "choices": list(one.choices),
+                "error": None if math.isnan(one.error) else one.error,
+                "coverage": one.coverage,
+                "shots": {
+                    policy: {str(number): tau for number, tau in taus.items()}
+                    for policy, taus in one.shots.items()
+                },
+            }
+            for one in result.per_dataset
+        ],
+    }
+
+
+def table(result: LearnerEvaluation, document: dict[str, Any]) -> str:
+    """The evaluation as a person reads it."""
+    rows = [("tau", result.tau), *((f"regret of top {top}", result.regret(top)) for top in TOPS)]
+    if not math.isnan(result.error.mean):
+        rows.append((f"error, {result.per_dataset[0].error_in}", result.error))
+    if result.coverage is not None:
+        rows.append(("within 80 % int.", result.coverage))
+    for policy, taus in result.per_dataset[0].shots.items():
+        rows += [(f"tau, {number} {policy}", result.tau_after(number, policy)) for number in taus]
+    lines = [
+        f"{document['learner']}, {document['flow'] or 'all flows'}, {document['measure']}:"
+        f" {counted(document['datasets'], 'datasets')} left out in turn",
+        f"{'':<16} {'mean':>7}   95 % interval",
+    ]
+    lines += [f"{name:<16} {row.mean:>7.3f}   {row.low:.3f} to {row.high:.3f}" for name, row in rows]
+    return "\n".join(lines)
+
+
+def _json_interval(value: Interval) -> dict[str, float | None]:
+    return {name: None if math.isnan(part) else part for name, part in value._asdict().items()}

@@ -1,0 +1,179 @@
+"""Leave one dataset out: the measures against hand-computed values, and the protocol's promises."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import metalearners.evaluation.protocol
+from metalearners.evaluation.protocol import evaluate, interval, kendall_tau, normalized_regret
+from metalearners.predictions import Prediction
+from tests.cases import each
+from tests.contracts.meta_learner import toy_metafeatures, toy_runs
+from warehouse.questions.queries import RunTable
+from warehouse.support.errors import BadInput
+
+FAST = {"trees": 20, "leaves": 4}
+
+
+@each(
+    ("predicted", "actual", "expected"),
+    [
+        ([1, 2, 3], [10, 20, 30], 1),
+        ([3, 2, 1], [10, 20, 30], -1),
+        ([1, 2, 3, 4], [1, 2, 4, 3], 4 / 6),  # 5 pairs agree, 1 does not
+        ([1, 1, 2], [1, 2, 3], 2 / np.sqrt(2 * 3)),  # tau-b: a tie on one side
+        ([1, 1, 1], [1, 2, 3], 0),  # undefined
+        ([1, 2, 3], [5, 5, 5], 0),  # undefined
+        ([1], [1], 0),  # undefined
+    ],
+)
+def test_tau_of_hand_computed_rankings(predicted: list[float], actual: list[float], expected: float) -> None:
+    assert kendall_tau(np.array(predicted, float), np.array(actual, float)) == pytest.approx(expected)
+
+
+@each(
+    ("picked", "actual", "expected"),
+    [
+        ([0], [0.5, 0.9, 0.4], 0.8),
+        ([0, 1], [0.5, 0.9, 0.4], 0.0),
+        ([2], [0.1, 0.2, 0.3], 0.0),
+        ([0], [0.1, 0.2, 0.3], 1.0),
+        ([0], [0.2, 0.2, 0.2], 0.0),
+        ([1, 0], [0.1, 0.2], 0.0),
+    ],
+)
+def test_regret_of_hand_computed_picks(picked: list[int], actual: list[float], expected: float) -> None:
+    assert normalized_regret(np.array(picked), np.array(actual)) == pytest.approx(expected)
+
+
+def test_the_interval_is_students_t() -> None:
+    mean, low, high = interval([1.0, 2.0, 3.0])
+    assert (mean, high - mean, mean - low) == pytest.approx(
+        (2.0, 4.302653 / np.sqrt(3), 4.302653 / np.sqrt(3))
+    )
+
+
+def test_one_dataset_has_no_interval() -> None:
+    assert interval([0.5]).mean == 0.5
+    assert np.isnan(interval([0.5]).low)
+
+
+class Spy:
+    """A learner that says what it was given."""
+
+    settings: dict[str, Any] = {}  # noqa: RUF012
+    seen: list[tuple[set[str], set[str]]] = []  # noqa: RUF012 (the evaluation makes the learners)
+
+    def fit(self, runs: RunTable, metafeatures: pd.DataFrame) -> "Spy":
+        Spy.seen.append((set(runs.runs["dataset"]), set(metafeatures.index)))
+        return self
+
+    def predict(self, configurations: pd.DataFrame, metafeatures: pd.Series) -> Prediction:  # noqa: ARG002
+        return Prediction(np.arange(len(configurations), dtype=float))
+
+    def choose(self, configurations: pd.DataFrame, metafeatures: pd.Series, n: int) -> np.ndarray:  # noqa: ARG002
+        return np.arange(len(configurations))[:n]
+
+
+def test_a_learner_sees_neither_runs_nor_metafeatures_of_the_left_out_dataset(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def new_spy(name: str, settings: Mapping[str, Any] | None) -> Spy:  # noqa: ARG001
+        return Spy()
+
+    monkeypatch.setattr(metalearners.evaluation.protocol, "new_learner", new_spy)
+    monkeypatch.setattr(Spy, "seen", [])
+    evaluate(toy_runs(), toy_metafeatures(), "spy")
+    everything = set(toy_metafeatures().index)
+    assert [everything - runs for runs, _ in Spy.seen] == [{f"toy:{number}"} for number in range(12)]
+    assert all(runs == known for runs, known in Spy.seen)
+
+
+def with_a_copy(family: str) -> tuple[RunTable, pd.DataFrame]:
+    """The toy world where entropy is better on toy:0, unlike on others of its kind, and a copy of toy:0.
+
+    Args:
+        family: of the copy.
+    """
+    runs, metafeatures = toy_runs(), toy_metafeatures()
+    table = runs.runs
+    own = table["dataset"] == "toy:0"
+    table = table.assign(value=table["value"].mask(own, -table["value"]))
+    copy = table[own].assign(
+        dataset="copy", family=family, task="copy/cv3", run=[f"copy {run}" for run in table.loc[own, "run"]]
+    )
+    of_copy = metafeatures.loc[["toy:0"]].set_axis(pd.Index(["copy"], name="dataset"))
+    both = replace(runs, runs=pd.concat([table, copy], ignore_index=True))
+    return both, pd.concat([metafeatures, of_copy])
+
+
+def test_a_near_copy_does_not_give_the_answer_away() -> None:
+    """A learner that looks at the nearest dataset alone would know the runs of toy:0 from its copy."""
+    (told,), (untold,) = (
+        evaluate(*with_a_copy(family), "knn", {"datasets": 1}, datasets=["toy:0"]).per_dataset
+        for family in ("copy", "toy:0")
+    )
+    assert told.tau > 0.7
+    assert untold.tau < 0
+    assert told.regret[1] < 0.2 < 0.5 < untold.regret[1]
+
+
+def test_the_toy_world_is_ranked_well() -> None:
+    result = evaluate(toy_runs(), toy_metafeatures(), "lightgbm", FAST)
+    assert [one.dataset for one in result.per_dataset] == [f"toy:{number}" for number in range(12)]
+    assert result.tau.mean > 0.45
+    assert result.regret(5).mean < 0.2
+
+
+def test_the_first_choices_are_told_with_the_regret_of_the_best_of_them() -> None:
+    runs = toy_runs()
+    result = evaluate(runs, toy_metafeatures(), "lightgbm", FAST, datasets=["toy:0"]).per_dataset[0]
+    values = runs.runs[runs.runs["dataset"] == "toy:0"].set_index("setup")["value"]
+    best_of = {top: values[result.choices[:top]].max() for top in (1, 3, 5)}
+    assert len(result.choices) == len(set(result.choices)) == 5
+    assert result.regret == pytest.approx(
+        {top: (values.max() - best) / (values.max() - values.min()) for top, best in best_of.items()}
+    )
+
+
+def test_the_number_of_processes_does_not_matter() -> None:
+    runs, metafeatures = toy_runs(n_datasets=4), toy_metafeatures(4)
+    alone = evaluate(runs, metafeatures, "lightgbm", FAST)
+    assert evaluate(runs, metafeatures, "lightgbm", FAST, jobs=2) == alone
+
+
+def test_some_datasets_can_be_judged_by_alone() -> None:
+    done: list[tuple[int, int]] = []
+    result = evaluate(
+        toy_runs(),
+        toy_metafeatures(),
+        "lightgbm",
+        FAST,
+        datasets=["toy:3", "toy:0"],
+        on_result=lambda *progress: done.append(progress),
+    )
+    assert [one.dataset for one in result.per_dataset] == ["toy:3", "toy:0"]
+    assert done == [(1, 2), (2, 2)]
+
+
+def test_repeated_runs_of_a_configuration_count_each() -> None:
+    runs = toy_runs()
+    doubled = RunTable(
+        runs.flow, runs.measure, pd.concat([runs.runs] * 2, ignore_index=True), runs.configurations
+    )
+    assert (
+        evaluate(doubled, toy_metafeatures(), "lightgbm", FAST, datasets=["toy:0"]).per_dataset[0].runs == 40
+    )
+
+
+def test_refuses_what_cannot_be_evaluated() -> None:
+    with pytest.raises(BadInput, match="two datasets or more"):
+        evaluate(toy_runs(n_datasets=1), toy_metafeatures(1), "lightgbm")
+    with pytest.raises(BadInput, match="no run on dataset 'toy:99'"):
+        evaluate(toy_runs(), toy_metafeatures(), "lightgbm", datasets=["toy:99"])
+    with pytest.raises(BadInput, match="unknown learner"):
+        evaluate(toy_runs(), toy_metafeatures(), "oracle")

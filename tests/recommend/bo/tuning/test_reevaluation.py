@@ -1,0 +1,180 @@
+"""The leaders of a search, tried again on other folds."""
+
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ingest.flows import FLOWS
+from ingest.reading.datasets import Dataset
+from ingest.running.evaluation import Evaluation, Limits, cross_validate, evaluate
+from ingest.running.limits import Outcome
+from ingest.running.scorer import scorer_of
+from recommend.bo.tuning.ensembles import voting_rows
+from recommend.bo.tuning.history import TrialHistory
+from recommend.bo.tuning.reevaluation import Reevaluation, both_times, evaluate_trials, run_finals, winner
+from recommend.bo.tuning.settings import Finish
+from recommend.bo.tuning.setup import splits_of
+from recommend.bo.tuning.trials import Trial
+from tests.recommend.bo.tuning.searches import QUICK
+from warehouse.vocabulary.configuration import Configuration
+
+
+def tree(depth: int) -> Configuration:
+    return Configuration("decision_tree", FLOWS["decision_tree"].default() | {"max_depth": depth})
+
+
+def entry(number: int, value: float | None) -> Trial:
+    outcome = Outcome.crash if value is None else Outcome.success
+    measures = {} if value is None else {"predictive_accuracy": value}
+    return Trial(number, tree(number + 1), "model", Evaluation(outcome, 1.0, measures))
+
+
+def evaluated(configuration: Configuration, dataset: Dataset) -> Evaluation:
+    """The evaluation of a trial, with the predictions of the rows that vote."""
+    splits = splits_of(dataset, QUICK)
+    evaluation = evaluate(configuration, dataset, [splits], Limits(60.0, 4096), seed=QUICK.seed)
+    assert evaluation.predictions is not None
+    return replace(evaluation, predictions=evaluation.predictions[voting_rows(splits)].astype(np.float32))
+
+
+ENTRIES = [entry(number, value) for number, value in enumerate([0.6, None, 0.9, 0.8])]
+
+
+def test_the_best_are_evaluated_on_other_folds(dataset: Dataset) -> None:
+    found = run_finals(ENTRIES, dataset, QUICK, Finish(leaders=2), jobs=2)
+    splits = splits_of(dataset, QUICK, repetition=1)
+    expected = {
+        number: cross_validate(
+            partial(FLOWS["decision_tree"].pipeline, tree(number + 1).values, dataset.roles), dataset, splits
+        )[0]["predictive_accuracy"]
+        for number in (2, 3)
+    }
+    assert found.again == pytest.approx(expected, abs=0.02)  # estimators have the seed of the search
+    assert found.weights == {}
+
+
+@pytest.mark.parametrize("leaders", [0, 1])
+def test_a_single_leader_is_not_tried_again(dataset: Dataset, leaders: int) -> None:
+    assert run_finals(ENTRIES, dataset, QUICK, Finish(leaders=leaders), jobs=1) == Reevaluation()
+
+
+def predictions(dataset: Dataset) -> dict[int, np.ndarray]:
+    """What trials of each of the entries predict."""
+    found = {one.number: evaluated(one.configuration, dataset).predictions for one in ENTRIES}
+    return {number: predicted for number, predicted in found.items() if predicted is not None}
+
+
+def test_an_ensemble_is_made_of_all_that_succeeded(dataset: Dataset) -> None:
+    """The last one predicts better than the others, and is no leader."""
+    known = predictions(dataset)
+    splits = splits_of(dataset, QUICK)
+    rows = np.concatenate([test for _, test in splits])[voting_rows(splits)]
+    known[0] = np.eye(2, dtype=np.float32)[scorer_of(dataset).outcomes(dataset.target)[rows]]
+    found = run_finals(ENTRIES, dataset, QUICK, Finish(leaders=2, ensemble=6), 1, known.get)
+    assert set(found.again) == {2, 3}
+    assert found.weights == {0: 1.0}
+
+
+def test_an_ensemble_takes_no_leaders(dataset: Dataset) -> None:
+    found = run_finals(ENTRIES, dataset, QUICK, Finish(leaders=0, ensemble=6), 1, predictions(dataset).get)
+    assert found.again == {}
+    assert set(found.weights) <= {0, 2, 3}
+    assert sum(found.weights.values()) == pytest.approx(1)
+
+
+def test_of_predictions_that_were_not_kept_or_are_of_other_rows_there_is_no_ensemble(
+    dataset: Dataset,
+) -> None:
+    other = {number: p[:-1] for number, p in predictions(dataset).items()}
+    for predicted in ({}.get, other.get):
+        assert run_finals(ENTRIES, dataset, QUICK, Finish(0, ensemble=6), 1, predicted).weights == {}
+
+
+def test_what_was_predicted_twice_is_averaged_row_by_row() -> None:
+    """By hand: rows 3 and 0 were tested first and last the second time, in folds (3, 1) and (2, 0)."""
+    splits = [(np.array([2, 0]), np.array([3, 1])), (np.array([3, 1]), np.array([2, 0]))]
+    predicted = np.array([[0.0, 1.0], [0.2, 0.8], [0.4, 0.6], [0.6, 0.4]])
+    again = Evaluation(Outcome.success, 1.0, predictions=predicted)
+    once = np.array([[1.0, 0.0], [0.0, 1.0]])
+    rows = np.array([3, 0])
+    assert both_times(once, again, splits, rows) == pytest.approx(np.array([[0.5, 0.5], [0.3, 0.7]]))
+    assert both_times(once, None, splits, rows) is once
+    assert both_times(once, again, splits[:1], rows) is once  # row 0 was not tested again
+
+
+def test_leaders_that_fail_the_second_time_are_no_winners(dataset: Dataset) -> None:
+    no_time = replace(QUICK, trial_seconds=0.001)
+    assert run_finals(ENTRIES, dataset, no_time, Finish(ensemble=3), jobs=1) == Reevaluation()
+
+
+@pytest.mark.parametrize(
+    ("again", "measure", "best"),
+    [
+        ({}, "predictive_accuracy", 2),
+        ({2: 0.5, 3: 0.7}, "predictive_accuracy", 3),
+        ({2: 0.7}, "predictive_accuracy", 2),
+        ({0: 0.9, 3: 0.75}, "predictive_accuracy", 3),
+    ],
+)
+def test_the_winner_is_best_on_average_over_both(again: dict[int, float], measure: str, best: int) -> None:
+    found = winner(ENTRIES, Reevaluation(again), measure)
+    assert found is not None
+    assert found.number == best
+
+
+def test_without_a_success_nobody_wins() -> None:
+    assert winner([entry(0, None)], Reevaluation(), "predictive_accuracy") is None
+
+
+def history_of(dataset: Dataset, folder: Path) -> TrialHistory:
+    """A history of two trials of trees, with what they predicted."""
+    history = TrialHistory(folder, {})
+    with history:
+        for number, depth in enumerate((1, 3)):
+            begun = Trial(number, tree(depth), "model")
+            history.begin(begun)
+            history.end(number, evaluated(begun.configuration, dataset))
+    return history
+
+
+def test_what_was_judged_is_not_run_again(
+    dataset: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor is an ensemble chosen twice; another process finds both in the history."""
+    history_of(dataset, tmp_path)
+    finish = Finish(leaders=2, ensemble=3)
+
+    def finals() -> Reevaluation:
+        with TrialHistory(tmp_path, {}) as history:
+            return run_finals(history.trials, dataset, QUICK, finish, 1, history.predictions, history)
+
+    first = finals()
+    assert set(first.again) == {0, 1}
+    for name in ("evaluate", "select_ensemble"):
+        monkeypatch.setattr(f"recommend.bo.tuning.reevaluation.{name}", lambda *_, **__: pytest.fail("again"))
+    assert finals() == first
+
+
+def test_what_predicted_and_was_lost_is_judged_again(dataset: Dataset, tmp_path: Path) -> None:
+    history_of(dataset, tmp_path)
+    splits = splits_of(dataset, QUICK, repetition=1)
+    for _ in range(2):
+        with TrialHistory(tmp_path, {}) as history:
+            found = evaluate_trials("again", history.trials, dataset, splits, QUICK, history=history)
+            assert [one.predictions is None for one in found.values()] == [False, False]
+        (tmp_path / "probabilities" / "1-again.npy").write_bytes(b"damaged")
+
+
+@pytest.mark.parametrize("left", [0.0, 0.001], ids=["not begun", "cut off"])
+def test_leaders_for_which_no_time_is_left_are_not_judged_and_nothing_is_kept_of_them(
+    dataset: Dataset, tmp_path: Path, left: float
+) -> None:
+    history_of(dataset, tmp_path)
+    splits = splits_of(dataset, QUICK, repetition=1)
+    with TrialHistory(tmp_path, {}) as history:
+        found = evaluate_trials("again", history.trials, dataset, splits, QUICK, 1, history, lambda: left)
+        assert found == {}
+        assert history.elsewhere("again", 0) is None

@@ -1,0 +1,563 @@
+"""Bringing another warehouse's runs into this one: what is added, what wins, and what is refused."""
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.warehouse.worlds import BOOSTING, FOREST, Templates, qualities, runs, written
+from warehouse import store
+from warehouse.cli import main
+from warehouse.storage import delta, ordered_files
+from warehouse.store import Warehouse
+from warehouse.support.errors import BadInput
+from warehouse.vocabulary.schema import PROVENANCE, TABLES, Table
+
+ROOT = Path(__file__).parents[3]
+Make = Callable[..., Warehouse]
+Frames = dict[str, pd.DataFrame]
+
+
+@pytest.fixture
+def make(templates: Templates, tmp_path: Path) -> Make:
+    """Make a warehouse of this name with these commits; `written` is for what is not written as usual."""
+    return lambda name, *writes: templates.copy(tmp_path / name, *writes)
+
+
+def content(warehouse: Warehouse) -> dict[str, list[dict[str, Any]]]:
+    """All rows but the record of ingests, without provenance."""
+    return {
+        name: warehouse.arrow(f"SELECT * EXCLUDE ({PROVENANCE}) FROM {name} ORDER BY ALL").to_pylist()
+        for name in TABLES
+        if name != "ingests"
+    }
+
+
+def with_columns(tables: Mapping[str, pd.DataFrame], table: str, **columns: object) -> Frames:
+    return {**tables, table: tables[table].assign(**columns)}
+
+
+def described(value: float | None, extractor: str, source: str = "computed") -> Frames:
+    return {"qualities": qualities({"ClassEntropy": value}, source=source).assign(extractor=extractor)}
+
+
+def refusal(warehouse: Warehouse, other: Warehouse | Path) -> str:
+    """Why a merge was refused, in one line, having checked that no version was made."""
+    before = warehouse.version
+    with pytest.raises(BadInput) as caught:
+        warehouse.merge(other)
+    assert Warehouse.open(warehouse.path).version == before
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+# What is added
+
+
+def test_the_merge_is_the_union_of_both(make: Make) -> None:
+    shared, mine, yours = runs(name="both"), runs(name="mine"), runs(BOOSTING, "adaboost", name="yours")
+    ours, theirs = make("ours", shared, mine), make("theirs", shared, yours)
+    commit = ours.merge(theirs.path)
+    assert (commit.version, commit.added["runs"], commit.added["flows"]) == (3, 1, 1)
+    assert not any(commit.changed.values())
+    assert content(ours) == content(make("expected", shared, mine, yours))
+    assert set(ours.run_table(None, "predictive_accuracy").configurations.setups) == {
+        "openml:6969/both",
+        "openml:6969/mine",
+        "openml:6970/yours",
+    }
+
+
+def test_every_table_is_merged(make: Make) -> None:
+    flow = {"flow": [FOREST], "component": [""], "name": ["a"]}
+    everything = {
+        **runs(),
+        "components": pd.DataFrame({**flow, "component_flow": FOREST}),
+        "parameters": pd.DataFrame({**flow, "parameter": "a", "tunable": True}),
+        "scales": pd.DataFrame({"flow": [FOREST], "parameter": "a", "scale": "log"}),
+        "spaces": pd.DataFrame({"flow": [FOREST], "space": '{"hyperparameters": {"a": {"choices": [1]}}}'}),
+        "sketches": pd.DataFrame(
+            {"dataset": ["local:iris-0"], "method": "m-1", "columns": 5, "bits": "{}", "cells": ""}
+        ),
+        **described(0.5, "headstart-4"),
+    }
+    assert set(everything) == set(TABLES) - {"ingests"}
+    ours = make("ours")
+    assert all(ours.merge(make("theirs", everything)).added.values())
+    assert content(ours) == content(make("expected", everything))
+
+
+def test_merging_the_same_again_changes_nothing_and_makes_no_version(make: Make) -> None:
+    ours, theirs = make("ours", runs(name="mine")), make("theirs", runs(name="yours"))
+    ours.merge(theirs)
+    commit = ours.merge(theirs)
+    assert (commit.ingest, commit.version, ours.version) == (None, 2, 2)
+    assert not any((*commit.added.values(), *commit.changed.values()))
+
+
+def test_only_what_is_new_since_the_last_merge_is_added(make: Make) -> None:
+    ours, theirs = make("ours"), make("theirs", runs(accuracies={"openml:1": 0.9}))
+    ours.merge(theirs)
+    theirs.write(runs(accuracies={"openml:2": 0.8}), source="test")
+    assert ours.merge(theirs).added["runs"] == 1
+
+
+def test_a_measure_that_only_one_of_them_has_is_kept(make: Make) -> None:
+    kappa = with_columns(runs(), "evaluations", measure="kappa", value=0.7)
+    ours = make("ours", runs())
+    ours.merge(make("theirs", kappa))
+    found = ours.sql("SELECT measure, value FROM evaluations ORDER BY measure")
+    assert found.to_numpy().tolist() == [["kappa", 0.7], ["predictive_accuracy", 0.9]]
+
+
+def test_merged_rows_come_from_the_merge_which_names_the_other(make: Make) -> None:
+    ours, theirs = make("ours", runs(name="mine")), make("theirs", runs(name="yours"), runs(name="more"))
+    commit = ours.merge(theirs)
+    [record] = ours.arrow("SELECT * FROM ingests WHERE version = 2").to_pylist()
+    assert (record["source"], record["location"]) == ("merge", str(theirs.path))
+    assert json.loads(record["added"])["runs"] == 2
+    assert ours.sql("SELECT count(*) AS n FROM runs WHERE ingest = ?", [commit.ingest])["n"].item() == 2
+
+
+def test_a_path_is_named_as_it_was_given(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that a warehouse that is handed on does not say where it was made."""
+    ours, theirs = make("ours", runs(name="mine")), make("theirs", runs(name="yours"))
+    monkeypatch.chdir(theirs.path.parent)
+    ours.merge("theirs")
+    assert ours.sql("SELECT location FROM ingests WHERE version = 2")["location"].item() == "theirs"
+
+
+def test_merged_runs_come_after_ours_in_the_order_of_their_source(make: Make) -> None:
+    in_order = {"openml:3": 0.3, "openml:1": 0.1, "openml:2": 0.2}
+    ours = make("ours", runs(accuracies={"openml:9": 0.9}, name="mine"))
+    ours.merge(make("theirs", runs(accuracies=in_order, name="yours")))
+    datasets = ours.run_table(FOREST, "predictive_accuracy").runs["dataset"].tolist()
+    assert datasets == ["openml:9", *in_order]
+
+
+def test_equal_histories_have_equal_fingerprints(make: Make, tmp_path: Path) -> None:
+    theirs = make("theirs", runs(accuracies={f"openml:{n}": 0.5 for n in range(20)}))
+    copies = [written(tmp_path / name, runs(name="mine")) for name in ("a", "b")]
+    for copy in copies:
+        copy.merge(theirs)
+    assert copies[0].fingerprint == copies[1].fingerprint
+
+
+def test_the_other_is_only_read(make: Make) -> None:
+    theirs = make("theirs", runs(name="yours"))
+    before = {path: path.stat().st_mtime_ns for path in theirs.path.rglob("*")}
+    make("ours", runs(name="mine")).merge(theirs)
+    assert {path: path.stat().st_mtime_ns for path in theirs.path.rglob("*")} == before
+
+
+def test_an_older_version_of_the_other_can_be_merged(make: Make) -> None:
+    theirs = make("theirs", runs(name="first"), runs(name="second"))
+    ours = make("ours")
+    ours.merge(Warehouse.open(theirs.path, version=1))
+    assert ours.sql("SELECT setup FROM setups")["setup"].tolist() == ["openml:6969/first"]
+
+
+def test_the_starter_can_be_merged_and_not_be_merged_into(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ours, starter = make("ours", runs(name="mine")), make("starter", runs(name="yours"))
+    monkeypatch.setattr(store, "STARTER", starter.path)
+    assert "starter warehouse is read-only" in refusal(starter, ours)
+    assert ours.merge(starter).added["runs"] == 1
+
+
+def test_an_export_adds_nothing(make: Make, tmp_path: Path) -> None:
+    ours = make("ours", runs(), described(0.5, "headstart-4"))
+    assert ours.merge(ours.export(tmp_path / "copy")).ingest is None
+
+
+# What wins
+
+
+def test_a_value_wins_over_a_null_on_either_side(make: Make) -> None:
+    sized = with_columns(runs(), "datasets", rows=150, content_hash=None)
+    seen = with_columns(runs(), "datasets", rows=None, content_hash="ab")
+    ours = make("ours", sized)
+    assert ours.merge(make("theirs", seen)).changed["datasets"] == 1
+    assert ours.arrow("SELECT rows, content_hash FROM datasets").to_pylist() == [
+        {"rows": 150, "content_hash": "ab"}
+    ]
+
+
+@pytest.mark.parametrize(
+    ("mine", "yours", "expected"),
+    [
+        ((1.0, "headstart-9"), (2.0, "headstart-10"), 2.0),
+        ((1.0, "headstart-9"), (None, "headstart-10"), None),
+        ((1.0, "headstart-10"), (2.0, "headstart-9"), 1.0),
+        ((None, "headstart-10"), (2.0, "headstart-9"), None),
+        ((1.0, "headstart-9"), (2.0, "headstart-9"), 1.0),
+        ((None, "headstart-9"), (2.0, "headstart-9"), 2.0),
+        ((1.0, "openml", "openml"), (2.0, "openml", "openml"), 1.0),
+    ],
+)
+def test_the_newer_extractors_quality_wins_else_ours(
+    make: Make, mine: tuple[Any, ...], yours: tuple[Any, ...], expected: float | None
+) -> None:
+    ours, theirs = make("ours", described(*mine)), make("theirs", described(*yours))
+    ours.merge(theirs)
+    winner = max(mine[1], yours[1], key=lambda extractor: (len(extractor), extractor))
+    assert ours.arrow("SELECT value, extractor FROM qualities").to_pylist() == [
+        {"value": expected, "extractor": winner}
+    ]
+    assert ours.merge(theirs).ingest is None
+
+
+@pytest.mark.parametrize("known_here", [True, False])
+def test_a_known_dataset_of_a_task_wins_over_a_stand_in(make: Make, known_here: bool) -> None:
+    known = with_columns(runs(), "tasks", task="openml:7")
+    stand_in = with_columns(known, "tasks", dataset="openml-task:7", task_type="unknown")
+    first, second = (known, stand_in) if known_here else (stand_in, known)
+    ours = make("ours", first)
+    ours.merge(make("theirs", second))
+    found = ours.sql("SELECT dataset, task_type FROM tasks").to_numpy().tolist()
+    assert found == [["openml:1", "supervised_classification"]]
+
+
+@pytest.mark.parametrize(
+    ("table", "column", "mine", "yours"),
+    [
+        ("datasets", "name", "iris", "Iris plants"),
+        ("datasets", "note", "two rows dropped", "2 rows dropped"),
+        ("flows", "name", "a pipeline", "openml:6969"),
+        ("runs", "position", 0, 5),
+        ("runs", "message", "slow", "slow, too"),
+    ],
+)
+def test_where_only_words_differ_ours_stay(
+    make: Make, table: str, column: str, mine: object, yours: object
+) -> None:
+    ours = make("ours", with_columns(runs(), table, **{column: mine}))
+    ours.merge(make("theirs", with_columns(runs(), table, **{column: yours})))
+    assert ours.arrow(f"SELECT {column} FROM {table}")[column].to_pylist() == [mine]
+
+
+def test_a_time_that_was_measured_twice_is_ours(make: Make) -> None:
+    mine, yours = (
+        with_columns(runs(), "evaluations", measure="usercpu_time_millis", value=value) for value in (5, 7)
+    )
+    ours = make("ours", mine)
+    ours.merge(make("theirs", yours))
+    assert ours.sql("SELECT value FROM evaluations")["value"].tolist() == [5]
+
+
+def test_a_default_that_only_one_of_them_writes_out_is_kept(make: Make) -> None:
+    short = with_columns(runs(values={"a": 1}), "hyperparameters", is_default=False)
+    long = with_columns(runs(values={"a": 1, "b": 2}), "hyperparameters", is_default=[False, True])
+    ours = make("ours", short)
+    assert ours.merge(make("theirs", long)).added["hyperparameters"] == 1
+
+
+# What is refused
+
+
+@pytest.mark.parametrize(
+    ("table", "column", "mine", "yours"),
+    [
+        ("datasets", "content_hash", "ab", "cd"),
+        ("datasets", "rows", 150, 151),
+        ("datasets", "columns", 5, 6),
+        ("datasets", "classes", 2, 3),
+        ("datasets", "target", "class", "kind"),
+        ("tasks", "dataset", "openml:1", "openml:2"),
+        ("tasks", "estimation_procedure", "cv3", "cv10"),
+        ("setups", "flow", "openml:1", "openml:2"),
+        ("hyperparameters", "value", "1", "2"),
+        ("runs", "task", "openml:1/cv3", "openml:1/cv10"),
+        ("runs", "setup", "a", "b"),
+        ("runs", "outcome", "success", "timeout"),
+        ("evaluations", "value", 0.9, 0.8),
+    ],
+)
+def test_a_contradiction_is_refused_and_named(
+    make: Make, table: str, column: str, mine: object, yours: object
+) -> None:
+    ours = make("ours", with_columns(runs(values={"a": 1}), table, **{column: mine}))
+    theirs = make("theirs", runs(name="new"), with_columns(runs(values={"a": 1}), table, **{column: yours}))
+    message = refusal(ours, theirs)
+    assert message.startswith(f"1 row contradicts {theirs.path}")
+    key = runs(values={"a": 1})[table][TABLES[table].key[0]][0]
+    assert f"{table}: for {TABLES[table].key[0]}={key!r}" in message
+    assert message.endswith(f"{column} is {mine} here and {yours} there")
+
+
+@pytest.mark.parametrize(("mine", "yours"), [({"a": 1}, {"a": 1, "b": 2}), ({"a": 1, "b": 2}, {"a": 1})])
+def test_a_setup_with_more_hyperparameters_is_another_setup(
+    make: Make, mine: dict[str, int], yours: dict[str, int]
+) -> None:
+    message = refusal(make("ours", runs(values=mine)), make("theirs", runs(values=yours)))
+    here, there = mine.get("b", "none"), yours.get("b", "none")
+    assert f"parameter='b', value is {here} here and {there} there" in message
+
+
+def test_the_message_counts_all_contradictions_and_names_the_first(make: Make) -> None:
+    accuracies = {f"openml:{n}": 0.5 for n in range(1, 4)}
+    ours = make("ours", runs(accuracies=accuracies))
+    others = with_columns(runs(accuracies=accuracies), "evaluations", value=0.6)
+    theirs = make("theirs", with_columns(others, "tasks", estimation_procedure="cv10"))
+    message = refusal(ours, theirs)
+    assert message.startswith("6 rows contradict")
+    assert message.endswith("tasks: for task='openml:1/cv3', estimation_procedure is cv3 here and cv10 there")
+
+
+@pytest.mark.parametrize(("second", "message"), [(0.9, None), (0.8, "two rows for .* say different things")])
+def test_a_row_that_the_other_has_twice_counts_once_and_must_say_one_thing(
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, second: float, message: str | None
+) -> None:
+    twice = runs(name="yours", accuracies={"openml:1": 0.9})
+    again = twice["evaluations"].assign(value=second)
+    with monkeypatch.context() as patch:
+        patch.setattr(
+            "warehouse.storage.rows._first_of_each",
+            lambda _, table: np.arange(1 + (table.name == "evaluations")),
+        )
+        theirs = written(
+            tmp_path / "theirs",
+            {
+                **twice,
+                "hyperparameters": twice["hyperparameters"][:1],
+                "evaluations": pd.concat([twice["evaluations"], again]),
+            },
+        )
+    ours = make("ours", runs(name="mine"))
+    if message:
+        assert re.search(message, refusal(ours, theirs))
+    else:
+        assert ours.merge(theirs).added["evaluations"] == 1
+
+
+def test_only_files_with_a_row_that_changes_are_written_again(make: Make) -> None:
+    ours = make("ours", runs(name="a"), runs(name="b"))
+    theirs = make("theirs", with_columns(runs(name="b"), "evaluations", array_data="[0.9]"))
+    files = {path.name for path in (ours.path / "evaluations").glob("*.parquet")}
+    before = Warehouse.open(ours.path).arrow("SELECT run, ingest FROM evaluations ORDER BY run").to_pylist()
+    done = ours.merge(theirs)
+    assert done.changed["evaluations"] == 1
+    assert ours.arrow("SELECT run, array_data, ingest FROM evaluations ORDER BY run").to_pylist() == [
+        {**before[0], "array_data": None},
+        {**before[1], "array_data": "[0.9]", "ingest": done.ingest},
+    ]
+    table = delta.open_version(ours.path / "evaluations")
+    assert len(files & {Path(file).name for file in delta.files(ours.path / "evaluations", table)}) == 1
+    assert Warehouse.verify(ours.path, deep=True).findings == []
+    assert (
+        len(Warehouse.open(ours.path, version=2).sql("SELECT * FROM evaluations WHERE array_data IS NULL"))
+        == 2
+    )
+
+
+@pytest.mark.parametrize("path", ["itself", "link"])
+def test_merging_a_warehouse_into_itself_is_refused(make: Make, tmp_path: Path, path: str) -> None:
+    ours = make("itself", runs())
+    (tmp_path / "link").symlink_to(ours.path)
+    assert "is the warehouse to merge into" in refusal(ours, tmp_path / path)
+
+
+def test_a_missing_or_other_directory_is_refused(make: Make, tmp_path: Path) -> None:
+    ours = make("ours", runs())
+    assert "there is no warehouse at" in refusal(ours, tmp_path / "nowhere")
+    assert "is not a warehouse" in refusal(ours, tmp_path)
+
+
+@pytest.mark.parametrize("damaged", ["ingests/_delta_log/*.json", "runs/_delta_log/*.json", "runs/*.parquet"])
+def test_a_damaged_other_is_refused(make: Make, damaged: str) -> None:
+    ours, theirs = make("ours", runs(name="mine")), make("theirs", runs(name="yours"))
+    for file in theirs.path.glob(damaged):
+        file.write_bytes(b"garbage")
+    assert str(theirs.path) in refusal(ours, theirs.path)
+
+
+def test_lost_data_of_the_other_is_named_in_one_line(make: Make) -> None:
+    ours, theirs = make("ours", runs(name="mine")), make("theirs", runs(name="yours"))
+    for file in (theirs.path / "runs").glob("*.parquet"):
+        file.unlink()
+    with pytest.raises(BadInput, match=str(theirs.path)) as caught:
+        ours.merge(theirs)
+    assert "\n" not in str(caught.value)
+
+
+# Older and newer Headstarts
+
+
+def another_headstart(patch: pytest.MonkeyPatch, tables: Mapping[str, Table]) -> None:
+    for module in ("store", "writing", "rows", "snapshot", "history"):
+        patch.setattr(f"warehouse.{module}.TABLES", tables)
+
+
+def with_schema(table: Table, schema: pa.Schema) -> Table:
+    return Table(table.name, schema, table.key, table.sort_by, table.checks)
+
+
+def test_what_an_older_headstart_did_not_know_is_null(
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = TABLES["hyperparameters"]
+    fewer = pa.schema([column for column in table.schema if column.name not in ("raw", "tunable")])
+    with monkeypatch.context() as patch:
+        known = {name: table for name, table in TABLES.items() if name != "components"}
+        another_headstart(patch, {**known, table.name: with_schema(table, fewer)})
+        old = written(tmp_path / "old", runs(name="both"), runs(name="theirs"))
+    ours = make("ours", with_columns(runs(name="both"), "hyperparameters", raw="as given"))
+    assert ours.merge(old.path).added["hyperparameters"] == 2
+    assert ours.arrow("SELECT DISTINCT setup, raw FROM hyperparameters ORDER BY setup").to_pylist() == [
+        {"setup": "openml:6969/both", "raw": "as given"},
+        {"setup": "openml:6969/theirs", "raw": None},
+    ]
+    assert Warehouse.open(old.path).merge(ours).changed["hyperparameters"] == 2
+    assert content(Warehouse.open(old.path)) == content(ours)
+
+
+def test_columns_and_tables_of_a_newer_headstart_are_refused(
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = TABLES["runs"]
+    more = table.schema.insert(1, pa.field("energy", pa.float64()))
+    costs = Table("costs", pa.schema([pa.field("run", pa.string()), TABLES["runs"].schema[-1]]), ("run",))
+    with monkeypatch.context() as patch:
+        another_headstart(patch, {"costs": costs, **TABLES, "runs": with_schema(table, more)})
+        newer = written(tmp_path / "newer", with_columns(runs(name="yours"), "runs", energy=1.0))
+    message = refusal(make("ours", runs(name="mine")), newer.path)
+    assert "written by a newer Headstart" in message
+    assert "costs" in message
+    assert "runs.energy" in message
+
+
+# Interruptions and company
+
+
+def test_a_killed_merge_leaves_nothing_to_see_and_then_succeeds(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ours, theirs = make("ours", runs(name="mine")), make("theirs", runs(BOOSTING, "svm", name="yours"))
+    before, append, left = content(ours), ordered_files.append, iter(range(3))
+
+    def dying(*arguments: Any) -> None:
+        if next(left, None) is None:
+            raise KeyboardInterrupt
+        append(*arguments)
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(ordered_files, "append", dying)
+        ours.merge(theirs)
+    (ours.path / ".merging").mkdir()  # as a merge leaves it that was killed without a word
+    again = Warehouse.open(ours.path)
+    assert (again.version, content(again)) == (1, before)
+    assert again.merge(theirs).version == 2
+    assert len(again.sql("SELECT * FROM evaluations")) == 2
+    assert not (ours.path / ".merging").exists()
+
+
+def test_two_processes_that_merge_at_once_both_succeed(make: Make) -> None:
+    ours, others = make("ours", runs(name="mine")), [make(name, runs(name=name)) for name in ("a", "b")]
+    merge = "import sys; from warehouse.cli import main; sys.argv[0] = 'warehouse'; main()"
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", merge, "merge", str(other.path), "--warehouse", str(ours.path)], cwd=ROOT
+        )
+        for other in others
+    ]
+    assert [process.wait() for process in processes] == [0, 0]
+    both = Warehouse.open(ours.path)
+    assert both.version == 3
+    assert len(both.sql("SELECT * FROM runs")) == 3
+
+
+def test_a_merge_builds_on_what_others_wrote_since_the_warehouse_was_opened(make: Make) -> None:
+    early, theirs = make("ours"), make("theirs", runs(accuracies={"openml:1": 0.9}))
+    Warehouse.open(early.path).write(runs(accuracies={"openml:1": 0.5}), source="test")
+    with pytest.raises(BadInput, match=r"value is 0\.5 here and 0\.9 there"):
+        early.merge(theirs)
+
+
+@st.composite
+def views_of_one_world(draw: st.DrawFn) -> tuple[Frames, Frames]:
+    """Two parts of the same truth: some runs each, some facts of the dataset, one version of a quality."""
+
+    def part() -> Frames:
+        seen = draw(st.sets(st.sampled_from(["openml:1", "openml:2", "openml:3"]), min_size=1))
+        tables = runs(accuracies={dataset: int(dataset[-1]) / 10 for dataset in sorted(seen)})
+        tables = with_columns(tables, "datasets", rows=draw(st.sampled_from([150, None])))
+        tables = with_columns(tables, "runs", position=None)
+        version = draw(st.integers(9, 11))
+        return tables | described(None if version == 10 else version / 2, f"headstart-{version}")
+
+    return part(), part()
+
+
+@given(worlds=views_of_one_world())
+@settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_the_order_of_merges_does_not_matter(
+    tmp_path_factory: pytest.TempPathFactory, worlds: tuple[Frames, Frames]
+) -> None:
+    folder = tmp_path_factory.mktemp("merge")
+    a, b = (written(folder / name, tables) for name, tables in zip("ab", worlds, strict=True))
+    only_a = Warehouse.open(a.path)
+    a.merge(b)
+    b.merge(only_a)
+    assert content(a) == content(b)
+    assert a.merge(b).ingest is None
+
+
+# The command line
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Any]:
+    def call(*arguments: object) -> tuple[int, str, str]:
+        """Exit code, stdout and stderr of `warehouse merge ARGUMENTS`."""
+        monkeypatch.setattr("sys.argv", ["warehouse", "merge", *map(str, arguments)])
+        with pytest.raises(SystemExit) as end:
+            main()
+        return int(end.value.code or 0), *capsys.readouterr()
+
+    return call
+
+
+def test_the_command_says_what_was_added_and_the_version(
+    make: Make, tmp_path: Path, run: Callable[..., Any]
+) -> None:
+    theirs = make("theirs", runs())
+    code, out, _ = run(theirs.path, "--warehouse", tmp_path / "new")
+    assert code == 0
+    assert out == (
+        f"{theirs.path}: added 1 dataset, 1 task, 1 flow, 1 setup, 2 hyperparameters, 1 run, "
+        "1 evaluation; nothing changed\nwarehouse version 1\n"
+    )
+    assert "nothing added; nothing changed" in run(theirs.path, "--warehouse", tmp_path / "new")[1]
+
+
+def test_the_command_prints_json(make: Make, tmp_path: Path, run: Callable[..., Any]) -> None:
+    theirs = make("theirs", runs())
+    done = json.loads(run(theirs.path, "--warehouse", tmp_path / "new", "--format", "json")[1])
+    assert (done["version"], done["added"]["runs"], done["changed"]["runs"]) == (1, 1, 0)
+
+
+def test_the_command_refuses_in_one_line_with_exit_code_2(
+    make: Make, tmp_path: Path, run: Callable[..., Any]
+) -> None:
+    ours = make("ours", runs(accuracies={"openml:1": 0.9}))
+    theirs = make("theirs", runs(accuracies={"openml:1": 0.8}))
+    for other in (theirs.path, ours.path, tmp_path / "nowhere"):
+        code, out, err = run(other, "--warehouse", ours.path)
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert err.startswith("error: ")
+
+
+def test_a_missing_other_makes_no_warehouse(tmp_path: Path, run: Callable[..., Any]) -> None:
+    assert run(tmp_path / "nowhere", "--warehouse", tmp_path / "new")[0] == 2
+    assert not (tmp_path / "new").exists()
