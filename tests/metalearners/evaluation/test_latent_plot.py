@@ -19,7 +19,6 @@ from metalearners.published.factorization.model import (
     row_names,
 )
 from metalearners.stored_model import ModelOrigin, StoredModel
-from tests.cases import each
 from tests.contracts.meta_learner import toy_metafeatures, toy_runs
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadOption, TooFewRuns
@@ -78,7 +77,7 @@ def points(figure: Any, panel: int) -> int:
     return sum(len(group.get_offsets()) for group in figure.axes[panel].collections)
 
 
-@each(
+@pytest.mark.parametrize(
     ("dataset", "said", "title"),
     [
         (None, "20 configurations, 20 of them run on toy:7", "on toy:7"),
@@ -99,7 +98,7 @@ def test_the_dataset_of_this_key_or_name_is_shown(
     assert [points(drawn[0], panel) for panel in (0, 1)] == [20, 20]
 
 
-@each(("dimensions", "panels"), [(2, 1), (4, 6), (8, 15)])
+@pytest.mark.parametrize(("dimensions", "panels"), [(2, 1), (4, 6), (8, 15)])
 def test_each_pair_of_six_dimensions_is_a_panel(
     warehouse: Warehouse, drawn: list[Any], dimensions: int, panels: int
 ) -> None:
