@@ -1,6 +1,6 @@
 """Splits of rows that follow each other in time, and of rows that belong to groups.
 
-Notation: n rows; `codes` (n,) class of each row, 0..k-1; `moments` (n,) place of each row's time among the
+Notation: n rows; `strata` (n,) stratum of each row, 0..k-1; `moments` (n,) place of each row's time among the
 times, equal times being one; `groups` (n,) number of each row's group.
 """
 
@@ -19,7 +19,7 @@ from warehouse.support.arrays import Positions
 Split = tuple[Positions, Positions]
 """Rows to fit on, rows to test on."""
 MANY_GROUPS = 1000
-"""Groups from which on folds have about equal shares of the classes by themselves; sharing takes seconds."""
+"""Groups from which on folds have about equal shares of the strata by themselves; sharing takes seconds."""
 
 
 class Splitter(Protocol):
@@ -39,7 +39,7 @@ class Splitter(Protocol):
 class Ordered:
     """Rows are tested on that come after all those that are learned from; nothing is drawn."""
 
-    codes: Positions
+    strata: Positions
     moments: Positions
 
     def folds(self, k: int, _seed: int, number: int, /) -> list[Split]:
@@ -75,22 +75,22 @@ class Ordered:
 
 @dataclass(frozen=True)
 class Grouped:
-    """All rows of a group are learned from, or all are tested on; classes keep their shares as they can."""
+    """All rows of a group are learned from, or all are tested on; strata keep their shares as they can."""
 
-    codes: Positions
+    strata: Positions
     groups: Positions
 
     def folds(self, k: int, seed: int, number: int, /) -> list[Split]:
         """Folds of scikit-learn's `StratifiedGroupKFold`, or `GroupKFold`; none where groups are too few."""
         from sklearn.model_selection import GroupKFold, StratifiedGroupKFold
 
-        if not 2 <= k <= min(self.groups.max() + 1, np.bincount(self.codes).max()):
+        if not 2 <= k <= min(self.groups.max() + 1, np.bincount(self.strata).max()):
             return []
         kind = StratifiedGroupKFold if self.groups.max() < MANY_GROUPS else GroupKFold
         folds = kind(k, shuffle=True, random_state=seed + number)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a class with fewer rows than folds
-            return list(folds.split(self.codes, self.codes, self.groups))
+            warnings.simplefilter("ignore")  # a stratum with fewer rows than folds
+            return list(folds.split(self.strata, self.strata, self.groups))
 
     def one_in(self, every: int, seed: int, number: int, /) -> Split:
         """The first of so many folds is tested on, or of as many as there are groups."""
@@ -103,4 +103,4 @@ class Grouped:
 
 
 SPLITTERS: Mapping[Kind, Callable[[Positions, Positions], Splitter]] = {"time": Ordered, "group": Grouped}
-"""Kind of a split -> how rows are split so, of their classes and their moments or groups."""
+"""Kind of a split -> how rows are split so, of their strata and their moments or groups."""

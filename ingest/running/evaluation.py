@@ -17,8 +17,8 @@ import numpy as np
 
 from ingest.flows import get_flow
 from ingest.reading.datasets import Dataset
+from ingest.running.blocks import Split
 from ingest.running.limits import MEBIBYTE, Outcome, Processes, run_limited
-from ingest.running.resampling import Split
 from ingest.running.scorer import scorer_of
 from warehouse.support.arrays import Floats
 from warehouse.vocabulary.configuration import Configuration

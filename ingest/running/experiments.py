@@ -23,12 +23,12 @@ from ingest.keys import digest, setup_of
 from ingest.metafeatures import EXTRACTOR
 from ingest.reading.datasets import Dataset, load_dataset
 from ingest.reading.split_by import split_of_key
+from ingest.running.blocks import Split
 from ingest.running.evaluation import Evaluation, Limits, evaluations
 from ingest.running.limits import Outcome
 from ingest.running.plan import Plan, Source, Tier
 from ingest.running.pool import Pool
 from ingest.running.promotion import best_setups
-from ingest.running.resampling import Split
 from ingest.running.rows import Run, dataset_row, is_sketched, quality_rows, run_tables, sketch_row
 from ingest.running.scorer import scorer_of
 from warehouse.store import Warehouse

@@ -1,7 +1,8 @@
 """The rows that a configuration is fitted on and those that it is tested on.
 
-Notation: n rows; `codes` (n,) class of each row, 0..k-1. A fidelity is the number of rows that a
-configuration may be fitted on; the same dataset, fidelity and seed give every configuration the same splits.
+Notation: n rows; `strata` (n,) stratum of each row, 0..k-1, such as its class. A fidelity is the number of
+rows that a configuration may be fitted on; the same dataset, fidelity and seed give every configuration the
+same splits.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _KINDS = {"time": "ordered", "group": "grouped"}
 
 @dataclass(frozen=True)
 class Resampling:
-    """Repeated cross-validation, stratified by class, or one split."""
+    """Repeated stratified cross-validation, or one split."""
 
     folds: int
     """1 = one split."""
@@ -49,30 +50,30 @@ class Resampling:
             return f"{kind}holdout{caps or HELD_OUT_THIRD}"
         return f"{kind}{f'{self.repeats}x' if self.repeats > 1 else ''}cv{self.folds}{caps}"
 
-    def splits(self, codes: Rows, seed: int, blocks: Rows | None = None) -> Iterator[list[Split]]:
+    def splits(self, strata: Rows, seed: int, blocks: Rows | None = None) -> Iterator[list[Split]]:
         """The splits of each repetition. No row is tested on twice in one of them."""
         for number in range(self.repeats):
-            yield self.repetition(codes, seed, number, blocks)
+            yield self.repetition(strata, seed, number, blocks)
 
-    def repetition(self, codes: Rows, seed: int, number: int, blocks: Rows | None = None) -> list[Split]:
+    def repetition(self, strata: Rows, seed: int, number: int, blocks: Rows | None = None) -> list[Split]:
         """The splits of the repetition with this number, from 0.
 
         Args:
             blocks: (n,) moment or group of each row, where `by` says what they are.
         """
-        splitter: Splitter = Shuffled(codes)
+        splitter: Splitter = Shuffled(strata)
         if self.by is not None:
             if blocks is None:
                 raise ValueError(f"rows can't be split by {self.by} without the {self.by} of each")
-            splitter = SPLITTERS[self.by](codes, blocks)
+            splitter = SPLITTERS[self.by](strata, blocks)
         splits: Iterable[Split]
         if self.folds > 1:
             splits = splitter.folds(self.folds, seed, number)
         elif self.test_rows is None:
             splits = [splitter.one_in(HELD_OUT_THIRD, seed, number)]
         else:
-            splits = [splitter.testing(min(self.test_rows, len(codes) // 2), seed, number)]
-        return [(self._limited(train, codes, seed + number), test) for train, test in splits]
+            splits = [splitter.testing(min(self.test_rows, len(strata) // 2), seed, number)]
+        return [(self._limited(train, strata, seed + number), test) for train, test in splits]
 
     def sizes(self, n: int) -> tuple[int, int]:
         """Rows that each fit is fitted on (rounded mean), rows that are tested on in all, of `n` rows.
@@ -88,35 +89,35 @@ class Resampling:
         train = n - test
         return train if self.train_rows is None else min(train, self.train_rows), test
 
-    def _limited(self, train: Rows, codes: Rows, seed: int) -> Rows:
+    def _limited(self, train: Rows, strata: Rows, seed: int) -> Rows:
         if self.train_rows is None or len(train) <= self.train_rows:
             return train
-        return train[stratified_sample(codes[train], self.train_rows, seed)]
+        return train[stratified_sample(strata[train], self.train_rows, seed)]
 
 
 @dataclass(frozen=True)
 class Shuffled:
-    """Rows that are split at random, each class by itself."""
+    """Rows that are split at random, each stratum by itself."""
 
-    codes: Rows
+    strata: Rows
 
     def folds(self, k: int, seed: int, number: int) -> Iterable[Split]:
         """Each row is tested on in one of k folds."""
         from sklearn.model_selection import StratifiedKFold
 
         folds: Iterable[Split] = StratifiedKFold(k, shuffle=True, random_state=seed + number).split(
-            self.codes, self.codes
+            self.strata, self.strata
         )
         return folds
 
     def one_in(self, every: int, seed: int, number: int) -> Split:
         """One row in so many is tested on."""
-        return hold_out(self.codes, every, seed + number)
+        return hold_out(self.strata, every, seed + number)
 
     def testing(self, rows: int, seed: int, number: int) -> Split:
         """So many rows are tested on."""
-        test = stratified_sample(self.codes, rows, seed + number, spare=1)
-        return np.setdiff1d(np.arange(len(self.codes)), test), test
+        test = stratified_sample(self.strata, rows, seed + number, spare=1)
+        return np.setdiff1d(np.arange(len(self.strata)), test), test
 
 
 def tested_rows(splits: Sequence[Split]) -> Rows:
@@ -124,41 +125,41 @@ def tested_rows(splits: Sequence[Split]) -> Rows:
     return np.concatenate([test for _, test in splits])
 
 
-def hold_out(codes: Rows, every: int, seed: int) -> Split:
-    """Rows to learn from and rows held out, in order: of each class one in `every` rows, drawn at random.
+def hold_out(strata: Rows, every: int, seed: int) -> Split:
+    """Rows to learn from and rows held out, in order: of each stratum one in `every` rows, drawn at random.
 
-    Of a class with fewer rows than `every` there may be none among those held out, never none to learn from.
+    A stratum with fewer rows than `every` may have none among those held out, but some to learn from.
     """
-    by_class, place = _shuffled_by_class(codes, seed)
+    by_stratum, place = _shuffled_by_stratum(strata, seed)
     held_out = place % every == every - 1
-    return np.sort(by_class[~held_out]), np.sort(by_class[held_out])
+    return np.sort(by_stratum[~held_out]), np.sort(by_stratum[held_out])
 
 
-def stratified_sample(codes: Rows, n: int, seed: int, *, spare: int = 0) -> Rows:
-    """`n` of the rows, in order, in which each class has its share, and at least two rows where it has two.
+def stratified_sample(strata: Rows, n: int, seed: int, *, spare: int = 0) -> Rows:
+    """`n` of the rows, in order, in which each stratum has its share, and at least two rows where it has two.
 
-    Places are shared out by largest remainder; classes that would get fewer than two rows take theirs from
+    Places are shared out by largest remainder; strata that would get fewer than two rows take theirs from
     the largest.
 
     Args:
-        spare: rows of each class that are left out of the sample, where it has more than these.
+        spare: rows of each stratum that are left out of the sample, where it has more than these.
     """
-    sizes = np.bincount(codes)
-    quota = n * sizes / len(codes)
+    sizes = np.bincount(strata)
+    quota = n * sizes / len(strata)
     share = np.floor(quota).astype(np.intp)
     share[np.argsort(share - quota, kind="stable")[: n - share.sum()]] += 1
     least = np.minimum(np.maximum(sizes - spare, 0), 2)
     while (share < least).any() and share.max() > 2:
         share[np.argmax(share < least)] += 1
         share[np.argmax(share)] -= 1
-    by_class, place = _shuffled_by_class(codes, seed)
-    return np.sort(by_class[place < np.repeat(share, sizes)])
+    by_stratum, place = _shuffled_by_stratum(strata, seed)
+    return np.sort(by_stratum[place < np.repeat(share, sizes)])
 
 
-def _shuffled_by_class(codes: Rows, seed: int) -> tuple[Rows, Rows]:
-    """(n,) rows class by class, shuffled within each, and (n,) the place of each within its class."""
-    shuffled = np.random.default_rng(seed).permutation(len(codes))
-    sizes = np.bincount(codes)
+def _shuffled_by_stratum(strata: Rows, seed: int) -> tuple[Rows, Rows]:
+    """(n,) rows stratum by stratum, shuffled within each, and (n,) the place of each within its stratum."""
+    shuffled = np.random.default_rng(seed).permutation(len(strata))
+    sizes = np.bincount(strata)
     starts = np.cumsum(sizes) - sizes
-    by_class = shuffled[np.argsort(codes[shuffled], kind="stable")]
-    return by_class, np.arange(len(codes)) - np.repeat(starts, sizes)
+    by_stratum = shuffled[np.argsort(strata[shuffled], kind="stable")]
+    return by_stratum, np.arange(len(strata)) - np.repeat(starts, sizes)

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from ingest.reading.datasets import Dataset
 from ingest.reading.encoding import quoted
-from ingest.running.blocks import SPLITTERS
-from ingest.running.resampling import Resampling, Split, hold_out
+from ingest.running.blocks import SPLITTERS, Split
+from ingest.running.resampling import Resampling, hold_out
 from ingest.running.scorer import scorer_of
 from warehouse.support.errors import UnusableDataset
 from warehouse.support.text import counted

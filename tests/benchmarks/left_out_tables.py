@@ -40,9 +40,9 @@ from statsmodels.stats.proportion import proportion_confint
 from ingest.flows import get_flow
 from ingest.reading.dataset_files import DatasetFile, find_datasets
 from ingest.reading.datasets import Dataset, load_dataset
+from ingest.running.blocks import Split
 from ingest.running.limits import run_limited
 from ingest.running.plan import Plan, SplitRule, Tier
-from ingest.running.resampling import Split
 from ingest.running.scorer import scorer_of
 from metalearners.encoding.scores import oriented
 from metalearners.evaluation.folds import families_of

@@ -18,8 +18,8 @@ from sklearn.pipeline import Pipeline
 from ingest.flows import get_flow
 from ingest.flows.preprocessing import preprocessor
 from ingest.reading.datasets import Dataset
+from ingest.running.blocks import Split
 from ingest.running.evaluation import cross_validate
-from ingest.running.resampling import Split
 from ingest.running.scorer import scorer_of
 from metalearners.encoding.scores import oriented
 from warehouse.support.arrays import Positions

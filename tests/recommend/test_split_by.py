@@ -16,11 +16,11 @@ import recommend
 from ingest.reading.dataset_files import DatasetFile
 from ingest.reading.datasets import Dataset, load_dataset
 from ingest.reading.roles import Role
+from ingest.running.blocks import Split
 from ingest.running.evaluation import Evaluation
 from ingest.running.experiments import load_source
 from ingest.running.limits import Outcome
 from ingest.running.plan import Source
-from ingest.running.resampling import Split
 from recommend import HeadstartClassifier
 from recommend.bo.cli import main as tune_main
 from recommend.bo.tuning import Budget, artifacts, report, tune

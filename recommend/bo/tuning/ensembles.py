@@ -13,7 +13,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ingest.running.resampling import Split, tested_rows
+from ingest.running.blocks import Split
+from ingest.running.resampling import tested_rows
 from ingest.running.scorer import Scorer
 from metalearners.encoding.scores import oriented
 from warehouse.support.arrays import Floats, Positions

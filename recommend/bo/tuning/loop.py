@@ -8,9 +8,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from ingest.reading.datasets import Dataset
+from ingest.running.blocks import Split
 from ingest.running.evaluation import Evaluation, Limits
 from ingest.running.limits import Outcome
-from ingest.running.resampling import Split
 from recommend.bo.optimizer import ALL_ROWS
 from recommend.bo.tuning.deadline import Deadline
 from recommend.bo.tuning.ensembles import voting_rows

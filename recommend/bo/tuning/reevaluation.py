@@ -16,9 +16,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ingest.reading.datasets import Dataset
+from ingest.running.blocks import Split
 from ingest.running.evaluation import Evaluation, Limits, evaluate
 from ingest.running.limits import Outcome, Processes
-from ingest.running.resampling import Split, tested_rows
+from ingest.running.resampling import tested_rows
 from ingest.running.scorer import Scorer, scorer_of
 from metalearners.encoding.scores import oriented
 from recommend.bo.tuning.ensembles import select_ensemble, voting_rows

@@ -10,7 +10,8 @@ import pandas as pd
 
 from ingest.flows import Flow, get_flow, with_preprocessing
 from ingest.reading.datasets import Dataset
-from ingest.running.resampling import Resampling, Split
+from ingest.running.blocks import Split
+from ingest.running.resampling import Resampling
 from ingest.running.scorer import scorer_of
 from ingest.running.splitting import hold_out_rows
 from ingest.running.splitting import splits_of as splits_of_dataset

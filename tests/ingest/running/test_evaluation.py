@@ -6,10 +6,11 @@ import pytest
 
 from ingest.flows import get_flow
 from ingest.reading.datasets import Dataset, load_dataset
+from ingest.running.blocks import Split
 from ingest.running.classification import ClassScorer, area_under_roc_curve, class_measures
 from ingest.running.evaluation import TIMES, Evaluation, Limits, cross_validate, evaluate
 from ingest.running.limits import Outcome
-from ingest.running.resampling import Resampling, Split, hold_out
+from ingest.running.resampling import Resampling, hold_out
 from warehouse.vocabulary.configuration import Configuration
 from warehouse.vocabulary.parameters import Value
 from warehouse.vocabulary.task_types import CLASSIFICATION

@@ -15,11 +15,11 @@ from ingest.flows import get_flow
 from ingest.reading.dataset_files import find_datasets
 from ingest.reading.datasets import Dataset
 from ingest.running import evaluation, experiments
+from ingest.running.blocks import Split
 from ingest.running.evaluation import TIMES, Evaluation, Limits
 from ingest.running.experiments import ExperimentProgress, run_experiments
 from ingest.running.limits import Outcome, Processes
 from ingest.running.plan import Plan, Source, SplitRule, Tier, design_plan
-from ingest.running.resampling import Split
 from tests.warehouse.worlds import Templates
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput

@@ -10,10 +10,10 @@ import pytest
 
 import recommend
 from ingest.reading.datasets import Dataset, load_dataset
+from ingest.running.blocks import Split
 from ingest.running.evaluation import Evaluation
 from ingest.running.experiments import planned_runs
 from ingest.running.limits import Outcome
-from ingest.running.resampling import Split
 from recommend.ranking.candidates import find_candidates
 from recommend.ranking.fit_cost import FitSeconds
 from recommend.ranking.knowledge import gather
