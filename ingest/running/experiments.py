@@ -220,7 +220,7 @@ def _chosen(
         return [*block]
     before, tier = plan.tiers[place - 1 : place + 1]
     task = task_of(dataset, plan, before)
-    best = best_setups(warehouse, task, round(tier.share * len(plan.pool)))
+    best = best_setups(warehouse, task, dataset.task_type, round(tier.share * len(plan.pool)))
     rows = len(dataset.features)
     train_rows = plan.resampling(rows, tier).sizes(rows)[0]
     return [

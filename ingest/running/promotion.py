@@ -8,24 +8,28 @@ from __future__ import annotations
 import pandas as pd
 
 from warehouse.store import Warehouse
-from warehouse.vocabulary.measures import ACCURACY
+from warehouse.vocabulary.measures import larger_is_better
+from warehouse.vocabulary.task_types import TaskType
 
 NEAR = 10
 """Datasets whose ranks count beside the dataset's own; a heuristic."""
 
 
-def best_setups(warehouse: Warehouse, task: str, n: int) -> set[str]:
+def best_setups(warehouse: Warehouse, task: str, task_type: TaskType, n: int) -> set[str]:
     """The `n` setups with the best mean of their rank on `task` and their mean rank on the tasks near to it.
 
     Only setups that were run on `task` are among them. Other tasks are those with a run of the same
-    procedure's tier: at most one task a dataset, the one that trains on the fewest rows.
+    procedure's tier: at most one task a dataset, the one that trains on the fewest rows. Ranks are by the
+    task type's default measure.
     """
-    cells = warehouse.sql(_CELLS, {"measure": ACCURACY, "task": task})
+    measure = task_type.default_measure
+    cells = warehouse.sql(_CELLS, {"measure": measure, "task": task, "task_type": task_type.name})
     matrix = cells.pivot(index="task", columns="setup", values="value")  # noqa: PD010
     if task not in matrix.index:
         return set()
     own = matrix.loc[task].dropna().index
-    ranks = matrix[own].rank(axis=1, pct=True)  # (tasks, setups); 1 = best
+    best_last = larger_is_better(measure)
+    ranks = matrix[own].rank(axis=1, pct=True, ascending=best_last)  # (tasks, setups); 1 = best
     others = ranks.drop(index=task)
     nearness: pd.Series = others.T.corrwith(ranks.loc[task]).dropna()
     near = others.loc[nearness.nlargest(NEAR).index].mean()
@@ -38,7 +42,7 @@ WITH counted AS (
     SELECT r.task, t.dataset, r.setup, e.value, min(r.train_rows) OVER (PARTITION BY t.dataset) AS fewest,
            r.train_rows
     FROM runs r JOIN tasks t USING (task) JOIN evaluations e USING (run)
-    WHERE e.measure = $measure AND r.outcome = 'success' AND e.value IS NOT NULL
+    WHERE e.measure = $measure AND t.task_type = $task_type AND r.outcome = 'success' AND e.value IS NOT NULL
 )
 SELECT task, setup, any_value(value) AS value FROM counted
 WHERE task = $task OR train_rows = fewest

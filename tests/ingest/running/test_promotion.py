@@ -8,6 +8,7 @@ import pytest
 
 from ingest.running.promotion import NEAR, best_setups
 from warehouse.store import Warehouse
+from warehouse.vocabulary.task_types import CLASSIFICATION
 
 Scores = Mapping[str, float]
 """Setup -> accuracy."""
@@ -59,7 +60,7 @@ def best(tmp_path: Path) -> Best:
                 name: pd.concat([frames[name] for frames in known]).drop_duplicates() for name in known[0]
             }
             warehouse.write(tables, source="test")
-        return "".join(sorted(best_setups(warehouse, task, n)))
+        return "".join(sorted(best_setups(warehouse, task, CLASSIFICATION, n)))
 
     return word
 
