@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from warehouse.store import Warehouse
 
 app = console.new_app(
-    "Bring runs and meta-features into the warehouse.\n\n"
+    "Load runs and meta-features into the warehouse.\n\n"
     "Examples:\n\n"
     "  ingest openml --flows 6969 --suite OpenML100 --dry-run\n\n"
     "  ingest file runs.arff --flow 6969 --qualities qualities.json\n\n"
@@ -56,7 +56,7 @@ def file(
     flow: Annotated[
         str,
         typer.Option(
-            help="Flow whose runs these are: an OpenML id, a flow of ours, or any other name.",
+            help="Flow of the runs: an OpenML id, a flow that Headstart builds, or any other name.",
             show_default=False,
         ),
     ],
@@ -67,8 +67,8 @@ def file(
     space: Annotated[
         Path | None,
         typer.Option(
-            help="JSON or TOML file that declares the search space of a flow that Headstart does not build. "
-            "Default: what its runs show.",
+            help="JSON or TOML file with the search space of a flow that Headstart does not build. Default: "
+            "inferred from its runs.",
             show_default=False,
         ),
     ] = None,
@@ -107,9 +107,15 @@ def _about_space(warehouse: "Warehouse", flow: str, *, is_declared: bool) -> Ite
         runs = warehouse.run_table(flow, str(measure), related=False)
         searched = runs.searched_flow(flow)
     except BadInput as error:
-        yield f"Headstart does not build {name}, and its runs can't be recommended from or searched: {error}."
+        yield (
+            f"Headstart does not build {name}, and its configurations can be neither recommended nor "
+            f"searched: {error}."
+        )
         return
-    yield f"Headstart does not build {name}: its runs can be recommended from and searched, not trained."
+    yield (
+        f"Headstart does not build {name}: its configurations can be recommended and searched, but not "
+        "trained."
+    )
     origin = "declared" if is_declared or flow in runs.declared else "inferred from its runs"
     yield f"Its space, {origin}:"
     for own in searched.hyperparameters:
@@ -159,28 +165,28 @@ def experiments(
     plan: Annotated[
         Path | None,
         typer.Option(
-            help="TOML file that says what to run, in place of the options on datasets, flows, folds, seed "
-            "and limits.",
+            help="Plan of the experiments (TOML file), in place of the options for datasets, flows, folds, "
+            "seed and limits.",
             show_default=False,
         ),
     ] = None,
     flows: Annotated[str, typer.Option(help="Flows, separated by commas, or `all`.")] = "all",
     configurations: Annotated[
-        int, typer.Option(min=0, help="Configurations of each flow beside its default.")
+        int, typer.Option(min=0, help="Number of configurations of each flow, besides its default.")
     ] = 24,
     folds: Annotated[int, typer.Option(min=2, help="Folds of the stratified cross-validation.")] = 3,
     jobs: JobsOption = 1,
     dask: DaskOption = None,
-    seed: Annotated[int, typer.Option(help="Of the design, the folds and the estimators.")] = 0,
+    seed: Annotated[int, typer.Option(help="Random seed of the design, the folds and the estimators.")] = 0,
     time_limit: Annotated[
         float,
         typer.Option(
             parser=console.seconds,
             metavar="TIME",
-            help="Processor time that one run may take, e.g. 60s, 5m.",
+            help="Limit of processor time for one run, e.g. 60s, 5m.",
         ),
     ] = 60.0,
-    memory_limit: Annotated[int, typer.Option(help="MiB that one run may take.")] = 4096,
+    memory_limit: Annotated[int, typer.Option(help="Memory limit of one run, in MiB.")] = 4096,
     warehouse: WarehouseOption = None,
     quiet: QuietOption = False,
 ) -> None:
@@ -204,7 +210,7 @@ def experiments(
     from warehouse.support.parallel import dask_workers
 
     if (datasets is None) == (plan is None):
-        raise BadOption("say what to run: --datasets, or --plan, not both")
+        raise BadOption("give either --datasets or --plan")
     if plan is not None:
         wanted = read_plan(plan)
     else:
@@ -238,7 +244,9 @@ def sketches(
     datasets: DatasetsOption = None,
     plan: Annotated[
         Path | None,
-        typer.Option(help="TOML file of a plan, in place of --datasets.", show_default=False),
+        typer.Option(
+            help="Plan (TOML file) that lists the datasets, in place of --datasets.", show_default=False
+        ),
     ] = None,
     warehouse: WarehouseOption = None,
     quiet: QuietOption = False,
@@ -256,7 +264,7 @@ def sketches(
     from warehouse.store import Warehouse
 
     if (datasets is None) == (plan is None):
-        raise BadOption("say which datasets: --datasets, or --plan, not both")
+        raise BadOption("give either --datasets or --plan")
     if plan is not None:
         sources = [*read_plan(plan).datasets]
     else:
@@ -298,7 +306,8 @@ def metafeatures(
         typer.Option(
             parser=console.seconds_or_zero,
             metavar="TIME",
-            help="Time to use, e.g. 1s, 5m; the most expensive are left out. 0: only the cheapest.",
+            help="Time budget, e.g. 1s, 5m; the most expensive meta-features are left out. 0: only the "
+            "cheapest.",
             show_default=False,
         ),
     ] = None,

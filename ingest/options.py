@@ -15,7 +15,7 @@ EncodingOption = Annotated[
     typer.Option(
         "--encoding",
         metavar="NAME",
-        help="Encoding of a text that is read wrongly, as Python names it: cp1251, gb18030, ...",
+        help="Encoding of a text file, by Python's name, if detection is wrong: cp1251, gb18030, ...",
         show_default=False,
     ),
 ]
@@ -24,7 +24,8 @@ DelimiterOption = Annotated[
     typer.Option(
         "--delimiter",
         metavar="SIGN",
-        help="Sign between the cells of a text, or comma, semicolon, tab, pipe, blank. Default: found out.",
+        help="Character between the cells of a text file, or comma, semicolon, tab, pipe, blank. Default: "
+        "detected.",
         show_default=False,
     ),
 ]
@@ -33,7 +34,7 @@ DecimalOption = Annotated[
     typer.Option(
         "--decimal",
         metavar="SIGN",
-        help="Decimal sign of numbers, '.' or ','. Default: found out for each column.",
+        help="Decimal sign of numbers, '.' or ','. Default: detected for each column.",
         show_default=False,
     ),
 ]
@@ -42,7 +43,7 @@ MissingOption = Annotated[
     typer.Option(
         "--missing",
         metavar="WORD",
-        help="Word without a value, beside the usual ones. May be repeated.",
+        help="Word that stands for a missing value, besides the usual ones. May be repeated.",
         show_default=False,
     ),
 ]
@@ -52,7 +53,7 @@ SkipLinesOption = Annotated[
         "--skip-lines",
         metavar="N",
         min=0,
-        help="Lines at the top of a text to leave out.",
+        help="Number of lines to skip at the top of a text file.",
         show_default=False,
     ),
 ]
@@ -60,7 +61,7 @@ HeaderOption = Annotated[
     bool | None,
     typer.Option(
         "--header/--no-header",
-        help="Whether the first line that is left names the columns. Default: found out.",
+        help="Whether the first line names the columns. Default: detected.",
         show_default=False,
     ),
 ]

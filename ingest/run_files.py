@@ -87,7 +87,7 @@ def read_run_file(
     path = Path(path)
     key = flow_key(flow)
     if space is not None and find_flow(key) is not None:
-        raise BadOption(f"the space of {flow} is known: Headstart builds it; leave out --space")
+        raise BadOption(f"Headstart builds {flow} and knows its space; leave out --space")
     declared = None if space is None else read_space(space, key)
     content = read_bytes(path)
     try:
@@ -174,9 +174,7 @@ def _run_tables(table: TypedTable, flow: str) -> dict[str, pa.Table]:
 def _check_flow(metadata: Mapping[str, Any], flow: str) -> None:
     stated = metadata.get("flow_id")
     if stated is not None and flow.startswith("openml:") and flow != f"openml:{stated}":
-        raise UnreadableInput(
-            f"the file says that it has runs of flow {stated}, not of {flow}; name the right flow"
-        )
+        raise UnreadableInput(f"the file states runs of flow {stated}, not of {flow}; give the right flow")
 
 
 def _tasks(table: TypedTable) -> np.ndarray:
@@ -202,7 +200,7 @@ def _measure_names(table: TypedTable) -> list[str]:
     names = named or [name for name in table.columns if name in MEASURES]
     if not names:
         raise UnreadableInput(
-            "there is no measure: no column has a name like predictive_accuracy or area_under_roc_curve, and "
+            "no column is a measure: none has a name like predictive_accuracy or area_under_roc_curve, and "
             "no JSON comment in the first line lists col_measures"
         )
     return names
@@ -313,7 +311,7 @@ def _json_texts(column: TypedColumn) -> pa.Array:
     for code, value in enumerate(column.values):
         if isinstance(value, float) and not np.isfinite(value):
             raise UnreadableInput(
-                f"row {_first_row(column, code)}: {value!r} is no value of a hyperparameter"
+                f"row {_first_row(column, code)}: {value!r} is not a value of a hyperparameter"
             )
     texts = pa.array([*(json.dumps(value) for value in column.values), None], pa.string())
     return texts.take(pa.array(np.where(column.codes < 0, len(column.values), column.codes)))

@@ -127,13 +127,13 @@ def read_space(path: str | Path, key: str) -> SearchedFlow:
         content = tomllib.loads(text) if path.suffix == ".toml" else json.loads(text)
     except (ValueError, RecursionError) as error:
         reason = one_line(f"{type(error).__name__}: {error}")
-        raise UnreadableInput(f"{path} is no search space: it can't be read ({reason})") from error
+        raise UnreadableInput(f"{path} is not a search space: it can't be read ({reason})") from error
     if isinstance(content, dict) and isinstance(content.get("hyperparameters"), list):
         content = _of_configspace(path, text)
     try:
         return read_declaration(key, key.removeprefix(OTHER), content)
     except UnreadableInput as error:
-        raise UnreadableInput(f"{path} is no search space: {one_line(error)}") from error
+        raise UnreadableInput(f"{path} is not a search space: {one_line(error)}") from error
 
 
 def read_scales(path: str | Path) -> dict[str, Scale]:
@@ -156,7 +156,7 @@ def _of_configspace(path: Path, text: str) -> dict[str, Any]:
         space = ConfigurationSpace.from_json(io.StringIO(text))
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
         reason = one_line(f"{type(error).__name__}: {error}")
-        raise UnreadableInput(f"{path} is no search space in ConfigSpace's JSON ({reason})") from error
+        raise UnreadableInput(f"{path} is not a search space in ConfigSpace's JSON ({reason})") from error
     hyperparameters = {name: _of_hyperparameter(own) for name, own in space.items()}
     for condition in _parts(space.conditions):
         kind = type(condition).__name__

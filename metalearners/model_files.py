@@ -78,7 +78,7 @@ def read_content(path: Path, name: str, version: int) -> dict[str, Any]:
             " Headstart, or train the model again"
         )
     if _stated_sum(content, "model.json") != _content_sum(content):
-        raise DamagedModel(f"{file} does not have its checksum; train the model again")
+        raise DamagedModel(f"{file} does not match its checksum; train the model again")
     return content
 
 
@@ -95,7 +95,7 @@ def read_arrays(path: Path, content: Mapping[str, Any]) -> dict[str, np.ndarray]
     try:
         packed = file.read_bytes()
         if _stated_sum(content, "arrays.npz") != _sum(packed):
-            raise DamagedModel(f"{file.name} does not have its checksum")
+            raise DamagedModel(f"{file.name} does not match its checksum")
         with np.load(io.BytesIO(packed), allow_pickle=False) as arrays:
             return {name: arrays[name] for name in arrays.files}
     except (

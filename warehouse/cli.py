@@ -27,12 +27,15 @@ from warehouse.support.paths import is_url
 from warehouse.support.text import counted
 from warehouse.vocabulary.schema import TABLES
 
-app = console.new_app("Look into a warehouse of runs, copy and check it, and merge another into it.")
+app = console.new_app("Query, check, copy and merge warehouses of runs.")
 
 VersionOption = Annotated[
     int | None,
     typer.Option(
-        "--version", metavar="N", help="As it was after N commits. Default: now.", show_default=False
+        "--version",
+        metavar="N",
+        help="Version of the warehouse: its content after N commits. Default: the newest.",
+        show_default=False,
     ),
 ]
 
@@ -131,19 +134,19 @@ def query(
     warehouse: WarehouseOption = None,
     version: VersionOption = None,
     output: Annotated[
-        str, typer.Option("--format", metavar="table|json|csv", help="How to print the rows.")
+        str, typer.Option("--format", metavar="table|json|csv", help="Output format.")
     ] = "table",
     time: Annotated[
         float | None,
         typer.Option(
             parser=console.seconds,
             metavar="TIME",
-            help="Stop it after so long, e.g. 10s, 5m.",
+            help="Time limit of the query, e.g. 10s, 5m.",
             show_default=False,
         ),
     ] = None,
 ) -> None:
-    """Answer a question in SQL (DuckDB's) over the tables that `warehouse info` lists.
+    """Run an SQL query (DuckDB's dialect) over the tables that `warehouse info` lists.
 
     Example: warehouse query "SELECT measure, count(*) AS n, avg(value) FROM evaluations GROUP BY measure"
     """
@@ -168,12 +171,13 @@ def export(
         ),
     ],
     table: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Only this table, into a file.", show_default=False)
+        str | None,
+        typer.Option(metavar="NAME", help="Export only this table, to a file.", show_default=False),
     ] = None,
     warehouse: WarehouseOption = None,
     version: VersionOption = None,
 ) -> None:
-    """Copy the warehouse to a directory, as small as it gets and without its older versions; or one table.
+    """Copy the newest version of the warehouse to a directory, compacted; or export one table to a file.
 
     Example: warehouse export copy/
 
@@ -253,7 +257,7 @@ def verify(
 
 @app.command()
 def repair(warehouse: WarehouseOption = None) -> None:
-    """Repair the damage that `verify --deep` finds, as far as copies of the content exist.
+    """Repair the damage found by `verify --deep`, as far as copies of the content exist.
 
     Logs and the record of commits are written again. Rows of a damaged file come from older files that had
     them; the file is moved to the folder `damaged`, and what is missing is named. A warehouse in object
@@ -269,7 +273,9 @@ def repair(warehouse: WarehouseOption = None) -> None:
         print(f"damaged  {one.path}: {counted(one.rows, 'rows')} of {one.table}{commit}")
     for table, rows in done.recovered.items():
         held = sum(one.rows for one in done.damaged if one.table == table)
-        print(f"{table}: {rows:,} of these {held:,} rows came from older files; ingest again what is missing")
+        print(
+            f"{table}: {rows:,} of these {held:,} rows came from older files; ingest the missing rows again"
+        )
     left = [finding for finding in done.findings if finding.is_damage]
     _print_findings(left)
     if not (done.mended or done.damaged or left):
@@ -281,10 +287,10 @@ def repair(warehouse: WarehouseOption = None) -> None:
 
 @app.command()
 def restore(
-    version: Annotated[int, typer.Option("--version", metavar="N", help="The version to go back to.")],
+    version: Annotated[int, typer.Option("--version", metavar="N", help="Version to restore.")],
     warehouse: WarehouseOption = None,
 ) -> None:
-    """Make an older version's content the newest, as one more commit; what came after stays in the history.
+    """Commit the content of an older version as the newest one; later versions stay in the history.
 
     Example: warehouse restore --version 12 --warehouse runs/
     """
@@ -349,7 +355,7 @@ def _coverage(summary: dict[str, Any]) -> Iterator[str]:
     if summary["domains"]:
         yield "  domains   " + ", ".join(f"{row['domain']} {row['datasets']}" for row in summary["domains"])
     yield "\n" + _to_text(pa.Table.from_pylist(summary["fidelities"]))
-    yield "most_train_rows: the rows that configurations were fitted on at most; empty = all rows"
+    yield "most_train_rows: largest number of training rows of the runs; empty = all rows"
     if summary["failures"]:
         failed = sum(row["runs"] for row in summary["failures"])
         reasons = ", ".join(
@@ -362,7 +368,7 @@ def _records(rows: pa.Table) -> list[dict[str, Any]]:
     names = rows.column_names
     twice = {name for name in names if names.count(name) > 1}
     if twice:
-        raise BadOption(f"two columns are named {twice.pop()}; give them names with AS")
+        raise BadOption(f"two columns are named {twice.pop()}; rename one with AS")
     records: list[dict[str, Any]] = rows.to_pylist()
     return records
 

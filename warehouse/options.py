@@ -21,13 +21,13 @@ DaskOption = Annotated[
     typer.Option(
         "--dask",
         metavar="ADDRESS",
-        help="Address of a Dask scheduler whose workers do the work, --jobs at a time.",
+        help="Address of a Dask scheduler; its workers run the jobs, --jobs at a time.",
         show_default=False,
     ),
 ]
-JobsOption = Annotated[int, typer.Option("--jobs", min=1, help="Pieces of work at the same time.")]
+JobsOption = Annotated[int, typer.Option("--jobs", min=1, help="Number of jobs to run in parallel.")]
 MEASURE_HELP = (
-    "Evaluation measure to be good at. Short names do: acc, bacc, auc, f1, logloss, brier, mcc, ..."
+    "Evaluation measure to optimize. Short names work: acc, bacc, auc, f1, logloss, brier, mcc, ..."
 )
 MeasureOption = Annotated[
     str,

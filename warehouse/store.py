@@ -411,7 +411,8 @@ class Warehouse:
             return "the bundled starter warehouse is read-only"
         if not self._is_newest:
             return (
-                f"{self.location} was opened at version {self.version}, and only the newest can be written to"
+                f"{self.location} was opened at version {self.version}, and only the newest version can be "
+                f"written"
             )
         if not os.access(self.path, os.W_OK):
             return f"{self.path} is read-only for you"

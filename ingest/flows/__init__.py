@@ -73,7 +73,8 @@ def get_flow(name: str) -> Flow:
     flow = find_flow(name)
     if flow is None:
         raise UnknownName(
-            f"unknown flow {name!r}: Headstart builds {', '.join(FLOWS)}, also by an OpenML flow id of "
-            "theirs; the runs of others can be recommended from and searched, not trained"
+            f"unknown flow {name!r}: Headstart builds {', '.join(FLOWS)}, also named by their OpenML flow "
+            f"ids; configurations of other flows can be recommended and searched from their runs, but not "
+            "trained"
         )
     return flow

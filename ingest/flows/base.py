@@ -148,8 +148,8 @@ class Flow(SearchedFlow):
             if parameter in self.fixed:
                 if value != self.fixed[parameter]:
                     raise UnfitConfiguration(
-                        f"{self.name}: {parameter}={value!r} can't be built: it is always "
-                        f"{self.fixed[parameter]!r} here"
+                        f"{self.name}: {parameter}={value!r} can't be built: Headstart always uses "
+                        f"{self.fixed[parameter]!r}"
                     )
                 continue
             if parameter not in translated:

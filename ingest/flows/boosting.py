@@ -98,7 +98,7 @@ adaboost = Flow(
     ),
     estimator=_adaboost,
     openml=(6970,),
-    retired={"algorithm": {"SAMME.R": "scikit-learn removed SAMME.R in version 1.6; SAMME is left"}},
+    retired={"algorithm": {"SAMME.R": "scikit-learn removed SAMME.R in version 1.6; use SAMME"}},
 )
 lightgbm = Flow(
     name="lightgbm",

@@ -168,8 +168,7 @@ def refuse_without_features(roles: Mapping[str, Role]) -> None:
     """Raise `BadInput` unless there is a column that a pipeline would learn from."""
     if set(roles.values()) <= {*NOT_LEARNED_FROM}:
         raise UnusableDataset(
-            "no column to learn from: all are constant or identifier-like "
-            "(set their roles yourself if that is wrong)"
+            "no column to learn from: all are constant or identifiers (if that is wrong, set their roles)"
         )
 
 

@@ -31,7 +31,7 @@ def _numbers_option(which: str) -> Any:
     return typer.Option(metavar="NUMBERS", help=f"{which}, separated by commas.", show_default=False)
 
 
-ServerOption = Annotated[str, typer.Option(metavar="URL", help="Address of the API.")]
+ServerOption = Annotated[str, typer.Option(metavar="URL", help="Address of the server's API.")]
 
 
 def openml(
@@ -43,7 +43,7 @@ def openml(
     flows: Annotated[str | None, _numbers_option("Only runs of these flows")] = None,
     uploaders: Annotated[str | None, _numbers_option("Only runs of these users")] = None,
     measures: Annotated[
-        str, typer.Option(metavar="NAMES", help="Evaluation measures, separated by commas; short names do.")
+        str, typer.Option(metavar="NAMES", help="Evaluation measures, separated by commas; short names work.")
     ] = ",".join(MEASURES),
     since: Annotated[
         int | None,
@@ -51,27 +51,35 @@ def openml(
     ] = None,
     most: Annotated[
         int | None,
-        typer.Option("--max-runs-per-task-and-flow", min=1, help="Only so many of each.", show_default=False),
+        typer.Option(
+            "--max-runs-per-task-and-flow",
+            min=1,
+            help="Largest number of runs of each task and flow.",
+            show_default=False,
+        ),
     ] = None,
     failed_runs: Annotated[bool, typer.Option(help="Also runs that ended with an error.")] = False,
     server: ServerOption = DEFAULT_SERVER,
     api_key_file: Annotated[
         Path | None, typer.Option(help="File with your API key; reading needs none.", show_default=False)
     ] = None,
-    jobs: Annotated[int, typer.Option(min=1, help="Requests at the same time.")] = 1,
-    rate: Annotated[float, typer.Option(help="Requests per second, at most.")] = 1.0,
-    refresh: Annotated[bool, typer.Option(help="Ask for everything again and correct what changed.")] = False,
-    dry_run: Annotated[bool, typer.Option(help="Only say what it would take.")] = False,
+    jobs: Annotated[int, typer.Option(min=1, help="Number of parallel requests.")] = 1,
+    rate: Annotated[float, typer.Option(help="Most requests per second.")] = 1.0,
+    refresh: Annotated[
+        bool, typer.Option(help="Download everything again and correct changed rows.")
+    ] = False,
+    dry_run: Annotated[bool, typer.Option(help="Only estimate the numbers of runs and requests.")] = False,
     warehouse: WarehouseOption = None,
     output: JsonOption = "table",
-    log_json: Annotated[bool, typer.Option(help="A JSON line on stderr for every page.")] = False,
+    log_json: Annotated[bool, typer.Option(help="Print a JSON line on stderr for every page.")] = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Bring runs from OpenML, with their tasks, datasets, qualities, flows and hyperparameters.
+    """Download runs from OpenML, with their tasks, datasets, qualities, flows and hyperparameters.
 
-    Started again, it asks only for what is new, and goes on where it was stopped. What was skipped and why is
-    shown by `ingest status`. Runs that the server no longer lists are kept and counted; after --refresh they
-    are named there. OpenML asks for at most one request per second and two at the same time.
+    Started again, it resumes where it was stopped and downloads only new runs. `ingest status`
+    shows what was skipped and why. Runs that the server no longer lists are kept and counted; after
+    --refresh `ingest status` names them. OpenML asks for at most one request per second and two at the same
+    time.
 
     Examples:
 
@@ -214,7 +222,7 @@ def _numbers(text: str | None) -> tuple[int, ...]:
     words = comma_separated(text or "")
     wrong = [word for word in words if not word.isdecimal() or not 0 < int(word) < 2**53]
     if wrong:
-        raise BadOption(f"{wrong[0]!r} is no number of a thing at OpenML; give numbers separated by commas")
+        raise BadOption(f"{wrong[0]!r} is not an OpenML id; give numbers separated by commas")
     return tuple(map(int, words))
 
 

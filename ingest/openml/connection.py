@@ -204,8 +204,8 @@ class Connection:
             self._given_up += 1
         if self._given_up >= _MOST_GIVEN_UP:
             raise Failed(
-                f"{self.server} has sent nothing but documents that can't be read (last: {error}); what came"
-                " before is kept: run the same command again later"
+                f"{self.server} has sent only unreadable documents (last: {error}); earlier "
+                f"results are kept: run the same command again later"
             )
 
     def _session(self) -> requests.Session:
@@ -237,8 +237,8 @@ class Connection:
             failures = self._failures
         if failures >= _PATIENCE:
             raise Failed(
-                f"{self.server} has not answered properly {failures} times in a row (last: {error}); what"
-                " came before is kept: run the same command again later"
+                f"{self.server} has not answered properly {failures} times in a row (last: {error}); "
+                f"earlier results are kept: run the same command again later"
             )
         backoff = min(_FIRST_WAIT * 2 ** (failures - 1), _LONGEST_WAIT) * self._random.uniform(0.5, 1.0)
         wait = backoff if error.wait is None else min(error.wait, _LONGEST_WAIT)

@@ -151,7 +151,7 @@ class _Job:
             with FileLock(self._records.folder / ".lock", timeout=0):
                 yield
         except Timeout as error:
-            raise BadInput("this job is running already, in another process; see `ingest status`") from error
+            raise BadInput("another process is already running this job; see `ingest status`") from error
 
     def run(self) -> JobSummary:
         # A selection that is refused is no job: partitions come before the journal.

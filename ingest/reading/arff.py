@@ -124,7 +124,7 @@ def _parse_header(header: str, limits: ReadingLimits) -> tuple[str, tuple[str, .
             attributes.append(_parse_attribute(line, number))
             limits.check_columns(len(attributes))
         elif line:
-            raise UnreadableInput(f"line {number} is no ARFF declaration: {quoted(line)}")
+            raise UnreadableInput(f"line {number} is not an ARFF declaration: {quoted(line)}")
     if not attributes:
         raise UnreadableInput("the ARFF header declares no @attribute")
     return relation, tuple(comments), tuple(attributes)
@@ -288,7 +288,7 @@ def _sparse_row(line: str, left_out: Sequence[str | None], number: int) -> list[
         cell = _SPARSE_CELL.match(cells, end)
         if cell is None:
             raise UnreadableInput(
-                f"line {number} is no sparse row: no index and value at {quoted(cells[end:])}"
+                f"line {number} is not a sparse row: no index and value at {quoted(cells[end:])}"
             )
         if int(cell[1]) >= len(row):
             raise UnreadableInput(
@@ -314,7 +314,7 @@ def _numbers(cells: Sequence[str | None], attribute: Attribute, lines: Sequence[
     )
     if len(wrong):
         where, cell = lines[wrong[0]], quoted(words.iloc[wrong[0]])
-        raise UnreadableInput(f"line {where}: {cell} is no number (attribute {quoted(attribute.name)})")
+        raise UnreadableInput(f"line {where}: {cell} is not a number (attribute {quoted(attribute.name)})")
     return pa.array(values, from_pandas=True)
 
 

@@ -48,7 +48,7 @@ def target_values(
     target = quoted(words.name)
     if role not in (None, Role.categorical, Role.boolean):
         raise UnusableDataset(
-            f"the target {target} cannot have the role {role}; a target is detected, or categorical"
+            f"the target {target} cannot have the role {role}; its role is detected, or categorical"
         )
     notes: list[str] = []
     present = _present(values, target, notes)
@@ -92,7 +92,7 @@ def doubts_about_gaps(words: pd.Series, kept: pd.Index) -> Iterator[str]:
         name = str(words.name)
         yield (
             f"{said.iloc[0]:,} rows whose {name!r} is {str(said.index[0])!r} count as rows without a value "
-            f"and are left out: if that is a class, say --role {shlex.quote(f'{name}=categorical')}"
+            f"and are left out: if that is a class, give --role {shlex.quote(f'{name}=categorical')}"
         )
 
 

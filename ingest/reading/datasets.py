@@ -4,7 +4,6 @@
 given roles, the target is chosen and checked. What cannot be used is refused with one line (`BadInput`).
 """
 
-import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -102,7 +101,7 @@ class Dataset:
         if by.column not in self.features:
             columns = [str(column) for column in self.features]
             raise UnknownName(
-                f"{quoted(by.column)} to split by is no column; {suggestion(by.column, columns)}"
+                f"{quoted(by.column)} to split by does not exist; {suggestion(by.column, columns)}"
             )
         if not by.blocks(self.features).any():
             raise UnusableDataset(f"{quoted(by.column)} has one value only, so rows can't be split by it")
@@ -276,8 +275,8 @@ def _limits(column: Column, words: pd.Series, line_of: LineOf | None) -> str | N
     n, first = _cells(column.limits, words, line_of)
     return (
         f"{counted(n, 'cells')} of {quoted(words.name)} say a limit, such as {first}, and count as that "
-        "number: if another value is better, put it into the file, or take them as words by "
-        f"--role {shlex.quote(f'{words.name}=categorical')}"
+        "number: if another value is better, put it into the file, or keep them as words with --role "
+        "{shlex.quote(f'{words.name}=categorical')}"
     )
 
 
@@ -300,7 +299,7 @@ def _checked_roles(roles: Mapping[str, Role | str], raw: RawTable) -> dict[str, 
     for column, role in roles.items():
         if column not in columns:
             raise UnknownName(
-                f"a role is given for {quoted(column)}, no such column; {suggestion(column, columns)}"
+                f"a role is given for {quoted(column)}, which is not a column; {suggestion(column, columns)}"
             )
         try:
             checked[column] = Role(role)

@@ -157,7 +157,7 @@ def _parse(content: bytes, layout: Layout) -> tuple[pa.Table, list[pa_csv.Invali
         except pa.ArrowInvalid as error:
             if "block" in str(error) and block_size <= len(content):
                 continue  # a row is longer than a block
-            raise UnreadableInput(f"the file is no table ({' '.join(str(error).split())[:200]})") from None
+            raise UnreadableInput(f"the file is not a table ({' '.join(str(error).split())[:200]})") from None
         return table, ragged
     raise AssertionError("a block as large as the text holds every row")
 

@@ -49,7 +49,7 @@ def read_bytes(path: Path, limits: ReadingLimits = DEFAULT_LIMITS) -> bytes:
     except PermissionError:
         raise UnreadableInput(f"no permission to read {quoted(path)}") from None
     except ValueError:
-        raise UnreadableInput(f"{quoted(path)} is no file name") from None
+        raise UnreadableInput(f"{quoted(path)} is not a file name") from None
     except OSError as error:
         raise UnreadableInput(f"cannot read {quoted(path)}: {reason_of(error)}") from error
     try:

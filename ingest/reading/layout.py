@@ -193,7 +193,7 @@ def _best_way(
     if escapes[-1] and _is_shifted(ways[best]) and not _is_shifted(ways["\\", best[1]]):
         best = ("\\", best[1])
     if not ways[best]:
-        raise UnreadableInput("the file is no table: its first rows cannot be split into cells")
+        raise UnreadableInput("the file is not a table: its first rows cannot be split into cells")
     return quote, best[0], best[1], ways[best]
 
 

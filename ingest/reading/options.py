@@ -36,13 +36,13 @@ class ReadingOptions:
         object.__setattr__(self, "delimiter", delimiter)
         if delimiter is not None and (len(delimiter) != 1 or delimiter.isalnum() or delimiter in "\"'\r\n\\"):
             names = ", ".join(name for name in DELIMITERS if name != "\\t")
-            raise BadOption(f"the delimiter {delimiter!r} is no single sign; give one, or {names}")
+            raise BadOption(f"the delimiter {delimiter!r} is not a single character; give one, or {names}")
         if self.decimal not in (None, ".", ","):
             raise BadOption(f"the decimal sign is '.' or ',', not {self.decimal!r}")
         if self.skip_lines < 0:
-            raise BadOption(f"the number of lines to skip is 0 or more, not {self.skip_lines}")
+            raise BadOption(f"the number of lines to skip must be 0 or more, not {self.skip_lines}")
         if self.encoding is not None and not _is_encoding(self.encoding):
-            raise BadOption(f"{self.encoding!r} is no encoding of text that Python knows")
+            raise BadOption(f"{self.encoding!r} is not a text encoding known to Python")
 
 
 def _is_encoding(name: str) -> bool:

@@ -45,7 +45,7 @@ class SplitBy:
         """
         kind, _, column = text.partition("=")
         if kind not in get_args(Kind) or not column:
-            raise BadOption(f"{quoted(text)} is no split: say time=COLUMN or group=COLUMN")
+            raise BadOption(f"{quoted(text)} is not a split; give time=COLUMN or group=COLUMN")
         return cls(cast("Kind", kind), column)
 
     def __str__(self) -> str:
@@ -68,7 +68,9 @@ class SplitBy:
             column.dtype
         )
         if self.kind == "time" and not is_ordered:
-            raise UnusableDataset(f"{name} holds neither dates nor numbers, so it is no time to split by")
+            raise UnusableDataset(
+                f"{name} holds neither dates nor numbers, so rows can't be split by its time"
+            )
         codes, _ = pd.factorize(column, sort=self.kind == "time")
         return np.asarray(codes, dtype=np.intp)
 

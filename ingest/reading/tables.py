@@ -183,9 +183,7 @@ def _read_openml(source: str) -> RawTable:
 def _read_built_in(source: str) -> RawTable:
     name = source.removeprefix("sklearn:")
     if name not in _BUILT_IN:
-        raise UnknownName(
-            f"scikit-learn comes with no {quoted(name)}; the datasets are {', '.join(_BUILT_IN)}"
-        )
+        raise UnknownName(f"scikit-learn has no dataset {quoted(name)}; it has {', '.join(_BUILT_IN)}")
     from sklearn import datasets
 
     frame: pd.DataFrame = getattr(datasets, f"load_{name}")(as_frame=True).frame

@@ -58,7 +58,7 @@ def choose_target(table: RawTable, given: str | None) -> TargetChoice:
         return TargetChoice(given, f"{quoted(given)} is the target because it was given")
     if table.target in columns:
         who = "OpenML" if table.source.startswith("openml:") else "scikit-learn"
-        return TargetChoice(table.target, f"{quoted(table.target)} is the target because {who} says so")
+        return TargetChoice(table.target, f"{quoted(table.target)} is the target because {who} names it")
     return _likeliest(table)
 
 
@@ -79,7 +79,7 @@ def alternatives(frame: pd.DataFrame, target: str) -> str:
         f"{quoted(name)} ({number} values)" for name, number in numbers.items() if 2 <= number <= MOST_CLASSES
     ]
     if not found:
-        return "no other column has classes"
+        return "no other column holds classes"
     more = f" and {len(found) - _NAMED:,} more" if len(found) > _NAMED else ""
     return f"columns with classes are {', '.join(found[:_NAMED])}{more}"
 
@@ -151,7 +151,7 @@ def _likeliest(table: RawTable) -> TargetChoice:
         placed = [*_by_place(columns)]
         chosen, is_guess = min([*named, *placed], key=_order), True
     target = quoted(chosen.column)
-    findings = [f"that {target} is the target is a guess"] if is_guess else []
+    findings = [f"the target {target} is a guess"] if is_guess else []
     empty = columns.share_empty(chosen.column)
     if empty >= _EMPTY:
         findings.append(f"the target {target} has no value in {empty:.0%} of the rows, which are left out")
@@ -161,7 +161,7 @@ def _likeliest(table: RawTable) -> TargetChoice:
         names = list(dict.fromkeys(other.column for other in others if other.column != chosen.column))
         options = " or ".join(f"--target {shlex.quote(name)}" for name in names[:_ASKED_ABOUT])
         doubts = tuple(
-            f"{finding}; for another one, say {options or '--target NAME'}" for finding in findings
+            f"{finding}; for another one, give {options or '--target NAME'}" for finding in findings
         )
     return TargetChoice(chosen.column, f"{target} is the target because {chosen.because}", doubts)
 
@@ -204,10 +204,10 @@ def _by_place(columns: _Columns) -> Iterator[_Candidate]:
     """The last usual column, the only one of two values, and the first one."""
     last = columns.last(columns.is_usual)
     where = "the last column" if last == columns.names[-1] else "the last likely column"
-    yield _Candidate(last, f"it is {where} and no name tells another", _LAST_COLUMN)
+    yield _Candidate(last, f"it is {where}, and no column name suggests another", _LAST_COLUMN)
     binary = [name for name in columns.names if columns.has_two_values(name) and columns.is_usual(name)]
     if len(binary) == 1:
-        yield _Candidate(binary[0], "it alone has two values", _OTHER_COLUMN)
+        yield _Candidate(binary[0], "it is the only column with two values", _OTHER_COLUMN)
     yield _Candidate(columns.first(columns.is_usual), "it is the first column", _OTHER_COLUMN)
 
 

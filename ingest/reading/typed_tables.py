@@ -150,7 +150,7 @@ def _read_delimited(content: bytes, limits: ReadingLimits) -> TypedTable:
         file.seek(start)
         cells = pd.read_csv(file, sep=delimiter, header=None, dtype=str, keep_default_na=False)
     except (ValueError, csv.Error) as error:
-        raise UnreadableInput(f"the file is no table: {' '.join(str(error).split())}") from error
+        raise UnreadableInput(f"the file is not a table: {' '.join(str(error).split())}") from error
     names = [str(name).strip() for name in cells.iloc[0]]
     _refuse_duplicates(names)
     return TypedTable(

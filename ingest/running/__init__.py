@@ -11,6 +11,6 @@ try:
     import resource  # noqa: F401 (limits of a run's time and memory)
 except ImportError as error:
     raise MissingPackage(
-        "--verify, tune, HeadstartClassifier and experiments limit the time and memory of trainings, which"
-        " takes modules that Python has on Linux (on Windows: within WSL): fcntl and resource"
+        "--verify, tune, HeadstartClassifier and experiments need the Python modules fcntl and resource to "
+        "limit time and memory: run them on Linux (on Windows: in WSL)"
     ) from error

@@ -173,7 +173,7 @@ def _watch(
             return Outcome.timeout, f"stopped after {seconds:g} s"
         tree.look()
         if tree.memory() > memory:
-            return Outcome.memout, f"its processes needed more than {memory // MEBIBYTE} MiB together"
+            return Outcome.memout, f"its processes together needed more than {memory // MEBIBYTE} MiB"
     return None
 
 

@@ -199,7 +199,9 @@ def _families(path: Path) -> dict[str, dict[str, str]]:
     try:
         table = pd.read_csv(path, dtype=str)[["name", "family", "domain"]]
     except (OSError, ValueError, KeyError) as error:
-        raise UnreadableInput(f"{path}: no table with name, family and domain: {one_line(error)}") from error
+        raise UnreadableInput(
+            f"{path}: not a table with name, family and domain: {one_line(error)}"
+        ) from error
     return {
         name: {"family": family, "domain": domain}
         for name, family, domain in table.itertuples(index=False, name=None)

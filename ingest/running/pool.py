@@ -33,7 +33,9 @@ def read_pool(path: Path) -> Pool:
     try:
         pool = {Configuration(record["flow"], record["values"]): record["source"] for record in records}
     except (TypeError, KeyError) as error:
-        raise UnreadableInput(f"{path}: no pool: a list of objects with flow, values and source") from error
+        raise UnreadableInput(
+            f"{path}: not a pool; expected a list of objects with flow, values and source"
+        ) from error
     for configuration in pool:
         get_flow(configuration.algorithm).current(configuration.values)
     return pool

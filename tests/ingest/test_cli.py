@@ -75,14 +75,14 @@ def test_what_the_runs_of_others_are_good_for_depends_on_their_space(run: Run, t
     )
     place = ("--warehouse", tmp_path / "warehouse")
     out = run("file", tmp_path / "runs.csv", "--flow", "own-trees", *place)[1]
-    assert "its runs can be recommended from and searched, not trained.\n" in out
+    assert "its configurations can be recommended and searched, but not trained.\n" in out
     assert "Its space, inferred from its runs:" in out
     pd.DataFrame({"task_id": [3, 31], "predictive_accuracy": [0.9, 0.7]}).to_csv(
         tmp_path / "runs.csv", index=False
     )
     out = run("file", tmp_path / "runs.csv", "--flow", "own-plain", *place)[1]
-    assert "its runs can't be recommended from or searched: " in out
-    assert out.endswith("no run has a hyperparameter, so there is no space to search.\n")
+    assert "its configurations can be neither recommended nor searched: " in out
+    assert out.endswith("its runs have no hyperparameters, so there is no space to search.\n")
 
 
 def test_a_search_space_is_declared_in_object_storage(

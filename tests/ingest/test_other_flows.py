@@ -123,7 +123,7 @@ def narrowed(change: Callable[[dict[str, dict[str, object]]], object]) -> str:
         (narrowed(lambda own: own["rate_drop"].update(when={"boost": "dart"})), "'boost'"),
         (
             '{"hyperparameters": [{"type": "uniform_int", "name": "a", "lower": -1e999, "upper": 3}]}',
-            "no search space in ConfigSpace's JSON",
+            "not a search space in ConfigSpace's JSON",
         ),
     ],
 )

@@ -283,7 +283,7 @@ HOSTILE = {
     "broken Parquet": (b"PAR1 and no more", "damaged Parquet"),
     "broken gzip": (gzip.compress(CSV.encode())[:-9], "damaged gzip"),
     "no task": (CSV.replace("task_id", "task").encode(), "no column task_id"),
-    "no measure": (CSV.replace(ACCURACY, "score").encode(), "no measure"),
+    "no measure": (CSV.replace(ACCURACY, "score").encode(), "no column is a measure"),
     "task that is no number": (CSV.replace("0.8,3", "0.8,iris").encode(), "row 2: task_id is 'iris'"),
     "task that is a fraction": (CSV.replace("0.8,3", "0.8,3.5").encode(), "row 2: task_id is '3.5'"),
     "missing task": (CSV.replace("0.8,3", "0.8,").encode(), "row 2 has no task_id"),

@@ -124,7 +124,10 @@ def test_list_names_learners_and_groups_of_metafeatures(metalearners: Any) -> No
         ("compare a.json b.json --by beauty", "can't compare by 'beauty'; known are tau"),
         ("evaluate --flow unheard", "unknown flow 'unheard'"),
         ("evaluate --measure beauty", "unknown measure 'beauty'; known are predictive_accuracy, balanced"),
-        ("train --measure logloss", "no run has the measure 'log_loss'; measures here: predictive_accuracy"),
+        (
+            "train --measure logloss",
+            "no run has the measure 'log_loss'; the warehouse has: predictive_accuracy",
+        ),
         ("evaluate --tasks 3", "no run on task 'openml:3'"),
         ("evaluate --tasks ,", "two datasets or more"),
         ("evaluate --metafeatures Beauty", "has a meta-feature 'Beauty'"),

@@ -277,7 +277,7 @@ def objects() -> bytes:
 )
 def test_arrays_that_are_none_are_refused_also_with_their_checksum(folder: Path, arrays: bytes) -> None:
     (folder / "arrays.npz").write_bytes(arrays)
-    with pytest.raises(DamagedModel, match=r"arrays.npz does not have its checksum"):
+    with pytest.raises(DamagedModel, match=r"arrays.npz does not match its checksum"):
         load_model(folder)
     content = json.loads((folder / "model.json").read_text())
     content["checksum"]["arrays.npz"] = hashlib.sha256(arrays).hexdigest()

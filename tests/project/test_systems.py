@@ -41,7 +41,7 @@ def test_training_is_refused_in_one_line_where_it_cannot_be_limited(command: tup
     assert ended.returncode == 2
     (line,) = ended.stderr.splitlines()
     assert line.startswith("error: --verify, tune, HeadstartClassifier and experiments")
-    assert "Linux (on Windows: within WSL)" in line
+    assert "Linux (on Windows: in WSL)" in line
 
 
 def test_the_classifier_is_refused_on_import_where_training_cannot_be_limited() -> None:

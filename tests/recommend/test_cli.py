@@ -292,7 +292,7 @@ def test_where_all_of_a_race_fail_the_cause_is_said_and_nothing_is_learned(
 
 def test_a_race_needs_a_time_and_a_say(run: Run, csv: Path) -> None:
     for arguments, complaint in (
-        (("--verify", "soon"), "is no time"),
+        (("--verify", "soon"), "is not a time"),
         (("--verify", "9s", "--leave-out"), "exclude each other"),
     ):
         code, out, err = run("--dataset", csv, *arguments, "--no-record")

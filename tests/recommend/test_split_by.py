@@ -245,7 +245,7 @@ def test_the_classifier_races_by_a_column_that_it_does_not_learn_from(
     assert classifier.recommendation_.dataset.roles["person"] is Role.identifier
     others = X.assign(person=np.arange(len(X)) + 9000)
     assert (classifier.predict(others) == classifier.predict(X)).all()
-    with pytest.raises(BadInput, match="'persona' to split by is no column"):
+    with pytest.raises(BadInput, match="'persona' to split by does not exist"):
         clone(classifier).set_params(split="group=persona").fit(X, y)
 
 
@@ -303,7 +303,7 @@ def test_a_split_that_cannot_be_is_one_line_and_exit_code_2(
     captured = capsys.readouterr()
     assert end.value.code == 2
     assert captured.err.count("\n") == 1
-    assert "'nobody' to split by is no column" in captured.err
+    assert "'nobody' to split by does not exist" in captured.err
 
 
 def test_a_split_without_a_race_replaces_the_check_and_leaves_the_group_out(

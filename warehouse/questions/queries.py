@@ -475,7 +475,7 @@ def _refuse_unknown_measure(ask: Ask, measure: str, parameters: Mapping[str, Any
     )["measure"].to_pylist()
     if measure not in measures:
         raise UnknownName(
-            f"no run has the measure {measure!r}; measures here: {', '.join(measures) or 'none'}"
+            f"no run has the measure {measure!r}; the warehouse has: {', '.join(measures) or 'none'}"
         )
 
 
@@ -511,8 +511,8 @@ def _pivot(cells: pa.Table, index: str, column: str) -> pd.DataFrame:
     columns, column_names = _codes(cells[column])
     if len(row_names) * len(column_names) > MOST_CELLS:
         raise Failed(
-            f"{len(row_names):,} x {len(column_names):,} values by {index} and {column} are too many for one"
-            " matrix; ask for those of one flow"
+            f"{len(row_names):,} x {len(column_names):,} values by {index} and {column} are too many for "
+            f"one matrix; select one flow"
         )
     matrix = np.full((len(row_names), len(column_names)), np.nan)
     matrix[rows, columns] = cells["value"].to_numpy(zero_copy_only=False)

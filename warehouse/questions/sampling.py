@@ -96,7 +96,7 @@ def choose_sample(
     drawn = ask(_DRAWN, {"flows": chosen, "measure": measure, "searches": SEARCHES, **limits})
     logger.info(
         "the warehouse has %s runs with a value of %s, too many to learn from all of them: using a sample of"
-        " %s on %s datasets, of the %s configurations of %d flows (of %d) that were run most",
+        " %s on %s datasets, of the %s configurations with the most runs, of %d of %d flows",
         f"{n_runs:,}",
         measure,
         f"{drawn.num_rows:,}",

@@ -82,9 +82,7 @@ class CommitHistory:
             return {name: 0 for name in TABLES if name != "ingests"}
         recorded = self.ingests["tables"][-1].as_py()
         if recorded is None:
-            raise UnusableWarehouse(
-                f"{self.path} is an export that has no content of version {self.version} any more"
-            )
+            raise UnusableWarehouse(f"{self.path} is an export without the content of version {self.version}")
         return {str(name): int(version) for name, version in json.loads(recorded).items()}
 
     def all_delta_versions(self, table: str) -> set[int]:

@@ -96,9 +96,9 @@ class Manifest:
                 }
             )
         except (AttributeError, KeyError, TypeError, zlib.error) as error:
-            raise ValueError(f"{name} is no manifest") from error
+            raise ValueError(f"{name} is not a manifest") from error
         if manifest.content() != content:
-            raise ValueError(f"{name} does not have its own checksum")
+            raise ValueError(f"{name} does not match its checksum")
         for path in {*manifest.files, *manifest.copies, *manifest.tables, *manifest.lost}:
             if not is_inside(path):
                 raise ValueError(f"{name} names a file outside of the warehouse: {path!r}")

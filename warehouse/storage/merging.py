@@ -87,8 +87,8 @@ def refuse_unknown(theirs: Snapshot) -> None:
     unknown = theirs.unknown()
     if unknown:
         raise UnusableWarehouse(
-            f"{theirs.path} was written by a newer Headstart, this one does not know {', '.join(unknown)}; "
-            "update Headstart"
+            f"{theirs.path} was written by a newer Headstart, and this version does not know "
+            f"{', '.join(unknown)}: update Headstart"
         )
 
 
@@ -221,7 +221,7 @@ def _difference(connection: duckdb.DuckDBPyConnection, table: Table, scratch: Pa
         _store(connection, every, table, scratch / f"{table.name}-once.parquet")
         if key := _repeated(connection, table):
             described = ", ".join(f"{name}={value!r}" for name, value in zip(table.key, key, strict=True))
-            raise RefusedRows(f"{table.name}: two rows for {described} say different things")
+            raise RefusedRows(f"{table.name}: two rows for {described} contradict each other")
     return Difference(*(_rows(connection, table, condition) for condition in ("is_new_", "NOT is_new_")))
 
 

@@ -68,14 +68,14 @@ _DECORATION = re.compile(r"\x1b\[\d*m|\u21b3")
 
 # Pattern in the error of a library -> explanation for the user.
 _REASONS = {
-    r"NO_SUCH_BUCKET|NoSuchBucket|bucket does not exist": "there is no such bucket",
+    r"NO_SUCH_BUCKET|NoSuchBucket|bucket does not exist": "the bucket does not exist",
     r"ACCESS_DENIED|AccessDenied|INVALID_ACCESS_KEY|InvalidAccessKey|SIGNATURE_DOES_NOT|SignatureDoesNot"
     r"|\b403\b|Forbidden|[Uu]nauthorized|[Cc]redential|HTTP status 401": "access is denied;"
-    " check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and what they may do there",
-    r"RESOURCE_NOT_FOUND|\b404 [A-Z]": "there is no such bucket, or no server of the S3 interface;"
-    " check AWS_ENDPOINT_URL",
-    r"INTERNAL_FAILURE|SLOW_DOWN|SERVICE_UNAVAILABLE|THROTTLING|HTTP status 5|\b50[0234] [A-Z]": "the server"
-    " answers that it can't serve now; try again later",
+    " check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and their permissions",
+    r"RESOURCE_NOT_FOUND|\b404 [A-Z]": "the bucket does not exist, or the server"
+    " has no S3 interface; check AWS_ENDPOINT_URL",
+    r"INTERNAL_FAILURE|SLOW_DOWN|SERVICE_UNAVAILABLE|THROTTLING|HTTP status 5|\b50[0234] [A-Z]": "the"
+    " server is unavailable or overloaded; try again later",
     r"NETWORK_CONNECTION|curlCode|error sending request|[Tt]imeout|timed out|[Cc]onnect": "the server does"
     " not answer; check AWS_ENDPOINT_URL and AWS_REGION",
 }
@@ -97,15 +97,15 @@ class Bucket:
         self.url = url.rstrip("/")
         if not _URL.fullmatch(self.url) or {".", "..", "_delta_log"} & set(self.url.split("/")):
             raise UnusableWarehouse(
-                f"{one_line(url)} is no URL of object storage that can be used: s3://bucket/path, its path of"
-                " letters, digits and the signs . _ = -"
+                f"{one_line(url)} is not a usable object storage URL; expected s3://bucket/path, with a "
+                f"path of letters, digits and the signs . _ = -"
             )
         region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or "us-east-1"
         endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL") or ""
         scheme, _, host = endpoint.rpartition("://")
         if scheme == "http" and os.environ.get("AWS_ALLOW_HTTP", "").lower() not in ("true", "1"):
             raise UnusableWarehouse(
-                f"{self.url}: the endpoint is not encrypted; set AWS_ALLOW_HTTP=true if that is meant"
+                f"{self.url}: the endpoint is not encrypted; set AWS_ALLOW_HTTP=true if that is intended"
             )
         seconds = _timeout()
         self.objects = fs.SubTreeFileSystem(
@@ -278,7 +278,7 @@ class RemoteWarehouse:
                     self.pull()
                     return done
             time.sleep(random.uniform(0, min(0.1 * 2**attempt, _LONGEST_PAUSE)))
-        raise Failed(f"others have been writing to {self.url} all the time; try again later")
+        raise Failed(f"other processes keep writing to {self.url}; try again later")
 
     def verify(self, *, deep: bool) -> Verification:
         """Compare the copy with the manifests of the commits, or if `deep` every byte of the bucket.

@@ -49,7 +49,7 @@ class Repair:
     mended: list[str] = field(default_factory=list)
     """Paths of the restored files."""
     damaged: list[LostRows] = field(default_factory=list)
-    """Files with rows that can't be mended."""
+    """Files with rows that can't be repaired."""
     recovered: Mapping[str, int] = field(default_factory=dict)
     """Table to the number of rows of these files that older files had."""
     findings: list[Finding] = field(default_factory=list)
@@ -77,7 +77,7 @@ def repair(warehouse: Path) -> Repair:
         history = CommitHistory.read(warehouse)
     except (DeltaError, OSError, ValueError, pa.ArrowException) as error:
         raise UnusableWarehouse(
-            f"the record of commits of {warehouse} can't be mended: {one_line(error)}"
+            f"the record of commits of {warehouse} can't be repaired: {one_line(error)}"
         ) from error
     tables = history.delta_versions()
     lost: list[LostRows] = []

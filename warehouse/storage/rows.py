@@ -65,7 +65,7 @@ def refuse_broken(connection: duckdb.DuckDBPyConnection, table: Table, rows: str
     for promise, condition in table.checks.items():
         broken = connection.sql(f"SELECT {columns} FROM {rows} WHERE NOT ({condition}) LIMIT 1").fetchall()
         if broken:
-            raise RefusedRows(f"{table.name}: {promise}, but this row says otherwise: {broken[0]}")
+            raise RefusedRows(f"{table.name}: {promise}; this row breaks the rule: {broken[0]}")
 
 
 def compare(
@@ -160,7 +160,7 @@ def _first_of_each(connection: duckdb.DuckDBPyConnection, table: Table) -> np.nd
     ).fetchall()
     if conflict:
         described = ", ".join(f"{n}={v!r}" for n, v in zip(table.key, conflict[0], strict=True))
-        raise RefusedRows(f"{table.name}: two rows for {described} say different things")
+        raise RefusedRows(f"{table.name}: two rows for {described} contradict each other")
     positions = connection.sql("SELECT position_ FROM firsts ORDER BY position_").fetchnumpy()
     return np.asarray(positions["position_"])
 

@@ -55,8 +55,8 @@ class Finding:
         if self.kind == "unprotected":
             return "the next commit adds checksums, or `warehouse repair` does"
         if self.kind == "unlisted":
-            return "no version has it: it may be deleted if no job is running"
-        return "ingest what was in it again"
+            return "belongs to no version: it may be deleted if no job is running"
+        return "ingest its rows again"
 
 
 @dataclass(frozen=True)
@@ -101,10 +101,10 @@ def verify(warehouse: Path, *, deep: bool = False) -> Verification:
             continue  # made of log entries, and made again when it is needed
         if problem:
             message = (
-                "the file is not there" if problem == "missing" else "its content is not what was written"
+                "the file is missing" if problem == "missing" else "its content differs from what was written"
             )
             findings.append(Finding(problem, path, message, versions[path]))
-    findings += [Finding("lost", path, "a repair found it damaged, and could not mend it") for path in lost]
+    findings += [Finding("lost", path, "damaged, and a repair could not restore it") for path in lost]
     findings += _records(warehouse, chain)
     findings += _logs(warehouse, chain)
     findings += _unlisted(warehouse, set(listed), deep)
@@ -126,7 +126,7 @@ def refuse_damaged(warehouse: Path, files: Iterable[str]) -> None:
     for file in files:
         name = Path(file).relative_to(warehouse).as_posix()
         if name in listed and _compare(Path(file), listed[name], deep=True) is not None:
-            raise UnusableWarehouse(f"{file} is lost or damaged; `warehouse repair` mends what can be mended")
+            raise UnusableWarehouse(f"{file} is lost or damaged; `warehouse repair` restores what it can")
 
 
 def expected(chain: list[Manifest]) -> tuple[dict[str, FileSum], dict[str, int]]:
@@ -155,7 +155,7 @@ def read_chain(warehouse: Path) -> tuple[list[Manifest], list[Finding]]:
             findings.append(Finding("manifest", name, "it is the manifest of another version", version))
             continue
         if manifest.parent != (chain[-1].checksum if chain else ""):
-            findings.append(Finding("manifest", name, "the manifest before it is not there", version))
+            findings.append(Finding("manifest", name, "the manifest before it is missing", version))
         chain.append(manifest)
     return chain, findings
 
@@ -181,7 +181,7 @@ def _records(warehouse: Path, chain: list[Manifest]) -> Iterator[Finding]:
         return
     for manifest in chain:
         if manifest.version > history.version:
-            yield Finding("record", "ingests", "the record of the commit is not there", manifest.version)
+            yield Finding("record", "ingests", "the record of the commit is missing", manifest.version)
         elif manifest.ingest != ids[manifest.version]:
             yield Finding("record", "ingests", "the record names another commit", manifest.version)
     newest = chain[-1].version if chain else -1
@@ -200,7 +200,7 @@ def _logs(warehouse: Path, chain: list[Manifest]) -> Iterator[Finding]:
             path = delta.log_entry_path(folder, version)
             name = path.relative_to(warehouse).as_posix()
             if version not in present and version > listed:
-                yield Finding("gap", name, "the log has later entries, and not this one")
+                yield Finding("gap", name, "the log lacks this entry and has later ones")
             elif version > listed:
                 try:
                     list(delta.log_entries(folder, version - 1, version))

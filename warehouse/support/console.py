@@ -64,7 +64,7 @@ def assignment(text: str) -> tuple[str, str]:
     """`NAME=VALUE` as its two parts; the name may hold equals signs, the value not."""
     name, sign, value = text.rpartition("=")
     if not (name and sign and value):
-        raise BadOption(f"{text!r} is no NAME=VALUE")
+        raise BadOption(f"{text!r} is not of the form NAME=VALUE")
     return name, value
 
 

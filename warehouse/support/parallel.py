@@ -79,7 +79,7 @@ def dask_workers(address: str | None) -> Iterator[Executor | None]:
         try:
             yield client.get_executor()
         except distributed.KilledWorker as error:
-            raise Failed(f"gave up: worker after worker of {address} died of the same work") from error
+            raise Failed(f"gave up: the same job ended one worker of {address} after another") from error
         except CancelledError as error:
             raise Failed(f"lost the Dask scheduler at {address}") from error
 

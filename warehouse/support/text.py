@@ -62,5 +62,5 @@ def parse_duration(text: str) -> float:
     seconds = float(found[1]) * _UNITS[found[2] or "s"] if found else 0.0
     if not 0 < seconds <= LONGEST_SECONDS:
         hours = LONGEST_SECONDS / 3600
-        raise BadOption(f"{text[:30]!r} is no time: write 60s, 5m or 1h, at most {hours:g}h")
+        raise BadOption(f"{text[:30]!r} is not a time: write 60s, 5m or 1h, at most {hours:g}h")
     return seconds

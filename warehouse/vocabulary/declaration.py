@@ -57,7 +57,7 @@ def read_declaration(name: str, title: str, content: object) -> SearchedFlow:
     _refuse_strangers("the space", content, {"hyperparameters", "forbidden"})
     declared = {parameter: _read(parameter, own) for parameter, own in content["hyperparameters"].items()}
     if not declared:
-        raise UnreadableInput("the space has no hyperparameter")
+        raise UnreadableInput("the space has no hyperparameters")
     for own in declared.values():
         for parent, values in own.when.items():
             _check_values(f"the condition of {own.name}", declared, parent, values)
@@ -89,7 +89,7 @@ def _read_number(name: str, content: Mapping[str, Any]) -> Number:
             raise UnreadableInput(f"{name}: {end} is {content.get(end)!r}, not a finite number")
     low, high, log = content["low"], content["high"], content.get("log", False)
     if not isinstance(log, bool):
-        raise UnreadableInput(f"{name}: log is {log!r}, neither true nor false")
+        raise UnreadableInput(f"{name}: log is {log!r}, expected true or false")
     if not low < high:
         raise UnreadableInput(f"{name}: low is {low!r}, and high is {high!r}: it must be larger")
     if log and low <= 0:
@@ -133,7 +133,7 @@ def _check_values(
     where: str, declared: Mapping[str, Number | Choice], parent: str, values: Iterable[Value]
 ) -> None:
     if parent not in declared:
-        raise UnreadableInput(f"{where} names {parent!r}, which is no hyperparameter of the space")
+        raise UnreadableInput(f"{where} names {parent!r}, which is not a hyperparameter of the space")
     for value in values:
         try:
             known = declared[parent].fit(value)

@@ -43,7 +43,7 @@ def inferred_flow(name: str, values: pd.DataFrame) -> SearchedFlow:
     present = {column: np.array([v is not pd.NA and v == v for v in own]) for column, own in known.items()}
     known = {column: own for column, own in known.items() if present[column].any()}
     if not known:
-        raise TooFewRuns(f"{name}: no run has a hyperparameter, so there is no space to search")
+        raise TooFewRuns(f"{name}: its runs have no hyperparameters, so there is no space to search")
     parameters = {column: _parameter(column, own[present[column]].tolist()) for column, own in known.items()}
     choices = {column: own.choices for column, own in parameters.items() if isinstance(own, Choice)}
     conditions: dict[str, Condition] = {column: {} for column in known}

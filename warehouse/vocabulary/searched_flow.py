@@ -138,7 +138,7 @@ class SearchedFlow:
                     for parent, wanted in known[name].when.items()
                 )
                 raise UnfitConfiguration(
-                    f"{name} is set to {values[name]!r}, and a configuration has it only where {needed}"
+                    f"{name} is set to {values[name]!r}, but it applies only where {needed}"
                 )
         if combination := self.forbids(complete):
             raise UnfitConfiguration(f"{listed(combination)} is a forbidden combination")

@@ -175,7 +175,7 @@ WRONG = [
     ("@relation r\n@attribute x real\n@data\n1\n\none", "line 6: 'one' is no number"),
     ("@relation r\n@attribute x colour\n@data\n1", "line 2: attribute 'x' has the unknown type 'colour'"),
     ("@relation r\n@attribute x\n@data\n1", "line 2: an @attribute needs a name and a type"),
-    ("@relation r\nhello\n@attribute x real\n@data\n1", "line 2 is no ARFF declaration"),
+    ("@relation r\nhello\n@attribute x real\n@data\n1", "line 2 is not an ARFF declaration"),
     ("@relation r\n@attribute x real\n@data\n{7 1}", "line 4"),
     ("@relation r\n@attribute t date\n@data\ntomorrow", "not all values are dates"),
     ("@relation r\n@attribute x relational\n@data\n1", "unknown type"),

@@ -256,7 +256,7 @@ REFUSED_OPTIONS: dict[str, tuple[dict[str, Any], str]] = {
         "'Colour' cannot have the role numeric",
     ),
     "date that is none": ({"roles": {"Colour": "date"}}, "'Colour' cannot have the role date"),
-    "role that a target cannot have": ({"roles": {"class": "text"}}, "a target is detected, or categorical"),
+    "role that a target cannot have": ({"roles": {"class": "text"}}, "its role is detected, or categorical"),
 }
 
 

@@ -18,7 +18,7 @@ REFUSED_SOURCES: dict[str, tuple[Callable[[Path], Any], str]] = {
     "missing file": (lambda folder: folder / "nowhere.csv", "there is no file"),
     "directory": (lambda folder: folder, "is a directory"),
     "file as a directory": (lambda folder: written(folder, "") / "data.csv", "as if it were a directory"),
-    "name with a NUL": (lambda _: "a\0b.csv", "is no file name"),
+    "name with a NUL": (lambda _: "a\0b.csv", "is not a file name"),
     "name with line breaks": (lambda _: "a,b\n1,2\n", "there is no file"),
     "empty name": (lambda _: "", "is a directory"),
 }

@@ -60,10 +60,10 @@ def test_a_column_may_have_an_equals_sign_in_its_name() -> None:
 @each(
     ("split", "columns", "reason"),
     [
-        ("patient", {}, "'patient' is no split: say time=COLUMN or group=COLUMN"),
-        ("random=patient", {}, "is no split"),
-        ("group=", {}, "is no split"),
-        ("group=patent", {}, "'patent' to split by is no column; did you mean 'patient'?"),
+        ("patient", {}, "'patient' is not a split; give time=COLUMN or group=COLUMN"),
+        ("random=patient", {}, "is not a split"),
+        ("group=", {}, "is not a split"),
+        ("group=patent", {}, "'patent' to split by does not exist; did you mean 'patient'?"),
         ("group=ill", {}, "'ill' is the target"),
         ("time=ward", {}, "'ward' holds neither dates nor numbers"),
         ("group=ward", {"ward": "a"}, "'ward' has one value only"),

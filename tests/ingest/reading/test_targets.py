@@ -72,7 +72,7 @@ def test_a_telling_name_is_taken_without_a_question(columns: list[str], expected
 @each(("source", "who"), [("openml:61", "OpenML"), ("sklearn:iris", "scikit-learn")])
 def test_the_source_stands_before_names(source: str, who: str) -> None:
     choice = choose_target(table("a", "class", source=source, target="a"), None)
-    assert (choice.reason, choice.doubts) == (f"'a' is the target because {who} says so", ())
+    assert (choice.reason, choice.doubts) == (f"'a' is the target because {who} names it", ())
 
 
 def test_what_the_user_says_stands_before_all() -> None:
@@ -129,7 +129,7 @@ def test_a_guess_is_asked_about_with_the_two_best_alternatives(
     columns: list[str], expected: str, options: str
 ) -> None:
     choice = choose_target(table(*columns, name="my"), None)
-    assert choice.doubts == (f"that {expected!r} is the target is a guess; for another one, say {options}",)
+    assert choice.doubts == (f"the target {expected!r} is a guess; for another one, give {options}",)
 
 
 @each(
@@ -142,20 +142,26 @@ def test_a_guess_is_asked_about_with_the_two_best_alternatives(
 def test_a_column_that_nobody_predicts_is_no_guess(last: str) -> None:
     choice = choose_target(table("a", "b", last), None)
     assert choice.column == "b"
-    assert choice.reason == "'b' is the target because it is the last likely column and no name tells another"
+    assert (
+        choice.reason
+        == "'b' is the target because it is the last likely column and no column name suggests another"
+    )
     assert len(choice.doubts) == 1
 
 
 def test_where_no_column_is_likely_the_last_one_is_guessed() -> None:
     choice = choose_target(table("city", "year"), None)
-    assert choice.reason == "'year' is the target because it is the last column and no name tells another"
+    assert (
+        choice.reason
+        == "'year' is the target because it is the last column and no column name suggests another"
+    )
     assert choice.doubts
 
 
 def test_a_target_without_half_of_its_values_is_asked_about() -> None:
     choice = choose_target(table("a", "outcome: mostly empty"), None)
     assert choice.doubts == (
-        "the target 'outcome' has no value in 60% of the rows, which are left out; for another one, say "
+        "the target 'outcome' has no value in 60% of the rows, which are left out; for another one, give "
         "--target a",
     )
 
@@ -211,4 +217,4 @@ def test_five_alternatives_are_named_and_the_rest_is_counted() -> None:
     text = alternatives(table("row: id", *columns).frame, "c0")
     assert text.startswith("columns with classes are 'c1' (3 values), 'c2' (3 values)")
     assert text.endswith("'c5' (3 values) and 2 more")
-    assert alternatives(table("row: id", "a").frame, "a") == "no other column has classes"
+    assert alternatives(table("row: id", "a").frame, "a") == "no other column holds classes"

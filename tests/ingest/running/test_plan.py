@@ -143,7 +143,7 @@ def test_domains_take_turns(write: Write, tmp_path: Path) -> None:
         ("../data/priced", "../data/nowhere", "nowhere"),
         ('path = "../data/priced"', "", "'path'"),
         ("families.csv", "kinds.csv", "kinds.csv"),
-        ("families.csv", "pools/mine.json", "no table with name, family and domain"),
+        ("families.csv", "pools/mine.json", "not a table with name, family and domain"),
     ],
 )
 def test_unusable_plan_is_refused_in_one_line(write: Write, old: str, new: str, reason: str) -> None:

@@ -37,7 +37,7 @@ def die(_: str) -> None:
 def test_work_that_kills_each_worker_is_given_up(dask_client: Client) -> None:
     address = dask_client.scheduler_info()["address"]
     with (
-        pytest.raises(Failed, match=r"^gave up: worker after worker of tcp://.* died of the same work$"),
+        pytest.raises(Failed, match=r"^gave up: the same job ended one worker of tcp://.* after another$"),
         dask_workers(address) as executor,
     ):
         list(side_by_side(die, ["a"], 1, executor))

@@ -203,7 +203,7 @@ def test_ways_to_search_are_compared(tune: Tune, small_world: Path, tmp_path: Pa
         (["simulate", "--measure", "beauty"], "unknown measure 'beauty'; known are predictive_accuracy"),
         (["--dataset", "CSV", "--start", "middle"], "unknown start 'middle'"),
         (["--dataset", "CSV", "--trials", "-1"], "trials must be more than 0"),
-        (["--dataset", "CSV", "--time", "-1"], "--time': '-1' is no time"),
+        (["--dataset", "CSV", "--time", "-1"], "--time': '-1' is not a time"),
         (["--dataset", "CSV", "--seeds", "nowhere.json"], "nowhere.json"),
         (["--dataset", "CSV", "--model", "best.pkl"], "a model is written as .skops; --code writes a script"),
         (["--dataset", "CSV", "--code", "best.txt"], "code is written to a .py file"),

@@ -311,5 +311,5 @@ def test_performance_matrix_larger_than_memory_is_refused(
     two_flows: Warehouse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(queries, "MOST_CELLS", 2)
-    with pytest.raises(Failed, match=r"3 x 1 values by setup and dataset are too many .* those of one flow"):
+    with pytest.raises(Failed, match=r"3 x 1 values by setup and dataset are too many .* select one flow"):
         two_flows.performance_matrix(ACCURACY)

@@ -69,7 +69,7 @@ def test_a_copy_of_the_newest_content_cannot_say_where_older_content_stands() ->
     copied = replace(commits, ingests=commits.with_only_newest_content({"runs": 1}))
     assert copied.delta_versions() == {"runs": 1}
     assert copied.fingerprint == commits.fingerprint
-    with pytest.raises(UnusableWarehouse, match="w is an export that has no content of version 2 any more"):
+    with pytest.raises(UnusableWarehouse, match="w is an export without the content of version 2"):
         copied.until(2).delta_versions()
 
 

@@ -315,7 +315,7 @@ def test_the_message_counts_all_contradictions_and_names_the_first(make: Make) -
     assert message.endswith("tasks: for task='openml:1/cv3', estimation_procedure is cv3 here and cv10 there")
 
 
-@pytest.mark.parametrize(("second", "message"), [(0.9, None), (0.8, "two rows for .* say different things")])
+@pytest.mark.parametrize(("second", "message"), [(0.9, None), (0.8, "two rows for .* contradict each other")])
 def test_a_row_that_the_other_has_twice_counts_once_and_must_say_one_thing(
     make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, second: float, message: str | None
 ) -> None:

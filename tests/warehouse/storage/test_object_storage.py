@@ -203,16 +203,16 @@ def test_another_warehouse_in_the_place_of_one_is_read_from_the_start(
     ("change", "place", "said"),
     [
         ({"AWS_ENDPOINT_URL": "http://127.0.0.1:9"}, "s3://runs/x", "does not answer"),
-        ({}, "s3://no-such-bucket/x", "no such bucket"),
+        ({}, "s3://no-such-bucket/x", "the bucket does not exist"),
         ({}, "s3://runs/nothing-here", "there is no warehouse at s3://runs/nothing-here"),
         ({"AWS_ALLOW_HTTP": ""}, "s3://runs/x", "AWS_ALLOW_HTTP"),
         ({}, f"s3://{S3_KEY}:{S3_SECRET}@runs/x", "must not hold credentials"),
-        ({}, "s3://runs/../x", "no URL of object storage"),
-        ({}, "s3:/runs", "no URL of object storage"),
+        ({}, "s3://runs/../x", "not a usable object storage URL"),
+        ({}, "s3:/runs", "not a usable object storage URL"),
         (
             {"HEADSTART_STORAGE_TIMEOUT": "soon"},
             "s3://runs/x",
-            "HEADSTART_STORAGE_TIMEOUT: 'soon' is no time",
+            "HEADSTART_STORAGE_TIMEOUT: 'soon' is not a time",
         ),
     ],
 )
@@ -273,11 +273,11 @@ def answering(status: int, code: str) -> Iterator[int]:
     [
         (silent(), "the server does not answer"),
         (unreachable(), "the server does not answer"),
-        (answering(500, "InternalError"), "can't serve now"),
-        (answering(503, "SlowDown"), "can't serve now"),
+        (answering(500, "InternalError"), "unavailable or overloaded"),
+        (answering(503, "SlowDown"), "unavailable or overloaded"),
         (answering(403, "InvalidAccessKeyId"), "access is denied"),
         (answering(403, "SignatureDoesNotMatch"), "access is denied"),
-        (answering(404, "NotFound"), "no such bucket"),
+        (answering(404, "NotFound"), "the bucket does not exist"),
     ],
 )
 @pytest.mark.usefixtures("on_machine")

@@ -149,7 +149,7 @@ def test_a_warehouse_without_manifests_gets_them(warehouse: Warehouse) -> None:
 def test_a_record_of_commits_without_any_copy_is_not_guessed(warehouse: Warehouse) -> None:
     shutil.rmtree(warehouse.path / manifests.FOLDER)
     delta.log_entry_path(warehouse.path / "ingests", 2).write_bytes(b"")
-    with pytest.raises(UnusableWarehouse, match=r"the record of commits of .* can't be mended"):
+    with pytest.raises(UnusableWarehouse, match=r"the record of commits of .* can't be repaired"):
         Warehouse.repair(warehouse.path)
 
 

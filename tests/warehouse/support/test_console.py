@@ -82,11 +82,11 @@ def test_times_are_refused_alike_before_any_work(
         main()  # type: ignore[operator]
     assert end.value.code == 2
     value = f"error: Invalid value for '{arguments[-1]}': '{time}'"
-    assert capsys.readouterr().err == f"{value} is no time: write 60s, 5m or 1h, at most 480h\n"
+    assert capsys.readouterr().err == f"{value} is not a time: write 60s, 5m or 1h, at most 480h\n"
 
 
 @pytest.mark.parametrize("time", ["nan", "1e18", "-5"])
 def test_a_budget_of_metafeatures_may_be_nothing_but_no_nonsense(time: str) -> None:
     assert console.seconds_or_zero("0") == 0
-    with pytest.raises(typer.BadParameter, match="is no time"):
+    with pytest.raises(typer.BadParameter, match="is not a time"):
         console.seconds_or_zero(time)
