@@ -144,7 +144,9 @@ def read_scales(path: str | Path) -> dict[str, Scale]:
     """
     scales = read_space(path, "").scales
     if not scales:
-        raise UnreadableInput(f"{path}: the search space has no number, and only numbers have a scale")
+        raise UnreadableInput(
+            f"{path}: the search space has no numeric hyperparameter, and only these have a scale"
+        )
     return scales
 
 

@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from warehouse.store import Warehouse
 
 app = console.new_app(
-    "Learn from the warehouse's runs what works where.\n\n"
+    "Train and evaluate meta-learners on the warehouse's runs.\n\n"
     "Examples:\n\n"
     "  metalearners evaluate --flow 6969 --jobs 2\n\n"
     "  metalearners compare functional-pca.json lightgbm.json --plot ranks.png\n\n"
     "  metalearners train --warehouse DIR"
 )
 
-LearnerOption = Annotated[str, typer.Option(help="Which learner; see `metalearners list`.")]
+LearnerOption = Annotated[str, typer.Option(help="Learner; see `metalearners list`.")]
 FlowOption = Annotated[
     str | None,
     typer.Option(help="Only this flow (6969) or algorithm (random_forest). Default: all together."),
@@ -41,8 +41,8 @@ MetafeaturesOption = Annotated[
     str | None,
     typer.Option(
         metavar="NAMES",
-        help="What a learner that takes any meta-features may know: `all`, or a comma-separated list of names"
-        f" and groups ({', '.join(SELECTIONS)}).",
+        help="Meta-features for learners that take any: `all`, or a comma-separated list of names and "
+        "groups ({', '.join(SELECTIONS)}).",
     ),
 ]
 LeavesOption = Annotated[int | None, typer.Option(help="Leaves of a LightGBM tree (2 to 64).")]
@@ -67,10 +67,12 @@ def evaluate(
         str | None,
         typer.Option(
             metavar="NUMBERS",
-            help="Also judge after so many trials on the left-out dataset, e.g. 0,3,5,10,20.",
+            help="Also evaluate after these numbers of trials on the left-out dataset, e.g. 0,3,5,10,20.",
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of the random trials; the same for every learner.")] = 0,
+    seed: Annotated[
+        int, typer.Option(min=0, help="Random seed of the trials; the same for every learner.")
+    ] = 0,
     metafeatures: MetafeaturesOption = None,
     leaves: LeavesOption = None,
     setting: SettingOption = None,
@@ -80,11 +82,13 @@ def evaluate(
     output: JsonOption = "table",
     file: Annotated[
         Path | None,
-        typer.Option("--output", help="Write the JSON to this file; stopped and started again, it goes on."),
+        typer.Option(
+            "--output", help="Write the JSON to this file; an interrupted evaluation resumes from it."
+        ),
     ] = None,
     quiet: QuietOption = False,
 ) -> None:
-    """Leave out each dataset in turn, rank its runs, and compare with what they scored.
+    """Leave out each dataset in turn, rank its runs, and compare with their scores.
 
     Prints Kendall's tau-b (1 = the true order), the normalized regret of the best of the first 1, 3 and 5
     choices (0 = the best was among them), the root mean squared error of predictions and the share of runs
@@ -168,7 +172,10 @@ def train(
     setting: SettingOption = None,
     evaluation: Annotated[
         Path | None,
-        typer.Option(help="What `evaluate --output` wrote of this learner and these runs, to be kept."),
+        typer.Option(
+            help="File written by `evaluate --output` for this learner and these runs, to store "
+            "with the model."
+        ),
     ] = None,
     warehouse: WarehouseOption = None,
     quiet: QuietOption = False,
@@ -214,7 +221,7 @@ def update(
     warehouse: WarehouseOption = None,
     quiet: QuietOption = False,
 ) -> None:
-    """Train a stored model on with what the warehouse has by now, and store it as the model of these runs.
+    """Continue training a stored model on the warehouse's current runs, and store the result.
 
     For learners whose training is long (`pmf`): it takes a fifth of the training.
 
@@ -233,12 +240,10 @@ def update(
 
 @app.command(name="plot-latent")
 def plot_latent(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The picture: PNG, SVG or PDF.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="File of the picture: PNG, SVG or PDF.")],
     dataset: Annotated[
         str | None,
-        typer.Option(
-            help="Key or name of a dataset of the warehouse, whose scores are the second colouring."
-        ),
+        typer.Option(help="Key or name of a dataset of the warehouse; its scores give the second colouring."),
     ] = None,
     pairs: Annotated[
         bool, typer.Option("--pairs", help="Draw each pair of the six widest dimensions, by algorithm only.")
@@ -272,9 +277,7 @@ def plot_latent(
 def _stored_path(model: StoredModel) -> Path:
     """Where a model is, of which that is all that counts."""
     if model.path is None:
-        raise Unwritable(
-            "the model can't be stored: neither the warehouse nor the user's cache can be written"
-        )
+        raise Unwritable("the model can't be stored: neither the warehouse nor the user's cache is writable")
     return model.path
 
 
@@ -308,11 +311,12 @@ def list_learners(output: JsonOption = "table") -> None:
 def models(
     warehouse: WarehouseOption = None,
     prune: Annotated[
-        bool, typer.Option("--prune", help="Remove those that nothing finds any more, and say which and why.")
+        bool,
+        typer.Option("--prune", help="Remove models that are no longer used, and list them with the reason."),
     ] = False,
     output: JsonOption = "table",
 ) -> None:
-    """The trained models beside the warehouse and in your cache, and what they were trained from.
+    """List the trained models beside the warehouse and in your cache, with the runs they were trained on.
 
     Examples:
 

@@ -144,7 +144,7 @@ def _value(hint: Any, fact: Any, path: str, arrays: Arrays) -> Any:
 def _as(wanted: Any, fact: object, path: str) -> Any:
     """`fact`, which is of this type."""
     if not isinstance(fact, wanted) or (isinstance(fact, bool) and wanted is not bool):
-        raise ValueError(f"{path} is {fact!r}, no {wanted.__name__}")
+        raise ValueError(f"{path} is {fact!r}, not a {wanted.__name__}")
     return fact
 
 

@@ -89,7 +89,7 @@ def learn_fit_times(runs: pd.DataFrame, metafeatures: pd.DataFrame) -> FitTimes:
         BadInput: no run is timed.
     """
     if runs["stopped"].all():
-        raise TooFewRuns("no run of the warehouse says how long a fit took")
+        raise TooFewRuns("the warehouse has no running times of fits")
     described = metafeatures.reindex(runs["dataset"])
     rows = runs["train_rows"].to_numpy(np.float64, na_value=np.nan)
     sizes = _sizes(described, np.where(np.isnan(rows), described["NumberOfInstances"], rows))

@@ -69,9 +69,9 @@ def read_content(path: Path, name: str, version: int) -> dict[str, Any]:
     except OSError as error:
         raise DamagedModel(f"there is no model {path}: {file.name}: {reason_of(error)}") from error
     except (ValueError, RecursionError) as error:
-        raise DamagedModel(f"{file} is cut off or no model: {error}; train it again") from error
+        raise DamagedModel(f"{file} is cut off or not a model: {error}; train it again") from error
     if not isinstance(content, dict) or content.get("format") != name:
-        raise DamagedModel(f"{file} is no model: it lacks the format {name!r}")
+        raise DamagedModel(f"{file} is not a model: it lacks the format {name!r}")
     if content.get("version") != version:
         raise DamagedModel(
             f"{file} has format version {content.get('version')!r}, this Headstart reads {version}: update"
@@ -101,7 +101,7 @@ def read_arrays(path: Path, content: Mapping[str, Any]) -> dict[str, np.ndarray]
     except (
         OSError, ValueError, EOFError, MemoryError, zipfile.BadZipFile, zlib.error, AttributeError
     ) as error:  # fmt: skip
-        raise DamagedModel(f"{file.name} is missing, cut off or no array file ({error})") from error
+        raise DamagedModel(f"{file.name} is missing, cut off or not an array file ({error})") from error
 
 
 def user_cache() -> Path:
@@ -137,12 +137,12 @@ def keep(
         try:
             path = write_files(folder / name, content, arrays)
         except (Unwritable, OSError) as error:
-            logger.warning("what was learned can't be stored in %s: %s", folder, reason_of(error))
+            logger.warning("the results of training can't be stored in %s: %s", folder, reason_of(error))
             continue
         try:
             warehouse.share_model(path)
         except BadInput as error:
-            logger.warning("what was learned is on this machine alone: %s", error)
+            logger.warning("the results of training are stored on this machine only: %s", error)
         return path
     return None
 

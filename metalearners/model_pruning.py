@@ -72,14 +72,14 @@ def prune(models: list[Superfluous], warehouse: Warehouse) -> None:
 def _reason(path: Path, warehouse: Warehouse, *, is_old: bool, is_own: bool) -> str | None:
     """Why it can go; None where it is to stay."""
     if path.is_file():
-        return "a training that was interrupted long ago" if is_old else None
+        return "an interrupted training, too old to resume" if is_old else None
     try:
         if path.name.startswith("sample."):
             fingerprint = sampled_from(path)
         else:
             model = load_model(path)
             if _needs_no_training(model):
-                return "without some datasets, which the model of all gives in a moment"
+                return "leaves out some datasets; quickly made again from the model of all datasets"
             fingerprint = model.origin.warehouse_fingerprint
     except DamagedModel:
         return "damaged, or of another version of Headstart"

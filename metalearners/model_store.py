@@ -108,7 +108,7 @@ def trained_model(
                 stored = load_model(place / origin.key)
                 if stored.origin.key == origin.key:
                     return stored
-                logger.warning("%s is the model of other runs or settings; training it again", stored.path)
+                logger.warning("%s belongs to other runs or settings; training it again", stored.path)
             except DamagedModel as error:
                 logger.warning("%s; training it again", error)
     if origin.left_out and issubclass(untrained.model, LeavesOut):

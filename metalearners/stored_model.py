@@ -195,7 +195,7 @@ def with_figures(model: StoredModel, evaluation: Any) -> StoredModel:
         OSError: the model's folder can't be written.
     """
     if not isinstance(evaluation, dict):
-        raise UnreadableInput("this is no evaluation; `metalearners evaluate --output FILE` writes one")
+        raise UnreadableInput("this is not an evaluation; `metalearners evaluate --output FILE` writes one")
     origin = model.origin
     theirs = {
         "learner": (evaluation.get("learner"), origin.learner),
@@ -207,7 +207,7 @@ def with_figures(model: StoredModel, evaluation: Any) -> StoredModel:
     for part, (of_evaluation, of_model) in theirs.items():
         if of_evaluation != of_model:
             raise BadOption(
-                f"the evaluation is of another {part} ({of_evaluation}) than the model ({of_model})"
+                f"the {part} of the evaluation ({of_evaluation}) differs from the model's ({of_model})"
             )
     missing = [name for name in FIGURES if name not in evaluation]
     if missing:

@@ -195,7 +195,7 @@ class HeadstartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         from recommend.reporting.terminal import in_words
 
         check_is_fitted(
-            self, "recommendation_", msg="there is no recommendation: not fitted, or from a pickle"
+            self, "recommendation_", msg="no recommendation: call fit first (a pickle keeps none)"
         )
         return in_words(self.recommendation_, is_default_measure=self.measure is None, details=False)
 
@@ -211,7 +211,7 @@ class HeadstartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 that gives no probabilities is fitted on balanced classes.
         """
         check_is_fitted(
-            self, "recommendation_", msg="there is no recommendation: not fitted, or from a pickle"
+            self, "recommendation_", msg="no recommendation: call fit first (a pickle keeps none)"
         )
         from recommend.code import Origin, ensemble_script, script
 
@@ -267,7 +267,7 @@ class HeadstartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_consistent_length(range(n), y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
-            raise ValueError("y has 1 class; a classifier needs rows of two or more")
+            raise ValueError("y has 1 class; a classifier needs two or more")
         return np.asarray(codes, dtype=np.intp)
 
     def _task(self, dataset: Dataset) -> RankingTask:
@@ -327,7 +327,7 @@ class HeadstartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             else:
                 weights[one] = weight or 1.0
         if not fitted:
-            raise Failed(f"none of the configurations could be fitted: {one_line(failure)}") from failure
+            raise Failed(f"no configuration could be fitted: {one_line(failure)}") from failure
         self._seed = seed
         total = sum(weights.values())
         self.weights_ = {configuration: weight / total for configuration, weight in weights.items()}

@@ -51,7 +51,7 @@ class _Recommend(PanelCommand):
 def recommend(
     file: Annotated[str | None, typer.Argument(metavar="FILE", help=DATASET_HELP, show_default=False)] = None,
     dataset: DatasetOption = None,
-    top: Annotated[int, typer.Option(min=1, help="How many configurations.")] = 3,
+    top: Annotated[int, typer.Option(min=1, help="Number of configurations.")] = 3,
     target: TargetOption = None,
     role: RoleOption = None,
     encoding: EncodingOption = None,
@@ -63,12 +63,13 @@ def recommend(
     split: SplitOption = None,
     flow: FlowOption = None,
     strategy: Annotated[
-        str, typer.Option(help="top: best and best beside it; delta: from the best prediction downwards.")
+        str,
+        typer.Option(help="top: the best and its complements; delta: a spread over the predicted ranking."),
     ] = "top",
     measure: ChosenMeasureOption = None,
     metalearner: Annotated[
         str,
-        typer.Option("--learner", help="Meta-learner that ranks; more: `metalearners list`."),
+        typer.Option("--learner", help="Meta-learner for the ranking; more: `metalearners list`."),
     ] = DEFAULT_LEARNER,
     leave_out: Annotated[
         bool, typer.Option("--leave-out", help="Ignore runs on the dataset itself, as in an experiment.")
@@ -78,7 +79,8 @@ def recommend(
         typer.Option(
             parser=console.seconds,
             metavar="TIME",
-            help="Time for one fit of each configuration, e.g. 60s, 5m, 1h. Default: whatever is worth it.",
+            help="Time for one fit of each configuration, e.g. 60s, 5m, 1h. Default: no limit, but long "
+            "fits must promise a gain.",
             show_default=False,
         ),
     ] = None,
@@ -87,15 +89,18 @@ def recommend(
         typer.Option(
             parser=console.seconds,
             metavar="TIME",
-            help="Time for a race of the first ones beside usual defaults on the dataset, e.g. 60s.",
+            help="Race the first configurations against usual defaults on the dataset for this time, e.g. "
+            "60s.",
             show_default=False,
         ),
     ] = None,
     jobs: Annotated[
         int | None,
-        typer.Option(min=1, help="Runs of it at a time. Default: one a processor.", show_default=False),
+        typer.Option(
+            min=1, help="Parallel runs of the race. Default: one per processor.", show_default=False
+        ),
     ] = None,
-    record: Annotated[bool, typer.Option(help="Write its runs to the warehouse.")] = True,
+    record: Annotated[bool, typer.Option(help="Write the runs of the race to the warehouse.")] = True,
     seeds: Annotated[
         Path | None, typer.Option(help="Write the recommendation to this JSON file.", show_default=False)
     ] = None,
@@ -107,25 +112,26 @@ def recommend(
     ranges: Annotated[
         Path | None,
         typer.Option(
-            help="Write where good values of the hyperparameters lie to this JSON file.", show_default=False
+            help="Write ranges of good hyperparameter values to this JSON file.", show_default=False
         ),
     ] = None,
     warehouse: WarehouseOption = None,
     explain: Annotated[
-        bool, typer.Option("--explain", help="Say why: datasets, traits and hyperparameters that count.")
+        bool,
+        typer.Option("--explain", help="Explain each rank by datasets, meta-features and hyperparameters."),
     ] = False,
-    details: Annotated[bool, typer.Option("--details", help="Print standard scores, too.")] = False,
+    details: Annotated[bool, typer.Option("--details", help="Also print standard scores.")] = False,
     quiet: QuietOption = False,
     output: Annotated[
         str,
         typer.Option(
             "--format",
             metavar="table|json|TOOL",
-            help=f"How to print the result; for a TOOL ({', '.join(TOOLS)}) as JSON that it can take.",
+            help=f"Output format; a TOOL ({', '.join(TOOLS)}) gives JSON for that tool.",
         ),
     ] = "table",
 ) -> None:
-    """Say which configurations to try first on a dataset, learned from runs on other datasets.
+    """Rank the configurations to try first on a dataset, learned from runs on other datasets.
 
     Examples:
 
@@ -223,9 +229,9 @@ def recommend(
     if code is not None:
         write_text(code, result.code())
         if output == "table":
-            print(f"\n{code}: the first configuration as a script that needs nothing of Headstart.")
+            print(f"\n{code}: the first configuration as a script that runs without Headstart.")
     if failure is not None:
-        raise Failed(f"no run of the race succeeded, and nothing is learned from it: {failure}")
+        raise Failed(f"no run of the race succeeded, and none was written to the warehouse: {failure}")
 
 
 def _record(result: Recommendation, path: str | None) -> str:

@@ -71,7 +71,7 @@ def space_of(seeds: Seeds) -> Space:
     for configuration in configurations_of(seeds):
         values.setdefault(configuration.algorithm, []).append(configuration.values)
     if not values:
-        raise BadOption("there is no seed to export")
+        raise BadOption("no seed to export")
     declared = _declared(seeds)
     flows = [declared.get(name) or _narrowest(get_flow(name), own) for name, own in values.items()]
     return Space(flows, joint=len(flows) > 1)
@@ -340,7 +340,7 @@ class _Seed:
         for name in as_it_is:
             if name not in domains:
                 raise UnfitConfiguration(
-                    f"{self.label} has {name}, the space has not: expected {', '.join(domains)}"
+                    f"{self.label}: unknown hyperparameter {name}; the space has {', '.join(domains)}"
                 )
             value = (in_numbers if domains[name].choices is None else as_it_is)[name]
             try:

@@ -24,7 +24,7 @@ DATASET_HELP = "CSV or other text, Parquet, Feather, ARFF or Excel file (may be 
 
 def _python_file(path: Path | None) -> Path | None:
     if path is not None and path.suffix != ".py":
-        raise BadOption(f"{path}: code is written to a .py file")
+        raise BadOption(f"{path}: --code needs the name of a .py file")
     return path
 
 
@@ -34,20 +34,18 @@ CodeOption = Annotated[
         "--code",
         metavar="FILE.py",
         callback=_python_file,
-        help="Write the best as a script that needs pandas, scikit-learn and its booster alone.",
+        help="Write the best configuration as a script that needs only pandas, scikit-learn and its booster.",
         show_default=False,
     ),
 ]
 
-DatasetOption = Annotated[
-    str | None, typer.Option("--dataset", help="FILE, by name instead of by place.", show_default=False)
-]
+DatasetOption = Annotated[str | None, typer.Option("--dataset", help="The same as FILE.", show_default=False)]
 
 TargetOption = Annotated[
     str | None,
     typer.Option(
         "--target",
-        help="Column to predict. Default: one whose name or the file's name says so, else a guess.",
+        help="Column to predict. Default: chosen by the names of columns and file, else guessed.",
         show_default=False,
     ),
 ]
@@ -64,8 +62,8 @@ SplitOption = Annotated[
     typer.Option(
         "--split",
         metavar="time=COLUMN|group=COLUMN",
-        help="Test on later rows, or on rows of other groups, where rows are not independent: in time, or "
-        "several of a person. A group is not learned from. Default: at random.",
+        help="Test on later rows (time) or on rows of other groups (group), for rows that are not "
+        "independent. The group column is not a feature. Default: a random split.",
         show_default=False,
     ),
 ]
@@ -94,10 +92,10 @@ def named_dataset(file: str | None, dataset: str | None) -> str:
         BadInput: it names none, or two.
     """
     if file is not None and dataset is not None:
-        raise BadOption(f"the dataset is {file} or {dataset}: name one")
+        raise BadOption(f"FILE and --dataset exclude each other: {file}, {dataset}")
     found = file or dataset
     if not found:
-        raise BadOption("name the dataset: a file, or openml:ID")
+        raise BadOption("give a dataset: a file, or openml:ID")
     return found
 
 

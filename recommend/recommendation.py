@@ -106,10 +106,10 @@ class Recommendation:
         item = next((item for item in self.configurations if item.rank == rank), None)
         if item is None:
             raise BadOption(
-                f"there is no configuration of rank {rank}: {len(self.configurations)} are ranked"
+                f"no configuration has rank {rank}; the ranks are 1 to {len(self.configurations)}"
             )
         if not isinstance(item.flow, Flow):
-            raise BadOption(f"Headstart does not build {item.flow.title}, so there is no code of it")
+            raise BadOption(f"Headstart does not build {item.flow.title}, so it has no script")
         origin = Origin(
             choice=f"Recommended by Headstart, as number {rank} to try, after"
             f" {counted(self.model.runs, 'runs')} on {counted(self.model.datasets, 'datasets')}.",
@@ -122,7 +122,7 @@ class Recommendation:
         """A sentence about the expected value of a configuration, chosen or not."""
         item = next((item for item in self.configurations if item.configuration == configuration), None)
         if item is None:
-            return "It is none of those that are recommended after the race: nothing is expected of it."
+            return "It is not among the recommendations after the race, so it has no expected value."
         promise = item.expectation
         if promise is None:
             return f"Expected: {item.predicted:+.2f} standard deviations from an average configuration."

@@ -84,7 +84,7 @@ def recommend(
     if strategy not in STRATEGIES:
         raise UnknownName(f"unknown strategy {strategy!r}; known are {', '.join(STRATEGIES)}")
     if top < 1:
-        raise BadOption(f"can't recommend {top} configurations; ask for 1 or more")
+        raise BadOption(f"can't recommend {top} configurations; the least is 1")
     if verify is not None and leave_out:
         raise BadOption("--verify and --leave-out exclude each other")
     warehouse = warehouse if warehouse is not None else Warehouse.open(None)
@@ -201,6 +201,6 @@ def _raced(
     foreign = [name for name in algorithms if find_flow(name) is None]
     if foreign:
         raise BadOption(
-            f"a race runs configurations, and Headstart does not build {', '.join(sorted(foreign))}"
+            f"--verify fits configurations, but Headstart does not build {', '.join(sorted(foreign))}"
         )
     return race(known, candidates, seconds, jobs=jobs, report=report)

@@ -191,9 +191,9 @@ class HyperparameterEncoding:
         try:
             content = json.loads(text)
         except (ValueError, RecursionError) as error:
-            raise DamagedModel(f"the hyperparameter encoding is no JSON or is cut off ({error})") from error
+            raise DamagedModel(f"the hyperparameter encoding is not JSON or is cut off ({error})") from error
         if not isinstance(content, dict) or content.get("format") != FORMAT:
-            raise DamagedModel(f"no hyperparameter encoding: the JSON lacks the format {FORMAT!r}")
+            raise DamagedModel(f"not a hyperparameter encoding: the JSON lacks the format {FORMAT!r}")
         if content.get("version") != VERSION:
             raise DamagedModel(
                 f"the hyperparameter encoding has version {content.get('version')!r} and this Headstart reads"

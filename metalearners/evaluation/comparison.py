@@ -89,13 +89,15 @@ def read_evaluations(files: Sequence[Path], figure: str) -> pd.DataFrame:
     if figure not in FIGURES:
         raise UnknownName(f"can't compare by {figure!r}; known are {', '.join(FIGURES)}")
     if len(files) < 2:
-        raise TooFewRuns("a comparison takes two evaluations or more")
+        raise TooFewRuns("a comparison needs two evaluations or more")
     documents = [_read(file) for file in files]
     if figure == "error" and len({one.get("error_in") for one in documents} - {None}) != 1:
-        raise BadOption("the errors are of different things, values and scores: they can't be compared")
+        raise BadOption("errors of values and errors of scores can't be compared")
     asked = [(one["flow"], one["measure"], one["warehouse"]["fingerprint"]) for one in documents]
     if len(set(asked)) > 1:
-        raise BadOption("the evaluations are of other runs: flow, measure and warehouse must be the same")
+        raise BadOption(
+            "the evaluations differ in flow, measure or warehouse; compare evaluations of the same runs"
+        )
     names = [one["learner"] for one in documents]
     if len(set(names)) < len(names):
         names = [file.stem for file in files]
@@ -105,7 +107,7 @@ def read_evaluations(files: Sequence[Path], figure: str) -> pd.DataFrame:
     }
     results = pd.DataFrame(columns)
     if results.isna().any(axis=None):
-        raise BadOption("the evaluations left out other datasets")
+        raise BadOption("the evaluations left out different datasets")
     return results
 
 

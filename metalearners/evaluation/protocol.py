@@ -147,7 +147,7 @@ def evaluate(
     if strangers:
         raise TooFewRuns(f"no run on dataset {strangers[0]!r} has {runs.measure}")
     if len(known) < 2 or not left_out:
-        raise TooFewRuns("leaving one dataset out takes runs on two datasets or more")
+        raise TooFewRuns("leaving one dataset out needs runs on two datasets or more")
     untrained = new_learner(learner, settings)  # complains about a name or setting before any work
     protocol = {
         "learner": learner,
@@ -179,7 +179,7 @@ def _begun(journal: Journal | None, protocol: Mapping[str, Any]) -> dict[str, Da
         journal.append(dict(protocol))
         return {}
     if records[0] != json.loads(json.dumps(protocol)):
-        raise BadOption(f"{journal.path} belongs to another evaluation: remove it, or choose another file")
+        raise BadOption(f"{journal.path} belongs to another evaluation: remove it, or give another file")
     return {record["dataset"]: _result(record) for record in records[1:]}
 
 

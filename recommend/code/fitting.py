@@ -167,9 +167,7 @@ def find_fitting(
         fitting.say("return model.fit(X, y)")
         return fitting
     if calibrated:
-        raise UnfitConfiguration(
-            f"there is no code that gives {flow.title} probabilities beside its preprocessing or balancing"
-        )
+        raise UnfitConfiguration(f"no script can calibrate {flow.title} with its preprocessing or balancing")
     fitting.add(columns, before="columns = ")
     fitting.say("matrix = columns.fit_transform(X, y)")
     fitting.steps.append(("columns", Raw("columns")))

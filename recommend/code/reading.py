@@ -97,7 +97,7 @@ def find_reading(dataset: Dataset, frame: pd.DataFrame | None = None) -> ColumnR
                 return _planned(table, dataset, missing)
             except _Differs as difference:
                 reason = str(difference)
-    raise UnusableDataset(f"no code can be written that reads {dataset.source} with pandas alone: {reason}")
+    raise UnusableDataset(f"no script can read {dataset.source} with pandas alone: {reason}")
 
 
 class _Differs(Exception):  # noqa: N818 (said in raise statements alone)

@@ -79,7 +79,7 @@ def find_splitting(dataset: Dataset) -> Splitting:
     column, role = dataset.split.column, dataset.roles[dataset.split.column]
     if dataset.split.kind == "time":
         if role in NOT_LEARNED_FROM:
-            raise UnusableDataset(f"no code can be written that splits by {quoted(column)}, which is ignored")
+            raise UnusableDataset(f"no script can split by {quoted(column)}, which is an ignored column")
         column = f"{column}: days" if role is Role.date else column
     resampling = Resampling(MOST_FOLDS, by=dataset.split.kind)
     folds = max(feasible_folds(dataset, resampling), 2)

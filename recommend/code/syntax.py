@@ -40,7 +40,7 @@ def literal(value: object) -> str:
         return "np.nan" if math.isnan(value) else f'float("{value}")'
     if value is None or isinstance(value, bool | int | float):
         return repr(value).replace("e+", "e")
-    raise TypeError(f"no literal of Python: {value!r}")
+    raise TypeError(f"not a Python literal: {value!r}")
 
 
 def _text(text: str) -> str:

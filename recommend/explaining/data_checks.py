@@ -160,8 +160,8 @@ def _leaks(dataset: Dataset) -> Iterator[Caution]:
         if left <= LEAKED:
             yield Caution(
                 "leakage",
-                f"{str(name)!r} alone tells nearly every class ({1 - left:.0%} of what always saying "
-                f"{dataset.majority[0]!r} gets wrong): drop it unless it is known when you predict",
+                f"{str(name)!r} alone tells nearly every class ({1 - left:.0%} of the errors of always "
+                f"predicting {dataset.majority[0]!r} vanish): drop it unless it is known when you predict",
             )
         elif (told := class_of_gaps(column.isna().to_numpy(), target)) and told[2] <= LEAKED:
             label, has_value, _ = told
@@ -178,8 +178,8 @@ def _unmeasured(dataset: Dataset, trials: int) -> Iterator[Caution]:
         rows = {"time": "later rows", "group": "rows of new groups"}[dataset.split.kind]
         yield Caution(
             "dependence",
-            f"what is expected holds for rows drawn at random, and for {rows} less may come: --verify "
-            "measures it",
+            f"expected values hold for rows drawn at random and may be too high for {rows}: --verify "
+            f"measures them",
         )
 
 
@@ -191,8 +191,9 @@ def _names(dataset: Dataset) -> Iterator[Caution]:
         more = f" and {len(ignored) - 5} more" if len(ignored) > 5 else ""
         yield Caution(
             "identifier",
-            f"ignored, since hardly a value comes twice: {', '.join(map(repr, ignored[:5]))}{more}; to learn "
-            f"from one all the same, say {_role(ignored[0], Role.categorical)}",
+            f"ignored as identifiers, since hardly any value repeats: "
+            f"{', '.join(map(repr, ignored[:5]))}{more}; to use one as a feature, give "
+            f"{_role(ignored[0], Role.categorical)}",
         )
     for name in dataset.features.columns:
         column = dataset.features[name]
@@ -202,7 +203,7 @@ def _names(dataset: Dataset) -> Iterator[Caution]:
                 yield Caution(
                     "identifier",
                     f"{str(name)!r} has {categories:,} different values in {len(column):,} rows, too many to "
-                    f"learn much from: if it names rows, say {_role(str(name), Role.identifier)}",
+                    f"learn much from: if it names rows, give {_role(str(name), Role.identifier)}",
                 )
         elif (
             dataset.roles[str(name)] is Role.numeric
@@ -212,7 +213,7 @@ def _names(dataset: Dataset) -> Iterator[Caution]:
         ):
             yield Caution(
                 "identifier",
-                f"{str(name)!r} only rises or falls from row to row: if it numbers them, say "
+                f"{str(name)!r} only rises or falls from row to row: if it numbers them, give "
                 f"{_role(str(name), Role.identifier)}",
             )
 
@@ -236,8 +237,8 @@ def _imbalance(dataset: Dataset) -> Iterator[Caution]:
     if share >= IMBALANCED:
         yield Caution(
             "imbalance",
-            f"{share:.1%} of the rows are of class {label!r}: always saying so is as accurate as that, "
-            "so look at AUC or at the recall of rare classes, too",
+            f"{share:.1%} of the rows are of class {label!r}: always predicting it is as accurate, so look "
+            f"at AUC or at the recall of rare classes, too",
         )
 
 
@@ -247,7 +248,7 @@ def _few_rows(dataset: Dataset) -> Iterator[Caution]:
     if len(rare):
         named = ", ".join(f"{str(label)!r} ({count})" for label, count in rare.iloc[:3].items())
         more = f" and {len(rare) - 3} more" if len(rare) > 3 else ""
-        yield Caution("few_rows", f"classes with hardly a row to learn from: {named}{more}")
+        yield Caution("few_rows", f"classes with very few rows: {named}{more}")
     rows = len(dataset.target)
     if rows < FEW_ROWS:
         # Half of the width of an 80 % interval of a share of n rows: 1.28 sqrt(p (1 - p) / n), at p = 0.8.
@@ -268,6 +269,7 @@ def _beyond(size: Outside) -> Caution:
     far = f"{value / most:.1f} times the most" if value > most else f"{least / max(value, 1):.1f} times fewer"
     return Caution(
         "outside",
-        f"{value:,.0f} {_SIZES[size.quality]} are outside of what is known ({least:,.0f} to {most:,.0f}; "
-        f"{far}), so this is less sure than it looks",
+        f"{value:,.0f} {_SIZES[size.quality]} are outside of the known datasets' range ({least:,.0f} to "
+        f"{most:,.0f}; "
+        f"{far}), so this is less certain than it looks",
     )

@@ -78,8 +78,8 @@ def in_words(dataset: Dataset) -> list[str]:
     if dataset.split is not None or not dataset.n_classes:
         return []
     why: dict[Kind, str] = {
-        "time": "a random split learns from what comes later; to predict the future, say",
-        "group": "a random split learns from the others of a group; to predict new groups, say",
+        "time": "a random split learns from later rows; to predict the future, give",
+        "group": "a random split learns from rows of the same group; to predict new groups, give",
     }
     return [
         f"{sign.seen}: {why[sign.split.kind]} --split {shlex.quote(str(sign.split))}"

@@ -130,7 +130,7 @@ def explain(
     """
     model, trials = known.model, 0 if known.trials is None else len(known.trials)
     if evidence is None:
-        fallbacks = [f"the learner {model.origin.learner} does not say which datasets it goes by"]
+        fallbacks = [f"the learner {model.origin.learner} gives no weights of datasets"]
         return Explanation(model.runs, model.datasets, trials, [], [], {}, 0.0, fallbacks)
     descriptions = evidence.contributions.model.descriptions
     here = without_target(descriptions.features(known.metafeatures.to_frame().T)).iloc[0]
@@ -232,20 +232,20 @@ def _fallbacks(
     missing = [title(str(name)) for name in here.index[here.isna()]]
     if missing:
         more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
-        found.append(f"unknown here, and taken to be as usual: {'; '.join(missing[:3])}{more}")
+        found.append(f"unknown here, so usual values are used: {'; '.join(missing[:3])}{more}")
     near = float(evidence.weights.sum())
     if near < FAR:
         found.append(
-            f"no known dataset is much like this one (weights sum to {near:.2f}, 1 is usual): what is "
-            "recommended is rather what is good on any dataset"
+            f"no known dataset is similar to this one (weights sum to {near:.2f}, 1 is usual): the "
+            f"recommendation is mostly what is good on any dataset"
         )
     if all(item.expectation is None for item in ranked):
-        found.append("too few datasets are known to say what to expect in the measure's own unit")
+        found.append("too few datasets are known to predict values in the measure's unit")
     for name, value in here.items():
         least, most = float(there[name].min()), float(there[name].max())
         if value < least - ROUNDING or value > most + ROUNDING:
             found.append(
-                f"{title(str(name))}: {shown(str(name), float(value))}, outside of what is known "
+                f"{title(str(name))}: {shown(str(name), float(value))}, outside of the known range "
                 f"({shown(str(name), least)} to {shown(str(name), most)})"
             )
     return found

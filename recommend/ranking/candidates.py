@@ -43,7 +43,7 @@ class Candidates:
         """
         kept = np.flatnonzero(~self.table.setups.isin(list(failures)))
         if not len(kept):
-            raise TooFewRuns("each of the configurations to choose from failed in the race")
+            raise TooFewRuns("all candidate configurations failed in the race")
         left = [self.configurations[place] for place in kept.tolist()]
         return Candidates(self.table.take(kept), left, {**self.failures, **failures})
 
@@ -65,7 +65,7 @@ def find_candidates(known: Knowledge) -> Candidates:
     failures = {setup: known.failures[min(own)] for setup, own in names.items() if own}
     found = {setup: one for setup, one in buildable.items() if setup not in failures}
     if not found:
-        raise TooFewRuns(f"each of the {len(failures)} configurations to choose from failed on this dataset")
+        raise TooFewRuns(f"all {len(failures)} candidate configurations failed on this dataset")
     return Candidates(known.runs.configurations.of_setups(found), [*found.values()], failures)
 
 
@@ -128,7 +128,7 @@ def find_buildable(
         found |= others
     if not found:
         of_wanted = f" of {', '.join(sorted(wanted))}" if wanted else ""
-        raise TooFewRuns(f"the warehouse has no configuration that can be built{of_wanted}")
+        raise TooFewRuns(f"the warehouse has no configuration{of_wanted} that Headstart can build")
     return found
 
 

@@ -129,7 +129,7 @@ def choose_within(budget: float, seconds: Floats, select: Callable[[Positions], 
         BadInput: nothing fits into the budget, or no running time is known.
     """
     if np.isnan(seconds).all():
-        raise BadOption("a budget needs running times, and no run of the warehouse says how long a fit took")
+        raise BadOption("a budget needs running times, and the warehouse has no running times of fits")
     affordable = np.flatnonzero(seconds <= budget)
     while len(affordable):
         selected = select(affordable)

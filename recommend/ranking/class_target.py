@@ -38,9 +38,7 @@ class ClassTarget:
         label, share = dataset.majority
         if share < IMBALANCED:
             return None
-        imbalance = (
-            f"{share:.1%} of the rows are of class {label!r}, and always saying so is as accurate as that"
-        )
+        imbalance = f"{share:.1%} of the rows are of class {label!r}, and always predicting it is as accurate"
         if measure == AUC:
-            return f"Measure: {AUC}, since {imbalance}; --measure accuracy ranks by accuracy all the same."
-        return f"Measure: {measure}, though {imbalance}: the warehouse has no run with a better measure."
+            return f"Measure: {AUC}, since {imbalance}; use --measure accuracy to rank by accuracy."
+        return f"Measure: {measure}, though {imbalance}: the warehouse has no runs with a better measure."

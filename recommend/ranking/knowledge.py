@@ -144,7 +144,7 @@ def runs_that_count(task: RankingTask) -> tuple[frozenset[str], RunTable]:
     known = task.warehouse.arrow(_ALGORITHMS_WITH_RUNS, asked)["algorithm"].to_pylist()
     if missing < task.flows or not known:
         for name in known:
-            logger.info("%s is not in the sample of runs: it has to be asked for by itself", name)
+            logger.info("%s is not in the sample of runs: select it with --flow", name)
         return frozenset(), of_all
     only = frozenset(known)
     return only, learned(only=sorted(only))

@@ -22,14 +22,17 @@ def sentences(result: Recommendation) -> list[str]:
     why = result.explanation
     if why is None:
         return []
-    lines = [f"This rests on {counted(why.runs, 'runs')} on {counted(why.datasets, 'other datasets')}."]
+    lines = [
+        f"The ranking is learned from {counted(why.runs, 'runs')} on "
+        f"{counted(why.datasets, 'other datasets')}."
+    ]
     if why.trials:
         lines[0] = lines[0][:-1] + f", and on {counted(why.trials, 'runs')} on this one."
     lines += [_capital(text) + "." for text in why.fallbacks]
     if why.known:
         lines.append(
-            "A prediction is a weighted sum over them. Those that count most for this dataset, with the best "
-            f"{result.measure} of their runs (all weights sum to {why.total_weight:.2f}):"
+            "A prediction is a weighted sum over these datasets. The most similar ones, with the best "
+            "{result.measure} of their runs (all weights sum to {why.total_weight:.2f}):"
         )
     for known in why.known:
         openml = "" if known.openml is None else f" (OpenML {known.openml})"
@@ -44,8 +47,8 @@ def sentences(result: Recommendation) -> list[str]:
         )
     if why.known:
         lines.append(
-            "Errors are in per cent of those of always saying the largest class; a gain is the difference of "
-            "two accuracies. Both are of quick models, fitted to describe a dataset."
+            "Errors are in per cent of the errors of always predicting the largest class; a gain is the "
+            "difference of two accuracies. Both come from quick models that describe a dataset."
         )
     for item, reasons in zip(result.configurations, why.configurations, strict=bool(why.configurations)):
         lines.append(_of_configuration(item, reasons, why.names))
@@ -76,7 +79,7 @@ def _of_configuration(item: RankedConfiguration, reasons: Reasons, names: Mappin
     base, like_it = reasons.datasets.base, sum(reasons.datasets.parts.values())
     text = (
         f"{item.rank}. {item.flow.title}: score {reasons.predicted:+.2f} = {base:+.2f} on any dataset "
-        f"{like_it:+.2f} for the datasets that count here"
+        f"{like_it:+.2f} for the similar datasets"
     )
     text += f" {reasons.trials:+.2f} for the runs on this dataset. " if abs(reasons.trials) > 1e-6 else ". "
     ordered = sorted(reasons.datasets.parts.items(), key=lambda part: -part[1])
@@ -84,11 +87,11 @@ def _of_configuration(item: RankedConfiguration, reasons: Reasons, names: Mappin
     text += "; against it: " + ", ".join(f"{names[key]} {part:+.3f}" for key, part in ordered[:-3:-1]) + ". "
     traits = sorted(reasons.traits.parts.items(), key=lambda part: -abs(part[1]))
     told = [f"{in_words(group)} {part:+.2f}" for group, part in traits if abs(part) >= SMALLEST]
-    text += f"By traits, from {reasons.traits.base:+.2f} on a dataset with usual ones: "
+    text += f"By meta-features, from {reasons.traits.base:+.2f} on a usual dataset: "
     text += (", ".join(told) or "hardly any difference") + ". "
     if reasons.hyperparameters is not None:
         if not reasons.hyperparameters.parts:
-            return text + "It is the algorithm as it comes."
+            return text + "It is the algorithm with its default settings."
         largest = sorted(reasons.hyperparameters.parts.items(), key=lambda part: -abs(part[1]))
         named = [part for part in largest[:NAMED_VALUES] if abs(part[1]) >= SMALLEST]
         rest = sum(part for _, part in largest[len(named) :])
@@ -98,6 +101,6 @@ def _of_configuration(item: RankedConfiguration, reasons: Reasons, names: Mappin
             for name, part in named
         ]
         told += [f"the others {rest:+.2f}"] if abs(rest) >= SMALLEST and named else []
-        text += f"By hyperparameters, from {reasons.hyperparameters.base:+.2f} as the algorithm comes: "
+        text += f"By hyperparameters, from {reasons.hyperparameters.base:+.2f} with its default settings: "
         text += (", ".join(told) or "hardly any difference") + "."
     return text

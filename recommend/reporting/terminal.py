@@ -67,12 +67,12 @@ def _facts(result: Recommendation, *, is_default_measure: bool) -> list[str]:
         lines.append(f"Not installed, so not recommended: {titles} (pip install 'headstart[boosting]').")
     if result.not_built:
         titles = ", ".join(result.not_built.values())
-        lines.append(f"Not built by Headstart, so only recommended where --flow names them: {titles}.")
+        lines.append(f"Not built by Headstart, so recommended only with --flow: {titles}.")
     if result.of_others:
         titles = ", ".join(flow.title for flow in result.of_others)
-        lines.append(f"Headstart does not build {titles}: the values are for your own program.")
+        lines.append(f"Headstart does not build {titles}: use the values in your own program.")
     if result.nearest:
-        lines.append("Counts most: " + ", ".join(name for name, _ in result.nearest) + ".")
+        lines.append("Most similar known datasets: " + ", ".join(name for name, _ in result.nearest) + ".")
     lines += [
         f"Check: {caution.text}."
         for caution in result.cautions
@@ -85,17 +85,18 @@ def _known_already(result: Recommendation) -> list[str]:
     """Lines about the warehouse's runs on the dataset and its near copies."""
     lines = []
     if result.trials:
-        ignoring = "--leave-out ignores them" if result.race is None else "those of the race are among them"
+        is_race = result.race is not None
+        ignoring = "the runs of the race are among them" if is_race else "--leave-out ignores them"
         count = "counts" if result.trials == 1 else "count"
         lines.append(f"{counted(result.trials, 'runs')} on this dataset {count} most; {ignoring}.")
     elif len(result.left_out) > len(result.near_copies):
-        lines.append("This dataset is in the warehouse; the model has not learned from its runs.")
+        lines.append("This dataset is in the warehouse; its runs were left out of the model.")
     if result.failed:
         reasons = ", ".join(f"{count:,} {outcome}" for outcome, count in result.failed.items())
-        lines.append(f"Not recommended, since they failed on this dataset: {reasons}.")
+        lines.append(f"Left out, because they failed on this dataset: {reasons}.")
     if result.near_copies:
         copies = ", ".join(result.near_copies)
-        lines.append(f"Near copies of it are in the warehouse, and not learned from: {copies}.")
+        lines.append(f"Near copies of it in the warehouse were left out of the model: {copies}.")
     return lines
 
 
@@ -145,19 +146,19 @@ def _shortened(title: str) -> str:
 def why(item: RankedConfiguration, result: Recommendation) -> str:
     """The reason for a configuration's rank, in a few words."""
     if item.on_dataset is not None:
-        return f"it came to {item.on_dataset:.4f} on this dataset"
+        return f"reached {item.on_dataset:.4f} on this dataset"
     if item.beats_first is not None:
         places = " and ".join(f"{place.dataset} ({_place(place)})" for place in item.places)
-        like = f"; better than that on {places}" if places else ""
-        return f"beside 1, which it is {item.beats_first:.0%} likely to beat{like}"
+        like = f"; was better than 1 on {places}" if places else ""
+        return f"complements 1 ({item.beats_first:.0%} likely to beat it){like}"
     if item.delta:
-        reason = f"spread from the best downwards (delta {item.delta:g})"
+        reason = f"spread over the predicted ranking (delta {item.delta:g})"
     elif item.rank == 1:
         reason = f"the best expected value of {counted(result.candidates, 'configurations')}"
     else:
-        reason = "the best expected value after those above"
+        reason = "the next best expected value"
     places = " and ".join(f"{_place(place)} on {place.dataset}" for place in item.places)
-    return f"{reason}; it came {places}" if places else reason
+    return f"{reason}; was {places}" if places else reason
 
 
 def _place(place: PastRank) -> str:
@@ -193,7 +194,7 @@ def _race(race: Race) -> list[str]:
         "recommended",
         *(f"{heat.train_rows:,} rows" for heat in race.heats),
         "took",
-        "what came of it",
+        "result",
     )
     rows = []
     for place in race.order:
@@ -215,7 +216,7 @@ def _race(race: Race) -> list[str]:
         *lines,
         "",
         f"Raced{split} for {console.duration(race.seconds)}{ending}: "
-        f"{race.measure} after fits on so many rows; the better half of each round went on.",
+        f"{race.measure} after fits on that number of rows; the better half of each round went on.",
     ]
 
 
@@ -224,34 +225,30 @@ def _legend(result: Recommendation, *, details: bool) -> list[str]:
     from ingest.flows import get_flow
 
     has_units = result.configurations[0].expectation is not None
-    order = "the order to try them in: by what is expected"
+    order = "order to try them in: by expected value"
     if not has_units:
-        order = "the order to try them in: by " + (
-            "what trials came to, then by score" if result.trials else "score"
-        )
+        order = "order to try them in: by " + ("measured value, then by score" if result.trials else "score")
     meanings = {"#": order}
     if has_units:
         default = get_flow(REFERENCE).title
         meanings |= {
-            "expected": f"{result.measure} on rows that training has not seen",
-            "80 % range": "where the value falls in 80 % of the cases",
-            "gain": f"how much better that is than {default} with its default settings",
-            "likely": "the probability that it is better at all",
+            "expected": f"expected {result.measure} on unseen rows",
+            "80 % range": "range of the value in 80 % of cases",
+            "gain": f"difference from {default} with its default settings",
+            "likely": "probability of being better than that default",
         }
     if details or not has_units:
         meanings |= {
             "score": "predicted standard score: 0 is an average configuration of the dataset, 1 is one "
             "standard deviation better",
-            "similar": "its mean standard score on the datasets that count most",
+            "similar": "its mean standard score on the most similar datasets",
         }
     if any(item.fit_seconds is not None for item in result.configurations):
         meanings["fit"] = "processor time of one fit on all rows, on this machine"
         if result.fit_factor is not None:
             meanings["fit"] += f"; 80 % take within a factor of {result.fit_factor:.1f}"
     if any(item.beats_first is not None for item in result.configurations):
-        meanings["beside 1"] = (
-            "chosen to complement 1: not the next best by itself, but likely to do well where 1 does not"
-        )
+        meanings["complements 1"] = "not the next best by itself, but likely to do well where 1 does not"
     width = max(map(len, meanings))
     return [
         line

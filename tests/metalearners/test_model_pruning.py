@@ -59,7 +59,7 @@ def test_models_of_other_warehouses_and_trainings_wait_for_a_while(toy_warehouse
     assert names(toy_warehouse, now=written + 3600) == {}
     assert names(toy_warehouse, now=written + (OLD_DAYS + 1) * 86_400) == {
         model.path.name: "of another warehouse or an earlier version, and old",
-        ".pmf-0.training.npz": "a training that was interrupted long ago",
+        ".pmf-0.training.npz": "an interrupted training, too old to resume",
     }
 
 

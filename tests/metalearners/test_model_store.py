@@ -232,7 +232,7 @@ def test_models_that_cannot_be_used_are_refused_in_one_line(folder: Path, tmp_pa
     (folder / "arrays.npz").unlink()
     refused("arrays.npz is missing")
     (folder / "model.json").write_text(text[:200])
-    refused("cut off or no model")
+    refused("cut off or not a model")
     (folder / "model.json").write_text("[]")
     refused("lacks the format 'headstart.model'")
     forged(folder, version=99)
@@ -282,7 +282,7 @@ def test_arrays_that_are_none_are_refused_also_with_their_checksum(folder: Path,
     content = json.loads((folder / "model.json").read_text())
     content["checksum"]["arrays.npz"] = hashlib.sha256(arrays).hexdigest()
     (folder / "model.json").write_text(json.dumps(content))
-    with pytest.raises(DamagedModel, match=r"arrays.npz is missing, cut off or no array file"):
+    with pytest.raises(DamagedModel, match=r"arrays.npz is missing, cut off or not an array file"):
         load_model(folder)
 
 

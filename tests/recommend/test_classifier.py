@@ -451,9 +451,9 @@ def test_a_pickle_predicts_and_holds_no_rows(classifier: HeadstartClassifier) ->
     assert b"paid at once" not in content.replace(b"a secret place", b"")
     copy = pickle.loads(content)
     np.testing.assert_array_equal(copy.predict(rows), classifier.predict(rows))
-    with pytest.raises(NotFittedError, match="from a pickle"):
+    with pytest.raises(NotFittedError, match="a pickle keeps none"):
         copy.explain()
-    with pytest.raises(NotFittedError, match="from a pickle"):
+    with pytest.raises(NotFittedError, match="a pickle keeps none"):
         copy.code()
 
 

@@ -46,14 +46,17 @@ def test_three_configurations_are_printed_with_their_grounds(run: Run, csv: Path
     assert "mine: 900 rows, 2 classes, the largest with 50.0% of the rows; 'class' is the target" in out
     assert "\n2 features: " in out
     assert "Learned from 128 runs on 8 datasets" in out
-    assert "Counts most: world" in out
+    assert "Most similar known datasets: world" in out
     assert "\n1  Decision tree" in out
     assert "max_depth=" in out
 
 
 def test_the_dataset_is_named_by_place_or_by_option(run: Run, csv: Path) -> None:
     assert run(csv, "--top", "1") == run("--dataset", csv, "--top", "1")
-    for arguments, complaint in (((csv, "--dataset", csv), "name one"), (("--top", "1"), "name the dataset")):
+    for arguments, complaint in (
+        ((csv, "--dataset", csv), "exclude each other"),
+        (("--top", "1"), "give a dataset"),
+    ):
         code, out, err = run(*arguments)
         assert (code, out) == (2, "")
         assert complaint in err
@@ -71,7 +74,7 @@ def test_the_first_configuration_is_written_as_a_script(run: Run, csv: Path, tmp
 def test_code_goes_to_python_files(run: Run, csv: Path, tmp_path: Path) -> None:
     code, out, err = run(csv, "--code", tmp_path / "first.txt")
     assert (code, out) == (2, "")
-    assert "code is written to a .py file" in err
+    assert "--code needs the name of a .py file" in err
 
 
 def test_learned_ranges_are_written_as_their_schema_says(run: Run, csv: Path, tmp_path: Path) -> None:
@@ -130,7 +133,7 @@ def test_runs_on_a_known_dataset_count_and_the_output_says_so(run: Run, tmp_path
     numbers(800, seed=6).to_csv(path, sep=";", index=False)
     _, out, _ = run("--dataset", path)
     assert "16 runs on this dataset count most; --leave-out ignores them." in out
-    assert "why: it came to 0.9000 on this dataset\n" in out
+    assert "why: reached 0.9000 on this dataset\n" in out
     document = json.loads(run("--dataset", path, "--format", "json")[1])
     assert document["warehouse"]["trials"] == 16
     assert document["configurations"][0]["on_dataset"] == 0.9
@@ -140,8 +143,8 @@ def test_runs_on_a_known_dataset_can_be_left_out(run: Run, tmp_path: Path) -> No
     path = tmp_path / "renamed.csv"
     numbers(800, seed=6).to_csv(path, sep=";", index=False)
     _, out, _ = run("--dataset", path, "--leave-out")
-    assert "This dataset is in the warehouse; the model has not learned from its runs." in out
-    assert "it came to" not in out
+    assert "This dataset is in the warehouse; its runs were left out of the model." in out
+    assert "reached" not in out
 
 
 def test_role_can_be_overridden(run: Run, csv: Path) -> None:
@@ -286,7 +289,9 @@ def test_where_all_of_a_race_fail_the_cause_is_said_and_nothing_is_learned(
     assert code == 1
     assert "\nraced " in out
     assert "learns from the race" not in out
-    assert err.endswith("no run of the race succeeded, and nothing is learned from it: ValueError: no\n")
+    assert err.endswith(
+        "no run of the race succeeded, and none was written to the warehouse: ValueError: no\n"
+    )
     assert Warehouse.open(own.path).version == own.version
 
 

@@ -208,10 +208,13 @@ def narrowed(name: str, kind: str, *arguments: Any, **settings: Any) -> Callable
             "tol is 0.001, expected one of 'none', None",
         ),
         (narrowed("imputation", "IntDistribution", 0, 3), "imputation is 'mean', expected a whole number"),
-        (lambda optuna: {"C": optuna.distributions.FloatDistribution(0, 9)}, "has coef0, the space has not"),
+        (
+            lambda optuna: {"C": optuna.distributions.FloatDistribution(0, 9)},
+            "unknown hyperparameter coef0; the space has",
+        ),
         (
             lambda _: optuna_distributions(space_of(OF_TWO[1:])),
-            "has C, the space has not: expected bootst",
+            "unknown hyperparameter C; the space has bootst",
         ),
         (lambda _: {"C": (0.0, 1.0)}, "expected a distribution of Optuna"),
     ],

@@ -19,7 +19,7 @@ def test_two_datasets_are_refused_even_if_they_are_the_same() -> None:
 
 
 def test_no_dataset_is_refused() -> None:
-    with pytest.raises(BadOption, match="name the dataset: a file, or openml:ID"):
+    with pytest.raises(BadOption, match="give a dataset: a file, or openml:ID"):
         named_dataset(None, None)
-    with pytest.raises(BadOption, match="name the dataset"):
+    with pytest.raises(BadOption, match="give a dataset"):
         named_dataset(None, "")

@@ -259,7 +259,7 @@ def test_every_recommended_configuration_builds_and_fits(small_world: Path) -> N
 @pytest.mark.parametrize("place", [0, -1, 4])
 def test_there_is_code_of_what_is_ranked_alone(small_world: Path, place: int) -> None:
     result = rank(load_dataset(numbers(900, seed=50)), warehouse=Warehouse.open(small_world), top=3)
-    with pytest.raises(BadInput, match=f"no configuration of rank {place}: 3 are ranked"):
+    with pytest.raises(BadInput, match=f"no configuration has rank {place}; the ranks are 1 to 3"):
         result.code(place)
 
 
@@ -267,7 +267,7 @@ def test_a_flow_that_headstart_does_not_build_has_no_code(small_world: Path) -> 
     result = rank(load_dataset(numbers(900, seed=50)), warehouse=Warehouse.open(small_world), top=1)
     foreign = SearchedFlow("other:my-boosting", "my-boosting", (Number("eta", 0.001, 1.0, default=0.3),))
     others = [replace(result.configurations[0], flow=foreign)]
-    with pytest.raises(BadInput, match="Headstart does not build my-boosting, so there is no code of it"):
+    with pytest.raises(BadInput, match="Headstart does not build my-boosting, so it has no script"):
         replace(result, configurations=others).code()
 
 
@@ -296,9 +296,9 @@ def test_same_warehouse_gives_the_same_recommendation(small_world: Path) -> None
     ("options", "reason"),
     [
         ({"strategy": "best"}, r"unknown strategy 'best'; known are top, delta"),
-        ({"top": 0}, "ask for 1 or more"),
+        ({"top": 0}, "the least is 1"),
         ({"flows": ["perceptron"]}, "unknown flow 'perceptron'"),
-        ({"flows": ["svm"]}, "no configuration that can be built of svm"),
+        ({"flows": ["svm"]}, "no configuration of svm that Headstart can build"),
         ({"measure": "beauty"}, "unknown measure 'beauty'; known are predictive_accuracy"),
     ],
 )
@@ -339,11 +339,11 @@ def test_a_flow_that_the_sample_lacks_beside_one_that_it_has_is_named(
     with caplog.at_level(logging.INFO):
         result = rank(load_dataset(numbers(900, seed=50)), warehouse=larger_than_a_sample, flows=flows)
     assert {item.flow.name for item in result.configurations} == {"decision_tree"}
-    assert "logistic_regression is not in the sample of runs: it has to be asked for by itself" in caplog.text
+    assert "logistic_regression is not in the sample of runs: select it with --flow" in caplog.text
 
 
 def test_a_flow_without_runs_is_refused_where_there_is_a_sample(larger_than_a_sample: Warehouse) -> None:
-    with pytest.raises(BadInput, match="no configuration that can be built of svm"):
+    with pytest.raises(BadInput, match="no configuration of svm that Headstart can build"):
         rank(load_dataset(numbers(900, seed=50)), warehouse=larger_than_a_sample, flows=["svm"])
 
 

@@ -277,7 +277,7 @@ def _tree() -> dict[str, object]:
 
 def test_a_script_is_not_written_for_a_time_that_is_ignored() -> None:
     data = load_dataset(frame(), target="class", roles={"day": "identifier"}).split_by("time=day")
-    with pytest.raises(BadInput, match="no code can be written that splits by 'day', which is ignored"):
+    with pytest.raises(BadInput, match="no script can split by 'day', which is an ignored column"):
         script(Configuration("decision_tree", _tree()), data, ORIGIN)
 
 
@@ -324,4 +324,4 @@ def test_a_split_without_a_race_replaces_the_check_and_leaves_the_group_out(
     split = printed("--split", "group=person")
     assert "--split group=person" not in split
     assert "ignored: person (identifier)" in split
-    assert "for rows of new groups less may come: --verify measures it" in split
+    assert "may be too high for rows of new groups: --verify measures them" in split

@@ -61,7 +61,7 @@ def repair(warehouse: Path) -> Repair:
 
     Files with rows that are damaged are moved to the folder `damaged`. If the newest version needs one, the
     rows that older files have are written in its place, which is a commit of its own (source `repair`).
-    Older versions that need a damaged file can't be opened any more.
+    Older versions that need a damaged file can no longer be opened.
 
     Raises:
         BadInput: the record of commits is damaged beyond its copies, or the disk refuses.

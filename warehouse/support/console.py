@@ -25,7 +25,7 @@ from warehouse.support.interrupts import Interrupts, raised_interrupts
 from warehouse.support.signals import INTERRUPTED
 from warehouse.support.text import counted, parse_duration, printable
 
-JsonOption = Annotated[str, typer.Option("--format", metavar="table|json", help="How to print the result.")]
+JsonOption = Annotated[str, typer.Option("--format", metavar="table|json", help="Output format.")]
 _PACKAGES = ("ingest", "metalearners", "recommend", "warehouse")
 """Whose steps `progress` shows."""
 _SECONDS_BETWEEN_LINES = 60.0

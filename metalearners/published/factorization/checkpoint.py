@@ -54,7 +54,9 @@ class Checkpoint:
         try:
             with np.load(self._path, allow_pickle=False) as arrays:
                 if str(arrays["training"]) != self._training:
-                    raise BadOption(f"{self._path} is of another training: remove it, or choose another file")
+                    raise BadOption(
+                        f"{self._path} belongs to another training: remove it, or give another file"
+                    )
                 values = {name: arrays[name] for name in arrays.files}
             named = list(module.named_parameters())
             state = {

@@ -116,7 +116,7 @@ def train(
     """
     observed = ~np.isnan(Y)
     if not observed.any() or np.ptp(Y[observed]) == 0:
-        raise TooFewRuns("there is nothing to factorize: the matrix has no two different scores")
+        raise TooFewRuns("the matrix can't be factorized: all its scores are equal")
     if latent is None:
         latent = LATENT_SPARSE if observed.mean() < 1 - SPARSE else LATENT
     torch.manual_seed(seed)

@@ -196,7 +196,7 @@ def test_ways_to_search_are_compared(tune: Tune, small_world: Path, tmp_path: Pa
     ("arguments", "message"),
     [
         (["--dataset", "nowhere.csv"], "nowhere.csv"),
-        (["--trials", "3"], "name the dataset"),
+        (["--trials", "3"], "give a dataset"),
         (["--dataset", "CSV", "--surrogate", "crystal"], "unknown surrogate 'crystal'; known are blend"),
         (["--dataset", "CSV", "--measure", "AUCC"], "unknown measure 'AUCC', perhaps area_under_roc_curve;"),
         (["--dataset", "CSV", "--measure", "webb_bias"], "a trial does not measure webb_bias; it measures"),
@@ -206,7 +206,7 @@ def test_ways_to_search_are_compared(tune: Tune, small_world: Path, tmp_path: Pa
         (["--dataset", "CSV", "--time", "-1"], "--time': '-1' is not a time"),
         (["--dataset", "CSV", "--seeds", "nowhere.json"], "nowhere.json"),
         (["--dataset", "CSV", "--model", "best.pkl"], "a model is written as .skops; --code writes a script"),
-        (["--dataset", "CSV", "--code", "best.txt"], "code is written to a .py file"),
+        (["--dataset", "CSV", "--code", "best.txt"], "--code needs the name of a .py file"),
         (["simulate", "--method", "luck"], "unknown method 'luck'"),
         (["simulate", "--tasks", "dream"], "unknown kind of task 'dream'"),
     ],

@@ -121,5 +121,5 @@ def test_scripts_of_ensembles_are_formatted(written: tuple[Path, str]) -> None:
 
 
 def test_what_is_no_estimator_before_it_is_fitted_is_not_calibrated(dataset: Dataset) -> None:
-    with pytest.raises(BadInput, match="no code that gives RBF support vector machine probabilities"):
+    with pytest.raises(BadInput, match="no script can calibrate RBF support vector machine"):
         script(configuration("svm with weights"), dataset, ORIGIN, calibrated=True)

@@ -113,7 +113,8 @@ def test_a_number_that_only_rises_is_pointed_out() -> None:
 def test_ignored_identifiers_are_named() -> None:
     (caution,) = cautions(dataset(row_id=np.arange(1, 1001)), [])
     assert caution.text == (
-        "ignored, since hardly a value comes twice: 'row_id'; to learn from one all the same, say "
+        "ignored as identifiers, since hardly any value repeats: 'row_id'; to learn from one all the same, "
+        "say "
         "--role row_id=categorical"
     )
 
@@ -127,7 +128,7 @@ def test_the_option_for_a_column_can_be_copied_into_a_shell() -> None:
 def test_rare_classes_and_few_rows_are_named() -> None:
     label = ["a"] * 50 + ["b"] * 46 + ["rare"] * 4
     texts = [caution.text for caution in cautions(dataset(100, **{"class": label}), [])]
-    assert "classes with hardly a row to learn from: 'rare' (4)" in texts
+    assert "classes with very few rows: 'rare' (4)" in texts
     # 1.28 sqrt(0.8 0.2 / 100) = 0.0512
     assert any("100 rows: chance alone moves a measured accuracy of 0.80 by 0.051" in text for text in texts)
 
@@ -138,4 +139,4 @@ def test_imbalance_is_named() -> None:
 
 def test_by_how_much_a_size_is_outside() -> None:
     (caution,) = cautions(dataset(), [Outside("NumberOfFeatures", 501, 3, 201)])
-    assert "500 features are outside of what is known (2 to 200; 2.5 times the most)" in caution.text
+    assert "outside of the known datasets' range (2 to 200; 2.5 times the most)" in caution.text

@@ -111,7 +111,7 @@ def test_the_check_is_among_the_cautions_and_a_group_is_no_identifier_that_hardl
     assert [caution.kind for caution in cautions(data, [])] == ["dependence"]
     (left,) = cautions(data.split_by("group=patient"), [])
     assert left.text == (
-        "what is expected holds for rows drawn at random, and for rows of new groups less may come: "
-        "--verify measures it"
+        "expected values hold for rows drawn at random and may be too high for rows of new groups: --verify "
+        "measures them"
     )
     assert cautions(data.split_by("group=patient"), [], trials=12) == []

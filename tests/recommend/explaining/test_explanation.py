@@ -113,7 +113,7 @@ def test_the_target_is_no_column_of_the_traits() -> None:
 
 def test_parts_that_are_printed_as_nothing_are_not_named(explained: Recommendation) -> None:
     text = " ".join(sentences(explained))
-    parts = text.split("By traits")[1:]
+    parts = text.split("By meta-features")[1:]
     assert parts
     assert not any("+0.00" in part or "-0.00" in part for part in parts)
 
@@ -130,7 +130,7 @@ def test_a_learner_without_weights_says_so(small_world: Path, csv: Path) -> None
         explain=True,
     )
     assert result.nearest == []
-    assert sentences(result)[1] == "The learner average-rank does not say which datasets it goes by."
+    assert sentences(result)[1] == "The learner average-rank gives no weights of datasets."
 
 
 def test_nobody_explains_unasked(small_world: Path, csv: Path) -> None:

@@ -73,7 +73,7 @@ def test_half_of_the_rows_must_be_enough_to_fit_it() -> None:
 def test_only_wanted_flows_are_candidates() -> None:
     runs = run_once(tree(), neighbours(3))
     assert found(runs, wanted={"k_nearest_neighbors"}) == [1]
-    with pytest.raises(TooFewRuns, match="no configuration that can be built of random_forest, svm"):
+    with pytest.raises(TooFewRuns, match="no configuration of random_forest, svm that Headstart can build"):
         found(runs, wanted={"svm", "random_forest"})
 
 

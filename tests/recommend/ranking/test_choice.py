@@ -36,7 +36,7 @@ def test_a_budget_that_nothing_fits_into_is_refused() -> None:
 
 
 def test_a_budget_is_refused_where_no_time_is_known() -> None:
-    with pytest.raises(BadOption, match="no run of the warehouse says how long"):
+    with pytest.raises(BadOption, match="the warehouse has no running times"):
         choose_within(10, np.full(3, np.nan), first_three)
 
 

@@ -31,7 +31,7 @@ def test_runs_on_a_near_copy_are_neither_learned_from_nor_its_own(small_world: P
     assert all(item.on_dataset is None for item in result.configurations)
     assert "world800" not in dict(result.nearest)
     words = in_words(result, is_default_measure=True, details=False)
-    assert "Near copies of it are in the warehouse, and not learned from: world800." in words
+    assert "Near copies of it in the warehouse were left out of the model: world800." in words
 
 
 def test_what_comes_from_the_source_of_a_near_copy_is_left_out_too(small_world: Path, tmp_path: Path) -> None:

@@ -94,7 +94,9 @@ def test_a_training_that_is_done_leaves_no_file(tmp_path: Path) -> None:
 def test_the_state_of_another_training_is_refused_and_kept(tmp_path: Path) -> None:
     file = tmp_path / "state.npz"
     saved(file)
-    with pytest.raises(BadOption, match=r"state\.npz is of another training: remove it, or choose another"):
+    with pytest.raises(
+        BadOption, match=r"state\.npz belongs to another training: remove it, or give another"
+    ):
         checkpoint.Checkpoint(file, {"seed": 1}).load(*Training.begun().parts)
     assert file.exists()
 
