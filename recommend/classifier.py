@@ -248,7 +248,9 @@ class HeadstartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise BadOption(f"ensemble must be 0 or more picks, not {self.ensemble}")
         measures = CLASSIFICATION.measures
         if self.measure is not None and (measure := canonical_measure(self.measure)) not in measures:
-            raise BadOption(f"measure {measure!r} can't select a model; use one of {', '.join(measures)}")
+            raise BadOption(
+                f"measure {measure!r} can't be used to select a model; use one of {', '.join(measures)}"
+            )
         if self.record:
             Warehouse.check_writable(self.warehouse)
 

@@ -177,7 +177,7 @@ class FunctionalPCA:
         return Prior(phi @ self._expected_weights(metafeatures), phi @ self._root, points)
 
     def choose(self, configurations: ConfigurationTable, metafeatures: pd.Series, n: int) -> Positions:
-        """Choose those of which the best is expected to score most, then all that are far behind.
+        """Choose the set with the highest expected maximum, then all that are far behind.
 
         What the prediction missed on each training dataset, it may miss on this one.
         """

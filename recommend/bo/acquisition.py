@@ -129,11 +129,11 @@ def get_acquisition(name: str) -> Acquisition:
 
 def _std(predicted: Prediction) -> Floats:
     if predicted.std is None:
-        raise BadOption("this surrogate states no uncertainty: use the acquisition function `value`")
+        raise BadOption("this surrogate has no uncertainty: use the acquisition function `value`")
     return predicted.std
 
 
 def _log_time(situation: Situation) -> Floats:
     if situation.log_seconds is None:
-        raise BadOption("this acquisition function needs predicted running times, and nothing predicts them")
+        raise BadOption("this acquisition function needs predicted running times, and the warehouse has none")
     return np.log1p(np.exp(situation.log_seconds))

@@ -37,7 +37,7 @@ from warehouse.support.files import write_text
 from warehouse.support.option_groups import PanelCommand, PanelGroup, grouped
 from warehouse.support.parallel import dask_workers
 
-HELP = """Search for the best configuration on a dataset, starting from what `recommend` would try first.
+HELP = """Search for the best configuration on a dataset, starting with the recommended configurations.
 
 The leaders are tried again on other folds before one is named. A quarter of the rows is held out and tells
 in the end how good the best is. The same command, started again, goes on where it was; Ctrl-C ends it with
@@ -69,7 +69,7 @@ class _FileFirst(PanelGroup):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if args and not args[0].startswith("-") and args[0] not in self.commands:
             if any(argument.partition("=")[0] == "--dataset" for argument in args):
-                raise BadOption(f"the dataset is {args[0]} or that of --dataset: name one")
+                raise BadOption(f"FILE and --dataset exclude each other: {args[0]}")
             args = ["--dataset", *args]
         return super().parse_args(ctx, args)
 
@@ -93,7 +93,7 @@ class SpaceOptions:
         bool,
         typer.Option(
             "--preprocessing",
-            help="Search imputation, encoding, scaling, balancing and a preprocessor of the features, too.",
+            help="Also search imputation, encoding, scaling, balancing and a preprocessor of the features.",
         ),
     ] = False
 
@@ -105,14 +105,16 @@ class BudgetOptions:
     panel: ClassVar = "How long"
     trials: Annotated[
         int | None,
-        typer.Option(help=f"Trials in all. Default: {TRIALS}, or no limit with --time.", show_default=False),
+        typer.Option(
+            help=f"Total number of trials. Default: {TRIALS}, or no limit with --time.", show_default=False
+        ),
     ] = None
     time: Annotated[
         float | None,
         typer.Option(
             parser=console.seconds,
             metavar="TIME",
-            help="Time for trials, the leaders' second try and the scores on rows held out, e.g. 10m.",
+            help="Time for the trials, the leaders' second evaluation and the held-out scores, e.g. 10m.",
             show_default=False,
         ),
     ] = None
@@ -132,8 +134,8 @@ class ResultOptions:
     model: Annotated[
         Path | None,
         typer.Option(
-            help="Write the best pipeline, fitted on all rows, to this .skops file. To predict it needs "
-            "pandas, scikit-learn and its booster alone, and a data frame as pandas reads your file.",
+            help="Write the best pipeline, fitted on all rows, to this .skops file. Predicting needs only "
+            "pandas, scikit-learn and its booster, and a data frame as pandas reads your file.",
             show_default=False,
         ),
     ] = None
@@ -141,7 +143,7 @@ class ResultOptions:
         Path | None,
         typer.Option(
             "--report",
-            help="Write the search to this HTML page, after each trial and in the end.",
+            help="Write a report of the search to this HTML page, after each trial and at the end.",
             show_default=False,
         ),
     ] = None
@@ -152,31 +154,31 @@ class ResultOptions:
 class TrialOptions:
     """How a trial is evaluated, and what follows the trials."""
 
-    panel: ClassVar = "How trials are evaluated"
+    panel: ClassVar = "Evaluation of trials"
     folds: Annotated[int, typer.Option(min=2, help="Folds of a trial's cross-validation.")] = 3
     holdout: Annotated[
-        bool, typer.Option("--holdout", help="One split in place of a cross-validation: quicker, noisier.")
+        bool, typer.Option("--holdout", help="Use one split instead of a cross-validation: quicker, noisier.")
     ] = False
     trial_time: Annotated[
         float,
-        typer.Option(
-            parser=console.seconds, metavar="TIME", help="Time after which a trial is ended, e.g. 60s, 5m."
-        ),
+        typer.Option(parser=console.seconds, metavar="TIME", help="Time limit of a trial, e.g. 60s, 5m."),
     ] = 60.0
-    trial_memory: Annotated[int, typer.Option(min=1, help="MiB that a trial may take.")] = 4096
+    trial_memory: Annotated[int, typer.Option(min=1, help="Memory limit of a trial, in MiB.")] = 4096
     leaders: Annotated[
         int,
-        typer.Option(min=0, help="Best trials that are tried again on other folds before one is named."),
+        typer.Option(
+            min=0, help="Number of best trials to evaluate again on other folds before the best is chosen."
+        ),
     ] = LEADERS
     ensemble: Annotated[
         int,
         typer.Option(
             min=0,
-            help="Average the best together of all trials, in this many picks; --model and --code write "
-            "the average.",
+            help="Size of the greedily selected ensemble (Caruana 2004); --model and --code write the "
+            "ensemble.",
         ),
     ] = 0
-    seed: Annotated[int, typer.Option(min=0, help="Seed of samples, folds and estimators.")] = 0
+    seed: Annotated[int, typer.Option(min=0, help="Random seed of samples, folds and estimators.")] = 0
 
 
 @dataclass(frozen=True)
@@ -189,7 +191,7 @@ class MachineOptions:
     history: Annotated[
         Path | None,
         typer.Option(
-            help="Folder of the trials. Default: one in your cache that belongs to this search.",
+            help="Folder of the trials. Default: a folder for this search in your cache.",
             show_default=False,
         ),
     ] = None
@@ -218,15 +220,14 @@ class ResearchOptions:
     surrogate: Annotated[
         str | None,
         typer.Option(
-            help="Model of the trials: blend, gbqr, forest; more: `tune methods`. "
-            "Default: the strategy's own.",
+            help="Surrogate model: blend, gbqr, forest; more: `tune methods`. Default: the strategy's own.",
             show_default=False,
         ),
     ] = None
     strategy: Annotated[
         str,
         typer.Option(
-            help="How trials are divided among algorithms: joint, mosaic, hyperband; more: `tune methods`."
+            help="Division of trials among algorithms: joint, mosaic, hyperband; more: `tune methods`."
         ),
     ] = DEFAULT_STRATEGY
     acquisition: Annotated[
@@ -240,17 +241,19 @@ class ResearchOptions:
     learner: Annotated[
         str | None,
         typer.Option(
-            help="Meta-learner that the start and the surrogate rest on; see `metalearners list`.",
+            help="Meta-learner of the start and the surrogate; see `metalearners list`.",
             show_default=False,
         ),
     ] = None
     random_every: Annotated[
-        int | None, typer.Option(min=1, help="2: every second trial is a random one.", show_default=False)
+        int | None,
+        typer.Option(min=1, help="Period of random trials; 2: every second trial.", show_default=False),
     ] = None
     anchors: Annotated[
         bool,
         typer.Option(
-            help="Try a default, what is best on average and a random one, too, to learn from later."
+            help="Also try a default, the best configuration on average and a random one, to learn from "
+            "later."
         ),
     ] = True
 
@@ -273,7 +276,10 @@ def search(
         return
     console.check_format(results.output)
     if results.model is not None and results.model.suffix != ".skops":
-        raise BadOption(f"{results.model}: a model is written as .skops; --code writes a script that fits it")
+        raise BadOption(
+            f"{results.model}: --model needs the name of a .skops file; --code writes a script "
+            f"that fits the model"
+        )
     if machines.record:
         Warehouse.check_writable(machines.warehouse)
     dataset = data.load(reading)
@@ -308,7 +314,8 @@ def search(
         if tuned.interrupted:
             raise typer.Exit(130)
         raise Failed(
-            f"no trial succeeded: {tuned.failure}; nothing is learned from them, they are in {tuned.folder}"
+            f"no trial succeeded: {tuned.failure}; none was written to the warehouse, all are in "
+            f"{tuned.folder}"
         )
     _keep(tuned, list(_wanted(tuned, results, machines, learns=limits.time is None)), results, machines)
     if tuned.interrupted:
@@ -358,7 +365,7 @@ def _keep(
     tuned: SearchResult, wanted: Sequence[Callable[[], str]], results: ResultOptions, machines: MachineOptions
 ) -> None:
     """Keep what is wanted of a search, each in its way, and print what there is to say about it."""
-    notes = [f"The trials are in {tuned.folder}; the same command with more --trials goes on from them."]
+    notes = [f"The trials are in {tuned.folder}; the same command with more --trials continues the search."]
     failures: list[HeadstartError] = []
     with console.progress(machines.quiet):
         for keep in wanted:
@@ -384,14 +391,14 @@ def _write_page(page: Path, tuned: SearchResult, *, is_over: bool) -> str:
     from recommend.bo.tuning.page import tuning_page
 
     write_text(page, tuning_page(tuned, is_over=is_over))
-    return f"{page}: the search as a page."
+    return f"{page}: a report of the search."
 
 
 def _write_code(tuned: SearchResult, path: Path) -> str:
     """Write the best configuration, or the ensemble, as a script; returns what to say about it."""
     write_text(path, artifacts.code(tuned))
     what = "the ensemble" if tuned.finals.weights else "the best configuration"
-    return f"{path}: {what} as a script that needs nothing of Headstart."
+    return f"{path}: {what} as a script that runs without Headstart."
 
 
 def _record(tuned: SearchResult, path: str | None, *, learns: bool) -> str:
@@ -409,7 +416,7 @@ def _record(tuned: SearchResult, path: str | None, *, learns: bool) -> str:
 
 @app.command(no_args_is_help=False)
 def methods(output: JsonOption = "table") -> None:
-    """List the surrogates, strategies, acquisition functions and starts that a search can have.
+    """List the surrogates, strategies, acquisition functions and starts for a search.
 
     Example: tune methods
     """

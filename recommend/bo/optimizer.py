@@ -26,7 +26,6 @@ from recommend.bo.candidates import Candidate, CandidateSource
 from recommend.bo.scoring import CandidateScorer
 from recommend.space import Configurations
 from warehouse.support.errors import BadOption
-from warehouse.support.text import counted
 
 FEWEST = 3
 """Trials before the surrogate is asked."""
@@ -145,12 +144,12 @@ class Optimizer:
 
     def recall(self, proposal: Proposal) -> None:
         if proposal.number != len(self._trials):
-            raise BadOption(f"trial {proposal.number} can't follow {counted(len(self._trials), 'trials')}")
+            raise BadOption(f"expected trial {len(self._trials)}, not {proposal.number}")
         self._trials.append(_Trial(proposal))
 
     def tell(self, number: int, value: float | None, seconds: float | None = None) -> None:
         if not 0 <= number < len(self._trials) or self._trials[number].done:
-            raise BadOption(f"no trial {number} is under way")
+            raise BadOption(f"trial {number} is not running")
         if value is not None and not np.isfinite(value):
             raise BadOption(f"trial {number} can't have the value {value}")
         if seconds is not None and not 0 <= seconds < np.inf:

@@ -310,5 +310,5 @@ def _value(trial: FrozenTrial, direction: StudyDirection) -> float | None:
 def _refuse_several(study: Study) -> None:
     if len(study.directions) > 1:
         raise SeveralObjectivesError(
-            f"this study has {len(study.directions)} objectives; HeadstartSampler takes studies of one"
+            f"HeadstartSampler needs a study with one objective; this study has {len(study.directions)}"
         )

@@ -114,7 +114,7 @@ def timed_runs(warehouse: Warehouse, flow: str | None = None) -> RunTable:
     for measure in MEASURES:
         with suppress(UnknownName):
             return warehouse.run_table(flow, measure, related=False)
-    raise TooFewRuns(f"no run of the warehouse has a time ({', '.join(MEASURES)})")
+    raise TooFewRuns(f"the warehouse has no running times ({', '.join(MEASURES)})")
 
 
 def seconds_of(runs: RunTable) -> pd.Series:

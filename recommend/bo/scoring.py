@@ -49,7 +49,7 @@ class CandidateScorer:
             raise BadOption(f"the acquisition function {name} needs predicted running times")
         self._surrogate = surrogate
         if name in UNCERTAIN and not self.states_uncertainty:
-            raise BadOption(f"the acquisition function {name} needs a surrogate that states its uncertainty")
+            raise BadOption(f"the acquisition function {name} needs a surrogate with uncertainty")
         self._xi = xi
         self._encoded = _Encodings(surrogate.encode)
         self._times = None if times is None else (times, _Encodings(times.encode))
@@ -104,7 +104,7 @@ class CandidateScorer:
             return self._surrogate.draw(X, random)
         predicted = self._surrogate.predict(X)
         if predicted.std is None:
-            raise BadOption("this surrogate states no uncertainty: no values can be drawn")
+            raise BadOption("this surrogate has no uncertainty, so no values can be drawn")
         return predicted.mean + predicted.std * random.standard_normal(len(predicted.mean))
 
 

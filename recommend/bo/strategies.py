@@ -67,7 +67,7 @@ class Strategy:
 STRATEGIES: Mapping[str, Strategy] = {
     DEFAULT_STRATEGY: Strategy(
         lambda inputs: Optimizer(**inputs.optimizer_arguments()),
-        "one surrogate of all algorithms, whose choice is one more hyperparameter",
+        "one surrogate of all algorithms, with the algorithm as a hyperparameter",
     )
 }
 """Strategies that are imported by default."""

@@ -39,14 +39,14 @@ class Start:
 
 
 STARTS: dict[str, Start] = {
-    "top": Start("choose", summary="those of which the best is expected to score most"),
+    "top": Start("choose", summary="the set with the highest expected maximum"),
     "quick": Start(
         "quick",
-        summary="the same, and the one that most is expected of among the quicker half: four at most",
+        summary="the same, and the best of the quicker half: four at most",
     ),
     "top-25": Start("choose", n=25, summary="25 chosen as `top` chooses them: MOSAIC's meta-learning"),
-    "worst": Start("worst", summary="those that least is expected of, for studies"),
-    "delta": Start("delta", summary="spread from the best prediction downwards (thesis, equation 6.2)"),
+    "worst": Start("worst", summary="those with the lowest predictions, for studies"),
+    "delta": Start("delta", summary="spread over the predicted ranking (thesis, equation 6.2)"),
     "knn-3": Start(
         "choose",
         "nearest-25",

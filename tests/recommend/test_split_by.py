@@ -199,11 +199,11 @@ def test_a_search_under_another_split_is_another_one(small_world: Path, tmp_path
     document = json.loads(json.dumps(report.document(split)))
     jsonschema.validate(document, json.loads((SCHEMAS / "search.schema.json").read_text(encoding="utf-8")))
     assert document["dataset"]["split"] == "time=day"
-    assert "2-fold cross-validation by time=day;\nheld out: of the same configuration on the last rows" in (
+    assert "2-fold cross-validation by time=day;\nheld out: its score on the last rows" in (
         report.table(split)
     )
     assert "Check:" not in report.table(split)
-    assert "on rows that no trial has seen" in report.table(whole)
+    assert "on unseen rows" in report.table(whole)
     copy = Warehouse.create(tmp_path / "runs")
     artifacts.record(whole, copy)
     artifacts.record(split, copy)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 Word = TypeVar("Word", bound=str)
 METHODS = ("blend+top", "gbqr+delta", "gbqr+none", "forest+none", "order", "random", "random-2x")
-"""What is compared where nothing else is asked for."""
+"""Methods that are compared by default."""
 
 
 @dataclass(frozen=True)
@@ -50,17 +50,19 @@ class MethodOptions:
         int,
         typer.Option(
             min=1,
-            help="Trials of each search, of which one on a share of the rows is as much, or usual ones "
-            "--by seconds.",
+            help="Trials of each search, a trial on a share of the rows counting as that share; --by "
+            "seconds: in usual run times.",
         ),
     ] = 50
     by: Annotated[
         str,
         typer.Option(
-            help="What searches have equally much of: trials, or seconds, in median run times of the dataset."
+            help="Budget shared by all methods: trials, or seconds in units of the dataset's median run time."
         ),
     ] = "trials"
-    repeats: Annotated[int, typer.Option(min=1, help="Searches of each method on each dataset.")] = 1
+    repeats: Annotated[
+        int, typer.Option(min=1, help="Number of searches of each method on each dataset.")
+    ] = 1
 
 
 @dataclass(frozen=True)
@@ -75,15 +77,18 @@ class TaskOptions:
     tasks: Annotated[
         str,
         typer.Option(
-            help="table: the runs are the configurations; model: boosted trees on the runs, asked about the "
-            "whole space; tiers: runs on the most rows, with those on fewer for strategies that ask for them."
+            help="table: configurations with runs only; model: the whole space, evaluated by boosted trees "
+            "fitted to the runs; tiers: runs on the most rows, with runs on fewer rows for strategies "
+            "that use them."
         ),
     ] = "table"
     dataset: Annotated[
         list[str] | None,
         typer.Option(help="Search on this dataset only. May be repeated.", show_default=False),
     ] = None
-    least_rows: Annotated[int, typer.Option(min=0, help="Search on datasets of so many rows and more.")] = 0
+    least_rows: Annotated[
+        int, typer.Option(min=0, help="Search only on datasets with at least this many rows.")
+    ] = 0
     half: Annotated[
         str | None,
         typer.Option(
@@ -94,8 +99,8 @@ class TaskOptions:
         int,
         typer.Option(
             min=0,
-            help="Learn for the datasets of a fold from all others; families are dealt into so many folds. "
-            "0: each family is left out alone.",
+            help="Number of folds of families; a fold's datasets are searched with what is learned from the "
+            "others. 0: leave out each family alone.",
         ),
     ] = 0
 
@@ -115,7 +120,8 @@ class ComparisonOptions:
         int | None,
         typer.Option(
             min=1,
-            help="Test for differences after so many trials, or usual run times. Default: over all.",
+            help="Test for differences after this number of trials, or of usual run times. Default: over "
+            "all.",
             show_default=False,
         ),
     ] = None
@@ -132,7 +138,7 @@ class SimulationMachines:
     history: Annotated[
         Path | None,
         typer.Option(
-            help="Keep finished searches in this file; what it has is not run again.", show_default=False
+            help="Keep finished searches in this file and skip those that it has.", show_default=False
         ),
     ] = None
     warehouse: WarehouseOption = None
@@ -143,7 +149,7 @@ class SimulationMachines:
 def simulate(
     compared: MethodOptions, on: TaskOptions, results: ComparisonOptions, machines: SimulationMachines
 ) -> None:
-    """Search on each dataset with what was learned from datasets of other families, and compare.
+    """Compare searches on each dataset that learn from datasets of other families only.
 
     Regret is how far the best value so far is from the best there is, over the range of all values. A usual
     run time is the median of the dataset's runs.
@@ -240,5 +246,5 @@ def _chosen(on: TaskOptions, runs: RunTable, metafeatures: pd.DataFrame) -> list
         if rows.get(dataset, 0) >= on.least_rows and half in (None, half_of(families.get(dataset, dataset)))
     ]
     if not chosen:
-        raise TooFewRuns("no dataset with runs is so large and in this half")
+        raise TooFewRuns("no dataset with runs is of this size and in this half")
     return chosen

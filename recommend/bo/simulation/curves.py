@@ -111,15 +111,15 @@ class CurvesSummary:
         on = counted(self.datasets, "datasets") + (f", {self.seeds} seeds" if self.seeds > 1 else "")
         return "\n".join(
             [
-                f"mean regret after so many {UNITS[self.by]}, and its 95 % interval; {on}",
+                f"mean regret after this number of {UNITS[self.by]}, and its 95 % interval; {on}",
                 f"{'':<{width}}" + "".join(f"{trials:>17}" for trials in shown),
                 *(
                     f"{one.method:<{width}}" + "".join(f"{_cell(after.regret):>17}" for after in one.after)
                     for one in self.methods
                 ),
                 "",
-                f"mean rank among {len(self.methods)} after so many {UNITS[self.by]}, and seconds per trial "
-                "to choose and to run",
+                f"mean rank among {len(self.methods)} after this number of {UNITS[self.by]}, and seconds "
+                f"per trial to choose and to run",
                 f"{'':<{width}}"
                 + "".join(f"{trials:>8}" for trials in shown)
                 + f"{'to choose':>11}{'to run':>11}",
@@ -214,7 +214,7 @@ class Curves:
             MissingPackage: the extra `compare` is not installed.
         """
         if len(self.methods) < 2:
-            raise TooFewRuns("a comparison takes two methods or more")
+            raise TooFewRuns("a comparison needs two methods or more")
         if trials is not None and not 1 <= trials <= self.trials:
             raise TooFewRuns(f"can't compare after {trials} {UNITS[self.by]}: there are {self.trials}")
         counted = self.regret if trials is None else self.regret[..., [trials - 1]]
@@ -235,7 +235,7 @@ def curves_of(searched: Sequence[SimulatedSearch], by: By = "trials", usual_time
             knows how long a trial took and it is by seconds.
     """
     if not searched or not all(one.best_so_far for one in searched):
-        raise TooFewRuns("there is no search, or one without a trial: nothing to show")
+        raise TooFewRuns("a search is missing or has no trial: nothing to show")
     methods = tuple(dict.fromkeys(one.method for one in searched))
     datasets = tuple(dict.fromkeys(one.dataset for one in searched))
     seeds = tuple(sorted({one.seed for one in searched}))
@@ -243,7 +243,7 @@ def curves_of(searched: Sequence[SimulatedSearch], by: By = "trials", usual_time
     keys = list(product(methods, datasets, seeds))
     for key in keys:
         if key not in found:
-            raise TooFewRuns("{} was not run on {} with seed {}, but others were".format(*key))
+            raise TooFewRuns("{} was not run on {} with seed {}, unlike other methods".format(*key))
     longest = usual_times if by == "seconds" else max(map(_whole_trials, searched))
     steps = _by_seconds if by == "seconds" else _by_trials
     shape = (len(methods), len(datasets), len(seeds))
@@ -280,7 +280,7 @@ def _by_trials(one: SimulatedSearch, longest: int) -> Floats:
 def _by_seconds(one: SimulatedSearch, longest: int) -> Floats:
     """(T,) best value of the trials that ended in one usual run time of the dataset, in two, and so on."""
     if one.trial_seconds is None or one.usual_seconds is None:
-        raise TooFewRuns(f"nobody knows how long a trial on {one.dataset} took: nothing to show by seconds")
+        raise TooFewRuns(f"trials on {one.dataset} have no running time: nothing to show by seconds")
     return _found(one, one.trial_seconds, one.usual_seconds, longest)
 
 

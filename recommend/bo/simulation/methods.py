@@ -88,15 +88,15 @@ def check(method: str, kind: str) -> None:
         BadInput: it is refused.
     """
     if method == PMF and kind != "table":
-        raise BadOption(f"{PMF} searches configurations that were run: it takes tasks of the kind table")
+        raise BadOption(f"{PMF} searches configurations with runs: it needs tasks of the kind table")
     if method in WHOLE:
         return
     name = parse(method).strategy
     if name in PEERS:
         if kind != "model":
-            raise BadOption(f"{name} searches a whole space: it takes tasks of the kind model")
+            raise BadOption(f"{name} searches a whole space: it needs tasks of the kind model")
     elif get_strategy(name).shares and kind != "tiers":
-        raise BadOption(f"{name} fits on a share of the rows: it takes tasks of the kind tiers")
+        raise BadOption(f"{name} fits on a share of the rows: it needs tasks of the kind tiers")
 
 
 def _strategy_and_surrogate(name: str) -> tuple[str, str]:

@@ -128,7 +128,7 @@ def simulate(
     for method in plan.methods:
         check(method, plan.kind)
         if times is None and method not in WHOLE and needs_times(parse(method)):
-            raise TooFewRuns(f"{method} weighs running times, and no run says how long it took")
+            raise TooFewRuns(f"{method} weighs running times, but no run has one")
     families, fold_of = families_of(runs), folds_of(runs, plan.folds)
     known = set(families.index)
     wanted = [dataset for dataset in families.index if dataset in suited] if datasets is None else [*datasets]
@@ -136,9 +136,9 @@ def simulate(
     if strangers:
         raise TooFewRuns(f"no run on dataset {strangers[0]!r} has {runs.measure}")
     if fold_of.nunique() < 2:
-        raise TooFewRuns("to leave out what is searched takes runs on two families of datasets or more")
+        raise TooFewRuns("leaving out the searched family needs runs on two families of datasets or more")
     if not wanted:
-        raise TooFewRuns(f"no dataset has the runs that a task of the kind {plan.kind} takes")
+        raise TooFewRuns(f"no dataset has the runs for a task of the kind {plan.kind}")
     if plan.by == "seconds":
         _check_times(times, wanted)
     of_plan = _of_plan(plan, runs, times)
@@ -217,7 +217,7 @@ def _check_times(times: RunTable | None, datasets: Sequence[str]) -> None:
     for dataset in datasets:
         if dataset not in timed:
             raise TooFewRuns(
-                f"no run on {dataset} says how long it took: nothing to search it by seconds with"
+                f"the runs on {dataset} have no running time, so it can't be searched by seconds"
             )
 
 
@@ -323,7 +323,7 @@ class TrainedModels:
     def running_times(self) -> RunningTimes:
         """How long runs took, and so how long one on a new dataset will."""
         if self._times is None:
-            raise TooFewRuns("no run says how long it took")
+            raise TooFewRuns("no run has a running time")
         return RunningTimes(self._times, self._metafeatures)
 
     def transferred(self, surrogate: SurrogateMethod) -> Any:

@@ -140,7 +140,7 @@ class ModelTask:
         table, values = runs_on(runs, dataset)
         if len(values) < self.fewest_runs:
             raise TooFewRuns(
-                f"{dataset} has {counted(len(values), 'runs')}; a model of them takes {self.fewest_runs}"
+                f"{dataset} has {counted(len(values), 'runs')}; a model needs {self.fewest_runs}"
             )
         self.dataset = dataset
         self.metafeatures = metafeatures.reindex([dataset]).iloc[0]
@@ -180,7 +180,7 @@ class ModelTask:
 
     def seconds(self, candidate: Candidate) -> float:
         if self._booster_of_times is None:
-            raise TooFewRuns(f"no run on {self.dataset} says how long it took")
+            raise TooFewRuns(f"the runs on {self.dataset} have no running time")
         return float(np.exp(self._predicted(self._booster_of_times, candidate.configuration)[0]))
 
     def best_of_known(self, n: int) -> list[int]:

@@ -63,7 +63,7 @@ class TieredTask(TableTask):
         own = known.runs[(known.runs["dataset"] == dataset).to_numpy()].dropna(subset=["train_rows"])
         tiers = [table for _, table in own.groupby("train_rows")][::-1]
         if len(tiers) < 2:
-            raise TooFewRuns(f"all runs on {dataset} are on the same number of rows: it has no tiers")
+            raise TooFewRuns(f"{dataset} has no tiers: all its runs have the same number of rows")
         super().__init__(replace(known, runs=tiers[0]), metafeatures, dataset, times)
         rows = np.array([table["train_rows"].iloc[0] for table in tiers], dtype=np.float64)
         setups = tiers[0]["setup"]

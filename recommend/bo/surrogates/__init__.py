@@ -57,7 +57,7 @@ class SurrogateInputs:
         """
         model: object = self.model
         if not isinstance(model, HasPrior):
-            raise BadOption("this surrogate needs a meta-learner that states a prior over configurations")
+            raise BadOption("this surrogate needs a meta-learner with a prior over configurations")
         return model
 
 
@@ -78,12 +78,12 @@ class SurrogateMethod:
 SURROGATES: Mapping[str, SurrogateMethod] = {
     DEFAULT_SURROGATE: SurrogateMethod(
         lambda given: BlendSurrogate(given.prior, given.metafeatures),
-        "the meta-learner's prior beside models of the trials alone, each as much as the evidence is for it",
+        "the meta-learner's prior and models of the trials, weighted by their evidence",
         learner="functional-pca",
     ),
     "learned": SurrogateMethod(
         lambda given: LearnedSurrogate(given.prior, given.metafeatures),
-        "the meta-learner's posterior after the trials, and nothing else",
+        "the meta-learner's posterior after the trials",
         learner="functional-pca",
     ),
 }

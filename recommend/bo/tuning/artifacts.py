@@ -84,7 +84,7 @@ def _members(tuned: SearchResult) -> dict[Configuration, float]:
         BadInput: no trial succeeded.
     """
     if tuned.best is None:
-        raise TooFewRuns("no trial succeeded: there is neither a model to fit nor code to write")
+        raise TooFewRuns("no trial succeeded, so there is no model and no script to write")
     members: dict[Configuration, float] = {}
     for number, weight in (tuned.finals.weights or {tuned.best.number: 1.0}).items():
         configuration = _configuration(tuned, number)
@@ -110,7 +110,7 @@ def _origin(tuned: SearchResult) -> Origin:
 def _origin_of_ensemble(tuned: SearchResult) -> Origin:
     weights, measure = tuned.finals.weights, tuned.search.measure
     trials = ", ".join(f"trial {number} (weight {weight:.2f})" for number, weight in weights.items())
-    expected = "It was not tried on rows held out."
+    expected = "It has no held-out score."
     if tuned.ensemble_held_out is not None:
         expected = (
             f"Its {measure}: {tuned.ensemble_held_out:.4f} on {counted(tuned.rows[1], 'rows')} held out."

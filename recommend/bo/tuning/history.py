@@ -95,7 +95,7 @@ class TrialHistory:
         except Timeout as error:
             raise BadOption(
                 f"another search is using the history in {self.folder}: wait until it ends, or choose "
-                "another folder"
+                f"another folder"
             ) from error
         except OSError as error:
             raise Unwritable(f"{self.folder} can't be written: {reason_of(error)}") from error
@@ -141,7 +141,7 @@ class TrialHistory:
         if not self._left:
             return None
         trial = self._left.pop(0)
-        logger.info("trial %d again: it was begun and has no outcome", trial.number)
+        logger.info("trial %d again: it was begun, but has no outcome", trial.number)
         trial.stopped = None
         return trial
 
@@ -203,13 +203,13 @@ class TrialHistory:
     def _check(self, first: Mapping[str, Any]) -> None:
         if first.get("format") != FORMAT:
             raise UnreadableInput(
-                f"{self.folder}: its history.jsonl is no history of this version; choose another"
+                f"{self.folder}: its history.jsonl is not a history of this version; choose another folder"
             )
         different = _differences(first.get("search", {}), self._search)
         if different:
             raise BadOption(
                 f"{self.folder} holds the history of another search (other {', '.join(different)}): choose "
-                "another folder, or search as before"
+                f"another folder, or give the earlier settings"
             )
 
     def _apply(self, record: dict[str, Any]) -> None:

@@ -32,8 +32,8 @@ from warehouse.support.arrays import Floats, Positions
 logger = logging.getLogger(__name__)
 
 _STEPS: Mapping[Where, str] = {
-    "again": "trying the leaders again on other folds",
-    "held-out": "scoring on the rows held out",
+    "again": "evaluating the leaders again on other folds",
+    "held-out": "scoring on held-out rows",
 }
 
 

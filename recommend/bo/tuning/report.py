@@ -20,9 +20,9 @@ SCHEMA = "headstart-search/1"
 
 
 _HELD_OUT: Mapping[Kind | None, str] = {
-    None: "rows that no trial has seen",
-    "time": "the last rows, which no trial has seen",
-    "group": "groups that no trial has seen",
+    None: "unseen rows",
+    "time": "the last rows, unseen",
+    "group": "unseen groups",
 }
 
 
@@ -106,12 +106,11 @@ def table(tuned: SearchResult) -> str:
     lines += ["", *console.wrapped_table(header, rows, ">>><")]
     lines += ["", "Each line is better than those above it.", *_finals(tuned)]
     if off and tuned.best.number not in tuned.held_out and not tuned.interrupted:
-        lines.append("The best has no score on the rows held out: it failed there, or the time was up.")
+        lines.append("The best has no held-out score: it failed there, or the time was up.")
     lines += [
         "",
         f"{measure}: of the trial's {_resampling(tuned)};",
-        f"held out: of the same configuration on {_HELD_OUT[dataset.split and dataset.split.kind]}, what to "
-        "expect of it.",
+        f"held out: its score on {_HELD_OUT[dataset.split and dataset.split.kind]}; expect this on new data.",
     ]
     return "\n".join(lines)
 
@@ -121,7 +120,7 @@ def _shares(tuned: SearchResult) -> list[str]:
     counts = Counter(trial.share for trial in tuned.trials)
     parts = [f"{counts[share]} on {share:.0%}" for share in sorted(counts) if share < ALL_ROWS]
     on_all = f"{counts[ALL_ROWS]} on all"
-    return [f"rows that they were fitted on: {', '.join([*parts, on_all])}"] if parts else []
+    return [f"shares of the rows: {', '.join([*parts, on_all])}"] if parts else []
 
 
 def _finals(tuned: SearchResult) -> list[str]:
@@ -144,7 +143,7 @@ def _finals(tuned: SearchResult) -> list[str]:
             if trial.number in again
         ]
         header = ("trial", tuned.search.measure, "again", "held out", "algorithm")
-        lines = ["", "The leaders, tried again on other folds:", ""]
+        lines = ["", "The leaders, evaluated again on other folds:", ""]
         lines += [*console.wrapped_table(header, rows, ">>>>"), "", f"{best}, on average over both."]
     weights = sorted(tuned.finals.weights.items(), key=lambda item: -item[1])
     if weights:

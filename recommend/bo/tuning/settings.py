@@ -47,7 +47,7 @@ class Search:
     seed: int = 0
     trial_seconds: float = 60.0
     trial_memory: int = 4096
-    """MiB that a trial may take."""
+    """Memory limit of a trial, in MiB."""
 
     def description(self) -> dict[str, Any]:
         """All of it as JSON values."""
@@ -82,11 +82,13 @@ def check(search: Search, budget: Budget, finish: Finish, jobs: int) -> None:
     """Refuse what can't work, before any work."""
     measures = (*CLASSIFICATION.measures, *TIMES)
     if search.measure not in measures:
-        raise BadOption(f"a trial does not measure {search.measure}; it measures {', '.join(measures)}")
+        raise BadOption(
+            f"measure {search.measure!r} can't be used to select a model; use one of {', '.join(measures)}"
+        )
     if budget.trials is None and budget.seconds is None:
-        raise BadOption("a search needs an end: a number of trials, or a time")
+        raise BadOption("a search needs a limit: a number of trials, or a time")
     if finish.ensemble and search.measure in TIMES:
-        raise BadOption(f"an ensemble can't be chosen by {search.measure}")
+        raise BadOption(f"an ensemble can't be selected by {search.measure}")
     get_strategy(search.strategy)
     if search.start not in (NO_START, FROM_FILE):
         get_start(search.start)

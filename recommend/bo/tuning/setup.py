@@ -59,7 +59,7 @@ def split_rows(dataset: Dataset, search: Search) -> tuple[np.ndarray, np.ndarray
             for repetition in (0, 1):
                 splits_of(dataset.take(train), search, repetition)
         except UnusableDataset as error:
-            raise UnusableDataset(f"beside {counted(len(test), 'rows')} held out: {error}") from None
+            raise UnusableDataset(f"with {counted(len(test), 'rows')} held out: {error}") from None
     return train, test
 
 

@@ -56,7 +56,7 @@ def test_what_is_no_subcommand_is_the_dataset() -> None:
 
 def test_a_dataset_is_named_once() -> None:
     for again in (["--dataset", "b.csv"], ["--trials", "3", "--dataset=b.csv"]):
-        with pytest.raises(BadInput, match=r"the dataset is a.csv or that of --dataset: name one"):
+        with pytest.raises(BadInput, match=r"FILE and --dataset exclude each other: a.csv"):
             app(["a.csv", *again], standalone_mode=False)
 
 
@@ -78,8 +78,8 @@ def test_a_search_prints_its_incumbents_and_records_its_runs(
     steps = [line for line in first.stderr.splitlines() if not line.startswith("trial ")]
     searching, again, held_out = steps
     assert searching.endswith("rows, 4 trials in all")
-    assert again == "trying the leaders again on other folds: 4 configurations"
-    assert held_out.startswith("scoring on the rows held out: ")
+    assert again == "evaluating the leaders again on other folds: 4 configurations"
+    assert held_out.startswith("scoring on held-out rows: ")
     assert "4 trials (4 success)" in first.stdout
     assert "held out" in first.stdout
     assert len(Warehouse.open(world).run_table(None, "predictive_accuracy").runs) == before + 4
@@ -143,7 +143,7 @@ def test_where_every_trial_fails_the_cause_is_said_and_nothing_is_learned(
     done = tune(*options, "--trial-time", "0.001", "--quiet")
     assert done.returncode == 1
     assert "No trial succeeded." in done.stdout
-    assert "no trial succeeded: stopped after 0.001 s; nothing is learned from them" in done.stderr
+    assert "no trial succeeded: stopped after 0.001 s; none was written to the warehouse" in done.stderr
     assert len(done.stderr.splitlines()) == 1
     assert Warehouse.open(world).version == before
     assert "No trial has succeeded" in (tmp_path / "page.html").read_text(encoding="utf-8")
@@ -199,13 +199,19 @@ def test_ways_to_search_are_compared(tune: Tune, small_world: Path, tmp_path: Pa
         (["--trials", "3"], "give a dataset"),
         (["--dataset", "CSV", "--surrogate", "crystal"], "unknown surrogate 'crystal'; known are blend"),
         (["--dataset", "CSV", "--measure", "AUCC"], "unknown measure 'AUCC', perhaps area_under_roc_curve;"),
-        (["--dataset", "CSV", "--measure", "webb_bias"], "a trial does not measure webb_bias; it measures"),
+        (
+            ["--dataset", "CSV", "--measure", "webb_bias"],
+            "measure 'webb_bias' can't be used to select a model; use one of",
+        ),
         (["simulate", "--measure", "beauty"], "unknown measure 'beauty'; known are predictive_accuracy"),
         (["--dataset", "CSV", "--start", "middle"], "unknown start 'middle'"),
         (["--dataset", "CSV", "--trials", "-1"], "trials must be more than 0"),
         (["--dataset", "CSV", "--time", "-1"], "--time': '-1' is not a time"),
         (["--dataset", "CSV", "--seeds", "nowhere.json"], "nowhere.json"),
-        (["--dataset", "CSV", "--model", "best.pkl"], "a model is written as .skops; --code writes a script"),
+        (
+            ["--dataset", "CSV", "--model", "best.pkl"],
+            "--model needs the name of a .skops file; --code writes a script",
+        ),
         (["--dataset", "CSV", "--code", "best.txt"], "--code needs the name of a .py file"),
         (["simulate", "--method", "luck"], "unknown method 'luck'"),
         (["simulate", "--tasks", "dream"], "unknown kind of task 'dream'"),

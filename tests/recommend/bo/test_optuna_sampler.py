@@ -368,7 +368,7 @@ def test_what_can_not_work_is_refused_at_once() -> None:
 
 def test_studies_of_several_objectives_are_refused_in_one_line() -> None:
     study = optuna.create_study(directions=["minimize", "maximize"], sampler=sampler())
-    with pytest.raises(BadInput, match="this study has 2 objectives; HeadstartSampler takes studies of one"):
+    with pytest.raises(BadInput, match="HeadstartSampler needs a study with one objective; this study has 2"):
         study.optimize(objective(), n_trials=1)
 
 

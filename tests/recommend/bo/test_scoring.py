@@ -89,8 +89,8 @@ def test_a_usual_score_is_that_of_the_candidates_that_are_asked_about_first(
     [
         ({"acquisition": "luck"}, "unknown acquisition function"),
         ({"acquisition": "value-per-second"}, "needs predicted running times"),
-        ({"acquisition": "ei"}, "needs a surrogate that states its uncertainty"),
-        ({"acquisition": "ucb"}, "needs a surrogate that states its uncertainty"),
+        ({"acquisition": "ei"}, "needs a surrogate with uncertainty"),
+        ({"acquisition": "ucb"}, "needs a surrogate with uncertainty"),
     ],
 )
 def test_what_can_not_work_is_refused_before_the_first_trial(settings: dict[str, Any], reason: str) -> None:

@@ -38,7 +38,7 @@ STRATEGIES: dict[str, Strategy] = {
     ),
     "hyperband": Strategy(
         lambda inputs: Halving(inputs, brackets()),
-        "the same in turn with fewer configurations that begin on a third of the rows, and on all",
+        "successive halving in turn with fewer configurations that begin on a third of the rows, and on all",
         "forest",
         shares=True,
     ),

@@ -28,7 +28,6 @@ from recommend.bo.optimizer import Optimizer, Proposal, given_proposal
 from recommend.bo.published.strategies.policies import Policy, Pulls
 from recommend.bo.strategies import SearchInputs
 from warehouse.support.errors import BadOption
-from warehouse.support.text import counted
 from warehouse.vocabulary.table import ALGORITHM
 
 
@@ -81,7 +80,7 @@ class Bandit:
 
     def recall(self, proposal: Proposal) -> None:
         if proposal.number != len(self._pulls):
-            raise BadOption(f"trial {proposal.number} can't follow {counted(len(self._pulls), 'trials')}")
+            raise BadOption(f"expected trial {len(self._pulls)}, not {proposal.number}")
         arm = algorithm_of(proposal.candidate)
         own = replace(proposal, number=sum(pull.arm == arm for pull in self._pulls))
         self._arms[arm].recall(own)
@@ -89,7 +88,7 @@ class Bandit:
 
     def tell(self, number: int, value: float | None, seconds: float | None = None) -> None:
         if not 0 <= number < len(self._pulls) or self._pulls[number].done:
-            raise BadOption(f"no trial {number} is under way")
+            raise BadOption(f"trial {number} is not running")
         pull = self._pulls[number]
         self._arms[pull.arm].tell(pull.own_number, value, seconds)
         pull.done, pull.value = True, value

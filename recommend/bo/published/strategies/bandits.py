@@ -28,7 +28,7 @@ def _epsilon_greedy(argument: str) -> Callable[[SearchInputs], AskTell]:
     except ValueError:
         epsilon = -1.0
     if not 0 <= epsilon <= 1:
-        raise BadOption(f"epsilon is a number from 0 to 1, not {argument!r}")
+        raise BadOption(f"epsilon must be a number from 0 to 1, not {argument!r}")
     return lambda inputs: Bandit(inputs, policies.epsilon_greedy(epsilon))
 
 
@@ -42,7 +42,7 @@ def _always(inputs: SearchInputs, algorithm: str | None = None) -> AskTell:
     if algorithm is None:
         algorithm = algorithm_of(inputs.starts[0]) if inputs.starts else next(iter(arms))
     if algorithm not in arms:
-        raise BadOption(f"there is no configuration of {algorithm!r}; there are some of {', '.join(arms)}")
+        raise BadOption(f"no configuration of {algorithm!r}; the algorithms are {', '.join(arms)}")
     own = replace(
         inputs,
         candidates=arms[algorithm],

@@ -44,7 +44,7 @@ class MaxSampling(Optimizer):
         """
         super().__init__(**inputs.optimizer_arguments())
         if not self._scorer.states_uncertainty:
-            raise BadOption("max-sampling needs a surrogate that states its uncertainty")
+            raise BadOption("max-sampling needs a surrogate with uncertainty")
         self._sources = sources(inputs.candidates)
 
     def _favourite(

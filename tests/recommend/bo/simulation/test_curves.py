@@ -210,7 +210,7 @@ def test_summaries_say_what_trials_took() -> None:
 
 
 def test_by_seconds_takes_seconds(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="nobody knows how long a trial on one took"):
+    with pytest.raises(BadInput, match="trials on one have no running time"):
         curves_of(SEARCHES, "seconds")
     draw(curves_of(TIMED, "seconds", usual_times=3), tmp_path / "curves.svg", "toy")
     assert "usual run times" in (tmp_path / "curves.svg").read_text()

@@ -45,9 +45,9 @@ def test_what_there_is_not_is_named(name: str, complaint: str) -> None:
 def test_trials_on_a_share_of_the_rows_take_runs_on_fewer(kind: str) -> None:
     check("hyperband+top", "tiers")
     check("random", "tiers")
-    with pytest.raises(BadInput, match="bohb fits on a share of the rows: it takes tasks of the kind tiers"):
+    with pytest.raises(BadInput, match="bohb fits on a share of the rows: it needs tasks of the kind tiers"):
         check("bohb+top", kind)
-    with pytest.raises(BadInput, match="smac searches a whole space: it takes tasks of the kind model"):
+    with pytest.raises(BadInput, match="smac searches a whole space: it needs tasks of the kind model"):
         check("smac", "tiers")
 
 

@@ -258,7 +258,7 @@ def test_where_time_is_weighed_quick_configurations_come_first() -> None:
     slow = replace(slow, runs=slow.runs.assign(value=np.where(slow.runs["value"] > 1500, 1e7, 1e4)))
     found = {one.method: one for one in searched("forest", "forest/ei-per-second", trials=12, times=slow)}
     assert sum(found["forest/ei-per-second"].trial_seconds or []) < sum(found["forest"].trial_seconds or [])
-    with pytest.raises(BadInput, match="weighs running times, and no run has"):
+    with pytest.raises(BadInput, match="weighs running times, but no run has"):
         searched("forest/ei-per-second")
 
 

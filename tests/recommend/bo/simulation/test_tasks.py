@@ -149,5 +149,5 @@ def test_a_model_takes_runs_enough_to_split(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setitem(FLOWS, LINE.name, LINE)
     runs = runs_of_line()
     few = replace(runs, runs=runs.runs.iloc[: ModelTask.fewest_runs - 1])
-    with pytest.raises(TooFewRuns, match="toy:0 has 5 runs; a model of them takes 6"):
+    with pytest.raises(TooFewRuns, match="toy:0 has 5 runs; a model needs 6"):
         ModelTask(few, toy_metafeatures(), "toy:0")

@@ -49,7 +49,7 @@ def test_an_unknown_surrogate_is_answered_with_the_known_ones() -> None:
 @pytest.mark.parametrize("name", [name for name, method in SURROGATES.items() if method.learner])
 def test_a_surrogate_that_rests_on_a_prior_is_refused_without_one(name: str) -> None:
     transferred = tasks_of(joint=False)
-    with pytest.raises(BadInput, match="needs a meta-learner that states a prior"):
+    with pytest.raises(BadInput, match="needs a meta-learner with a prior"):
         new_surrogate(name, SurrogateInputs(one_flow().known, METAFEATURES, transferred=transferred))
 
 

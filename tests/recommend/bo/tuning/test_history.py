@@ -141,7 +141,7 @@ def test_the_history_of_another_search_is_refused(tmp_path: Path) -> None:
 
 def test_a_file_that_is_no_history_is_refused(tmp_path: Path) -> None:
     (tmp_path / "history.jsonl").write_text('{"run": 1}\n')
-    with pytest.raises(BadInput, match="no history"), TrialHistory(tmp_path, SEARCH):
+    with pytest.raises(BadInput, match="not a history"), TrialHistory(tmp_path, SEARCH):
         pass
 
 

@@ -138,10 +138,10 @@ def test_shares_of_rows_are_shown_where_a_trial_had_not_all(tuned: SearchResult)
     entries = [replace(one, share=share) for one, share in zip(tuned.trials, shares, strict=True)]
     shared = replace(tuned, trials=entries, incumbents=entries[3:], held_out={3: 0.5})
     assert [trial["share"] for trial in document(shared)["trials"]] == shares
-    assert table(shared).splitlines()[2] == "rows that they were fitted on: 2 on 11%, 1 on 33%, 1 on all"
+    assert table(shared).splitlines()[2] == "shares of the rows: 2 on 11%, 1 on 33%, 1 on all"
     early = replace(shared, trials=entries[:2], incumbents=[], best=None, held_out={})
     assert table(early).splitlines()[2:] == [
-        "rows that they were fitted on: 1 on 11%, 1 on 33%, 0 on all",
+        "shares of the rows: 1 on 11%, 1 on 33%, 0 on all",
         "No trial on all rows succeeded.",
     ]
 

@@ -183,7 +183,7 @@ def test_running_times_are_learned_from_the_warehouse(dataset: Dataset, tmp_path
         (Search(surrogate="crystal"), Budget(trials=1), "unknown surrogate 'crystal'"),
         (Search(acquisition="wish"), Budget(trials=1), "unknown acquisition function 'wish'"),
         (Search(flows=("oracle",)), Budget(trials=1), "unknown flow 'oracle'"),
-        (QUICK, Budget(), "needs an end"),
+        (QUICK, Budget(), "needs a limit"),
         (QUICK, Budget(trials=0), "trials must be more than 0"),
     ],
 )

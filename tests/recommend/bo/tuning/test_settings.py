@@ -64,11 +64,11 @@ def test_what_can_work_is_accepted(start: str, budget: Budget) -> None:
             ENOUGH,
             1,
             BadOption,
-            "a trial does not measure webb_bias; it measures pred",
+            "measure 'webb_bias' can't be used to select a model; use one of pred",
         ),
         ({"start": "middle"}, ENOUGH, 1, UnknownName, "unknown start 'middle'; known are none, top"),
         ({"start": "top@oracle"}, ENOUGH, 1, UnknownName, "unknown learner 'oracle'"),
-        ({}, Budget(), 1, BadOption, "a search needs an end: a number of trials, or a time"),
+        ({}, Budget(), 1, BadOption, "a search needs a limit: a number of trials, or a time"),
         ({}, Budget(trials=0), 1, BadOption, "trials must be more than 0, not 0"),
         ({}, Budget(trials=5, seconds=-1.5), 1, BadOption, "time must be more than 0, not -1.5"),
         ({}, ENOUGH, 0, BadOption, "jobs must be more than 0, not 0"),
@@ -88,7 +88,7 @@ def test_what_cannot_work_is_refused_in_one_line(
 @pytest.mark.parametrize(
     ("measure", "finish", "message"),
     [
-        ("fit_seconds", Finish(ensemble=5), "an ensemble can't be chosen by fit_seconds"),
+        ("fit_seconds", Finish(ensemble=5), "an ensemble can't be selected by fit_seconds"),
     ],
 )
 def test_an_ensemble_that_cannot_be_chosen_is_refused(measure: str, finish: Finish, message: str) -> None:

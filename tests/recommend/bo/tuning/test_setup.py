@@ -56,7 +56,7 @@ def test_where_no_run_says_how_long_it_took_time_does_not_matter(dataset: Datase
     usual = replace(QUICK, surrogate="gp")
     plain = replace(usual, start="top", acquisition="ei")
     assert first(dataset, usual, world, 6) == first(dataset, plain, world, 6)
-    with pytest.raises(TooFewRuns, match="no run of the warehouse has a time"):
+    with pytest.raises(TooFewRuns, match="the warehouse has no running times"):
         begun(dataset, replace(usual, acquisition="ei-per-second"), world)
 
 

@@ -199,7 +199,7 @@ def test_always_tries_the_algorithm_that_is_named_or_that_of_the_first_start() -
             proposals.append(proposal)
         assert algorithms_of(proposals) == [first] * EACH
         assert [row(one.candidate) for one in proposals][: len(of_starts)] == of_starts
-    with pytest.raises(BadInput, match="no configuration of 'sgd'; there are some of knn, mlp, svm"):
+    with pytest.raises(BadInput, match="no configuration of 'sgd'; the algorithms are knn, mlp, svm"):
         get_strategy("always@sgd").new(inputs())
 
 
@@ -211,7 +211,7 @@ def test_epsilon_may_be_given() -> None:
     assert set(algorithms_of(run(greedy, 10))[3:]) == {"svm"}
     assert len(set(algorithms_of(run(random, 10))[3:])) > 1
     for wrong in ("2", "much", "nan", ""):
-        with pytest.raises(BadInput, match="epsilon is a number from 0 to 1"):
+        with pytest.raises(BadInput, match="epsilon must be a number from 0 to 1"):
             get_strategy(f"epsilon-greedy@{wrong}")
     with pytest.raises(BadInput, match="the strategy ucb1 takes no argument"):
         get_strategy("ucb1@2")

@@ -93,7 +93,7 @@ def test_a_surrogate_that_knows_no_joint_distribution_draws_each_for_itself() ->
 
 
 def test_a_surrogate_without_uncertainty_is_refused_before_the_first_trial() -> None:
-    with pytest.raises(BadInput, match="max-sampling needs a surrogate that states its uncertainty"):
+    with pytest.raises(BadInput, match="max-sampling needs a surrogate with uncertainty"):
         search(Recorder())
 
 
