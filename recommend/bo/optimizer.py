@@ -92,7 +92,9 @@ class AskTell(Protocol):
 
 
 @dataclass
-class _Trial:
+class _Proposed:
+    """A proposal, and what it was told of."""
+
     proposal: Proposal
     done: bool = False
     value: float | None = None
@@ -134,40 +136,40 @@ class Optimizer:
         self._starts, self._anchors = list(starts), list(anchors)
         self._random_every = random_every
         self._seed = seed
-        self._trials: list[_Trial] = []
+        self._proposed: list[_Proposed] = []
 
     def ask(self) -> Proposal | None:
-        proposal = self._next(len(self._trials))
+        proposal = self._next(len(self._proposed))
         if proposal is not None:
             self.recall(proposal)
         return proposal
 
     def recall(self, proposal: Proposal) -> None:
-        if proposal.number != len(self._trials):
-            raise BadOption(f"expected trial {len(self._trials)}, not {proposal.number}")
-        self._trials.append(_Trial(proposal))
+        if proposal.number != len(self._proposed):
+            raise BadOption(f"expected trial {len(self._proposed)}, not {proposal.number}")
+        self._proposed.append(_Proposed(proposal))
 
     def tell(self, number: int, value: float | None, seconds: float | None = None) -> None:
-        if not 0 <= number < len(self._trials) or self._trials[number].done:
+        if not 0 <= number < len(self._proposed) or self._proposed[number].done:
             raise BadOption(f"trial {number} is not running")
         if value is not None and not np.isfinite(value):
             raise BadOption(f"trial {number} can't have the value {value}")
         if seconds is not None and not 0 <= seconds < np.inf:
             raise BadOption(f"trial {number} can't have taken {seconds} s")
-        trial = self._trials[number]
+        trial = self._proposed[number]
         trial.done, trial.value, trial.seconds = True, value, seconds
 
     @property
     def best(self) -> Proposal | None:
         """The first on all rows with the highest value; None before a trial on them succeeded."""
         known = [
-            trial for trial in self._trials if trial.value is not None and trial.proposal.share == ALL_ROWS
+            trial for trial in self._proposed if trial.value is not None and trial.proposal.share == ALL_ROWS
         ]
         return max(known, key=lambda trial: trial.value or 0.0).proposal if known else None
 
     def _next(self, number: int) -> Proposal | None:
         random = np.random.default_rng([self._seed, number])
-        taken = {trial.proposal.candidate.key for trial in self._trials}
+        taken = {trial.proposal.candidate.key for trial in self._proposed}
         given = given_proposal(number, self._starts, self._anchors, taken)
         return given or self._chosen(number, taken, random)
 
@@ -191,7 +193,7 @@ class Optimizer:
         if at_random or its_turn or len(learned) < FEWEST:
             drawn = self._candidates.any(taken, random)
             return None if drawn is None else Proposal(number, drawn, "random")
-        candidates = [trial.proposal.candidate for trial in self._trials]
+        candidates = [trial.proposal.candidate for trial in self._proposed]
         scores = standard_scores(np.array(list(learned.values())))
         self._scorer.learn([candidates[place].configuration for place in learned], scores, random)
         tried = [*{candidate.key: candidate.configuration for candidate in candidates}.values()]
@@ -210,7 +212,9 @@ class Optimizer:
 
     def _learned(self, share: float = ALL_ROWS) -> dict[int, float]:
         """What the surrogate learns from: number of the trial on this share of the rows -> value."""
-        trials = {number: trial for number, trial in enumerate(self._trials) if trial.proposal.share == share}
+        trials = {
+            number: trial for number, trial in enumerate(self._proposed) if trial.proposal.share == share
+        }
         known = [trial.value for trial in trials.values() if trial.value is not None]
         if not known:
             return {}

@@ -91,7 +91,7 @@ class Halving(Optimizer):
 
     def _next(self, number: int) -> Proposal | None:
         random = np.random.default_rng([self._seed, number])
-        taken = {trial.proposal.candidate.key for trial in self._trials}
+        taken = {trial.proposal.candidate.key for trial in self._proposed}
         anchor = given_proposal(number, (), self._anchors, taken)
         if anchor is not None:
             return anchor
@@ -106,7 +106,7 @@ class Halving(Optimizer):
         The configurations fill one bracket after the other in the order in which they were first tried.
         """
         numbers: dict[Hashable, list[int]] = {}
-        for number, trial in enumerate(self._trials):
+        for number, trial in enumerate(self._proposed):
             if trial.proposal.origin != "anchor":
                 numbers.setdefault(trial.proposal.candidate.key, []).append(number)
         left = list(numbers.values())
@@ -125,12 +125,12 @@ class Halving(Optimizer):
     def _promoted(self, number: int, bracket: Bracket, rungs: Sequence[Rung]) -> Proposal | None:
         """The configuration of the bracket that goes on to its next rung; None where none does now."""
         for (below, above), share in zip(pairwise(rungs), bracket.shares[1:], strict=True):
-            if not all(self._trials[one].done for one in below):
+            if not all(self._proposed[one].done for one in below):
                 return None
-            gone_on = {self._trials[one].proposal.candidate.key for one in above}
+            gone_on = {self._proposed[one].proposal.candidate.key for one in above}
             for one in self._by_value(below)[: max(len(below) // ETA, 1)]:
-                if self._trials[one].proposal.candidate.key not in gone_on:
-                    return replace(self._trials[one].proposal, number=number, share=share)
+                if self._proposed[one].proposal.candidate.key not in gone_on:
+                    return replace(self._proposed[one].proposal, number=number, share=share)
         return None
 
     def _new(
@@ -144,7 +144,7 @@ class Halving(Optimizer):
 
     def _learned_from(self) -> float:
         """The largest share on which enough trials can be learned from (Falkner et al. 2018, algorithm 2)."""
-        shares = {self._share(number) for number in range(len(self._trials))}
+        shares = {self._share(number) for number in range(len(self._proposed))}
         return max((share for share in shares if len(self._learned(share)) >= FEWEST), default=ALL_ROWS)
 
     def _left_behind(self, number: int) -> Proposal | None:
@@ -152,9 +152,9 @@ class Halving(Optimizer):
 
         None while a trial on fewer rows is under way, which may say more.
         """
-        if any(not trial.done and trial.proposal.share < ALL_ROWS for trial in self._trials):
+        if any(not trial.done and trial.proposal.share < ALL_ROWS for trial in self._proposed):
             return None
-        last = {trial.proposal.candidate.key: place for place, trial in enumerate(self._trials)}
+        last = {trial.proposal.candidate.key: place for place, trial in enumerate(self._proposed)}
         shares = sorted({self._share(place) for place in last.values()} - {ALL_ROWS}, reverse=True)
         ordered = (
             place
@@ -162,12 +162,14 @@ class Halving(Optimizer):
             for place in self._by_value([one for one in last.values() if self._share(one) == share])
         )
         place = next(ordered, None)
-        return None if place is None else replace(self._trials[place].proposal, number=number, share=ALL_ROWS)
+        return (
+            None if place is None else replace(self._proposed[place].proposal, number=number, share=ALL_ROWS)
+        )
 
     def _by_value(self, rung: Sequence[int]) -> Rung:
         """The trials that succeeded, the best first; of equals, the first."""
-        values = {one: value for one in rung if (value := self._trials[one].value) is not None}
+        values = {one: value for one in rung if (value := self._proposed[one].value) is not None}
         return sorted(values, key=lambda one: -values[one])
 
     def _share(self, number: int) -> float:
-        return self._trials[number].proposal.share
+        return self._proposed[number].proposal.share

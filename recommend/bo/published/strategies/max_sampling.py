@@ -80,7 +80,7 @@ class MaxSampling(Optimizer):
         """Arm -> expected seconds of a trial."""
         logs = [
             (algorithm_of(trial.proposal.candidate), np.log(max(trial.seconds, SHORTEST)))
-            for trial in self._trials
+            for trial in self._proposed
             if trial.seconds is not None
         ]
         usual = float(np.mean([log for _, log in logs])) if logs else 0.0

@@ -287,13 +287,13 @@ class TreeSearch(Optimizer):
         They have its decisions and one other hyperparameter, or one other decision and the defaults that
         belong to it.
         """
-        values = {number: self._trials[number].value for number in self._below(branch)}
+        values = {number: self._proposed[number].value for number in self._below(branch)}
         succeeded = {number: value for number, value in values.items() if value is not None}
         if not succeeded:
             return
         best = max(succeeded, key=lambda number: succeeded[number])
         alike = branch.candidates.among(self._structures[best])
-        yield alike.neighbours(self._trials[best].proposal.candidate.configuration, random)
+        yield alike.neighbours(self._proposed[best].proposal.candidate.configuration, random)
         left = self._decisions.undecided(branch)
         yield from (default for name, default in self._defaults_around(best) if name in left)
 
