@@ -1,4 +1,4 @@
-"""Keys of setups and runs: hashes of what they are, so that the same thing has the same key everywhere."""
+"""Keys of setups and runs: hashes of their content, equal on every machine."""
 
 import hashlib
 import json

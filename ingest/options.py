@@ -1,4 +1,4 @@
-"""Options of commands that read a file: how a text is written, where detection is wrong."""
+"""Options of commands that read a file: the format of a text, where detection is wrong."""
 
 from __future__ import annotations
 

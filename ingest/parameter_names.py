@@ -1,4 +1,4 @@
-"""Names of hyperparameters as the warehouse has them, told from those of OpenML."""
+"""The warehouse's names of hyperparameters, from those of OpenML."""
 
 import re
 

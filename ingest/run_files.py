@@ -1,4 +1,4 @@
-"""Run files: tables of runs that somebody exported, into the warehouse.
+"""Import of run files: exported tables of runs.
 
 One row is one run of one flow: hyperparameters, values of measures, and `task_id`.
 """

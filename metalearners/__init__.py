@@ -1,4 +1,4 @@
-"""Meta-learners: what works on which kind of dataset, learned from runs.
+"""Meta-learners: models of the performance of configurations on datasets, learned from runs.
 
 `LEARNERS` is the list of them. The classes are imported when one is asked for, which keeps importing this
 package free of cost.

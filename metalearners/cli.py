@@ -275,7 +275,7 @@ def plot_latent(
 
 
 def _stored_path(model: StoredModel) -> Path:
-    """Where a model is, of which that is all that counts."""
+    """A model's path, as `train` and `update` print it."""
     if model.path is None:
         raise Unwritable("the model can't be stored: neither the warehouse nor the user's cache is writable")
     return model.path

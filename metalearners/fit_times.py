@@ -1,4 +1,4 @@
-"""How long a fit takes, learned from runs on other datasets.
+"""Predicted running time of a fit, learned from runs on other datasets.
 
 The logarithm of the seconds is linear in the logarithms of the dataset's sizes: one line for each algorithm,
 to which each configuration adds a line of its own, shrunk towards nothing. So a configuration with few runs

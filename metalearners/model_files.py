@@ -1,4 +1,4 @@
-"""What was learned, as a directory: JSON and arrays, written whole or not at all, read without running code.
+"""Files of a model: a directory of JSON and arrays, written whole or not at all, read without running code.
 
 The directory has `model.json` and `arrays.npz`: what `metalearners.codec.encode` makes of it, and what else
 is to be known of it. `model.json` holds the checksums of both.

@@ -1,4 +1,4 @@
-"""Stored models that nothing finds any more, and why.
+"""Pruning of stored models that are no longer used.
 
 A model is found by what it was trained from, so one of an earlier version of a warehouse lies there unused.
 Those of other warehouses in the user's cache may still be wanted, unless they are old.

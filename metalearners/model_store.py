@@ -1,4 +1,4 @@
-"""The model of some runs: found on disk (`metalearners.stored_model`) if it was trained before, else trained.
+"""Store of models: a model is loaded if it was trained before (`metalearners.stored_model`), else trained.
 
 A model is looked for in the warehouse's folder `models`, which the bundled starter brings along, then in the
 user's cache; a new one goes to the first of them that can be written.
@@ -56,7 +56,7 @@ logger = logging.getLogger(__name__)
 
 FIT_TIMES_FORMAT = "headstart.fit-times"
 FIT_TIMES_VERSION = 1
-"""Version of what is known of running times; see `VERSION`."""
+"""Version of the model of running times; see `VERSION`."""
 
 _LONG = 1.0
 """Expected seconds from which on a training is announced."""

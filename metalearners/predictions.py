@@ -1,4 +1,4 @@
-"""What is expected of configurations on a dataset, and the trials on it that say more."""
+"""Predictions of configurations on a dataset, and trials on it."""
 
 from __future__ import annotations
 

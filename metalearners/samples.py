@@ -1,4 +1,4 @@
-"""The runs that the models of a warehouse learn from; where they are a sample, it is kept beside the models.
+"""Training runs of a warehouse's models; a sample of runs is stored beside the models.
 
 Drawing a sample from ten million runs takes a minute, and nobody whose model is trained should wait for it.
 The folder `sample.<hash>` among the models has `model.json`, which says what the sample is of, and

@@ -1,4 +1,4 @@
-"""A trained model and what it was trained from, as a value and as a directory: reading it runs no code.
+"""Trained models with their origin, in memory and as a directory; reading one runs no code.
 
 The name of the directory (`metalearners.model_files`) is a hash of everything that training depends on, so
 the same runs and settings lead to the same directory.

@@ -1,4 +1,4 @@
-"""Recommendations for a dataset, and the search that goes on from them.
+"""Recommendations for a dataset, and a search that starts with them.
 
 Example:
     >>> from recommend import build_pipeline, load_dataset, recommend

@@ -1,4 +1,4 @@
-"""A scikit-learn classifier that asks for a recommendation, verifies it on the data, and fits what won.
+"""A scikit-learn classifier that recommends, races the configurations on the data, and fits the winner.
 
 Everything happens in `fit`, within its budget: the recommendation, the race of its head beside usual defaults
 (`recommend.verification.race`), and the fit of the winner, or of an ensemble, on all rows.
@@ -53,7 +53,7 @@ from warehouse.vocabulary.task_types import CLASSIFICATION
 RESERVED, RESERVED_FOR_ENSEMBLE = 0.25, 0.5
 """Shares of the time after the recommendation that are at most kept for fits on all rows; heuristics."""
 _OF_ROWS = ("recommendation_", "race_", "_table")
-"""Attributes that hold the rows that were learned from, or what is known of them."""
+"""Attributes that hold the training rows, or facts about them."""
 LEAST = 3.0
 """Seconds below which nothing is raced, and which a fit may take however small the budget; a heuristic."""
 
@@ -187,7 +187,7 @@ class HeadstartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return SCORERS[CLASSIFICATION].average(predicted, [*self.weights_.values()]).scores
 
     def explain(self) -> str:
-        """What is recommended and why, and what came of the race, as `recommend` prints it.
+        """The recommendation, its reasons and the results of the race, as `recommend` prints them.
 
         Raises:
             NotFittedError: it is not fitted, or comes out of a pickle.

@@ -1,4 +1,4 @@
-"""`recommend`: which configurations to try first on a dataset."""
+"""`recommend`: the configurations to try first on a dataset."""
 
 import json
 from dataclasses import replace

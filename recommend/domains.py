@@ -1,4 +1,4 @@
-"""What hyperparameters of other tools' spaces can be, and values in their own types."""
+"""Domains of hyperparameters in other tools' spaces, and values in their types."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Learned ranges: where the good configurations of a flow lie, for one dataset.
+"""Learned ranges of good hyperparameter values of a flow, for one dataset.
 
 Configurations are drawn from the flow's whole space; the tenth with the best predictions for the dataset is
 good. The range of a number is the shortest one, on the scale of its search, that holds nine tenths of the

@@ -1,4 +1,4 @@
-"""A recommendation as plain data: ranked configurations, what they rest on, and the JSON document of both."""
+"""A recommendation as plain data: ranked configurations, their basis, and the JSON document."""
 
 from __future__ import annotations
 
@@ -54,14 +54,14 @@ class Recommendation:
     nearest: list[tuple[str, float]]
     """Names of the datasets that count most, with their distance; empty where the learner weighs none."""
     outside: list[Outside]
-    """Sizes of the dataset outside of what is known."""
+    """Sizes of the dataset outside of the known datasets' range."""
     known_sizes: pd.DataFrame
     """(datasets, `recommend.explaining.known_sizes.SIZES`) sizes of the known datasets, by name."""
     left_out: list[str]
     """Names of the warehouse's datasets with the same content and of near copies; the model has not seen
     them."""
     near_copies: list[str]
-    """Those of `left_out` that have another content."""
+    """Left-out datasets that are near copies, not exact ones."""
     trials: int
     """Runs on this very dataset that the model was conditioned on."""
     failed: Mapping[str, int]

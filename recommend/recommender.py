@@ -1,4 +1,4 @@
-"""Recommendations, straight through: describe the task, gather what is known, predict, choose, explain.
+"""Recommendations: describe the task, gather knowledge, predict, choose, explain.
 
 Each step is a function of the values of the steps before it. LightGBM is imported only where one of its
 models has to be trained, scikit-learn for the meta-features that the model asks for.
@@ -112,7 +112,7 @@ def recommended(
     raced: Race | None = None,
     explain: bool = False,
 ) -> Recommendation:
-    """The recommendation, given what is known and a race on the dataset; arguments as for `recommend`."""
+    """The recommendation, given the knowledge and a race on the dataset; arguments as for `recommend`."""
     if raced is not None:
         known = replace(known, trials=raced.trials or known.trials)
         candidates = candidates.without(raced.failures)

@@ -1,4 +1,4 @@
-"""The JSON file that hands ranked configurations on, and the pipelines of its entries."""
+"""Seeds files: ranked configurations as JSON, and the pipelines of their entries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The space that is searched: of one flow, or the joint space of several.
+"""Search spaces: of one flow, or the joint space of several.
 
 Notation
     n, p       configurations, hyperparameters of the space

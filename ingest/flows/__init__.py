@@ -1,4 +1,4 @@
-"""The flows that we know how to build, by canonical name.
+"""The flows that Headstart builds, by canonical name.
 
 A new flow is one `Flow` value in a module of this package and one entry in `FLOWS`.
 """

@@ -1,4 +1,4 @@
-"""Balance of classes: what a classifier learns from has as many rows of each, or weighs them so."""
+"""Balancing of classes by sampling or weighting of the training rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a flow is: a search space, a pipeline builder, and the OpenML flows whose runs it explains."""
+"""Flows: search space, pipeline builder, and the OpenML flows of the same algorithm."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class Flow(SearchedFlow):
 
     @property
     def decisions(self) -> frozenset[str]:
-        """Hyperparameters of `space` that are of `further`."""
+        """Names of the preprocessing hyperparameters in the search space."""
         return frozenset(own.name for own in self.further if own in self.hyperparameters)
 
     @property

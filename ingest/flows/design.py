@@ -1,4 +1,4 @@
-"""Designs: the configurations of a flow that every dataset is tried with."""
+"""Experimental designs: the configurations of a flow to run on every dataset."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Preprocessors of features: what comes between the matrix of a dataset's columns and a classifier.
+"""Preprocessors of features, between the encoded columns of a dataset and a classifier.
 
 Notation
     n, p     rows, columns of the matrix that training has

@@ -102,7 +102,7 @@ def compute_metafeatures(
     """Meta-features of `dataset`; those that don't exist for it are NaN, with the reason.
 
     Args:
-        names: which ones; None = all that there are. A group is computed as a whole.
+        names: names to compute; None = all. A group is computed as a whole.
         budget: seconds that may be used. The cheapest group is computed at any rate; another is left out
             where it would take longer than what is left, as far as that can be told beforehand.
         report: called with the name of each group before it is computed.

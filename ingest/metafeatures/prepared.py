@@ -1,4 +1,4 @@
-"""A dataset as the extractors want it: attributes by kind, and a sample of rows to learn from.
+"""A dataset prepared for the extractors: attributes by kind, and a sample of rows to learn from.
 
 Notation
     n, p    rows and attributes (columns other than the target)

@@ -1,4 +1,4 @@
-"""Groups `simple` and `class`: what one pass over the cells gives.
+"""Groups `simple` and `class`: counts from one pass over the cells.
 
 Notation
     n             rows

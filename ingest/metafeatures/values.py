@@ -1,4 +1,4 @@
-"""What an extractor answers: a number for each name, or in words why there is none."""
+"""Values of meta-features: a number for each name, or the reason why it is missing."""
 
 import numpy as np
 import numpy.typing as npt

@@ -1,4 +1,4 @@
-"""Runs from OpenML, or another server that speaks its API: everything that was run there, typed.
+"""Runs from OpenML, or from another server with its API.
 
 `job` puts the parts together: a `selection` says which runs, a `sweep` decides what to ask for, `answers`
 keeps what came until it is in the warehouse, `documents` reads it, `tables` makes rows of it, `store` commits

@@ -1,4 +1,4 @@
-"""Answers on disk: each is kept until what it says is in the warehouse, so that a kill repeats no request.
+"""Cache of answers on disk until their rows are in the warehouse, so that a kill repeats no request.
 
 An answer is written whole or not at all, and what can't be read is asked for again. That a listing is empty,
 or that too much was asked for, are answers as well.

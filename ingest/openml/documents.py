@@ -282,7 +282,7 @@ def _unescaped(text: str) -> str:
 
 
 class _Values:
-    """The values of one page's setups, and the parameters that they are of."""
+    """The parameter values of one page's setups."""
 
     def __init__(self, body: bytes, blocks: Sequence[_Place]) -> None:
         self.parameters: dict[str, Parameter] = {}

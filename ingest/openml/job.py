@@ -1,4 +1,4 @@
-"""Ingesting a selection of a server's runs: what is asked for, what is stored, and where it goes on.
+"""Ingest jobs: requests for a selection of a server's runs, storage, and resuming.
 
 A job is a selection of runs of one server. Its folder below `jobs` in the warehouse has a journal of what was
 stored, skipped and why (`records`), and the answers that are not in the warehouse yet (`answers`).

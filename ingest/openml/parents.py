@@ -1,4 +1,4 @@
-"""What runs refer to: tasks, datasets with their qualities, and flows. None of it is asked for twice."""
+"""The parents of runs: tasks, datasets with their qualities, and flows, each requested once."""
 
 from __future__ import annotations
 

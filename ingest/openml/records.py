@@ -1,4 +1,4 @@
-"""What a job notes of its way, so that it goes on where it was stopped.
+"""Records of a job's progress, from which a stopped job resumes.
 
 A job's folder below `jobs` in the warehouse has a journal. Its records, by event:
 

@@ -1,4 +1,4 @@
-"""The runs that are wanted of a server, and the filters of requests that together give them."""
+"""Selections of runs, and the request filters that together cover a selection."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the jobs of a warehouse did, as their journals tell."""
+"""Status of the jobs of a warehouse, from their journals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Storing what a server listed: batches of runs, with all that they refer to.
+"""Storage of listed runs in batches, with their parents.
 
 Runs are committed together with their setups, flows, tasks and datasets, so that readers never see a run of
 an unknown task.

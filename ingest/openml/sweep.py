@@ -45,7 +45,7 @@ _DEEPEST = 1_000_000
 _FEW = 20  # ids; so near, the end of a listing is near enough
 _FIRST_ENGINE = "1"  # of those that compute evaluations; production has had no other
 _FRUITLESS = 3
-"""Rounds that bring nothing new although the server says that there is more, after which it is believed."""
+"""Rounds without new rows, though the server announces more, after which the walk ends."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class Sweep:
     """Told what had to be left out, and why."""
 
     fewer: int = field(default=0, init=False)
-    """Number of rows by which the listing is shorter than what is known: runs that are no longer listed."""
+    """Number of known runs that are no longer listed."""
     came_to_the_end: bool = field(default=False, init=False)
     """Whether all that the server lists is known, which a search with `since` or `most` does not say."""
 

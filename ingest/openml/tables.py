@@ -1,4 +1,4 @@
-"""What OpenML says, as rows of the warehouse's tables.
+"""OpenML's documents as rows of the warehouse's tables.
 
 Ids become keys: run 7 is `openml:7`. What OpenML publishes is kept as it is published: -1 for qualities that
 do not apply, an evaluation that is NaN as a row without a value, times without a zone.
@@ -373,7 +373,7 @@ def _whole(text: str | None) -> int | None:
 
 
 def _number(text: str | None) -> float | None:
-    """The number that a text says; None for NaN and for what is no number."""
+    """The number in a text; None for NaN and other text."""
     try:
         value = float(text or "nan")
     except ValueError:

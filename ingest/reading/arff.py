@@ -131,7 +131,7 @@ def _parse_header(header: str, limits: ReadingLimits) -> tuple[str, tuple[str, .
 
 
 def _rest_of_list(lines: Iterable[str]) -> Iterator[str]:
-    """The lines in which a list of nominal values goes on."""
+    """The further lines of a list of nominal values."""
     for line in lines:
         yield line.strip()
         if "}" in line:

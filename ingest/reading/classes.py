@@ -68,7 +68,7 @@ def target_values(
 
 
 def _present(values: pd.Series, target: str, notes: list[str]) -> pd.Series:
-    """The values that there are; a note is added on how many there are not."""
+    """The values without missing ones, whose number is added as a note."""
     present = values.dropna()
     if present.empty:
         raise UnusableDataset(f"the target {target} has no values")

@@ -1,4 +1,4 @@
-"""A classification dataset from whatever holds it: features with roles, target, a name for its content.
+"""Datasets from any source: features with roles, target, and a key of the content.
 
 `load_dataset` is the one entry: the source is read into a raw table, columns are brought to one form and
 given roles, the target is chosen and checked. What cannot be used is refused with one line (`BadInput`).
@@ -276,7 +276,7 @@ def _limits(column: Column, words: pd.Series, line_of: LineOf | None) -> str | N
     return (
         f"{counted(n, 'cells')} of {quoted(words.name)} say a limit, such as {first}, and count as that "
         "number: if another value is better, put it into the file, or keep them as words with --role "
-        "{shlex.quote(f'{words.name}=categorical')}"
+        f"{shlex.quote(f'{words.name}=categorical')}"
     )
 
 

@@ -1,4 +1,4 @@
-"""Dates as people write them: words of one format, told from all words of a column."""
+"""Dates in text columns: detection of one format for a column, and parsing."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Dates:
     """Words of which nearly all are dates of one format."""
 
     values: pd.Series
-    """(n,) datetime64[us] beside the words; NaT for what is no date of the format."""
+    """(n,) datetime64[us] beside the words; NaT for words that are not dates of the format."""
     format: str
     """One of `DATE_FORMATS`."""
     odd: tuple[str, ...]

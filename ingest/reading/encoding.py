@@ -1,4 +1,4 @@
-"""Bytes of a file: unpacked, and as UTF-8 whatever they were written in."""
+"""The bytes of a file, unpacked and converted to UTF-8."""
 
 from __future__ import annotations
 

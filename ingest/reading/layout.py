@@ -1,4 +1,4 @@
-"""How a delimited text is written, told from its first rows: delimiter, quotes, header, where the data begin.
+"""Layout of a delimited text, detected from its first rows: delimiter, quotes, header, start of the data.
 
 The header is the first row of the usual width with distinct, word-like cells above rows of another kind. What
 stands above it (titles, comments, a line `sep=;` of Excel) and between it and the data (units, further
@@ -107,7 +107,7 @@ def find_layout(
 
 
 def offset_below(content: bytes, lines: int) -> int | None:
-    """Where the text goes on below so many lines, None where it has no more than these."""
+    """Position after this number of lines; None if the text has no more lines."""
     offset = 0
     for _ in range(lines):
         offset = content.find(b"\n", offset) + 1

@@ -1,4 +1,4 @@
-"""Limits on what a file may become in memory: a small one that was made to do harm can ask for any amount.
+"""Limits on the memory for reading a file, against small files made to unpack without bound.
 
 The defaults are beyond what real data needs. `HEADSTART_LIMITS=off` in the environment lifts all of them.
 """

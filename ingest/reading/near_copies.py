@@ -1,4 +1,4 @@
-"""Near copies of a dataset, told by small sketches, so that the other datasets' data need not be kept.
+"""Near copies of a dataset, recognized by small sketches, so that no data need be kept.
 
 Copies are rarely exact (those have one `content_hash`): rows or a column are missing, another column is the
 target, numbers were rounded. A `Sketch` keeps a few rows as hashes, and a digest of each column. Two kinds of

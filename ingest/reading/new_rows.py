@@ -1,4 +1,4 @@
-"""Features of a data frame, and rows that come later, read as the first ones were.
+"""Features of a data frame, and later rows read in the same way.
 
 What a column is was told from the first rows. Later ones may be few, or look otherwise: three dates that may
 be of either order of day and month, a number that stands for a category. So nothing is told from these.

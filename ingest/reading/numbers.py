@@ -1,4 +1,4 @@
-"""Numbers as people write them: units, thousands, decimal commas, parentheses, limits of detection.
+"""Numbers in text columns: units, thousands, decimal commas, parentheses, limits of detection.
 
 A column is judged as a whole, by its distinct words. Notation: a word's *body* is its digits with the signs
 between them; a sign *proves* its part where the body leaves no choice. In 1,234.5 the comma stands between
@@ -51,7 +51,7 @@ class Numbers:
     """Words of which nearly all are numbers."""
 
     values: pd.Series
-    """(n,) float64 beside the words; NaN for what is no number."""
+    """(n,) float64 beside the words; NaN for words that are not numbers."""
     odd: tuple[str, ...]
     """The words that are no numbers."""
     limits: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""What a user says about a text file where detection is wrong."""
+"""A user's options for reading a text file, where detection is wrong."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Packed files are unpacked where they hold one table; kinds that nothing here reads are named."""
+"""Packed files with one table, and names of file formats that can't be read."""
 
 from __future__ import annotations
 

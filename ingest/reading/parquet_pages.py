@@ -1,4 +1,4 @@
-"""What the pages of a Parquet file take in memory and how their values are encoded, by their own headers.
+"""Sizes and encodings of the pages of a Parquet file, by their own headers.
 
 A footer may say less than its pages hold, and PyArrow decompresses a page before anybody can ask for its
 size. Its metadata of a column ends the process for some damaged footers, so the footer is read here as well.

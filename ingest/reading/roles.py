@@ -1,4 +1,4 @@
-"""What a column is for, told from its values and its name."""
+"""Roles of columns, detected from values and names."""
 
 import re
 from collections import Counter

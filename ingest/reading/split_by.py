@@ -1,4 +1,4 @@
-"""The column by which rows are split where they are not independent: a time, or a group that they belong to.
+"""The column by which dependent rows are split: a time, or a group.
 
 Rows of the same day, patient or household resemble each other. Where a random split puts some of them among
 the rows to learn from and others among those to test on, a model is tested on what it has nearly seen.

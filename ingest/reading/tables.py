@@ -1,4 +1,4 @@
-"""Raw tables from wherever they are kept: a file of any kind we know, OpenML, scikit-learn, a data frame."""
+"""Raw tables from files of any known format, OpenML, scikit-learn or data frames."""
 
 import re
 import unicodedata

@@ -1,4 +1,4 @@
-"""How much a column's name says that the column is what people predict.
+"""Names of columns that are usual names of targets, with their strength.
 
 The last word of a name says what it is (`loan_status` is a status). The lists are made by hand, in English,
 German, French, Spanish, Portuguese, Italian and Dutch, without accents.

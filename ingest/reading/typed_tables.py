@@ -1,4 +1,4 @@
-"""Tables in files whose cells are taken by how they are written.
+"""Tables in typed files, whose text cells are interpreted like those of a text file.
 
 `9` is an integer and `9.0` is not, `None`, `True` and `False` are Python's, everything else is text: a
 hyperparameter means something else as an integer than as a fraction, and one column may hold both.

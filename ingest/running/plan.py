@@ -1,4 +1,4 @@
-"""What an experiment runs: datasets, pool, tiers, splits and limits, as one declarative file.
+"""Plans of experiments: datasets, pool, tiers, splits and limits, as one declarative file.
 
 A plan's file is TOML; `ingest/plans/starter.toml` is the one that the bundled starter is made from, and
 shows every key.

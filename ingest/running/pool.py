@@ -1,4 +1,4 @@
-"""The pool: configurations that every dataset of an experiment is tried with, as a JSON file.
+"""Pools: the configurations to run on every dataset of an experiment, as a JSON file.
 
 The list is ordered by priority, so that any prefix of it is useful. `ingest/plans/make_pool.py` makes one.
 """

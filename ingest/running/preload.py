@@ -1,4 +1,4 @@
-"""What the fork server of `ingest.running.limits` imports once for all trials.
+"""Modules that the fork server of `ingest.running.limits` imports once for all trials.
 
 Numeric libraries get one thread each: trials run side by side, one core each.
 """

@@ -1,4 +1,4 @@
-"""A process and all that it starts: their memory together, and their end."""
+"""A process with its descendants: their total memory, and their end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The configurations that a dataset is tried with on more rows: those that were best on fewer.
+"""Promotion: the configurations to run on more rows of a dataset, chosen by results on fewer.
 
 Ranks on one dataset are partly noise, so those on datasets where configurations rank alike count as much.
 """

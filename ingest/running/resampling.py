@@ -1,4 +1,4 @@
-"""The rows that a configuration is fitted on and those that it is tested on.
+"""Resampling: training rows and test rows.
 
 Notation: n rows; `strata` (n,) stratum of each row, 0..k-1, such as its class. A fidelity is the number of
 rows that a configuration may be fitted on; the same dataset, fidelity and seed give every configuration the

@@ -1,4 +1,4 @@
-"""Scales without bounds for values of a measure, on which differences of good values compare."""
+"""Links: unbounded scales for the values of a measure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How runs become training data.
+"""Training data of meta-learners, from runs.
 
 Notation
     m          runs, n configurations, d datasets

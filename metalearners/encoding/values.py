@@ -1,4 +1,4 @@
-"""What a hyperparameter's values are: the kind of each value, and from them the type of the parameter.
+"""Kinds of a hyperparameter's values, and the type of the hyperparameter.
 
 Types are those of van Hoof's thesis, section 3.1 and Table 3.1, which leaves None out where it looks for
 objects and truth values. `True` is no number here, though Python says so, and NaN is no value: it stands

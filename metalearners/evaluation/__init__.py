@@ -1,1 +1,1 @@
-"""How good learners are, what they look at, and which differences between them are real."""
+"""Evaluation of learners: accuracy, importance of inputs, and significance of differences."""

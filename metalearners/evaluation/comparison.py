@@ -1,4 +1,4 @@
-"""Comparison of evaluated learners: which is better, and whether chance alone could make it look so.
+"""Comparison of evaluated learners, with significance tests.
 
 Notation
     results   (datasets, learners) one figure per left-out dataset

@@ -1,4 +1,4 @@
-"""A trained latent space of configurations as a small file, and what it says of one dataset.
+"""A trained latent space of configurations as a small file, and its predictions for one dataset.
 
 The model is the paper's (Fusi, Sheth and Elibol 2018): a dataset's values are a Gaussian process over latent
 positions of the configurations, and trials on it leave the posterior of equation 7.

@@ -1,4 +1,4 @@
-"""How good a meta-learner is: leave one dataset out, predict the scores of its runs, compare.
+"""Evaluation protocol: leave one dataset out, predict the scores of its runs, compare.
 
 Every learner is judged by this one protocol. A fold's learner is given the runs and the meta-features of
 the other datasets only, and learns its encoding from them; nothing is shared between folds.

@@ -1,1 +1,1 @@
-"""Gaussian processes: kernels, and what trials teach on top of a prior."""
+"""Gaussian processes: kernels, and posteriors given trials."""

@@ -1,4 +1,4 @@
-"""Models that know trials on the new dataset."""
+"""Models conditioned on trials on the new dataset."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Conditioned:
             return Posterior(of_trials, targets).predict(prior, of_runs=True)
 
     def choose(self, configurations: ConfigurationTable, metafeatures: pd.Series, n: int) -> Positions:
-        """Choose as `Model.choose`: what was tried goes by what came of it, all else by what is expected."""
+        """Rank as `Model.choose`: tried configurations by measured value, others by posterior mean."""
         if self._say_nothing:
             return self.model.choose(configurations, metafeatures, n)
         prior, of_trials = self._priors(configurations, metafeatures)

@@ -1,4 +1,4 @@
-"""What trials on the new dataset teach, on top of what a meta-learner expected of it.
+"""Posterior of a meta-learner's prediction, given trials on the new dataset.
 
 A meta-learner states a Gaussian prior over the scores of configurations. Trials show values of the measure:
 score times the dataset's spread, plus its level, plus noise. Level and spread of the new dataset are unknown,

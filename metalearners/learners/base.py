@@ -1,4 +1,4 @@
-"""What every meta-learner and every model that it makes promises.
+"""Base classes of meta-learners and of their trained models.
 
 A learner is its settings, a model is what it learned; both are frozen dataclasses (`metalearners.codec`).
 """
@@ -51,7 +51,7 @@ class EstimatesValues(Protocol):
     """A model that may know the level of a measure on a new dataset, not only scores within it."""
 
     def values(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Floats | None:
-        """Estimate the measure, larger is better, (n,); None where scores are all that was learned."""
+        """Estimate the measure, larger is better, (n,); None if only scores were learned."""
         ...
 
 

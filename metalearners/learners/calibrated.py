@@ -1,4 +1,4 @@
-"""Models that predict a mean: how far it is off on new datasets, and what trials change.
+"""Calibration of models that predict a mean: uncertainty on new datasets, and updates by trials.
 
 The spread of a prediction is measured: an equal learner is trained without some of the datasets and compared
 with the runs on these. It is one number, the same for every configuration.

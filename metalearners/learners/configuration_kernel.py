@@ -1,4 +1,4 @@
-"""How alike two configurations are: a Matern kernel whose length scales are learned from runs.
+"""Kernel between configurations: Matern, with length scales learned from runs.
 
 What one hyperparameter does to the score is much the same shape on every dataset, so the length scales are
 shared, and runs on many datasets teach them. Functions of a configuration are then linear: the kernel is

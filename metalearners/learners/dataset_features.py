@@ -1,4 +1,4 @@
-"""Datasets as points: what of their meta-features says which configurations work, on comparable scales.
+"""Features of datasets, from their meta-features, on comparable scales.
 
 Published qualities as they are say little: an error rate of 0.3 is good where the largest class has 10 % of
 the rows and bad where it has 70 %. Each group below says one thing; how much it counts is learned.

@@ -1,4 +1,4 @@
-"""What the runs of each training dataset say, as functions of all configurations.
+"""Performance functions: the runs of each training dataset as a function of all configurations.
 
 A Gaussian process over configurations smooths a dataset's runs, so the few hundred noisy runs become a
 function; and datasets differ in a few ways only: the functions' principal components. At first each dataset

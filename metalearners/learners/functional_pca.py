@@ -1,4 +1,4 @@
-"""Functional principal components of what is known of each dataset, and a guess at a new dataset's.
+"""Functional principal components of the datasets' performance functions, predicted for a new dataset.
 
 The runs of each dataset become a function of all configurations, and the functions differ in a few ways
 only: their principal components (`metalearners.learners.dataset_functions`). The coordinates of a new

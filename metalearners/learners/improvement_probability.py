@@ -1,4 +1,4 @@
-"""How far the expected gain of one configuration over another may be off.
+"""Probability that one configuration is better than another.
 
 The first choice is the best of many predictions, so it tends to be one that is predicted too well; and a
 configuration that is ahead on some thousand rows need not be on more. Both are learned from what first

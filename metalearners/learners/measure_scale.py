@@ -1,4 +1,4 @@
-"""What standard scores mean in the unit of the measure: the level and spread of values on a new dataset.
+"""Standard scores in the unit of the measure: level and spread of values on a new dataset.
 
 What landmarkers reach on a dataset says nearly what others reach. On each training dataset the values of the
 better half of the runs are a line in their scores; its level and slope are predicted from meta-features by a
@@ -130,7 +130,7 @@ class OwnUnit:
     log_gain: NumberOfDataset | None
     """None where nothing was repeated on more rows."""
     usual_rows: float
-    """Most rows that the runs were fitted on that level and slope are of."""
+    """Largest training size among the runs that level and slope were learned from."""
     most_rows: float
     """Most rows that runs were repeated on."""
     judged: Annotated[tuple[str, ...], "judged"]

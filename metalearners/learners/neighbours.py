@@ -1,4 +1,4 @@
-"""Learners that look up what runs on other datasets scored: the nearest ones, or all.
+"""Learners that average the scores of runs on the nearest datasets, or on all.
 
 They stand for what others do. Each first makes a function of configurations from the runs on each dataset
 (the distance-weighted mean of the nearest runs, which is the run's own score where a configuration was run),

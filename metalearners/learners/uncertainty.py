@@ -1,4 +1,4 @@
-"""How far the function of a new dataset may be from the one that is expected.
+"""Uncertainty of the performance function predicted for a new dataset.
 
 Notation
     n, G      runs or configurations, features

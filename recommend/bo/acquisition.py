@@ -1,4 +1,4 @@
-"""How much it is worth to try a configuration next, given what a surrogate expects of it.
+"""Acquisition functions: the value of trying a configuration next, given a surrogate's prediction.
 
 Notation
     m, s     (n,) mean and standard deviation of the score, larger is better

@@ -1,4 +1,4 @@
-"""Sources of proposals: the whole space, or a table of configurations that were run."""
+"""Candidates of a search: the whole space, or a table of configurations with runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`tune`: search on from where a recommendation ends, and compare ways to do so."""
+"""`tune`: search from a recommendation, and compare search methods."""
 
 import json
 import logging
@@ -350,7 +350,7 @@ def _search_of(space: SpaceOptions, trials: TrialOptions, research: ResearchOpti
 def _wanted(
     tuned: SearchResult, results: ResultOptions, machines: MachineOptions, *, learns: bool
 ) -> Iterator[Callable[[], str]]:
-    """Functions that each write one of the results of a search, and return what to say about it."""
+    """Functions that each write one of the results of a search, and return the line to print."""
     if results.model is not None:
         yield partial(_save, tuned, results.model)
     if results.page is not None:
@@ -364,7 +364,7 @@ def _wanted(
 def _keep(
     tuned: SearchResult, wanted: Sequence[Callable[[], str]], results: ResultOptions, machines: MachineOptions
 ) -> None:
-    """Keep what is wanted of a search, each in its way, and print what there is to say about it."""
+    """Write the wanted results of a search, and print a line about each."""
     notes = [f"The trials are in {tuned.folder}; the same command with more --trials continues the search."]
     failures: list[HeadstartError] = []
     with console.progress(machines.quiet):
@@ -380,14 +380,14 @@ def _keep(
 
 
 def _save(tuned: SearchResult, model: Path) -> str:
-    """Write the fitted model; returns what to say about it."""
+    """Write the fitted model; returns the line to print."""
     logger.info("fitting %s on all rows", "the ensemble" if tuned.finals.weights else "the best")
     types = artifacts.save_model(artifacts.fitted(tuned), model)
     return f"{model}: skops.io.load(path, trusted={types}); it predicts data frames, as pandas reads the file"
 
 
 def _write_page(page: Path, tuned: SearchResult, *, is_over: bool) -> str:
-    """Write the page about the search, which may go on; returns what to say about it."""
+    """Write the page about the search, which may go on; returns the line to print."""
     from recommend.bo.tuning.page import tuning_page
 
     write_text(page, tuning_page(tuned, is_over=is_over))
@@ -395,7 +395,7 @@ def _write_page(page: Path, tuned: SearchResult, *, is_over: bool) -> str:
 
 
 def _write_code(tuned: SearchResult, path: Path) -> str:
-    """Write the best configuration, or the ensemble, as a script; returns what to say about it."""
+    """Write the best configuration, or the ensemble, as a script; returns the line to print."""
     write_text(path, artifacts.code(tuned))
     what = "the ensemble" if tuned.finals.weights else "the best configuration"
     return f"{path}: {what} as a script that runs without Headstart."

@@ -211,7 +211,7 @@ class Optimizer:
         return self._candidates.best(self._scorer.score, taken, tried, number, random)
 
     def _learned(self, share: float = ALL_ROWS) -> dict[int, float]:
-        """What the surrogate learns from: number of the trial on this share of the rows -> value."""
+        """Training values of the surrogate: number of the trial on this share of the rows -> value."""
         trials = {
             number: trial for number, trial in enumerate(self._proposed) if trial.proposal.share == share
         }

@@ -1,4 +1,4 @@
-"""Anchors of a search: configurations that are tried whatever is expected of them.
+"""Reference trials (anchors): configurations tried whatever their prediction.
 
 The trials of a search are chosen because they look good, so they hardly tell how good others are on the
 dataset, and the next recommendation learns less from them than from random ones. Two that are the same on

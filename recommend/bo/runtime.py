@@ -1,4 +1,4 @@
-"""How long a trial will take, learned from runs on other datasets.
+"""Predicted running time of a trial, learned from runs on other datasets.
 
 LightGBM with 100 trees of 4 leaves and a learning rate of 0.15 on the logarithm of the seconds (van Hoof's
 thesis, section 5.2 and Table 5.1), from the hyperparameters and the size of the dataset. Whether a machine is

@@ -1,4 +1,4 @@
-"""Scores of candidates: what a surrogate predicts of each, seen through an acquisition function."""
+"""Scores of candidates: a surrogate's predictions through an acquisition function."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Starts of a search: ways to choose the first configurations, by name."""
+"""Starts of a search: methods that choose the first configurations, by name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Configurations as plain Python: scripts that need pandas, scikit-learn and a booster's library alone."""
+"""Configurations as Python scripts that need only pandas, scikit-learn and a booster's library."""
 
 from recommend.code.script import Origin, ensemble_script, script
 

@@ -1,4 +1,4 @@
-"""Fitted pipelines without a class or function of ours: what the `fit` of a script makes of a dataset."""
+"""Fitted pipelines without our classes, as the `fit` of a script makes them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a script reads a dataset's file with pandas, so that each column comes out as it was read here.
+"""Code that reads a dataset's file with pandas, column by column as it was read here.
 
 Nothing is taken on trust: the file is read once more, with the very call and functions that the script will
 have (`recommend.code.snippets`), and each column has to equal the dataset's.

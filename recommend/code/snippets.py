@@ -1,4 +1,4 @@
-"""Functions that scripts hold, copied into them as they stand here.
+"""Functions that are copied into scripts.
 
 They use pandas, NumPy and the standard library alone, and lines of 88 characters. Scripts have the constants,
 too, with what fits their files.

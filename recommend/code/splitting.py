@@ -1,4 +1,4 @@
-"""How a script cross-validates: on folds at random, or by the column that the dataset is split by."""
+"""Code of a script's cross-validation: random folds, or folds by the dataset's split column."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Why a recommendation is as it is, in numbers, and what to check in the dataset."""
+"""Explanation of a recommendation in numbers, and checks of the dataset."""

@@ -51,7 +51,7 @@ def cautions(dataset: Dataset, outside: Sequence[Outside], *, trials: int = 0) -
     """Cautions about a dataset with classes, the most serious first.
 
     Args:
-        outside: its sizes outside of what is known.
+        outside: its sizes outside of the known datasets' range.
         trials: number of trials on the dataset that the predictions rest on.
     """
     return [
@@ -263,7 +263,7 @@ _SIZES = {"NumberOfInstances": "rows", "NumberOfFeatures": "features", "NumberOf
 
 
 def _beyond(size: Outside) -> Caution:
-    """A caution about a size outside of what is known; here the target is not counted as a feature."""
+    """A caution about a size outside of the known range; the target is not counted as a feature."""
     target = 1 if size.quality == "NumberOfFeatures" else 0
     value, least, most = (number - target for number in (size.value, size.least, size.most))
     far = f"{value / most:.1f} times the most" if value > most else f"{least / max(value, 1):.1f} times fewer"

@@ -1,4 +1,4 @@
-"""Why these configurations: parts of datasets, meta-features and hyperparameters, as sums that add up."""
+"""Explanation of predictions as sums over datasets, meta-features and hyperparameters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One configuration of a recommendation, with everything that is said of it."""
+"""A ranked configuration of a recommendation, with its predictions and reasons."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Known datasets that a recommendation rests on, and what was good there.
+"""The most similar known datasets, and the configurations that were good there.
 
 Notation
     d         datasets that the model has learned from
@@ -35,7 +35,7 @@ NAMED = 3
 
 @dataclass(frozen=True)
 class PastRank:
-    """Where a configuration came on a known dataset, among all that ran there."""
+    """Rank of a configuration among the runs on a known dataset."""
 
     dataset: str
     """Name."""

@@ -1,4 +1,4 @@
-"""The configurations to choose from: those of the warehouse that build here and today, or of others."""
+"""Candidates of a ranking: the warehouse's configurations that can be built, or those of other flows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said about a target with classes, and the measure to be good at."""
+"""Texts about a target with classes, and its default measure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a warehouse knows for a ranking task: runs, a model trained on them, and trials on the dataset itself.
+"""Knowledge for a ranking task: runs, the model trained on them, and trials on the dataset itself.
 
 Everything is asked here, once, in this order; what comes after computes with it.
 """

@@ -1,4 +1,4 @@
-"""What differs between task types when a recommendation is made and explained."""
+"""Differences between task types in recommendations and their texts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The task of a recommendation: a dataset, what to be good at on it, and whose runs must not count."""
+"""The task of a recommendation: dataset, measure, and datasets whose runs are left out."""
 
 from __future__ import annotations
 

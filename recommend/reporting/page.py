@@ -1,4 +1,4 @@
-"""A recommendation as an HTML page: what to try, what to expect, why, and the dataset."""
+"""A recommendation as an HTML page: configurations, expected values, reasons, and the dataset."""
 
 from __future__ import annotations
 

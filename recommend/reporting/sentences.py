@@ -1,4 +1,4 @@
-"""An explanation as a person reads it."""
+"""An explanation in sentences."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def sentences(result: Recommendation) -> list[str]:
     if why.known:
         lines.append(
             "A prediction is a weighted sum over these datasets. The most similar ones, with the best "
-            "{result.measure} of their runs (all weights sum to {why.total_weight:.2f}):"
+            f"{result.measure} of their runs (all weights sum to {why.total_weight:.2f}):"
         )
     for known in why.known:
         openml = "" if known.openml is None else f" (OpenML {known.openml})"

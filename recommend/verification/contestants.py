@@ -1,4 +1,4 @@
-"""Who takes part in a race: the head of a recommendation, and the defaults that people begin with anyway."""
+"""Contestants of a race: the first recommendations, and usual defaults."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Races: the head of a recommendation beside what people begin with anyway, on more and more of the rows.
+"""Races: the first recommendations against usual defaults, on more and more of the rows.
 
 Successive halving (Jamieson 2016): all are fitted on few rows, the better half of them on more, the better
 half of these on all. What came of each on the rows of a round decides, which names better ones than what the

@@ -1,4 +1,4 @@
-"""Rounds of a race: some of the entrants on the same rows, in limited processes, as the time allows."""
+"""Rounds (rungs) of a race: contestants fitted on the same rows, in limited processes."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Rung:
     tested: Positions
     """(`test_rows`,) the rows that are predicted, one fold after the other."""
     results: Mapping[int, tuple[Run, Evaluation]] = field(default_factory=dict)
-    """Place of an entrant -> what was run and what came of it."""
+    """Place of a contestant -> its run and the evaluation."""
 
     def value(self, place: int, measure: str) -> float | None:
         """The measure of an entrant; None where there is none."""
@@ -193,7 +193,7 @@ class Rounds:
 
 
 def _made_before(known: Knowledge, runs: Sequence[Run]) -> dict[str, Evaluation]:
-    """Run -> what came of it, of those that the warehouse has."""
+    """Run -> its evaluation, for runs that the warehouse has."""
     asked = {"runs": [run.run for run in runs], "measure": known.task.measure}
     return {
         row["run"]: Evaluation(Outcome.success, row["seconds"], {known.task.measure: row["value"]})

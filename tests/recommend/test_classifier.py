@@ -221,7 +221,7 @@ def test_labels_of_any_kind_come_back_as_they_were(
         ({"budget": 0}, "budget must be more than 0 seconds, not 0"),
         ({"top": 0}, "top must be 1 or more"),
         ({"ensemble": -1}, "ensemble must be 0 or more picks"),
-        ({"measure": "wall_clock_time_millis"}, "can't select a model; use one of"),
+        ({"measure": "wall_clock_time_millis"}, "can't be used to select a model; use one of"),
         ({"measure": "beauty"}, "beauty"),
         ({"warehouse": "nowhere"}, "nowhere"),
     ],

@@ -12,7 +12,7 @@ def test_a_dataset_is_named_by_place_or_by_option(file: str | None, dataset: str
 
 
 def test_two_datasets_are_refused_even_if_they_are_the_same() -> None:
-    with pytest.raises(BadOption, match=r"the dataset is my.csv or openml:31: name one"):
+    with pytest.raises(BadOption, match=r"FILE and --dataset exclude each other: my.csv, openml:31"):
         named_dataset("my.csv", "openml:31")
     with pytest.raises(BadOption, match="name one"):
         named_dataset("my.csv", "my.csv")

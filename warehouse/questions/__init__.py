@@ -1,1 +1,1 @@
-"""What learners and recommendations ask a warehouse."""
+"""Queries on a warehouse for learners and recommendations."""

@@ -1,4 +1,4 @@
-"""Which runs a table of runs is made of where all of them would be too many to learn from.
+"""The sample of runs to learn from, where all runs are too many.
 
 The table of the runs of all flows of a warehouse has a cell for each configuration and each hyperparameter of
 any flow: a million configurations of 3,000 flows have thirty billion. Of a warehouse that is too large a
@@ -39,7 +39,7 @@ SAMPLED_CELLS = 2**24
 
 _FEW_SETUPS = 20_000
 _HYPERPARAMETERS = 100
-"""Of one algorithm, about the most that there are."""
+"""About the largest number of one algorithm."""
 
 logger = logging.getLogger(__name__)
 

@@ -1,1 +1,1 @@
-"""How a warehouse lies on a disk: Delta tables, commits, versions, damage and its repair."""
+"""Storage of a warehouse: Delta tables, commits, versions, damage and its repair."""

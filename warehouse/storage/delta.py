@@ -1,4 +1,4 @@
-"""Delta tables on local disk: the few operations the warehouse needs, and deltalake's corners rounded off.
+"""Delta tables on local disk: the operations that the warehouse needs.
 
 A Delta table is a folder of Parquet files and a log; version v of the table is the set of files that the
 log's first v + 1 entries leave (https://github.com/delta-io/delta/blob/master/PROTOCOL.md).

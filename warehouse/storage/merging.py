@@ -1,4 +1,4 @@
-"""What another warehouse adds to ours, and where the two contradict each other.
+"""Merging of another warehouse: its new rows, and contradictions between the two.
 
 Rows are compared by key. A value that only one of the two has is taken; a null, and a stand-in for what is
 not known (`_STAND_INS`), is no value. Where both have one and they differ, it depends on what is said:
@@ -287,7 +287,7 @@ def _new_or_changed(table: Table, nothing_known: bool) -> str:
 
 
 def _nan_to_null(column: pa.Field, value: str) -> str:
-    """SQL: a value of theirs, which counts as null where it is no number."""
+    """SQL: a value of theirs, with NaN as null."""
     return f"CASE WHEN NOT isnan({value}) THEN {value} END" if pa.types.is_floating(column.type) else value
 
 

@@ -1,4 +1,4 @@
-"""A warehouse in a bucket of the S3 API, and the copy of it on this machine from which it is read.
+"""A warehouse in a bucket of the S3 API, and its local copy, from which it is read.
 
 A bucket holds the files with rows under the names that they have on disk, and the Delta table `turns` with
 one row a commit: the commit's manifest, which contains the log entries and the record of the commit. Adding

@@ -1,4 +1,4 @@
-"""What every package needs and no package is about: errors, command lines, files, journals, directories.
+"""Utilities of all packages: errors, command lines, files, journals, directories.
 
 It imports nothing of ours.
 """

@@ -1,4 +1,4 @@
-"""What the command lines share: one-line errors, exit codes, `--debug`, `--version`.
+"""Common parts of the command lines: one-line errors, exit codes, `--debug`, `--version`.
 
 Typer parses; this module decides how a failure looks to the user: one line on stderr that says what is
 wrong, exit code 2 for bad input and 1 for failed work, a traceback only with `--debug`.

@@ -1,4 +1,4 @@
-"""Requests to end (Ctrl-C and what `console.main` takes for it) as exceptions, or noted until a safe place.
+"""Interrupts (Ctrl-C and the signals treated alike by `console.main`) as exceptions, or deferred.
 
 What a command does with them before it has begun, and after it has ended, is in `signals`.
 """

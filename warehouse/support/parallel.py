@@ -1,4 +1,4 @@
-"""Work in several processes, on several machines, and work that is better done in one thread."""
+"""Execution in several processes, on several machines, or in one thread."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requests to end (Ctrl-C, SIGTERM, SIGHUP) while a command has nothing to keep: it ends at once.
+"""Signals (Ctrl-C, SIGTERM, SIGHUP) before a command has results to keep: it ends at once.
 
 Commands import this before all else, so it imports next to nothing.
 """

@@ -1,4 +1,4 @@
-"""What people write on command lines, and what they read there."""
+"""Text of command lines: parsing of times and lists, formatting of counts and messages."""
 
 import re
 import unicodedata

@@ -1,4 +1,4 @@
-"""Spaces that runs show: ranges, scales, choices and conditions of what was tried.
+"""Inference of a search space from runs: ranges, scales, choices and conditions.
 
 A hyperparameter is a range where all values are numbers, of whole ones where all are whole, on a log scale
 where they are positive and the middle 80 % of them span more than a power of ten, which evenly drawn ones do
@@ -22,7 +22,7 @@ from warehouse.vocabulary.parameters import Choice, Condition, Number, Value
 from warehouse.vocabulary.searched_flow import OTHER, SearchedFlow
 
 MOST_CHOICES = 100
-"""Values beyond which a hyperparameter that is no number can't be inferred."""
+"""Values beyond which a hyperparameter that is not numeric can't be inferred."""
 _CHANCE = 0.01
 """Probability of an accident below which an absence is a condition: (1 - share of runs that have the
 hyperparameter) to the power of the runs with the value."""
@@ -117,5 +117,5 @@ def _conditions(
 
 
 def _ancestors(column: str, conditions: dict[str, Condition]) -> set[str]:
-    """The hyperparameter itself and all that its condition rests on."""
+    """The hyperparameter and the parents of its condition."""
     return {column}.union(*(_ancestors(parent, conditions) for parent in conditions[column]))

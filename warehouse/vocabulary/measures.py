@@ -1,4 +1,4 @@
-"""Evaluation measures: what they mean, which way is better, and what people call them.
+"""Evaluation measures: definition, range, direction and aliases.
 
 Runs may have other measures, too. They are stored and read like these, but nothing learns from them, since
 nobody knows which way they are better.

@@ -1,4 +1,4 @@
-"""Every meta-feature (OpenML: quality) that we know: name, group, cost, definition and source.
+"""Registry of meta-features (OpenML: qualities): name, group, cost, definition and source.
 
 The one registry. `ingest.metafeatures` computes a group at a time; learners choose by group or by name.
 Names are OpenML's where OpenML has the quality, and its engine's rules are kept but for the exceptions that

@@ -1,4 +1,4 @@
-"""The warehouse's tables: columns, types, keys, and what each column means.
+"""The warehouse's tables: columns with types and meanings, and keys.
 
 The words are OpenML's: a run is a setup (a flow with hyperparameter values) executed on a task (a dataset
 with an estimation procedure); evaluations hold a run's values on measures; qualities are meta-features.
@@ -189,7 +189,7 @@ _RUNS = _table(
     _optional("train_rows", _COUNT, "rows that each fit was fitted on; null: all that the task has"),
     _optional("test_rows", _COUNT, "rows that were predicted in all; null: all that the task has"),
     _optional("uploaded", _TEXT, "when, in the source's own words (no time zone): 2014-04-06 23:30:40"),
-    meaning="A setup that was executed on a task, whatever came of it.",
+    meaning="A setup that was executed on a task, with its outcome.",
     key=("run",),
     checks={f"outcome is one of {', '.join(OUTCOMES)}": f"outcome IN {OUTCOMES}"},
 )

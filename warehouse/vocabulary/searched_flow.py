@@ -1,4 +1,4 @@
-"""A flow as searches, learners and the warehouse see it: its name and its hyperparameters."""
+"""A flow with its search space: name, hyperparameters, conditions and forbidden combinations."""
 
 from __future__ import annotations
 

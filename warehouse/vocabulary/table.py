@@ -1,4 +1,4 @@
-"""Configurations as columns, which is how learners look at thousands of them."""
+"""Tables of configurations: one column per hyperparameter, for learners."""
 
 from __future__ import annotations
 

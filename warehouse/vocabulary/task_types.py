@@ -1,4 +1,4 @@
-"""What may be predicted: task types, with OpenML's numbers and the measures of their predictions.
+"""Task types, with OpenML's numbers and the measures of their predictions.
 
 A dataset, a task, a run and a model each have one task type. What differs between task types is data here, or
 one of the scorers of `ingest.running.scorer`.

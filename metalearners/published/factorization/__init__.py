@@ -1,1 +1,1 @@
-"""Probabilistic matrix factorization (Fusi, Sheth and Elibol 2018) and what it lacks."""
+"""Probabilistic matrix factorization (Fusi, Sheth and Elibol 2018), with extensions."""

@@ -1,4 +1,4 @@
-"""Training that may be killed: what a torch optimizer has done so far, in a file that holds arrays only."""
+"""Checkpoints of training: the state of a torch optimizer, in a file of arrays."""
 
 from __future__ import annotations
 

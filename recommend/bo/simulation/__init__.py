@@ -1,1 +1,1 @@
-"""Comparisons of ways to search, on datasets whose runs are known: tasks, methods, peers, curves."""
+"""Simulated searches on datasets with known runs: tasks, methods, peers, curves."""

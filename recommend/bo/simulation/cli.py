@@ -1,4 +1,4 @@
-"""`tune simulate`: how ways to search compare on datasets whose runs are known."""
+"""`tune simulate`: comparison of search methods on datasets with known runs."""
 
 from __future__ import annotations
 
@@ -231,7 +231,7 @@ def _one_of(option: str, value: str, known: Sequence[Word]) -> Word:
 
 
 def _chosen(on: TaskOptions, runs: RunTable, metafeatures: pd.DataFrame) -> list[str] | None:
-    """Datasets to search on; None = all that have a task."""
+    """Datasets to search on; None = all with a task."""
     from metalearners.evaluation.folds import HALVES, families_of, half_of
     from recommend.bo.simulation.runner import datasets_of
 

@@ -1,4 +1,4 @@
-"""What simulated searches show: how far the best that was found is from the best there is, trial by trial.
+"""Curves of simulated searches: regret and rank after each trial.
 
 Notation
     M, D, S, T    methods, datasets, seeds, trials of the longest search
@@ -181,7 +181,7 @@ class Curves:
         return interval(self.regret[method, :, :, trials - 1].mean(axis=1).tolist())
 
     def summary(self, after: Sequence[int] = SHOWN) -> CurvesSummary:
-        """Every method after each of these numbers of trials that there are."""
+        """Every method after each of these numbers of trials, as far as they exist."""
         shown = [trials for trials in after if trials <= self.trials]
         rank = self.rank.mean(axis=(1, 2))  # (M, T)
         return CurvesSummary(

@@ -1,4 +1,4 @@
-"""The search of Fusi, Sheth and Elibol (2018), among configurations that were run on other datasets.
+"""The search of Fusi, Sheth and Elibol (2018), among configurations with runs on other datasets.
 
 The best configurations of the five nearest datasets come first (section 4.3; of three where 90 % of the
 matrix is missing); then the highest expected improvement (section 3.4) by the posterior (equation 7).

@@ -1,4 +1,4 @@
-"""Ways to search that simulations compare, by name.
+"""Search methods that simulations compare, by name.
 
 A method is written STRATEGY:SURROGATE/ACQUISITION~N+START, of which the surrogate or the strategy is enough:
 
@@ -82,7 +82,7 @@ def needs_times(method: Method) -> bool:
 
 
 def check(method: str, kind: str) -> None:
-    """Refuse a method that there is not, or not for tasks of this kind.
+    """Check that the method exists and supports this kind of task.
 
     Raises:
         BadInput: it is refused.

@@ -1,4 +1,4 @@
-"""Searches on datasets of the warehouse that are left out of all that is learned: how optimizers compare.
+"""Runner of simulated searches on left-out datasets of the warehouse.
 
 Methods are named as `simulation/methods.py` says.
 """
@@ -55,7 +55,7 @@ TASKS: dict[str, type[TableTask] | type[ModelTask]] = {
     "tiers": TieredTask,
 }
 By = Literal["trials", "seconds"]
-"""What searches have equally much of: a second counts for as much as it is of the dataset's usual run."""
+"""The budget shared by all methods: trials, or time in units of the dataset's median run."""
 ROUNDED = 1e-9
 """Share of a sum of shares or seconds that rounding may add."""
 MOST = 10

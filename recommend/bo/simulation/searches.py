@@ -1,4 +1,4 @@
-"""Searches as simulations see them: they are asked for what to try, and told what came of it."""
+"""Interface of a search in simulations: ask for a configuration, tell its value."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class SearchMethod(Protocol):
     """An optimizer as simulations see it."""
 
     share: float
-    """Share of the rows that what was asked last is to be tried on."""
+    """Share of the rows for the configuration asked last."""
 
     def ask(self) -> Sequence[Candidate]:
         """What to try in the next trial: one configuration, or several of which the best counts."""

@@ -1,4 +1,4 @@
-"""The best start that other datasets could give, if it were known how alike they are (OPT-3)."""
+"""The start from the truly most similar datasets, an upper bound for other starts (OPT-3)."""
 
 from __future__ import annotations
 

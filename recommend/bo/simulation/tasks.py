@@ -1,4 +1,4 @@
-"""What simulated searches are run on: datasets of the warehouse, left out of all that is learned.
+"""Tasks of simulated searches: datasets of the warehouse, left out of all learning.
 
     table   the runs on a dataset: each may be tried once, and its value is what it was
     model   a regression model of the runs on a dataset, defined on the flow's whole space

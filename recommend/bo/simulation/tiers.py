@@ -1,4 +1,4 @@
-"""Simulated searches on the numbers of rows of a dataset that configurations were run on.
+"""Tiers: simulated searches on shares of a dataset's rows with known runs.
 
 tiers   the runs on the most rows, as in a table; a trial on a share of the rows is answered by the run of
         the same configuration on the number of rows that is nearest to it, by ratio. That may be all of
@@ -89,7 +89,7 @@ class TieredTask(TableTask):
         return {str(name) for name in tiers.index[tiers > 1]}
 
     def part(self, share: float) -> Part:
-        """What a trial on this share of the rows is answered by."""
+        """The runs that answer a trial on this share of the rows."""
         nearest = np.argsort(np.abs(np.log(self._rows / share)), kind="stable")
         values = self._values[nearest]
         tier = nearest[(~np.isnan(values)).argmax(axis=0)]  # (n,)

@@ -1,4 +1,4 @@
-"""What every surrogate promises: from the trials so far to a prediction for every candidate.
+"""Base class of surrogates: from the trials so far to a prediction for every candidate.
 
 Notation
     n, t     candidates, trials
@@ -44,7 +44,7 @@ class Surrogate(Protocol[E]):
         ...
 
     def fit(self, X: E, y: Floats, random: np.random.Generator) -> None:
-        """Learn from the trials, of which there is one or more; forgets those before."""
+        """Learn from the trials, one or more; forgets those before."""
         ...
 
     def predict(self, X: E) -> Prediction:

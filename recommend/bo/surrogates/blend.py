@@ -1,4 +1,4 @@
-"""What a meta-learner expects, and what the trials say without it, each as much as the evidence is for it.
+"""The blend surrogate: a meta-learner's prior and models of the trials, weighted by evidence.
 
 Before a trial there is the meta-learner's Gaussian prior. It may be wrong about a dataset that is like none
 that it knows, so other explanations of the trials stand beside it: its mean, or none, with a process of the

@@ -1,4 +1,4 @@
-"""What remains of a search: runs in the warehouse, and the best configuration as a fitted pipeline."""
+"""Artifacts of a search: runs in the warehouse, fitted pipelines and scripts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much of its time a search has left, and what must remain of it for what comes after the trials."""
+"""Deadline of a search: the time left, and the share reserved for the steps after the trials."""
 
 from __future__ import annotations
 

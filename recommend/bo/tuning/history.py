@@ -1,4 +1,4 @@
-"""The trials of one search on disk, written before and after each of them.
+"""History of a search: its trials on disk, written before and after each.
 
 A folder holds `history.jsonl`: first the settings of the search, then a record when a trial begins and one
 when it ends. A search that was killed goes on from it: trials with an outcome are told to the optimizer

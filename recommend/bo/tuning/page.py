@@ -1,4 +1,4 @@
-"""A search as a page: its curve, what was tried and where it was good, the leaders, and the ensemble."""
+"""Report of a search as an HTML page: curve, hyperparameters of good trials, leaders, ensemble."""
 
 from __future__ import annotations
 

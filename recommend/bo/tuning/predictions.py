@@ -1,4 +1,4 @@
-"""What trials predicted, as files beside the history of a search."""
+"""Predictions of trials, as files beside the history of a search."""
 
 from __future__ import annotations
 

@@ -12,9 +12,9 @@ from recommend.bo.tuning.trials import Trial
 
 @dataclass
 class Proposals:
-    """What to try next, after all that the history knows.
+    """The next proposal, given the trials of the history.
 
-    The optimizer must not have seen a trial; it is told each, and what came of it.
+    The optimizer must not have seen a trial; it is told each with its value.
     """
 
     optimizer: AskTell

@@ -1,4 +1,4 @@
-"""Leaders of a search tried again: which of them is best, and which are better together.
+"""Re-evaluation of a search's leaders: the best one, and the ensemble.
 
 The best of many scores is partly luck. So the leaders are cross-validated once more on other folds, and the
 one that is best on average over both is named. Which trials make an ensemble is told by what each predicted

@@ -1,4 +1,4 @@
-"""What a search found, as JSON and as a table, and where one stands."""
+"""Report of a search as JSON and as a table, and its progress line."""
 
 from __future__ import annotations
 

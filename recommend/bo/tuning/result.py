@@ -28,7 +28,7 @@ class SearchResult:
     incumbents: list[Trial]
     """Trials that were better than all before them."""
     best: Trial | None
-    """The best trial, by what came of the leaders when they were tried again; None where none succeeded."""
+    """The best trial, by the mean of both evaluations for leaders; None if none succeeded."""
     finals: Reevaluation
     held_out: dict[int, float]
     """Number of a trial -> value on the rows held out, of the first incumbent, the best trial, and the

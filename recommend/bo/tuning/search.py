@@ -1,4 +1,4 @@
-"""Searching for the best configuration on a dataset: starts, trials, and what they come to.
+"""Search for the best configuration on a dataset: starts, trials, result.
 
 A quarter of the rows is held out before anything else (the last ones, or whole groups, where the dataset is
 split by such): no trial, start or meta-feature sees it. A trial is a

@@ -1,4 +1,4 @@
-"""What is searched for, how, and when a search stops."""
+"""Settings of a search: space, methods, and limits."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Budget:
     """Limits of a search, of which the first to be reached ends it."""
 
     trials: int | None = None
-    """Trials in all, with those of the history that the search goes on from."""
+    """Total number of trials, those of a continued history included."""
     seconds: float | None = None
     """Time from now on, in which the leaders are tried again and scored on the rows held out, too."""
 

@@ -1,4 +1,4 @@
-"""What a search begins with: rows to tune on, what is known, and the optimizer."""
+"""Setup of a search: rows to tune on, known runs, and the optimizer."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ def _starts_quickly(search: Search) -> bool:
 
 
 def _has_start(search: Search) -> bool:
-    """Whether first configurations are chosen by what is known of other datasets."""
+    """Whether first configurations are chosen by runs on other datasets."""
     return search.start not in (NO_START, FROM_FILE)
 
 

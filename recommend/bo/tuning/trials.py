@@ -1,4 +1,4 @@
-"""Trials of a search: configurations, and what fitting and testing them came to."""
+"""Trials of a search: configurations with their evaluations."""
 
 from __future__ import annotations
 

@@ -122,7 +122,7 @@ def test_ignored_identifiers_are_named() -> None:
 def test_the_option_for_a_column_can_be_copied_into_a_shell() -> None:
     """A name may have blanks."""
     (caution,) = cautions(dataset(**{"sent at": np.arange(1000) * 7 + 100}), [])
-    assert "say --role 'sent at=identifier'" in caution.text
+    assert "give --role 'sent at=identifier'" in caution.text
 
 
 def test_rare_classes_and_few_rows_are_named() -> None:

@@ -50,7 +50,7 @@ def test_a_time_in_order_and_a_repeated_identifier_are_pointed_out(
 ) -> None:
     (text,) = in_words(table(**{name: values}))
     assert seen in text
-    assert text.endswith(f"say --split {split}")
+    assert text.endswith(f"give --split {split}")
 
 
 def test_a_date_that_tells_the_class_from_row_to_row_is_pointed_out() -> None:

@@ -1,4 +1,4 @@
-"""A search that is a bandit: each algorithm has an optimizer of its own, and a policy says whose turn it is.
+"""Bandit search: each algorithm has an optimizer of its own, and a policy chooses the next algorithm.
 
 Van Hoof's thesis, chapter 7, Figure 7.1. One pull of an arm is one trial, and what it is rewarded with is the
 performance of the configuration that the arm's optimizer proposed.

@@ -1,4 +1,4 @@
-"""Decisions that make the structure of a pipeline, one after the other: the algorithm, then its steps.
+"""Decisions about the structure of a pipeline, in order: the algorithm, then its steps.
 
 Notation
     s       decisions so far, the paper's k-ps (Rakotoarison, Schoenauer and Sebag 2019, section 3)

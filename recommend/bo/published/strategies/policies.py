@@ -1,4 +1,4 @@
-"""Bandits: which algorithm the next trial belongs to, given what trials of each were rewarded with.
+"""Bandit policies: the algorithm of the next trial, given the rewards of earlier trials.
 
 The policies of van Hoof's thesis, section 2.4 and chapter 7. All but `at_random` pull an arm that was not
 pulled yet before any other. Ties are broken at random, but for `in_turn`: the order of arms does not matter.
@@ -29,7 +29,7 @@ GAMMA = 0.5
 RESAMPLES = 100
 """Draws after which top-two sampling takes the second best arm of the last one."""
 EQUAL = 5
-"""Pulls after which equal rewards count as all that an arm has, not as too little information."""
+"""Pulls after which equal rewards count as the arm's distribution, not as too little information."""
 LEAST_ALPHA = 1e-6
 """Where all rewards are 0 or 1, equation 2.24 is 0, which no beta distribution has."""
 
@@ -49,7 +49,7 @@ class Pulls:
 
 
 Policy = Callable[[Pulls, np.random.Generator], str]
-"""Chooses the next arm; what it draws is all that is random."""
+"""Chooses the next arm, at random by the generator alone."""
 Index = Callable[[Floats, int], float]
 """X_k, of one pull or more, and t -> how much it is worth to pull the arm."""
 

@@ -1,4 +1,4 @@
-"""How much each model of an ensemble counts, by how it orders the trials (Manolache, section 5.2).
+"""Weights of an ensemble's models, by their ranking of the trials (Manolache, section 5.2).
 
 Equations are those of Manolache's thesis. Values are larger where better here, and smaller there; pairs are
 counted in both orders, so nothing else changes. The thesis does not say that weights sum to 1: here they are
