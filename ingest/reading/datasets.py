@@ -4,6 +4,7 @@
 given roles, the target is chosen and checked. What cannot be used is refused with one line (`BadInput`).
 """
 
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property

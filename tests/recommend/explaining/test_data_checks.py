@@ -113,9 +113,8 @@ def test_a_number_that_only_rises_is_pointed_out() -> None:
 def test_ignored_identifiers_are_named() -> None:
     (caution,) = cautions(dataset(row_id=np.arange(1, 1001)), [])
     assert caution.text == (
-        "ignored as identifiers, since hardly any value repeats: 'row_id'; to learn from one all the same, "
-        "say "
-        "--role row_id=categorical"
+        "ignored as identifiers, since hardly any value repeats: 'row_id'; to use one as a feature, "
+        "give --role row_id=categorical"
     )
 
 
