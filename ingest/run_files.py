@@ -41,7 +41,7 @@ BOOKKEEPING = frozenset({
 
 @dataclass(frozen=True)
 class RunFile:
-    """What a run file says, before anything is written."""
+    """Content of a run file, before anything is written."""
 
     path: Path
     flow: str
@@ -105,7 +105,7 @@ def read_run_file(
 
 
 def write_run_file(warehouse: Warehouse, read: RunFile) -> Commit:
-    """Write what was read; tasks and flows that the warehouse knows by then stay as they are."""
+    """Write the run file; tasks and flows already in the warehouse stay unchanged."""
 
     def tables(now: Warehouse) -> dict[str, pa.Table | pd.DataFrame]:
         datasets = _datasets_of_tasks(now, read.tasks)

@@ -127,7 +127,7 @@ def keep(
     warehouse: Warehouse,
     cache_dir: Path | None = None,
 ) -> Path | None:
-    """The directory `name` with what was learned, in the first folder that can be written.
+    """Write the results of training to a directory `name` in the first writable folder; returns its path.
 
     What is the warehouse's is shared with other machines; it can be used where that fails.
 
@@ -148,7 +148,7 @@ def keep(
 
 
 def check_can_keep(warehouse: Warehouse, cache_dir: Path | None = None) -> None:
-    """Refuse what is to be kept, before it is learned, where no folder can be written.
+    """Check before training that some folder for its results is writable.
 
     Raises:
         Unwritable: the disk is full or read-only, or permission is missing.

@@ -25,7 +25,7 @@ OLD_DAYS = 30
 
 @dataclass(frozen=True)
 class Superfluous:
-    """A model, or what is left of a training, that can go."""
+    """A superfluous model, or the remains of a training."""
 
     path: Path
     reason: str
@@ -36,7 +36,7 @@ class Superfluous:
 def superfluous_models(
     warehouse: Warehouse, cache_dir: Path | None = None, now: float | None = None
 ) -> list[Superfluous]:
-    """What can go from the folder of `warehouse`, unless it is read-only, and from the user's cache.
+    """Superfluous models in the folder of `warehouse`, unless it is read-only, and in the user's cache.
 
     Args:
         cache_dir: used in place of the user's cache directory.

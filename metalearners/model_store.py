@@ -199,7 +199,7 @@ def updated_model(
 def trained_fit_times(
     warehouse: Warehouse, cache_dir: Path | None = None, *, task_type: TaskType = CLASSIFICATION
 ) -> FitTimes:
-    """How long fits take by the runs of the warehouse: from the disk, else learned and stored now.
+    """The model of running times from the warehouse's runs: loaded from disk, else learned and stored.
 
     Raises:
         BadInput: no run is timed.

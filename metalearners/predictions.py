@@ -15,7 +15,7 @@ from warehouse.vocabulary.table import ConfigurationTable
 
 @dataclass(frozen=True)
 class Prediction:
-    """What a learner expects of n configurations on one dataset, in standard scores of that dataset."""
+    """Predictions of n configurations on one dataset, in standard scores of that dataset."""
 
     mean: np.ndarray
     """(n,), larger is better."""
@@ -24,7 +24,7 @@ class Prediction:
 
 
 class ValueInterval(NamedTuple):
-    """What the measure is expected to be for n configurations, larger is better (see `oriented`)."""
+    """Predicted values of the measure for n configurations, larger is better (see `oriented`)."""
 
     value: Floats
     """(n,)"""
@@ -69,7 +69,7 @@ class Predictor(Protocol):
 
 @runtime_checkable
 class InOwnUnit(Protocol):
-    """What also says what scores mean in the unit of the measure."""
+    """Models that also predict values in the unit of the measure."""
 
     def expect(
         self, configurations: ConfigurationTable, metafeatures: pd.Series, rows: float | None = None

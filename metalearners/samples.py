@@ -43,7 +43,7 @@ def learned_runs(
     only: Sequence[str] = (),
     experiments_on: Collection[str] = (),
 ) -> RunTable:
-    """What `Warehouse.run_table` returns; a sample that was kept is not drawn again.
+    """The runs of `Warehouse.run_table`; a stored sample is not drawn again.
 
     Args:
         cache_dir: used in place of the user's cache directory.

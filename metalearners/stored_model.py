@@ -44,7 +44,7 @@ _LIBRARIES = ("lightgbm", "numpy", "pandas")
 
 @dataclass(frozen=True)
 class ModelOrigin:
-    """What a model was trained from; equal origins give equal models."""
+    """Origin of a model: runs, learner and settings; equal origins give equal models."""
 
     learner: str
     settings: Mapping[str, Any]
@@ -77,7 +77,7 @@ class ModelOrigin:
 
 @dataclass(frozen=True)
 class StoredModel:
-    """A model and where it comes from."""
+    """A model with its origin."""
 
     origin: ModelOrigin
     fitted: Model
@@ -107,7 +107,7 @@ class StoredModel:
         return self.fitted.predict(configurations, metafeatures)
 
     def description(self) -> dict[str, Any]:
-        """What a seeds file says about its model: JSON values, the same for the same model."""
+        """Description of the model in a seeds file: JSON values, equal for equal models."""
         origin = encode(self.origin)[0]
         del origin["task_type"]  # which the dataset of a seeds file has
         return {**origin, "runs": self.runs, "datasets": self.datasets}

@@ -351,7 +351,7 @@ def _refuse_fit_parameters(unknown: dict[str, Any]) -> None:
 def fitting_order(
     recommendation: Recommendation, known: Knowledge, picks: int, seconds: float
 ) -> tuple[dict[Configuration, float], dict[Configuration, float]]:
-    """Configurations to fit in so many seconds: the ensemble's members or the best, then spares.
+    """Configurations to fit in this many seconds: the ensemble's members or the best, then spares.
 
     Raced ones come before others, as the race ordered them. One that is expected to take longer comes after
     all that are not, however good it is.
@@ -383,7 +383,7 @@ def fitting_order(
 
 
 def ensemble_weights(raced: Race, picks: int) -> dict[Configuration, float]:
-    """Weights of those that were raced to the end, chosen by what they predicted in the last round."""
+    """Weights of the configurations in the last round, chosen by their predictions there."""
     if not raced.standing:
         return {}
     last = raced.heats[-1]

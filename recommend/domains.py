@@ -20,7 +20,7 @@ _OFF_STEP = 1e-8
 
 @dataclass(frozen=True)
 class Domain:
-    """What a hyperparameter of another tool's space can be."""
+    """Domain of a hyperparameter in another tool's space."""
 
     low: float = -math.inf
     high: float = math.inf
@@ -64,7 +64,7 @@ class Domain:
 
 
 def optuna_domain(distribution: BaseDistribution) -> Domain:
-    """What Optuna's distribution can be."""
+    """The domain of an Optuna distribution."""
     from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 
     if isinstance(distribution, CategoricalDistribution):
@@ -78,7 +78,7 @@ def optuna_domain(distribution: BaseDistribution) -> Domain:
 
 
 def configspace_domain(parameter: Hyperparameter[Any, Any]) -> Domain:
-    """What ConfigSpace's hyperparameter can be."""
+    """The domain of a ConfigSpace hyperparameter."""
     from ConfigSpace.hyperparameters import Constant, IntegerHyperparameter, OrdinalHyperparameter
 
     known: Any = parameter

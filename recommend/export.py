@@ -129,7 +129,7 @@ def optuna_distributions(space: Space) -> dict[str, BaseDistribution]:
 
 
 def suggest_configuration(trial: BaseTrial, space: Space) -> Configuration:
-    """What an Optuna objective should run: an algorithm, and the hyperparameters of this algorithm.
+    """The configuration that an Optuna objective should run: an algorithm and its hyperparameters.
 
     Of a trial that is done, such as `study.best_trial`, it is what was run:
 

@@ -101,14 +101,14 @@ def named_dataset(file: str | None, dataset: str | None) -> str:
 
 @dataclass(frozen=True)
 class ReadingWithRoles(Reading):
-    """Options that say how a file is read, and what its columns are."""
+    """Options for reading a file, and for the roles of its columns."""
 
     role: RoleOption = None
 
 
 @dataclass(frozen=True)
 class Data:
-    """Options that say which dataset it is, and what is to be predicted."""
+    """Options for the dataset and its target."""
 
     panel: ClassVar = "Data"
     dataset: Annotated[str | None, typer.Option(help=DATASET_HELP, show_default=False)] = None

@@ -95,7 +95,7 @@ class FlowRanges:
         return {name: frozen(own) for name, own in found["param_distributions"].items()}
 
     def document(self) -> dict[str, Any]:
-        """JSON values: what was learned, and the same for each of the tools.
+        """JSON values: the learned ranges, and their form for each tool.
 
         hyperparameters  name -> range or choices with their probabilities, default, condition; `of` is the
                          whole range

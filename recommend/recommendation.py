@@ -44,7 +44,7 @@ class WarehouseVersion:
 
 @dataclass(frozen=True)
 class Recommendation:
-    """Ranked configurations and what they rest on: values alone, nothing that is open."""
+    """Ranked configurations with their basis, as plain values without open resources."""
 
     dataset: Dataset
     configurations: list[RankedConfiguration]

@@ -62,7 +62,7 @@ def with_shares(configuration: Configuration, n_features: int) -> Configuration:
 
 @dataclass(frozen=True, eq=False)
 class Configurations:
-    """n configurations in both forms. Two are never equal: what is made of one is kept under itself."""
+    """n configurations in both forms. Compared by identity, so that instances can be cache keys."""
 
     vectors: Floats
     categories: Positions
@@ -319,7 +319,7 @@ class Space:
         )
 
     def decoded(self, vectors: Floats) -> list[Configuration]:
-        """What to run for each of these vectors."""
+        """The configuration of each of these vectors."""
         return [
             Configuration(own.algorithm, self.flows[own.algorithm].brief(own.values))
             for own in self._table(vectors).configurations()

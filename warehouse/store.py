@@ -147,7 +147,7 @@ class Warehouse:
 
     @property
     def fingerprint(self) -> str:
-        """Short hash of all that can be learned from up to this version, the same wherever the directory is.
+        """Short hash of all runs and datasets up to this version, independent of the directory.
 
         Sketches alone leave it as it was, so that models stay known by it.
         """

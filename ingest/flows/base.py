@@ -30,7 +30,7 @@ CLASS_WEIGHT = Choice("class_weight", ("none", "balanced"), default="none")
 
 @dataclass(frozen=True)
 class Make:
-    """What an estimator is made from."""
+    """Inputs of the function that makes an estimator."""
 
     values: Values
     """Hyperparameters, complete, without those of the preprocessing."""

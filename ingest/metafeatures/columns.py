@@ -25,7 +25,7 @@ _TOO_FEW = "no numeric attribute varies over enough rows"
 
 
 def cardinality(prepared: Prepared) -> Values:
-    """How many distinct values occur in the nominal features and the numeric attributes."""
+    """Numbers of distinct values of the nominal features and the numeric attributes."""
     nominal = np.array(
         [len(np.unique(codes[codes >= 0])) for _, codes in prepared.nominal_codes()]
         + [prepared.dataset.n_classes] * prepared.has_classes,

@@ -25,7 +25,7 @@ _CODEC = "zstd"
 
 
 class Answers:
-    """What a server answered to requests, from `folder` or from the server itself."""
+    """Answers of a server to requests, from `folder` or from the server itself."""
 
     def __init__(self, connection: Connection, folder: Path) -> None:
         self.connection = connection
@@ -34,7 +34,7 @@ class Answers:
         self._folder = folder
 
     def get(self, path: str, read: Callable[[bytes], T]) -> T:
-        """What `read` makes of the answer to this request; raises as `Connection.get`."""
+        """The answer to this request, parsed by `read`; raises as `Connection.get`."""
         kept = self._kept(path)
         if kept is not None:
             try:

@@ -171,7 +171,7 @@ def openml_data(
 
 
 def status(warehouse: WarehouseOption = None, output: JsonOption = "table") -> None:
-    """The jobs of `ingest openml` in a warehouse: what they asked for, found and skipped.
+    """List the jobs of `ingest openml` in a warehouse: selection, found and skipped runs.
 
     Example: ingest status --warehouse DIR --format json
     """

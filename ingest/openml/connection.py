@@ -62,7 +62,7 @@ class ApiError(Exception):
 
     @property
     def too_much(self) -> bool:
-        """More was asked for than one answer may hold."""
+        """Whether the server refused because the answer would be too long."""
         return self.code in _LIMIT_TOO_HIGH or self.code == 414  # 414: HTTP's own, the path is too long
 
 
@@ -123,7 +123,7 @@ class Connection:
         self._stopped.set()
 
     def longest_list(self, path: str, digits: int) -> int:
-        """How many ids of so many digits fit behind `path` in one request."""
+        """Number of ids of this many digits that fit behind `path` in one request."""
         address = f"{self.server}/xml/{path}".split("//", 1)[1]
         prefix = len(address) - address.find("/")
         return max(1, (LONGEST_TARGET - prefix) // (digits + 1))
@@ -131,7 +131,7 @@ class Connection:
     def get(
         self, path: str, read: Callable[[bytes], T], received: Callable[[bytes], None] = lambda _: None
     ) -> T:
-        """What `read` makes of the answer to `/xml/<path>`; `received` is given every body before.
+        """The answer to `/xml/<path>`, parsed by `read`; `received` gets every body first.
 
         Faults of the network and the server, and bodies that `read` calls `UnreadableError`, are tried again,
         later and later.

@@ -21,7 +21,7 @@ from warehouse.support.errors import HeadstartError
 
 @dataclass
 class Described:
-    """What became of each dataset, by number."""
+    """Outcome for each dataset, by number."""
 
     described: list[int] = field(default_factory=list)
     known: list[int] = field(default_factory=list)

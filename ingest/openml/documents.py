@@ -37,7 +37,7 @@ _SETUP_START = b"<oml:setup>"
 
 
 class UnreadableError(Exception):
-    """A body is not the document that was asked for."""
+    """A body that is not the requested document."""
 
     def __init__(self, reason: str, *, complete: bool = False) -> None:
         super().__init__(reason)
@@ -47,7 +47,7 @@ class UnreadableError(Exception):
 
 @dataclass(frozen=True)
 class Parameter:
-    """What all setups say the same about one parameter of a component."""
+    """One parameter of a component, as far as all setups agree."""
 
     id: str
     component_flow: str

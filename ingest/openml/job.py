@@ -48,7 +48,7 @@ class JobProgress:
 
 @dataclass(frozen=True)
 class JobSummary:
-    """What a job did."""
+    """Result of a job."""
 
     requests: int
     reused: int
@@ -68,7 +68,7 @@ class JobSummary:
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a job would ask for."""
+    """Estimate of a job's requests and runs."""
 
     evaluations: int
     known: int
@@ -84,7 +84,7 @@ def ingest_openml(
     refresh: bool = False,
     report: Callable[[JobProgress], None] | None = None,
 ) -> JobSummary:
-    """Bring the selected runs into the warehouse, with all that they refer to, unless they are there.
+    """Download the selected runs that the warehouse lacks, with their parents.
 
     Args:
         jobs: requests at the same time.

@@ -26,7 +26,7 @@ _IDS_IN_A_LIST = 500  # so that paths stay below `LONGEST_TARGET`
 
 
 class Parents:
-    """What is known of tasks, datasets and flows, in the warehouse and from the server."""
+    """Tasks, datasets and flows known in the warehouse and from the server."""
 
     def __init__(
         self, warehouse: Warehouse, answers: Answers, skip: Callable[[str, str], None], refresh: bool

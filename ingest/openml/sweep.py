@@ -50,7 +50,7 @@ _FRUITLESS = 3
 
 @dataclass(frozen=True)
 class Page:
-    """What some requests found."""
+    """Result of some requests."""
 
     listing: Listing
     requests: list[str]
@@ -115,7 +115,7 @@ class Sweep:
         return [run for run in runs if run not in self.known and run not in others]
 
     def state(self) -> dict[str, Any]:
-        """What it has to remember beside its position: JSON values of this moment."""
+        """Current state besides the position, as JSON values."""
         others = {run for run, _ in self.extra_rows} - self.known
         return {
             "known": len(self.known) + len(others),

@@ -31,7 +31,7 @@ Tables = dict[str, pa.Table]
 
 @dataclass(frozen=True)
 class KnownFlow:
-    """What setups of a flow need to know of it."""
+    """The facts about a flow that its setups need."""
 
     algorithm: str
     parameters: tuple[FlowParameter, ...]
@@ -319,7 +319,7 @@ def task_tables(rows: Rows, procedures: Mapping[str, str]) -> Tables:
 
 
 def dataset_tables(rows: Rows, qualities: Mapping[str, Mapping[str, str | None]]) -> Tables:
-    """Datasets as `data/list` has them, and all that is published of them.
+    """Rows of datasets, from `data/list` and their published qualities.
 
     Args:
         qualities: by dataset and name; None where a quality is empty.

@@ -116,7 +116,7 @@ class Dataset:
 
     @property
     def task_type(self) -> TaskType:
-        """What is predicted: classes, or numbers."""
+        """Task type of the target: classes, or numbers."""
         return CLASSIFICATION if isinstance(self.target.dtype, pd.CategoricalDtype) else REGRESSION
 
     @property
@@ -270,7 +270,7 @@ def _odd_cells(column: Column, words: pd.Series, line_of: LineOf | None) -> str 
 
 
 def _limits(column: Column, words: pd.Series, line_of: LineOf | None) -> str | None:
-    """What to ask about words such as `<40` among numbers."""
+    """The doubt about words such as `<40` among numbers."""
     if not column.limits:
         return None
     n, first = _cells(column.limits, words, line_of)

@@ -30,7 +30,7 @@ _LEAST_LIKE_DATES = 0.8  # of these: a few odd words may stand at the top
 
 @dataclass(frozen=True)
 class Dates:
-    """Words of which nearly all are dates of one format."""
+    """A column of words, nearly all dates of one format."""
 
     values: pd.Series
     """(n,) datetime64[us] beside the words; NaT for words that are not dates of the format."""
@@ -41,7 +41,7 @@ class Dates:
 
 
 def read_dates(words: pd.Series, least: float = NEARLY_ALL) -> Dates | None:
-    """The dates that words are, or None where fewer than `least` of them are of one format.
+    """The dates in words, or None if the share with one format is below `least`.
 
     Times with a zone are brought to UTC. `1/2/2020` is read as month/day/year as long as all fit.
 

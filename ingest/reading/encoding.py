@@ -84,7 +84,7 @@ class Text:
 
     @property
     def remark(self) -> str | None:
-        """What to tell the user about an encoding that is assumed."""
+        """The remark about an assumed encoding."""
         if self.doubtful is None:
             return None
         return (

@@ -38,7 +38,7 @@ _GAPS = MISSING_MARKERS | MISSING_AMONG_NUMBERS
 
 @dataclass(frozen=True)
 class Layout:
-    """How a text is written.
+    """Layout of a delimited text.
 
     `delimiter` " " stands for any run of blanks; `quote` is None where the text has no quotes, or has
     some that do not close; `escape` is the sign before a quote that is part of a cell, None where such a

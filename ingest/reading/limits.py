@@ -14,7 +14,7 @@ _MIB = 1 << 20
 
 @dataclass(frozen=True, kw_only=True)
 class ReadingLimits:
-    """What is refused before it is read, each by a method that raises `BadInput`."""
+    """Limits of files, each checked by a method that raises `BadInput`."""
 
     columns: int = 75_000
     """Columns of a table."""

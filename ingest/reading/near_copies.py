@@ -60,7 +60,7 @@ Cells = npt.NDArray[np.uint32]
 
 @dataclass(frozen=True, eq=False)
 class Sketch:
-    """What is kept of a dataset to tell its near copies."""
+    """Sketch of a dataset that recognizes near copies."""
 
     width: int
     """p."""
@@ -216,7 +216,7 @@ class _Rows:
 
     @classmethod
     def of(cls, cells: Cells, names: Cells, is_named: bool) -> Self:
-        """Rows of which a cell is its value, with or without the name of its column."""
+        """Hashes of rows by cells, with or without the names of columns."""
         return cls(mixed(cells + (names.astype(np.uint64) << np.uint64(32)) * np.uint64(is_named)))
 
     @cached_property

@@ -27,7 +27,7 @@ _NAMED = 3  # categories that a warning names
 
 @dataclass(frozen=True)
 class Columns:
-    """How the columns of a data frame are read."""
+    """Reading of a data frame's columns."""
 
     roles: Mapping[str, Role]
     """Name -> role, in the order of the frame; names are text and occur once."""
@@ -39,7 +39,7 @@ class Columns:
 
     @classmethod
     def read_first(cls, frame: pd.DataFrame) -> tuple[Self, pd.DataFrame]:
-        """What the columns are, told from these rows, and the rows as `ingest.reading.datasets` has features.
+        """Detect the columns' roles from these rows; returns them with the rows as features.
 
         The index of the frame is ignored.
         """

@@ -48,7 +48,7 @@ _GROUPED = r"\d{1,3}(?:SIGN\d{3})+"
 
 @dataclass(frozen=True)
 class Numbers:
-    """Words of which nearly all are numbers."""
+    """A column of words, nearly all numbers."""
 
     values: pd.Series
     """(n,) float64 beside the words; NaN for words that are not numbers."""

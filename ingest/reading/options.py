@@ -12,7 +12,7 @@ DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t", "\\t": "\t", "pipe": 
 
 @dataclass(frozen=True, kw_only=True)
 class ReadingOptions:
-    """How a text file is written; None = told from its content. Other files ignore these.
+    """Format of a text file; None = detected from its content. Other files ignore these.
 
     Raises:
         BadInput: an encoding that Python doesn't know, or a sign that can't be one.

@@ -53,7 +53,7 @@ _PICKLE = {(0x80, protocol) for protocol in range(2, 6)}
 
 
 def compression_of(content: bytes) -> str | None:
-    """How a file is packed, told by its first bytes; None where it is not, or is an Excel workbook."""
+    """Compression of a file, detected from its first bytes; None if it is not packed or an Excel workbook."""
     for name, magic in COMPRESSIONS.items():
         if content.startswith(magic) and not (name == "zip" and is_excel(content)):
             return name
@@ -66,7 +66,7 @@ def is_excel(content: bytes) -> bool:
 
 
 def other_kind(content: bytes) -> str | None:
-    """What a file is that can't be read here, in words; None where that isn't known."""
+    """Name of a file format that can't be read; None if unknown."""
     for magic, kind in _OTHER_KINDS.items():
         if content.startswith(magic):
             return kind

@@ -12,7 +12,7 @@ from ingest.reading.columns import as_dates, labels
 
 
 class Role(StrEnum):
-    """What a column is for."""
+    """Role of a column."""
 
     numeric = "numeric"
     categorical = "categorical"
@@ -112,7 +112,7 @@ def converted(column: pd.Series, role: Role) -> pd.Series:
 
 
 def roles_in_words(roles: Mapping[str, Role]) -> str:
-    """How many columns have each role, and which are not learned from.
+    """Number of columns of each role, and the names of ignored columns, in words.
 
     >>> roles_in_words({"age": Role.numeric, "city": Role.categorical, "row": Role.identifier})
     '1 numeric, 1 categorical; ignored: row (identifier)'

@@ -32,7 +32,7 @@ _SUFFIXES = re.compile(
 
 @dataclass(frozen=True)
 class TextFormat:
-    """How a delimited text file was read."""
+    """Format in which a delimited text file was read."""
 
     layout: Layout
     encoding: str
@@ -104,7 +104,7 @@ def read_table(
 
 
 def frame_of(table: Any) -> Any:
-    """A table of any library as a data frame of pandas; what is no table stays as it is.
+    """A table of any library as a data frame of pandas; other objects stay as they are.
 
     Tables are told by what they offer: Arrow's stream (polars, pyarrow, DuckDB) or `to_pandas`.
     """

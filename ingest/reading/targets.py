@@ -63,7 +63,7 @@ def choose_target(table: RawTable, given: str | None) -> TargetChoice:
 
 
 def suggestion(name: str, columns: Sequence[str]) -> str:
-    """What may have been meant by the name of no column, or which columns there are."""
+    """Similar names to an unknown column, or the list of columns."""
     by_lower = {column.lower(): column for column in columns}
     close = difflib.get_close_matches(name.lower(), by_lower, n=3)
     if close:

@@ -66,7 +66,7 @@ _NUMBER = re.compile(r"[+-]?([0-9]++(?:\.[0-9]*+)?|\.[0-9]++)([eE][+-]?[0-9]++)?
 
 
 def typed(text: str) -> Value:
-    """What `text` stands for as a hyperparameter's value.
+    """The hyperparameter value that `text` stands for.
 
     >>> [typed(text) for text in ("None", "true", "5", "5.0", "1e-3", "log2")]
     [None, True, 5, 5.0, 0.001, 'log2']

@@ -29,7 +29,7 @@ class Splitter(Protocol):
         """The folds of a cross-validation."""
 
     def one_in(self, every: int, seed: int, number: int, /) -> Split:
-        """One row in so many is tested on."""
+        """Splits with one test row in this many rows."""
 
     def testing(self, rows: int, seed: int, number: int, /) -> Split:
         """So many rows are tested on."""
@@ -60,11 +60,11 @@ class Ordered:
         return [self._cut(start, end) for start, end in zip(starts.tolist(), ends, strict=True)]
 
     def one_in(self, every: int, seed: int, number: int, /) -> Split:
-        """The last of so many parts is tested on."""
+        """Splits with the last of this many parts as test rows."""
         return self.testing(len(self.moments) // (every + number), seed, number)
 
     def testing(self, rows: int, _seed: int, _number: int, /) -> Split:
-        """About so many rows are tested on, the last ones."""
+        """Splits with about this many test rows, the last ones."""
         start = np.sort(self.moments)[len(self.moments) - max(rows, 1)]
         return self._cut(max(int(start), 1), len(self.moments))
 
@@ -93,12 +93,12 @@ class Grouped:
             return list(folds.split(self.strata, self.strata, self.groups))
 
     def one_in(self, every: int, seed: int, number: int, /) -> Split:
-        """The first of so many folds is tested on, or of as many as there are groups."""
+        """Splits with the first of this many folds, or of as many as groups, as test rows."""
         folds = self.folds(min(every, int(self.groups.max()) + 1), seed, number)
         return folds[0] if folds else (np.arange(len(self.groups)), np.arange(0))
 
     def testing(self, rows: int, seed: int, number: int, /) -> Split:
-        """The groups that are tested on have about so many rows."""
+        """Splits whose test groups have about this many rows."""
         return self.one_in(max(round(len(self.groups) / max(rows, 1)), 2), seed, number)
 
 

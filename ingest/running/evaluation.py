@@ -32,7 +32,7 @@ TIMES = ("fit_seconds", "predict_seconds_per_1000_rows", "usercpu_time_millis", 
 
 @dataclass(frozen=True)
 class Limits:
-    """What one evaluation may use."""
+    """Limits of one evaluation."""
 
     seconds: float
     """Wall-clock time."""
@@ -44,7 +44,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What fitting and testing a configuration came to."""
+    """Result of fitting and testing a configuration."""
 
     outcome: Outcome
     seconds: float

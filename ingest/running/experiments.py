@@ -172,7 +172,7 @@ def _read(source: Source) -> Dataset:
 
 
 def load_source(source: Source, warehouse: Warehouse) -> Dataset | None:
-    """The dataset, None where it is to be passed over; why is logged."""
+    """The dataset; None if it is skipped, with the reason in the log."""
     path = source.file.path
     try:
         dataset = _read(source)
@@ -348,7 +348,7 @@ class _Batch:
             self.commit()
 
     def commit(self) -> None:
-        """Write what has come back."""
+        """Write the finished runs."""
         tables = self._description
         if self._results:
             tables = tables | run_tables(self.dataset, self._results, self._procedure.name)

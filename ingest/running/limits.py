@@ -41,7 +41,7 @@ _starting = threading.Lock()
 
 
 class Outcome(StrEnum):
-    """How a limited call ended."""
+    """Ways in which a limited call ends."""
 
     success = "success"
     timeout = "timeout"
@@ -51,7 +51,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True)
 class LimitedCall:
-    """How a call ended: with its result, or why there is none."""
+    """Outcome of a call, with its result or the reason for its failure."""
 
     outcome: Outcome
     result: Any
@@ -82,7 +82,7 @@ class Processes:
         return self._ended.is_set()
 
     def end_within(self, seconds: float) -> bool:
-        """Wait so many seconds for the owner to end; whether it did."""
+        """Wait this many seconds for the owner to end; returns whether it did."""
         return self._ended.wait(seconds)
 
     def end(self) -> None:

@@ -48,7 +48,7 @@ class Source:
 
 @dataclass(frozen=True)
 class SplitRule:
-    """How datasets of up to `rows` rows are split."""
+    """Split of datasets with up to `rows` rows."""
 
     rows: int | None = None
     """Most rows of a dataset that is split so; None = any number."""
@@ -102,7 +102,7 @@ class Plan:
     """What keeps rows together when they are split; None = nothing. A plan's file does not ask for it."""
 
     def resampling(self, rows: int, tier: Tier) -> Resampling:
-        """How a dataset of this size is split in `tier`."""
+        """Resampling of a dataset of this size in `tier`."""
         rule = next((rule for rule in self.splits if rule.rows is None or rows <= rule.rows), self.splits[-1])
         return Resampling(rule.folds, rule.repeats, tier.train_rows, rule.test_rows, self.by)
 

@@ -14,7 +14,7 @@ from warehouse.support.arrays import Floats
 
 @dataclass(frozen=True)
 class Predictions:
-    """What a fitted pipeline predicts of n rows."""
+    """Predictions of a fitted pipeline for n rows."""
 
     answers: np.ndarray
     """(n,) the predicted outcome of each row: a class code, or a number."""

@@ -38,7 +38,7 @@ class Resampling:
 
     @property
     def name(self) -> str:
-        """How an estimation procedure with these splits is called: `cv3`, `2xcv10`, `holdout-2000-10000`.
+        """Name of the estimation procedure with these splits: `cv3`, `2xcv10`, `holdout-2000-10000`.
 
         Where rows are not split at random, the name says so: `ordered-cv3`, `grouped-holdout3`.
         """
@@ -111,7 +111,7 @@ class Shuffled:
         return folds
 
     def one_in(self, every: int, seed: int, number: int) -> Split:
-        """One row in so many is tested on."""
+        """Splits with one test row in this many rows."""
         return hold_out(self.strata, every, seed + number)
 
     def testing(self, rows: int, seed: int, number: int) -> Split:

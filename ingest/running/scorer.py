@@ -33,7 +33,7 @@ class Scorer(Protocol):
         ...
 
     def missing_from(self, target: pd.Series, train: Positions) -> str | None:
-        """What a pipeline must learn and the rows `train` do not show, in words; None where nothing is."""
+        """Strata without a row in `train`, in words; None if all have one."""
         ...
 
     def predict(self, pipeline: BaseEstimator, rows: pd.DataFrame, outcomes: np.ndarray) -> Predictions:

@@ -70,7 +70,7 @@ Objects = Literal["drop", "nominal"]
 
 @dataclass(frozen=True)
 class HyperparameterEncoding:
-    """How configurations become numbers: what `learn_encoding` decided, as data."""
+    """Encoding of configurations as numbers, learned by `learn_encoding`."""
 
     types: Mapping[str, ParameterType]
     """Parameter -> type, in the order of the columns that were learned from."""

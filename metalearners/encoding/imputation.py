@@ -62,7 +62,7 @@ UNKNOWN_SIZE = DatasetSize(np.nan, np.nan)
 
 @dataclass(frozen=True)
 class Rule:
-    """How one parameter's values become comparable numbers."""
+    """Conversion of one parameter's values to comparable numbers."""
 
     words: Mapping[str, Callable[[DatasetSize], np.ndarray]] = field(default_factory=dict)
     """Label -> the number it stands for, (m,)."""

@@ -67,7 +67,7 @@ class CalibratedModel(ABC):
         return np.argsort(-self.expect(configurations, metafeatures), kind="stable")[:n]
 
     def prior(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Prior:
-        """What trials are weighed against; see `metalearners.gp.posterior`."""
+        """The prior before trials; see `metalearners.gp.posterior`."""
         points = self.points(configurations, metafeatures)
         doubt = max(np.sqrt(_CORRELATED) * self.spread, _LEAST_DOUBT)
         return Prior(self.expect(configurations, metafeatures), doubt * random_features(points), points)

@@ -171,7 +171,7 @@ class FunctionalPCA:
         return probability
 
     def prior(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Prior:
-        """What trials are weighed against; see `metalearners.gp.posterior`."""
+        """The prior before trials; see `metalearners.gp.posterior`."""
         points = self.kernel.points(configurations, metafeatures)
         phi = self.kernel.features_at(points)
         return Prior(phi @ self._expected_weights(metafeatures), phi @ self._root, points)

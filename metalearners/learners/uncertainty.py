@@ -75,7 +75,7 @@ def learn_spread_of_gains(
     factor: Floats,
     usual_rows: float,
 ) -> GainSpread:
-    """How far gains may be off, from what came of comparisons of runs.
+    """Learn the uncertainty of gains from comparisons of runs.
 
     Args:
         comparisons: as `first_beside` gives them.

@@ -29,7 +29,7 @@ KAPPA = 1.0
 
 @dataclass(frozen=True)
 class Situation:
-    """What a criterion needs to know besides the prediction."""
+    """Inputs of a criterion besides the prediction."""
 
     best: float
     """f"""

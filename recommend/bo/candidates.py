@@ -73,7 +73,7 @@ class CandidateSource(Protocol):
         ...
 
     def default(self) -> Configurations:
-        """The one with the default of all that is not given; none in a table, or where it is forbidden."""
+        """The candidate with these values, and defaults for others; None in tables, or if forbidden."""
         ...
 
     def neighbours(self, configuration: Configurations, random: np.random.Generator) -> Configurations:
@@ -223,7 +223,7 @@ class SpaceCandidates:
         return replace(self._candidate(self.space.vector(configuration)), given=configuration)
 
     def configuration_of(self, candidate: Candidate) -> Configuration:
-        """What to run for a candidate of this source."""
+        """The configuration of a candidate."""
         return candidate.given or self.space.decoded(candidate.configuration.vectors)[0]
 
     @property

@@ -84,7 +84,7 @@ TRIALS = 50
 
 @dataclass(frozen=True)
 class SpaceOptions:
-    """What is searched."""
+    """Options for the search space."""
 
     panel: ClassVar = "What to search"
     flow: FlowOption = None
@@ -127,7 +127,7 @@ class BudgetOptions:
 
 @dataclass(frozen=True)
 class ResultOptions:
-    """What is printed and written of a search."""
+    """Options for printed and written results."""
 
     panel: ClassVar = "Results"
     code: CodeOption = None
@@ -152,7 +152,7 @@ class ResultOptions:
 
 @dataclass(frozen=True)
 class TrialOptions:
-    """How a trial is evaluated, and what follows the trials."""
+    """Options for the evaluation of trials, and for the steps after them."""
 
     panel: ClassVar = "Evaluation of trials"
     folds: Annotated[int, typer.Option(min=2, help="Folds of a trial's cross-validation.")] = 3
@@ -183,7 +183,7 @@ class TrialOptions:
 
 @dataclass(frozen=True)
 class MachineOptions:
-    """Where a search runs, and where it keeps what it finds."""
+    """Options for machines and storage."""
 
     panel: ClassVar = "Machines and folders"
     jobs: JobsOption = 1
@@ -202,7 +202,7 @@ class MachineOptions:
 
 @dataclass(frozen=True)
 class ResearchOptions:
-    """How a search chooses what to try."""
+    """Options for the choice of configurations."""
 
     panel: ClassVar = "Research"
     start: Annotated[
@@ -271,7 +271,7 @@ def search(
     machines: MachineOptions,
     research: ResearchOptions,
 ) -> None:
-    """What `tune` does without a subcommand; see `HELP`."""
+    """`tune` without a subcommand; see `HELP`."""
     if context.invoked_subcommand is not None:
         return
     console.check_format(results.output)

@@ -39,7 +39,7 @@ Origin = Literal["start", "anchor", "random", "model"]
 
 @dataclass(frozen=True)
 class Proposal:
-    """What to try next."""
+    """The next configuration to try."""
 
     number: int
     """Number of the trial, from 0."""

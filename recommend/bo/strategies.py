@@ -22,7 +22,7 @@ DEFAULT_STRATEGY = "joint"
 
 @dataclass(frozen=True)
 class SearchInputs:
-    """What a strategy makes a search from."""
+    """Inputs of a strategy."""
 
     candidates: CandidateSource
     new_scorer: Callable[[], CandidateScorer]

@@ -43,7 +43,7 @@ _TAKE_NUMBERS = ("xgboost", "catboost")
 
 @dataclass
 class Fitting:
-    """The body of `fit`, of features `X` and labels `y`, and what it rests on."""
+    """The body of `fit`, for features `X` and labels `y`, with the names it uses."""
 
     dataset: Dataset
     imports: Imports = field(default_factory=Imports)

@@ -55,7 +55,7 @@ class TableSource:
 
 @dataclass
 class ColumnReading:
-    """How the columns of a table become what a pipeline takes."""
+    """Conversion of a table's columns to the input of a pipeline."""
 
     table: TableSource
     missing: list[str]
@@ -77,7 +77,7 @@ class ColumnReading:
 
 
 def find_reading(dataset: Dataset, frame: pd.DataFrame | None = None) -> ColumnReading:
-    """How a script reads the dataset.
+    """The code with which a script reads the dataset.
 
     Args:
         frame: of a dataset that came from no file, the table with its target as it was before it was read.

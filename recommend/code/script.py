@@ -60,7 +60,7 @@ _STANDARD_LIBRARY = ("argparse", "collections", "csv", "functools", "gzip", "io"
 
 @dataclass(frozen=True)
 class Origin:
-    """What the head of a script says of where its configuration comes from."""
+    """Origin of a script's configuration, for its docstring."""
 
     choice: str
     """How it was chosen, a sentence."""

@@ -90,7 +90,7 @@ class Reasons:
 
 @dataclass(frozen=True)
 class Explanation:
-    """What a recommendation rests on, in numbers."""
+    """Explanation of a recommendation in numbers."""
 
     runs: int
     datasets: int

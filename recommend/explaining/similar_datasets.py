@@ -122,7 +122,7 @@ class Evidence:
 
 
 def evidence_for(known: Knowledge) -> Evidence | None:
-    """The evidence that the model rests on; None where it does not say so."""
+    """The similar datasets of the model; None if it has no weights of datasets."""
     model = known.model.fitted
     if not isinstance(model, ExplainsItself) or not model.datasets:
         return None

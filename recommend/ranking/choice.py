@@ -32,7 +32,7 @@ Selection = list[tuple[int, float | None]]
 
 @dataclass(frozen=True)
 class Forecast:
-    """What is expected of the n candidates, before any is chosen."""
+    """Predictions of the n candidates, before any is chosen."""
 
     candidates: Candidates
     scores: Prediction
@@ -64,7 +64,7 @@ def forecast(known: Knowledge, candidates: Candidates) -> Forecast:
 def choose(
     known: Knowledge, expected: Forecast, top: int, strategy: str = "top", budget: float | None = None
 ) -> Chosen:
-    """Choose what to try, and order it by what is expected in the measure's unit.
+    """Choose configurations, and order them by expected value in the measure's unit.
 
     Args:
         top: how many.

@@ -35,7 +35,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Knowledge:
-    """What is known for a task, before anything is chosen."""
+    """Knowledge for a task, before anything is chosen."""
 
     task: RankingTask
     metafeatures: pd.Series

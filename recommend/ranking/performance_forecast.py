@@ -21,7 +21,7 @@ REFERENCE = "lightgbm"
 
 @dataclass(frozen=True)
 class PerformanceForecast:
-    """What one run of a configuration is expected to give."""
+    """Expected result of one run of a configuration."""
 
     value: float
     """Expected value of the measure."""

@@ -17,7 +17,7 @@ from warehouse.vocabulary.measures import ACCURACY, canonical_measure
 
 @dataclass(frozen=True)
 class RankingTask:
-    """What is asked, before anything is learned."""
+    """The task, before anything is learned."""
 
     dataset: Dataset
     part: Dataset

@@ -33,7 +33,7 @@ from warehouse.support.arrays import Positions
 
 @dataclass(frozen=True)
 class Race:
-    """What came of all rounds."""
+    """Results of all rounds."""
 
     dataset: Dataset
     measure: str
@@ -80,7 +80,7 @@ class Race:
         return sum(heat.results[place][1].seconds for heat in self.heats if place in heat.results)
 
     def decision(self, place: int) -> str:
-        """Why an entrant went no further, or where it stands in the end."""
+        """Why a contestant was eliminated, or its final rank."""
         if place in self.decisions:
             return self.decisions[place]
         return "first" if place == self.standing[0] else f"{self.standing.index(place) + 1} in the end"
@@ -125,7 +125,7 @@ def race(
     longest_fit: float | None = None,
     report: Callable[[RaceProgress], None] = lambda _: None,
 ) -> Race:
-    """Race the head of the recommendation for `known.task.part`; it ends after about so many seconds.
+    """Race the head of the recommendation for `known.task.part`; it ends after about this many seconds.
 
     A round has half of the time that is left, the last one all of it. What is expected not to end within it
     does not start; what does not end within it is stopped. Runs that the warehouse has are not made again.

@@ -39,7 +39,7 @@ PREDICTING = 1.3
 
 
 def plan_of(part: Dataset) -> Plan:
-    """How a race splits these rows: into as many folds as usual, or as times, groups and classes allow.
+    """Plan of a race: the usual number of folds, or as many as times, groups and classes allow.
 
     Raises:
         BadInput: they allow no split.
@@ -87,7 +87,7 @@ class RaceProgress:
 
 
 class Rounds:
-    """What the rounds of a race run, and how."""
+    """Rounds of a race, and how they run."""
 
     def __init__(
         self,
@@ -127,7 +127,7 @@ class Rounds:
         return entering, too_long
 
     def run(self, tier: Tier, entering: Sequence[int], seconds: float) -> Rung:
-        """Run these entrants on the rows of the round, for so many seconds."""
+        """Run these contestants on the rows of the round, for this many seconds."""
         end = time.monotonic() + seconds
         part, seed = self._known.task.part, self._plan.seed
         resampling = self._plan.resampling(len(part.features), tier)

@@ -59,7 +59,7 @@ def harmonized(published: pd.DataFrame) -> pd.DataFrame:
 
 
 def carried_over(published: pd.DataFrame) -> pd.Series:
-    """Whether the moments of a dataset, (datasets,), are of other datasets' attributes, too.
+    """(datasets,) whether a dataset's moments repeat those of another dataset.
 
     OpenML's engine for a time kept the attributes of the datasets that it had described before. It shows
     where an extreme is equal, to the last digit, for datasets with different numbers of rows.

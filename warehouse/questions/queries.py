@@ -106,7 +106,7 @@ def run_table(
 
 @dataclass(frozen=True)
 class RunAnswers:
-    """What the warehouse answers where it is asked for a `RunTable`, as rows; a sample is worth keeping."""
+    """Rows of a `RunTable`; a sample is worth keeping."""
 
     flow: str | None
     measure: str
@@ -125,7 +125,7 @@ def run_answers(
     related: bool = True,
     only: Sequence[str] = (),
 ) -> RunAnswers:
-    """What a `RunTable` is made of; arguments and errors as for `run_table`.
+    """Rows for a `RunTable`; arguments and errors as for `run_table`.
 
     Args:
         only: flows that a joint table is to have the runs of, named as `flow` is; empty = all.

@@ -45,7 +45,7 @@ logger = logging.getLogger(__name__)
 
 
 def limits() -> list[int]:
-    """What a sample depends on besides the runs."""
+    """Limits of a sample, on which it depends besides the runs."""
     return [
         MOST_RUNS,
         MOST_CELLS,
@@ -59,7 +59,7 @@ def limits() -> list[int]:
 
 @dataclass(frozen=True)
 class RunSample:
-    """Which runs to take of those with a value of a measure."""
+    """Selection of a sample among the runs with a value of a measure."""
 
     flows: list[str] | None
     """Of these flows; None: all."""

@@ -42,7 +42,7 @@ class LostRows:
 
 @dataclass(frozen=True)
 class Repair:
-    """What `repair` did."""
+    """Result of `repair`."""
 
     version: int
     """Newest version of the warehouse afterwards."""

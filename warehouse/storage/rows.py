@@ -27,7 +27,7 @@ _TEXTS = pa.dictionary(pa.int32(), pa.string())
 
 @dataclass(frozen=True)
 class Difference:
-    """What writing to one table would do; the provenance column is still missing from both parts."""
+    """Difference between incoming rows and one table; both parts lack the provenance column."""
 
     new: pa.Table | StoredRows
     changed: pa.Table | StoredRows

@@ -49,7 +49,7 @@ class Finding:
 
     @property
     def advice(self) -> str:
-        """What to do about it."""
+        """Advice on this finding."""
         if self.is_damage:
             return "run `warehouse repair`"
         if self.kind == "unprotected":
@@ -61,7 +61,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Verification:
-    """What `verify` found."""
+    """Result of `verify`."""
 
     version: int
     """Newest version that has a manifest or, without one, a record."""
@@ -130,7 +130,7 @@ def refuse_damaged(warehouse: Path, files: Iterable[str]) -> None:
 
 
 def expected(chain: list[Manifest]) -> tuple[dict[str, FileSum], dict[str, int]]:
-    """What the files that manifests list have to be, and the version whose manifest said so last."""
+    """Expected sums of the files in manifests, each with the version of its newest manifest."""
     listed: dict[str, FileSum] = {}
     versions: dict[str, int] = {}
     for manifest in chain:

@@ -172,7 +172,7 @@ def _steps(tell: Callable[[str], None]) -> Iterator[None]:
 
 
 def rows_written(added: Mapping[str, int], changed: Mapping[str, int]) -> str:
-    """What was done to each table: `added 3 runs, 6 evaluations; nothing changed`."""
+    """Changes of each table in words: `added 3 runs, 6 evaluations; nothing changed`."""
     parts = []
     for verb, counts in (("added", added), ("changed", changed)):
         tables = ", ".join(counted(count, table) for table, count in counts.items() if count)

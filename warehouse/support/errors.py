@@ -11,7 +11,7 @@ class HeadstartError(Exception):
 
 
 class BadInput(HeadstartError):
-    """What came from outside cannot be used: change it and try again (exit code 2).
+    """Input that cannot be used: change it and try again (exit code 2).
 
     An option, a file that is missing or damaged, a permission, a disk that is full.
     """
@@ -20,7 +20,7 @@ class BadInput(HeadstartError):
 
 
 class UnknownName(BadInput):
-    """A name that nothing has; the text lists the known ones where they are few."""
+    """An unknown name; the text lists the known ones if they are few."""
 
 
 class BadOption(BadInput):
@@ -28,7 +28,7 @@ class BadOption(BadInput):
 
 
 class UnreadableInput(BadInput):
-    """A file that is not there, or does not hold what it should."""
+    """A file that is missing or has the wrong content."""
 
 
 class UnusableDataset(BadInput):

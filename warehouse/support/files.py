@@ -17,7 +17,7 @@ from warehouse.support.errors import UnreadableInput, Unwritable, reason_of
 
 
 def read_json(path: str | Path) -> Any:
-    """What the JSON file holds.
+    """The content of a JSON file.
 
     Raises:
         BadInput: there is no such file, or it is no JSON.

@@ -75,5 +75,5 @@ class Journal:
             self.clear()
 
     def clear(self) -> None:
-        """Forget all records: they stand where they belong."""
+        """Forget all records, once they are stored elsewhere."""
         self.path.unlink(missing_ok=True)

@@ -18,7 +18,7 @@ Result = TypeVar("Result")
 def side_by_side(
     function: Callable[[Thing], Result], things: Sequence[Thing], jobs: int, executor: Executor | None = None
 ) -> Iterator[Result]:
-    """What `function` returns for each of `things`, as it comes, `jobs` at a time.
+    """Results of `function` for each of `things`, in order of completion, `jobs` at a time.
 
     Args:
         executor: runs them; None = processes on this machine.

@@ -22,7 +22,7 @@ def comma_separated(text: str) -> list[str]:
 
 
 def counted(count: int, things: str) -> str:
-    """How many there are of things, whose name is given in the plural.
+    """A number with its noun, which is given in the plural: `3 runs`, `1 run`.
 
     >>> counted(1, "runs"), counted(0, "runs"), counted(1200, "other datasets")
     ('1 run', '0 runs', '1,200 other datasets')

@@ -23,7 +23,7 @@ LinkName = Literal["logit", "cost", "identity"]
 
 @dataclass(frozen=True)
 class Measure:
-    """What is known about an evaluation measure."""
+    """An evaluation measure: names, direction, range and definition."""
 
     name: str
     """OpenML's, where OpenML has the measure."""

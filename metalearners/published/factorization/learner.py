@@ -57,7 +57,7 @@ UPDATE = 0.2
 
 @dataclass(frozen=True, kw_only=True)
 class FactorizationLearner(WithSettings):
-    """A GP-LVM over latent positions of configurations (Fusi et al. 2018), and what it lacks.
+    """A GP-LVM over latent positions of configurations (Fusi et al. 2018), with extensions.
 
     Raises:
         BadInput: an unknown kernel, or a number below 1.

@@ -38,7 +38,7 @@ _JITTER = 1e-6  # keeps the Cholesky factor from failing by rounding
 
 @dataclass(frozen=True)
 class Factorization:
-    """The paper's model, and what it lacks."""
+    """The paper's model, with extensions."""
 
     mean: ZeroMean | ExpectedMean
     latent: NoPositions | FreePositions | EncodedPositions
@@ -59,7 +59,7 @@ class Factorization:
         return Prediction(np.zeros(n), std)
 
     def prior(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Prior:
-        """What trials are weighed against; see `metalearners.gp.posterior`."""
+        """The prior before trials; see `metalearners.gp.posterior`."""
         features = self.latent.features(configurations, metafeatures)
         if isinstance(self.mean, ZeroMean):
             return Prior(np.zeros(len(configurations)), features)
@@ -94,7 +94,7 @@ class ZeroMean:
 
 @dataclass(frozen=True)
 class ExpectedMean:
-    """What the meta-features let expect."""
+    """Mean predicted from meta-features."""
 
     model: FunctionalPCA
 

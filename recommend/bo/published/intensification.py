@@ -90,7 +90,7 @@ class Intensification:
         return self._asked
 
     def tell(self, value: float) -> None:
-        """Take the value of the run that was asked for; -inf = it failed.
+        """Take the value of the last proposed run; -inf = it failed.
 
         Raises:
             BadInput: it is not a number, or no run was asked for.

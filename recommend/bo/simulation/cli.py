@@ -33,7 +33,7 @@ METHODS = ("blend+top", "gbqr+delta", "gbqr+none", "forest+none", "order", "rand
 
 @dataclass(frozen=True)
 class MethodOptions:
-    """What is compared, and how long."""
+    """Options for the compared methods and their budget."""
 
     panel: ClassVar = "What to compare"
     method: Annotated[
@@ -67,7 +67,7 @@ class MethodOptions:
 
 @dataclass(frozen=True)
 class TaskOptions:
-    """What is searched on."""
+    """Options for the tasks."""
 
     panel: ClassVar = "What to search on"
     flow: Annotated[
@@ -107,7 +107,7 @@ class TaskOptions:
 
 @dataclass(frozen=True)
 class ComparisonOptions:
-    """What is printed and written of a comparison."""
+    """Options for the results of a comparison."""
 
     panel: ClassVar = "Results"
     csv: Annotated[
@@ -130,7 +130,7 @@ class ComparisonOptions:
 
 @dataclass(frozen=True)
 class SimulationMachines:
-    """Where searches run, and where they are kept."""
+    """Options for machines and storage of simulated searches."""
 
     panel: ClassVar = "Machines and folders"
     jobs: JobsOption = 1

@@ -52,7 +52,7 @@ _DIGITS = 12  # of regrets that are compared: means of equal numbers differ in t
 
 @dataclass(frozen=True)
 class After:
-    """How a method stands after so many trials, or usual run times."""
+    """Standing of a method after this many trials, or usual run times."""
 
     trials: int
     regret: Interval
@@ -63,7 +63,7 @@ class After:
 
 @dataclass(frozen=True)
 class MethodSummary:
-    """How good and how fast a method is."""
+    """Summary of a method: regret and time."""
 
     method: str
     seconds: float
@@ -177,7 +177,7 @@ class Curves:
         return found[["dataset", "method", "seed", step, "best_so_far", "regret", "rank"]]
 
     def mean_regret(self, method: int, trials: int) -> Interval:
-        """Mean regret of the method at this position after so many trials."""
+        """Mean regret of the method at this position after this many trials."""
         return interval(self.regret[method, :, :, trials - 1].mean(axis=1).tolist())
 
     def summary(self, after: Sequence[int] = SHOWN) -> CurvesSummary:
@@ -224,7 +224,7 @@ class Curves:
 
 
 def curves_of(searched: Sequence[SimulatedSearch], by: By = "trials", usual_times: int = 50) -> Curves:
-    """What these searches show.
+    """Curves of these searches.
 
     Args:
         by: what they had equally much of.

@@ -129,6 +129,6 @@ class FactorizationSearch:
         return [self._task.start(self._asked)]
 
     def tell(self, value: float | None, seconds: float | None = None) -> None:  # noqa: ARG002 (it has no use)
-        """The value of what was asked last; a failure teaches nothing."""
+        """Take the value of the configuration asked last; a failure teaches nothing."""
         if value is not None:
             self._search.observe(self._asked, float(self._likelihood.standardized(np.array(value))))

@@ -51,7 +51,7 @@ class Method:
 
 
 def parse(method: str) -> Method:
-    """What a method is made of.
+    """Parse the name of a method into its parts.
 
     Raises:
         BadInput: there is no such method.

@@ -303,7 +303,7 @@ def _searched(
 
 
 class TrainedModels:
-    """What meta-learners learned from datasets of other folds, each when it is first asked for."""
+    """Meta-learners trained on the datasets of other folds, each at its first use."""
 
     def __init__(self, runs: RunTable, metafeatures: pd.DataFrame, times: RunTable | None) -> None:
         self._runs = runs
@@ -313,7 +313,7 @@ class TrainedModels:
         self._transferred: dict[object, Any] = {}
 
     def model(self, name: str, settings: Mapping[str, Any] | None = None) -> Model:
-        """What the learner of this name and these settings learned; each learns once."""
+        """The model of the learner with this name and these settings; each is trained once."""
         key = (name, json.dumps(settings or {}, sort_keys=True))
         if key not in self._models:
             self._models[key] = new_learner(name, settings).fit(self._runs, self._metafeatures)
@@ -321,13 +321,13 @@ class TrainedModels:
 
     @cached_property
     def running_times(self) -> RunningTimes:
-        """How long runs took, and so how long one on a new dataset will."""
+        """The model of running times, from runs on other datasets."""
         if self._times is None:
             raise TooFewRuns("no run has a running time")
         return RunningTimes(self._times, self._metafeatures)
 
     def transferred(self, surrogate: SurrogateMethod) -> Any:
-        """What a surrogate learns from the other datasets, once; None = nothing."""
+        """The transferred knowledge of a surrogate from other datasets, learned once; None = none."""
         transfer = surrogate.transfer
         if transfer is not None and transfer not in self._transferred:
             self._transferred[transfer] = transfer(self._runs, self._metafeatures)

@@ -20,11 +20,11 @@ class SearchMethod(Protocol):
     """Share of the rows for the configuration asked last."""
 
     def ask(self) -> Sequence[Candidate]:
-        """What to try in the next trial: one configuration, or several of which the best counts."""
+        """The next trial: one configuration, or several of which the best counts."""
         ...
 
     def tell(self, value: float | None, seconds: float | None = None) -> None:
-        """The value of what was asked last, and how long it took; without a value it failed."""
+        """Take the value of the configuration asked last and its running time; without a value it failed."""
         ...
 
 
@@ -68,7 +68,7 @@ class RandomSearch:
         return found
 
     def tell(self, value: float | None, seconds: float | None = None) -> None:
-        """What was found changes nothing."""
+        """Ignore the value."""
 
 
 class OrderedSearch:
@@ -84,4 +84,4 @@ class OrderedSearch:
         return [self._task.start(position) for position in islice(self._order, 1)]
 
     def tell(self, value: float | None, seconds: float | None = None) -> None:
-        """What was found changes nothing."""
+        """Ignore the value."""

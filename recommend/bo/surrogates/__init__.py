@@ -37,7 +37,7 @@ DEFAULT_SURROGATE = "blend"
 
 @dataclass(frozen=True)
 class SurrogateInputs:
-    """What surrogates are made from; each takes what it needs."""
+    """Inputs of surrogates; each takes those it needs."""
 
     known: Configurations
     """Configurations in which each value of each categorical hyperparameter occurs."""

@@ -48,7 +48,7 @@ class Surrogate(Protocol[E]):
         ...
 
     def predict(self, X: E) -> Prediction:
-        """What to expect of candidates after `fit`; of each of them, whichever others are asked about."""
+        """Predictions of candidates after `fit`; independent of the other candidates."""
         ...
 
 

@@ -34,12 +34,12 @@ class Deadline:
         return np.inf if self.seconds is None else max(self.seconds - (self.clock() - self._began), 0.0)
 
     def share(self, wanted: float) -> float:
-        """Seconds to keep for what comes after the trials and is expected to take so many."""
+        """Seconds to reserve for the steps after the trials, given their expected seconds."""
         return wanted if self.seconds is None else min(wanted, _LARGEST_SHARE * self.seconds)
 
 
 def finals_seconds(trials: Sequence[Trial], search: Search, finish: Finish, jobs: int) -> float:
-    """Expected seconds of all that comes after these trials; leaders take as long as their trials took."""
+    """Expected seconds of the steps after these trials; leaders take as long as their trials took."""
     leaders = _best_seconds(trials, search)[: finish.leaders if finish.leaders > 1 else 0]
     return _side_by_side(leaders, jobs) + held_out_seconds(trials, search, finish, jobs)
 

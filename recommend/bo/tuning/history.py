@@ -154,7 +154,7 @@ class TrialHistory:
         }
 
     def predictions(self, number: int) -> Floats | None:
-        """What a trial predicted; None where that was not kept, or is damaged."""
+        """Predictions of a trial; None if they were not kept or are damaged."""
         return self._predictions.read(str(number))
 
     # ---- what comes after the trials ----------------------------------------------------------------
@@ -166,7 +166,7 @@ class TrialHistory:
         self._write({"judged": number, "where": where, "predicts": predicts, **evaluation.record()})
 
     def elsewhere(self, where: Where, number: int) -> Evaluation | None:
-        """The evaluation that was kept; None where none was, or its predictions are damaged."""
+        """The stored evaluation; None if there is none or its predictions are damaged."""
         evaluation, predicts = self._elsewhere.get((where, number), (None, False))
         if evaluation is None or not predicts:
             return evaluation
@@ -174,11 +174,11 @@ class TrialHistory:
         return None if predictions is None else replace(evaluation, predictions=predictions)
 
     def keep_ensemble(self, question: str, weights: Mapping[int, float]) -> None:
-        """Remember the weights of trials in an ensemble; `question` names all that it rests on."""
+        """Store the weights of trials in an ensemble; `question` identifies its inputs."""
         self._write({"ensemble": question, "weights": list(weights.items())})
 
     def ensemble(self, question: str) -> dict[int, float] | None:
-        """The weights that were kept; None where none were."""
+        """The stored weights; None if there are none."""
         return self._ensembles.get(question)
 
     # ---- records ------------------------------------------------------------------------------------

@@ -93,7 +93,7 @@ class Parallel:
 
 @dataclass(frozen=True)
 class AlgorithmTrials:
-    """What was tried of one algorithm."""
+    """Trials of one algorithm."""
 
     title: str
     trials: int
@@ -154,7 +154,7 @@ def curve_of(tuned: SearchResult) -> Curve | None:
 
 
 def algorithms_of(tuned: SearchResult) -> list[AlgorithmTrials]:
-    """What was tried of each algorithm, the most tried first."""
+    """Trials of each algorithm, the most tried first."""
     found: dict[str, list[Trial]] = {}
     for trial in tuned.trials:
         found.setdefault(trial.configuration.algorithm, []).append(trial)

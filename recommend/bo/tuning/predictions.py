@@ -32,7 +32,7 @@ class KeptPredictions:
         write_bytes(self._path(name), content.getvalue())
 
     def read(self, name: str) -> Floats | None:
-        """The one that was kept under this name; None where none was, or it is damaged."""
+        """The predictions stored under this name; None if there are none or they are damaged."""
         try:
             # Mapped, since an array that says it is larger than its file is refused then.
             return np.array(np.load(self._path(name), mmap_mode="r", allow_pickle=False))

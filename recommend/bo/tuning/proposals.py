@@ -36,7 +36,7 @@ class Proposals:
         return self.history.trials[proposal.number]
 
     def catch_up(self) -> None:
-        """Tell the optimizer what it does not know yet, in the order of the numbers."""
+        """Tell the optimizer the trials it has not seen, in the order of their numbers."""
         for trial in self.history.trials:
             if trial.number == self._recalled:
                 candidate = self.candidates.of(trial.configuration)

@@ -39,7 +39,7 @@ _STEPS: Mapping[Where, str] = {
 
 @dataclass(frozen=True)
 class Reevaluation:
-    """What came of the leaders."""
+    """Results of re-evaluating the leaders."""
 
     again: Mapping[int, float] = field(default_factory=dict)
     """Number of a trial -> value of the measure on other folds."""

@@ -19,7 +19,7 @@ from recommend.bo.tuning.trials import Trial, scored
 
 @dataclass(frozen=True)
 class SearchResult:
-    """What a search came to."""
+    """Result of a search."""
 
     dataset: Dataset
     search: Search

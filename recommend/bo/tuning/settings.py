@@ -21,7 +21,7 @@ LEADERS = 5
 
 @dataclass(frozen=True)
 class Search:
-    """What is searched for, and how. Equal searches on equal data have the same trials."""
+    """Settings of a search. Equal searches on equal data have the same trials."""
 
     flows: tuple[str, ...] = field(default_factory=installed_flows)
     measure: str = "predictive_accuracy"
@@ -70,7 +70,7 @@ class Budget:
 
 @dataclass(frozen=True)
 class Finish:
-    """What happens once a search has ended."""
+    """Settings of the steps after a search."""
 
     leaders: int = LEADERS
     """Best trials that are evaluated again, on other folds, before one is named; fewer than 2: none."""

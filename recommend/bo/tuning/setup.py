@@ -79,7 +79,7 @@ def splits_of(part: Dataset, search: Search, repetition: int = 0, *, share: floa
 
 
 def resampling_of(part: Dataset, search: Search) -> Resampling:
-    """How a trial splits its rows."""
+    """Resampling of a trial."""
     return Resampling(search.folds, by=part.split and part.split.kind)
 
 

@@ -27,7 +27,7 @@ class Trial:
     """Why the search ended it without an outcome, in words; None where it did not."""
 
     def value(self, measure: str) -> float | None:
-        """The value of the measure; None where it has none."""
+        """The value of the measure; None if it has none."""
         return None if self.evaluation is None else self.evaluation.value(measure)
 
     def score(self, measure: str) -> float | None:

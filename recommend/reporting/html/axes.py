@@ -39,7 +39,7 @@ class ChartScale(Protocol):
     def ticks(self) -> list[Tick]: ...
     @property
     def ends(self) -> tuple[str, str]:
-        """What stands at its start and at its end."""
+        """Labels of its start and its end."""
 
     def at(self, value: Any) -> float:
         """The place of a value."""

@@ -36,7 +36,7 @@ LEAST_ALPHA = 1e-6
 
 @dataclass(frozen=True)
 class Pulls:
-    """What a policy chooses by."""
+    """Inputs of a policy."""
 
     arms: Sequence[str]
     """Arms that can be pulled, one or more, in alphabetical order."""

@@ -72,7 +72,7 @@ def policy(expected: Floats) -> Floats:
 
 
 def puct(rewards: Floats, prior: Floats, visits: int, of_children: Floats, exploration: float) -> Floats:
-    """What equation 5 maximizes, (children,).
+    """(children,) the term maximized in equation 5.
 
     Args:
         rewards: (children,) Q-(s, a)
@@ -86,7 +86,7 @@ def puct(rewards: Floats, prior: Floats, visits: int, of_children: Floats, explo
 
 
 def most_children(visits: int, widening: float) -> int:
-    """Children that a node has after so many visits, where it has as many decisions (section 2.2)."""
+    """Number of a node's children after this many visits, at most its number of decisions (section 2.2)."""
     return int(visits**widening + 1e-9)  # 32 ** 0.6 is 8, and rounding may take a little off
 
 
