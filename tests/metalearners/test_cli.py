@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -64,11 +63,6 @@ def test_evaluate_prints_a_table_for_people(metalearners: Any) -> None:
     assert (code, err) == (0, "")
     assert out.startswith("functional-pca, all flows, predictive_accuracy: 1 dataset left out in turn")
     assert "regret of top 3" in out
-
-
-def test_one_dataset_has_null_limits(metalearners: Any) -> None:
-    _, out, _ = metalearners("evaluate", "--tasks", "toy:0/cv3", "--format", "json")
-    assert json.loads(out)["tau"]["low"] is None
 
 
 def test_train_says_where_the_model_is(metalearners: Any, toy_warehouse: Warehouse) -> None:
@@ -236,29 +230,6 @@ def test_a_factorization_is_updated_with_new_runs(
     assert json.loads((Path(updated) / "model.json").read_text())["updated_from"] == Path(before).name
     assert metalearners("train", "--learner", "pmf", *QUICK)[1].splitlines()[-1] == updated
     assert metalearners("update", updated)[1].splitlines()[-1] == updated  # nothing new
-
-
-def test_a_factorization_in_object_storage_is_updated_by_its_name(
-    metalearners: Any, toy_tables: dict[str, Any], s3_url: str, on_machine: Callable[[str], None]
-) -> None:
-    """Trained on one machine, trained on by another, and found by the first."""
-    pytest.importorskip("torch", reason="training needs the extra `pmf`")
-    stored = Warehouse.create(s3_url)
-    stored.write(toy_tables, source="toy")
-    place = ("--warehouse", s3_url)
-    before = Path(
-        metalearners("train", "--learner", "pmf", "--set", "steps=20", *place)[1].splitlines()[-1]
-    ).name
-    stored.write({"evaluations": toy_tables["evaluations"].assign(value=0.5)}, source="corrected")
-    on_machine("second machine")
-    code, out, err = metalearners("update", before, "--quiet", *place)
-    assert (code, err) == (0, "")
-    updated = Path(out.splitlines()[-1]).name
-    on_machine("first machine")
-    assert {before, updated} <= {
-        Path(model["path"]).name
-        for model in json.loads(metalearners("models", "--format", "json", *place)[1])
-    }
 
 
 def test_what_is_trained_in_a_moment_is_not_updated(metalearners: Any) -> None:

@@ -210,21 +210,6 @@ def test_a_type_alias_is_read_as_what_it_stands_for() -> None:
     assert nothing.steps is nothing.shape is None
 
 
-@each(
-    ("changes", "reason"),
-    [
-        ({"y": np.array([1.0, 2.0])}, "y has 2 n, the rest has 3"),
-        ({"x": np.zeros((3, 1, 1))}, "damaged"),
-        ({"steps": np.array([0.5, 1.0, 1.5])}, "damaged"),
-        ({"counts": {"a": "one"}}, "counts.a is 'one', no int"),
-        ({"rows": "three"}, "rows is 'three', no int"),
-    ],
-)
-def test_damage_behind_a_type_alias_is_found(changes: dict[str, Any], reason: str) -> None:
-    with pytest.raises(DamagedModel, match=reason):
-        decode(Aliased, *as_stored(aliased(**changes)))
-
-
 def test_settings_are_fields_and_the_rest_takes_defaults() -> None:
     assert with_settings(Circle, {"radius": 2}) == Circle(2.0)
     for settings, reason in (

@@ -131,16 +131,6 @@ def test_what_a_time_limit_stopped_took_longer() -> None:
     assert abs(shortfall(runs)) < 0.2 < 0.6 < shortfall(runs[~runs["stopped"]])
 
 
-def test_runs_that_were_all_stopped_say_nothing() -> None:
-    known = qualities()
-    with pytest.raises(TooFewRuns, match="no running times of fits"):
-        learn_fit_times(timed(known).assign(stopped=True), known)
-
-
-def test_unknown_sizes_are_no_error(times: FitTimes) -> None:
-    assert np.isfinite(times.seconds(KNOWN, pd.Series({"NumberOfInstances": 100.0}))).all()
-
-
 def test_without_timed_runs_there_is_one_clear_line() -> None:
     known = qualities()
     with pytest.raises(TooFewRuns, match="no running times of fits"):

@@ -9,10 +9,9 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -35,7 +34,7 @@ from metalearners.stored_model import (
 from tests.cases import each
 from tests.contracts.meta_learner import FEW, MANY, best
 from warehouse.store import STARTER, Warehouse
-from warehouse.support.errors import BadInput, DamagedModel, Failed, Unwritable
+from warehouse.support.errors import BadInput, DamagedModel, Unwritable
 
 SETTINGS = {"trees": 10, "leaves": 4}
 FIGURED = {name: {"mean": 0.5} for name in FIGURES}
@@ -98,26 +97,11 @@ def test_an_alias_of_the_measure_leads_to_the_same_model(
         train(toy_warehouse, measure="beauty")
 
 
-def test_new_runs_make_a_new_model(toy_warehouse: Warehouse, model: StoredModel) -> None:
-    runs = toy_warehouse.sql("SELECT run FROM runs ORDER BY run LIMIT 1")
-    toy_warehouse.write(
-        {"evaluations": runs.assign(measure="predictive_accuracy", value=0.0, flow="toy")},
-        source="correction",
-    )
-    assert train(toy_warehouse).path != model.path
-
-
 def test_a_left_out_dataset_is_not_learned_from(toy_warehouse: Warehouse, model: StoredModel) -> None:
     without = train(toy_warehouse, leave_out={"toy:1", "toy:3"})
     assert (model.datasets, model.runs) == (12, 240)
     assert (without.datasets, without.runs) == (10, 200)
     assert without.description()["left_out"] == ["toy:1", "toy:3"]
-
-
-def test_short_names_of_openml_flows_lead_to_the_same_model(toy_warehouse: Warehouse) -> None:
-    for name in ("42", "openml:42"):
-        with pytest.raises(BadInput, match="unknown flow"):
-            train(toy_warehouse, flow=name)
 
 
 def test_the_model_goes_to_the_cache_where_the_warehouse_is_read_only(toy_warehouse: Warehouse) -> None:
@@ -150,12 +134,6 @@ def test_a_model_that_has_to_be_stored_is_not_trained_where_it_cannot_be(
     toy_warehouse.models.unlink()
     (tmp_path / "elsewhere").rename(toy_warehouse.models)
     assert train(toy_warehouse, must_be_stored=True).path == stored.path
-
-
-def test_the_given_cache_is_used_in_place_of_the_users(toy_warehouse: Warehouse, tmp_path: Path) -> None:
-    older = Warehouse.open(toy_warehouse.path, version=1)
-    model = train(older, cache_dir=tmp_path / "elsewhere")
-    assert model.path == tmp_path / "elsewhere" / model.origin.key
 
 
 def test_saving_leaves_nothing_unfinished_behind(model: StoredModel, folder: Path) -> None:
@@ -199,12 +177,6 @@ def test_a_model_keeps_the_figures_of_its_evaluation(model: StoredModel, folder:
 def test_figures_of_something_else_are_refused(model: StoredModel, change: dict[str, object]) -> None:
     with pytest.raises(BadInput, match=f"another {next(iter(change))}"):
         with_figures(model, evaluation_of(model, **change))
-
-
-@each("evaluation", [[], {}, "tau"])
-def test_figures_come_from_an_evaluation(model: StoredModel, evaluation: object) -> None:
-    with pytest.raises(BadInput):
-        with_figures(model, evaluation)
 
 
 def test_a_damaged_model_is_trained_again(toy_warehouse: Warehouse, folder: Path) -> None:
@@ -348,23 +320,6 @@ def test_a_model_of_every_learner_is_found_again(
     monkeypatch.setattr(model_store, "_learned_from", lambda *_: pytest.fail("trained again"))
     assert {name: model(name) for name in learners} == paths
     assert None not in paths.values()
-
-
-@dataclass(frozen=True)
-class Unreadable:
-    """A model whose value is not what its type hint says."""
-
-    best: int = "gini"  # type: ignore[assignment]
-
-
-def test_a_model_that_could_not_be_read_again_is_an_error_and_not_stored(
-    toy_warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    learner = SimpleNamespace(settings={}, model=Unreadable, fit=lambda *_: Unreadable())
-    monkeypatch.setattr(model_store, "new_learner", lambda *_: learner)
-    with pytest.raises(Failed, match=r"can't read the Unreadable that it wrote .*best is 'gini', no int"):
-        trained_model(toy_warehouse, "average-rank")
-    assert not list(toy_warehouse.models.glob("average-rank-*"))
 
 
 def with_families(warehouse: Warehouse) -> Warehouse:

@@ -114,15 +114,3 @@ def test_own_experiments_on_a_dataset_follow_a_sample(large: Warehouse) -> None:
     )[f"{FOREST}/own"]
     assert configuration.values == values
     assert_equal(learned_runs(large, None, MEASURE, experiments_on=["openml:2"]), drawn)
-
-
-def test_what_fits_is_not_kept(large: Warehouse, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sampling, "MOST_LEARNED", 1_000)
-    assert len(learned_runs(large, None, MEASURE).runs) == 120
-    assert not (large.path / "models").exists()
-
-
-def test_of_a_warehouse_that_is_read_only_it_lies_in_the_cache(large: Warehouse, tmp_path: Path) -> None:
-    older = Warehouse.open(large.path, version=large.version - 1)
-    learned_runs(older, None, MEASURE, tmp_path / "cache")
-    assert len(list((tmp_path / "cache").glob("sample.*"))) == 1

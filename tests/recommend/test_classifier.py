@@ -5,12 +5,9 @@ import multiprocessing
 import os
 import pickle
 import signal
-import subprocess
-import sys
 import threading
 import warnings
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from time import sleep
 from types import SimpleNamespace
@@ -29,21 +26,10 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import recommend.classifier
 from ingest.flows import Flow, get_flow
-from ingest.reading.datasets import load_dataset
 from ingest.running.evaluation import Evaluation
 from ingest.running.limits import Outcome, run_limited
-from ingest.running.rows import Run
-from ingest.running.scorer import scorer_of
 from recommend import HeadstartClassifier
-from recommend.classifier import ensemble_weights, fitting_order
-from recommend.ranking.candidates import find_candidates
-from recommend.ranking.knowledge import Knowledge, gather
-from recommend.ranking.task import describe_task
-from recommend.recommender import recommended
 from recommend.verification import rungs as heats
-from recommend.verification.contestants import Contestant
-from recommend.verification.race import Race, race
-from recommend.verification.rungs import Rung
 from tests.recommend.code.scripts import run_scripts
 from tests.recommend.conftest import numbers
 from warehouse.store import Warehouse
@@ -124,12 +110,6 @@ def test_it_is_cross_validated_in_processes_at_the_end_of_a_pipeline(
     pipeline = make_pipeline(FunctionTransformer(), classifier)
     scores = cross_val_score(pipeline, rows, classes, cv=2, n_jobs=2, error_score="raise")
     assert (scores > 0.5).all()
-
-
-def test_importing_it_imports_no_torch() -> None:
-    command = "import sys, recommend; recommend.HeadstartClassifier; print('torch' in sys.modules)"
-    result = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, check=True)
-    assert result.stdout.strip() == "False"
 
 
 # ---- what it takes -------------------------------------------------------------------------------
@@ -246,16 +226,11 @@ def name_of_a_column(rows: pd.DataFrame, classes: pd.Series) -> tuple[Any, Any]:
     return rows, classes.rename("x")
 
 
-def column_vector(rows: pd.DataFrame, classes: pd.Series) -> tuple[Any, Any]:
-    return rows, classes.to_numpy().reshape(-1, 1)
-
-
 def arrow(rows: pd.DataFrame, classes: pd.Series) -> tuple[Any, Any]:
     return pa.Table.from_pandas(rows), pa.chunked_array([classes.tolist()])
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.DataConversionWarning")
-@pytest.mark.parametrize("form", [shuffled_index, name_of_a_column, column_vector, arrow])
+@pytest.mark.parametrize("form", [shuffled_index, name_of_a_column, arrow])
 def test_rows_and_classes_belong_together_by_position(
     classifier: HeadstartClassifier,
     form: Callable[[pd.DataFrame, pd.Series], tuple[Any, Any]],
@@ -371,61 +346,6 @@ def test_a_configuration_that_fails_is_no_end(
 
     monkeypatch.setattr(Flow, "pipeline", failing)
     assert classifier.fit(rows, classes).best_configuration_ == second
-
-
-def known_of(world: Path) -> Knowledge:
-    dataset = load_dataset(numbers(900, seed=50))
-    return gather(describe_task(dataset, warehouse=Warehouse.open(world), leave_out=False))
-
-
-@pytest.mark.usefixtures("trees_lose")
-def test_what_takes_too_long_comes_after_all_that_does_not(small_world: Path) -> None:
-    """Runs of a race took a tenth of a second each, for one fit and more."""
-    known = known_of(small_world)
-    candidates = find_candidates(known)
-    raced = recommended(known, candidates, 3, raced=race(known, candidates, LONG, jobs=1, head=3))
-    in_time, _ = fitting_order(raced, known, 0, LONG)
-    assert [*in_time.values()] == [1.0] + [0.0] * (len(in_time) - 1)
-    assert next(iter(in_time)).algorithm == "logistic_regression"
-    too_short, expected = fitting_order(raced, known, 0, 1e-9)
-    seconds = [expected[one] for one in too_short if not np.isnan(expected[one])]
-    assert seconds == sorted(seconds)
-    assert {*too_short} == {*in_time}
-
-
-def test_an_ensemble_is_of_what_predicts_best_together(small_world: Path) -> None:
-    """One entrant is right on the first three of four rows, the other on the last three: together on all."""
-    known = known_of(small_world)
-    entrants = [
-        Contestant(Configuration(name, {}), name, place, False)
-        for place, name in enumerate(("decision_tree", "logistic_regression", "naive_bayes"), start=1)
-    ]
-    actual = scorer_of(known.task.part).outcomes(known.task.part.target)[:4]
-    sure, unsure = 0.9, 0.4
-    right = np.array([[sure, sure, sure, unsure], [unsure, sure, sure, sure], [unsure] * 4])
-    of_class = np.eye(2)[actual]
-    heat = Rung(
-        100,
-        4,
-        1,
-        "",
-        "",
-        np.arange(4),
-        {
-            place: (
-                Run(entrants[place].configuration, "", ""),
-                Evaluation(
-                    Outcome.success,
-                    0.1,
-                    predictions=np.where(of_class == 1, share[:, None], 1 - share[:, None]),
-                ),
-            )
-            for place, share in enumerate(right)
-        },
-    )
-    result = Race(known.task.part, "predictive_accuracy", entrants, [heat], {}, [0, 1, 2], 1.0, False, None)
-    assert ensemble_weights(result, 5) == {entrants[0].configuration: 0.5, entrants[1].configuration: 0.5}
-    assert ensemble_weights(replace(result, standing=[]), 5) == {}
 
 
 # ---- what is left behind -------------------------------------------------------------------------

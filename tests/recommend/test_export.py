@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ingest.flows import FLOWS, get_flow, with_preprocessing
+from ingest.flows import get_flow, with_preprocessing
 from recommend.export import (
     EXPORTS,
     configurations_of,
@@ -120,11 +120,6 @@ def test_optuna_distributions_are_the_flows_ranges(optuna: Any) -> None:
     assert joint["svm:C"] == of.FloatDistribution(*ranges("svm")["C"], log=True)
     assert joint[f"{FOREST}:max_features"] == of.FloatDistribution(*ranges(FOREST)["max_features"])
     assert len(joint) == 1 + len(SVM_VALUES) + len(FOREST_VALUES)
-
-
-@pytest.mark.parametrize("joint", [True, False])
-def test_names_do_not_depend_on_how_a_space_of_one_flow_was_made(optuna: Any, joint: bool) -> None:  # noqa: ARG001
-    assert optuna_distributions(Space([get_flow("svm")], joint=joint)).keys() == SVM_VALUES.keys()
 
 
 def test_optuna_tries_the_seeds_first_and_keeps_where_they_come_from(optuna: Any) -> None:
@@ -265,36 +260,9 @@ def test_every_tool_gets_a_number_for_a_word(optuna: Any, features: int, word: s
         assert export_document(of_words(features, word), tool) == export_document(of_numbers, tool)
 
 
-def test_words_stay_where_the_space_has_them() -> None:
-    from ConfigSpace import Categorical
-
-    space = get_flow(FOREST).space()
-    own = {name: parameter for name, parameter in space.items() if name != "max_features"}
-    of_the_users = type(space)({**own, "max_features": Categorical("max_features", ("sqrt", "log2"))})
-    (configuration,) = smac_configurations(of_words(16), of_the_users)
-    assert configuration["max_features"] == "sqrt"
-    assert configurations_of(of_words(16))[0].values["max_features"] == "sqrt"
-
-
 def test_words_are_refused_where_the_number_of_features_is_unknown() -> None:
     with pytest.raises(BadInput, match="max_features is 'sqrt', expected a number from"):
         points_to_evaluate(of_words(16)["configurations"])
-
-
-@pytest.mark.parametrize("names", [["svm"], [FOREST, "k_nearest_neighbors"], list(FLOWS)])
-def test_suggested_settings_are_of_the_space(optuna: Any, names: list[str]) -> None:
-    space = Space([get_flow(name) for name in names], joint=len(names) > 1)
-    ran: list[Configuration] = []
-    study = optuna.create_study(sampler=optuna.samplers.RandomSampler(0))
-    study.optimize(
-        lambda trial: ran.append(suggest_configuration(trial, space)) or float(len(ran)), n_trials=20
-    )
-    for configuration, trial in zip(ran, study.trials, strict=True):
-        assert configuration.algorithm in names
-        assert configuration.values.keys() == get_flow(configuration.algorithm).default().keys()
-        assert len(trial.params) == len(configuration.values) + (len(names) > 1)
-        space.vector(configuration)
-    assert suggest_configuration(study.best_trial, space) == ran[0]
 
 
 def test_smac_tries_the_seeds_first(tmp_path: Path) -> None:
@@ -338,13 +306,6 @@ def test_smac_configurations_fit_a_space_of_the_users_own() -> None:
     with pytest.raises(BadInput, match=r"^seed 1 \(svm\) does not fit the space: .*gamma") as caught:
         smac_configurations([seed("svm", values)], space)
     assert "\n" not in str(caught.value)
-
-
-def test_smac_configurations_need_all_that_is_active() -> None:
-    space = get_flow("svm").space()
-    space.add(get_flow("k_nearest_neighbors").space()["weights"])
-    with pytest.raises(BadInput, match=r"seed 1 \(svm\) does not fit the space: .*weights"):
-        smac_configurations(OF_SVM, space)
 
 
 @pytest.mark.parametrize("joint", [False, True])

@@ -59,20 +59,6 @@ def test_what_is_out_of_a_range_is_brought_to_its_end_and_told() -> None:
     assert point.moved == ("n_estimators",)
 
 
-def test_a_forest_gets_the_share_that_a_word_means() -> None:
-    point = flaml_point(
-        Configuration("random_forest", get_flow("random_forest").default() | {"max_features": "sqrt"}),
-        1000,
-        16,
-    )
-    assert point is not None
-    assert point.values["max_features"] == 0.25
-
-
-def test_there_is_no_point_where_flaml_has_no_such_estimator() -> None:
-    assert flaml_point(default("svm"), rows=100, n_features=5) is None
-
-
 FLOWS = (
     "lightgbm",
     "xgboost",

@@ -46,12 +46,6 @@ def run(small_world: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
     return call
 
 
-def test_its_flow_is_not_installed_and_the_others_are() -> None:
-    assert set(FLOWS) - set(installed_flows()) == {MISSING}
-    with pytest.raises(BadInput, match="needs the package no_such_package"):
-        FLOWS[MISSING].refuse_if_not_installed()
-
-
 def test_its_flow_is_learned_from_and_not_recommended(small_world: Path) -> None:
     result = rank(load_dataset(numbers(900, seed=50)), warehouse=Warehouse.open(small_world), top=16)
     assert {item.flow.name for item in result.configurations} == {"logistic_regression"}
@@ -71,14 +65,6 @@ def test_the_json_says_so(run: Run, csv: Path) -> None:
     document = json.loads(out)
     assert document["warehouse"]["not_installed"] == [MISSING]
     jsonschema.validate(document, SCHEMA)
-
-
-def test_nothing_is_said_where_nothing_was_left_out(run: Run, csv: Path) -> None:
-    code, out, _ = run(main, "--dataset", csv, "--flow", "logistic_regression")
-    assert code == 0
-    assert "Not installed" not in out
-    _, out, _ = run(main, "--dataset", csv, "--flow", "logistic_regression", "--format", "json")
-    assert json.loads(out)["warehouse"]["not_installed"] == []
 
 
 @pytest.mark.parametrize("command", [main, recommend.bo.cli.main])

@@ -9,14 +9,12 @@ import jsonschema
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from ingest.flows import FLOWS, get_flow
 from ingest.reading.datasets import load_dataset
 from metalearners.predictions import Prediction
 from recommend import ranges
-from recommend.ranges import HELD, SCHEMA, SHARE, FlowRanges, best_of, learn_ranges, shortest_range
+from recommend.ranges import HELD, SCHEMA, SHARE, FlowRanges, learn_ranges, shortest_range
 from recommend.recommender import recommend as rank
 from recommend.sklearn_grids import frozen
 from tests.recommend.conftest import numbers
@@ -70,12 +68,6 @@ def test_the_range_of_a_number_is_where_the_best_are_on_its_scale() -> None:
     assert rate.low < rate.default < rate.high
 
 
-def test_what_does_not_matter_keeps_nine_tenths_of_its_range_or_more() -> None:
-    depth = by_name(learned().flow)["depth"]
-    assert isinstance(depth.low, int)
-    assert depth.high - depth.low >= 0.8 * 19
-
-
 def test_choices_keep_the_likeliest_and_conditions_those_that_may_hold() -> None:
     ranges = learned()
     own = by_name(ranges.flow)
@@ -91,19 +83,6 @@ def test_random_configurations_of_the_ranges_are_configurations_of_the_flow() ->
     ranges = learned(0.0)
     for one in ranges.space.decoded(ranges.space.sample(100, np.random.default_rng(0))):
         assert FLOW.fit(one.values) == one.values
-
-
-def test_ranges_are_the_same_every_time() -> None:
-    assert learned(0.0).document() == learned(0.0).document()
-
-
-def test_the_best_tenth_is_good() -> None:
-    assert best_of(np.arange(20.0), SHARE).tolist() == [0.0] * 18 + [1.0] * 2
-
-
-@given(st.lists(st.floats(-5, 5), min_size=1, max_size=30), st.floats(0.05, 0.9))
-def test_something_is_always_good(scores: list[float], share: float) -> None:
-    assert best_of(np.array(scores), share)[np.argmax(scores)] == 1.0
 
 
 @pytest.mark.parametrize(

@@ -20,9 +20,6 @@ from ingest.running.rows import Run, description_tables, run_tables
 from metalearners import DEFAULT_LEARNER, model_store, new_learner
 from metalearners.encoding.training_data import without_datasets
 from metalearners.model_store import trained_model
-from recommend.ranking import dataset_runs
-from recommend.ranking.knowledge import gather
-from recommend.ranking.task import describe_task
 from recommend.recommender import recommend as rank
 from recommend.seeds import build_pipeline
 from tests.recommend.code.scripts import run_scripts
@@ -140,16 +137,6 @@ def test_runs_on_the_dataset_itself_take_no_training_and_change_no_prior(
     assert np.array_equal(found.std, expected.std)
 
 
-def test_runs_on_other_datasets_take_a_training(small_world: Path, tmp_path: Path) -> None:
-    world = Warehouse.open(small_world).export(tmp_path / "world")
-    dataset = load_dataset(numbers(900, seed=50), name="mine")
-    trained_model(world)
-    for one in (dataset, load_dataset(numbers(300, seed=51), name="other")):
-        results = [(Run(TREES[0], f"{one.name}/cv3", f"run on {one.name}"), success(0.95))]
-        world.write(description_tables(one) | run_tables(one, results, "cv3"), source="tune")
-    assert rank(dataset, warehouse=world).model.datasets == 9
-
-
 def test_what_only_failed_on_the_dataset_is_not_recommended(small_world: Path, tmp_path: Path) -> None:
     world = Warehouse.open(small_world).export(tmp_path / "world")
     dataset = load_dataset(numbers(900, seed=50), name="mine")
@@ -198,21 +185,6 @@ def test_of_several_tasks_on_the_dataset_the_one_with_the_most_runs_counts(
     assert rank(dataset, warehouse=world).trials == 3
 
 
-def test_of_very_many_runs_some_count_from_the_best_to_the_worst(
-    small_world: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(dataset_runs, "MOST_TRIALS", 5)
-    dataset = load_dataset(numbers(800, seed=6), name="world800")
-    world = Warehouse.open(small_world)
-    trials = gather(describe_task(dataset, warehouse=world, leave_out=False)).trials
-    runs = world.run_table(None, "predictive_accuracy").runs
-    values = runs["value"][runs["dataset"] == dataset.key]
-    assert trials is not None
-    assert len(trials) == 5
-    tried = trials.observations.values
-    assert (tried.min(), tried.max()) == (values.min(), values.max())
-
-
 def test_what_takes_too_long_is_recommended_only_where_it_is_asked_for(
     small_world: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -222,13 +194,6 @@ def test_what_takes_too_long_is_recommended_only_where_it_is_asked_for(
     for flows, expected in (((), "logistic_regression"), (("decision_tree",), "decision_tree")):
         found = rank(dataset, warehouse=warehouse, flows=flows)
         assert {item.flow.name for item in found.configurations} == {expected}
-
-
-def test_unknown_dataset_leaves_nothing_out(small_world: Path) -> None:
-    result = rank(load_dataset(numbers(900, seed=50)), warehouse=Warehouse.open(small_world))
-    assert result.left_out == []
-    assert result.model.datasets == 8
-    assert {name for name, _ in result.nearest} <= {"world600", "world700", "world800", "world1000"}
 
 
 def test_alias_of_the_measure_gives_the_same_recommendation(small_world: Path) -> None:
@@ -292,21 +257,6 @@ def test_same_warehouse_gives_the_same_recommendation(small_world: Path) -> None
     assert first == second
 
 
-@pytest.mark.parametrize(
-    ("options", "reason"),
-    [
-        ({"strategy": "best"}, r"unknown strategy 'best'; known are top, delta"),
-        ({"top": 0}, "the least is 1"),
-        ({"flows": ["perceptron"]}, "unknown flow 'perceptron'"),
-        ({"flows": ["svm"]}, "no configuration of svm that Headstart can build"),
-        ({"measure": "beauty"}, "unknown measure 'beauty'; known are predictive_accuracy"),
-    ],
-)
-def test_impossible_wish_is_refused(small_world: Path, options: dict[str, object], reason: str) -> None:
-    with pytest.raises(BadInput, match=reason):
-        rank(load_dataset(numbers(900, seed=50)), warehouse=Warehouse.open(small_world), **options)  # type: ignore[arg-type]
-
-
 @pytest.fixture
 def larger_than_a_sample(small_world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Warehouse:
     """The small world where the sample of all flows is of decision trees alone."""
@@ -359,11 +309,6 @@ def test_own_experiments_on_the_dataset_count_although_the_sample_lacks_them(
 def test_empty_warehouse_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadInput):
         rank(load_dataset(numbers(900, seed=50)), warehouse=Warehouse.create(tmp_path / "empty"))
-
-
-def test_configuration_without_flow_is_refused() -> None:
-    with pytest.raises(BadInput, match="needs `flow`"):
-        build_pipeline({"hyperparameters": {}}, load_dataset(numbers(100)))
 
 
 def test_evidence_is_what_the_configuration_scored_on_the_most_similar_datasets(small_world: Path) -> None:

@@ -17,8 +17,7 @@ from ingest.flows.design import sobol_design
 from metalearners.encoding.hyperparameters import learn_encoding
 from metalearners.encoding.matrices import encode_configurations
 from metalearners.encoding.training_data import size_of
-from recommend.space import KNOWN, Configurations, Space, configurations_of_table
-from tests.recommend.bo.toys import SIX
+from recommend.space import Configurations, Space, configurations_of_table
 from tests.tables import flow_table, joint_table, table_of
 from warehouse.support.arrays import Floats
 from warehouse.support.errors import BadInput
@@ -67,15 +66,6 @@ def test_a_vector_comes_back_from_its_setting_bit_by_bit(space: Space, seed: int
     assert again.tobytes() == vectors.tobytes()
 
 
-@every_space
-@settings(max_examples=5, deadline=None)
-@given(seed=seeds)
-def test_a_setting_comes_back_from_its_vector(space: Space, seed: int) -> None:
-    drawn = space.decoded(sampled(space, 10, seed))
-    again = space.decoded(np.array([space.vector(configuration) for configuration in drawn]))
-    assert again == drawn
-
-
 @pytest.mark.parametrize("name", FLOWS)
 def test_the_default_comes_back_as_it_was(name: str) -> None:
     """0.1 and not 0.10000000000000002."""
@@ -118,13 +108,6 @@ def test_every_flow_of_a_joint_space_is_drawn_about_as_often() -> None:
     counts = pd.Series([configuration.algorithm for configuration in drawn]).value_counts()
     assert set(counts.index) == set(FLOWS)
     assert counts.between(60, 140).all()  # 100 expected, standard deviation below 10
-
-
-@every_space
-def test_the_same_generator_draws_the_same(space: Space) -> None:
-    np.testing.assert_array_equal(sampled(space, 5, seed=3), sampled(space, 5, seed=3))
-    assert sampled(space, 1).shape == (1, len(space.names))
-    assert sampled(space, 1).tobytes() != sampled(space, 1, seed=1).tobytes()
 
 
 def test_only_the_hyperparameters_of_the_chosen_flow_are_there() -> None:
@@ -190,12 +173,6 @@ def test_nothing_is_drawn_with_values_that_exclude_each_other() -> None:
     assert len(space.sample(10, random, {"projected:components": 5})) == 10
 
 
-def test_choices_are_those_of_a_name_and_numbers_have_none() -> None:
-    space = Space([PROJECTED])
-    assert space.choices("projected:scaling") == ("a", "b")
-    assert space.choices("projected:components") == space.choices("projected:gamma") == ()
-
-
 def test_what_is_drawn_keeps_conditions_and_what_is_forbidden() -> None:
     drawn = [one.values for one in CONDITIONAL.decoded(sampled(CONDITIONAL, 300))]
     assert len(drawn) == 300
@@ -204,11 +181,6 @@ def test_what_is_drawn_keeps_conditions_and_what_is_forbidden() -> None:
         assert ("coefficient" in values) == (values.get("degree", 0) > 5)
         assert values["kernel"] == "poly" or values["C"] == 1
     assert {(one["kernel"], one["C"]) for one in drawn} == {("rbf", 1), ("poly", 1), ("poly", 2)}
-
-
-def test_nothing_is_drawn_where_all_is_forbidden() -> None:
-    nothing = CONDITIONAL.sample(10, np.random.default_rng(0), {"kernel": "rbf", "C": 2})
-    assert nothing.shape == (0, 4)
 
 
 def test_a_hyperparameter_may_be_missing_from_a_setting() -> None:
@@ -256,21 +228,6 @@ def test_words_stand_where_their_share_of_the_features_stands(
         space.vector(Configuration("random_forest", {"max_features": value})) for value in (word, share)
     )
     assert of_word == pytest.approx(of_share, rel=1e-9, nan_ok=True)
-
-
-@pytest.mark.parametrize("word", ["sqrt", "log2"])
-def test_words_of_tiny_datasets_are_in_the_space(word: str) -> None:
-    """All of a single feature, which is the upper end of the range."""
-    space = Space([FLOWS["decision_tree"]], joint=False, n_features=1)
-    vector = space.vector(Configuration("decision_tree", {"max_features": word}))
-    assert vector[space.names.index("max_features")] == 1
-
-
-def test_a_word_is_no_other_number() -> None:
-    with pytest.raises(BadInput, match="max_features can't be 'most': it is a number"):
-        SPACES["random_forest"].vector(Configuration("random_forest", {"max_features": "most"}))
-    with pytest.raises(BadInput, match="gamma can't be 'sqrt': it is a number"):
-        SPACES["svm"].vector(Configuration("svm", {"gamma": "sqrt"}))
 
 
 def test_true_is_not_one() -> None:
@@ -350,16 +307,6 @@ def test_typed_columns_are_encoded_like_the_same_values_as_objects(space: Space)
         )
 
 
-def test_configurations_keep_both_forms_side_by_side() -> None:
-    space = SPACES["joint"]
-    all_of_them = space.configurations(sampled(space, 6))
-    some = all_of_them.take([4, 1])
-    assert len(some) == 2
-    np.testing.assert_array_equal(some.vectors, all_of_them.vectors[[4, 1]])
-    assert some.table.configurations() == [all_of_them.table.configurations()[row] for row in (4, 1)]
-    assert some.categories is all_of_them.categories
-
-
 # ---- neighbours ---------------------------------------------------------------------------------
 
 
@@ -390,20 +337,6 @@ def test_every_other_choice_is_a_neighbour() -> None:
     assert {values["imputation"] for values in own} == {"mean", "median", "most_frequent"}
     assert {values["shrinking"] for values in own} == {True, False}
     assert len({values["C"] for values in own}) == 5  # four others
-
-
-def test_neighbours_of_the_same_generator_are_the_same() -> None:
-    centre = sampled(SPACES["mlp"], 1)[0]
-    first, second = (SPACES["mlp"].neighbours(centre[None], np.random.default_rng(1))[0] for _ in range(2))
-    np.testing.assert_array_equal(first, second)
-
-
-def test_what_is_missing_stays_missing_around_a_configuration() -> None:
-    space = SPACES["svm"]
-    centre = space.vector(Configuration("svm", {"C": 1.0}))
-    around = space.neighbours(centre[None], np.random.default_rng(0))[0]
-    assert len(around) == 4
-    assert all(list(configuration.values) == ["C"] for configuration in space.decoded(around))
 
 
 # ---- tables of configurations that were run -----------------------------------------------------
@@ -454,38 +387,6 @@ def test_algorithms_are_a_choice_where_there_are_several() -> None:
     assert found.table is table
 
 
-def test_the_table_of_a_space_is_a_table_like_others() -> None:
-    space = SPACES["joint"]
-    vectors = sampled(space, 200)
-    found = configurations_of_table(space.configurations(vectors).table, {})
-    assert found.vectors.shape == vectors.shape
-    np.testing.assert_array_equal(np.isnan(found.vectors), np.isnan(vectors))
-    present = ~np.isnan(vectors)
-    is_number = np.broadcast_to(space.categories == 0, vectors.shape)
-    assert (found.vectors[present & is_number] >= 0).all()
-    assert (found.vectors[present & is_number] <= 1).all()
-
-
-def test_a_table_without_hyperparameters_has_vectors_without_columns() -> None:
-    found = configurations_of_table(flow_table(pd.DataFrame(index=[0])), {})
-    assert found.vectors.shape == (1, 0)
-    assert len(found) == 1
-
-
-def test_none_may_be_a_choice() -> None:
-    choices = (None, "x", True, 0.5)
-    flow = replace(SIX, name="toy", hyperparameters=(Choice("a", choices, default=None),))
-    space = Space([flow], joint=False)
-    asked = [Configuration("toy", {"a": choice}) for choice in choices]
-    found = space.decoded(np.array([space.vector(configuration) for configuration in asked]))
-    assert found == asked
-
-
-def test_a_space_without_preprocessing_has_no_departures() -> None:
-    space = Space([FLOWS["svm"], FLOWS["lightgbm"]])
-    assert space.examples(0).departures.shape == (KNOWN, 0)
-
-
 def test_decisions_of_preprocessing_are_the_same_departures_whatever_the_algorithm() -> None:
     space = Space([with_preprocessing(FLOWS[name]) for name in ("svm", "lightgbm")])
     plain, reduced, other = (
@@ -500,8 +401,3 @@ def test_decisions_of_preprocessing_are_the_same_departures_whatever_the_algorit
     assert reduced.sum(axis=1).tolist() == [1, 1]
     assert (reduced[0] == reduced[1]).all()
     assert not (reduced & other).any()
-
-
-def test_departures_follow_the_rows_that_are_taken() -> None:
-    examples = Space([with_preprocessing(FLOWS["svm"])], joint=False).examples(0)
-    assert (examples.take([3, 1]).departures == examples.departures[[3, 1]]).all()

@@ -13,14 +13,11 @@ import pytest
 from sklearn.base import clone
 
 import recommend
-from ingest.reading.dataset_files import DatasetFile
 from ingest.reading.datasets import Dataset, load_dataset
 from ingest.reading.roles import Role
 from ingest.running.blocks import Split
 from ingest.running.evaluation import Evaluation
-from ingest.running.experiments import load_source
 from ingest.running.limits import Outcome
-from ingest.running.plan import Source
 from recommend import HeadstartClassifier
 from recommend.bo.cli import main as tune_main
 from recommend.bo.tuning import Budget, artifacts, report, tune
@@ -148,17 +145,6 @@ def test_runs_under_another_split_are_of_another_task_and_no_trials(
     assert set(left_out) == set(tasks["dataset"])
 
 
-@pytest.mark.usefixtures("seen")
-def test_a_table_that_was_raced_under_a_split_can_be_experimented_on(
-    small_world: Path, tmp_path: Path
-) -> None:
-    world = Warehouse.open(small_world).export(tmp_path / "world")
-    path = tmp_path / "mine.csv"
-    frame().to_csv(path, index=False)
-    record(raced(world.path, load_dataset(path).split_by("group=person")), world)
-    assert load_source(Source(DatasetFile(str(path))), Warehouse.open(world.path)) is not None
-
-
 def test_the_document_names_the_split(small_world: Path) -> None:
     result = rank(dataset("group=person"), warehouse=Warehouse.open(small_world))
     document = json.loads(json.dumps(result.document(), allow_nan=False))
@@ -282,8 +268,6 @@ def test_a_script_is_not_written_for_a_time_that_is_ignored() -> None:
 
 
 # ---- the commands --------------------------------------------------------------------------------
-
-Run = Callable[..., tuple[int, str, str]]
 
 
 @pytest.mark.parametrize("command", [main, tune_main])

@@ -110,19 +110,9 @@ def test_query_as_json_is_a_list_of_records_and_strict(run: Run) -> None:
     ]  # fmt: skip
 
 
-def test_query_without_rows_is_an_empty_list(run: Run) -> None:
-    assert json.loads(run("query", "SELECT * FROM qualities", "--format", "json")[1]) == []
-
-
 def test_query_as_csv_can_be_read_back(run: Run, tmp_path: Path) -> None:
     (tmp_path / "out.csv").write_text(run("query", "SELECT 'a,b' AS x, 1 AS n", "--format", "csv")[1])
     assert pd.read_csv(tmp_path / "out.csv").to_dict("records") == [{"x": "a,b", "n": 1}]
-
-
-def test_query_as_table_shows_names_and_values(run: Run) -> None:
-    assert run("query", "SELECT measure, value FROM evaluations")[1].split() == [
-        "measure", "value", "predictive_accuracy", "0.9",
-    ]  # fmt: skip
 
 
 def test_query_can_ask_an_older_version(run: Run) -> None:
@@ -175,10 +165,3 @@ def test_unwritable_file_is_refused_in_one_line(run: Run, tmp_path: Path) -> Non
     code, _, err = run("export", tmp_path / "nowhere" / "rows.csv", "--table", "runs")
     assert code == 2
     assert err.count("\n") == 1
-
-
-@pytest.mark.parametrize("command", ["info", "query", "export", "merge"])
-def test_help_shows_an_example(run: Run, command: str) -> None:
-    code, out, _ = run(command, "--help")
-    assert code == 0
-    assert f"Example: warehouse {command}" in out

@@ -1,6 +1,5 @@
 """A full disk, several writers at once, and files that were damaged or lost."""
 
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -70,12 +69,6 @@ def test_damaged_log_is_named_in_one_line(warehouse: Warehouse, table: str, cont
     assert "\n" not in str(caught.value)
 
 
-def test_lost_log_is_named_in_one_line(warehouse: Warehouse) -> None:
-    shutil.rmtree(warehouse.path / "runs")
-    with pytest.raises(BadInput, match="damaged"):
-        Warehouse.open(warehouse.path).sql("SELECT * FROM runs")
-
-
 @pytest.mark.parametrize("damage", [Path.unlink, lambda path: path.write_bytes(b"PAR1")])
 def test_lost_and_damaged_data_is_named_in_one_line(
     warehouse: Warehouse, damage: Callable[[Path], object]
@@ -106,13 +99,6 @@ def test_damage_is_not_passed_on(warehouse: Warehouse, tmp_path: Path) -> None:
         damaged.export(tmp_path / "copy")
     with pytest.raises(UnusableWarehouse, match="is lost or damaged; `warehouse repair`"):
         Warehouse.create(tmp_path / "other").merge(damaged)
-
-
-def test_damaged_record_of_commits_is_named_in_one_line(warehouse: Warehouse) -> None:
-    for file in (warehouse.path / "ingests").glob("*.parquet"):
-        file.write_bytes(b"garbage")
-    with pytest.raises(BadInput, match="damaged"):
-        Warehouse.open(warehouse.path)
 
 
 def _python(script: str, *arguments: object) -> subprocess.Popen[str]:

@@ -43,14 +43,6 @@ def test_of_several_numbers_of_rows_with_as_many_configurations_the_fewest_are_l
     ]
 
 
-def test_configurations_that_ran_on_more_rows_only_are_no_configurations(warehouse: Warehouse) -> None:
-    ran(warehouse, "a", 500, d1=0.8)
-    ran(warehouse, "bb", 2000, flow=BOOSTING, d1=0.9)
-    table = warehouse.run_table(None, ACCURACY)
-    assert table.configurations.setups.tolist() == [f"{FOREST}/a-500"]
-    assert table.runs["setup"].tolist() == [f"{FOREST}/a-500"]
-
-
 def test_every_dataset_has_its_own_usual_rows(warehouse: Warehouse) -> None:
     """A small dataset has fewer rows than a large one is cut to."""
     ran(warehouse, "a", 500, large=0.8)
@@ -85,13 +77,6 @@ def test_the_rows_that_most_configurations_were_fitted_on_are_learned_from(wareh
     assert values(warehouse) == {"d1": [0.8, 0.9]}
     table = warehouse.run_table(None, ACCURACY)
     assert (table.smaller["value"].tolist(), table.larger["value"].tolist()) == ([0.6], [0.95])
-
-
-def test_runs_on_part_of_the_rows_do_not_mix_with_more_runs_on_all(warehouse: Warehouse) -> None:
-    for name, accuracy in (("a", 0.8), ("bb", 0.9)):
-        ran(warehouse, name, None, d1=accuracy)
-    ran(warehouse, "ccc", 500, d1=0.6)
-    assert values(warehouse) == {"d1": [0.8, 0.9]}
 
 
 def test_every_run_says_its_family_which_is_the_dataset_itself_where_none_is_stated(

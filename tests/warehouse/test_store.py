@@ -34,12 +34,6 @@ def test_written_rows_come_back_with_types_and_provenance(warehouse: Warehouse) 
     assert ingest["started"] <= ingest["finished"]
 
 
-def test_creating_twice_opens_the_same_warehouse(warehouse: Warehouse) -> None:
-    warehouse.write(runs(), source="test")
-    again = Warehouse.create(warehouse.path)
-    assert (again.version, again.fingerprint) == (1, warehouse.fingerprint)
-
-
 def test_nothing_of_a_write_is_kept_when_one_of_its_tables_is_refused(warehouse: Warehouse) -> None:
     tables = runs()
     with pytest.raises(BadInput):

@@ -1,16 +1,13 @@
 """Warehouses that an older Headstart made: read as they are, and brought up to date by the first write."""
 
-import shutil
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from tests.warehouse.worlds import FOREST, runs
-from warehouse.storage import delta
 from warehouse.store import Warehouse
-from warehouse.vocabulary.schema import PROVENANCE, TABLES
+from warehouse.vocabulary.schema import TABLES
 
 NEW_COLUMNS = ("raw", "component", "is_default", "tunable")
 
@@ -59,23 +56,3 @@ def test_the_first_write_adds_the_new_columns(old: Path) -> None:
     assert again.version == 2
     assert (old / "components").is_dir()
     assert Warehouse.open(old, version=1).sql("SELECT * FROM hyperparameters")["raw"].isna().all()
-
-
-def test_old_rows_can_be_completed(old: Path) -> None:
-    warehouse = Warehouse.open(old)
-    tables = runs(name="old")
-    rows = tables["hyperparameters"].assign(raw="0.5")
-    assert warehouse.write({"hyperparameters": rows}, source="test").changed["hyperparameters"] == 2
-    assert warehouse.sql("SELECT raw FROM hyperparameters")["raw"].tolist() == ["0.5", "0.5"]
-
-
-def test_an_upgraded_table_can_be_exported(old: Path, tmp_path: Path) -> None:
-    warehouse = Warehouse.open(old)
-    warehouse.write(runs(name="new"), source="test")
-    copy = warehouse.export(tmp_path / "copy")
-    assert copy.arrow("SELECT * FROM setups ORDER BY ALL").equals(
-        warehouse.arrow("SELECT * FROM setups ORDER BY ALL")
-    )
-    (file,) = delta.files(copy.path / "hyperparameters", delta.open_version(copy.path / "hyperparameters"))
-    assert {*NEW_COLUMNS, PROVENANCE} <= set(pq.read_schema(file).names)
-    shutil.rmtree(copy.path)

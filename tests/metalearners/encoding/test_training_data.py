@@ -75,11 +75,6 @@ def test_the_target_is_no_feature_of_the_dataset() -> None:
     assert sizes.rows[0] == metafeatures["NumberOfInstances"].iloc[0]
 
 
-def test_sizes_that_no_dataset_has_are_unknown() -> None:
-    sizes = training_data(toy_runs(), pd.DataFrame()).sizes
-    assert np.isnan(sizes.rows).all()
-
-
 def test_left_out_datasets_take_their_configurations_along() -> None:
     runs = toy_runs()
     own = flow_table(runs.configurations.parameters.iloc[[0]].set_axis(["only on toy:1"]))
@@ -100,14 +95,6 @@ def test_near_copies_of_a_left_out_dataset_are_left_out_too() -> None:
         "toy:4",
         "toy:6",
     }
-
-
-def test_families_of_other_datasets_stay() -> None:
-    runs = of_one_family(toy_runs(), {"toy:1", "toy:4"})
-    rest = without_datasets(runs, ["toy:0"])
-    assert set(rest.runs["dataset"]) == set(runs.runs["dataset"]) - {"toy:0"}
-    pd.testing.assert_frame_equal(without_datasets(runs, ["elsewhere"]).runs, runs.runs)
-    pd.testing.assert_frame_equal(without_datasets(runs, []).runs, runs.runs)
 
 
 def test_a_learner_of_a_single_family_learns_and_says_that_it_is_unsure() -> None:

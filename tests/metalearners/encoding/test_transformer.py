@@ -36,10 +36,6 @@ def test_takes_frames_and_mappings_alike(fitted: HyperparameterTransformer) -> N
     assert fitted.transform(frame)["max_depth_num"].tolist() == [20, 3, 5]
 
 
-def test_names_of_the_output_are_those_of_its_columns(fitted: HyperparameterTransformer) -> None:
-    assert list(fitted.get_feature_names_out()) == list(fitted.transform(CONFIGURATIONS).columns)
-
-
 def test_works_in_a_pipeline_with_pandas_output() -> None:
     pipeline = make_pipeline(HyperparameterTransformer(n_features=100), LinearRegression())
     pipeline.set_output(transform="pandas")
@@ -133,8 +129,3 @@ def test_a_distribution_of_a_parameter_space_is_numerical() -> None:
     ]
     encoded = transformer.transform([{"C": 0.5, "max_depth": 3, "kernel": "rbf"}])
     assert encoded.iloc[0].tolist() == [0.5, 3, 0, 1]
-
-
-def test_none_beside_truth_values_is_neither_of_them() -> None:
-    encoded = HyperparameterTransformer().fit_transform([{"warm": True}, {"warm": False}, {"warm": None}])
-    np.testing.assert_array_equal(encoded["warm"], [1, 0, np.nan])

@@ -23,14 +23,6 @@ def test_variances_of_a_sum_are_those_of_its_terms() -> None:
     assert shares == pytest.approx([0.8, 0.2, 0.0], abs=0.02)
 
 
-def test_what_two_do_only_together_neither_does_alone() -> None:
-    design = Design.around(uniform(), [0, 0, 0])
-    x = design.vectors - 0.5
-    assert [effect.share for effect in design.effects(x[:, 0] * x[:, 1])] == pytest.approx(
-        [0, 0, 0], abs=0.01
-    )
-
-
 def test_a_marginal_is_the_mean_over_all_else() -> None:
     design = Design.around(uniform(), [0, 0, 0])
     x = design.vectors

@@ -110,20 +110,6 @@ def test_each_pair_of_six_dimensions_is_a_panel(
     assert [points(drawn[0], number) for number in shown] == [20] * panels
 
 
-@pytest.mark.parametrize("dimensions", [1, 4])
-def test_configurations_without_a_position_are_left_out_in_any_number_of_dimensions(
-    warehouse: Warehouse, drawn: list[Any], dimensions: int
-) -> None:
-    """Equal configurations share a position, so that six positions are those of more than six."""
-    parameters = warehouse.run_table("toy", "predictive_accuracy").configurations.parameters
-    known = set(parameters.iloc[:6].itertuples(index=False, name=None))
-    n = sum(row in known for row in parameters.itertuples(index=False, name=None))
-    model = factorization(placed(warehouse, dimensions, configurations=6))
-    said = draw_latent_space(model, warehouse, Path("latent.png"), "toy:7")
-    assert said.startswith(f"{n} configurations, {n} of them run on toy:7")
-    assert [points(drawn[0], panel) for panel in (0, 1)] == [n, n]
-
-
 def test_a_model_without_positions_has_nothing_to_draw(warehouse: Warehouse, tmp_path: Path) -> None:
     with pytest.raises(TooFewRuns, match="has a place in the model's latent space"):
         draw_latent_space(factorization(None), warehouse, tmp_path / "latent.png", None)

@@ -14,7 +14,6 @@ from metalearners.predictions import Prediction
 from tests.cases import each
 from tests.contracts.meta_learner import toy_metafeatures, toy_runs
 from warehouse.questions.queries import RunTable
-from warehouse.support.errors import BadInput
 
 FAST = {"trees": 20, "leaves": 4}
 
@@ -55,11 +54,6 @@ def test_the_interval_is_students_t() -> None:
     assert (mean, high - mean, mean - low) == pytest.approx(
         (2.0, 4.302653 / np.sqrt(3), 4.302653 / np.sqrt(3))
     )
-
-
-def test_one_dataset_has_no_interval() -> None:
-    assert interval([0.5]).mean == 0.5
-    assert np.isnan(interval([0.5]).low)
 
 
 class Spy:
@@ -122,13 +116,6 @@ def test_a_near_copy_does_not_give_the_answer_away() -> None:
     assert told.regret[1] < 0.2 < 0.5 < untold.regret[1]
 
 
-def test_the_toy_world_is_ranked_well() -> None:
-    result = evaluate(toy_runs(), toy_metafeatures(), "lightgbm", FAST)
-    assert [one.dataset for one in result.per_dataset] == [f"toy:{number}" for number in range(12)]
-    assert result.tau.mean > 0.45
-    assert result.regret(5).mean < 0.2
-
-
 def test_the_first_choices_are_told_with_the_regret_of_the_best_of_them() -> None:
     runs = toy_runs()
     result = evaluate(runs, toy_metafeatures(), "lightgbm", FAST, datasets=["toy:0"]).per_dataset[0]
@@ -144,36 +131,3 @@ def test_the_number_of_processes_does_not_matter() -> None:
     runs, metafeatures = toy_runs(n_datasets=4), toy_metafeatures(4)
     alone = evaluate(runs, metafeatures, "lightgbm", FAST)
     assert evaluate(runs, metafeatures, "lightgbm", FAST, jobs=2) == alone
-
-
-def test_some_datasets_can_be_judged_by_alone() -> None:
-    done: list[tuple[int, int]] = []
-    result = evaluate(
-        toy_runs(),
-        toy_metafeatures(),
-        "lightgbm",
-        FAST,
-        datasets=["toy:3", "toy:0"],
-        on_result=lambda *progress: done.append(progress),
-    )
-    assert [one.dataset for one in result.per_dataset] == ["toy:3", "toy:0"]
-    assert done == [(1, 2), (2, 2)]
-
-
-def test_repeated_runs_of_a_configuration_count_each() -> None:
-    runs = toy_runs()
-    doubled = RunTable(
-        runs.flow, runs.measure, pd.concat([runs.runs] * 2, ignore_index=True), runs.configurations
-    )
-    assert (
-        evaluate(doubled, toy_metafeatures(), "lightgbm", FAST, datasets=["toy:0"]).per_dataset[0].runs == 40
-    )
-
-
-def test_refuses_what_cannot_be_evaluated() -> None:
-    with pytest.raises(BadInput, match="two datasets or more"):
-        evaluate(toy_runs(n_datasets=1), toy_metafeatures(1), "lightgbm")
-    with pytest.raises(BadInput, match="no run on dataset 'toy:99'"):
-        evaluate(toy_runs(), toy_metafeatures(), "lightgbm", datasets=["toy:99"])
-    with pytest.raises(BadInput, match="unknown learner"):
-        evaluate(toy_runs(), toy_metafeatures(), "oracle")

@@ -10,7 +10,6 @@ from metalearners.evaluation.protocol import DatasetResult, LearnerEvaluation
 from metalearners.evaluation.report import document, table
 from tests.contracts.meta_learner import toy_runs
 from warehouse.store import Warehouse
-from warehouse.support.errors import BadInput
 
 
 def result(dataset: str, tau: float, after_trials: float, coverage: float | None) -> DatasetResult:
@@ -61,16 +60,6 @@ def test_limits_and_coverage_that_are_unknown_are_null(warehouse: Warehouse) -> 
     both = json.loads(json.dumps(reported(TWO, warehouse), allow_nan=False))
     assert both["coverage"] == {"mean": 0.5, "low": None, "high": None}
     assert [dataset["coverage"] for dataset in both["per_dataset"]] == [0.5, None]
-
-
-def test_it_says_what_was_judged_and_on_which_warehouse(warehouse: Warehouse) -> None:
-    found = reported(TWO, warehouse)
-    assert found["learner"] == "knn"
-    assert found["settings"]["datasets"] == 3
-    assert len(found["settings"]) > 1  # the others have their default
-    assert found["warehouse"] == {"version": 0, "fingerprint": warehouse.fingerprint}
-    with pytest.raises(BadInput, match="oracle"):
-        document(TWO, toy_runs(), "oracle", {}, warehouse)
 
 
 def test_the_table_has_a_line_for_each_mean(warehouse: Warehouse) -> None:

@@ -3,7 +3,6 @@
 import numpy as np
 
 from metalearners.gp.choice import best_after, best_together
-from metalearners.gp.posterior import Prior
 from tests.cases import each
 from tests.metalearners.gp.priors import prior
 
@@ -12,10 +11,6 @@ def test_the_second_choice_is_good_where_the_first_is_not() -> None:
     """a and b rise and fall together; c is expected a little less than b, but rises where they fall."""
     deviations = np.array([[1.0, 1.0, -1.0], [-1.0, -1.0, 1.0]])
     assert best_together(np.array([1.0, 0.9, 0.8]), deviations, 3).tolist() == [0, 2, 1]
-
-
-def test_scores_that_never_deviate_are_taken_in_order() -> None:
-    assert best_together(np.array([0.1, 0.9, 0.5]), np.zeros((1, 3)), 3).tolist() == [1, 2, 0]
 
 
 @each(("n", "chosen"), [(0, 0), (2, 2), (9, 3)])
@@ -37,13 +32,6 @@ def test_a_longer_choice_begins_with_the_shorter_one() -> None:
     np.testing.assert_array_equal(best_together(mean, deviations, 4), best_together(mean, deviations, 10)[:4])
 
 
-def test_the_choice_after_trials_is_the_same_every_time() -> None:
-    random = np.random.default_rng(5)
-    before = Prior(random.normal(size=60), random.normal(size=(60, 4)))
-    mean, std = random.normal(size=60), np.ones(60)
-    np.testing.assert_array_equal(best_after(before, mean, std, 9), best_after(before, mean, std, 9))
-
-
 def test_after_trials_what_is_certain_adds_nothing_beside_the_best() -> None:
     """Three independent scores; the second is expected to be better than the third, but known to be worse
     than the first."""
@@ -56,8 +44,3 @@ def test_after_trials_what_is_certain_adds_nothing_beside_the_best() -> None:
 def test_where_nothing_is_uncertain_scores_are_taken_in_order(std: np.ndarray | None) -> None:
     before = prior([0.0] * 4, [[1.0]] * 4)
     assert best_after(before, np.array([0.3, 0.9, 0.5, 0.4]), std, 4).tolist() == [1, 2, 3, 0]
-
-
-def test_scores_that_were_certain_before_trials_stay_so() -> None:
-    before = prior([0.0, 0.0], [[0.0], [0.0]])
-    assert best_after(before, np.array([0.0, 1.0]), np.array([0.5, 0.5]), 2).tolist() == [1, 0]

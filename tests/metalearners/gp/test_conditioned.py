@@ -9,7 +9,6 @@ import pytest
 from metalearners.gp.conditioned import Conditioned
 from metalearners.gp.posterior import Prior
 from metalearners.predictions import Observations, Prediction
-from tests.cases import each
 from tests.tables import flow_table
 from warehouse.support.arrays import Floats, Positions
 from warehouse.vocabulary.table import ConfigurationTable
@@ -55,11 +54,6 @@ def test_several_trials_of_one_configuration_count_as_their_mean() -> None:
     assert first.tolist() == [1]
 
 
-@each("trials", [[(4, 0.9)], [(4, 0.9), (3, 0.9)]])
-def test_trials_that_say_nothing_leave_the_choice_as_it_was(trials: list[tuple[int, float]]) -> None:
-    assert after(*trials).choose(numbered(4, 0, 1), NOTHING, 3).tolist() == [1, 2, 0]
-
-
 def test_trials_in_turn_are_trials_at_once() -> None:
     at_once = after((4, 0.9), (3, 0.1), (0, 0.3))
     in_turn = after((4, 0.9)).condition(after((3, 0.1), (0, 0.3)).trials)
@@ -101,10 +95,6 @@ def test_what_was_seen_to_be_better_is_likely_better() -> None:
     assert likely[0] > 0.8
     assert likely[1] < 0.2
     assert likely[1] < likely[2] < likely[0]
-
-
-def test_a_configuration_is_as_good_as_itself() -> None:
-    assert after(*SIX).beats(numbered(1), numbered(1), NOTHING) == pytest.approx(0.5)
 
 
 def test_without_trials_nothing_is_said_that_the_model_does_not_say() -> None:

@@ -10,7 +10,6 @@ from metalearners.gp.kernels import (
     Shape,
     correlation,
     matern,
-    matern_at,
     nystroem_factor,
     spread_out,
     squared_distances,
@@ -44,15 +43,6 @@ def test_rounding_makes_no_squared_distance_negative(seed: int, level: float) ->
     assert (squared_distances(points, points) >= 0).all()
 
 
-def test_distances_that_are_stretched_are_those_of_points_further_apart() -> None:
-    random = np.random.default_rng(1)
-    a, b = random.normal(size=(4, 2)), random.normal(size=(3, 2))
-    squared = squared_distances(a, b)
-    before = squared.copy()
-    np.testing.assert_allclose(matern_at(squared, 2.5), matern(2.5 * a, 2.5 * b), atol=1e-12)
-    np.testing.assert_array_equal(squared, before)
-
-
 @each("shape", ["rbf", "matern"])
 def test_a_kernel_is_one_at_a_point_symmetric_and_positive(shape: Shape) -> None:
     points = np.random.default_rng(2).normal(size=(20, 3))
@@ -70,18 +60,7 @@ def test_the_points_that_stand_for_all_are_one_of_each_group() -> None:
     assert sorted(np.round(chosen, -1).tolist()) == [[0, 0], [0, 10], [10, 0]]
 
 
-def test_few_points_stand_for_themselves_once() -> None:
-    x = np.array([[1.0], [0.0], [1.0], [2.0]])
-    assert spread_out(x, 3, np.random.default_rng(0), matern).tolist() == [[0], [1], [2]]
-
-
 def test_features_of_the_points_that_stand_for_all_give_their_kernel() -> None:
     Z = np.linspace(0, 4, 9)[:, None]
     phi = matern(Z, Z) @ nystroem_factor(matern(Z, Z), 1e-9)
     np.testing.assert_allclose(phi @ phi.T, matern(Z, Z), atol=1e-6)
-
-
-def test_points_of_which_two_are_the_same_have_features_thanks_to_the_jitter() -> None:
-    Z = np.array([[0.0], [1.0], [1.0]])
-    phi = matern(Z, Z) @ nystroem_factor(matern(Z, Z), 1e-6)
-    np.testing.assert_allclose(phi @ phi.T, matern(Z, Z), atol=1e-4)

@@ -8,13 +8,6 @@ from tests.cases import each
 from tests.metalearners.gp.priors import prior
 
 
-def test_trials_that_agree_with_the_prior_change_no_order() -> None:
-    of_all = prior([2, 1, 0, -1], np.eye(4).tolist())
-    seen = prior([2, 0, -1], np.eye(4)[[0, 2, 3]].tolist())
-    after = Posterior(seen, np.array([0.9, 0.7, 0.6])).predict(of_all)
-    assert np.argsort(-after.mean).tolist() == [0, 1, 2, 3]
-
-
 def test_a_configuration_like_a_bad_one_is_expected_to_be_bad() -> None:
     alike = [[1, 0], [1, 0], [0, 1], [0, 1]]
     after = Posterior(prior([0, 0], [[1, 0], [0, 1]]), np.array([0.2, 0.8])).predict(
@@ -35,19 +28,6 @@ def test_level_and_spread_of_the_new_dataset_do_not_matter(level: float, spread:
         Posterior(seen, y).predict(of_all).mean,
         atol=1e-6,
     )
-
-
-def test_what_was_tried_is_more_certain_than_what_was_not() -> None:
-    of_all = Prior(np.arange(12.0), np.eye(12))
-    after = Posterior(Prior(of_all.mean[:9], of_all.factor[:9]), np.arange(9.0)).predict(of_all)
-    assert after.std is not None
-    assert after.std[:9].max() < after.std[9:].min()
-
-
-def test_values_that_are_all_equal_leave_the_prior() -> None:
-    of_all = prior([2, 1, 0], np.eye(3).tolist())
-    after = Posterior(prior([2, 1], np.eye(3)[:2].tolist()), np.array([0.5, 0.5])).predict(of_all)
-    assert np.argsort(-after.mean).tolist() == [0, 1, 2]
 
 
 def test_the_evidence_decides_between_explanations() -> None:
@@ -123,12 +103,3 @@ def test_draws_are_scattered_as_what_is_compared_says() -> None:
     assert compared.std is not None
     np.testing.assert_allclose(draws.mean(axis=0), compared.mean, atol=0.1 * compared.std.max())
     np.testing.assert_allclose(draws.std(axis=0), compared.std, rtol=0.1, atol=0.02 * y.std())
-
-
-def test_configurations_that_are_alike_are_drawn_alike() -> None:
-    """Also where nothing like them was tried, so that neither is known."""
-    alike = Prior(np.zeros(4), np.array([[0.0, 1.0], [0.0, 1.0], [1.0, 0.0], [-1.0, 0.0]]))
-    after = Posterior(prior([0, 0], [[1, 0], [-1, 0]]), np.array([0.2, 0.8]))
-    draws = np.array([after.draw(alike, np.random.default_rng(seed)) for seed in range(50)])
-    assert draws[:, 0].std() > 0.05
-    np.testing.assert_allclose(draws[:, 0], draws[:, 1], atol=0.02 * draws[:, 0].std())

@@ -83,11 +83,6 @@ def test_with_too_few_datasets_to_leave_any_out_the_spread_is_that_of_the_scores
     assert calibrated(learning(1.0), runs, toy_metafeatures(datasets)).spread == 1
 
 
-def test_the_highest_predictions_are_chosen_and_of_equals_the_first() -> None:
-    chosen = model(0.5).choose(toy_runs().configurations, DATASET, 12)
-    assert chosen.tolist() == [*range(0, 20, 2), 1, 3]  # gini stands in every second row
-
-
 def test_trials_that_contradict_what_was_expected_turn_the_order_around() -> None:
     configurations, values = runs_on(gini_always_wins(), "toy:0")
     learned = model(-0.5)

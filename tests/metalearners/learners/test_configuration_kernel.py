@@ -72,19 +72,3 @@ def test_a_declared_scale_stands_before_what_the_values_look_like(
     kernel, _ = learn_kernel(data, data.scores, size=64, seed=0)
     found = dict(zip(kernel.encoding.columns, kernel.logarithmic.tolist(), strict=True))
     assert [found["wide"], found["even"]] == logarithmic
-
-
-def test_a_column_that_is_not_positive_has_no_logarithm_whatever_is_declared() -> None:
-    runs = toy_runs()
-    runs.configurations.parameters["alpha"] = np.linspace(0, 1, len(runs.configurations)).astype(object)
-    data = training_data(replace(runs, scales={"alpha": "log"}), toy_metafeatures())
-    kernel, _ = learn_kernel(data, data.scores, size=64, seed=0)
-    assert not kernel.logarithmic.any()
-
-
-@each("size", [1, 4])
-def test_fewer_features_than_configurations_still_work(size: int) -> None:
-    data = training_data(toy_runs(), toy_metafeatures())
-    _, phi = learn_kernel(data, data.scores, size=size, seed=0)
-    assert phi.shape == (240, size)
-    assert ((phi**2).sum(axis=1) <= 1 + 1e-9).all()

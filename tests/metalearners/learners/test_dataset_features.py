@@ -54,10 +54,3 @@ def test_any_dataset_has_a_place(qualities: dict[str, float]) -> None:
     u = known.place(pd.Series(qualities, dtype=float))
     assert np.isfinite(u).all()
     assert np.abs(u).max(initial=0) < 3
-
-
-def test_no_description_at_all() -> None:
-    known = describe(pd.DataFrame(index=range(4)), list(FEATURE_GROUPS))
-    assert known.groups == ()
-    assert known.distances(known.place(pd.Series(dtype=float))).shape == (0, 4)
-    assert known.own_distances().shape == (0, 4, 4)

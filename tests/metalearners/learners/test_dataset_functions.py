@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metalearners.learners.dataset_functions import DatasetFunctions, Runs, Scale, learn_functions
+from metalearners.learners.dataset_functions import DatasetFunctions, Runs, learn_functions
 from tests.cases import each
 from warehouse.support.arrays import Floats
 
@@ -41,21 +41,6 @@ def with_good_runs_only(kept: int = 10) -> tuple[list[Runs], Floats]:
     return [*whole, Runs(phi[good], standard)], scores[-1, good]
 
 
-def test_features_that_no_configuration_has_change_nothing() -> None:
-    """Few runs, of many features, are solved for otherwise than many runs."""
-    phi, scores = features(), true_scores()
-    nothing = np.zeros((CONFIGURATIONS, 200))
-    functions = learn_functions([Runs(phi, y) for y in scores], phi, components=3, rounds=0)
-    padded = np.hstack([phi, nothing])
-    more = learn_functions([Runs(padded, y) for y in scores], padded, components=3, rounds=0)
-    np.testing.assert_allclose(more.W, np.hstack([functions.W, np.zeros((len(scores), 200))]), atol=1e-9)
-
-
-def test_scores_stay_as_they_are_without_rounds() -> None:
-    functions = learned([Runs(features(), scores) for scores in true_scores()], 0)
-    assert set(functions.scales) == {Scale(1.0, 0.0)}
-
-
 def test_functions_are_mean_and_components() -> None:
     functions = learned([Runs(features(), scores) for scores in true_scores()], 3)
     fitted = (functions.mean + functions.S @ functions.V) @ features().T
@@ -86,11 +71,6 @@ def test_scores_that_are_alike_up_to_level_and_spread_become_the_same(factor: fl
     functions = learned([*(Runs(features(), of_dataset) for of_dataset in scores), other], 1)
     as_it_was, changed = functions.scales[0].apply(scores[0]), functions.scales[-1].apply(other.y)
     assert changed == pytest.approx(as_it_was, abs=1e-6)
-
-
-def test_the_unit_is_an_average_spread() -> None:
-    scales = learned([Runs(features(), scores) for scores in true_scores()], 6).scales
-    assert np.mean([np.log(scale.spread) for scale in scales]) == pytest.approx(0.0, abs=1e-9)
 
 
 @each("rounds", [0, 3])

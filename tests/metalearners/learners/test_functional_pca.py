@@ -10,7 +10,6 @@ import pytest
 from metalearners.encoding.training_data import runs_on, without_datasets
 from metalearners.evaluation.protocol import evaluate
 from metalearners.learners.functional_pca import FunctionalPCALearner
-from metalearners.learners.measure_scale import NumberOfDataset
 from tests.cases import each
 from tests.contracts.meta_learner import (
     MetaLearnerContract,
@@ -87,11 +86,6 @@ def test_related_measures_say_what_a_noisy_one_does_not() -> None:
     assert likeness(noisy, related=0.5) > 0.8
 
 
-def test_a_run_without_related_measures_counts_with_its_own() -> None:
-    runs = noisy_runs(noise=0.0)
-    assert likeness(replace(runs, related=runs.related.iloc[::3])) > 0.95
-
-
 @each(
     "settings",
     [{"components": 0}, {"size": 0}, {"normal": 2}, {"worst": 1}, {"related": -1}, {"groups": ["colour"]}],
@@ -124,15 +118,6 @@ def test_the_first_choice_is_better_than_others_as_often_as_is_stated(noise: flo
         stated.extend(1 - better)
         true.extend(values[first] > values[others])
     assert np.mean(stated) == pytest.approx(np.mean(true), abs=0.07)
-
-
-def test_runs_are_learned_from_where_no_meta_feature_is_known() -> None:
-    """Datasets are then all alike, and nothing is said in the measure's own unit."""
-    nameless = toy_metafeatures()[[]]
-    model = FunctionalPCALearner().fit(toy_runs(), nameless)
-    predicted = model.predict(toy_runs().configurations, nameless.iloc[0])
-    assert np.ptp(predicted.mean) > 0
-    assert model.expect(toy_runs().configurations, nameless.iloc[0]) is None
 
 
 def many_datasets() -> tuple[RunTable, pd.DataFrame]:
@@ -185,33 +170,3 @@ def test_taking_out_nothing_changes_nothing_and_too_much_takes_a_training() -> N
     model = FunctionalPCALearner().fit(runs, metafeatures)
     assert model.without({"toy:7", "unknown"}) is model  # its runs are all equal: nothing was learned of it
     assert model.without({f"toy:{number}" for number in range(10)}) is None
-
-
-def test_levels_without_a_dataset_are_those_of_a_process_that_never_knew_it() -> None:
-    """A Gaussian process is conditioned on the rest: as one that is made from it with the same kernel."""
-    random = np.random.default_rng(0)
-    points, y = random.normal(size=(6, 2)), random.normal(size=6)
-    names = tuple("abcdef")
-
-    def process(kept: list[int]) -> NumberOfDataset:
-        made = NumberOfDataset(
-            datasets=tuple(names[place] for place in kept),
-            points=points[kept],
-            coefficients=np.zeros(len(kept)),
-            amplitude=1.0,
-            length=1.5,
-            slope=0.3,
-            noise=0.2,
-            mean=float(y[kept].mean()),
-            unit=2.0,
-        )
-        squared = ((points[kept][:, None] - points[kept]) ** 2).sum(axis=2)
-        kernel = np.exp(-squared / (2 * 1.5**2)) + 0.3**2 * (1 + points[kept] @ points[kept].T)
-        covariance = kernel + 0.2 * np.eye(len(kept))
-        return replace(made, coefficients=np.linalg.solve(covariance, (y[kept] - made.mean) / 2.0))
-
-    left = process([0, 1, 2, 3, 4, 5]).without({"b", "e"})
-    expected = process([0, 2, 3, 5])
-    new = np.array([0.3, -0.4])
-    assert left.datasets == expected.datasets
-    assert left.predict(new) == pytest.approx(expected.predict(new))

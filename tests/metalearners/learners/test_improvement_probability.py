@@ -50,11 +50,6 @@ def test_factor_and_widening_are_found_again() -> None:
     assert (learned.usual_rows, learned.most_rows) == (2000.0, 32000.0)
 
 
-def test_nothing_compared_changes_nothing() -> None:
-    none = learn_gain_spread(np.empty(0), np.empty(0), np.empty(0), 2000.0)
-    assert none.at(500) == none.at(50_000) == 1.0
-
-
 def repeated_runs() -> tuple[TrainingData, list[Positions], list[Floats]]:
     """Three configurations on two datasets of 2,000 rows; on one, the first two again on 8,000."""
     values = [0.9, 0.8, 0.7, 0.5, 0.6, 0.7]
@@ -81,12 +76,6 @@ def test_first_choices_are_judged_beside_the_reference_on_each_number_of_rows() 
     assert set(found["other"]) == {1}
     assert usual_rows_of(data, rows) == 2000.0
     assert not enough(found)
-
-
-def test_a_reference_that_comes_first_itself_or_is_unknown_tells_nothing() -> None:
-    data, rows, expected = repeated_runs()
-    for reference in (0, -1):
-        assert first_beside(reference, data, rows, expected).empty
 
 
 def test_without_a_reference_first_choices_are_judged_beside_all_others() -> None:

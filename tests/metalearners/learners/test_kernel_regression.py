@@ -52,13 +52,6 @@ def test_a_group_that_says_nothing_gets_no_weight() -> None:
     assert weights.block_weights[0, 1] < weights.block_weights[0, 0]
 
 
-def test_without_distances_nothing_is_predicted() -> None:
-    _, S = problem()
-    learned = regress(np.empty((0, 14, 14)), S, np.arange(14))
-    assert not learned.coefficients.any()
-    np.testing.assert_array_equal(learned.missed, S)
-
-
 def test_of_very_many_datasets_some_choose_the_weights_and_all_are_predicted_from(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -71,8 +64,3 @@ def test_of_very_many_datasets_some_choose_the_weights_and_all_are_predicted_fro
     np.testing.assert_array_equal(learned.block_weights, of_some.block_weights)
     np.testing.assert_array_equal(learned.coefficients, regress_as(of_some, D, S, families).coefficients)
     assert (learned.missed**2).sum() < 0.2 * (S**2).sum()
-
-
-def test_positions_that_are_evenly_spaced_begin_and_end_with_all() -> None:
-    assert evenly_spaced(10, 4).tolist() == [0, 3, 6, 9]
-    assert evenly_spaced(3, 4).tolist() == [0, 1, 2]

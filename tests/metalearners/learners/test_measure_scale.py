@@ -100,16 +100,6 @@ def test_intervals_hold_four_of_five_new_datasets() -> None:
     assert np.mean(held) == pytest.approx(0.8, abs=0.08)
 
 
-def test_intervals_widen_where_no_dataset_is_alike() -> None:
-    own = learned()
-    usual = metafeatures(np.array([0.2])).iloc[0].copy()
-    strange = usual.copy()
-    strange["NumberOfFeatures"], strange["NumberOfClasses"] = 80.0, 3.0
-    near, far = (own.expect(np.array([1.0]), described) for described in (usual, strange))
-    logit = [np.log(part / (1 - part)) for part in (near.low, near.high, far.low, far.high)]
-    assert logit[3] - logit[2] > logit[1] - logit[0]
-
-
 def repeated(gain: float) -> OwnUnit:
     """Learned from runs on 2,000 rows and on 8,000, on which z is larger by `gain` for e times the rows."""
     data, scores = training()
@@ -137,29 +127,12 @@ def test_more_rows_are_worth_what_they_were_worth_elsewhere() -> None:
     assert all_rows == most  # nothing is known of more rows
 
 
-def test_datasets_of_unknown_size_can_be_learned_from() -> None:
-    data, scores = training()
-    data = replace(data, metafeatures=data.metafeatures.drop(columns=["NumberOfInstances"]))
-    own = learn_own_unit(data, np.arange(len(scores)), scores, scores)
-    assert own is not None
-    described = metafeatures(np.array([0.2])).iloc[0]
-    np.testing.assert_allclose(
-        own.expect(np.array([1.0]), described).value, accuracy(np.array([0.2]), np.array([1.0])), atol=0.01
-    )
-
-
 def test_what_is_learned_can_be_stored() -> None:
     described = metafeatures(np.array([0.2])).iloc[0]
     for own in (learned(), repeated(0.1)):
         again = decode(OwnUnit, *encode(own))
         stored, fresh = (one.expect(np.array([1.0]), described, 4000) for one in (again, own))
         np.testing.assert_array_equal(stored, fresh)
-
-
-def test_what_rows_are_worth_is_not_guessed_where_nothing_was_repeated() -> None:
-    described = metafeatures(np.array([0.2])).iloc[0]
-    few, more = (learned().expect(np.array([1.0]), described, rows).value for rows in (2000, 8000))
-    assert few == more
 
 
 def test_a_dataset_without_landmarkers_gets_a_wide_interval_and_no_error() -> None:

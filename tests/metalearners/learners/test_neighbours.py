@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 
 from metalearners import new_learner as make
-from metalearners.codec import decode, encode
 from metalearners.learners.neighbours import NearestDatasetLearner
 from tests.cases import each
 from tests.contracts.meta_learner import (
@@ -67,16 +66,6 @@ def test_where_nobody_ran_the_best_one_what_is_most_like_it_comes_first() -> Non
     others = configurations.take(~configurations.setups.isin(best.setups))
     like_it = others.take(fitted.choose(others, pd.Series(dtype=float), 1))
     assert like_it.parameters["criterion"].tolist() == best.parameters["criterion"].tolist()
-
-
-@each("learner", ["average-rank", "portfolio", "nearest-25", "nearest-portfolio"])
-def test_orders_are_given_in_scores_and_survive_saving(learner: str) -> None:
-    fitted = make(learner).fit(toy_runs(), toy_metafeatures())
-    dataset = toy_metafeatures().iloc[0]
-    predicted = fitted.predict(toy_runs().configurations, dataset)
-    assert np.abs(predicted.mean).max() < 2
-    restored = decode(make(learner).model, *encode(fitted))
-    np.testing.assert_array_equal(restored.predict(toy_runs().configurations, dataset).mean, predicted.mean)
 
 
 def test_the_score_of_a_configuration_that_was_run_is_looked_up() -> None:

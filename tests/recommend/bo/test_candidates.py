@@ -4,8 +4,6 @@ from collections.abc import Collection, Hashable, Sequence
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from ingest.flows import FLOWS
 from recommend.bo.candidates import BLOCKS, Candidate, CandidateSource, SpaceCandidates, TableCandidates
@@ -62,22 +60,6 @@ def best(
 # ---- tables -------------------------------------------------------------------------------------
 
 
-def test_a_row_of_a_table_is_known_by_its_position() -> None:
-    candidate = TableCandidates(grid(3)).row(5)
-    assert candidate.key == 5
-    assert candidate.configuration.table.parameters[["x", "y"]].values.tolist() == [[1, 2]]
-    assert len(candidate.configuration) == 1
-
-
-def test_random_rows_are_those_that_are_left() -> None:
-    candidates, random = TableCandidates(grid(3)), np.random.default_rng(0)
-    taken: set[Hashable] = set()
-    while (drawn := candidates.any(taken, random)) is not None:
-        assert drawn.key not in taken
-        taken.add(drawn.key)
-    assert taken == set(range(9))
-
-
 def test_the_best_row_is_the_one_with_the_highest_score_among_those_that_are_left() -> None:
     candidates = TableCandidates(grid(3))
     taken: list[Hashable] = []
@@ -88,13 +70,6 @@ def test_the_best_row_is_the_one_with_the_highest_score_among_those_that_are_lef
     assert taken[0] == 4  # in the middle
     assert sorted(map(str, taken)) == sorted(map(str, range(9)))
     assert scores == sorted(scores, reverse=True)
-
-
-def test_a_table_is_the_same_configurations_at_every_trial() -> None:
-    candidates, asked = TableCandidates(grid(3)), Asked()
-    for number in range(4):
-        best(candidates, asked, range(number), number=number)
-    assert all(groups == [candidates.configurations] for groups in asked.asked)
 
 
 def joint_table() -> Configurations:
@@ -119,29 +94,6 @@ def test_the_rows_of_one_algorithm_keep_their_keys() -> None:
     assert found.key == 3
 
 
-def test_nothing_is_among_rows_that_lack_the_value() -> None:
-    candidates = TableCandidates(joint_table())
-    for fixed in ({"algorithm": "sgd"}, {"svm:scaling": "none"}, {"svm:C": True}, {"tol": 1}):
-        assert candidates.among(fixed).any((), np.random.default_rng(0)) is None
-
-
-def test_a_sample_of_a_table_has_each_row_once_at_most() -> None:
-    candidates = TableCandidates(grid(3))
-    assert len(candidates.sample(100, np.random.default_rng(0))) == 9
-    drawn = candidates.sample(5, np.random.default_rng(0))
-    assert len({vector.tobytes() for vector in drawn.vectors}) == 5
-
-
-def test_choices_of_a_table_are_those_that_occur_and_none_where_rows_lack_them() -> None:
-    candidates = TableCandidates(joint_table())
-    assert set(candidates.choices("svm:scaling")) == {FLOWS["svm"].default()["scaling"], None}
-    vectors = candidates.among({"algorithm": "svm"})
-    assert vectors.choices("svm:scaling") == (FLOWS["svm"].default()["scaling"],)
-    assert vectors.choices("mlp:scaling") == vectors.choices("svm:luck") == ()
-    without = candidates.among({"svm:scaling": None})
-    assert without.algorithms == ("mlp",)
-
-
 def test_neighbours_in_a_table_differ_in_one_hyperparameter() -> None:
     """Two more rows and two more columns of three by three: those in the same row or column."""
     candidates, random = TableCandidates(grid(3)), np.random.default_rng(0)
@@ -163,14 +115,6 @@ def test_the_best_that_is_not_taken_is_picked_from_several_groups(source: str) -
         np.testing.assert_array_equal(vector_of(picked), drawn.vectors[place])
         taken.append(picked.key)
     assert candidates.pick(groups, scores, taken) is None
-
-
-def test_rows_that_look_the_same_are_picked_one_after_the_other() -> None:
-    candidates = TableCandidates(joint_table())
-    twins = candidates.among({"algorithm": "svm"}).sample(4, np.random.default_rng(0))
-    first = candidates.pick([twins], np.zeros(2), [])
-    second = candidates.pick([twins], np.zeros(2), [first and first.key])
-    assert [one and one.key for one in (first, second)] == [0, 2]
 
 
 # ---- spaces -------------------------------------------------------------------------------------
@@ -212,15 +156,6 @@ def test_a_random_configuration_is_one_that_is_left_until_there_is_none() -> Non
     assert len(taken) == 6
 
 
-def test_the_best_of_a_small_space_is_one_that_is_left_until_there_is_none() -> None:
-    candidates = SpaceCandidates(Space([SIX], joint=False))
-    taken: list[Hashable] = []
-    while (found := best(candidates, Asked(), taken, number=len(taken))) is not None:
-        assert found.key not in taken
-        taken.append(found.key)
-    assert len(taken) == 6
-
-
 def drawn_at(candidates: SpaceCandidates, number: int) -> Floats:
     """The random configurations of this trial, which are the first that the score is asked about."""
     asked = Asked()
@@ -245,27 +180,6 @@ def test_a_tenth_of_the_random_configurations_is_new_at_every_trial() -> None:
     assert len(after - before) == DRAWN // BLOCKS
     far_later = {row.tobytes() for row in drawn_at(candidates, 8 + BLOCKS)}
     assert not far_later & before
-
-
-def test_what_was_drawn_before_are_the_same_configurations_again() -> None:
-    candidates, asked = SpaceCandidates(Space([PLANE], joint=False)), Asked()
-    best(candidates, asked, number=8)
-    before = asked.asked[0]
-    asked.asked.clear()
-    best(candidates, asked, number=9)
-    assert len(before) == len(asked.asked[0]) == BLOCKS
-    assert len({*asked.asked[0]} - {*before}) == 1
-
-
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.floats(0, 1), st.floats(0, 40), st.integers(0, 1000))
-def test_local_search_finds_nothing_worse_than_the_best_random_one(
-    peak: float, waves: float, number: int
-) -> None:
-    asked = Asked(peak, waves)
-    found = best(SpaceCandidates(Space([PLANE], joint=False)), asked, number=number)
-    best_drawn = asked.score(asked.drawn).max()
-    assert asked.score(vector_of(found)[None])[0] >= best_drawn
 
 
 def test_local_search_climbs() -> None:
@@ -300,22 +214,3 @@ def test_local_search_begins_at_what_was_tried_too() -> None:
     other = best(candidates, Peak(), taken={trial.key}, tried=tried)
     assert other is not None
     assert other.key != trial.key
-
-
-def test_what_is_taken_is_not_found_again() -> None:
-    candidates, asked = SpaceCandidates(Space([PLANE], joint=False)), Asked()
-    taken: list[Hashable] = []
-    for _ in range(12):
-        found = best(candidates, asked, taken)
-        assert found is not None
-        assert found.key not in taken
-        taken.append(found.key)
-
-
-def test_neighbours_in_a_part_of_a_space_have_its_values() -> None:
-    part = SpaceCandidates(Space([SIX], joint=False)).among({"c": "b"})
-    default = part.default()
-    (around,) = part.neighbours(default, np.random.default_rng(0)).table.configurations()
-    assert around.values == {"c": "b", "k": 2}
-    assert part.choices("c") == ("b",)
-    assert part.choices("k") == ()

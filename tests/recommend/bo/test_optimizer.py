@@ -9,15 +9,14 @@ import pandas as pd
 import pytest
 
 from ingest.flows import FLOWS
-from recommend.bo.acquisition import TIMED
-from recommend.bo.candidates import Candidate, SpaceCandidates, TableCandidates
+from recommend.bo.candidates import SpaceCandidates, TableCandidates
 from recommend.bo.optimizer import FEWEST, Optimizer, Proposal
 from recommend.bo.runtime import RunningTimes
 from recommend.bo.scoring import CandidateScorer
 from recommend.bo.surrogates import Surrogate, SurrogateInputs, new_surrogate
 from recommend.space import Configurations, Space
 from tests.contracts.meta_learner import toy_metafeatures, toy_runs
-from tests.recommend.bo.toys import PLANE, SIX, Recorder, best_value, grid, hill, keys, of, run
+from tests.recommend.bo.toys import SIX, Recorder, best_value, grid, hill, keys, of, run
 from warehouse.support.arrays import Floats
 from warehouse.support.errors import BadInput
 from warehouse.vocabulary.configuration import Configuration
@@ -69,11 +68,6 @@ def test_random_ones_fill_up_until_there_is_enough_to_learn_from(starts: int) ->
     assert [proposal.origin for proposal in proposals] == expected
 
 
-def test_the_model_is_asked_for_what_it_likes_most() -> None:
-    proposals = run(over_grid(starts=[0, 1, 2]), 6)
-    assert [of(proposal.candidate.configuration)[0] for proposal in proposals[3:]] == [1.0] * 3
-
-
 @pytest.mark.parametrize("every", [1, 2, 3])
 def test_every_so_manieth_proposal_is_random(every: int) -> None:
     origins = [proposal.origin for proposal in run(over_grid(starts=[0, 1, 2], random_every=every), 12)]
@@ -99,12 +93,6 @@ def test_random_proposals_follow_from_seed_and_number_alone() -> None:
     assert keys(run(one, 5)) != keys(run(foreign, 5))
 
 
-def test_random_proposals_are_scattered() -> None:
-    """Each trial has its own generator, and not the same one."""
-    rows = [int(str(key)) for key in keys(run(over_grid(random_every=1), 30))]
-    assert len(set(np.diff(rows))) > 20
-
-
 # ---- each configuration once --------------------------------------------------------------------
 
 
@@ -124,13 +112,6 @@ def test_nothing_is_proposed_twice(under_way: int) -> None:
             if number >= under_way:
                 optimizer.tell(number - under_way, number / 40)
         assert len(set(keys(proposals))) == 40
-
-
-def test_a_table_that_is_exhausted_gives_nothing_more() -> None:
-    optimizer = Optimizer(TableCandidates(grid(3)), CandidateScorer(Recorder()), random_every=2)
-    assert sorted(map(str, keys(run(optimizer, 20)))) == sorted(map(str, range(9)))
-    assert optimizer.ask() is None
-    assert optimizer.ask() is None
 
 
 def test_a_space_of_few_choices_has_an_end() -> None:
@@ -233,17 +214,6 @@ def equal_times() -> RunningTimes:
     )
 
 
-@pytest.mark.parametrize("acquisition", sorted(TIMED))
-def test_where_all_take_equally_long_time_changes_nothing(acquisition: str) -> None:
-    """Neither in what is drawn at random nor in local search around it."""
-    proposed = []
-    for name, times in ((acquisition.removesuffix("-per-second"), None), (acquisition, equal_times())):
-        candidates = SpaceCandidates(Space([PLANE], joint=False))
-        optimizer = Optimizer(candidates, CandidateScorer(Recorder(name), acquisition=name, times=times))
-        proposed.append(keys(run(optimizer, 8)))
-    assert proposed[0] == proposed[1]
-
-
 def test_how_long_trials_took_changes_no_proposal() -> None:
     """Equal searches have the same trials on a machine that is slower."""
     proposed = []
@@ -286,13 +256,6 @@ def test_a_dozen_trials_and_a_dozen_later_are_two_dozen_in_a_space(name: str) ->
         later.recall(Proposal(proposal.number, candidate, proposal.origin))
         later.tell(proposal.number, value(of(candidate.configuration)))
     assert keys(run(later, 12, value)) == keys(whole[12:])
-
-
-def test_proposals_leave_the_callers_starts_alone() -> None:
-    candidates = TableCandidates(grid())
-    starts: list[Candidate] = [candidates.row(3), candidates.row(3)]
-    run(Optimizer(candidates, CandidateScorer(Recorder()), starts=starts), 4)
-    assert [start.key for start in starts] == [3, 3]
 
 
 # ---- what it is for -----------------------------------------------------------------------------

@@ -11,9 +11,6 @@ import pytest
 
 from ingest.flows import FLOWS, get_flow
 from ingest.reading.datasets import load_dataset
-from ingest.running.evaluation import Evaluation
-from ingest.running.limits import Outcome
-from ingest.running.rows import Run, run_tables
 from recommend.bo import candidates
 from recommend.bo.published.surrogates.forest import ForestSurrogate
 from recommend.bo.published.surrogates.gaussian_process import GaussianProcessSurrogate
@@ -22,7 +19,6 @@ from recommend.export import optuna_distributions, suggest_configuration
 from recommend.recommender import recommend
 from recommend.space import Space
 from tests.recommend.bo.toys import PLANE, SIX, Recorder
-from tests.recommend.conftest import numbers
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput
 from warehouse.vocabulary.configuration import Configuration
@@ -142,14 +138,6 @@ def test_minimizing_is_maximizing_the_opposite() -> None:
         np.testing.assert_array_equal(y, same_y)
 
 
-def test_the_search_finds_better_configurations_than_chance() -> None:
-    own, random = [], []
-    for seed in range(4):
-        own.append(1 - searched(sampler(ONE, GaussianProcessSurrogate(), seed=seed), 10, ONE).best_value)
-        random.append(1 - searched(optuna.samplers.RandomSampler(seed), 10, ONE).best_value)
-    assert np.mean(own) < np.mean(random) / 5
-
-
 @pytest.mark.parametrize("flows", [[MIXED], [MIXED, PLANE], list(FLOWS.values())])
 def test_proposals_are_plain_values_of_the_space_and_come_back_exactly(flows: list[Any]) -> None:
     space = Space(flows, joint=len(flows) > 1)
@@ -178,12 +166,6 @@ def test_no_configuration_is_tried_twice_until_all_were() -> None:
     study = searched(sampler(space), 8, space)
     assert are_different(params_of(study)[:6])
     assert len(study.trials) == 8
-
-
-def test_asking_again_before_telling_gives_something_else() -> None:
-    study = searched(sampler(ONE), 4, ONE)
-    asked = [study.ask(optuna_distributions(ONE)).params for _ in range(4)]
-    assert are_different(asked + params_of(study)[:4])
 
 
 def ask_together(own: Callable[[], Any], before: int, together: int) -> list[dict[str, Any]]:
@@ -216,17 +198,6 @@ def test_a_worker_that_died_before_it_suggested_anything_holds_no_start() -> Non
     study.optimize(objective(), n_trials=3)
     assert dead.params == {}
     assert suggest_configuration(study.trials[2], TWO) == STARTS[0]
-
-
-def test_what_a_trial_is_about_to_suggest_is_not_proposed_again() -> None:
-    """Two of six configurations are left, and the first trial has not suggested all of its own yet."""
-    space = Space([SIX], joint=False)
-    study = searched(sampler(space, Recorder()), 4, space)
-    first, second = study.ask(), study.ask()
-    first.suggest_categorical("c", ["a", "b", "c"])
-    suggest_configuration(second, space)
-    suggest_configuration(first, space)
-    assert are_different(params_of(study))
 
 
 def test_threads_share_a_sampler() -> None:
@@ -315,14 +286,6 @@ def test_enqueued_trials_are_run_and_learned_from(caplog: pytest.LogCaptureFixtu
     assert len(X) == 4
 
 
-def test_an_algorithm_that_is_fixed_is_completed_at_random() -> None:
-    study = study_of(sampler(starts=STARTS[:1]))
-    study.enqueue_trial({"algorithm": "six"})
-    study.optimize(objective(), n_trials=2)
-    assert params_of(study)[0].keys() == {"algorithm", "six:c", "six:k"}
-    assert suggest_configuration(study.trials[1], TWO) == STARTS[0]
-
-
 @pytest.mark.filterwarnings("ignore:PartialFixedSampler is experimental")
 def test_fixed_parameters_stay_fixed_and_the_others_are_proposed() -> None:
     study = study_of(optuna.samplers.PartialFixedSampler({"u": 0.3}, sampler(ONE)))
@@ -366,12 +329,6 @@ def test_what_can_not_work_is_refused_at_once() -> None:
         sampler(seed=-1)
 
 
-def test_studies_of_several_objectives_are_refused_in_one_line() -> None:
-    study = optuna.create_study(directions=["minimize", "maximize"], sampler=sampler())
-    with pytest.raises(BadInput, match="HeadstartSampler needs a study with one objective; this study has 2"):
-        study.optimize(objective(), n_trials=1)
-
-
 def test_a_dataset_gets_a_sampler_that_starts_with_what_is_recommended(small_world: Path, csv: Path) -> None:
     dataset, warehouse = load_dataset(str(csv)), Warehouse.open(small_world)
     flows = ["decision_tree", "logistic_regression"]
@@ -388,43 +345,3 @@ def test_a_dataset_gets_a_sampler_that_starts_with_what_is_recommended(small_wor
     assert {one.algorithm for one in ran} <= set(flows)
     for one in ran:
         get_flow(one.algorithm).pipeline(one.values, dataset.roles)
-
-
-def test_words_among_the_recommended_become_numbers(small_world: Path, csv: Path, tmp_path: Path) -> None:
-    world = Warehouse.open(small_world).export(tmp_path / "world")
-    tree = get_flow("decision_tree")
-    values = tree.default() | {"max_features": "sqrt"}
-    best = Evaluation(Outcome.success, 0.1, {"predictive_accuracy": 0.99})
-    for seed, rows in enumerate((600, 700, 800, 1000), start=4):
-        known = load_dataset(numbers(rows, seed))
-        run = Run(Configuration(tree.name, values), f"{known.key}/cv3", f"{known.key}/sqrt")
-        world.write(run_tables(known, [(run, best)], "cv3"), source="test")
-    dataset, world = load_dataset(str(csv)), Warehouse.open(world.path)
-    all_of_them = recommend(dataset, warehouse=world, flows=[tree.name], top=9).configurations
-    expected = [one.configuration.values["max_features"] for one in all_of_them]
-    assert expected.count("sqrt") == 1
-    own = sampling.headstart_sampler(dataset, [tree.name], warehouse=world, starts=9)
-    ran: list[Configuration] = []
-    study_of(own).optimize(
-        lambda trial: ran.append(suggest_configuration(trial, own.space)) or 0.5, n_trials=9
-    )
-    share = dataset.features.shape[1] ** -0.5
-    assert [one.values["max_features"] for one in ran] == [
-        pytest.approx(share) if value == "sqrt" else value for value in expected
-    ]
-
-
-def test_a_dataset_may_be_searched_without_starts(small_world: Path, csv: Path) -> None:
-    own = sampling.headstart_sampler(
-        load_dataset(str(csv)),
-        ["decision_tree"],
-        warehouse=Warehouse.open(small_world),
-        surrogate="gbqr",
-        starts=0,
-    )
-    study = study_of(own)
-    study.optimize(
-        lambda trial: -float(suggest_configuration(trial, own.space).values["max_depth"] or 0),
-        n_trials=5,
-    )
-    assert params_of(study)[0].keys() == get_flow("decision_tree").default().keys()

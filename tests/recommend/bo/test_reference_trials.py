@@ -53,13 +53,6 @@ def test_what_is_best_on_average_takes_runs_to_learn_from(dataset: Dataset, smal
     assert len(found(dataset, Warehouse.open(small_world), replace(QUICK, start="none"))) == 2
 
 
-def test_the_random_one_follows_from_the_seed(dataset: Dataset, small_world: str) -> None:
-    world = Warehouse.open(small_world)
-    one, again, other = (found(dataset, world, LEARNING, seed)[-1] for seed in (1, 1, 2))
-    assert one == again
-    assert one != other
-
-
 def test_the_best_on_average_has_the_highest_mean_of_those_that_ran_often(
     dataset: Dataset, small_world: str
 ) -> None:

@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 
 from recommend.bo.runtime import RunningTimes
-from recommend.bo.surrogates.base import Matrix
 from recommend.space import Configurations, configurations_of_table
 from tests.contracts.meta_learner import toy_metafeatures, toy_runs
 from warehouse.questions.queries import RunTable
@@ -55,19 +54,6 @@ def test_large_datasets_take_longer() -> None:
     runs = timed_runs(per_row=0.01)
     small, large = (RunningTimes(runs, toy_metafeatures(), new) for new in (SMALL, LARGE))
     assert (expected_seconds(large) > expected_seconds(small) + 2).all()
-
-
-def test_less_than_a_millisecond_counts_as_one() -> None:
-    instant = RunningTimes(timed_runs(scale=0.0), toy_metafeatures(), SMALL)
-    assert expected_seconds(instant) == pytest.approx(np.full(len(DEPTH), 1e-3))
-
-
-def test_a_configuration_is_expected_to_take_the_same_whichever_others_are_asked_about(
-    times: RunningTimes,
-) -> None:
-    together = times.encode(known())
-    alone = Matrix.concatenated([times.encode(known().take([row])) for row in range(len(DEPTH))])
-    np.testing.assert_array_equal(alone.numbers, together.numbers)
 
 
 def test_datasets_without_metafeatures_are_learned_from_too() -> None:

@@ -44,13 +44,6 @@ def test_configurations_are_encoded_once_as_long_as_they_are_there() -> None:
     assert surrogate.encoded == [1, 1, 9, 9]
 
 
-def test_groups_of_candidates_are_scored_one_after_the_other() -> None:
-    scorer, known = CandidateScorer(Recorder()), grid(3)
-    learn(scorer, [known.take([0])], [0.0])
-    groups = [known.take([4, 0]), known.take([8])]
-    np.testing.assert_array_equal(scorer.score(groups), known.vectors[[4, 0, 8], 0])
-
-
 def test_the_score_to_beat_is_the_highest_expected_of_a_trial(monkeypatch: pytest.MonkeyPatch) -> None:
     """Not the highest value, which may have been luck."""
     seen: list[Situation] = []
@@ -66,24 +59,6 @@ def test_the_score_to_beat_is_the_highest_expected_of_a_trial(monkeypatch: pytes
     assert [(situation.best, situation.xi) for situation in seen] == [(known.vectors[30, 0], 0.25)]
 
 
-def test_a_usual_score_is_that_of_the_candidates_that_are_asked_about_first(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    usual: list[float | None] = []
-
-    def spy(predicted: Prediction, situation: Situation) -> Floats:
-        usual.append(situation.usual)
-        return predicted.mean
-
-    monkeypatch.setitem(ACQUISITIONS, "spy", spy)
-    scorer, known = CandidateScorer(Recorder(), acquisition="spy"), grid(3)
-    for first in ([0, 4, 8], [6, 7, 8]):
-        learn(scorer, [known.take([0])], [0.0])
-        scorer.score([known.take(first)])
-        scorer.score([known.take([8])])
-    assert usual == [0.5, 0.5, 1.0, 1.0]
-
-
 @pytest.mark.parametrize(
     ("settings", "reason"),
     [
@@ -96,9 +71,3 @@ def test_a_usual_score_is_that_of_the_candidates_that_are_asked_about_first(
 def test_what_can_not_work_is_refused_before_the_first_trial(settings: dict[str, Any], reason: str) -> None:
     with pytest.raises(BadInput, match=reason):
         CandidateScorer(Recorder("value"), **settings)
-
-
-def test_a_surrogate_with_uncertainty_may_be_asked_for_its_value() -> None:
-    scorer, known = CandidateScorer(Recorder("ei"), acquisition="value"), grid(3)
-    learn(scorer, [known.take([0])], [0.0])
-    np.testing.assert_array_equal(scorer.score([known]), known.vectors[:, 0])

@@ -69,12 +69,6 @@ def test_the_first_is_of_the_kind_that_is_good_on_such_datasets(name: str) -> No
     assert IS_GINI[positions[0]]
 
 
-def test_three_near_datasets_name_only_what_was_good_on_them() -> None:
-    start = get_start("nearest-3")
-    positions = first_choices(start.choice, trained(start), CONFIGURATIONS, FEW_CLASSES)
-    assert IS_GINI[positions].all()
-
-
 def test_a_portfolio_has_something_for_every_dataset() -> None:
     """It knows nothing of the new one."""
     start = get_start("portfolio")
@@ -103,21 +97,12 @@ def test_a_quick_start_adds_a_quick_one_and_goes_by_time() -> None:
     assert first_choices("quick", learner, table, FEW_CLASSES, 2).tolist() == [4, 3]
 
 
-def test_the_top_is_what_the_learner_itself_would_choose() -> None:
-    assert chosen("choose", [0.0, 3.0, 1.0, 2.0, -1.0]) == [4, 3, 2]
-
-
 def test_delta_is_equation_6_2_of_what_is_expected() -> None:
     """The example of `tests.recommend.test_seeds`: p = 0, 0.1, ..., 1."""
     p = (np.arange(11) / 10).tolist()
     assert chosen("delta", p) == [10, 9, 8]
     expected = np.random.default_rng(0).normal(size=20).tolist()
     assert chosen("delta", expected, 5) == [place for place, _ in choose_delta(np.array(expected), 5)]
-
-
-@pytest.mark.parametrize("choice", ["choose", "worst", "delta"])
-def test_there_are_no_more_starts_than_configurations(choice: str) -> None:
-    assert sorted(chosen(choice, [0.5, 0.1])) == [0, 1]
 
 
 def test_a_start_may_rest_on_another_learner() -> None:

@@ -1,8 +1,6 @@
 """Scripts of ensembles predict the weighted average of what our pipelines predict."""
 
 import ast
-import subprocess
-import sys
 import warnings
 from pathlib import Path
 
@@ -107,17 +105,6 @@ def test_the_head_names_the_members_and_functions_are_numbered(written: tuple[Pa
         "fit_naive_bayes",
         "fit",
     ]
-
-
-def test_scripts_of_ensembles_are_formatted(written: tuple[Path, str]) -> None:
-    for command in (["format", "--check", "--diff"], ["check", "--select", "E,F,I,B,UP"]):
-        done = subprocess.run(
-            [sys.executable, "-m", "ruff", *command, "--isolated", "--no-cache", str(written[0])],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stdout
 
 
 def test_what_is_no_estimator_before_it_is_fitted_is_not_calibrated(dataset: Dataset) -> None:

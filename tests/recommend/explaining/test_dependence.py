@@ -95,11 +95,6 @@ def test_a_sorted_number_that_tells_the_class_smoothly_is_no_group() -> None:
     assert in_words(table(age=ages, **{"class": label})) == []
 
 
-def test_of_two_identifiers_the_one_whose_rows_stand_together_is_named() -> None:
-    (text,) = in_words(table(filmId=shuffled(PERSONS), userId=PERSONS))
-    assert text.endswith("--split group=userId")
-
-
 def test_a_time_and_a_group_are_both_named_and_nothing_is_once_rows_are_split() -> None:
     data = table(day=DAYS, patient=shuffled(PERSONS))
     assert [text.rpartition(" ")[2] for text in in_words(data)] == ["time=day", "group=patient"]

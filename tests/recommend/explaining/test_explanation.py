@@ -118,10 +118,6 @@ def test_parts_that_are_printed_as_nothing_are_not_named(explained: Recommendati
     assert not any("+0.00" in part or "-0.00" in part for part in parts)
 
 
-def test_a_value_is_named_with_its_measure(explained: Recommendation) -> None:
-    assert f"the best {explained.measure} of their runs" in "\n".join(sentences(explained))
-
-
 def test_a_learner_without_weights_says_so(small_world: Path, csv: Path) -> None:
     result = recommend(
         load_dataset(str(csv)),
@@ -131,10 +127,6 @@ def test_a_learner_without_weights_says_so(small_world: Path, csv: Path) -> None
     )
     assert result.nearest == []
     assert sentences(result)[1] == "The learner average-rank gives no weights of datasets."
-
-
-def test_nobody_explains_unasked(small_world: Path, csv: Path) -> None:
-    assert recommend(load_dataset(str(csv)), warehouse=Warehouse.open(small_world)).explanation is None
 
 
 def test_shapley_values_of_the_glove_game() -> None:
@@ -176,12 +168,6 @@ def test_shapley_values_add_up(values: list[float]) -> None:
 )
 def test_traits_in_words_and_units(name: str, value: float, words: str, text: str) -> None:
     assert (title(name), shown(name, value)) == (words, text)
-
-
-def test_rows_are_sorted_by_what_is_expected(explained: Recommendation) -> None:
-    values = [item.expectation.value for item in explained.configurations if item.expectation is not None]
-    assert values == sorted(values, reverse=True)
-    assert len(values) == 4
 
 
 def test_what_complements_the_first_was_better_than_that_where_it_is_said_to_be(

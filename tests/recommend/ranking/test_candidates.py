@@ -7,8 +7,7 @@ import pandas as pd
 import pytest
 
 from ingest.flows import FLOWS
-from recommend.ranking import candidates
-from recommend.ranking.candidates import find_buildable, flows_to_install
+from recommend.ranking.candidates import find_buildable
 from tests.tables import table_of
 from warehouse.questions.queries import RunTable
 from warehouse.support.errors import TooFewRuns
@@ -89,20 +88,3 @@ def test_slow_flows_are_candidates_where_there_are_no_others(monkeypatch: pytest
     assert found(runs, rows=500) == [0, 1]
     assert found(runs, rows=501) == [1]
     assert found(run_once(tree()), rows=501) == [0]
-
-
-def test_of_very_many_configurations_of_an_algorithm_the_best_are_candidates(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(candidates, "MOST_CANDIDATES", 2)
-    runs = run_once(*(tree(min_samples_leaf=leaf) for leaf in (1, 2, 3, 4)), neighbours(3))
-    assert found(runs, [0.1, 0.4, 0.2, 0.3, 0.0]) == [1, 3, 4]
-
-
-def test_flows_are_named_that_lack_a_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    missing = replace(FLOWS["decision_tree"], requires="no_such_package")
-    monkeypatch.setitem(FLOWS, "decision_tree", missing)
-    runs = run_once(tree(), neighbours(3), Configuration("perceptron", {"alpha": 0.1}))
-    assert flows_to_install(runs, ANY) == [missing]
-    assert flows_to_install(runs, {"k_nearest_neighbors"}) == []
-    assert found(runs) == [1]

@@ -22,10 +22,6 @@ def test_all_that_is_chosen_fits_into_the_budget_together() -> None:
     assert positions(choose_within(80, seconds, first_three)) == [1, 2, 4]
 
 
-def test_a_budget_that_suffices_changes_nothing() -> None:
-    assert positions(choose_within(1000, np.array([50.0, 20.0, 20.0, 90.0]), first_three)) == [0, 1, 2]
-
-
 def test_what_takes_an_unknown_time_fits_into_no_budget() -> None:
     assert positions(choose_within(10, np.array([np.nan, 3.0]), first_three)) == [1]
 
@@ -40,10 +36,6 @@ def test_a_budget_is_refused_where_no_time_is_known() -> None:
         choose_within(10, np.full(3, np.nan), first_three)
 
 
-def test_delta_takes_the_best_first() -> None:
-    assert choose_delta(np.array([-1.0, 2.0, 0.5]), 1) == [(1, 0.0)]
-
-
 def test_delta_follows_equation_6_2() -> None:
     """Worked by hand for p = 0, 0.1, ..., 1.
 
@@ -53,11 +45,6 @@ def test_delta_follows_equation_6_2() -> None:
     """
     p = np.arange(11) / 10
     assert choose_delta(p, 3) == [(10, 0.0), (9, 0.1), (8, pytest.approx(0.3))]
-
-
-def test_delta_does_not_depend_on_the_scale_of_predictions() -> None:
-    predicted = np.random.default_rng(0).normal(size=50)
-    assert choose_delta(predicted, 3) == choose_delta(3 * predicted + 7, 3)
 
 
 def test_delta_never_takes_the_worst_while_there_are_others() -> None:

@@ -7,10 +7,8 @@ import pytest
 
 from ingest.reading.datasets import Dataset, load_dataset
 from recommend.ranking.class_target import ClassTarget
-from recommend.ranking.target_kinds import target_kind
 from tests.warehouse.worlds import FOREST, runs
 from warehouse.store import Warehouse
-from warehouse.support.errors import UnusableDataset
 from warehouse.vocabulary.measures import ACCURACY, AUC
 
 TARGET = ClassTarget()
@@ -47,22 +45,7 @@ def test_the_user_is_told_why_it_is_not_accuracy() -> None:
     assert text.startswith("Measure: area_under_roc_curve, since 98.5% of the rows are of class 'no'")
 
 
-def test_where_no_run_has_the_better_measure_accuracy_counts_with_a_warning(tmp_path: Path) -> None:
-    world = Warehouse.create(tmp_path / "accuracies")
-    world.write(runs(accuracies={"openml:1": 0.9}), source="test")
-    dataset = with_largest(0.95)
-    assert TARGET.default_measure(dataset, world) == ACCURACY
-    text = TARGET.measure_remark(dataset, ACCURACY) or ""
-    assert text.startswith("Measure: predictive_accuracy, though 95.0% of the rows are of class 'no'")
-
-
 def test_the_largest_class_is_named_with_its_share() -> None:
     dataset = with_largest(0.75)
     assert TARGET.summary(dataset) == "2 classes, the largest with 75.0% of the rows"
     assert TARGET.facts(dataset) == {"classes": 2, "majority_share": 0.75}
-
-
-def test_a_numeric_target_is_refused() -> None:
-    dataset = load_dataset(pd.DataFrame({"a": range(100), "class": [n / 7 for n in range(100)]}))
-    with pytest.raises(UnusableDataset, match="regression is not supported yet"):
-        target_kind(dataset)

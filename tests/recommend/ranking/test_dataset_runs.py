@@ -57,16 +57,6 @@ def test_runs_on_the_most_rows_set_the_level() -> None:
     assert found.measured.to_dict() == pytest.approx({"a": 0.8, "b": 0.7})
 
 
-def test_runs_that_state_no_rows_were_fitted_on_all() -> None:
-    found = own_trials(
-        runs(("part", "a", 2000, 0.6), ("part", "b", 2000, 0.5), ("all", "a", None, 0.8)),
-        CONFIGURATIONS,
-        "predictive_accuracy",
-    )
-    assert found is not None
-    assert found.measured["b"] == pytest.approx(0.7)
-
-
 def test_costs_stay_costs_and_are_compared_with_larger_as_better() -> None:
     found = own_trials(runs(("t", "a", None, 0.3), ("t", "b", None, 0.5)), CONFIGURATIONS, "log_loss")
     assert found is not None
@@ -80,9 +70,3 @@ def test_several_runs_of_a_configuration_on_a_task_count_as_their_mean() -> None
     )
     assert found is not None
     assert found.measured.to_dict() == pytest.approx({"a": 0.7})
-
-
-def test_no_run_is_no_trial() -> None:
-    assert own_trials(runs(), CONFIGURATIONS, "predictive_accuracy") is None
-    unknown = runs(("t", "elsewhere", None, 0.6))
-    assert own_trials(unknown, CONFIGURATIONS, "predictive_accuracy") is None

@@ -50,12 +50,6 @@ def test_the_page_says_why(small_world: Path) -> None:
         assert f"{known.weight:.3f}" in page.text
 
 
-def test_without_expected_values_there_are_standard_scores(recommendation: Recommendation) -> None:
-    page = Page(recommendation_page(recommendation))
-    assert "Standard score" in page.text
-    assert page.tags.count("svg") == 1
-
-
 def test_the_default_lies_where_the_gain_starts_from(recommendation: Recommendation) -> None:
     items = promised(recommendation, 0.8, 0.75).configurations
     found = intervals_of(items, "predictive_accuracy")

@@ -12,7 +12,6 @@ import recommend
 from ingest.reading.datasets import Dataset, load_dataset
 from ingest.running.blocks import Split
 from ingest.running.evaluation import Evaluation
-from ingest.running.experiments import planned_runs
 from ingest.running.limits import Outcome
 from recommend.ranking.candidates import find_candidates
 from recommend.ranking.fit_cost import FitSeconds
@@ -89,15 +88,6 @@ def test_an_interrupted_race_keeps_the_rounds_before(small_world: Path, told: Ca
     assert not result.race.decisions
     assert result.configurations[0].flow.name == "decision_tree"
     jsonschema.validate(result.document(), SCHEMA)
-
-
-def test_a_race_that_is_interrupted_at_once_is_none(small_world: Path, told: Callable[[Told], None]) -> None:
-    def outcome(_flow: str, _rows: int) -> Evaluation:
-        raise KeyboardInterrupt
-
-    told(outcome)
-    with pytest.raises(KeyboardInterrupt):
-        raced(small_world, load_dataset(numbers(900, seed=50)))
 
 
 def test_small_datasets_have_one_round(small_world: Path) -> None:
@@ -252,16 +242,6 @@ def test_runs_that_were_stopped_are_not_recorded(
     assert Warehouse.open(world.path).version == before
 
 
-def test_a_configuration_that_needs_more_rows_is_out(
-    small_world: Path, told: Callable[[Told], None], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    told(trees_win)
-    monkeypatch.setattr(heats, "planned_runs", lambda *arguments: planned_runs(*arguments)[1:])
-    result = raced(small_world, load_dataset(numbers(6000, seed=50)))
-    reasons = set(result.decisions.values())
-    assert {"needs more than 500 rows", "needs more than 2,000 rows"} <= reasons
-
-
 def test_the_document_describes_the_race(small_world: Path, told: Callable[[Told], None]) -> None:
     told(trees_win)
     result = rank(
@@ -272,9 +252,3 @@ def test_the_document_describes_the_race(small_world: Path, told: Callable[[Told
     race_of = document["verification"]
     assert [len(entrant["values"]) for entrant in race_of["entrants"]] == [2] * len(race_of["entrants"])
     assert race_of["entrants"][0]["decision"] == "first"
-
-
-def test_a_race_can_not_be_left_out(small_world: Path) -> None:
-    dataset = load_dataset(numbers(900, seed=50))
-    with pytest.raises(BadInput, match="--verify and --leave-out exclude each other"):
-        rank(dataset, warehouse=Warehouse.open(small_world), verify=LONG, leave_out=True)

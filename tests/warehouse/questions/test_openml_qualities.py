@@ -32,13 +32,6 @@ def test_what_stands_for_nothing_is_missing(published: pd.DataFrame) -> None:
     assert (values < 0).any(axis=None)
 
 
-def test_negative_value_is_kept_where_there_can_be_one() -> None:
-    row = {"kNN1NKappa": -1.0, "MinSkewnessOfNumericAtts": -1.0, "MeanAttributeEntropy": -1.0}
-    values = harmonized(pd.DataFrame([row])).iloc[0]
-    assert values["kNN1NKappa"] == values["MinSkewnessOfNumericAtts"] == -1
-    assert np.isnan(values["MeanAttributeEntropy"])
-
-
 def test_share_without_its_counts_stays_as_it_was_published() -> None:
     frame = pd.DataFrame(
         {
@@ -71,13 +64,3 @@ def test_moments_of_several_datasets_at_once_are_nobodys() -> None:
         }
     )
     assert harmonized(frame)["MeanMeansOfNumericAtts"].isna().tolist() == [True, True, False, False]
-
-
-def test_rounding_below_zero_is_zero() -> None:
-    assert harmonized(pd.DataFrame({"MeanNoiseToSignalRatio": [-8.5e-16]})).iloc[0, 0] == 0
-
-
-def test_table_that_came_in_is_not_changed(published: pd.DataFrame) -> None:
-    before = published.copy()
-    harmonized(published)
-    pd.testing.assert_frame_equal(published, before)

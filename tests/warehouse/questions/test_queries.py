@@ -17,7 +17,6 @@ from warehouse.questions import queries
 from warehouse.questions.queries import SEARCHES
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput, Failed
-from warehouse.vocabulary.configuration import Configuration
 
 ACCURACY = "predictive_accuracy"
 
@@ -108,17 +107,6 @@ def test_parameters_of_all_flows_are_qualified_by_their_algorithm(two_flows: War
     assert same(table.configurations.parameters.loc[f"{BOOSTING}/a", "random_forest:max_depth"], math.nan)
 
 
-def test_parameter_called_algorithm_stands_beside_the_algorithm(two_flows: Warehouse) -> None:
-    configurations = two_flows.run_table("adaboost", ACCURACY).configurations
-    expected = Configuration("adaboost", {"algorithm": "SAMME", "max_depth": 3})
-    assert configurations.configurations() == [expected]
-
-
-def test_flow_of_unknown_algorithm_qualifies_its_parameters_by_itself(warehouse: Warehouse) -> None:
-    warehouse.write(runs("openml:1", None, values={"c": 1}), source="test")
-    assert warehouse.run_table(None, ACCURACY).configurations.parameters.columns.tolist() == ["openml:1:c"]
-
-
 def test_declared_scales_are_named_as_the_columns_are(two_flows: Warehouse) -> None:
     """What was declared last for a column that flows share counts; what no run sets is left out."""
     for flow, parameter, scale in (
@@ -164,16 +152,6 @@ def test_an_alias_stands_for_the_measure(two_flows: Warehouse) -> None:
     table = two_flows.run_table(FOREST, "Acc")
     assert (table.measure, len(table.runs)) == (ACCURACY, 1)
     assert two_flows.performance_matrix("acc").equals(two_flows.performance_matrix(ACCURACY))
-
-
-@pytest.mark.parametrize("measure", ["speed", "neg_log_loss"])
-def test_measures_of_ones_own_are_read_by_their_own_name(warehouse: Warehouse, measure: str) -> None:
-    tables = runs(accuracies={"openml:1": -0.5})
-    tables["evaluations"]["measure"] = measure
-    warehouse.write(tables, source="test")
-    table = warehouse.run_table(FOREST, measure)
-    assert (table.measure, table.runs["value"].tolist()) == (measure, [-0.5])
-    assert warehouse.performance_matrix(measure).to_numpy().tolist() == [[-0.5]]
 
 
 def test_who_learns_from_runs_gets_related_measures_with_them(warehouse: Warehouse) -> None:
@@ -296,10 +274,6 @@ def test_minus_one_is_missing_only_where_a_quality_cannot_be_negative(warehouse:
     assert table.loc["openml:1", possible].eq(-1).all()
     assert table.loc["local:b", "NumberOfClasses"] == -1
     assert warehouse.sql("SELECT min(value) AS v FROM qualities WHERE source = 'openml'")["v"][0] == -1
-
-
-def test_empty_warehouse_has_no_metafeatures(warehouse: Warehouse) -> None:
-    assert warehouse.metafeatures().empty
 
 
 def test_performance_matrix_of_one_flow_has_its_setups_alone(two_flows: Warehouse) -> None:

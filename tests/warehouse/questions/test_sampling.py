@@ -99,21 +99,6 @@ def test_flows_whose_configurations_can_be_recommended_come_before_those_that_we
     assert set(runs_of(large)["flow"]) == {"openml:1"}
 
 
-def test_what_fits_is_taken_whole_and_nothing_is_said(
-    large: Warehouse, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setattr(sampling, "MOST_LEARNED", RUNS + 60)
-    with caplog.at_level(logging.INFO):
-        assert len(runs_of(large)) == RUNS + 60
-    assert not caplog.messages
-
-
-def test_runs_of_one_flow_are_sampled_too(large: Warehouse) -> None:
-    runs = runs_of(large, "openml:2")
-    assert set(runs["flow"]) == {"openml:2"}
-    assert len(runs) < 100
-
-
 def test_datasets_and_configurations_that_were_run_most_count(
     large: Warehouse, monkeypatch: pytest.MonkeyPatch
 ) -> None:

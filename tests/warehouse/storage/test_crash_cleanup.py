@@ -67,12 +67,6 @@ def test_files_of_others_stay(warehouse: Warehouse, monkeypatch: pytest.MonkeyPa
     assert others <= names(warehouse)
 
 
-def test_nothing_is_looked_for_after_a_writer_that_came_to_its_end(warehouse: Warehouse) -> None:
-    (warehouse.path / "runs" / ROWS).write_bytes(b"rows")
-    warehouse.write(runs(name="second"), source="test")
-    assert f"runs/{ROWS}" in names(warehouse)
-
-
 def test_nothing_is_removed_from_a_damaged_warehouse_until_it_is_repaired(
     warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
 ) -> None:

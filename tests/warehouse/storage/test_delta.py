@@ -12,7 +12,7 @@ from deltalake import DeltaTable
 from tests.warehouse.worlds import FOREST, NUMBERS, runs, values
 from warehouse.storage import delta, ordered_files
 from warehouse.store import Warehouse
-from warehouse.support.errors import BadInput, UnusableWarehouse
+from warehouse.support.errors import BadInput
 from warehouse.vocabulary.schema import TABLES, Table
 
 
@@ -121,30 +121,6 @@ def test_files_of_each_version_are_those_that_deltalake_finds(
     assert files_agree()
 
 
-def test_creating_again_leaves_a_table_as_it_is(folder: Path) -> None:
-    delta.create(folder, NUMBERS)
-    assert delta.open_version(folder).version() == 1
-    assert content(folder) == {"one": 1, "two": 2}
-
-
-def test_only_rows_with_the_same_key_are_replaced(folder: Path) -> None:
-    """A row whose key is not there yet is not added: telling the two apart comes before."""
-    rows = [{"name": "two", "value": 22}, {"name": "three", "value": 33}]
-    delta.replace(delta.open_version(folder), pa.Table.from_pylist(rows, schema=NUMBERS.schema), NUMBERS.key)
-    assert content(folder) == {"one": 1, "two": 22}
-    assert content(folder, version=1) == {"one": 1, "two": 2}
-
-
-def test_going_back_is_one_more_version_and_staying_is_none(folder: Path) -> None:
-    add(folder, {"name": "three", "value": 3})
-    delta.restore(delta.open_version(folder), 1)
-    assert delta.open_version(folder).version() == 3
-    delta.restore(delta.open_version(folder), 3)
-    assert delta.open_version(folder).version() == 3
-    assert content(folder) == {"one": 1, "two": 2}
-    assert content(folder, version=2) == {"one": 1, "two": 2, "three": 3}
-
-
 def test_a_column_that_was_once_required_may_stay_empty_after_the_upgrade(folder: Path) -> None:
     today = [pa.field("name", pa.string(), nullable=False), pa.field("value", pa.int64())]
     wanted = Table("numbers", pa.schema([*today, pa.field("unit", pa.string())]), NUMBERS.key)
@@ -158,12 +134,6 @@ def test_a_column_that_was_once_required_may_stay_empty_after_the_upgrade(folder
     assert upgraded.version() == version
 
 
-def test_the_character_that_a_path_cannot_have_is_named() -> None:
-    delta.check_path(Path("/data/50% & more"))
-    with pytest.raises(UnusableWarehouse, match=r"a warehouse cannot be in /a\[1: '\[' in a path is not"):
-        delta.check_path(Path("/a[1"))
-
-
 def test_files_are_sorted_by_what_is_asked_for_and_equal_rows_stay_in_their_order(tmp_path: Path) -> None:
     folder = tmp_path / "numbers"
     delta.create(folder, NUMBERS)
@@ -172,17 +142,6 @@ def test_files_are_sorted_by_what_is_asked_for_and_equal_rows_stay_in_their_orde
     ordered_files.append_table(table, folder, pa.Table.from_pylist(rows, schema=NUMBERS.schema), ("name",))
     (file,) = delta.files(folder, delta.open_version(folder))
     assert pq.read_table(file).to_pydict() == {"name": ["a", "a", "b", "b", "c"], "value": [1, 3, 0, 4, 2]}
-
-
-def test_many_small_files_become_one_that_is_sorted(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ordered_files, "_SMALL_FILES", ((100, 2),))
-    add(folder, {"name": "three", "value": 3})
-    add(folder, {"name": "four", "value": 4})
-    before = content(folder)
-    ordered_files.compact_if_scattered(delta.open_version(folder), folder, ("name",))
-    (file,) = delta.files(folder, delta.open_version(folder))
-    assert pq.read_table(file)["name"].to_pylist() == ["four", "one", "three", "two"]
-    assert content(folder) == before == content(folder, version=3)
 
 
 def test_a_reader_of_one_flow_and_measure_can_skip_most_of_a_file(

@@ -75,11 +75,6 @@ def test_an_older_version_can_be_exported(warehouse: Warehouse, tmp_path: Path) 
     assert copy.sql("SELECT value FROM evaluations")["value"].tolist() == [0.2]
 
 
-def test_empty_warehouse_can_be_exported(tmp_path: Path) -> None:
-    copy = Warehouse.create(tmp_path / "empty").export(tmp_path / "copy")
-    assert (copy.version, copy.fingerprint) == (0, "empty")
-
-
 def test_export_never_overwrites(warehouse: Warehouse, tmp_path: Path) -> None:
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "notes.txt").write_text("mine")

@@ -54,16 +54,6 @@ def test_returning_to_old_content_is_a_new_fingerprint(warehouse: Warehouse) -> 
     assert len(seen) == 4
 
 
-def test_every_version_says_where_the_tables_stood() -> None:
-    commits = history({"runs": 1}, {"runs": 4, "flows": 1})
-    assert (commits.version, commits.fingerprint) == (2, "i1")
-    assert commits.delta_versions() == {"runs": 4, "flows": 1}
-    first = commits.until(1)
-    assert (first.version, first.fingerprint, first.delta_versions()) == (1, "i0", {"runs": 1})
-    assert set(commits.until(0).delta_versions().values()) == {0}
-    assert commits.until(2) == commits
-
-
 def test_a_copy_of_the_newest_content_cannot_say_where_older_content_stands() -> None:
     commits = history({"runs": 3}, {"runs": 5}, {"runs": 9})
     copied = replace(commits, ingests=commits.with_only_newest_content({"runs": 1}))

@@ -1,14 +1,10 @@
 """Bringing another warehouse's runs into this one: what is added, what wins, and what is refused."""
 
 import json
-import re
-import subprocess
-import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
@@ -23,7 +19,6 @@ from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput
 from warehouse.vocabulary.schema import PROVENANCE, TABLES, Table
 
-ROOT = Path(__file__).parents[3]
 Make = Callable[..., Warehouse]
 Frames = dict[str, pd.DataFrame]
 
@@ -105,13 +100,6 @@ def test_merging_the_same_again_changes_nothing_and_makes_no_version(make: Make)
     assert not any((*commit.added.values(), *commit.changed.values()))
 
 
-def test_only_what_is_new_since_the_last_merge_is_added(make: Make) -> None:
-    ours, theirs = make("ours"), make("theirs", runs(accuracies={"openml:1": 0.9}))
-    ours.merge(theirs)
-    theirs.write(runs(accuracies={"openml:2": 0.8}), source="test")
-    assert ours.merge(theirs).added["runs"] == 1
-
-
 def test_a_measure_that_only_one_of_them_has_is_kept(make: Make) -> None:
     kappa = with_columns(runs(), "evaluations", measure="kappa", value=0.7)
     ours = make("ours", runs())
@@ -174,11 +162,6 @@ def test_the_starter_can_be_merged_and_not_be_merged_into(
     monkeypatch.setattr(store, "STARTER", starter.path)
     assert "starter warehouse is read-only" in refusal(starter, ours)
     assert ours.merge(starter).added["runs"] == 1
-
-
-def test_an_export_adds_nothing(make: Make, tmp_path: Path) -> None:
-    ours = make("ours", runs(), described(0.5, "headstart-4"))
-    assert ours.merge(ours.export(tmp_path / "copy")).ingest is None
 
 
 # What wins
@@ -315,32 +298,6 @@ def test_the_message_counts_all_contradictions_and_names_the_first(make: Make) -
     assert message.endswith("tasks: for task='openml:1/cv3', estimation_procedure is cv3 here and cv10 there")
 
 
-@pytest.mark.parametrize(("second", "message"), [(0.9, None), (0.8, "two rows for .* contradict each other")])
-def test_a_row_that_the_other_has_twice_counts_once_and_must_say_one_thing(
-    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, second: float, message: str | None
-) -> None:
-    twice = runs(name="yours", accuracies={"openml:1": 0.9})
-    again = twice["evaluations"].assign(value=second)
-    with monkeypatch.context() as patch:
-        patch.setattr(
-            "warehouse.storage.rows._first_of_each",
-            lambda _, table: np.arange(1 + (table.name == "evaluations")),
-        )
-        theirs = written(
-            tmp_path / "theirs",
-            {
-                **twice,
-                "hyperparameters": twice["hyperparameters"][:1],
-                "evaluations": pd.concat([twice["evaluations"], again]),
-            },
-        )
-    ours = make("ours", runs(name="mine"))
-    if message:
-        assert re.search(message, refusal(ours, theirs))
-    else:
-        assert ours.merge(theirs).added["evaluations"] == 1
-
-
 def test_only_files_with_a_row_that_changes_are_written_again(make: Make) -> None:
     ours = make("ours", runs(name="a"), runs(name="b"))
     theirs = make("theirs", with_columns(runs(name="b"), "evaluations", array_data="[0.9]"))
@@ -380,15 +337,6 @@ def test_a_damaged_other_is_refused(make: Make, damaged: str) -> None:
     for file in theirs.path.glob(damaged):
         file.write_bytes(b"garbage")
     assert str(theirs.path) in refusal(ours, theirs.path)
-
-
-def test_lost_data_of_the_other_is_named_in_one_line(make: Make) -> None:
-    ours, theirs = make("ours", runs(name="mine")), make("theirs", runs(name="yours"))
-    for file in (theirs.path / "runs").glob("*.parquet"):
-        file.unlink()
-    with pytest.raises(BadInput, match=str(theirs.path)) as caught:
-        ours.merge(theirs)
-    assert "\n" not in str(caught.value)
 
 
 # Older and newer Headstarts
@@ -460,21 +408,6 @@ def test_a_killed_merge_leaves_nothing_to_see_and_then_succeeds(
     assert again.merge(theirs).version == 2
     assert len(again.sql("SELECT * FROM evaluations")) == 2
     assert not (ours.path / ".merging").exists()
-
-
-def test_two_processes_that_merge_at_once_both_succeed(make: Make) -> None:
-    ours, others = make("ours", runs(name="mine")), [make(name, runs(name=name)) for name in ("a", "b")]
-    merge = "import sys; from warehouse.cli import main; sys.argv[0] = 'warehouse'; main()"
-    processes = [
-        subprocess.Popen(
-            [sys.executable, "-c", merge, "merge", str(other.path), "--warehouse", str(ours.path)], cwd=ROOT
-        )
-        for other in others
-    ]
-    assert [process.wait() for process in processes] == [0, 0]
-    both = Warehouse.open(ours.path)
-    assert both.version == 3
-    assert len(both.sql("SELECT * FROM runs")) == 3
 
 
 def test_a_merge_builds_on_what_others_wrote_since_the_warehouse_was_opened(make: Make) -> None:

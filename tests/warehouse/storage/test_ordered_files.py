@@ -42,13 +42,6 @@ def test_rows_keep_their_order_in_one_file_of_even_groups(
     assert pa.table(table.get_add_actions(flatten=True))["num_records"].to_pylist() == [30]
 
 
-def test_no_rows_make_no_version(folder: Path) -> None:
-    table = delta.open_version(folder)
-    ordered_files.append(table, folder, batches([]))
-    assert delta.newest_version(folder) == 0
-    assert list(folder.glob("*.parquet")) == []
-
-
 def test_a_source_that_fails_leaves_nothing(folder: Path) -> None:
     def failing() -> Iterator[pa.RecordBatch]:
         yield from batches([5])
@@ -58,15 +51,6 @@ def test_a_source_that_fails_leaves_nothing(folder: Path) -> None:
         ordered_files.append(delta.open_version(folder), folder, failing())
     assert delta.newest_version(folder) == 0
     assert list(folder.glob("*.parquet")) == []
-
-
-def test_texts_that_come_as_a_dictionary_are_texts_in_the_file(folder: Path) -> None:
-    rows = pa.table({"name": ["b", "a", "b"], "value": [1, 2, 3]})
-    table = delta.open_version(folder)
-    encoded = rows.set_column(0, "name", rows["name"].dictionary_encode())
-    ordered_files.append_table(table, folder, encoded)
-    (file,) = delta.files(folder, table)
-    assert pq.read_table(file).cast(rows.schema).equals(rows)
 
 
 def test_files_become_one_in_their_order_and_those_that_lack_a_column_get_it(

@@ -1,7 +1,6 @@
 """After a repair everything is back that was committed and still there; what is not is named."""
 
 import shutil
-from collections import Counter
 from pathlib import Path
 
 import pandas as pd
@@ -49,12 +48,6 @@ def test_logs_and_the_record_of_commits_come_back_byte_by_byte(warehouse: Wareho
     assert (done.version, done.damaged, done.findings) == (4, [], [])
 
 
-def test_a_lost_record_of_the_newest_commit_comes_back(warehouse: Warehouse) -> None:
-    delta.log_entry_path(warehouse.path / "ingests", 4).unlink()
-    assert Warehouse.repair(warehouse.path).version == 4
-    assert Warehouse.open(warehouse.path).fingerprint == warehouse.fingerprint
-
-
 def test_rows_of_all_commits_but_the_damaged_one_come_back(warehouse: Warehouse) -> None:
     damaged = file_of(warehouse, "evaluations", 2)
     damaged.write_bytes(damaged.read_bytes()[:-1] + b"x")
@@ -87,22 +80,6 @@ def test_rows_of_a_lost_compacted_file_come_from_the_files_that_it_was_made_of(
     pd.testing.assert_frame_equal(
         Warehouse.open(warehouse.path).sql("SELECT * FROM runs ORDER BY run"), whole
     )
-
-
-def test_files_that_are_intact_are_read_once(warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch) -> None:
-    damaged, intact = (file_of(warehouse, "evaluations", version) for version in (2, 1))
-    damaged.write_bytes(b"")
-    read: Counter[Path] = Counter()
-    sum_of = manifests.sum_of
-
-    def counted(path: Path, *, sync: bool = False) -> manifests.FileSum:
-        read[path] += 1
-        return sum_of(path, sync=sync)
-
-    monkeypatch.setattr(manifests, "sum_of", counted)
-    Warehouse.repair(warehouse.path)
-    assert read[intact] == 1
-    assert Warehouse.verify(warehouse.path, deep=True).damage == []
 
 
 def test_what_was_lost_can_be_written_again(warehouse: Warehouse) -> None:

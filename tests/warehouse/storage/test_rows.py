@@ -98,15 +98,6 @@ def test_arrow_and_pandas_rows_mean_the_same(warehouse: Warehouse) -> None:
     assert warehouse.write(arrow, source="test").ingest is None
 
 
-def test_columns_come_in_the_order_of_the_table_and_those_left_out_are_null(
-    connection: duckdb.DuckDBPyConnection,
-) -> None:
-    given_rows = pd.DataFrame({"flow": ["f"], "setup": ["s"], "ingest": ["somebody else's"]}, index=[7])
-    rows = conform(connection, "setups", given_rows)
-    assert rows.to_pylist() == [{"setup": "s", "flow": "f", "configuration": None}]
-    assert rows.column_names == ["setup", "flow", "configuration"]
-
-
 def test_whole_numbers_with_gaps_stay_whole_numbers(connection: duckdb.DuckDBPyConnection) -> None:
     """pandas makes them floats, and their gaps NaN."""
     frame = pd.DataFrame({"run": ["a", "b"], "task": "t", "setup": "s", "outcome": "success"})
@@ -114,21 +105,6 @@ def test_whole_numbers_with_gaps_stay_whole_numbers(connection: duckdb.DuckDBPyC
     assert rows["position"].to_pylist() == [3, None]
     with pytest.raises(RefusedRows, match=r"runs: a value does not fit its column: .*1\.5"):
         conform(connection, "runs", frame.assign(position=[1.5, np.nan]))
-
-
-def test_a_column_that_comes_twice_is_refused(connection: duckdb.DuckDBPyConnection) -> None:
-    frame = pd.DataFrame([["s", "f", "g"]], columns=["setup", "flow", "flow"])
-    with pytest.raises(RefusedRows, match=r"^setups: repeated column flow$"):
-        conform(connection, "setups", frame)
-
-
-def test_the_first_of_identical_rows_stays_in_its_place(connection: duckdb.DuckDBPyConnection) -> None:
-    frame = evaluations({"b": 0.5, "a": None, "c": 0.7}).iloc[[0, 1, 0, 2, 1]]
-    assert list(accuracies(conform(connection, "evaluations", frame)).items()) == [
-        ("b", 0.5),
-        ("a", None),
-        ("c", 0.7),
-    ]
 
 
 known_accuracies = st.dictionaries(st.sampled_from("abcd"), st.sampled_from([None, 0.0, 0.5]))

@@ -31,12 +31,6 @@ def test_what_does_not_fit_is_on_disk_for_a_while(tmp_path: Path, monkeypatch: p
     assert (len(values), (values[1:] > values[:-1]).all()) == (600_000, True)
 
 
-def test_nothing_is_on_disk_where_all_fits(tmp_path: Path) -> None:
-    with bounded(tmp_path) as connection:
-        connection.sql(SORTED).to_arrow_table()
-        assert list(tmp_path.iterdir()) == []
-
-
 def test_a_disk_without_room_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(spilling, "_MEMORY", "40MiB")
     with pytest.raises(Unwritable, match=f"{tmp_path} has too little room"), bounded(tmp_path) as connection:

@@ -46,11 +46,6 @@ def test_the_bundled_starter_is_as_it_was_written() -> None:
     assert Warehouse.verify(STARTER, deep=True).findings == []
 
 
-def test_an_export_is_verified_by_its_own_manifest(folder: Path, tmp_path: Path) -> None:
-    Warehouse.open(folder).export(tmp_path / "copy")
-    assert Warehouse.verify(tmp_path / "copy", deep=True).findings == []
-
-
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_every_flipped_bit_is_found(folder: Path, data: st.DataObject) -> None:
@@ -172,8 +167,3 @@ def test_a_log_that_names_a_file_elsewhere_is_refused(tmp_path: Path, path: str)
     with pytest.raises(UnusableWarehouse, match="damaged"):
         Warehouse.open(warehouse.path).sql("SELECT * FROM runs")
     assert found(warehouse.path)
-
-
-def test_what_is_no_warehouse_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UnusableWarehouse, match="there is no warehouse at"):
-        Warehouse.verify(tmp_path)

@@ -53,13 +53,6 @@ def test_writing_the_same_again_changes_nothing_and_makes_no_version(warehouse: 
     assert not any(again.changed.values())
 
 
-def test_only_what_is_new_is_added(warehouse: Warehouse) -> None:
-    warehouse.write(runs(accuracies={"openml:1": 0.9}), source="test")
-    commit = warehouse.write(runs(accuracies={"openml:1": 0.9, "openml:2": 0.8}), source="test")
-    assert (commit.added["runs"], commit.changed["runs"], commit.added["flows"]) == (1, 0, 0)
-    assert values(warehouse) == [0.9, 0.8]
-
-
 def test_a_row_with_a_known_key_and_other_content_replaces_the_old_one(warehouse: Warehouse) -> None:
     warehouse.write(runs(accuracies={"openml:1": 0.9, "openml:2": 0.7}), source="test")
     commit = warehouse.write(runs(accuracies={"openml:1": 0.95}), source="test")

@@ -76,10 +76,6 @@ def test_parts_put_together_are_the_whole(cuts: list[int]) -> None:
     assert numbers_in(Towns.concatenated(parts)) == list(range(8))
 
 
-def test_the_order_of_several_is_kept() -> None:
-    assert numbers_in(Towns.concatenated([towns(2, first=7), towns(1), towns(2, first=4)])) == [7, 8, 0, 4, 5]
-
-
 def test_another_precision_reaches_the_innermost_arrays_and_leaves_the_original_alone() -> None:
     original = towns(3)
     half = original.astype(np.float16)

@@ -52,13 +52,6 @@ def test_quiet_shows_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().err == ""
 
 
-def test_only_steps_of_our_packages_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
-    with console.progress(False):
-        logging.getLogger("warehouse.somewhere").debug("nothing of interest")
-        logging.getLogger("another.package").info("nothing of ours")
-    assert capsys.readouterr().err == ""
-
-
 @pytest.mark.parametrize(
     ("main", "arguments"),
     [

@@ -40,11 +40,6 @@ def test_a_file_that_cannot_be_read_is_told_from_one_that_is_no_json(tmp_path: P
         read_json(tmp_path)
 
 
-def test_text_is_written_as_utf_8_without_other_line_ends(tmp_path: Path) -> None:
-    write_text(tmp_path / "text", "été\r\n\n")
-    assert (tmp_path / "text").read_bytes() == b"\xc3\xa9t\xc3\xa9\r\n\n"
-
-
 def test_a_write_that_fails_half_way_leaves_the_old_file_and_nothing_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -61,15 +56,6 @@ def test_a_write_that_fails_half_way_leaves_the_old_file_and_nothing_else(
     assert {entry.name: entry.read_text() for entry in tmp_path.iterdir()} == {"result.json": "old"}
 
 
-def test_a_reader_that_has_the_old_file_open_reads_it_to_its_end(tmp_path: Path) -> None:
-    path = tmp_path / "result.json"
-    write_text(path, "old")
-    with path.open() as reader:
-        write_text(path, "a new and longer one")
-        assert reader.read() == "old"
-    assert path.read_text() == "a new and longer one"
-
-
 def test_a_path_that_no_file_can_have_is_a_failure_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(Unwritable, match="can't be written: No such file or directory"):
         write_bytes(tmp_path / "nowhere" / "file", b"content")
@@ -79,12 +65,6 @@ def test_a_path_that_no_file_can_have_is_a_failure_in_one_line(tmp_path: Path) -
     (tmp_path / "file").touch()
     with pytest.raises(Unwritable, match="can't be written: Not a directory"):
         write_bytes(tmp_path / "file" / "below", b"content")
-
-
-def test_a_name_may_be_as_long_as_names_can_be(tmp_path: Path) -> None:
-    path = tmp_path / ("x" * 255)
-    write_text(path, "content")
-    assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
 
 
 def test_a_link_stays_a_link_and_a_file_keeps_its_permissions(tmp_path: Path) -> None:

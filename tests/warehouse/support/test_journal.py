@@ -19,13 +19,6 @@ def journal(tmp_path: Path) -> Journal:
     return Journal(tmp_path / "journal")
 
 
-def test_a_journal_that_nobody_began_has_no_records(journal: Journal) -> None:
-    assert list(journal.records()) == []
-    journal.clear()
-    journal.keep(lambda _: True)
-    assert not journal.path.exists()
-
-
 @given(records=st.lists(st.dictionaries(st.text(), values | st.lists(values)), max_size=4))
 @settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_records_come_back_oldest_first_and_as_they_were(

@@ -22,19 +22,6 @@ def threads() -> Iterator[None]:
         yield
 
 
-def test_one_process_works_in_order_and_no_further_than_it_is_asked() -> None:
-    begun = []
-
-    def square(number: int) -> int:
-        begun.append(number)
-        return number**2
-
-    results = side_by_side(square, range(5), jobs=1)
-    assert begun == []
-    assert [next(results), next(results)] == [0, 1]
-    assert begun == [0, 1]
-
-
 @pytest.mark.usefixtures("threads")
 @pytest.mark.parametrize("jobs", [1, 2, 5])
 def test_every_thing_has_one_result_however_many_work(jobs: int) -> None:

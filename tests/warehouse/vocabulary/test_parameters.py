@@ -30,11 +30,6 @@ def test_half_way_on_a_log_scale_is_the_geometric_mean(low: float, high: float) 
     assert plain.to_value(0.5) == pytest.approx((low + high) / 2, abs=0.5)
 
 
-def test_the_scale_says_how_numbers_compare() -> None:
-    assert Number("C", 0.1, 10.0, default=1.0, log=True).scale == "log"
-    assert Number("C", 0.1, 10.0, default=1.0).scale == "linear"
-
-
 def test_choices_keep_their_type_and_have_no_order() -> None:
     depth: Any = Choice("depth", (None, 3, "all", True), default=None).hyperparameter()
     assert depth.choices == (None, 3, "all", True)

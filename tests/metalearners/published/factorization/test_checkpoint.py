@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from tests.cases import each
 from warehouse.support.errors import BadOption, DamagedModel
 
 torch = pytest.importorskip("torch", reason="training needs the extra `pmf`")
@@ -69,19 +68,6 @@ def test_from_a_saved_state_a_training_goes_on_as_if_it_had_not_stopped(tmp_path
     assert resumed.go(5) == training.go(5)
 
 
-@each("file", [None, "state.npz"])
-def test_where_nothing_is_kept_a_training_begins_at_the_start(tmp_path: Path, file: str | None) -> None:
-    state = checkpoint.Checkpoint(None if file is None else tmp_path / file, {})
-    assert state.load(*Training.begun().parts) == []
-    state.remove()
-    assert not list(tmp_path.iterdir())
-
-
-def test_the_state_is_not_written_again_at_once(tmp_path: Path) -> None:
-    saved(tmp_path / "state.npz")
-    assert not (tmp_path / "state.npz").exists()
-
-
 @pytest.mark.usefixtures("_every_round")
 def test_a_training_that_is_done_leaves_no_file(tmp_path: Path) -> None:
     saved(tmp_path / "deep" / "state.npz")
@@ -111,17 +97,6 @@ def test_a_file_that_is_cut_off_anywhere_is_refused(tmp_path: Path) -> None:
         with pytest.raises(DamagedModel, match=r"damaged .* remove it to train from the start") as caught:
             checkpoint.Checkpoint(file, {"seed": 0}).load(*Training.begun().parts)
         assert "\n" not in str(caught.value)
-
-
-@pytest.mark.usefixtures("_every_round")
-def test_the_state_of_another_network_is_refused(tmp_path: Path) -> None:
-    file = tmp_path / "state.npz"
-    saved(file)
-    module = torch.nn.Linear(3, 1)
-    optimizer = torch.optim.AdamW(module.parameters(), 0.1)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 0.1, total_steps=20)
-    with pytest.raises(DamagedModel, match="remove it to train from the start"):
-        checkpoint.Checkpoint(file, {"seed": 0}).load(module, optimizer, schedule)
 
 
 @pytest.mark.usefixtures("_every_round")

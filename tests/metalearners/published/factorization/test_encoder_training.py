@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from metalearners.learners.base import Round
-from warehouse.support.errors import BadInput
 
 torch = pytest.importorskip("torch", reason="training needs the extra `pmf`")
 checkpoint = pytest.importorskip("metalearners.published.factorization.checkpoint")
@@ -37,13 +36,6 @@ def test_positions_differ_by_what_scores_depend_on() -> None:
     assert kernel.gamma.tolist() == [1, 1]
     distances = [np.linalg.norm(np.subtract(*encoder.positions(np.array([one, -one])))) for one in np.eye(3)]
     assert distances[0] > 2 * max(distances[1:])
-
-
-def test_rounds_are_reported_and_the_loss_falls() -> None:
-    rounds: list[Round] = []
-    train_encoder(runs(), latent=2, steps=120, report=rounds.append)
-    assert [(one.done, one.of) for one in rounds] == [(50, 120), (100, 120), (120, 120)]
-    assert rounds[-1].loss < rounds[0].loss - 1
 
 
 def test_the_same_seed_gives_the_same_encoder_and_another_seed_another() -> None:
@@ -82,27 +74,6 @@ def test_a_training_that_was_interrupted_goes_on(tmp_path: Path, monkeypatch: py
     assert not file.exists()
 
 
-def test_a_state_from_other_runs_or_settings_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(checkpoint, "EVERY", 0)
-
-    def interrupted(one: Round) -> None:
-        if one.done == 100:
-            raise KeyboardInterrupt
-
-    file = tmp_path / "training.npz"
-    with pytest.raises(KeyboardInterrupt):
-        train_encoder(runs(2), latent=2, steps=110, checkpoint=file, report=interrupted)
-    for other, options in (
-        (runs(2, level=1.0), {"steps": 110}),
-        (runs(2), {"steps": 120}),
-        (runs(2), {"seed": 1}),
-    ):
-        with pytest.raises(BadInput, match="another training"):
-            train_encoder(other, latent=2, checkpoint=file, **{"steps": 110, **options})
-
-
 def test_training_goes_on_from_an_encoder_and_its_kernel() -> None:
     """A single further step changes little, where one from the start is far from what was learned."""
     learned = train_encoder(runs(), latent=2, steps=60)
@@ -114,8 +85,3 @@ def test_training_goes_on_from_an_encoder_and_its_kernel() -> None:
     assert moved < 0.1 * apart
     assert kernel.alpha == pytest.approx(learned[1].alpha, rel=0.01)
     assert kernel.sigma2 == pytest.approx(learned[1].sigma2, rel=0.01)
-
-
-def test_a_device_that_is_not_there_is_refused() -> None:
-    with pytest.raises(BadInput, match="no device"):
-        train_encoder(runs(), latent=2, steps=1, device="quantum")

@@ -23,9 +23,8 @@ from tests.contracts.meta_learner import (
     NewLearner,
     toy_metafeatures,
     toy_runs,
-    two_algorithms,
 )
-from warehouse.support.errors import BadInput, DamagedModel
+from warehouse.support.errors import BadInput
 from warehouse.vocabulary.table import ConfigurationTable
 
 pytest.importorskip("torch", reason="training needs the extra `pmf`")
@@ -67,12 +66,6 @@ def test_the_papers_model_learns_from_trials_alone(paper: Factorization) -> None
     assert tau_after(paper, "toy:0", 4) > 0.3
 
 
-def test_the_papers_model_begins_with_the_best_of_near_datasets(paper: Factorization) -> None:
-    configurations = toy_runs().configurations
-    chosen = paper.choose(configurations, toy_metafeatures().iloc[0], 3)
-    assert set(configurations.parameters["criterion"].iloc[chosen]) == {"gini"}  # few classes
-
-
 def test_the_papers_model_has_no_opinion_of_a_new_configuration(paper: Factorization) -> None:
     configurations, values = runs_on(toy_runs(), "toy:0")
     new = deeper(configurations.take([0]))
@@ -105,24 +98,6 @@ def test_it_ranks_after_trials_without_any_of_the_additions(
     assert tau_after(decode(Factorization, *encode(model)), "toy:1", 5) == tau_after(model, "toy:1", 5)
 
 
-def test_a_configuration_without_a_position_is_no_obstacle_to_storing() -> None:
-    """One run on a dataset says nothing of its configurations, and the encoder learns without it."""
-    known = toy_runs()
-    own = deeper(known.configurations.take([0]))
-    own = replace(own, parameters=own.parameters.rename(index={"setup 0": "own"}))
-    alone = (known.runs["dataset"] == "toy:11") & (known.runs["setup"] == "setup 0")
-    with_alone = replace(
-        known,
-        runs=known.runs[(known.runs["dataset"] != "toy:11") | alone].assign(
-            setup=known.runs["setup"].where(~alone, "own")
-        ),
-        configurations=known.configurations.followed_by(own),
-    )
-    model = new_small().fit(with_alone, toy_metafeatures().drop(index="toy:11"))
-    again = decode(Factorization, *encode(model))
-    assert tau_after(again, "toy:1", 5) == tau_after(model, "toy:1", 5)
-
-
 def test_only_with_scale_do_small_differences_count() -> None:
     """A dataset on which all is within 0.001: trials look like noise unless its spread is inferred."""
     known = without_datasets(toy_runs(), ["toy:2"])
@@ -149,27 +124,6 @@ def test_an_update_goes_on_from_what_was_learned(cold_pipelines: bool) -> None:
     model = learner.update(before, known, toy_metafeatures().drop(index="toy:0"), watch)
     assert rounds[-1] == (20 if cold_pipelines else 4)  # a fifth of the steps or epochs
     assert tau_after(model, "toy:0", 5) > 0.3
-
-
-def test_an_update_starts_over_where_there_are_new_hyperparameters() -> None:
-    learner = new_small(cold_datasets=False)
-    before = learner.fit(toy_runs(), toy_metafeatures())
-    rounds: list[int] = []
-    watch = Watch(report=lambda epoch: rounds.append(epoch.done))
-    learner.update(before, two_algorithms(), toy_metafeatures(), watch)
-    assert rounds[-1] == 100
-
-
-def test_training_can_be_interrupted(tmp_path: Path) -> None:
-    def stop(_: object) -> None:
-        raise KeyboardInterrupt
-
-    file = tmp_path / "training.npz"
-    with pytest.raises(KeyboardInterrupt):
-        new_small().fit(toy_runs(), toy_metafeatures(), Watch(file, stop))
-    model = new_small().fit(toy_runs(), toy_metafeatures(), Watch(file))
-    assert not file.exists()
-    assert tau_after(model, "toy:0", 5) > 0.2
 
 
 def test_predicting_needs_no_torch(tmp_path: Path) -> None:
@@ -211,17 +165,6 @@ def test_nothing_to_tell_apart_is_predicted_as_average() -> None:
 def test_settings_out_of_range_are_refused(settings: dict[str, object]) -> None:
     with pytest.raises(BadInput):
         FactorizationLearner(**settings)  # type: ignore[arg-type]
-
-
-def test_damaged_states_are_refused() -> None:
-    facts, arrays = encode(new_small().fit(toy_runs(), toy_metafeatures()))
-    for damaged_facts, damaged_arrays in (
-        ({**facts, "latent": {"kind": "os"}}, arrays),
-        (facts, arrays | {"latent.anchors": np.ones((2, 2))}),
-        (facts, arrays | {"latent.encoder.weights.1": np.ones((3, 3))}),
-    ):
-        with pytest.raises(DamagedModel):
-            decode(Factorization, damaged_facts, damaged_arrays)
 
 
 def test_without_torch_training_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

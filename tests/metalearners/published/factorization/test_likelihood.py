@@ -1,6 +1,5 @@
 """The likelihood of a matrix and its slope, against the formula written out."""
 
-import math
 from typing import Any
 
 import numpy as np
@@ -55,12 +54,6 @@ def test_likelihood_and_gradient_are_those_of_the_formula(shape: Shape) -> None:
 
 def tensor(values: Any) -> Any:
     return torch.tensor(values, dtype=torch.float64)
-
-
-def test_one_score_has_the_density_of_a_normal_distribution() -> None:
-    """Variance 3 + 1 = 4 and y = 2: 1/2 (log 2 pi + log 4 + 4 / 4)."""
-    loss = likelihood.nll(tensor([[[3.0]]]), tensor(1.0), tensor([[2.0]]), torch.tensor([[True]]))
-    assert loss.item() == pytest.approx(0.5 * (math.log(2 * math.pi) + math.log(4) + 1))
 
 
 def test_rows_that_are_missing_count_for_nothing() -> None:

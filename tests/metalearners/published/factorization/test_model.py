@@ -12,7 +12,6 @@ from metalearners.learners.configuration_kernel import learn_kernel
 from metalearners.published.factorization.encoder import Encoder
 from metalearners.published.factorization.latent_kernel import LatentKernel
 from metalearners.published.factorization.model import (
-    NO_POSITIONS,
     EncodedPositions,
     FreePositions,
     MeasureLikelihood,
@@ -42,18 +41,6 @@ def table(*depths: float) -> ConfigurationTable:
 # Positions
 
 
-def test_configurations_are_named_by_their_values() -> None:
-    absent = float("nan")
-    table = pd.DataFrame(
-        {"a": [1, 1.0, True, None, absent, "1"], "b": ["x"] * 6}, dtype=object, index=list("uvwxyz")
-    )
-    names = row_names(table)
-    assert names[0] == names[1]
-    assert len(set(names[1:])) == 5
-    assert (row_names(table[["b", "a"]]) == names).all()
-    assert (row_names(table.assign(c=absent)) == names).all()
-
-
 def test_a_configuration_is_found_by_its_values_in_any_order() -> None:
     latent = free()
     np.testing.assert_array_equal(latent.positions(table(3, 1, 2.0, 1), DATASET), X[[2, 0, 1, 0]])
@@ -70,11 +57,6 @@ def test_what_nobody_ran_has_no_position_and_features_of_zero() -> None:
 def test_inner_products_of_features_are_the_covariance_of_positions() -> None:
     features = free().features(flow_table(DEPTHS), DATASET)
     np.testing.assert_allclose(features @ features.T, KERNEL.covariance(X, X), atol=1e-4)
-
-
-def test_where_nothing_was_factorized_no_configuration_has_a_position() -> None:
-    assert np.isnan(NO_POSITIONS.positions(table(1, 2), DATASET)).all()
-    assert NO_POSITIONS.features(table(1, 2), DATASET).shape == (2, 0)
 
 
 def test_parts_that_do_not_fit_together_are_refused() -> None:
@@ -118,11 +100,6 @@ def test_what_is_left_to_factorize() -> None:
     assert likelihood.missed(targets, values, expected) == pytest.approx([2 - 0.05])
 
 
-def test_runs_that_are_all_equal_have_a_spread_of_one() -> None:
-    likelihood = MeasureLikelihood.of_runs(np.full(4, 0.7), np.array([0, 0, 1, 1]))
-    assert likelihood.standardized(np.array([0.7, 1.7])) == pytest.approx([0, 1])
-
-
 def test_one_trial_by_hand() -> None:
     """Prior variances of 4 and 1 with covariance 1, noise 1, and a trial of the first at 3 above its mean.
 
@@ -140,21 +117,6 @@ def test_one_trial_by_hand() -> None:
     )
     assert of_function.std is not None
     assert of_function.std**2 == pytest.approx([4 / 5, 4 / 5])
-
-
-def test_three_trials_by_hand() -> None:
-    """Equation 7: three trials, two of them of one function, noise 1.
-
-    Functions f and g are independent with variance 1; f is tried at 2 and 4, g at 6.
-    C = [[2, 1, 0], [1, 2, 0], [0, 0, 2]]. For f: mean (2 + 4) / 3, variance 1 + 1 - 2 / 3;
-    for g: mean 6 / 2, variance 1 + 1 - 1 / 2.
-    """
-    factor = np.array([[1.0, 0.0], [0.0, 1.0]])
-    of_trials = Prior(np.zeros(3), factor[[0, 0, 1]])
-    after = posterior_on_measure(Prior(np.zeros(2), factor), of_trials, np.array([2.0, 4.0, 6.0]), 1.0)
-    assert after.mean == pytest.approx([2, 3])
-    assert after.std is not None
-    assert after.std**2 == pytest.approx([4 / 3, 3 / 2])
 
 
 def test_many_trials_agree_with_the_formula() -> None:

@@ -50,22 +50,11 @@ def test_a_better_challenger_is_run_twice_as_often_each_time_until_it_has_what_t
     assert set(raced.raced[5].values) == set(raced.raced[0].values) == set(range(5))
 
 
-def test_a_challenger_that_falls_behind_on_the_runs_of_both_is_dropped() -> None:
-    """It is worse at key 1, which it is run with first, or second, after a tie."""
-    raced, order = race([[0.0, 1.0], [0.0, 0.0]], most=2)
-    assert incumbent(raced) == 0
-    assert order in ([0, 0, 1], [0, 0, 1, 1])
-
-
 @pytest.mark.parametrize("seed", range(8))
 def test_only_runs_with_the_same_key_are_compared(seed: int) -> None:
     """Key by key 1 is better by 0.1, although its value at key 0 is below that of 0 at key 1."""
     raced, _ = race([[0.0, 1.0], [0.1, 1.1]], most=2, seed=seed)
     assert incumbent(raced) == 1
-
-
-def test_a_challenger_that_is_as_good_becomes_the_incumbent() -> None:
-    assert incumbent(race([[0.5] * 3, [0.5] * 3], most=3)[0]) == 1
 
 
 def test_a_run_that_failed_is_worse_than_any_other() -> None:
@@ -89,12 +78,6 @@ def test_the_incumbent_has_the_most_runs_and_none_has_too_many(values: list[list
     assert raced.incumbent is not None
     counts = [len(one.values) for one in raced.raced]
     assert 1 <= min(counts) <= max(counts) == len(raced.incumbent.values) <= 4
-
-
-def test_asking_changes_nothing() -> None:
-    intensification = Intensification(in_order(2), 3, np.random.default_rng(0))
-    assert intensification.ask() == intensification.ask()
-    assert not intensification.raced[0].values
 
 
 def test_what_cannot_be_raced_is_refused() -> None:

@@ -54,11 +54,6 @@ def test_the_json_says_what_was_compared_on_what(simulate: Simulate) -> None:
     assert {one["learner"] for one in document["comparison"]["learners"]} == {"random", "random-2x"}
 
 
-def test_a_method_that_is_named_twice_counts_once(simulate: Simulate) -> None:
-    document = as_json(simulate("--format", "json", methods=("random", "random-2x", "random")))
-    assert sorted(one["method"] for one in document["methods"]) == ["random", "random-2x"]
-
-
 @pytest.mark.parametrize(("methods", "on"), [(("random",), 2), (("random", "random-2x"), 1)])
 def test_one_method_or_one_dataset_leaves_nothing_to_compare(
     simulate: Simulate, methods: tuple[str, ...], on: int
@@ -83,12 +78,6 @@ def test_finished_searches_are_taken_from_the_history(simulate: Simulate, tmp_pa
     more = (tmp_path / "history.jsonl").read_bytes()
     assert more.startswith(kept)
     assert (kept.count(b'"dataset"'), more.count(b'"dataset"')) == (4, 8)
-
-
-def test_an_unknown_format_is_refused_before_any_search(simulate: Simulate, tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="unknown --format 'xml'"):
-        simulate("--format", "xml", "--history", tmp_path / "history.jsonl")
-    assert not (tmp_path / "history.jsonl").exists()
 
 
 def test_searches_are_compared_at_equal_seconds(
@@ -121,9 +110,3 @@ def test_datasets_are_chosen_by_size_and_half(simulate: Simulate, small_world: P
         except BadInput as error:
             assert "in this half" in str(error)
     assert of_halves == 2
-
-
-@pytest.mark.parametrize(("option", "value"), [("--by", "hours"), ("--half", "third")])
-def test_what_an_option_does_not_know_is_refused(simulate: Simulate, option: str, value: str) -> None:
-    with pytest.raises(BadInput, match=f"unknown {option} '{value}'; known are "):
-        simulate(option, value)

@@ -1,7 +1,5 @@
 """The paper's equation 7, and the search that is built on it."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -21,14 +19,6 @@ def kernel(shape: Shape = "rbf", sigma2: float = 0.1) -> LatentKernel:
     return LatentKernel(shape, alpha=2.0, gamma=np.array([0.5, 2.0]), sigma2=sigma2)
 
 
-def test_one_trial_moves_the_mean_by_hand() -> None:
-    """k = 2 at the trial and 2 c elsewhere: mu = 2 c y / 2.1, v = 2 + 0.1 - (2 c)^2 / 2.1."""
-    c = float(np.exp(-0.25))
-    mean, variance = posterior(kernel(), np.zeros((1, 2)), np.array([3.0]), np.array([[1.0, 0.0]]))
-    assert mean == pytest.approx([2 * c * 3 / 2.1])
-    assert variance == pytest.approx([2.1 - (2 * c) ** 2 / 2.1])
-
-
 def test_three_trials_by_hand() -> None:
     """The paper's equation 7 where two trials are far from everything and two share a place.
 
@@ -43,14 +33,6 @@ def test_three_trials_by_hand() -> None:
     assert variance == pytest.approx([2.1 - 8 / 4.1, 2.1])
 
 
-def test_trials_without_noise_are_known_exactly() -> None:
-    X = np.random.default_rng(0).normal(size=(5, 2))
-    y = np.arange(5.0)
-    mean, variance = posterior(kernel(sigma2=1e-10), X, y, X)
-    assert mean == pytest.approx(y, abs=1e-4)
-    assert variance == pytest.approx(np.zeros(5), abs=1e-4)
-
-
 @given(st.lists(st.integers(0, 11), min_size=1, max_size=20), st.sampled_from(["rbf", "matern"]))
 def test_a_search_knows_what_the_equation_says(trials: list[int], shape: Shape) -> None:
     """Whatever is tried, a configuration twice included."""
@@ -63,22 +45,6 @@ def test_a_search_knows_what_the_equation_says(trials: list[int], shape: Shape) 
     np.testing.assert_allclose(search.mean, mean, atol=1e-8)
     np.testing.assert_allclose(search.variance, variance, atol=1e-8)
     assert search.best == y.max()
-
-
-def test_a_search_begins_at_the_mean_it_was_given() -> None:
-    search = LatentSearch(kernel(), np.eye(2), mean=np.array([0.0, 1.0]))
-    assert search.next(np.array([False, False])) == 1
-    assert search.next(np.array([False, True])) == 0
-
-
-def test_a_search_goes_where_improvement_is_expected_and_not_where_it_was() -> None:
-    line = np.column_stack([np.linspace(0, 4, 9), np.zeros(9)])
-    search = LatentSearch(kernel(sigma2=1e-6), line)
-    for position in (0, 8):
-        search.observe(position, float(position))  # the far end is better
-    tried = np.zeros(9, dtype=bool)
-    tried[[0, 8]] = True
-    assert search.next(tried) in (6, 7)
 
 
 NEW = "toy:4"
@@ -108,15 +74,6 @@ def test_the_search_of_the_paper_tries_every_row_once_and_the_better_half_first(
     assert sorted(tried) == list(range(len(values)))
     better = set(np.argsort(-values)[:10].tolist())
     assert better <= set(tried[:15])
-
-
-def test_what_nobody_ran_elsewhere_is_never_tried() -> None:
-    runs = toy_runs()
-    new, of_first = runs.runs["dataset"] == NEW, runs.runs["setup"] == "setup 0"
-    known = replace(runs, runs=runs.runs[~of_first | new])
-    (unknown,) = np.flatnonzero(runs.runs.loc[new, "setup"] == "setup 0")
-    assert sorted({*tried_on_new_dataset(known, known), int(unknown)}) == list(range(20))
-    assert unknown not in tried_on_new_dataset(known, known)
 
 
 def test_a_failure_teaches_nothing() -> None:

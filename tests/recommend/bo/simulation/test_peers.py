@@ -19,7 +19,7 @@ from recommend.space import Space
 from tests.contracts.meta_learner import toy_metafeatures
 from tests.tables import flow_table
 from warehouse.questions.queries import RunTable
-from warehouse.support.errors import BadInput, MissingPackage
+from warehouse.support.errors import MissingPackage
 from warehouse.vocabulary.parameters import Choice, Number
 
 TRIALS = {"smac": 19, "optuna-tpe": 60, "optuna-gp": 11, "flaml": 60}
@@ -121,23 +121,6 @@ def test_proposals_go_where_values_are_high(proposed: Proposed) -> None:
     assert np.mean([depth(one) for one in proposed.candidates[3:]]) < 7
 
 
-@pytest.mark.parametrize("name", PEERS)
-def test_without_a_warm_start_the_design_follows_the_seed(task: ModelTask, name: str) -> None:
-    first, second, other = ([one.key for one in searched(task, name, [], 4, seed)] for seed in (3, 3, 4))
-    assert first == second
-    assert not set(first) & set(other)
-
-
-def test_smac_ends_where_the_space_does(flows: None) -> None:  # noqa: ARG001
-    task = ModelTask(runs_of(SMALL), toy_metafeatures(), "toy:0")
-    search = new_peer("smac", task.space, [], 0, 9)
-    keys = []
-    while asked := search.ask():
-        keys.append(asked[0].key)
-        search.tell(0.5)
-    assert len(keys) == len(set(keys)) == 4
-
-
 def test_smac_leaves_no_files(task: ModelTask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
@@ -174,8 +157,3 @@ def test_a_joint_space_is_searched_although_some_trials_fail(flows: None, name: 
         search.tell(None if number % 4 == 3 else float(ran[-1].algorithm == "small"))
     assert {configuration.algorithm for configuration in ran} == {"mixed", "small"}
     assert all(len(one.values) == (3 if one.algorithm == "mixed" else 2) for one in ran)
-
-
-def test_an_unknown_name_is_refused(task: ModelTask) -> None:
-    with pytest.raises(BadInput, match="known are smac, optuna-tpe, optuna-gp, flaml"):
-        new_peer("hyperopt", task.space, [], 0, 5)

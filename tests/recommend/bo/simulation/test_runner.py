@@ -67,12 +67,6 @@ def test_starts_come_first() -> None:
         assert found[dataset, "gbqr+worst"].best_so_far[2] < better_half
 
 
-def test_seeds_differ_and_repeat() -> None:
-    first, again = searched("random", seeds=2), searched("random", seeds=2)
-    assert first == again
-    assert first[0].best_so_far != first[1].best_so_far
-
-
 def test_jobs_do_not_change_the_result() -> None:
     methods = ("random", "forest+nearest-3")
     assert searched(*methods, jobs=2) == searched(*methods, jobs=1)
@@ -231,17 +225,6 @@ def test_a_search_keeps_what_each_trial_took() -> None:
     assert [one.trial_seconds for one in searched("random")] == [None, None]
 
 
-def test_a_run_that_does_not_say_its_time_counts_as_a_usual_one() -> None:
-    """Of ten that take two seconds and nine that take one, the median is two."""
-    times = timed()
-    entropy = times.runs[(times.runs["dataset"] == "toy:3") & (times.runs["value"] == 1000)]
-    fewer = replace(times, runs=times.runs[times.runs["run"] != entropy["run"].iloc[0]])
-    (one,) = searched("random", trials=ROWS, times=fewer, datasets=["toy:3"])
-    assert one.trial_seconds is not None
-    assert one.usual_seconds == 2.0
-    assert sum(one.trial_seconds) == 31.0
-
-
 def test_by_seconds_a_search_ends_when_its_time_is_spent() -> None:
     """Four usual times are six seconds; the trial that passes them is the last."""
     plan = SimulationPlan(("random",), trials=4, by="seconds")
@@ -260,26 +243,3 @@ def test_where_time_is_weighed_quick_configurations_come_first() -> None:
     assert sum(found["forest/ei-per-second"].trial_seconds or []) < sum(found["forest"].trial_seconds or [])
     with pytest.raises(BadInput, match="weighs running times, but no run has"):
         searched("forest/ei-per-second")
-
-
-def test_random_trials_can_come_in_between() -> None:
-    """With every trial random a surrogate has no say."""
-    surrogates = searched("forest~1", "gbqr~1")
-    assert len({tuple(one.best_so_far) for one in surrogates if one.dataset == "toy:3"}) == 1
-    forest, mixed = searched("forest", "forest~2", datasets=["toy:3"], trials=ROWS, times=timed())
-    assert forest.trial_seconds != mixed.trial_seconds
-
-
-def test_a_journal_of_an_earlier_version_is_not_taken_from(tmp_path: Path) -> None:
-    journal = Journal(tmp_path / "journal.jsonl")
-    expected = searched("random", journal=journal)
-    records = [
-        {name: part for name, part in record.items() if name not in ("folds", "by", "times")} | {"best": 7.0}
-        for record in journal.records()
-    ]
-    journal.clear()
-    for record in records:
-        journal.append(record)
-    assert searched("random", journal=journal) == expected
-    other_times = searched("random", journal=journal, times=timed())
-    assert [one.usual_seconds for one in other_times] == [1.5, 1.5]

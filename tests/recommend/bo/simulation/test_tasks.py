@@ -80,24 +80,6 @@ def test_of_a_cost_the_smallest_value_is_best() -> None:
     assert task.best_of_known(1) == [int(values.argmin())]
 
 
-def test_a_dataset_without_a_description_is_searched_all_the_same() -> None:
-    assert TableTask(toy_runs(), toy_metafeatures(3), "toy:3").metafeatures.isna().all()
-
-
-def test_rows_of_equal_value_come_in_their_order() -> None:
-    flat = replace(toy_runs(), runs=toy_runs().runs.assign(value=0.5))
-    assert TableTask(flat, toy_metafeatures(), "toy:3").best_of_known(4) == [0, 1, 2, 3]
-
-
-def test_rows_that_were_starts_are_not_proposed_again() -> None:
-    task = table()
-    starts = {task.start(row).key for row in range(1, 20)}
-    left = task.candidates(seed=0).any(starts, np.random.default_rng(0))
-    assert left is not None
-    assert left.key == task.start(0).key
-    assert task.candidates(seed=0).any({*starts, left.key}, np.random.default_rng(0)) is None
-
-
 def test_a_start_in_a_space_is_not_proposed_again(line: ModelTask) -> None:
     """By a search that likes nothing better than the start itself."""
     start, source = line.start(7), line.candidates(seed=0)
@@ -125,12 +107,6 @@ def test_a_model_follows_the_runs(line: ModelTask) -> None:
     assert best["u"] > 0.9
 
 
-def test_the_best_and_worst_of_a_model_are_those_of_its_random_configurations(line: ModelTask) -> None:
-    assert len(line.known) == 500
-    assert line.value(line.start(line.best_of_known(1)[0])) == line.best
-    assert line.value(line.start(line.best_of_known(500)[-1])) == line.worst < line.best
-
-
 def test_a_model_of_several_flows_has_their_joint_space() -> None:
     task = ModelTask(two_algorithms(), toy_metafeatures(), "toy:0")
     assert list(task.space.flows) == two_algorithms().configurations.algorithms.unique().tolist()
@@ -138,11 +114,6 @@ def test_a_model_of_several_flows_has_their_joint_space() -> None:
     best = task.known.take(task.best_of_known(1))
     assert task.value(task.start(task.best_of_known(1)[0])) == task.best
     assert len(best.table.algorithms) == 1
-
-
-def test_a_model_takes_flows_that_are_not_built() -> None:
-    task = ModelTask(toy_runs(), toy_metafeatures(), "toy:0")  # a flow that we do not build
-    assert set(task.known.table.parameters) == set(toy_runs().configurations.parameters)
 
 
 def test_a_model_takes_runs_enough_to_split(monkeypatch: pytest.MonkeyPatch) -> None:

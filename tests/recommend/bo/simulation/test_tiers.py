@@ -17,7 +17,6 @@ from warehouse.support.errors import BadInput
 from warehouse.support.journal import Journal
 
 METAFEATURES = toy_metafeatures()
-TIERS = (100, 270, 900)
 
 
 def runs_on_tiers(order: int = 1) -> RunTable:
@@ -73,21 +72,6 @@ def test_the_runs_on_the_nearest_number_of_rows_answer_by_ratio(share: float, ro
     assert part.share(candidate) == rows / 900
 
 
-def test_a_configuration_that_was_not_run_on_as_many_rows_is_answered_by_the_next_nearest() -> None:
-    """The eleventh has no run on 270 rows: 100 are nearer to 300 than 900 are, though by a hair only."""
-    of = task()
-    assert of.part(1 / 3).share(of.start(10)) == 1.0
-    assert of.part(0.33).share(of.start(10)) == 100 / 900
-    assert of.part(1 / 3).value(of.start(10)) == 0.1
-    assert of.part(1 / 3).seconds(of.start(10)) == 9.0
-
-
-def test_of_a_cost_smaller_is_better_on_all_numbers_of_rows() -> None:
-    of = task(replace(runs_on_tiers(), measure="usercpu_time_millis"))
-    assert of.value(of.start(9)) == -0.09
-    assert of.part(1 / 9).value(of.start(9)) == -0.009
-
-
 def test_a_dataset_on_one_number_of_rows_has_no_tiers() -> None:
     assert datasets_of("tiers", runs_on_tiers()) == {"toy:3"}
     assert datasets_of("tiers", toy_runs()) == set()
@@ -122,21 +106,6 @@ def test_a_search_of_all_configurations_ends_with_the_best_also_where_fewer_rows
         assert one.best_so_far[-1] == 0.1
         assert one.shares is not None
         assert one.shares.count(1.0) >= 11
-
-
-def test_by_seconds_each_trial_has_its_own() -> None:
-    """Three usual run times are 27 seconds, in which the first bracket and a few more have ended."""
-    one = searched("hyperband", 3, "seconds")
-    assert one.trial_seconds is not None
-    assert sum(one.trial_seconds) >= 27 > sum(one.trial_seconds[:-1])
-    assert one.trial_seconds[:13] == [1.0] * 9 + [3.0] * 3 + [9.0]
-
-
-def test_methods_without_shares_search_the_runs_on_the_most_rows() -> None:
-    one = searched("random", 20)
-    assert one.shares is None
-    assert len(one.best_so_far) == 11
-    assert one.best_so_far[-1] == 0.1
 
 
 def test_other_runs_on_more_rows_make_a_journal_that_of_another_simulation(tmp_path: Path) -> None:

@@ -1,17 +1,13 @@
 """A meta-learner's prior beside models of the trials."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from metalearners.gp.posterior import Posterior, Prior
-from metalearners.predictions import Prediction
 from recommend.bo.surrogates import SurrogateInputs, new_surrogate
-from recommend.bo.surrogates.blend import DOUBT, EFFECT, BlendSurrogate, with_departures
+from recommend.bo.surrogates.blend import BlendSurrogate, with_departures
 from tests.contracts.surrogate import one_flow, predicted
-from tests.recommend.bo.surrogates.worlds import METAFEATURES, learner_of, table
-from warehouse.support.arrays import Floats
-from warehouse.vocabulary.table import ConfigurationTable
+from tests.recommend.bo.surrogates.worlds import learner_of
 
 
 def blend() -> BlendSurrogate:
@@ -29,13 +25,6 @@ def test_after_one_trial_the_prior_decides() -> None:
     expected = learner_of("functional-pca", False).predict(world.known.table, world.metafeatures).mean
     assert mean == pytest.approx(expected)
     assert world.kind[mean.argmax()] == "gini"  # few classes
-
-
-def test_trials_that_agree_leave_what_the_prior_expects() -> None:
-    world = one_flow()
-    before = predicted(blend(), world.known, np.array([0.7]))
-    after = predicted(blend(), world.known, world.values("gini"))
-    assert np.corrcoef(before.mean, after.mean)[0, 1] > 0.99
 
 
 def test_trials_that_are_all_equal_speak_against_a_prior_that_expects_them_to_differ() -> None:
@@ -61,28 +50,6 @@ def test_evidence_overrules_a_prior_that_is_wrong() -> None:
     assert np.corrcoef(mean[14:], truth[14:])[0, 1] > 0.9
 
 
-class _WithoutPoints:
-    """A prior that says nothing, and does not say how far configurations are from one another."""
-
-    def predict(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Prediction:  # noqa: ARG002
-        return Prediction(np.zeros(len(configurations)))
-
-    def prior(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Prior:  # noqa: ARG002
-        return Prior(np.zeros(len(configurations)), np.ones((len(configurations), 1)))
-
-    def targets_of(self, values: Floats) -> Floats:
-        return values
-
-
-def test_without_a_learned_distance_the_one_on_the_unit_cube_is_taken() -> None:
-    line = table(x=list(range(21)))
-    truth = np.linspace(0, 1, 21)
-    surrogate = BlendSurrogate(_WithoutPoints(), METAFEATURES)
-    X = surrogate.encode(line)
-    surrogate.fit(X.take(slice(None, None, 4)), truth[::4], np.random.default_rng(0))
-    assert np.corrcoef(surrogate.predict(X).mean, truth)[0, 1] > 0.99
-
-
 def test_what_a_decision_did_is_expected_of_all_that_make_it() -> None:
     """Two pairs of trials differ in one decision alone, which the meta-learner does not know of."""
     prior = Prior(np.zeros(6), np.full((6, 1), 0.1))
@@ -92,10 +59,3 @@ def test_what_a_decision_did_is_expected_of_all_that_make_it() -> None:
     posterior = Posterior(known.take(np.arange(4)), np.array([0.8, 0.2, 0.9, 0.3]))
     left_alone, reduced = posterior.predict(known.take(np.array([4, 5]))).mean
     assert reduced < left_alone
-
-
-def test_before_trials_a_decision_widens_what_is_expected_and_lowers_it() -> None:
-    prior = with_departures(Prior(np.zeros(2), np.ones((2, 1))), np.zeros((2, 1)), np.array([[0.0], [1.0]]))
-    assert prior.mean.tolist() == [0, EFFECT]
-    assert prior.variance == pytest.approx([1, 1 + DOUBT**2])
-    assert prior.variance == pytest.approx((prior.factor**2).sum(axis=1))

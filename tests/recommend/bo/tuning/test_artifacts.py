@@ -18,7 +18,6 @@ from recommend.bo.tuning.reevaluation import Reevaluation
 from tests.recommend.bo.tuning.searches import QUICK, values
 from tests.recommend.code.scripts import run_scripts
 from warehouse.store import Warehouse
-from warehouse.support.errors import BadInput
 from warehouse.vocabulary.configuration import Configuration
 from warehouse.vocabulary.parameters import Value
 
@@ -114,17 +113,6 @@ def test_the_runs_go_to_the_warehouse_once(dataset: Dataset, world: Warehouse, t
     assert set(runs["dataset"]) == {dataset.key}
 
 
-def test_the_best_is_fitted_on_all_rows_and_written_without_code(
-    dataset: Dataset, world: Warehouse, tmp_path: Path
-) -> None:
-    from skops.io import load
-
-    tuned = tune(dataset, QUICK, Budget(trials=3), folder=tmp_path / "history", warehouse=world)
-    types = artifacts.save_model(artifacts.fitted(tuned), tmp_path / "best.skops")
-    predicted = load(tmp_path / "best.skops", trusted=types).predict(dataset.features)
-    assert (predicted == dataset.target.astype(str).to_numpy()).mean() > 0.8
-
-
 def test_the_best_is_written_as_a_script_that_predicts_as_the_model_does(
     csv: Path, world: Warehouse, tmp_path: Path
 ) -> None:
@@ -146,12 +134,6 @@ def test_the_script_says_what_the_search_found(csv: Path, world: Warehouse, tmp_
     assert head is not None
     assert f"trial {tuned.best.number}, the best of 3" in head
     assert f"{tuned.value(tuned.best):.4f} in cross-validation" in head
-
-
-def test_a_search_without_success_has_no_code(dataset: Dataset, world: Warehouse, tmp_path: Path) -> None:
-    tuned = tune(dataset, QUICK, Budget(trials=1), folder=tmp_path / "history", warehouse=world)
-    with pytest.raises(BadInput, match="no trial succeeded"):
-        artifacts.code(replace(tuned, best=None))
 
 
 def test_an_ensemble_is_written_as_a_file_and_a_script_that_answer_as_it_does(

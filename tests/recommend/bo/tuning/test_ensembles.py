@@ -26,11 +26,6 @@ def test_those_are_picked_that_are_right_where_the_other_is_wrong() -> None:
     assert weights == {1: 0.5, 2: 0.5}
 
 
-def test_one_that_can_not_be_made_better_stays_alone() -> None:
-    worse = of_two(1 - RIGHT)
-    assert select_ensemble([worse, of_two(RIGHT)], ACTUAL, SCORER, "log_loss", 5) == {1: 1.0}
-
-
 def test_a_member_may_be_picked_again() -> None:
     """With replacement, so that a better one weighs more: by hand, the log loss of (2a + b) / 3
     is less than those of a, b and (a + b) / 2."""

@@ -111,25 +111,6 @@ def test_the_share_of_rows_is_kept_and_is_all_where_none_is_stated(tmp_path: Pat
         assert [one.share for one in history.trials] == [1 / 9, 1.0]
 
 
-@pytest.mark.parametrize("share", ["0", "1.5", "-1", "NaN", '"x"', "null", "[]"])
-def test_a_share_that_is_none_says_nothing(tmp_path: Path, share: str) -> None:
-    with TrialHistory(tmp_path, SEARCH) as history:
-        history.begin(replace(entry(0), share=0.25))
-    journal = tmp_path / "history.jsonl"
-    journal.write_text(journal.read_text().replace("0.25", share))
-    with TrialHistory(tmp_path, SEARCH) as history:
-        assert history.trials == []
-
-
-def test_a_trial_that_was_run_twice_counts_once(tmp_path: Path) -> None:
-    with TrialHistory(tmp_path, SEARCH) as history:
-        history.begin(entry(0))
-        history.end(0, success(0.8))
-        history.end(0, success(0.7))
-    with TrialHistory(tmp_path, SEARCH) as history:
-        assert history.trials[0].evaluation == success(0.8)
-
-
 def test_the_history_of_another_search_is_refused(tmp_path: Path) -> None:
     write(tmp_path)
     with (
@@ -170,15 +151,6 @@ def test_a_history_belongs_to_one_search_at_a_time(tmp_path: Path) -> None:
         pass
     with TrialHistory(tmp_path, SEARCH) as history:
         assert history.trials == []
-
-
-def test_a_history_that_is_refused_is_not_kept_locked(tmp_path: Path) -> None:
-    write(tmp_path)
-    other = TrialHistory(tmp_path, SEARCH | {"seed": 1})
-    with pytest.raises(BadInput, match="another search"), other:
-        pass
-    with TrialHistory(tmp_path, SEARCH) as history:
-        assert len(history.trials) == 3
 
 
 SHARED = """

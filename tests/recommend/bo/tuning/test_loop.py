@@ -14,7 +14,7 @@ import pytest
 
 from ingest.flows import FLOWS
 from ingest.reading.datasets import Dataset
-from ingest.running.evaluation import Evaluation, Limits, evaluate, evaluations
+from ingest.running.evaluation import Evaluation, Limits
 from ingest.running.limits import Outcome
 from recommend.bo.candidates import SpaceCandidates
 from recommend.bo.optimizer import Optimizer
@@ -26,17 +26,10 @@ from recommend.bo.tuning.loop import Loop
 from recommend.bo.tuning.proposals import Proposals
 from recommend.space import Space
 from tests.recommend.bo.toys import PLANE, Recorder
-from tests.recommend.bo.tuning.searches import QUICK, configurations, noisy
+from tests.recommend.bo.tuning.searches import noisy
 from warehouse.store import Warehouse
 from warehouse.vocabulary.configuration import Configuration
 from warehouse.vocabulary.parameters import Number
-
-
-def test_several_trials_at_a_time_are_all_different(
-    dataset: Dataset, world: Warehouse, tmp_path: Path
-) -> None:
-    tuned = tune(dataset, QUICK, Budget(trials=8), folder=tmp_path, warehouse=world, jobs=3)
-    assert len(set(configurations(tuned))) == 8
 
 
 def test_failures_are_told_and_do_not_end_the_search(world: Warehouse, tmp_path: Path) -> None:
@@ -50,28 +43,6 @@ def test_failures_are_told_and_do_not_end_the_search(world: Warehouse, tmp_path:
     assert first.outcome is Outcome.crash
     assert "n_neighbors" in (first.message or "")
     assert {trial.outcome for trial in others} == {Outcome.success}
-
-
-def test_the_end_of_the_time_is_no_failure_of_the_trial_that_runs(
-    dataset: Dataset, world: Warehouse, tmp_path: Path
-) -> None:
-    tuned = tune(dataset, QUICK, Budget(seconds=0.0001), folder=tmp_path, warehouse=world)
-    assert tuned.trials == []
-    tuned = tune(dataset, QUICK, Budget(trials=3), folder=tmp_path, warehouse=world)
-    assert [entry.evaluation.outcome for entry in tuned.trials if entry.evaluation] == [Outcome.success] * 3
-
-
-def test_an_interrupt_ends_it_with_the_best_so_far(
-    dataset: Dataset, world: Warehouse, tmp_path: Path
-) -> None:
-    def interrupt(progress: Progress) -> None:
-        if progress.done == 3:
-            raise KeyboardInterrupt
-
-    tuned = tune(dataset, QUICK, Budget(trials=50), folder=tmp_path, warehouse=world, report=interrupt)
-    assert tuned.interrupted
-    assert len(tuned.trials) == 3
-    assert tuned.best is not None
 
 
 @dataclass
@@ -164,20 +135,6 @@ def test_a_trial_that_used_all_of_its_own_time_has_failed(dataset: Dataset, tmp_
     assert [entry.evaluation is not None for entry in history.trials] == [True, True]
     assert bench.progress[-1].failed == 2
     assert bench.progress[-1].best is None
-
-
-def test_an_executor_evaluates_where_there_is_one(dataset: Dataset) -> None:
-    class Keeping:
-        given: tuple[Any, ...] = ()
-
-        def submit(self, *given: Any, **options: Any) -> Future[Evaluation]:
-            self.given = *given, options
-            return Future()
-
-    executor, configuration, limits = Keeping(), Configuration("plane", {"u": 0.5}), Limits(3.0, 100)
-    with evaluations(executor, 1) as submit:  # type: ignore[arg-type]
-        submit(configuration, dataset, [], limits, seed=1)
-    assert executor.given == (evaluate, configuration, dataset, [], limits, {"seed": 1})
 
 
 def test_trials_end_early_enough_for_what_comes_after_them(dataset: Dataset, tmp_path: Path) -> None:

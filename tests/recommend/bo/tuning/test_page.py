@@ -62,22 +62,12 @@ def test_the_curve_rises_with_each_better_trial(dataset: Dataset) -> None:
     assert corners[-1][0] == curve.trials.end
 
 
-def test_trials_that_are_far_worse_do_not_flatten_the_curve(dataset: Dataset) -> None:
-    curve = curve_of(searched(dataset, 0.8, 0.81, 0.01, 0.8, 0.81, 0.82, 0.79, 0.8))
-    assert curve is not None
-    assert (curve.too_bad, curve.values.low) == (1, 0.79)
-
-
 def test_the_best_quarter_of_the_trials_is_marked(dataset: Dataset) -> None:
     (trees,) = algorithms_of(searched(dataset, 0.5, 0.9, 0.6, 0.7, 0.8, None, 0.4, 0.3, 0.2))
     (depth,) = trees.slices
     assert depth.name == "max_depth"
     assert sorted(point.trial.number for point in depth.points if point.is_good) == [1, 4]
     assert trees.trials == 9
-
-
-def test_few_trials_are_not_drawn(dataset: Dataset) -> None:
-    assert algorithms_of(searched(dataset, 0.5, 0.6))[0].slices == []
 
 
 def test_a_search_without_success_is_a_page_too(dataset: Dataset) -> None:

@@ -56,11 +56,6 @@ def test_the_best_are_evaluated_on_other_folds(dataset: Dataset) -> None:
     assert found.weights == {}
 
 
-@pytest.mark.parametrize("leaders", [0, 1])
-def test_a_single_leader_is_not_tried_again(dataset: Dataset, leaders: int) -> None:
-    assert run_finals(ENTRIES, dataset, QUICK, Finish(leaders=leaders), jobs=1) == Reevaluation()
-
-
 def predictions(dataset: Dataset) -> dict[int, np.ndarray]:
     """What trials of each of the entries predict."""
     found = {one.number: evaluated(one.configuration, dataset).predictions for one in ENTRIES}
@@ -76,21 +71,6 @@ def test_an_ensemble_is_made_of_all_that_succeeded(dataset: Dataset) -> None:
     found = run_finals(ENTRIES, dataset, QUICK, Finish(leaders=2, ensemble=6), 1, known.get)
     assert set(found.again) == {2, 3}
     assert found.weights == {0: 1.0}
-
-
-def test_an_ensemble_takes_no_leaders(dataset: Dataset) -> None:
-    found = run_finals(ENTRIES, dataset, QUICK, Finish(leaders=0, ensemble=6), 1, predictions(dataset).get)
-    assert found.again == {}
-    assert set(found.weights) <= {0, 2, 3}
-    assert sum(found.weights.values()) == pytest.approx(1)
-
-
-def test_of_predictions_that_were_not_kept_or_are_of_other_rows_there_is_no_ensemble(
-    dataset: Dataset,
-) -> None:
-    other = {number: p[:-1] for number, p in predictions(dataset).items()}
-    for predicted in ({}.get, other.get):
-        assert run_finals(ENTRIES, dataset, QUICK, Finish(0, ensemble=6), 1, predicted).weights == {}
 
 
 def test_what_was_predicted_twice_is_averaged_row_by_row() -> None:
@@ -123,10 +103,6 @@ def test_the_winner_is_best_on_average_over_both(again: dict[int, float], measur
     found = winner(ENTRIES, Reevaluation(again), measure)
     assert found is not None
     assert found.number == best
-
-
-def test_without_a_success_nobody_wins() -> None:
-    assert winner([entry(0, None)], Reevaluation(), "predictive_accuracy") is None
 
 
 def history_of(dataset: Dataset, folder: Path) -> TrialHistory:

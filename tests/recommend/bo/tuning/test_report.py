@@ -102,13 +102,6 @@ def test_the_table_has_the_leaders_the_best_and_the_ensemble(tuned: SearchResult
     assert "Ensemble: 75% trial 3, 25% trial 1; held out 0.6875." in text
 
 
-def test_a_trial_that_has_not_ended_has_no_outcome(tuned: SearchResult) -> None:
-    found = document(replace(tuned, trials=[entry(0, None)], incumbents=[], best=None, held_out={}))
-    (trial,) = found["trials"]
-    assert [trial[name] for name in ("outcome", "message", "seconds", "value")] == [None] * 4
-    assert found["best"] is None
-
-
 def test_the_table_has_the_incumbents_and_counts_the_outcomes(tuned: SearchResult) -> None:
     lines = table(tuned).splitlines()
     assert "1,200 rows to tune on, 40 held out" in lines[0]
@@ -117,12 +110,6 @@ def test_the_table_has_the_incumbents_and_counts_the_outcomes(tuned: SearchResul
     rows = [line.split()[:4] for line in lines if line.split()[:1] in (["1"], ["3"])]
     assert rows == [["1", "0.7500", "0.6250", "model"], ["3", "0.8750", "0.5000", "model"]]
     assert "max_depth=4" in "".join(lines)
-
-
-@pytest.mark.parametrize(("folds", "of"), [(1, "split"), (2, "2-fold cross-validation")])
-def test_the_table_says_by_what_the_best_was_chosen(tuned: SearchResult, folds: int, of: str) -> None:
-    text = table(replace(tuned, search=replace(QUICK, folds=folds)))
-    assert f"predictive_accuracy: of the trial's {of};" in text
 
 
 def test_a_search_without_a_success_says_so(tuned: SearchResult) -> None:

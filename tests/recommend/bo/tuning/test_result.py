@@ -40,12 +40,6 @@ def test_a_trial_that_failed_or_measured_nothing_has_no_value(none: Evaluation |
     assert entry(0, none).score("predictive_accuracy") is None
 
 
-def test_a_cost_is_a_value_as_it_is_and_a_score_that_is_negated() -> None:
-    cost = entry(0, trial(3.0, "log_loss"))
-    assert (cost.value("log_loss"), cost.score("log_loss")) == (3, -3)
-    assert entry(0, trial(0.5)).score("predictive_accuracy") == 0.5
-
-
 @pytest.mark.parametrize(
     ("measure", "expected"), [("predictive_accuracy", [1, 4, 6]), ("log_loss", [1, 3, 5])]
 )
@@ -65,10 +59,6 @@ def test_a_trial_on_a_share_of_the_rows_is_no_incumbent() -> None:
     assert [one.number for one in incumbents(entries, "predictive_accuracy")] == [1, 3]
 
 
-def test_without_a_success_there_is_no_incumbent() -> None:
-    assert incumbents([entry(0, CRASH), entry(1, None)], "predictive_accuracy") == []
-
-
 def split(dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
     """Three rows in four to learn from, and the others."""
     rows = np.arange(len(dataset.features))
@@ -86,13 +76,6 @@ def test_the_value_on_rows_held_out_is_that_of_a_model_of_the_others(dataset: Da
     assert found.value("predictive_accuracy") == pytest.approx(expected)
     assert found.predictions is not None
     assert found.predictions.shape == (len(held_out), 2)
-
-
-def test_a_configuration_that_cannot_be_fitted_has_no_value_on_rows_held_out(dataset: Dataset) -> None:
-    many = Configuration("k_nearest_neighbors", FLOWS["k_nearest_neighbors"].default() | {"n_neighbors": 500})
-    entries = [entry(0, None, many), entry(1, None)]
-    found = evaluate_trials("held-out", entries, dataset, [split(dataset)], QUICK)[0]
-    assert found.value("predictive_accuracy") is None
 
 
 @pytest.mark.parametrize(

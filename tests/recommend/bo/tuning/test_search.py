@@ -14,7 +14,6 @@ from ingest.running.limits import Outcome
 from recommend.bo.tuning import Budget, Finish, Search, artifacts, tune
 from tests.recommend.bo.tuning.searches import QUICK, configurations, values
 from warehouse.store import STARTER, Warehouse
-from warehouse.support.errors import BadInput
 from warehouse.vocabulary.configuration import Configuration
 
 
@@ -109,20 +108,6 @@ def test_an_interrupt_after_the_trials_keeps_them(
     assert not tuned.held_out
 
 
-def test_an_interrupt_before_the_trials_keeps_those_of_the_history(
-    dataset: Dataset, world: Warehouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def interrupt(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
-
-    tune(dataset, QUICK, Budget(trials=2), folder=tmp_path, warehouse=world)
-    monkeypatch.setattr("recommend.bo.tuning.search.new_search", interrupt)
-    tuned = tune(dataset, QUICK, Budget(trials=4), folder=tmp_path, warehouse=world)
-    assert tuned.interrupted
-    assert len(tuned.trials) == 2
-    assert tuned.best is not None
-
-
 def test_a_search_that_is_over_answers_from_its_history(
     dataset: Dataset, world: Warehouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -158,40 +143,6 @@ def test_words_of_a_start_are_run_as_they_are(dataset: Dataset, world: Warehouse
     artifacts.record(whole, Warehouse.create(tmp_path / "warehouse"))
     table = Warehouse.open(tmp_path / "warehouse").run_table(None, "kappa").configurations.parameters
     assert {"sqrt", "log2"} <= set(table["decision_tree:max_features"])
-
-
-def test_where_every_trial_fails_there_is_no_best(dataset: Dataset, world: Warehouse, tmp_path: Path) -> None:
-    search = Search(flows=QUICK.flows, surrogate="gbqr", folds=2, trial_seconds=0.001)
-    tuned = tune(dataset, search, Budget(trials=5), folder=tmp_path, warehouse=world)
-    assert len(tuned.trials) == 5
-    assert tuned.best is None
-    with pytest.raises(BadInput, match="no trial succeeded"):
-        artifacts.fitted(tuned)
-
-
-def test_running_times_are_learned_from_the_warehouse(dataset: Dataset, tmp_path: Path) -> None:
-    search = Search(flows=QUICK.flows, surrogate="gbqr", folds=2, acquisition="value-per-second")
-    tuned = tune(dataset, search, Budget(trials=5), folder=tmp_path, warehouse=Warehouse.open(STARTER))
-    assert len(tuned.trials) == 5
-
-
-@pytest.mark.parametrize(
-    ("search", "budget", "message"),
-    [
-        (Search(measure="beauty"), Budget(trials=1), "unknown measure 'beauty'"),
-        (Search(start="middle"), Budget(trials=1), "unknown start 'middle'"),
-        (Search(surrogate="crystal"), Budget(trials=1), "unknown surrogate 'crystal'"),
-        (Search(acquisition="wish"), Budget(trials=1), "unknown acquisition function 'wish'"),
-        (Search(flows=("oracle",)), Budget(trials=1), "unknown flow 'oracle'"),
-        (QUICK, Budget(), "needs a limit"),
-        (QUICK, Budget(trials=0), "trials must be more than 0"),
-    ],
-)
-def test_what_cannot_work_is_refused_before_any_trial(
-    dataset: Dataset, world: Warehouse, tmp_path: Path, search: Search, budget: Budget, message: str
-) -> None:
-    with pytest.raises(BadInput, match=message):
-        tune(dataset, search, budget, folder=tmp_path, warehouse=world)
 
 
 def test_decisions_of_preprocessing_are_searched_where_it_is_asked_for(

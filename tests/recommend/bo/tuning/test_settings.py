@@ -50,12 +50,6 @@ def test_searches_that_differ_in_anything_have_different_descriptions(change: di
     assert replace(SEARCH, **change).description() != SEARCH.description()
 
 
-@pytest.mark.parametrize("start", ["top", "none", "file", "delta", "top@lightgbm"])
-@pytest.mark.parametrize("budget", [Budget(trials=1), Budget(seconds=0.5), Budget(trials=1, seconds=1)])
-def test_what_can_work_is_accepted(start: str, budget: Budget) -> None:
-    check(replace(SEARCH, start=start), budget, Finish(), 1)
-
-
 @pytest.mark.parametrize(
     ("change", "budget", "jobs", "refusal", "message"),
     [

@@ -87,12 +87,6 @@ def test_of_each_class_one_row_in_four_is_held_out(dataset: Dataset) -> None:
         assert (labels.iloc[held_out] == label).sum() == len(rows) // HELD_OUT
 
 
-def test_which_rows_are_held_out_follows_from_the_seed(dataset: Dataset) -> None:
-    one, again, other = (split_rows(dataset, replace(QUICK, seed=seed))[1].tolist() for seed in (0, 0, 1))
-    assert one == again
-    assert one != other
-
-
 @pytest.mark.parametrize("folds", [1, 2])
 def test_a_trial_on_a_share_is_fitted_on_fewer_rows_and_tested_on_the_same(
     dataset: Dataset, folds: int
@@ -106,11 +100,6 @@ def test_a_trial_on_a_share_is_fitted_on_fewer_rows_and_tested_on_the_same(
         assert len(fewer) == round(len(train) / 9)
         of_yes = [(labels.iloc[rows] == "yes").mean() for rows in (train, fewer)]
         assert of_yes[0] == pytest.approx(of_yes[1], abs=0.5 / len(fewer) + 1e-9)
-
-
-def test_of_a_share_of_few_rows_two_of_each_class_are_left(dataset: Dataset) -> None:
-    for train, _ in splits_of(dataset, QUICK, share=0.01):
-        assert dataset.target.astype(str).iloc[train].value_counts().tolist() == [2, 2]
 
 
 def test_a_numeric_target_is_refused() -> None:
@@ -132,24 +121,11 @@ def usual(dataset: Dataset, world: Warehouse) -> list[tuple[str, Configuration]]
     return first(dataset, QUICK, world)
 
 
-def test_what_the_learner_would_try_comes_first(usual: list[tuple[str, Configuration]]) -> None:
-    assert [origin for origin, _ in usual] == ["start"] * 3 + ["random"]
-    assert len({configuration for _, configuration in usual}) == 4
-
-
 def test_seeds_come_before_what_the_learner_would_try(
     dataset: Dataset, world: Warehouse, usual: list[tuple[str, Configuration]]
 ) -> None:
     seed = Configuration("decision_tree", FLOWS["decision_tree"].default() | {"min_samples_leaf": 13})
     assert first(dataset, replace(QUICK, seeds=(seed,)), world) == [("start", seed), *usual[:3]]
-
-
-def test_a_seed_that_the_learner_would_try_as_well_is_tried_once(
-    dataset: Dataset, world: Warehouse, usual: list[tuple[str, Configuration]]
-) -> None:
-    found = first(dataset, replace(QUICK, seeds=(usual[1][1],)), world)
-    assert found[:3] == [usual[1], usual[0], usual[2]]
-    assert found[3][0] == "random"
 
 
 @pytest.mark.parametrize("start", ["none", "file"])

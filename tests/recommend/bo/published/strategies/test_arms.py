@@ -82,12 +82,6 @@ class Spy:
 # ---- whose turn it is ---------------------------------------------------------------------------
 
 
-def test_numbers_are_those_of_the_search_whichever_arm_it_is() -> None:
-    proposals = run(Bandit(inputs(), policies.in_turn), 12)
-    assert [proposal.number for proposal in proposals] == list(range(12))
-    assert algorithms_of(proposals) == ["knn", "mlp", "svm"] * 4
-
-
 def test_each_arm_learns_from_its_own_trials_alone() -> None:
     made: list[Recorder] = []
 
@@ -119,19 +113,6 @@ def test_an_arm_that_is_exhausted_is_left_out_until_nothing_is_left() -> None:
     assert algorithms_of(run(search, 24)) == ["knn"] * 8 + ["mlp"] * 8 + ["svm"] * 8
     assert search.ask() is None
     assert [list(pulls.arms) for pulls in spy.shown[7:9]] == [["knn", "mlp", "svm"], ["mlp", "svm"]]
-
-
-def test_the_best_algorithm_has_most_trials() -> None:
-    assert algorithms_of(run(Bandit(inputs(), policies.ucb1_tuned), 14)).count("svm") == EACH
-
-
-def test_the_order_of_algorithms_in_the_table_does_not_matter() -> None:
-    orders = [ALGORITHMS, ("svm", "knn", "mlp")]
-    one, other = (
-        algorithms_of(run(Bandit(inputs(three_algorithms(order), seed=5), policies.thompson), 16))
-        for order in orders
-    )
-    assert one == other
 
 
 # ---- rewards ------------------------------------------------------------------------------------
@@ -173,16 +154,6 @@ def test_an_algorithm_that_only_fails_loses_its_turns() -> None:
 
 
 # ---- several at a time, and later ---------------------------------------------------------------
-
-
-@pytest.mark.parametrize("order", [[0, 1, 2], [2, 0, 1]])
-def test_trials_may_end_in_any_order(order: list[int]) -> None:
-    search = Bandit(inputs(), policies.ucb1)
-    proposals = [asked(search) for _ in range(3)]
-    assert sorted(algorithms_of(proposals)) == ["knn", "mlp", "svm"]  # no arm twice before each had its turn
-    for number in order:
-        search.tell(number, svm_is_best(proposals[number].candidate))
-    assert asked(search).number == 3
 
 
 # ---- by name ------------------------------------------------------------------------------------

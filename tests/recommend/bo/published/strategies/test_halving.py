@@ -3,8 +3,6 @@
 from collections import Counter
 from collections.abc import Callable
 
-import pytest
-
 from recommend.bo.candidates import Candidate, TableCandidates
 from recommend.bo.optimizer import Optimizer, Proposal
 from recommend.bo.published.strategies.halving import Halving, brackets
@@ -86,14 +84,6 @@ def test_a_value_counts_among_those_on_as_many_rows_only() -> None:
     assert (best.number, best.share) == (12, 1)
 
 
-def test_before_a_trial_on_all_rows_there_is_no_best() -> None:
-    of = search("hyperband")
-    run(of, 12)
-    assert of.best is None
-    run(of, 1)
-    assert of.best is not None
-
-
 def test_what_failed_does_not_go_on() -> None:
     """Two of nine succeed, so two go on in place of three; of these one fails."""
     starts = rows(*range(9))
@@ -105,10 +95,6 @@ def test_what_failed_does_not_go_on() -> None:
     )
     assert keys(proposals)[9:12] == [8, 3, 3]
     assert shares(proposals)[9:] == [THIRD, THIRD, 1, NINTH]
-
-
-def test_where_all_failed_the_next_bracket_begins() -> None:
-    assert shares(run(search("hyperband"), 15, lambda _: None)) == [NINTH] * 9 + [THIRD] * 5 + [1]
 
 
 def test_nobody_waits_for_trials_that_are_under_way() -> None:
@@ -138,18 +124,6 @@ def test_a_table_without_more_rows_is_promoted_with_what_it_has_and_then_tried_o
     assert shares(proposals) == [NINTH] * 4 + [THIRD, 1, 1, 1, 1]
 
 
-def test_the_end_of_a_table_waits_for_trials_on_fewer_rows() -> None:
-    of = search("successive-halving", candidates=TableCandidates(grid(2)))
-    asked = [of.ask() for _ in range(5)]
-    assert asked[4] is None
-    for proposal in asked[:4]:
-        assert proposal is not None
-        of.tell(proposal.number, row_number(proposal))
-    onward = of.ask()
-    assert onward is not None
-    assert (key(onward), onward.share) == (3, THIRD)
-
-
 def test_anchors_are_tried_on_all_rows_and_stand_outside_of_brackets() -> None:
     """The first is trial 9; the three best of the nine still go on, and the anchor is none of them."""
     proposals = run(search("successive-halving", starts=rows(*range(9)), anchors=rows(100)), 14)
@@ -169,10 +143,3 @@ def test_the_surrogate_of_bohb_learns_from_the_largest_share_with_three_trials()
     assert [len(y) for _, y in surrogate.told] == expected
     assert expected[0] == 3  # those of the first bracket's second rung
     assert expected[-1] > 3  # those on all rows
-
-
-def test_a_third_of_the_new_configurations_of_bohb_are_random() -> None:
-    proposals = run(search("bohb", seed=1), 300)
-    new = [one for place, one in enumerate(proposals) if one.candidate.key not in keys(proposals[:place])]
-    of_model = sum(one.origin == "model" for one in new[9:])
-    assert of_model / len(new[9:]) == pytest.approx(2 / 3, abs=0.1)

@@ -16,7 +16,6 @@ from tests.recommend.bo.published.strategies.test_arms import (
     EACH,
     algorithm,
     inputs,
-    row,
     svm_is_best,
     three_algorithms,
 )
@@ -82,16 +81,6 @@ def test_what_is_gained_counts_by_the_seconds_that_it_costs() -> None:
     assert algorithms(of, 5, {"knn": 0.1, "mlp": 10.0, "svm": 1.0})[3:] == ["knn"] * 2
 
 
-def test_a_surrogate_that_knows_no_joint_distribution_draws_each_for_itself() -> None:
-    drawn = [
-        CandidateScorer(Recorder("ei")).draw([three_algorithms().configurations], np.random.default_rng(seed))
-        for seed in (0, 0, 1)
-    ]
-    assert len(set(drawn[0].tolist())) == 3 * EACH
-    np.testing.assert_array_equal(drawn[0], drawn[1])
-    assert not np.allclose(drawn[0], drawn[2])
-
-
 def test_a_surrogate_without_uncertainty_is_refused_before_the_first_trial() -> None:
     with pytest.raises(BadInput, match="max-sampling needs a surrogate with uncertainty"):
         search(Recorder())
@@ -112,13 +101,3 @@ def test_blend_draws_from_its_prior_before_values_differ_and_from_its_posterior_
         assert expected.std is not None
         np.testing.assert_allclose(draws.mean(axis=0), expected.mean, atol=0.35 * expected.std.max())
         np.testing.assert_allclose(draws.std(axis=0).mean(), expected.std.mean(), rtol=0.2)
-
-
-def test_starts_come_first_and_nothing_comes_twice() -> None:
-    of = search(Recorder("ei"), starts=starts(), seed=2)
-    rows = []
-    while (proposal := of.ask()) is not None:
-        rows.append(row(proposal.candidate))
-        of.tell(proposal.number, svm_is_best(proposal.candidate))
-    assert rows[:3] == [0, EACH, 2 * EACH]
-    assert sorted(rows) == list(range(3 * EACH))

@@ -6,8 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from ingest.flows import FLOWS, Flow
-from metalearners.predictions import Prediction
+from ingest.flows import Flow
 from recommend.bo.candidates import Candidate, SpaceCandidates, TableCandidates
 from recommend.bo.optimizer import Optimizer, Proposal
 from recommend.bo.published.strategies.tree_search import (
@@ -134,19 +133,6 @@ def test_the_tree_widens_as_trials_visit_it() -> None:
     assert search.nodes[()].visits == 11
 
 
-def test_each_trial_adds_one_node_at_most_and_visits_each_on_its_way() -> None:
-    candidates = space_of(flow("one"), flow("two"))
-    search = new(candidates, ForestSurrogate())
-    for _ in range(40):
-        before = set(search.nodes)
-        tried(search, candidates, 1, lambda own: own.values["u"])  # type: ignore[arg-type, return-value]
-        assert len(set(search.nodes) - before) <= 1
-    for state, node in search.nodes.items():
-        onward = sum(search.nodes[child].visits for child in node.children)
-        assert node.visits >= onward
-        assert all(child[:-1] == state for child in node.children)
-
-
 def test_the_algorithm_comes_first_and_the_steps_follow_in_their_order() -> None:
     candidates = space_of(flow("one"), flow("two"))
     search = new(candidates, ForestSurrogate())
@@ -158,17 +144,6 @@ def test_the_algorithm_comes_first_and_the_steps_follow_in_their_order() -> None
         places = [order.index(name) for name in path]
         assert all(one < other for one, other in pairwise(places))
         assert path[:2] in ((), ("algorithm",), ("algorithm", "preprocessor"))
-
-
-def test_the_child_that_most_is_expected_of_is_added_first() -> None:
-    """The surrogate expects more of later algorithms: after the first was tried, the last one is added."""
-    flows = [flow(name) for name in ("a", "b", "c", "d")]
-    candidates = space_of(*flows)
-    starts = [candidates.of(Configuration("a", {**flows[0].default(), "u": u})) for u in (0.1, 0.2, 0.3)]
-    search = new(candidates, starts=starts)
-    found = tried(search, candidates, 4, lambda own: float(own.values["u"]))  # type: ignore[arg-type]
-    assert [configuration.algorithm for _, configuration in found] == ["a", "a", "a", "d"]
-    assert search.nodes[()].children == [(("algorithm", "a"),), (("algorithm", "d"),)]
 
 
 def test_a_branch_counts_by_the_median_of_its_trials() -> None:
@@ -251,42 +226,6 @@ def test_what_is_proposed_keeps_to_the_way_down_and_to_what_is_allowed() -> None
         assert not state.keys() & {"one:scaling"} or state["one:preprocessor"] == "svd"
         if state.get("two:preprocessor") in ("none", "select", "expand"):
             assert "two:scaling" not in state
-
-
-class _LikesDefaults(Recorder):
-    """Expects most of u = 0.5, which is the default and which no number drawn at random is."""
-
-    def predict(self, X: Matrix) -> Prediction:
-        return Prediction((X.numbers == 0.5).any(axis=1).astype(np.float64))
-
-
-def test_neighbours_are_one_decision_apart_and_have_the_defaults() -> None:
-    """Footnote 9; the decisions that the way down has made stay as they are."""
-    candidates = space_of(flow("one"), joint=False)
-    values = {"preprocessor": "svd", "scaling": "standard", "balancing": "none"}
-    starts = [candidates.of(Configuration("one", {**values, "u": u})) for u in (0.1, 0.2, 0.3)]
-    search = new(candidates, _LikesDefaults(), starts=starts)
-    best = {0.1: 0.1, 0.2: 0.9, 0.3: 0.2}
-    found = tried(search, candidates, 12, lambda own: best.get(float(own.values["u"]), 0.0))  # type: ignore[arg-type]
-    defaults = [dict(own.values) for _, own in found[3:] if own.values["u"] == 0.5]
-    assert {"preprocessor": "svd", "scaling": "quantile", "balancing": "none", "u": 0.5} in defaults
-    assert {"preprocessor": "svd", "scaling": "standard", "balancing": "weights", "u": 0.5} in defaults
-
-
-def test_a_space_without_decisions_is_searched_by_playouts_alone() -> None:
-    candidates = space_of(ONE_AXIS, joint=False)
-    search = new(candidates, ForestSurrogate(), settings=TreeSettings())
-    found = tried(search, candidates, 30, lambda own: 1 - abs(float(own.values["u"]) - 0.3))  # type: ignore[arg-type]
-    assert [proposal.origin for proposal, _ in found] == ["start"] * 4 + ["model"] * 26
-    assert list(search.nodes) == [()]
-    assert min(abs(float(own.values["u"]) - 0.3) for _, own in found) < 0.02  # type: ignore[arg-type]
-
-
-def test_a_single_algorithm_is_no_decision() -> None:
-    candidates = space_of(FLOWS["svm"])
-    search = new(candidates, ForestSurrogate())
-    tried(search, candidates, 12, always)
-    assert {state[0][0] for state in search.nodes if state} == {"svm:imputation"}
 
 
 def test_a_small_space_is_searched_to_its_end() -> None:

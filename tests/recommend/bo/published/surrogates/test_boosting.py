@@ -5,8 +5,6 @@ import pytest
 
 from recommend.bo.published.surrogates.boosting import (
     HIGH,
-    MANY,
-    SLACK,
     HyperboostSurrogate,
     QuantileSurrogate,
     QuantileTripleSurrogate,
@@ -55,16 +53,6 @@ def test_distance_adds_to_the_quantile_by_hand() -> None:
     assert surrogate.predict(X.take([1])).mean == pytest.approx(mean[[1]])  # whichever are asked about
 
 
-def test_another_choice_is_twice_as_far_as_the_other_end_of_a_range() -> None:
-    """Manhattan distance of one-hot columns: 2. So d = 0, 1, 2 and 3; m = 1 + 2, a number and two choices."""
-    known = table(x=[0, 1, 0, 1], c=["a", "a", "b", "b"])
-    surrogate = HyperboostSurrogate(known, METAFEATURES)
-    X = surrogate.encode(known)
-    surrogate.fit(X.take([0, 0]), np.array([0.0, 0.6]), np.random.default_rng(0))
-    mean = surrogate.predict(X).mean
-    assert mean - mean[0] == pytest.approx([0.0, 0.1, 0.2, 0.3])
-
-
 def test_what_distance_adds_fades_as_trials_fill_the_space() -> None:
     """Equation 7 with U = 0, 0.25, 0.5 and 1, so m = 1, and s = 0.3 each time: after 0 alone, after 0 and 1,
     and after 0, 0.5 and 1."""
@@ -81,32 +69,3 @@ def test_what_distance_adds_fades_as_trials_fill_the_space() -> None:
         surrogate.fit(X.take(tried), np.array(values), np.random.default_rng(0))
         added = surrogate.predict(X).mean - quantile.predict(X.features).mean
         assert added == pytest.approx(0.3 * np.array(far))
-
-
-def test_where_everything_was_tried_only_the_quantile_is_left() -> None:
-    known = table(x=[0, 1])
-    values = np.array([0.2, 0.4])
-    assert predicted(HyperboostSurrogate(known, METAFEATURES), known, values).mean == pytest.approx(
-        predicted(QuantileSurrogate(known, METAFEATURES), known, values).mean
-    )
-
-
-@pytest.mark.parametrize(("columns", "many"), [(25, MANY), (4, 0)])
-def test_in_many_columns_distances_are_those_between_two_principal_components(
-    columns: int, many: int
-) -> None:
-    """At most a tenth too long, each."""
-    random = np.random.default_rng(8)
-    known = table(**{f"x{column}": random.random(60).tolist() for column in range(columns)})
-    surrogate = HyperboostSurrogate(known, METAFEATURES, many=many)
-    values = random.random(15)
-    added = (
-        predicted(surrogate, known, values).mean
-        - predicted(QuantileSurrogate(known, METAFEATURES), known, values).mean
-    ) / values.std()
-    U = known.vectors
-    components = np.linalg.svd(U[:15] - U[:15].mean(axis=0), full_matrices=False)[2][:2]
-    projected = U @ components.T
-    d = np.abs(projected[:, None] - projected[None, :15]).sum(axis=2).min(axis=1)
-    assert added[:15] == pytest.approx(np.zeros(15))
-    np.testing.assert_allclose(added[15:], (d / columns)[15:], rtol=SLACK)

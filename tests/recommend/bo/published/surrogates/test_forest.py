@@ -65,14 +65,6 @@ def test_a_split_chooses_from_five_sixths_of_the_hyperparameters_rounded_up(
     assert asked == [eligible] * TREES
 
 
-def test_between_trees_that_agree_there_is_no_variance() -> None:
-    """Where the floor of leaves stands for it otherwise."""
-    groups = table(x=[0, 1] * 10)
-    prediction = predicted(ForestSurrogate(of_leaves=False), groups, np.array([0.0, 1.0] * 10))
-    assert prediction.mean == pytest.approx(np.array([0.0, 1.0] * 10))
-    assert prediction.std == pytest.approx(np.zeros(20))
-
-
 @pytest.mark.parametrize("seed", range(3))
 def test_the_variance_between_trees_is_that_of_their_means(seed: int) -> None:
     """Scores -1 and 1: trees of (1, 1), (-1, -1) and mixed ones have the means 1, -1 and 0."""
