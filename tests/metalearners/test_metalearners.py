@@ -2,7 +2,7 @@
 
 import pytest
 
-from metalearners import ALIASES, DEFAULT_LEARNER, LEARNERS, canonical_learner, new_learner
+from metalearners import ALIASES, LEARNERS, canonical_learner, new_learner
 from metalearners.codec import encode
 from metalearners.learners.functional_pca import FunctionalPCALearner
 from tests.cases import each
@@ -29,17 +29,7 @@ def test_a_name_of_an_earlier_version_still_leads_to_its_learner() -> None:
     assert not set(ALIASES) & set(LEARNERS)
 
 
-def test_a_canonical_name_stays_as_it_is() -> None:
-    assert [canonical_learner(name) for name in LEARNERS] == list(LEARNERS)
-    assert canonical_learner(DEFAULT_LEARNER) == DEFAULT_LEARNER
-
-
 @each("name", ["", "Functional-PCA", "lightgbm "])
 def test_names_are_exact(name: str) -> None:
     with pytest.raises(UnknownName, match=r"unknown learner .*; known are functional-pca, lightgbm,"):
         canonical_learner(name)
-
-
-def test_settings_that_are_left_out_have_their_default() -> None:
-    given = encode(new_learner("lightgbm", {"leaves": 4}))[0]
-    assert given == encode(new_learner("lightgbm"))[0] | {"leaves": 4}

@@ -32,7 +32,6 @@ from metalearners.stored_model import (
     with_figures,
 )
 from tests.cases import each
-from tests.contracts.meta_learner import FEW, MANY, best
 from warehouse.store import STARTER, Warehouse
 from warehouse.support.errors import BadInput, DamagedModel, Unwritable
 
@@ -62,16 +61,6 @@ def test_a_model_is_trained_once_and_then_found(
     again = train(toy_warehouse)
     assert again.path == model.path == toy_warehouse.path / "models" / model.origin.key
     assert again.description() == model.description()
-
-
-def test_a_found_model_recommends_as_the_trained_one_did(
-    toy_warehouse: Warehouse, model: StoredModel
-) -> None:
-    configurations = toy_warehouse.run_table(None, "predictive_accuracy").configurations
-    found = train(toy_warehouse)
-    for classes, expected in ((FEW, "gini"), (MANY, "entropy")):
-        assert best(found.fitted, configurations, classes, "forest:criterion") == expected
-        assert best(model.fitted, configurations, classes, "forest:criterion") == expected
 
 
 @each(

@@ -20,12 +20,6 @@ def test_more_trials_come_after_those_before_with_their_own_configurations() -> 
     assert both.configurations.setups.tolist() == ["a", "b", "c"]
 
 
-def test_a_configuration_that_was_tried_twice_keeps_both_values() -> None:
-    both = trials(a=0.2).with_more(trials(a=0.3))
-    assert both.values.tolist() == [0.2, 0.3]
-    assert len(both.configurations) == 2
-
-
 def test_trials_of_another_algorithm_lack_the_hyperparameters_of_the_first() -> None:
     forest = joint_table(pd.DataFrame({"forest:depth": [3]}, index=["a"]), ["forest"])
     boosting = joint_table(pd.DataFrame({"boosting:rate": [0.1]}, index=["b"]), ["boosting"])

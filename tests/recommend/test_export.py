@@ -8,7 +8,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from ingest.flows import get_flow, with_preprocessing
@@ -306,35 +305,6 @@ def test_smac_configurations_fit_a_space_of_the_users_own() -> None:
     with pytest.raises(BadInput, match=r"^seed 1 \(svm\) does not fit the space: .*gamma") as caught:
         smac_configurations([seed("svm", values)], space)
     assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize("joint", [False, True])
-def test_flaml_evaluates_the_points_and_searches_on(joint: bool) -> None:
-    tune = pytest.importorskip("flaml.tune")
-    seeds = OF_TWO if joint else OF_SVM
-    points = points_to_evaluate(seeds)
-    domains: dict[str, Any] = {}
-    for name, parameter in space_of(seeds).config_space.items():
-        known: Any = parameter
-        if hasattr(known, "choices"):
-            domain = tune.choice(list(known.choices))
-        else:
-            kind = "randint" if isinstance(known.default_value, int | np.integer) else "uniform"
-            domain = getattr(tune, kind)(known.lower, known.upper)
-        domains[name.replace(":", ".")] = domain
-    ran: list[dict[str, Any]] = []
-    tune.run(
-        lambda values: ran.append(dict(values)) or {"loss": 1.0},
-        config=domains,
-        metric="loss",
-        mode="min",
-        num_samples=len(points) + 5,
-        points_to_evaluate=[dict(point) for point in points],
-        verbose=0,
-    )
-    assert len(ran) == len(points) + 5
-    first = [{name: values[name] for name in point} for point, values in zip(points, ran, strict=False)]
-    assert first == points
 
 
 def test_points_take_the_names_of_the_space_that_is_searched() -> None:

@@ -199,18 +199,3 @@ def test_the_order_of_rows_does_not_matter(
         encoding.transform(shuffled, THESIS_SIZE),
         encoding.transform(configurations, THESIS_SIZE).iloc[order],
     )
-
-
-@settings(max_examples=60, deadline=None, derandomize=True)
-@given(configurations=configuration_frames(), option=options, data=st.data())
-def test_one_size_for_all_rows_is_that_size_for_each(
-    configurations: pd.DataFrame, option: dict[str, Any], data: st.DataObject
-) -> None:
-    places = st.lists(st.integers(0, len(configurations) - 1), min_size=1, max_size=8)
-    rows = np.array(data.draw(places))
-    of_each = THESIS_SIZE.for_rows(len(rows))
-    encoding = learn_encoding(configurations, THESIS_SIZE, rows=rows, **option)
-    assert learn_encoding(configurations, of_each, rows=rows, **option) == encoding
-    np.testing.assert_array_equal(
-        encoding.matrix(configurations, of_each, rows), encoding.matrix(configurations, THESIS_SIZE, rows)
-    )

@@ -6,9 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from metalearners.encoding.scores import Z80, oriented, standard_scores
+from metalearners.encoding.scores import Z80, standard_scores
 from tests.cases import each
-from warehouse.support.errors import BadInput
 
 VALUES = st.lists(st.integers(-1000, 1000).map(float), min_size=1, max_size=12)
 
@@ -25,31 +24,6 @@ def test_scores_are_standardized_within_each_dataset() -> None:
 def test_a_dataset_whose_runs_are_all_equal_scores_zero(value: float) -> None:
     assert standard_scores(np.array([value] * 7 + [1.0]), np.array([0] * 7 + [1])).tolist() == [0.0] * 8
     assert standard_scores(np.array([value] * 7)).tolist() == [0.0] * 7
-
-
-@each(
-    ("measure", "larger_is_better"),
-    [
-        ("predictive_accuracy", True),
-        ("area_under_roc_curve", True),
-        ("f_measure", True),
-        ("kappa", True),
-        ("usercpu_time_millis", False),
-        ("mean_absolute_error", False),
-        ("build_memory", False),
-        ("average_cost", False),
-        ("ram_hours", False),
-        ("mean_class_complexity", False),
-        ("mean_class_complexity_gain", True),
-    ],
-)
-def test_larger_is_better_for_every_oriented_measure(measure: str, larger_is_better: bool) -> None:
-    assert oriented(np.array([2.0]), measure)[0] == (2.0 if larger_is_better else -2.0)
-
-
-def test_the_direction_of_an_unknown_measure_is_not_guessed() -> None:
-    with pytest.raises(BadInput, match="unknown measure 'speed'"):
-        oriented(np.array([2.0]), "speed")
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)

@@ -50,15 +50,6 @@ def test_a_hyperparameter_that_half_of_the_configurations_have_counts_half() -> 
     assert effects[0].share == pytest.approx(OF_LEVELS / 2 / variance)
 
 
-def test_where_nothing_varies_nothing_matters() -> None:
-    Z = uniform()
-    Z[:, 2] = np.nan
-    design = Design.around(Z, [0, 0, 0])
-    effects = design.effects(np.ones(len(design.vectors)))
-    assert [effect.share for effect in effects] == [0, 0, 0]
-    assert np.isnan(effects[2].marginal).all()
-
-
 @given(st.lists(st.floats(-5, 5), min_size=3, max_size=3).filter(lambda w: np.abs(w).max() > 0.1))
 def test_shares_of_a_sum_add_up_to_one(weights: list[float]) -> None:
     design = Design.around(uniform(), [0, 0, 0])

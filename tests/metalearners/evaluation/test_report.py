@@ -45,13 +45,6 @@ def test_means_have_the_limits_of_students_t(warehouse: Warehouse) -> None:
     assert found["shots"]["random"]["5"]["mean"] == 0.75
 
 
-def test_regret_is_that_of_the_first_pick_and_of_any_number_of_picks(warehouse: Warehouse) -> None:
-    regret = reported(TWO, warehouse)["regret"]
-    assert regret.keys() == {"mean", "low", "high", "1", "3", "5"}
-    assert {name: regret[name] for name in ("mean", "low", "high")} == regret["1"]
-    assert [regret[top]["mean"] for top in ("1", "3", "5")] == [0.5, 0.25, 0.0]
-
-
 def test_limits_and_coverage_that_are_unknown_are_null(warehouse: Warehouse) -> None:
     """One dataset has no interval; JSON has no NaN."""
     one = json.loads(json.dumps(reported(LearnerEvaluation(TWO.per_dataset[1:]), warehouse), allow_nan=False))

@@ -38,9 +38,3 @@ def test_after_trials_what_is_certain_adds_nothing_beside_the_best() -> None:
     before = prior([0.0, 0.0, 0.0], [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
     mean, std = np.array([1.0, 0.9, 0.5]), np.array([0.0, 0.0, 1.0])
     assert best_after(before, mean, std, 3).tolist() == [0, 2, 1]
-
-
-@each("std", [None, np.zeros(4)])
-def test_where_nothing_is_uncertain_scores_are_taken_in_order(std: np.ndarray | None) -> None:
-    before = prior([0.0] * 4, [[1.0]] * 4)
-    assert best_after(before, np.array([0.3, 0.9, 0.5, 0.4]), std, 4).tolist() == [1, 2, 3, 0]

@@ -1,15 +1,11 @@
 """The LightGBM learner: the contract, and what is special to it."""
 
-from dataclasses import replace
-
 import numpy as np
-import pandas as pd
 import pytest
 
 from metalearners.learners.boosting import LightGBMRankerLearner, LightGBMRegressorLearner
 from tests.cases import each
 from tests.contracts.meta_learner import MetaLearnerContract, NewLearner, toy_metafeatures, toy_runs
-from tests.tables import flow_table
 from warehouse.support.errors import BadInput
 
 
@@ -40,26 +36,11 @@ def test_without_metafeatures_all_datasets_get_one_ranking() -> None:
     assert "NumberOfClasses" not in fitted.inputs.names
 
 
-def test_hyperparameters_left_out_leave_one_prediction_per_dataset() -> None:
-    fitted = learner(inputs="metafeatures").fit(toy_runs(), toy_metafeatures())
-    assert np.ptp(fitted.predict(toy_runs().configurations, toy_metafeatures().iloc[0]).mean) == 0
-
-
 def test_uses_the_metafeatures_that_it_is_told_to() -> None:
     fitted = learner(metafeatures=("NumberOfClasses",)).fit(toy_runs(), toy_metafeatures())
     assert fitted.inputs.names == ["criterion_entropy", "criterion_gini", "depth", "NumberOfClasses"]
     everything = learner(metafeatures=None).fit(toy_runs(), toy_metafeatures())
     assert everything.inputs.names[3:] == list(toy_metafeatures().columns)
-
-
-def test_sizes_of_hyperparameters_come_from_all_metafeatures() -> None:
-    runs = toy_runs()
-    values = {"criterion": ["gini"] * 20, "max_features": ["sqrt", "log2"] * 10}
-    parameters = pd.DataFrame(values, index=runs.configurations.setups, dtype=object)
-    fitted = learner(metafeatures=("NumberOfClasses",)).fit(
-        replace(runs, configurations=flow_table(parameters)), toy_metafeatures()
-    )
-    assert fitted.inputs.names == ["max_features_log2", "max_features_sqrt", "NumberOfClasses"]
 
 
 @each(

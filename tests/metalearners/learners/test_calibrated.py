@@ -10,10 +10,9 @@ import pytest
 from metalearners.encoding.hyperparameters import HyperparameterEncoding
 from metalearners.encoding.matrices import centre_and_spread, encode_runs, learn_encoding_of
 from metalearners.encoding.scores import Z80
-from metalearners.encoding.training_data import runs_on, training_data
+from metalearners.encoding.training_data import training_data
 from metalearners.gp.kernels import matern
 from metalearners.learners.calibrated import CalibratedModel, calibrated, random_features
-from metalearners.predictions import Observations
 from tests.cases import each
 from tests.contracts.meta_learner import toy_metafeatures, toy_runs
 from warehouse.questions.queries import RunTable
@@ -81,17 +80,6 @@ def test_the_spread_is_measured_on_datasets_that_a_second_model_has_not_seen() -
 def test_with_too_few_datasets_to_leave_any_out_the_spread_is_that_of_the_scores(datasets: int) -> None:
     runs = gini_always_wins(datasets)
     assert calibrated(learning(1.0), runs, toy_metafeatures(datasets)).spread == 1
-
-
-def test_trials_that_contradict_what_was_expected_turn_the_order_around() -> None:
-    configurations, values = runs_on(gini_always_wins(), "toy:0")
-    learned = model(-0.5)
-    after = learned.condition(Observations(configurations.take(slice(8)), values[:8]))
-    untried = configurations.take(slice(8, 20))
-    gini = (untried.parameters["criterion"] == "gini").to_numpy()
-    before, predicted = (one.predict(untried, DATASET).mean for one in (learned, after))
-    assert before[gini].max() < before[~gini].min()
-    assert predicted[gini].min() > predicted[~gini].max()
 
 
 @each(("spread", "doubt"), [(0.0, 0.5), (0.4, 0.5), (2.0, np.sqrt(2))])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from metalearners.codec import decode, encode
-from metalearners.learners.forest import Forest, constant_forest
+from metalearners.learners.forest import Forest
 from metalearners.learners.lightgbm_trees import forest_of
 from tests.cases import each
 from tests.metalearners.learners.boosters import rows, target, trained
@@ -28,19 +28,6 @@ def test_a_forest_by_hand() -> None:
     )
     X = np.array([[1.0, 5.0], [3.0, -5.0], [3.5, 0.0], [3.5, 0.1], [3.5, np.nan], [np.nan, np.nan]])
     assert forest.predict(X).tolist() == [11, 12, 22, 32, 32, 11]
-
-
-def test_a_constant_forest_needs_no_features() -> None:
-    assert constant_forest(0.25, 0).predict(np.empty((2, 0))).tolist() == [0.25, 0.25]
-
-
-def test_no_rows_give_no_predictions() -> None:
-    assert constant_forest(0.25, 3).predict(np.empty((0, 3))).shape == (0,)
-
-
-def test_rows_of_another_width_are_an_error() -> None:
-    with pytest.raises(ValueError, match="expected rows of 3 features"):
-        constant_forest(0.0, 3).predict(np.zeros((2, 4)))
 
 
 def test_arrays_give_the_same_forest() -> None:

@@ -17,7 +17,6 @@ from metalearners.learners.improvement_probability import (
     GainSpread,
     enough,
     first_beside,
-    first_beside_others,
     learn_gain_spread,
     usual_rows_of,
 )
@@ -76,17 +75,6 @@ def test_first_choices_are_judged_beside_the_reference_on_each_number_of_rows() 
     assert set(found["other"]) == {1}
     assert usual_rows_of(data, rows) == 2000.0
     assert not enough(found)
-
-
-def test_without_a_reference_first_choices_are_judged_beside_all_others() -> None:
-    data, rows, expected = repeated_runs()
-    found = first_beside_others(data, rows, expected, np.random.default_rng(0))
-    assert sorted(zip(found["dataset"], found["other"], found["won"], strict=True)) == [
-        (0, 1, 1),
-        (0, 2, 1),
-        (1, 1, 0),
-        (1, 2, 0),
-    ]
 
 
 def test_the_reference_is_what_gains_are_stated_over() -> None:

@@ -8,7 +8,7 @@ import pytest
 from ingest.flows import FLOWS
 from recommend.bo.candidates import BLOCKS, Candidate, CandidateSource, SpaceCandidates, TableCandidates
 from recommend.space import Configurations, Space
-from tests.recommend.bo.toys import ONE_AXIS, PLANE, SIX, grid, vector_of
+from tests.recommend.bo.toys import PLANE, SIX, grid, vector_of
 from warehouse.support.arrays import Floats
 from warehouse.support.errors import BadInput
 from warehouse.vocabulary.configuration import Configuration
@@ -190,27 +190,3 @@ def test_local_search_climbs() -> None:
     best_drawn = asked.score(asked.drawn).max()
     # Over 12 numbers of trials, 0.28 to 0.51 of the way are left.
     assert top - asked.score(vector_of(found)[None])[0] < 0.6 * (top - best_drawn)
-
-
-def test_local_search_begins_at_what_was_tried_too() -> None:
-    """A peak so narrow that nothing drawn is near it, unlike a trial: its neighbours are found."""
-    space = Space([ONE_AXIS], joint=False)
-    candidates = SpaceCandidates(space)
-    drawn = np.sort(drawn_at(candidates, 5)[:, 0])
-    gap = int(np.diff(drawn).argmax())
-    middle = float(drawn[gap : gap + 2].mean())
-    width = float(drawn[gap + 1] - drawn[gap])
-
-    class Peak(Asked):
-        def score(self, X: Floats) -> Floats:
-            near = np.abs(X[:, 0] - middle) < width / 4
-            return np.where(near, 1.0, np.where(np.abs(X[:, 0] - middle) < 0.4, 0.0, -1.0))
-
-    trial = candidates.of(Configuration("axis", {"u": middle}))
-    tried = [trial.configuration]
-    assert (Peak().score(drawn[:, None]) < 1).all()
-    found = best(candidates, Peak(), tried=tried)
-    assert vector_of(found)[0] == pytest.approx(middle)
-    other = best(candidates, Peak(), taken={trial.key}, tried=tried)
-    assert other is not None
-    assert other.key != trial.key

@@ -1,6 +1,5 @@
 """Asking and telling: the order of proposals, what the surrogate learns, and searches that go on later."""
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,10 +15,9 @@ from recommend.bo.scoring import CandidateScorer
 from recommend.bo.surrogates import Surrogate, SurrogateInputs, new_surrogate
 from recommend.space import Configurations, Space
 from tests.contracts.meta_learner import toy_metafeatures, toy_runs
-from tests.recommend.bo.toys import SIX, Recorder, best_value, grid, hill, keys, of, run
+from tests.recommend.bo.toys import SIX, Recorder, best_value, grid, hill, keys, run
 from warehouse.support.arrays import Floats
 from warehouse.support.errors import BadInput
-from warehouse.vocabulary.configuration import Configuration
 
 METAFEATURES = pd.Series({"NumberOfInstances": 300.0, "NumberOfFeatures": 10.0})
 
@@ -137,12 +135,6 @@ def test_a_failed_trial_counts_as_the_worst_and_one_under_way_as_the_mean() -> N
     np.testing.assert_allclose(y, (stands_for - stands_for.mean()) / stands_for.std())
 
 
-def test_values_that_are_all_equal_are_learned_as_average() -> None:
-    surrogate = Recorder()
-    run(over_grid(surrogate), 5, value=lambda _: 0.1)
-    assert [y.tolist() for _, y in surrogate.told] == [[0.0] * 3, [0.0] * 4]
-
-
 def test_a_search_goes_on_where_everything_failed_so_far() -> None:
     surrogate = Recorder()
     optimizer = over_grid(surrogate)
@@ -224,38 +216,6 @@ def test_how_long_trials_took_changes_no_proposal() -> None:
 
 
 # ---- searches that go on later ------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", ["forest"])
-def test_a_dozen_trials_and_a_dozen_later_are_two_dozen_in_a_space(name: str) -> None:
-    """What is kept in between are settings, as JSON."""
-    space = Space([FLOWS["svm"], FLOWS["k_nearest_neighbors"]])
-    known = space.configurations(space.sample(100, np.random.default_rng(0)))
-
-    def value(vector: Floats) -> float:
-        return hill(np.nan_to_num(vector[1:]))
-
-    def fresh() -> tuple[SpaceCandidates, Optimizer]:
-        candidates = SpaceCandidates(space, seed=2)
-        starts = [candidates.of(Configuration("svm", FLOWS["svm"].default()))]
-        surrogate = own_surrogate(name, known)
-        return candidates, Optimizer(
-            candidates, CandidateScorer(surrogate), starts=starts, random_every=5, seed=2
-        )
-
-    whole = run(fresh()[1], 24, value)
-    kept = [
-        json.dumps([configuration.algorithm, dict(configuration.values)])
-        for proposal in whole[:12]
-        for configuration in space.decoded(proposal.candidate.configuration.vectors)
-    ]
-    candidates, later = fresh()
-    for proposal, text in zip(whole, kept, strict=False):
-        flow, hyperparameters = json.loads(text)
-        candidate = candidates.of(Configuration(flow, hyperparameters))
-        later.recall(Proposal(proposal.number, candidate, proposal.origin))
-        later.tell(proposal.number, value(of(candidate.configuration)))
-    assert keys(run(later, 12, value)) == keys(whole[12:])
 
 
 # ---- what it is for -----------------------------------------------------------------------------

@@ -1,7 +1,5 @@
 """Scores of candidates: what is learned, what is beaten, and what is encoded when."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -12,7 +10,6 @@ from recommend.bo.surrogates.base import Matrix
 from recommend.space import Configurations
 from tests.recommend.bo.toys import Recorder, grid
 from warehouse.support.arrays import Floats
-from warehouse.support.errors import BadInput
 
 
 class Counting(Recorder):
@@ -57,17 +54,3 @@ def test_the_score_to_beat_is_the_highest_expected_of_a_trial(monkeypatch: pytes
     learn(scorer, [known.take([row]) for row in (0, 30, 2)], [1.0, -1.0, 0.0])
     scorer.score([known])
     assert [(situation.best, situation.xi) for situation in seen] == [(known.vectors[30, 0], 0.25)]
-
-
-@pytest.mark.parametrize(
-    ("settings", "reason"),
-    [
-        ({"acquisition": "luck"}, "unknown acquisition function"),
-        ({"acquisition": "value-per-second"}, "needs predicted running times"),
-        ({"acquisition": "ei"}, "needs a surrogate with uncertainty"),
-        ({"acquisition": "ucb"}, "needs a surrogate with uncertainty"),
-    ],
-)
-def test_what_can_not_work_is_refused_before_the_first_trial(settings: dict[str, Any], reason: str) -> None:
-    with pytest.raises(BadInput, match=reason):
-        CandidateScorer(Recorder("value"), **settings)

@@ -79,24 +79,6 @@ def test_a_model_in_a_file_predicts_what_our_pipeline_predicts(
     assert_same_predictions(predicted, expected)
 
 
-def test_a_model_takes_a_file_as_pandas_reads_it(tmp_path: Path) -> None:
-    random = np.random.default_rng(0)
-    frame = pd.DataFrame(
-        {
-            "x": random.normal(size=90),
-            "whole": random.integers(0, 9, 90),
-            "paid": random.choice([True, False], 90),
-            "town": random.choice(["Oslo", "Bonn", None], 90),
-            "class": random.choice(["yes", "no"], 90),
-        }
-    )
-    frame.to_csv(tmp_path / "t.csv", index=False)
-    dataset = load_dataset(tmp_path / "t.csv")
-    model = plain_model({configuration("lightgbm"): 1.0}, dataset, seed=0)
-    of_pandas = model.predict_proba(pd.read_csv(tmp_path / "t.csv"))
-    assert np.array_equal(of_pandas, model.predict_proba(dataset.features))
-
-
 def test_a_model_takes_the_frame_that_the_dataset_came_from() -> None:
     """Dates as words of one format, as datetimes and as Python's; whole numbers with gaps as categories."""
     random = np.random.default_rng(0)

@@ -5,7 +5,7 @@ import ast
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recommend.code.syntax import Call, Raw, assigned, literal, plain, written
+from recommend.code.syntax import literal, plain
 
 HOSTILE = ['"""', "'", '"', "\\", "\n", "\r", "\u2028", "\x00", "#", "{x}", "%(prog)s", "__import__('os')"]
 texts = st.lists(st.one_of(st.text(max_size=5), st.sampled_from(HOSTILE)), max_size=8).map("".join)
@@ -30,29 +30,3 @@ def test_a_text_in_a_docstring_stays_there(text: str) -> None:
     assert len(tree.body) == 1
     assert ast.get_docstring(tree) is not None
     assert len(source.splitlines()) == 1
-
-
-def test_quotes_are_those_that_need_fewer_escapes() -> None:
-    assert literal("plain") == '"plain"'
-    assert literal("it's") == '"it\'s"'
-    assert literal('say "it"') == "'say \"it\"'"
-
-
-def test_a_call_stands_on_one_line_where_it_fits() -> None:
-    call = Call("SVC", [], {"C": 2.0, "kernel": "rbf"})
-    assert written(call, before="return ") == 'return SVC(C=2.0, kernel="rbf")'
-
-
-def test_a_long_call_has_an_argument_a_line() -> None:
-    call = Call("f", [Raw("x" * 50)], {"a": ["y" * 50], "b": {"c": 1e30}})
-    assert written(call, indent="    ").splitlines() == [
-        "f(",
-        f"        {'x' * 50},",
-        f'        a=["{"y" * 50}"],',
-        '        b={"c": 1e30},',
-        "    )",
-    ]
-
-
-def test_a_long_text_goes_between_parentheses() -> None:
-    assert assigned("TARGET", "z" * 80) == f'TARGET = (\n    "{"z" * 80}"\n)\n'

@@ -1,7 +1,6 @@
 """Why a recommendation is as it is: sums that add up, and sentences that say what was used."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import jsonschema
@@ -14,9 +13,6 @@ from hypothesis import strategies as st
 from ingest.reading.datasets import load_dataset
 from metalearners.learners.contributions import shapley_values
 from recommend.explaining.metafeature_names import shown, title, without_target
-from recommend.explaining.similar_datasets import evidence_for
-from recommend.ranking.knowledge import gather
-from recommend.ranking.task import describe_task
 from recommend.recommendation import Recommendation
 from recommend.recommender import recommend
 from recommend.reporting.sentences import sentences
@@ -59,16 +55,6 @@ def test_the_document_follows_the_schema(explained: Recommendation) -> None:
     jsonschema.validate(explained.document(), json.loads(SCHEMA.read_text()))
 
 
-def test_weights_belong_to_the_datasets_that_they_are_said_to_belong_to(small_world: Path) -> None:
-    """No trait sets a known dataset apart from itself."""
-    warehouse = Warehouse.open(small_world)
-    known = gather(describe_task(load_dataset(numbers(900, seed=50)), warehouse=warehouse))
-    for key, metafeatures in warehouse.metafeatures().iterrows():
-        evidence = evidence_for(replace(known, metafeatures=metafeatures))
-        assert evidence is not None
-        assert evidence.distances[key] == 0
-
-
 def test_datasets_alike_count_most(small_world: Path) -> None:
     """Trees are good on the large ones, which a large one is like."""
     result = recommend(
@@ -109,13 +95,6 @@ def test_the_target_is_no_column_of_the_traits() -> None:
     assert row["numeric"] == pytest.approx(6 / 9)
     assert np.exp(row["rows per attribute"]) == pytest.approx(1000 / 9)
     assert row["classes"] == 0.7
-
-
-def test_parts_that_are_printed_as_nothing_are_not_named(explained: Recommendation) -> None:
-    text = " ".join(sentences(explained))
-    parts = text.split("By meta-features")[1:]
-    assert parts
-    assert not any("+0.00" in part or "-0.00" in part for part in parts)
 
 
 def test_a_learner_without_weights_says_so(small_world: Path, csv: Path) -> None:

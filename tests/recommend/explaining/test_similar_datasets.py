@@ -38,7 +38,3 @@ def test_sizes_beyond_all_that_is_known_are_named_with_the_known_range() -> None
 @pytest.mark.parametrize("size", [100, 500, 900, NAN])
 def test_sizes_within_and_sizes_that_are_unknown_are_not_outside(size: float) -> None:
     assert outside_of_known(known(small=100, large=900), rows(size)) == []
-
-
-def test_nothing_is_outside_of_nothing() -> None:
-    assert outside_of_known(pd.DataFrame(), rows(5)) == []

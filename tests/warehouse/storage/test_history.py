@@ -2,14 +2,11 @@
 
 import json
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 
 import pandas as pd
 import pyarrow as pa
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from tests.warehouse.worlds import runs
 from warehouse.storage.history import CommitHistory, ingest_id
@@ -88,28 +85,6 @@ def test_ingest_ids_do_not_depend_on_how_the_rows_lie_in_memory() -> None:
         for rows in (ROWS, chunked, described, longer, encoded)
     ]
     assert len(set(ids)) == 1
-
-
-@given(
-    st.lists(st.tuples(st.text(max_size=3) | st.none(), st.booleans() | st.none()), min_size=1, max_size=40),
-    st.lists(st.integers(1, 40), max_size=4),
-)
-def test_ingest_ids_of_many_rows_do_not_depend_on_the_batches_that_they_come_in(
-    rows: list[tuple[str | None, bool | None]], cuts: list[int]
-) -> None:
-    schema = pa.schema([("text", pa.string()), ("flag", pa.bool_())])
-    table = pa.table([list(column) for column in zip(*rows, strict=True)], schema=schema)
-    ends = [0, *sorted(cuts), len(table)]
-    parts = [table.slice(start, end - start) for start, end in pairwise(ends)]
-    copied = [pa.table(part.to_pydict(), schema=schema) for part in parts]
-    nothing = table.slice(0, 0)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("warehouse.storage.history._ROWS_HASHED", 16)
-        ids = {
-            ingest_id("empty", "test", {"setups": Difference(one, nothing)})
-            for one in (table, pa.concat_tables(parts), pa.concat_tables(copied))
-        }
-    assert len(ids) == 1
 
 
 def test_sketches_alone_leave_the_fingerprint_as_it_was(warehouse: Warehouse) -> None:

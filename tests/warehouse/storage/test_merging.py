@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.warehouse.worlds import BOOSTING, FOREST, Templates, qualities, runs, written
 from warehouse import store
 from warehouse.cli import main
-from warehouse.storage import delta, ordered_files
+from warehouse.storage import ordered_files
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput
 from warehouse.vocabulary.schema import PROVENANCE, TABLES, Table
@@ -296,26 +296,6 @@ def test_the_message_counts_all_contradictions_and_names_the_first(make: Make) -
     message = refusal(ours, theirs)
     assert message.startswith("6 rows contradict")
     assert message.endswith("tasks: for task='openml:1/cv3', estimation_procedure is cv3 here and cv10 there")
-
-
-def test_only_files_with_a_row_that_changes_are_written_again(make: Make) -> None:
-    ours = make("ours", runs(name="a"), runs(name="b"))
-    theirs = make("theirs", with_columns(runs(name="b"), "evaluations", array_data="[0.9]"))
-    files = {path.name for path in (ours.path / "evaluations").glob("*.parquet")}
-    before = Warehouse.open(ours.path).arrow("SELECT run, ingest FROM evaluations ORDER BY run").to_pylist()
-    done = ours.merge(theirs)
-    assert done.changed["evaluations"] == 1
-    assert ours.arrow("SELECT run, array_data, ingest FROM evaluations ORDER BY run").to_pylist() == [
-        {**before[0], "array_data": None},
-        {**before[1], "array_data": "[0.9]", "ingest": done.ingest},
-    ]
-    table = delta.open_version(ours.path / "evaluations")
-    assert len(files & {Path(file).name for file in delta.files(ours.path / "evaluations", table)}) == 1
-    assert Warehouse.verify(ours.path, deep=True).findings == []
-    assert (
-        len(Warehouse.open(ours.path, version=2).sql("SELECT * FROM evaluations WHERE array_data IS NULL"))
-        == 2
-    )
 
 
 @pytest.mark.parametrize("path", ["itself", "link"])

@@ -19,18 +19,6 @@ def test_the_order_of_the_values_does_not_matter(known: dict[str, bool | int | f
     assert hash(one) == hash(other)
 
 
-def test_another_algorithm_or_value_is_another_configuration() -> None:
-    known = Configuration("f", {"a": 1})
-    assert known != Configuration("g", {"a": 1})
-    assert known != Configuration("f", {"a": 2})
-    assert known != Configuration("f", {"b": 1})
-    assert known != Configuration("f", {})
-
-
 def test_values_of_another_type_are_other_values() -> None:
     different = {Configuration("f", {"a": value}) for value in (1, 1.0, True, "1", None)}
     assert len(different) == 5
-
-
-def test_a_configuration_equals_nothing_else() -> None:
-    assert Configuration("f", {}) != ("f",)

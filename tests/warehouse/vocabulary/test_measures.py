@@ -86,20 +86,6 @@ def test_values_of_the_starter_are_in_the_range_of_their_measure() -> None:
         assert MEASURES[measure].low <= low <= high <= MEASURES[measure].high
 
 
-@pytest.mark.parametrize(
-    ("measure", "words"),
-    [
-        ("predictive_accuracy", "0 to 1"),
-        ("kappa", "-1 to 1"),
-        ("log_loss", "0 and more"),
-        ("normalized_accuracy", "up to 1"),
-        ("total_cost", "any number"),
-    ],
-)
-def test_a_range_is_said_in_words(measure: str, words: str) -> None:
-    assert MEASURES[measure].range == words
-
-
 def test_the_link_follows_from_the_declared_range_and_direction() -> None:
     links = {
         name: MEASURES[name].link for name in ("predictive_accuracy", "log_loss", "kappa", "brier_score")

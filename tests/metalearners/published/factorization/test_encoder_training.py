@@ -1,12 +1,9 @@
 """Training an encoder: what it finds, and that it can be repeated, interrupted and gone on with."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 import pytest
-
-from metalearners.learners.base import Round
 
 torch = pytest.importorskip("torch", reason="training needs the extra `pmf`")
 checkpoint = pytest.importorskip("metalearners.published.factorization.checkpoint")
@@ -50,28 +47,6 @@ def test_training_leaves_the_random_numbers_of_others_alone() -> None:
     torch.manual_seed(7)
     train_encoder(runs(), latent=1, steps=2)
     assert torch.rand(3).tolist() == expected
-
-
-def test_a_training_that_was_interrupted_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checkpoint, "EVERY", 0)
-
-    def interrupted(one: Round) -> None:
-        if one.done == 100:
-            raise KeyboardInterrupt
-
-    whole, kernel = train_encoder(runs(2), latent=2, steps=120)
-    file = tmp_path / "training.npz"
-    with pytest.raises(KeyboardInterrupt):
-        train_encoder(runs(2), latent=2, steps=120, checkpoint=file, report=interrupted)
-    seen: list[int] = []
-    resumed, of_resumed = train_encoder(
-        runs(2), latent=2, steps=120, checkpoint=file, report=lambda one: seen.append(one.done)
-    )
-    assert seen == [100, 120]  # the round at whose end it was interrupted is done again
-    assert same(resumed.weights, whole.weights)
-    assert same(resumed.biases, whole.biases)
-    assert (of_resumed.alpha, of_resumed.sigma2) == (kernel.alpha, kernel.sigma2)
-    assert not file.exists()
 
 
 def test_training_goes_on_from_an_encoder_and_its_kernel() -> None:

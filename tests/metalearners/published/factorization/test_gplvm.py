@@ -68,22 +68,6 @@ def test_slopes_of_batches_are_on_average_the_slope_of_all_datasets(inducing: bo
         np.testing.assert_allclose(mean, share * expected, rtol=1e-6, atol=1e-9)
 
 
-def test_a_configuration_moves_by_its_scores_in_the_batch() -> None:
-    """Three scores, of which a batch has one: three times the slope of that dataset, whatever D / |B| is."""
-    Y = np.array([[0.5, -0.2, 1.0, np.nan], [0.1, 0.4, np.nan, 2.0]])
-    begin = gplvm.GPLVM(LatentKernel("rbf", 1.0, np.ones(1), 0.5), np.array([[0.0], [0.7]]), ())
-
-    def slope(of: np.ndarray, batch: list[int]) -> np.ndarray:
-        model = gplvm._Model(begin, "rbf", None)
-        objective = gplvm._Objective(of, ~np.isnan(of), "cpu")
-        objective.backward(model, np.array(batch))
-        return objective.entries * model.X.grad.numpy()
-
-    alone = slope(Y[:, [0]], [0])
-    np.testing.assert_allclose(slope(Y, [0]), 3 * alone)
-    np.testing.assert_allclose(slope(Y, [2]), np.zeros((2, 1)), atol=1e-12)  # a single score has no distance
-
-
 @pytest.fixture(scope="module")
 def trained() -> tuple[np.ndarray, np.ndarray, gplvm.GPLVM]:
     """A matrix with gaps, what it was drawn from, and a model of it."""
@@ -192,21 +176,6 @@ def test_a_gpu_finds_what_the_cpu_finds(inducing: int | None) -> None:
 def test_a_device_that_is_not_there_is_refused() -> None:
     with pytest.raises(BadInput, match="no device"):
         gplvm.train(drawn(5, 5, 0.0)[0], device="quantum")
-
-
-@each("N", [6, 12])
-def test_components_without_variance_do_not_spoil_the_start(N: int) -> None:
-    """A centred matrix of N rows has N - 1 components; the last of N is rounding error, however large D is.
-
-    One that is scaled to variance 1 over N rows has no entry above the square root of N - 1.
-    """
-    Y = np.random.default_rng(0).normal(size=(N, 40))
-    X, share = gplvm.principal_components(Y, N)
-    assert X.shape == (N, N)
-    assert np.isfinite(X).all()
-    assert np.abs(X).max() <= np.sqrt(N - 1) + 1e-9
-    assert not X[:, -1].any()
-    assert share.sum() == pytest.approx(1)
 
 
 def test_a_training_with_more_dimensions_than_components_works() -> None:

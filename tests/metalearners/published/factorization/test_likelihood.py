@@ -56,49 +56,6 @@ def tensor(values: Any) -> Any:
     return torch.tensor(values, dtype=torch.float64)
 
 
-def test_rows_that_are_missing_count_for_nothing() -> None:
-    """Neither what they covary with nor a dataset of nothing else."""
-    random = np.random.default_rng(0)
-    root = random.normal(size=(5, 5))
-    K, y = root @ root.T, np.array([0.3, 0.0, -1.2, 0.0, 0.8])
-    o = np.array([True, False, True, False, True])
-    whole = likelihood.nll(
-        tensor(np.stack([K, K])),
-        tensor(0.5),
-        tensor(np.stack([y, np.zeros(5)])),
-        torch.tensor(np.stack([o, np.zeros(5, dtype=bool)])),
-    )
-    alone = likelihood.nll(
-        tensor(K[np.ix_(o, o)][None]), tensor(0.5), tensor(y[o][None]), torch.ones(1, 3, dtype=torch.bool)
-    )
-    assert whole.item() == pytest.approx(alone.item())
-
-
-@each("missing", [0.2, 0.7])
-def test_few_features_have_the_likelihood_and_slope_of_the_covariance_that_they_make(missing: float) -> None:
-    """Six rows with two features; the rows that are listed are the fewer, those there or those missing."""
-    random = np.random.default_rng(3)
-    Y = random.normal(size=(6, 4))
-    o = random.random(Y.shape) >= missing
-    lists_missing = (o.mean(axis=0) > 0.5).tolist()
-    listed = [
-        torch.tensor(np.flatnonzero(~has if without else has))
-        for has, without in zip(o.T, lists_missing, strict=True)
-    ]
-    y, observed = tensor(np.where(o, Y, 0.0).T), torch.tensor(o.T)
-    found = []
-    for exact in (True, False):
-        phi = tensor(np.random.default_rng(4).normal(size=(6, 2))).requires_grad_()
-        sigma2 = tensor(0.4).requires_grad_()
-        if exact:
-            loss = likelihood.nll((phi @ phi.T).expand(4, 6, 6), sigma2, y, observed)
-        else:
-            loss = likelihood.LowRankNll.apply(phi, sigma2, y, observed, listed, lists_missing)
-        loss.backward()
-        found.append([loss.item(), sigma2.grad.item(), *phi.grad.numpy().ravel()])
-    np.testing.assert_allclose(found[1], found[0], rtol=1e-6)
-
-
 def test_the_number_of_threads_comes_back_after_an_error() -> None:
     usual = torch.get_num_threads()
     torch.set_num_threads(2)

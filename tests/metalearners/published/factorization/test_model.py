@@ -15,7 +15,6 @@ from metalearners.published.factorization.model import (
     EncodedPositions,
     FreePositions,
     MeasureLikelihood,
-    ScoreLikelihood,
     posterior_on_measure,
     row_names,
 )
@@ -90,14 +89,6 @@ def test_the_level_and_spread_of_a_measure_by_hand() -> None:
     assert likelihood.within == pytest.approx(1 / spread)
     assert likelihood.standardized(np.array([3.0, 3.0 + spread])) == pytest.approx([0, 1])
     assert likelihood.expected(np.array([2.0])) == pytest.approx([2 / spread])
-
-
-def test_what_is_left_to_factorize() -> None:
-    """A score of 1 where 0.5 was expected leaves 0.5, a value 2 spreads above the level 2 - 0.1 * 0.5."""
-    targets, values, expected = np.array([1.0]), np.array([0.9]), np.array([0.5])
-    assert ScoreLikelihood().missed(targets, values, expected).tolist() == [0.5]
-    likelihood = MeasureLikelihood(level=0.5, spread=0.2, within=0.1)
-    assert likelihood.missed(targets, values, expected) == pytest.approx([2 - 0.05])
 
 
 def test_one_trial_by_hand() -> None:

@@ -54,14 +54,6 @@ def test_the_json_says_what_was_compared_on_what(simulate: Simulate) -> None:
     assert {one["learner"] for one in document["comparison"]["learners"]} == {"random", "random-2x"}
 
 
-@pytest.mark.parametrize(("methods", "on"), [(("random",), 2), (("random", "random-2x"), 1)])
-def test_one_method_or_one_dataset_leaves_nothing_to_compare(
-    simulate: Simulate, methods: tuple[str, ...], on: int
-) -> None:
-    assert as_json(simulate("--format", "json", methods=methods, on=on))["comparison"] is None
-    assert "Wilcoxon" not in simulate(methods=methods, on=on)
-
-
 def test_differences_are_tested_over_all_trials_or_after_some(simulate: Simulate) -> None:
     assert "mean regret over 3 trials on 2 datasets" in simulate()
     assert "regret after 2 on 2 datasets" in simulate("--at", "2")

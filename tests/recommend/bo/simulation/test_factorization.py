@@ -74,18 +74,3 @@ def test_the_search_of_the_paper_tries_every_row_once_and_the_better_half_first(
     assert sorted(tried) == list(range(len(values)))
     better = set(np.argsort(-values)[:10].tolist())
     assert better <= set(tried[:15])
-
-
-def test_a_failure_teaches_nothing() -> None:
-    pytest.importorskip("torch", reason="training needs the extra `pmf`")
-    runs, metafeatures = toy_runs(), toy_metafeatures()
-    model = FactorizationLearner(**PAPER, epochs=1).fit(
-        without_datasets(runs, [NEW]), metafeatures.drop(index=NEW)
-    )
-    search = FactorizationSearch(TableTask(runs, metafeatures, NEW), model)
-    keys = []
-    for _ in range(20):
-        keys.append(search.ask()[0].key)
-        search.tell(None)
-    assert sorted(keys) == list(range(20))
-    assert search.ask() == []

@@ -24,23 +24,6 @@ def test_a_name_says_what_a_method_is_made_of(name: str, expected: Method) -> No
     assert parse(name) == expected
 
 
-@pytest.mark.parametrize(
-    ("name", "complaint"),
-    [
-        ("gbqr~0", "unknown method 'gbqr~0'"),
-        ("gbqr~two", "unknown method"),
-        ("gbqr~2/ei", "unknown method"),
-        ("gbqr/", "unknown method"),
-        ("gbqr/speed", "unknown acquisition function 'speed'"),
-        ("smac/ei", "unknown method"),
-        ("", "unknown method ''"),
-    ],
-)
-def test_what_there_is_not_is_named(name: str, complaint: str) -> None:
-    with pytest.raises(BadInput, match=complaint):
-        check(name, "model")
-
-
 @pytest.mark.parametrize("kind", ["table", "model"])
 def test_trials_on_a_share_of_the_rows_take_runs_on_fewer(kind: str) -> None:
     check("hyperband+top", "tiers")

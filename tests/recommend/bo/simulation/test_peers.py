@@ -1,10 +1,8 @@
 """Optimizers of other projects: what they propose is in the space, and they climb."""
 
 import sys
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -119,13 +117,6 @@ def test_proposals_are_configurations_of_the_space(task: ModelTask, proposed: Pr
 def test_proposals_go_where_values_are_high(proposed: Proposed) -> None:
     """Depths from 1 to 20 at random have a mean of 10.5."""
     assert np.mean([depth(one) for one in proposed.candidates[3:]]) < 7
-
-
-def test_smac_leaves_no_files(task: ModelTask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    searched(task, "smac", [0, 1], 2)
-    assert not list(tmp_path.iterdir())
 
 
 def test_simulations_start_peers_as_their_own_surrogates(flows: None) -> None:  # noqa: ARG001

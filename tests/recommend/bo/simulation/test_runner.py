@@ -53,20 +53,6 @@ def test_a_search_of_all_rows_ends_at_the_best_of_them(method: str, trials: int)
         assert one.best_so_far[-1] == one.best
 
 
-def test_starts_come_first() -> None:
-    """Datasets of one family agree on which half of the configurations is better."""
-    found = {
-        (one.dataset, one.method): one
-        for one in searched("gbqr+oracle", "gbqr+opt-3", "gbqr+knn-3", "gbqr+worst")
-    }
-    for dataset in TWO:
-        better_half = np.sort(values_on(dataset))[ROWS // 2]
-        assert found[dataset, "gbqr+oracle"].best_so_far[0] == found[dataset, "gbqr+oracle"].best
-        for start in ("opt-3", "knn-3"):
-            assert found[dataset, f"gbqr+{start}"].best_so_far[0] >= better_half
-        assert found[dataset, "gbqr+worst"].best_so_far[2] < better_half
-
-
 def test_jobs_do_not_change_the_result() -> None:
     methods = ("random", "forest+nearest-3")
     assert searched(*methods, jobs=2) == searched(*methods, jobs=1)

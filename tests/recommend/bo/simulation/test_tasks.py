@@ -1,6 +1,5 @@
 """What simulated searches are run on: the runs on a dataset, and a model of them."""
 
-from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,11 +11,10 @@ from ingest.flows import FLOWS
 from ingest.flows.base import Flow
 from recommend.bo.simulation import tasks
 from recommend.bo.simulation.tasks import ModelTask, TableTask
-from recommend.space import Configurations, Space
+from recommend.space import Space
 from tests.contracts.meta_learner import toy_metafeatures, toy_runs, two_algorithms
 from tests.tables import flow_table
 from warehouse.questions.queries import RunTable
-from warehouse.support.arrays import Floats
 from warehouse.support.errors import TooFewRuns
 from warehouse.vocabulary.parameters import Choice, Number
 from warehouse.vocabulary.table import ALGORITHM
@@ -78,22 +76,6 @@ def test_of_a_cost_the_smallest_value_is_best() -> None:
     values = values_on("toy:3")
     assert (task.best, task.worst) == (-values.min(), -values.max())
     assert task.best_of_known(1) == [int(values.argmin())]
-
-
-def test_a_start_in_a_space_is_not_proposed_again(line: ModelTask) -> None:
-    """By a search that likes nothing better than the start itself."""
-    start, source = line.start(7), line.candidates(seed=0)
-
-    def nearness(several: Sequence[Configurations]) -> Floats:
-        vectors = np.concatenate([one.vectors for one in several])
-        near: Floats = -np.abs(vectors - start.configuration.vectors).sum(axis=1)
-        return near
-
-    found = [
-        source.best(nearness, taken, [start.configuration], 0, np.random.default_rng(0))
-        for taken in (set[Hashable](), {start.key})
-    ]
-    assert [one is not None and one.key == start.key for one in found] == [True, False]
 
 
 def test_a_model_follows_the_runs(line: ModelTask) -> None:

@@ -1,7 +1,6 @@
 """Simulated searches that may fit on fewer rows: which runs answer them, and what they cost."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -14,7 +13,6 @@ from recommend.bo.simulation.tiers import TieredTask
 from tests.contracts.meta_learner import toy_metafeatures, toy_runs
 from warehouse.questions.queries import RunTable
 from warehouse.support.errors import BadInput
-from warehouse.support.journal import Journal
 
 METAFEATURES = toy_metafeatures()
 
@@ -97,19 +95,3 @@ def test_what_is_found_on_fewer_rows_does_not_count_and_costs_less() -> None:
     assert one.best_so_far[:12] == [0.0] * 12
     assert one.best_so_far[12] >= 0.07
     assert sum(one.shares) >= 3 > sum(one.shares[:-1])
-
-
-def test_a_search_of_all_configurations_ends_with_the_best_also_where_fewer_rows_mislead() -> None:
-    """On fewer rows the order is the opposite one."""
-    for method in ("successive-halving", "hyperband", "bohb:forest"):
-        one = searched(method, 50, runs=runs_on_tiers(order=-1))
-        assert one.best_so_far[-1] == 0.1
-        assert one.shares is not None
-        assert one.shares.count(1.0) >= 11
-
-
-def test_other_runs_on_more_rows_make_a_journal_that_of_another_simulation(tmp_path: Path) -> None:
-    journal = Journal(tmp_path / "kept.jsonl")
-    for runs, kept in ((runs_on_tiers(), 1), (runs_on_tiers(), 1), (runs_on_tiers(order=-1), 2)):
-        searched("hyperband", 2, runs=runs, journal=journal)
-        assert len(list(journal.records())) == kept

@@ -11,23 +11,12 @@ import pandas as pd
 import pytest
 from threadpoolctl import threadpool_limits
 
-from ingest.flows import get_flow
 from ingest.reading.datasets import Dataset, load_dataset
-from recommend.bo.tuning import Budget, Finish, Search, artifacts, tune
+from recommend.bo.tuning import Budget, Finish, artifacts, tune
 from recommend.bo.tuning.reevaluation import Reevaluation
 from tests.recommend.bo.tuning.searches import QUICK, values
 from tests.recommend.code.scripts import run_scripts
 from warehouse.store import Warehouse
-from warehouse.vocabulary.configuration import Configuration
-from warehouse.vocabulary.parameters import Value
-
-FEW_ROUNDS: dict[str, dict[str, Value]] = {
-    "lightgbm": {"n_estimators": 20},
-    "xgboost": {"n_estimators": 20},
-    "catboost": {"iterations": 20, "depth": 2},
-    "mlp": {"hidden_units": 8},
-}
-"""Flows whose fitted models are of other libraries, or hold functions of ours."""
 
 
 @pytest.fixture(autouse=True)
@@ -35,30 +24,6 @@ def _in_one_thread() -> Iterator[None]:
     """As in a trial: for so few rows, threads would mostly wait for one another."""
     with threadpool_limits(1):
         yield
-
-
-@pytest.fixture(scope="module")
-def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Numbers with gaps, categories few and many, and three classes."""
-    random = np.random.default_rng(0)
-    x = random.normal(size=(180, 2))
-    frame = pd.DataFrame(
-        {
-            "x": np.where(random.random(180) < 0.1, np.nan, x[:, 0]),
-            "z": x[:, 1],
-            "few": random.choice(["p", "q", "r"], 180),
-            "many": random.permutation([f"town {number % 60}" for number in range(180)]),
-            "class": np.array(["low", "middle", "high"])[np.digitize(x.sum(axis=1), [-0.6, 0.6])],
-        }
-    )
-    path = tmp_path_factory.mktemp("data") / "mixed.csv"
-    frame.to_csv(path, index=False)
-    return path
-
-
-@pytest.fixture(scope="module")
-def mixed(path: Path) -> Dataset:
-    return load_dataset(str(path), roles={"many": "categorical"})
 
 
 def same_answers(one: Any, other: Any, dataset: Dataset) -> bool:
@@ -72,34 +37,6 @@ def read(path: Path, types: list[str]) -> Any:
     from skops.io import load
 
     return load(path, trusted=types)
-
-
-@pytest.mark.parametrize("name", FEW_ROUNDS)
-def test_the_best_of_a_search_is_written_as_a_file_that_answers_as_it_does(
-    name: str, mixed: Dataset, small_world: Path, tmp_path: Path
-) -> None:
-    from skops.io.exceptions import UntrustedTypesFoundException
-
-    flow = get_flow(name)
-    if not flow.installed:
-        pytest.skip(f"{flow.requires} is not installed")
-    values = flow.default() | FEW_ROUNDS[name] | {"early_stopping": True}
-    search = Search((name,), folds=1, start="file", seeds=(Configuration(name, values),), surrogate="gbqr")
-    tuned = tune(
-        mixed,
-        search,
-        Budget(trials=1),
-        warehouse=Warehouse.open(small_world),
-        folder=tmp_path / "history",
-    )
-    assert tuned.best is not None
-    assert tuned.best.configuration.values == values
-    model = artifacts.fitted(tuned)
-    assert set(model.predict(mixed.features)) <= set(mixed.target.astype(str))
-    types = artifacts.save_model(model, tmp_path / "best.skops")
-    assert same_answers(read(tmp_path / "best.skops", types), model, mixed)
-    with pytest.raises(UntrustedTypesFoundException):
-        read(tmp_path / "best.skops", [])
 
 
 def test_the_runs_go_to_the_warehouse_once(dataset: Dataset, world: Warehouse, tmp_path: Path) -> None:

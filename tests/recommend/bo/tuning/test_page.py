@@ -10,7 +10,7 @@ from ingest.reading.datasets import Dataset
 from ingest.running.evaluation import Evaluation
 from ingest.running.limits import Outcome
 from recommend.bo.tuning import Budget, Finish, SearchResult, tune
-from recommend.bo.tuning.page import algorithms_of, curve_of, tuning_page
+from recommend.bo.tuning.page import curve_of, tuning_page
 from recommend.bo.tuning.reevaluation import Reevaluation
 from recommend.bo.tuning.result import incumbents
 from recommend.bo.tuning.trials import Trial
@@ -60,14 +60,6 @@ def test_the_curve_rises_with_each_better_trial(dataset: Dataset) -> None:
     assert [y for _, y in corners] == [first, first, last, last]
     assert corners[0][0] == curve.trials.at(0)
     assert corners[-1][0] == curve.trials.end
-
-
-def test_the_best_quarter_of_the_trials_is_marked(dataset: Dataset) -> None:
-    (trees,) = algorithms_of(searched(dataset, 0.5, 0.9, 0.6, 0.7, 0.8, None, 0.4, 0.3, 0.2))
-    (depth,) = trees.slices
-    assert depth.name == "max_depth"
-    assert sorted(point.trial.number for point in depth.points if point.is_good) == [1, 4]
-    assert trees.trials == 9
 
 
 def test_a_search_without_success_is_a_page_too(dataset: Dataset) -> None:

@@ -14,7 +14,7 @@ from ingest.running.limits import Outcome
 from ingest.running.scorer import scorer_of
 from recommend.bo.tuning.ensembles import voting_rows
 from recommend.bo.tuning.history import TrialHistory
-from recommend.bo.tuning.reevaluation import Reevaluation, both_times, evaluate_trials, run_finals, winner
+from recommend.bo.tuning.reevaluation import Reevaluation, evaluate_trials, run_finals, winner
 from recommend.bo.tuning.settings import Finish
 from recommend.bo.tuning.setup import splits_of
 from recommend.bo.tuning.trials import Trial
@@ -73,18 +73,6 @@ def test_an_ensemble_is_made_of_all_that_succeeded(dataset: Dataset) -> None:
     assert found.weights == {0: 1.0}
 
 
-def test_what_was_predicted_twice_is_averaged_row_by_row() -> None:
-    """By hand: rows 3 and 0 were tested first and last the second time, in folds (3, 1) and (2, 0)."""
-    splits = [(np.array([2, 0]), np.array([3, 1])), (np.array([3, 1]), np.array([2, 0]))]
-    predicted = np.array([[0.0, 1.0], [0.2, 0.8], [0.4, 0.6], [0.6, 0.4]])
-    again = Evaluation(Outcome.success, 1.0, predictions=predicted)
-    once = np.array([[1.0, 0.0], [0.0, 1.0]])
-    rows = np.array([3, 0])
-    assert both_times(once, again, splits, rows) == pytest.approx(np.array([[0.5, 0.5], [0.3, 0.7]]))
-    assert both_times(once, None, splits, rows) is once
-    assert both_times(once, again, splits[:1], rows) is once  # row 0 was not tested again
-
-
 def test_leaders_that_fail_the_second_time_are_no_winners(dataset: Dataset) -> None:
     no_time = replace(QUICK, trial_seconds=0.001)
     assert run_finals(ENTRIES, dataset, no_time, Finish(ensemble=3), jobs=1) == Reevaluation()
@@ -132,16 +120,6 @@ def test_what_was_judged_is_not_run_again(
     for name in ("evaluate", "select_ensemble"):
         monkeypatch.setattr(f"recommend.bo.tuning.reevaluation.{name}", lambda *_, **__: pytest.fail("again"))
     assert finals() == first
-
-
-def test_what_predicted_and_was_lost_is_judged_again(dataset: Dataset, tmp_path: Path) -> None:
-    history_of(dataset, tmp_path)
-    splits = splits_of(dataset, QUICK, repetition=1)
-    for _ in range(2):
-        with TrialHistory(tmp_path, {}) as history:
-            found = evaluate_trials("again", history.trials, dataset, splits, QUICK, history=history)
-            assert [one.predictions is None for one in found.values()] == [False, False]
-        (tmp_path / "probabilities" / "1-again.npy").write_bytes(b"damaged")
 
 
 @pytest.mark.parametrize("left", [0.0, 0.001], ids=["not begun", "cut off"])

@@ -17,7 +17,6 @@ from recommend.bo.tuning.trials import Trial
 from tests.recommend.bo.tuning.searches import QUICK
 from warehouse.vocabulary.configuration import Configuration
 
-NAN = float("nan")
 TREE = Configuration("decision_tree", FLOWS["decision_tree"].default())
 
 
@@ -30,14 +29,6 @@ def entry(number: int, came_of_it: Evaluation | None, configuration: Configurati
 
 
 CRASH = Evaluation(Outcome.crash, 1.0, message="no")
-
-
-@pytest.mark.parametrize(
-    "none", [None, CRASH, Evaluation(Outcome.timeout, 9.0, message="late"), trial(NAN), trial(float("inf"))]
-)
-def test_a_trial_that_failed_or_measured_nothing_has_no_value(none: Evaluation | None) -> None:
-    assert entry(0, none).value("predictive_accuracy") is None
-    assert entry(0, none).score("predictive_accuracy") is None
 
 
 @pytest.mark.parametrize(

@@ -29,28 +29,6 @@ def test_histories_of_searches_without_preprocessing_go_on() -> None:
 
 
 @pytest.mark.parametrize(
-    "change",
-    [
-        {"flows": ("mlp", "svm")},
-        {"measure": "kappa"},
-        {"folds": 5},
-        {"start": "delta"},
-        {"seeds": (Configuration("svm", {"C": 2.0}),)},
-        {"surrogate": "gp"},
-        {"metalearner": "lightgbm"},
-        {"acquisition": "value"},
-        {"random_every": 3},
-        {"preprocessing": True},
-        {"seed": 1},
-        {"trial_seconds": 1.0},
-        {"trial_memory": 1},
-    ],
-)
-def test_searches_that_differ_in_anything_have_different_descriptions(change: dict[str, Any]) -> None:
-    assert replace(SEARCH, **change).description() != SEARCH.description()
-
-
-@pytest.mark.parametrize(
     ("change", "budget", "jobs", "refusal", "message"),
     [
         (

@@ -1,7 +1,6 @@
 """What a search begins with: rows held out, starts, and the trials that its history knows."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -9,16 +8,11 @@ import pytest
 
 from ingest.flows import FLOWS
 from ingest.reading.datasets import Dataset, load_dataset
-from ingest.running.evaluation import Evaluation
-from ingest.running.limits import Outcome
 from metalearners.model_store import trained_fit_times
 from recommend.bo.candidates import SpaceCandidates
 from recommend.bo.optimizer import Optimizer
 from recommend.bo.tuning import Search
-from recommend.bo.tuning.history import TrialHistory
-from recommend.bo.tuning.proposals import Proposals
 from recommend.bo.tuning.setup import HELD_OUT, new_search, split_rows, splits_of, task_of
-from recommend.bo.tuning.trials import Trial
 from recommend.ranking.candidates import find_candidates
 from recommend.ranking.knowledge import gather
 from tests.recommend.bo.tuning.searches import QUICK
@@ -152,34 +146,3 @@ def test_what_surrogate_and_start_rest_on(
 ) -> None:
     """Another meta-learner takes the place of the usual one, and where none is needed none is learned."""
     assert task_of(dataset, dataset, search, world).learner == learner
-
-
-def test_a_search_goes_on_with_the_trials_of_its_history(
-    dataset: Dataset, world: Warehouse, tmp_path: Path
-) -> None:
-    """Those that ended are told, those that did not are run again, and what follows is as in one search."""
-    came = [Evaluation(Outcome.success, 1.0, {"predictive_accuracy": 0.5 + n / 10}) for n in range(4)]
-    came[2] = Evaluation(Outcome.crash, 1.0, message="no")
-    optimizer, candidates = begun(dataset, COLD, world)
-    with TrialHistory(tmp_path, {}) as history:
-        for number in range(5):
-            proposal = optimizer.ask()
-            assert proposal is not None
-            history.begin(Trial(number, candidates.configuration_of(proposal.candidate), proposal.origin))
-            if number < 4:
-                history.end(number, came[number])
-                optimizer.tell(number, came[number].value("predictive_accuracy"), 1.0)
-        resumed, of_resumed = begun(dataset, COLD, world)
-    with TrialHistory(tmp_path, {}) as history:
-        again = history.take()
-        assert again is not None
-        assert again.number == 4
-        assert history.take() is None
-        Proposals(resumed, of_resumed, history, COLD.measure).catch_up()
-    following, of_whole = resumed.ask(), optimizer.ask()
-    assert following is not None
-    assert of_whole is not None
-    assert following.number == 5
-    assert following.candidate.key == of_whole.candidate.key
-    assert resumed.best is not None
-    assert resumed.best.number == 3

@@ -1,12 +1,9 @@
 """Where numbers lie on the axes of charts, and which ones are named."""
 
-import math
-
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recommend.reporting.html.axes import MOST_TICKS, Axis, NameAxis, axis_of, label, round_numbers
+from recommend.reporting.html.axes import MOST_TICKS, Axis, NameAxis, axis_of, round_numbers
 
 NUMBERS = st.lists(st.floats(-1e12, 1e12, allow_nan=False), min_size=1, max_size=9)
 
@@ -23,22 +20,12 @@ def test_ticks_are_round_numbers_within_the_axis() -> None:
     assert [tick.label for tick in Axis(2, 9, 0, 1, is_log=True).ticks] == ["2", "4", "6", "8"]
 
 
-@pytest.mark.parametrize(("number", "text"), [(0.25, "0.25"), (1500, "1,500"), (2e4, "20 k"), (3e6, "3 M")])
-def test_large_numbers_are_labelled_with_units(number: float, text: str) -> None:
-    assert label(number) == text
-
-
 @given(NUMBERS, st.booleans())
 def test_all_numbers_lie_within_the_ends_of_their_axis(numbers: list[float], is_log: bool) -> None:
     axis = Axis.over(numbers, 260, 8, is_log=is_log)
     places = [axis.at(number) for number in numbers] + [tick.place for tick in axis.ticks]
     assert all(8 <= place <= 260 for place in places)
     assert len(axis.ticks) <= MOST_TICKS + 1
-
-
-def test_what_is_not_finite_does_not_shape_an_axis() -> None:
-    assert Axis.over([math.nan, 1.0, math.inf, 2.0], 0, 100) == Axis.over([1.0, 2.0], 0, 100)
-    assert Axis.over([], 0, 100).at(0.5) == 50
 
 
 def test_an_axis_suits_the_values_of_a_hyperparameter() -> None:

@@ -9,7 +9,7 @@ import pytest
 from recommend.bo.candidates import Candidate, TableCandidates
 from recommend.bo.optimizer import Proposal
 from recommend.bo.published.strategies import policies
-from recommend.bo.published.strategies.arms import Bandit, rewards
+from recommend.bo.published.strategies.arms import Bandit
 from recommend.bo.published.strategies.policies import Pulls
 from recommend.bo.scoring import CandidateScorer
 from recommend.bo.strategies import SearchInputs, get_strategy
@@ -118,17 +118,6 @@ def test_an_arm_that_is_exhausted_is_left_out_until_nothing_is_left() -> None:
 # ---- rewards ------------------------------------------------------------------------------------
 
 
-def test_values_from_0_to_1_are_the_rewards_and_a_failure_is_0() -> None:
-    assert rewards([0.7, None, 0.9]) == [0.7, 0.0, 0.9]
-
-
-def test_other_values_are_scaled_to_the_range_so_far() -> None:
-    """Log loss, turned so that more is better."""
-    assert rewards([-2.0, -0.5, None, -1.0]) == pytest.approx([0, 1, 0, 2 / 3])
-    assert rewards([-2.0, None]) == [0.5, 0.0]
-    assert rewards([]) == []
-
-
 def test_a_trial_under_way_counts_as_the_mean_of_its_arm_or_of_all() -> None:
     candidates, spy = three_algorithms(), Spy()
     starts = [candidates.row(place) for place in (0, 1, 2, 8)]
@@ -143,14 +132,6 @@ def test_a_trial_under_way_counts_as_the_mean_of_its_arm_or_of_all() -> None:
     history = [("knn", 0.4), ("knn", 0.6), ("knn", 0.8), ("mlp", 0.6), ("knn", 0.6)]
     assert [arm for arm, _ in spy.shown[-1].history] == [arm for arm, _ in history]
     assert [reward for _, reward in spy.shown[-1].history] == pytest.approx([reward for _, reward in history])
-
-
-def test_an_algorithm_that_only_fails_loses_its_turns() -> None:
-    def value(candidate: Candidate) -> float | None:
-        return None if algorithm(candidate) == "knn" else 0.6 + row(candidate) / 1000
-
-    for policy in (policies.greedy, policies.thompson):
-        assert algorithms_of(run(Bandit(inputs(), policy), 15, value))[-3:].count("knn") == 0
 
 
 # ---- several at a time, and later ---------------------------------------------------------------

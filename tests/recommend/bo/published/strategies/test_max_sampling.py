@@ -8,10 +8,8 @@ import pytest
 from recommend.bo.published.strategies.max_sampling import MaxSampling
 from recommend.bo.scoring import CandidateScorer
 from recommend.bo.strategies import get_strategy
-from recommend.bo.surrogates import SurrogateInputs, new_surrogate
 from recommend.bo.surrogates.base import Matrix
 from recommend.space import Configurations
-from tests.contracts.surrogate import one_flow
 from tests.recommend.bo.published.strategies.test_arms import (
     EACH,
     algorithm,
@@ -19,7 +17,6 @@ from tests.recommend.bo.published.strategies.test_arms import (
     svm_is_best,
     three_algorithms,
 )
-from tests.recommend.bo.surrogates.worlds import learner_of
 from tests.recommend.bo.toys import Recorder
 from warehouse.support.arrays import Floats
 from warehouse.support.errors import BadInput
@@ -84,20 +81,3 @@ def test_what_is_gained_counts_by_the_seconds_that_it_costs() -> None:
 def test_a_surrogate_without_uncertainty_is_refused_before_the_first_trial() -> None:
     with pytest.raises(BadInput, match="max-sampling needs a surrogate with uncertainty"):
         search(Recorder())
-
-
-def test_blend_draws_from_its_prior_before_values_differ_and_from_its_posterior_after() -> None:
-    world = one_flow()
-    surrogate = new_surrogate(
-        "blend", SurrogateInputs(world.known, world.metafeatures, learner_of("functional-pca", False))
-    )
-    scorer = CandidateScorer(surrogate)
-    tried = [world.known.take([place]) for place in range(6)]
-    random = np.random.default_rng(0)
-    for scores in (np.zeros(6), np.arange(6.0)):
-        scorer.learn(tried, scores, random)
-        draws = np.array([scorer.draw([world.known], random) for _ in range(300)])
-        expected = surrogate.predict(surrogate.encode(world.known))
-        assert expected.std is not None
-        np.testing.assert_allclose(draws.mean(axis=0), expected.mean, atol=0.35 * expected.std.max())
-        np.testing.assert_allclose(draws.std(axis=0).mean(), expected.std.mean(), rtol=0.2)

@@ -1,7 +1,6 @@
 """Tree search over the structure of pipelines: equations, the way the tree grows, and what is proposed."""
 
 from collections.abc import Callable, Sequence
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -133,19 +132,6 @@ def test_the_tree_widens_as_trials_visit_it() -> None:
     assert search.nodes[()].visits == 11
 
 
-def test_the_algorithm_comes_first_and_the_steps_follow_in_their_order() -> None:
-    candidates = space_of(flow("one"), flow("two"))
-    search = new(candidates, ForestSurrogate())
-    tried(search, candidates, 40, always)
-    names = {tuple(name.rpartition(":")[2] for name, _ in state) for state in search.nodes}
-    order = ["algorithm", "preprocessor", "scaling", "balancing"]
-    assert {len(path) for path in names} >= {0, 1, 2, 3}
-    for path in names:
-        places = [order.index(name) for name in path]
-        assert all(one < other for one, other in pairwise(places))
-        assert path[:2] in ((), ("algorithm",), ("algorithm", "preprocessor"))
-
-
 def test_a_branch_counts_by_the_median_of_its_trials() -> None:
     """Of 0.9, 0.1, 0.1 and 0.3, 0.3, 0.3 the former have the higher mean, and the latter the median."""
     flows = [flow("lucky"), flow("steady")]
@@ -160,25 +146,6 @@ def test_a_branch_counts_by_the_median_of_its_trials() -> None:
     values = {"lucky": iter([0.9, 0.1, 0.1]), "steady": iter([0.3] * 4)}
     found = tried(search, candidates, 7, lambda own: next(values[own.algorithm]))
     assert found[-1][1].algorithm == "steady"
-
-
-def test_what_failed_is_the_worst_reward_and_what_is_under_way_a_visit() -> None:
-    flows = [flow("bad"), flow("good")]
-    candidates = space_of(*flows)
-    starts = [
-        candidates.of(Configuration(own.name, {**own.default(), "u": u})) for u in (0.1, 0.2) for own in flows
-    ]
-    settings = TreeSettings(exploration=0, draws=50, samples=20, initial=None)
-    search = new(candidates, settings=settings, starts=starts)
-    for value in (None, 0.6, None, 0.4):
-        proposal = search.ask()
-        assert proposal is not None
-        search.tell(proposal.number, value)
-    for visits in range(3, 8):
-        proposal = search.ask()  # and not told
-        assert proposal is not None
-        assert candidates.configuration_of(proposal.candidate).algorithm == "good"
-        assert search.nodes[(("algorithm", "good"),)].visits == visits
 
 
 # ---- what is proposed ---------------------------------------------------------------------------
@@ -240,21 +207,6 @@ def test_a_small_space_is_searched_to_its_end() -> None:
         found = tried(search, candidates, 9, always)
         assert len({proposal.candidate.key for proposal, _ in found}) == len(found) == 5
         assert search.ask() is None
-
-
-def test_rows_of_a_table_that_lack_a_decision_are_reached_like_others() -> None:
-    space = space_of(flow("one"), joint=False)
-    drawn = space.sample(60, np.random.default_rng(0))
-    candidates = TableCandidates(drawn)
-    search = new(candidates, ForestSurrogate())
-    rows = []
-    for number in range(60):
-        proposal = search.ask()
-        assert proposal is not None
-        rows.append(proposal.candidate.key)
-        search.tell(number, number / 60)
-    assert sorted(map(int, rows)) == list(range(60))  # type: ignore[call-overload]
-    assert search.ask() is None
 
 
 # ---- what it is good for ------------------------------------------------------------------------

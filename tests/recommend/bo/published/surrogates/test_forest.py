@@ -39,14 +39,6 @@ def test_the_forests_variance_is_the_law_of_total_variance(seed: int) -> None:
     assert (total - difference) / 2 == pytest.approx(np.round((total - difference) / 2), abs=1e-6)  # q
 
 
-def test_the_forests_variance_is_the_floor_where_trees_agree_on_leaves_without_spread() -> None:
-    """Twenty trials in two groups, values 0 and 1, scores -1 and 1: the spread is 0.5."""
-    groups = table(x=[0, 1] * 10)
-    prediction = predicted(ForestSurrogate(), groups, np.array([0.0, 1.0] * 10))
-    assert prediction.mean == pytest.approx(np.array([0.0, 1.0] * 10))
-    assert prediction.std == pytest.approx(np.full(20, 0.5 * np.sqrt(FLOOR)))
-
-
 @pytest.mark.parametrize(("hyperparameters", "eligible"), [(1, 1), (2, 2), (4, 4), (6, 5), (7, 6), (12, 10)])
 def test_a_split_chooses_from_five_sixths_of_the_hyperparameters_rounded_up(
     hyperparameters: int, eligible: int, monkeypatch: pytest.MonkeyPatch
@@ -63,23 +55,6 @@ def test_a_split_chooses_from_five_sixths_of_the_hyperparameters_rounded_up(
     columns = {f"x{number}": [0, 1, 2] for number in range(hyperparameters)}
     predicted(ForestSurrogate(), table(**columns), np.array([0.1, 0.2, 0.3]))
     assert asked == [eligible] * TREES
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_the_variance_between_trees_is_that_of_their_means(seed: int) -> None:
-    """Scores -1 and 1: trees of (1, 1), (-1, -1) and mixed ones have the means 1, -1 and 0."""
-    both = table(x=[0, 1, 2])
-    trees, leaves = (
-        predicted(ForestSurrogate(of_leaves=of_leaves), both, np.array([0.2, 0.8]), seed)
-        for of_leaves in (False, True)
-    )
-    assert trees.std is not None
-    assert leaves.std is not None
-    mean = (trees.mean - 0.5) / 0.3
-    of_means = (trees.std / 0.3) ** 2 + mean**2  # share of the trees whose mean is 1 or -1
-    assert of_means * TREES == pytest.approx(np.round(of_means * TREES))
-    within = ((leaves.std / 0.3) ** 2 - (trees.std / 0.3) ** 2) * TREES
-    assert within == pytest.approx((1 - of_means) * TREES + FLOOR * of_means * TREES)
 
 
 def test_extremely_randomized_trees_have_a_leaf_for_each_trial_up_to_a_limit() -> None:
