@@ -185,31 +185,10 @@ def narrowed(name: str, kind: str, *arguments: Any, **settings: Any) -> Callable
             r"seed 2 \(svm\): C is 0.5, expected a number from 1.0 to 10.0$",
         ),
         (
-            narrowed("C", "FloatDistribution", 0.0, 10.0, step=2.5),
-            "C is 0.5, .* from 0.0 to 10.0 in steps of 2.5",
-        ),
-        (narrowed("C", "IntDistribution", 0, 10), "seed 1 .* C is 2.5, expected a whole number from 0 to 10"),
-        (
             narrowed("shrinking", "CategoricalDistribution", (1, 0)),
             "shrinking is False, expected one of 1, 0",
         ),
-        (
-            narrowed("shrinking", "CategoricalDistribution", (0, True, False)),
-            "shrinking is False, expected choices that differ, not 0, False",
-        ),
-        (
-            narrowed("tol", "CategoricalDistribution", ("none", None)),
-            "tol is 0.001, expected one of 'none', None",
-        ),
-        (narrowed("imputation", "IntDistribution", 0, 3), "imputation is 'mean', expected a whole number"),
-        (
-            lambda optuna: {"C": optuna.distributions.FloatDistribution(0, 9)},
-            "unknown hyperparameter coef0; the space has",
-        ),
-        (
-            lambda _: optuna_distributions(space_of(OF_TWO[1:])),
-            "unknown hyperparameter C; the space has bootst",
-        ),
+        (lambda optuna: {"C": optuna.distributions.FloatDistribution(0, 9)}, "has coef0, the space has not"),
         (lambda _: {"C": (0.0, 1.0)}, "expected a distribution of Optuna"),
     ],
 )
