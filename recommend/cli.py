@@ -1,31 +1,22 @@
 """`recommend`: the configurations to try first on a dataset."""
 
 import json
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import typer
 
-from ingest.options import (
-    DecimalOption,
-    DelimiterOption,
-    EncodingOption,
-    HeaderOption,
-    MissingOption,
-    SkipLinesOption,
-)
+from ingest.reading.datasets import Dataset
 from metalearners import DEFAULT_LEARNER
 from recommend.options import (
     DATASET_HELP,
     ChosenMeasureOption,
     CodeOption,
-    DatasetOption,
+    Data,
     FlowOption,
-    RoleOption,
-    SplitOption,
-    TargetOption,
-    named_dataset,
+    ReadingWithRoles,
 )
 from recommend.recommendation import Recommendation
 from recommend.recommender import recommend as rank
@@ -36,7 +27,7 @@ from warehouse.support import console
 from warehouse.support.console import QuietOption
 from warehouse.support.errors import Failed
 from warehouse.support.files import write_json, write_text
-from warehouse.support.option_groups import PanelCommand
+from warehouse.support.option_groups import PanelCommand, grouped
 
 app = console.new_app("")
 TOOLS = ("optuna", "smac", "flaml", "ray", "sklearn", "configspace")
@@ -47,33 +38,25 @@ class _Recommend(PanelCommand):
     renamed: ClassVar = {"--metalearner": "--learner"}
 
 
-@app.command(cls=_Recommend, no_args_is_help=True)
-def recommend(
-    file: Annotated[str | None, typer.Argument(metavar="FILE", help=DATASET_HELP, show_default=False)] = None,
-    dataset: DatasetOption = None,
-    top: Annotated[int, typer.Option(min=1, help="Number of configurations.")] = 3,
-    target: TargetOption = None,
-    role: RoleOption = None,
-    encoding: EncodingOption = None,
-    delimiter: DelimiterOption = None,
-    decimal: DecimalOption = None,
-    missing: MissingOption = None,
-    skip_lines: SkipLinesOption = 0,
-    header: HeaderOption = None,
-    split: SplitOption = None,
-    flow: FlowOption = None,
+@dataclass(frozen=True)
+class RankingOptions:
+    """What to rank, and by which measure."""
+
+    panel: ClassVar = "What to rank"
+    top: Annotated[int, typer.Option(min=1, help="Number of configurations.")] = 3
+    flow: FlowOption = None
     strategy: Annotated[
         str,
         typer.Option(help="top: the best and its complements; delta: a spread over the predicted ranking."),
-    ] = "top",
-    measure: ChosenMeasureOption = None,
-    metalearner: Annotated[
-        str,
-        typer.Option("--learner", help="Meta-learner for the ranking; more: `metalearners list`."),
-    ] = DEFAULT_LEARNER,
-    leave_out: Annotated[
-        bool, typer.Option("--leave-out", help="Ignore runs on the dataset itself, as in an experiment.")
-    ] = False,
+    ] = "top"
+    measure: ChosenMeasureOption = None
+
+
+@dataclass(frozen=True)
+class TimeOptions:
+    """Time for fits: of each recommended configuration, and of a race on the dataset."""
+
+    panel: ClassVar = "Time"
     budget: Annotated[
         float | None,
         typer.Option(
@@ -83,7 +66,7 @@ def recommend(
             "fits must promise a gain.",
             show_default=False,
         ),
-    ] = None,
+    ] = None
     verify: Annotated[
         float | None,
         typer.Option(
@@ -93,35 +76,40 @@ def recommend(
             "60s.",
             show_default=False,
         ),
-    ] = None,
+    ] = None
     jobs: Annotated[
         int | None,
         typer.Option(
             min=1, help="Parallel runs of the race. Default: one per processor.", show_default=False
         ),
-    ] = None,
-    record: Annotated[bool, typer.Option(help="Write the runs of the race to the warehouse.")] = True,
+    ] = None
+    record: Annotated[bool, typer.Option(help="Write the runs of the race to the warehouse.")] = True
+
+
+@dataclass(frozen=True)
+class ResultOptions:
+    """What is printed and written about the recommendation."""
+
+    panel: ClassVar = "Results"
+    explain: Annotated[
+        bool,
+        typer.Option("--explain", help="Explain each rank by datasets, meta-features and hyperparameters."),
+    ] = False
+    details: Annotated[bool, typer.Option("--details", help="Also print standard scores.")] = False
     seeds: Annotated[
         Path | None, typer.Option(help="Write the recommendation to this JSON file.", show_default=False)
-    ] = None,
+    ] = None
     page: Annotated[
         Path | None,
         typer.Option("--report", help="Write the recommendation to this HTML page.", show_default=False),
-    ] = None,
-    code: CodeOption = None,
+    ] = None
+    code: CodeOption = None
     ranges: Annotated[
         Path | None,
         typer.Option(
             help="Write ranges of good hyperparameter values to this JSON file.", show_default=False
         ),
-    ] = None,
-    warehouse: WarehouseOption = None,
-    explain: Annotated[
-        bool,
-        typer.Option("--explain", help="Explain each rank by datasets, meta-features and hyperparameters."),
-    ] = False,
-    details: Annotated[bool, typer.Option("--details", help="Also print standard scores.")] = False,
-    quiet: QuietOption = False,
+    ] = None
     output: Annotated[
         str,
         typer.Option(
@@ -129,7 +117,35 @@ def recommend(
             metavar="table|json|TOOL",
             help=f"Output format; a TOOL ({', '.join(TOOLS)}) gives JSON for that tool.",
         ),
-    ] = "table",
+    ] = "table"
+
+
+@dataclass(frozen=True)
+class MoreOptions:
+    """Learner and warehouse."""
+
+    panel: ClassVar = "More"
+    learner: Annotated[str, typer.Option(help="Meta-learner for the ranking; more: `metalearners list`.")] = (
+        DEFAULT_LEARNER
+    )
+    leave_out: Annotated[
+        bool, typer.Option("--leave-out", help="Ignore runs on the dataset itself, as in an experiment.")
+    ] = False
+    warehouse: WarehouseOption = None
+    quiet: QuietOption = False
+
+
+@app.command(cls=_Recommend, no_args_is_help=True)
+@grouped
+def recommend(
+    file: Annotated[str | None, typer.Argument(metavar="FILE", help=DATASET_HELP, show_default=False)] = None,
+    *,
+    data: Data,
+    ranking: RankingOptions,
+    time: TimeOptions,
+    results: ResultOptions,
+    reading: ReadingWithRoles,
+    more: MoreOptions,
 ) -> None:
     """Rank the configurations to try first on a dataset, learned from runs on other datasets.
 
@@ -157,81 +173,80 @@ def recommend(
 
       recommend my.csv --flow lightgbm --ranges ranges.json
     """
-    from ingest.reading.datasets import load_dataset
-    from ingest.reading.options import ReadingOptions
-    from recommend.seeds import write_seeds
-
-    console.check_format(output, ("table", "json", *TOOLS))
-    source = named_dataset(file, dataset)
-    if record and verify is not None:
-        Warehouse.check_writable(warehouse)
-    reading = ReadingOptions(
-        encoding=encoding,
-        delimiter=delimiter,
-        decimal=decimal,
-        missing=tuple(missing or ()),
-        skip_lines=skip_lines,
-        header=header,
-    )
-    roles = dict(map(console.assignment, role or []))
-    data = load_dataset(source, target=target, roles=roles, options=reading)
-    if split is not None:
-        data = data.split_by(split)
-    with console.progress(quiet) as show:
-        result = rank(
-            data,
-            warehouse=Warehouse.open(warehouse),
-            top=top,
-            flows=flow or (),
-            strategy=strategy,
-            measure=measure,
-            metalearner=metalearner,
-            leave_out=leave_out,
-            budget=budget,
-            verify=verify,
-            jobs=jobs,
-            explain=explain or page is not None,
-            report=lambda race: show(f"on {race.train_rows:,} rows: {race.done} of {race.of} done"),
-        )
-    if page is not None:
-        from recommend.reporting.page import recommendation_page
-
-        write_text(page, recommendation_page(result))
-    if not explain:  # a page always says why
-        result = replace(result, explanation=None)
-    document = result.document()
-    if seeds is not None:
-        write_seeds(document, seeds)
-    if ranges is not None:
-        from recommend.ranges import ranges_document
-
-        write_json(ranges, ranges_document(result.ranges(), result.dataset.name, result.measure))
-    if output == "json":
+    console.check_format(results.output, ("table", "json", *TOOLS))
+    records = time.record and time.verify is not None
+    if records:
+        Warehouse.check_writable(more.warehouse)
+    dataset = data.load(reading, file)
+    is_explained = results.explain or results.page is not None  # a page always is
+    result = _ranked(dataset, ranking, time, more, is_explained=is_explained)
+    shown = result if results.explain else replace(result, explanation=None)
+    document = shown.document()
+    notes = _write_files(result, document, results)
+    if results.output == "json":
         print(json.dumps(document, indent=2))
-    elif output in TOOLS:
+    elif results.output in TOOLS:
         from recommend.export import export_document
 
-        print(json.dumps(export_document(document, output), indent=2))
+        print(json.dumps(export_document(document, results.output), indent=2))
     else:
-        print(in_words(result, is_default_measure=measure is None, details=details))
-        if seeds is not None:
-            print(f"\nSeeds written to {seeds}")
-        if page is not None:
-            print(f"\nReport written to {page}")
-        if ranges is not None:
-            print(f"\nRanges written to {ranges}")
+        print(in_words(shown, is_default_measure=ranking.measure is None, details=results.details))
+        print("".join(f"\n{note}\n" for note in notes), end="")
     failure = None if result.race is None else result.race.failure
-    if record and verify is not None and failure is None:
-        with console.progress(quiet):
-            path = _record(result, warehouse)
-        if output == "table":
+    if records and failure is None:
+        with console.progress(more.quiet):
+            path = _record(result, more.warehouse)
+        if results.output == "table":
             print(f"The next recommendation learns from the race: its runs are in {path}.")
-    if code is not None:
-        write_text(code, result.code())
-        if output == "table":
-            print(f"\n{code}: the first configuration as a script that runs without Headstart.")
+    if results.code is not None:
+        write_text(results.code, result.code())
+        if results.output == "table":
+            print(f"\n{results.code}: the first configuration as a script that runs without Headstart.")
     if failure is not None:
         raise Failed(f"no run of the race succeeded, and none was written to the warehouse: {failure}")
+
+
+def _ranked(
+    dataset: Dataset, ranking: RankingOptions, time: TimeOptions, more: MoreOptions, *, is_explained: bool
+) -> Recommendation:
+    """The recommendation for a dataset, with progress of the race on stderr."""
+    with console.progress(more.quiet) as show:
+        return rank(
+            dataset,
+            warehouse=Warehouse.open(more.warehouse),
+            top=ranking.top,
+            flows=ranking.flow or (),
+            strategy=ranking.strategy,
+            measure=ranking.measure,
+            metalearner=more.learner,
+            leave_out=more.leave_out,
+            budget=time.budget,
+            verify=time.verify,
+            jobs=time.jobs,
+            explain=is_explained,
+            report=lambda race: show(f"on {race.train_rows:,} rows: {race.done} of {race.of} done"),
+        )
+
+
+def _write_files(result: Recommendation, document: Mapping[str, Any], results: ResultOptions) -> list[str]:
+    """Write the report, the seeds and the ranges that are wanted; returns a line to print about each."""
+    notes = []
+    if results.seeds is not None:
+        from recommend.seeds import write_seeds
+
+        write_seeds(document, results.seeds)
+        notes.append(f"Seeds written to {results.seeds}")
+    if results.page is not None:
+        from recommend.reporting.page import recommendation_page
+
+        write_text(results.page, recommendation_page(result))
+        notes.append(f"Report written to {results.page}")
+    if results.ranges is not None:
+        from recommend.ranges import ranges_document
+
+        write_json(results.ranges, ranges_document(result.ranges(), result.dataset.name, result.measure))
+        notes.append(f"Ranges written to {results.ranges}")
+    return notes
 
 
 def _record(result: Recommendation, path: str | None) -> str:

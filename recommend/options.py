@@ -39,7 +39,6 @@ CodeOption = Annotated[
     ),
 ]
 
-DatasetOption = Annotated[str | None, typer.Option("--dataset", help="The same as FILE.", show_default=False)]
 
 TargetOption = Annotated[
     str | None,
