@@ -4,6 +4,7 @@ import itertools
 import json
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
@@ -21,6 +22,7 @@ from warehouse.vocabulary.qualities import QUALITIES, SELECTIONS, names_in
 
 if TYPE_CHECKING:
     from ingest.metafeatures import Metafeatures
+    from ingest.running.plan import Plan
     from warehouse.storage.writing import Commit
     from warehouse.store import Warehouse
 
@@ -159,9 +161,12 @@ def _print_commit(path: Path, commit: "Commit", output: str) -> None:
     print(f"warehouse version {commit.version}")
 
 
-@app.command()
-def experiments(
-    datasets: DatasetsOption = None,
+@dataclass(frozen=True)
+class DesignOptions:
+    """What to run: a design over the spaces of flows on each dataset, or a plan."""
+
+    panel: ClassVar = "What to run"
+    datasets: DatasetsOption = None
     plan: Annotated[
         Path | None,
         typer.Option(
@@ -169,15 +174,13 @@ def experiments(
             "seed and limits.",
             show_default=False,
         ),
-    ] = None,
-    flows: Annotated[str, typer.Option(help="Flows, separated by commas, or `all`.")] = "all",
+    ] = None
+    flows: Annotated[str, typer.Option(help="Flows, separated by commas, or `all`.")] = "all"
     configurations: Annotated[
         int, typer.Option(min=0, help="Number of configurations of each flow, besides its default.")
-    ] = 24,
-    folds: Annotated[int, typer.Option(min=2, help="Folds of the stratified cross-validation.")] = 3,
-    jobs: JobsOption = 1,
-    dask: DaskOption = None,
-    seed: Annotated[int, typer.Option(help="Random seed of the design, the folds and the estimators.")] = 0,
+    ] = 24
+    folds: Annotated[int, typer.Option(min=2, help="Folds of the stratified cross-validation.")] = 3
+    seed: Annotated[int, typer.Option(help="Random seed of the design, the folds and the estimators.")] = 0
     time_limit: Annotated[
         float,
         typer.Option(
@@ -185,11 +188,47 @@ def experiments(
             metavar="TIME",
             help="Limit of processor time for one run, e.g. 60s, 5m.",
         ),
-    ] = 60.0,
-    memory_limit: Annotated[int, typer.Option(help="Memory limit of one run, in MiB.")] = 4096,
-    warehouse: WarehouseOption = None,
-    quiet: QuietOption = False,
-) -> None:
+    ] = 60.0
+    memory_limit: Annotated[int, typer.Option(help="Memory limit of one run, in MiB.")] = 4096
+
+    def experiments(self) -> "Plan":
+        """The plan of the experiments.
+
+        Raises:
+            BadInput: neither datasets nor a plan is given, or both; the plan or a dataset can't be read.
+        """
+        from ingest.flows import FLOWS, get_flow
+        from ingest.reading.dataset_files import find_datasets
+        from ingest.running.plan import Tier, design_plan, read_plan
+
+        if (self.datasets is None) == (self.plan is None):
+            raise BadOption("give either --datasets or --plan")
+        if self.plan is not None:
+            return read_plan(self.plan)
+        return design_plan(
+            find_datasets(self.datasets or Path()),
+            list(FLOWS) if self.flows == "all" else [get_flow(name).name for name in self.flows.split(",")],
+            self.configurations,
+            folds=self.folds,
+            seed=self.seed,
+            tier=Tier(seconds=self.time_limit, memory=self.memory_limit),
+        )
+
+
+@dataclass(frozen=True)
+class MachineOptions:
+    """Where experiments run, and where their results go."""
+
+    panel: ClassVar = "Machines and folders"
+    jobs: JobsOption = 1
+    dask: DaskOption = None
+    warehouse: WarehouseOption = None
+    quiet: QuietOption = False
+
+
+@app.command(cls=PanelCommand)
+@grouped
+def experiments(design: DesignOptions, machines: MachineOptions) -> None:
     """Run the same configurations on every dataset.
 
     They are a scrambled Sobol design over each flow's space and its default, or what a plan says (see
@@ -202,33 +241,17 @@ def experiments(
 
       ingest experiments --plan ingest/plans/starter.toml --jobs 2 --warehouse DIR
     """
-    from ingest.flows import FLOWS, get_flow
-    from ingest.reading.dataset_files import find_datasets
     from ingest.running.experiments import run_experiments
-    from ingest.running.plan import design_plan, read_plan
     from warehouse.store import Warehouse
     from warehouse.support.parallel import dask_workers
 
-    if (datasets is None) == (plan is None):
-        raise BadOption("give either --datasets or --plan")
-    if plan is not None:
-        wanted = read_plan(plan)
-    else:
-        wanted = design_plan(
-            find_datasets(datasets or Path()),
-            list(FLOWS) if flows == "all" else [get_flow(name).name for name in flows.split(",")],
-            configurations,
-            folds=folds,
-            seed=seed,
-            seconds=time_limit,
-            memory=memory_limit,
-        )
-    target = Warehouse.create(warehouse)
-    with console.progress(quiet) as show, dask_workers(dask) as executor:
+    plan = design.experiments()
+    target = Warehouse.create(machines.warehouse)
+    with console.progress(machines.quiet) as show, dask_workers(machines.dask) as executor:
         counts = run_experiments(
             target,
-            wanted,
-            jobs=jobs,
+            plan,
+            jobs=machines.jobs,
             executor=executor,
             report=lambda state: show(
                 f"{state.dataset}: {counted(state.done, 'runs')} done, {state.failed} failed, "
@@ -276,7 +299,7 @@ def sketches(
     print(f"warehouse version {target.version}")
 
 
-app.command()(openml)
+app.command(cls=PanelCommand)(openml)
 app.command("openml-data")(openml_data)
 app.command()(status)
 

@@ -3,10 +3,10 @@
 import json
 import sys
 from collections import Counter
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
@@ -15,11 +15,14 @@ from warehouse.options import WarehouseOption
 from warehouse.support import console
 from warehouse.support.console import JsonOption, QuietOption
 from warehouse.support.errors import BadOption, Failed, NoWarehouse, UnreadableInput
+from warehouse.support.option_groups import grouped
 from warehouse.support.text import comma_separated, counted
 from warehouse.vocabulary.measures import known_name
 
 if TYPE_CHECKING:
+    from ingest.openml.connection import Connection
     from ingest.openml.job import JobProgress
+    from ingest.openml.selection import Selection
     from ingest.openml.status import JobState
     from warehouse.store import Warehouse
 
@@ -34,21 +37,25 @@ def _numbers_option(which: str) -> Any:
 ServerOption = Annotated[str, typer.Option(metavar="URL", help="Address of the server's API.")]
 
 
-def openml(
+@dataclass(frozen=True)
+class SelectionOptions:
+    """Which runs to download, and which of their measures."""
+
+    panel: ClassVar = "Which runs"
     suite: Annotated[
         str | None, typer.Option(help="Only tasks of this suite: number or alias.", show_default=False)
-    ] = None,
-    tasks: Annotated[str | None, _numbers_option("Only these tasks")] = None,
-    datasets: Annotated[str | None, _numbers_option("Only tasks of these datasets")] = None,
-    flows: Annotated[str | None, _numbers_option("Only runs of these flows")] = None,
-    uploaders: Annotated[str | None, _numbers_option("Only runs of these users")] = None,
+    ] = None
+    tasks: Annotated[str | None, _numbers_option("Only these tasks")] = None
+    datasets: Annotated[str | None, _numbers_option("Only tasks of these datasets")] = None
+    flows: Annotated[str | None, _numbers_option("Only runs of these flows")] = None
+    uploaders: Annotated[str | None, _numbers_option("Only runs of these users")] = None
     measures: Annotated[
         str, typer.Option(metavar="NAMES", help="Evaluation measures, separated by commas; short names work.")
-    ] = ",".join(MEASURES),
+    ] = ",".join(MEASURES)
     since: Annotated[
         int | None,
         typer.Option(min=1, help="Only runs with this number or a higher one.", show_default=False),
-    ] = None,
+    ] = None
     most: Annotated[
         int | None,
         typer.Option(
@@ -57,23 +64,58 @@ def openml(
             help="Largest number of runs of each task and flow.",
             show_default=False,
         ),
-    ] = None,
-    failed_runs: Annotated[bool, typer.Option(help="Also runs that ended with an error.")] = False,
-    server: ServerOption = DEFAULT_SERVER,
+    ] = None
+    failed_runs: Annotated[bool, typer.Option(help="Also runs that ended with an error.")] = False
+
+    def selection(self) -> "Selection":
+        """The selection of runs.
+
+        Raises:
+            BadInput: it has no tasks of its own, or an id is no number.
+        """
+        from ingest.openml.selection import Selection
+
+        return Selection(
+            suite=self.suite,
+            tasks=_numbers(self.tasks),
+            datasets=_numbers(self.datasets),
+            flows=_numbers(self.flows),
+            uploaders=_numbers(self.uploaders),
+            measures=tuple(known_name(name) or name for name in comma_separated(self.measures)),
+            since=self.since,
+            most=self.most,
+            failures=self.failed_runs,
+        )
+
+
+@dataclass(frozen=True)
+class RequestOptions:
+    """The server, and how it is asked."""
+
+    panel: ClassVar = "Requests"
+    server: ServerOption = DEFAULT_SERVER
     api_key_file: Annotated[
         Path | None, typer.Option(help="File with your API key; reading needs none.", show_default=False)
-    ] = None,
-    jobs: Annotated[int, typer.Option(min=1, help="Number of parallel requests.")] = 1,
-    rate: Annotated[float, typer.Option(help="Most requests per second.")] = 1.0,
-    refresh: Annotated[
-        bool, typer.Option(help="Download everything again and correct changed rows.")
-    ] = False,
-    dry_run: Annotated[bool, typer.Option(help="Only estimate the numbers of runs and requests.")] = False,
-    warehouse: WarehouseOption = None,
-    output: JsonOption = "table",
-    log_json: Annotated[bool, typer.Option(help="Print a JSON line on stderr for every page.")] = False,
-    quiet: QuietOption = False,
-) -> None:
+    ] = None
+    jobs: Annotated[int, typer.Option(min=1, help="Number of parallel requests.")] = 1
+    rate: Annotated[float, typer.Option(help="Most requests per second.")] = 1.0
+    refresh: Annotated[bool, typer.Option(help="Download everything again and correct changed rows.")] = False
+    dry_run: Annotated[bool, typer.Option(help="Only estimate the numbers of runs and requests.")] = False
+
+
+@dataclass(frozen=True)
+class ResultOptions:
+    """Where runs go, and what is printed."""
+
+    panel: ClassVar = "Results"
+    warehouse: WarehouseOption = None
+    output: JsonOption = "table"
+    log_json: Annotated[bool, typer.Option(help="Print a JSON line on stderr for every page.")] = False
+    quiet: QuietOption = False
+
+
+@grouped
+def openml(selected: SelectionOptions, requests: RequestOptions, results: ResultOptions) -> None:
     """Download runs from OpenML, with their tasks, datasets, qualities, flows and hyperparameters.
 
     Started again, it resumes where it was stopped and downloads only new runs. `ingest status`
@@ -91,46 +133,27 @@ def openml(
 
     spare_pandas()
     from ingest.openml.connection import Connection
-    from ingest.openml.job import estimate, ingest_openml
-    from ingest.openml.selection import Selection
+    from ingest.openml.job import ingest_openml
     from warehouse.store import Warehouse
 
-    console.check_format(output)
-    selection = Selection(
-        suite=suite,
-        tasks=_numbers(tasks),
-        datasets=_numbers(datasets),
-        flows=_numbers(flows),
-        uploaders=_numbers(uploaders),
-        measures=tuple(known_name(name) or name for name in comma_separated(measures)),
-        since=since,
-        most=most,
-        failures=failed_runs,
-    )
-    connection = Connection(server, rate=rate, api_key=_api_key(api_key_file))
-    if dry_run:
-        with TemporaryDirectory() as scratch:
-            expected = estimate(_as_it_would_begin(warehouse, Path(scratch)), selection, connection)
-        seconds = expected.requests / rate
-        if output == "json":
-            print(json.dumps({**asdict(expected), "seconds": seconds}))
-            return
-        print(f"about {counted(expected.evaluations, 'evaluations')}, of which {expected.known:,} are known")
-        print(f"about {counted(expected.requests, 'requests')}, and one for each new dataset and flow")
-        print(f"{console.duration(seconds)} at {rate:g} requests per second")
+    console.check_format(results.output)
+    selection = selected.selection()
+    connection = Connection(requests.server, rate=requests.rate, api_key=_api_key(requests.api_key_file))
+    if requests.dry_run:
+        _print_estimate(selection, connection, requests.rate, results)
         return
-    Warehouse.check_writable(warehouse)
-    target = Warehouse.create(warehouse)
-    with console.progress(quiet or log_json) as show:
+    Warehouse.check_writable(results.warehouse)
+    target = Warehouse.create(results.warehouse)
+    with console.progress(results.quiet or results.log_json) as show:
         summary = ingest_openml(
             target,
             selection,
             connection,
-            jobs=jobs,
-            refresh=refresh,
-            report=_log_line if log_json else lambda state: show(_standing(state)),
+            jobs=requests.jobs,
+            refresh=requests.refresh,
+            report=_log_line if results.log_json else lambda state: show(_standing(state)),
         )
-    if output == "json":
+    if results.output == "json":
         print(json.dumps(asdict(summary)))
         return
     print(console.rows_written(summary.added, summary.changed))
@@ -139,6 +162,24 @@ def openml(
         print(f"known runs that are no longer listed, and kept: {summary.unlisted:,}; see `ingest status`")
     print(f"{counted(summary.requests, 'requests')} in {console.duration(summary.seconds)}{skipped}")
     print(f"warehouse version {summary.version}")
+
+
+def _print_estimate(
+    selection: "Selection", connection: "Connection", rate: float, results: ResultOptions
+) -> None:
+    """Print the expected numbers of evaluations and requests; writes nothing."""
+    from ingest.openml.job import estimate
+
+    with TemporaryDirectory() as scratch:
+        warehouse = _as_it_would_begin(results.warehouse, Path(scratch))
+        expected = estimate(warehouse, selection, connection)
+    seconds = expected.requests / rate
+    if results.output == "json":
+        print(json.dumps({**asdict(expected), "seconds": seconds}))
+        return
+    print(f"about {counted(expected.evaluations, 'evaluations')}, of which {expected.known:,} are known")
+    print(f"about {counted(expected.requests, 'requests')}, and one for each new dataset and flow")
+    print(f"{console.duration(seconds)} at {rate:g} requests per second")
 
 
 def openml_data(

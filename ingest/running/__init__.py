@@ -1,16 +1,15 @@
 """Runs of our own: limited processes, cross-validation, plans of experiments, and rows for the warehouse.
 
 Raises:
-    MissingPackage: on import, where processes can't be limited and files not locked, as on Windows.
+    MissingPackage: on import, on systems that can't limit processes, such as Windows.
 """
 
 from warehouse.support.errors import MissingPackage
 
 try:
-    import fcntl  # noqa: F401 (locks of searches)
     import resource  # noqa: F401 (limits of a run's time and memory)
 except ImportError as error:
     raise MissingPackage(
-        "--verify, tune, HeadstartClassifier and experiments need the Python modules fcntl and resource to "
-        "limit time and memory: run them on Linux (on Windows: in WSL)"
+        "--verify, tune, HeadstartClassifier and experiments need the Python module resource to limit time and"
+        " memory: run them on Linux (on Windows: in WSL)"
     ) from error

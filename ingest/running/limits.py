@@ -21,6 +21,7 @@ from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from multiprocessing.connection import Connection
 from typing import Any, Self
 
@@ -132,9 +133,8 @@ def run_limited(
     """
     context = _server()
     receiver, sender = context.Pipe(duplex=False)
-    process = context.Process(
-        target=_child, args=(sender, seconds, cpu_seconds, memory, function, arguments, keywords), daemon=True
-    )
+    call = partial(function, *arguments, **keywords)
+    process = context.Process(target=_child, args=(sender, seconds, cpu_seconds, memory, call), daemon=True)
     start = time.perf_counter()
     with _without_main():
         process.start()
@@ -221,9 +221,7 @@ def _child(
     seconds: float,
     cpu_seconds: float | None,
     memory: int,
-    function: Callable[..., Any],
-    arguments: tuple[Any, ...],
-    keywords: dict[str, Any],
+    call: Callable[[], Any],
 ) -> None:
     os.setsid()  # one group with whatever the function starts, so that all of it can be ended
     adopt_orphans()
@@ -235,7 +233,7 @@ def _child(
     _limit(resource.RLIMIT_CPU, unwatched if cpu_seconds is None else math.ceil(cpu_seconds))
     answer: tuple[Outcome, Any, str | None]
     try:
-        answer = (Outcome.success, function(*arguments, **keywords), None)
+        answer = (Outcome.success, call(), None)
     except Exception as error:  # noqa: BLE001 (whatever fails is the outcome of the call)
         if isinstance(error, MemoryError) or "bad_alloc" in str(error):  # which libraries in C++ say
             answer = (Outcome.memout, None, f"needed more than {memory // MEBIBYTE} MiB")

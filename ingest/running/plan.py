@@ -130,10 +130,9 @@ def design_plan(
     *,
     folds: int = 3,
     seed: int = 0,
-    seconds: float = 60.0,
-    memory: int = 4096,
+    tier: Tier = Tier(),
 ) -> Plan:
-    """The default and a space-filling design of each flow on every dataset, on all rows."""
+    """The default and a space-filling design of each flow on every dataset."""
     pool = {
         Configuration(name, values): "design"
         for name in flows
@@ -142,7 +141,7 @@ def design_plan(
     return Plan(
         [Source(file) for file in files],
         pool,
-        (Tier(seconds=seconds, memory=memory),),
+        (tier,),
         (SplitRule(folds=folds),),
         seed,
     )

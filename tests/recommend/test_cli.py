@@ -289,7 +289,9 @@ def test_where_all_of_a_race_fail_the_cause_is_said_and_nothing_is_learned(
     assert code == 1
     assert "\nraced " in out
     assert "learns from the race" not in out
-    assert err.endswith("no run of the race succeeded, and none was written to the warehouse: ValueError: no\n")
+    assert err.endswith(
+        "no run of the race succeeded, and none was written to the warehouse: ValueError: no\n"
+    )
     assert Warehouse.open(own.path).version == own.version
 
 

@@ -163,7 +163,7 @@ def test_killed_job_repeats_no_run_that_it_finished(
 
 def test_failed_run_is_stored_with_its_reason(tmp_path: Path, warehouse: Warehouse) -> None:
     write_dataset(tmp_path / "short.csv", 60)
-    hasty = design_plan(find_datasets(tmp_path), ["mlp"], 0, seconds=0.001)
+    hasty = design_plan(find_datasets(tmp_path), ["mlp"], 0, tier=Tier(seconds=0.001))
     counts = run_experiments(warehouse, hasty)
     assert counts["timeout"] == 1
     outcome, message = warehouse.sql("SELECT outcome, message FROM runs").iloc[0]

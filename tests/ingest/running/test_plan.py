@@ -263,7 +263,7 @@ def test_unknown_quick_flow_is_refused(write: Write) -> None:
 
 def test_design_plan_has_the_design_of_each_flow_on_all_rows() -> None:
     files = [DatasetFile(Path("some.csv"), "kind"), DatasetFile(Path("other.csv"))]
-    plan = design_plan(files, ["svm", "mlp"], 3, folds=5, seed=2, seconds=9.0, memory=100)
+    plan = design_plan(files, ["svm", "mlp"], 3, folds=5, seed=2, tier=Tier(seconds=9.0, memory=100))
     assert [one.algorithm for one in plan.pool] == ["svm"] * 4 + ["mlp"] * 4
     assert next(iter(plan.pool)).values == get_flow("svm").default()
     assert [source.file for source in plan.datasets] == files
