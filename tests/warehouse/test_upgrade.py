@@ -21,7 +21,7 @@ def old(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     older = type(table)(table.name, fewer, table.key, table.sort_by, table.checks)
     tables = {name: known for name, known in TABLES.items() if name != "components"}
     with monkeypatch.context() as patch:
-        for module in ("store", "writing", "rows", "snapshot", "history"):
+        for module in ("store", "storage.writing", "storage.rows", "storage.snapshot", "storage.history"):
             patch.setattr(f"warehouse.{module}.TABLES", {**tables, "hyperparameters": older})
         Warehouse.create(path).write(runs(name="old"), source="test")
     assert not (path / "components").exists()

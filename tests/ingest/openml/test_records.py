@@ -4,9 +4,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from ingest.openml.records import JobRecords, LeftOff
 from ingest.openml.sweep import LARGEST_PAGE, Position
-from tests.cases import each
 from warehouse.support.journal import Journal
 
 FLOW, OTHER = "flow/41", "flow/51"
@@ -54,7 +55,7 @@ def test_what_an_interrupted_job_was_through_with_is_known_when_it_begins_again(
     assert records.found_before_kill(FLOW, "f_measure") is None
 
 
-@each("end", ["finished", "another kind"])
+@pytest.mark.parametrize("end", ["finished", "another kind"])
 def test_a_job_that_came_to_its_end_or_did_something_else_is_not_gone_on_with(
     tmp_path: Path, end: str
 ) -> None:
@@ -75,7 +76,7 @@ def test_all_interruptions_of_a_job_count_together(tmp_path: Path) -> None:
     assert records.found_before_kill(FLOW, "kappa") == 7
 
 
-@each(("hours", "lately"), [(23, True), (25, False)])
+@pytest.mark.parametrize(("hours", "lately"), [(23, True), (25, False)])
 def test_a_search_of_a_day_ago_is_not_lately(tmp_path: Path, hours: int, lately: bool) -> None:
     swept(tmp_path / "job", 7, timedelta(hours=hours))
     records = JobRecords(tmp_path / "job")

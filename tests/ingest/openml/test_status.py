@@ -3,11 +3,11 @@
 from pathlib import Path
 from typing import Any
 
+import pytest
 from filelock import FileLock
 
 from ingest.openml.records import JobRecords
 from ingest.openml.status import job_states
-from tests.cases import each
 from warehouse.support.journal import Journal
 
 CONTENT = {"server": "here", "flows": [41], "tasks": [], "most": None, "failures": False}
@@ -58,7 +58,7 @@ def test_only_what_was_given_of_a_selection_is_told(tmp_path: Path) -> None:
     assert (state.server, state.selection) == ("here", {"flows": [41], "refresh": True})
 
 
-@each(
+@pytest.mark.parametrize(
     ("records", "expected"),
     [
         ([started(), {"event": "finished"}], "finished"),

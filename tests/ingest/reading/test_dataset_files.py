@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from ingest.reading.dataset_files import DatasetFile, find_datasets
-from tests.cases import each
 from warehouse.support.errors import BadInput, UnreadableInput
 
 
@@ -82,7 +81,7 @@ def test_a_directory_is_no_dataset_whatever_it_is_called(tmp_path: Path) -> None
     assert [file.path.name for file in find_datasets(tmp_path)] == ["y.csv"]
 
 
-@each("name", ["../secret.csv", "/etc/passwd", "below/../../secret"])
+@pytest.mark.parametrize("name", ["../secret.csv", "/etc/passwd", "below/../../secret"])
 def test_an_index_cannot_name_a_file_elsewhere(tmp_path: Path, name: str) -> None:
     (tmp_path / "secret.csv").write_text("a,b\n1,2\n")
     (tmp_path / "below").mkdir()

@@ -314,7 +314,7 @@ def test_a_damaged_other_is_refused(make: Make, damaged: str) -> None:
 
 
 def another_headstart(patch: pytest.MonkeyPatch, tables: Mapping[str, Table]) -> None:
-    for module in ("store", "writing", "rows", "snapshot", "history"):
+    for module in ("store", "storage.writing", "storage.rows", "storage.snapshot", "storage.history"):
         patch.setattr(f"warehouse.{module}.TABLES", tables)
 
 

@@ -113,7 +113,7 @@ def test_a_search_that_is_over_answers_from_its_history(
 ) -> None:
     finish = Finish(ensemble=3)
     first = tune(dataset, QUICK, Budget(trials=3), folder=tmp_path, warehouse=world, finish=finish)
-    for work in ("search.new_search", "finals.evaluate", "finals.select_ensemble"):
+    for work in ("search.new_search", "reevaluation.evaluate", "reevaluation.select_ensemble"):
         monkeypatch.setattr(f"recommend.bo.tuning.{work}", lambda *_, **__: pytest.fail("done again"))
     again = tune(dataset, QUICK, Budget(trials=3), folder=tmp_path, warehouse=world, finish=finish)
     assert again.finals == first.finals
