@@ -179,7 +179,7 @@ def _axes(hint: Any, value: Any) -> Iterator[tuple[str, int]]:
 
 
 def _kinds(hint: Any) -> dict[str, Any]:
-    """Name -> type, of all that a hint allows beside None."""
+    """Name -> type, for the types that a hint allows besides None."""
     choices: Sequence[Any] = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
     return {getattr(choice, "__name__", str(choice)): choice for choice in choices if choice is not NoneType}
 

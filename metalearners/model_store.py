@@ -257,9 +257,9 @@ def _train(
 
 
 def _earlier_model(origin: ModelOrigin, warehouse: Warehouse, cache_dir: Path | None) -> StoredModel | None:
-    """A model of an earlier version of the warehouse that learned from all that `origin` does; None: none.
+    """A model of an earlier version of the warehouse with the learner and settings of `origin`; None: none.
 
-    What learners are given of both has to be the same to the last number.
+    The training data of both must be equal to the last number.
     """
     now: TrainingData | None = None
     for place in [*places(warehouse, cache_dir), STARTER / "models"]:

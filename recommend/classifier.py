@@ -341,8 +341,8 @@ def _refuse_fit_parameters(unknown: dict[str, Any]) -> None:
     given = [name for name, value in unknown.items() if value is not None]
     if "sample_weight" in given:
         raise TypeError(
-            "rows can't be weighted: the runs that the configuration was learned from weigh all alike; leave "
-            "out sample_weight, and set measure='balanced_accuracy' where classes are to count alike"
+            "sample_weight is not supported, since configurations are learned from runs with equal weights; "
+            "leave it out, and set measure='balanced_accuracy' if classes should count equally"
         )
     if given:
         raise TypeError(f"fit takes X and y, not {', '.join(given)}")
@@ -353,8 +353,7 @@ def fitting_order(
 ) -> tuple[dict[Configuration, float], dict[Configuration, float]]:
     """Configurations to fit in this many seconds: the ensemble's members or the best, then spares.
 
-    Raced ones come before others, as the race ordered them. One that is expected to take longer comes after
-    all that are not, however good it is.
+    Raced ones come before others, in the order of the race. Those expected to take longer come last.
 
     Args:
         picks: of an ensemble; 0 = none.

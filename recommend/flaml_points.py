@@ -1,9 +1,9 @@
 """Configurations in the terms of FLAML's estimators, for `AutoML.fit(starting_points=...)`.
 
 FLAML searches fewer hyperparameters than the flows here have, under names and in ranges of its own, which
-depend on the number of rows that it fits on. A point names all that the estimator searches: what the flow
-does not vary is written out as the flow has it. What a point can't say, and what is brought into FLAML's
-range, is told beside it.
+depend on the number of rows that it fits on. A point names every hyperparameter that the estimator searches,
+with the flow's fixed value where the flow does not vary it. Hyperparameters that a point lacks, and values
+moved into FLAML's range, are listed beside it.
 
 Estimators and ranges: `search_space` of the estimators of FLAML 2.5 to 2.7, whose tests are ours, too.
 """

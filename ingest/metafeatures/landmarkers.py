@@ -124,7 +124,7 @@ class Fold:
         return self.shares(counts[tree.ends(closed)[tree.leaves_of(self._X[self.test])]])
 
     def _of_nearest(self, points: Singles) -> Floats:
-        """Shares of the classes among the nearest training rows: all that are equally near, as in Weka."""
+        """Shares of the classes among the nearest training rows, ties included, as in Weka."""
         row, neighbour = _nearest(points[self.test], points[self.train])
         cells = row * self.sample.n_classes + self.sample.y[self.train[neighbour]]
         counts = np.bincount(cells, minlength=len(self.test) * self.sample.n_classes)

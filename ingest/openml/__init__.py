@@ -2,7 +2,7 @@
 
 `job` puts the parts together: a `selection` says which runs, a `sweep` decides what to ask for, `answers`
 keeps what came until it is in the warehouse, `documents` reads it, `tables` makes rows of it, `store` commits
-them with all that they refer to, and `records` notes how far that is.
+them with their parents, and `records` notes the progress.
 """
 
 DEFAULT_SERVER = "https://www.openml.org/api/v1"

@@ -166,7 +166,7 @@ def _is_tunable(ours: Flow | None, plain: str, name: str, default: str | None) -
 
 
 def _names_in(ours: Flow, parameters: list[tuple[str, str]]) -> list[str]:
-    """Our flow's name of each (path, name); the whole path for all that it does not set.
+    """Our flow's name of each (path, name); the whole path for parameters that it does not set.
 
     Numeric and nominal columns may each have an imputer: ours is the one for the numeric columns.
     """

@@ -94,7 +94,7 @@ class Sweep:
     fewer: int = field(default=0, init=False)
     """Number of known runs that are no longer listed."""
     came_to_the_end: bool = field(default=False, init=False)
-    """Whether all that the server lists is known, which a search with `since` or `most` does not say."""
+    """Whether all listed runs are known, which a search with `since` or `most` does not tell."""
 
     def __post_init__(self) -> None:
         self._known_before = len(self.known)

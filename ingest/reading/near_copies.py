@@ -270,7 +270,7 @@ class _Group:
 
         Args:
             known: the rows of the sketches.
-            own: rows of the dataset, `part` of all that it has.
+            own: rows of the dataset, a `part` of all.
             most: share of the rows that chance explains at most.
         """
         difference = known.keys.shape[1] - own.keys.shape[1]

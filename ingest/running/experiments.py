@@ -376,7 +376,7 @@ class _Batch:
         return tables if is_sketched(now, self.dataset) else tables | sketch_row(self.dataset)
 
     def _needed_rows(self) -> tuple[Dataset, list[list[Split]]]:
-        """The rows that some split uses, and the splits among them: all that a run's process is sent."""
+        """The rows that some split uses, and the splits among them: the data sent to a run's process."""
         strata = scorer_of(self.dataset).strata(self.dataset.target)
         repetitions = list(self._procedure.splits(strata, self._plan.seed))
         used = np.unique(

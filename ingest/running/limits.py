@@ -1,7 +1,7 @@
 """Running a function in a process of its own, with limits on time and memory that really end it.
 
 A fork server imports scikit-learn once; each call is a fork of it, which costs milliseconds. Limits are
-enforced from outside (SIGKILL to the child and all that it started, after `seconds` or when together they
+enforced from outside (SIGKILL to the child and its descendants, after `seconds` or when together they
 take too much memory) and by the kernel (`RLIMIT_AS` of each process), so that compiled code that never
 returns to Python ends as well.
 """

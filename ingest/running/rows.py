@@ -29,7 +29,7 @@ class Run:
     run: str
     """Key in the warehouse."""
     train_rows: int | None = None
-    """Rows that each fit is fitted on; None = all that the task has."""
+    """Training rows of each fit; None = all rows of the task."""
     test_rows: int | None = None
     """Rows that are predicted in all."""
 

@@ -126,7 +126,7 @@ def _std(prediction: Prediction) -> Floats:
 
 
 def _measured(prior: Prior, of_trials: Prior, targets: Floats) -> Floats:
-    """(n,) how far what came of each configuration is above the mean of the trials; NaN if it was not tried.
+    """(n,) value of each configuration above the mean of the trials; NaN if it was not tried.
 
     Of several trials of one configuration it is their mean.
     """

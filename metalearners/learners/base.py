@@ -148,5 +148,5 @@ class LongTraining(Protocol[M]):
         ...
 
     def update(self, model: M, runs: RunTable, metafeatures: pd.DataFrame, watch: Watch = UNWATCHED) -> M:
-        """Learn from `runs`, all that are known by now, going on from what `model` learned."""
+        """Learn from `runs`, all current runs, continuing from `model`."""
         ...

@@ -122,8 +122,8 @@ class _BoostedTreesLearner(WithSettings):
     inputs: Inputs = "both"
     """What the trees may look at: hyperparameters, meta-features, or both."""
     metafeatures: tuple[str, ...] | None = DEFAULT
-    """The qualities to use; None = all that `fit` is given. One that no dataset has is missing everywhere,
-    and then of no influence."""
+    """The qualities to use; None = all qualities given to `fit`. One that no dataset has is missing
+    everywhere, and has no influence."""
     seed: int = 0
     """Random seed of training."""
 

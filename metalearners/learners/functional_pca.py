@@ -177,7 +177,7 @@ class FunctionalPCA:
         return Prior(phi @ self._expected_weights(metafeatures), phi @ self._root, points)
 
     def choose(self, configurations: ConfigurationTable, metafeatures: pd.Series, n: int) -> Positions:
-        """Choose the set with the highest expected maximum, then all that are far behind.
+        """Choose the set with the highest expected maximum, then those with much lower predictions.
 
         What the prediction missed on each training dataset, it may miss on this one.
         """

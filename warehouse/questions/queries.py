@@ -42,7 +42,7 @@ class RunTable:
     """Successful runs on one measure, and the configurations that were run.
 
     `runs` has one row per run, in source order: run, dataset, family (equal for near copies), task, flow,
-    algorithm, setup, train_rows (missing: all that the task has), value (of the measure). Of a dataset that
+    algorithm, setup, train_rows (missing: all rows), value (of the measure). Of a dataset that
     configurations were fitted on several numbers of rows of, there are the runs on the number that most of
     them were fitted on (of equals the least), and those that do not state it; `larger` has the runs on more,
     `smaller` those on fewer, with the same columns. `configurations` has one row per setup of `runs`, in
@@ -314,7 +314,7 @@ SELECT dataset, first(train_rows ORDER BY setups DESC, train_rows) AS train_rows
 FROM counted GROUP BY dataset
 """
 
-# Asked for before, not a part of the query: the plan for the few rows that there are is not the one for many.
+# Asked for before, not a part of the query: the plan for a few rows differs from the one for many.
 _USUAL = """
 LEFT JOIN (SELECT unnest($usual::VARCHAR[]) AS dataset, unnest($usual_rows::DOUBLE[]) AS train_rows) usual
   ON usual.dataset = t.dataset

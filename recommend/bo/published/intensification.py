@@ -67,7 +67,7 @@ class Intensification:
         """A race without a run.
 
         Args:
-            propose: the next challenger, a configuration that has not raced yet, after all that have; None
+            propose: the next challenger, a configuration that has not raced yet; None
                 ends the race. The first one becomes the incumbent with its first run.
             most: runs that a configuration may have.
 

@@ -115,7 +115,7 @@ def simulate(
 
     Args:
         times: the same runs with their milliseconds (`recommend.bo.runtime.timed_runs`); None = nobody knows.
-        datasets: None = all that have runs enough for a task.
+        datasets: None = all with enough runs for a task.
         jobs: folds that are searched at the same time, each by a process; the result does not depend on it.
         executor: searches the folds; None = processes on this machine.
         journal: keeps each search at once, of an `executor` each fold; those that it holds are taken from it.

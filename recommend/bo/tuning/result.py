@@ -77,7 +77,7 @@ def result(
 
     Args:
         jobs: fits at the same time.
-        left: seconds that are left for these values; what there is no time for has none.
+        left: seconds that are left for these values; configurations without time for them have none.
     """
     ended = [trial for trial in history.trials if trial.evaluation is not None]
     better = incumbents(ended, search.measure)

@@ -3,7 +3,7 @@
     gbqr             a high quantile, which is the criterion itself (van Hoof's thesis, section 5.3)
     quantile-triple  the quantiles 16, 50 and 84 %, whose half width is a standard deviation of a normal
                      distribution (scikit-optimize's GradientBoostingQuantileRegressor)
-    hyperboost       a high quantile plus a distance: configurations far from all that were tried are worth a
+    hyperboost       a high quantile plus a distance: configurations far from all trials are worth a
                      look (van Hoof and Vanschoren 2021, equations 7 and 8)
 
 Notation
@@ -53,7 +53,7 @@ class QuantileSurrogate:
         """A surrogate whose features follow from what the hyperparameters can be.
 
         Args:
-            known: configurations in which all that the space has occurs.
+            known: configurations in which every value of the space occurs.
             metafeatures: of the dataset, whose sizes some hyperparameters refer to.
         """
         self._metafeatures = metafeatures

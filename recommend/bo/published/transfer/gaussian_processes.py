@@ -69,7 +69,7 @@ class GaussianProcesses:
         return cls(x, y, known, lengths, noises)
 
     def left_out(self) -> GaussianProcesses:
-        """The process, of which there is one, without each of its points in turn: (n,) of them."""
+        """(n,) processes, each without one of the points; this one must be a single process."""
         n = self.x.shape[1]
         known = ~np.eye(n, dtype=bool) & self.known
         x, y = np.repeat(self.x, n, axis=0), np.repeat(self.y, n, axis=0)
