@@ -247,7 +247,7 @@ def test_rows_and_classes_belong_together_by_position(
 def test_weights_of_rows_are_refused_in_words(classifier: HeadstartClassifier) -> None:
     rows, classes = of_numbers(60)
     classifier.fit(rows, classes, sample_weight=None)
-    with pytest.raises(TypeError, match="sample_weight is not supported, .* leave it out"):
+    with pytest.raises(TypeError, match=r"sample_weight is not supported, .* leave it out"):
         classifier.fit(rows, classes, sample_weight=np.ones(60))
     with pytest.raises(TypeError, match="fit takes X and y, not groups"):
         classifier.fit(rows, classes, groups=np.ones(60))
