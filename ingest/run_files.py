@@ -20,8 +20,8 @@ import pyarrow.compute as pc
 from ingest.flows import FLOWS, find_flow
 from ingest.keys import digest, setup_key
 from ingest.parameter_names import plain_parameter_name
-from ingest.reading.encoding import quoted, read_bytes
-from ingest.reading.typed_tables import TypedColumn, TypedTable, read_typed_table
+from ingest.reading.formats.encoding import quoted, read_bytes
+from ingest.reading.formats.typed_tables import TypedColumn, TypedTable, read_typed_table
 from ingest.spaces import read_space, refuse_unfit, scale_rows, space_rows
 from warehouse.storage.writing import Commit
 from warehouse.store import Warehouse

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import pyarrow as pa
 
-from ingest.reading.encoding import quoted, read_bytes
+from ingest.reading.formats.encoding import quoted, read_bytes
 from warehouse.support.errors import (
     RefusedRows,
     UnfitConfiguration,

@@ -42,7 +42,7 @@ MetafeaturesOption = Annotated[
     typer.Option(
         metavar="NAMES",
         help="Meta-features for learners that take any: `all`, or a comma-separated list of names and "
-        "groups ({', '.join(SELECTIONS)}).",
+        f"groups ({', '.join(SELECTIONS)}).",
     ),
 ]
 LeavesOption = Annotated[int | None, typer.Option(help="Leaves of a LightGBM tree (2 to 64).")]

@@ -24,7 +24,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from ingest.flows import get_flow
-from ingest.reading.columns import label
+from ingest.reading.column_types.columns import label
 from ingest.reading.datasets import Dataset
 from ingest.reading.new_rows import Columns
 from ingest.reading.tables import frame_of

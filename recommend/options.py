@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 import typer
 
 from ingest.options import Reading
-from ingest.reading.roles import Role
+from ingest.reading.column_types.roles import Role
 from recommend.ranking.class_target import IMBALANCED
 from warehouse.options import MEASURE_HELP
 from warehouse.support import console

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from ingest.flows import Flow
+from ingest.reading.column_types.roles import NOT_LEARNED_FROM
 from ingest.reading.datasets import Dataset
-from ingest.reading.roles import NOT_LEARNED_FROM
 from metalearners.predictions import Predictor
 from metalearners.stored_model import StoredModel
 from recommend.explaining.data_checks import Caution

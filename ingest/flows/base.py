@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from sklearn.pipeline import Pipeline
 
     from ingest.flows.preprocessing import Encoding
-    from ingest.reading.roles import Role
+    from ingest.reading.column_types.roles import Role
 
 Values = Mapping[str, Any]
 """Hyperparameter -> value, a `Value` each."""

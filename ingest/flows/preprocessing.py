@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pandas as pd
 
-from ingest.reading.roles import NOT_LEARNED_FROM, Role
+from ingest.reading.column_types.roles import NOT_LEARNED_FROM, Role
 from warehouse.support.errors import UnusableDataset
 
 if TYPE_CHECKING:

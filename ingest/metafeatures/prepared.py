@@ -21,9 +21,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from ingest.reading.column_types.roles import Role
 from ingest.reading.content_hash import hash_numbers, mixed
 from ingest.reading.datasets import Dataset
-from ingest.reading.roles import Role
 from warehouse.support.arrays import Floats, Positions
 
 Singles = npt.NDArray[np.float32]

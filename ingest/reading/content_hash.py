@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from ingest.reading.columns import as_dates, as_numbers
-from ingest.reading.missing import MISSING_MARKERS
+from ingest.reading.column_types.columns import as_dates, as_numbers
+from ingest.reading.column_types.missing import MISSING_MARKERS
 
 Hashes = npt.NDArray[np.uint64]
 

@@ -14,22 +14,22 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from ingest.reading.classes import (
+from ingest.reading.column_types.columns import Column, Kind, read_column
+from ingest.reading.column_types.roles import Role, converted, detect_role
+from ingest.reading.content_hash import cell_hashes, content_hash, digest
+from ingest.reading.formats.encoding import quoted
+from ingest.reading.limits import DEFAULT_LIMITS, ReadingLimits
+from ingest.reading.options import DETECTED, ReadingOptions
+from ingest.reading.split_by import SplitBy
+from ingest.reading.tables import RawTable, TextFormat, read_table, visible
+from ingest.reading.target.classes import (
     NumericTarget,
     RareClasses,
     doubts_about_gaps,
     doubts_about_labels,
     target_values,
 )
-from ingest.reading.columns import Column, Kind, read_column
-from ingest.reading.content_hash import cell_hashes, content_hash, digest
-from ingest.reading.encoding import quoted
-from ingest.reading.limits import DEFAULT_LIMITS, ReadingLimits
-from ingest.reading.options import DETECTED, ReadingOptions
-from ingest.reading.roles import Role, converted, detect_role
-from ingest.reading.split_by import SplitBy
-from ingest.reading.tables import RawTable, TextFormat, read_table, visible
-from ingest.reading.targets import alternatives, choose_target, suggestion
+from ingest.reading.target.targets import alternatives, choose_target, suggestion
 from warehouse.support.arrays import Positions
 from warehouse.support.errors import BadOption, UnknownName, UnusableDataset
 from warehouse.support.text import counted
@@ -162,7 +162,7 @@ def load_dataset(
             `sklearn:<name>` (iris, wine, digits, breast_cancer), or a data frame: of pandas (its index is
             ignored), polars, pyarrow, or any library with Arrow's stream or `to_pandas`.
         target: the class column; None = what the source or names tell, else a guess, which is one of the
-            dataset's doubts (`ingest.reading.targets.choose_target`).
+            dataset's doubts (`ingest.reading.target.targets.choose_target`).
         roles: roles by column that overrule the detected ones. `categorical` for the target accepts a
             numeric target as it is.
         numeric_target: keep a target that looks like a measurement (not whole, or more than 30 different

@@ -13,11 +13,11 @@ from typing import Self
 
 import pandas as pd
 
-from ingest.reading.columns import as_words, read_column, tidied
-from ingest.reading.dates import ISO, dates_of_format
-from ingest.reading.encoding import quoted
-from ingest.reading.missing import MISSING_AMONG_NUMBERS
-from ingest.reading.roles import NOT_LEARNED_FROM, Role, converted, detect_role
+from ingest.reading.column_types.columns import as_words, read_column, tidied
+from ingest.reading.column_types.dates import ISO, dates_of_format
+from ingest.reading.column_types.missing import MISSING_AMONG_NUMBERS
+from ingest.reading.column_types.roles import NOT_LEARNED_FROM, Role, converted, detect_role
+from ingest.reading.formats.encoding import quoted
 from ingest.reading.tables import column_names
 
 _FALSE = frozenset({"0", "0.0", "false", "f", "no", "n"})

@@ -13,7 +13,7 @@ from typing import Literal, Self, cast, final, get_args
 import numpy as np
 import pandas as pd
 
-from ingest.reading.encoding import quoted
+from ingest.reading.formats.encoding import quoted
 from warehouse.support.arrays import Positions
 from warehouse.support.errors import BadOption, UnusableDataset
 from warehouse.support.text import counted

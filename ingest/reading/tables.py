@@ -11,16 +11,16 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
-from ingest.reading.arff import is_arff, read_arff
-from ingest.reading.arrow import ARROW_MAGIC, read_arrow
-from ingest.reading.delimited import read_delimited
-from ingest.reading.encoding import decoded, quoted, read_bytes
-from ingest.reading.excel import excel_as_csv
-from ingest.reading.layout import Layout
+from ingest.reading.formats.arff import is_arff, read_arff
+from ingest.reading.formats.arrow import ARROW_MAGIC, read_arrow
+from ingest.reading.formats.delimited import read_delimited
+from ingest.reading.formats.encoding import decoded, quoted, read_bytes
+from ingest.reading.formats.excel import excel_as_csv
+from ingest.reading.formats.layout import Layout
+from ingest.reading.formats.packing import is_excel
+from ingest.reading.formats.parquet import PARQUET_MAGIC, read_parquet, without_pandas_notes
 from ingest.reading.limits import DEFAULT_LIMITS, ReadingLimits
 from ingest.reading.options import DETECTED, ReadingOptions
-from ingest.reading.packing import is_excel
-from ingest.reading.parquet import PARQUET_MAGIC, read_parquet, without_pandas_notes
 from warehouse.support.errors import Failed, UnknownName, UnreadableInput, one_line
 
 _BUILT_IN = ("breast_cancer", "digits", "iris", "wine")

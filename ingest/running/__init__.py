@@ -10,6 +10,6 @@ try:
     import resource  # noqa: F401 (limits of a run's time and memory)
 except ImportError as error:
     raise MissingPackage(
-        "--verify, tune, HeadstartClassifier and experiments need Python's module resource to limit time"
-        " and memory: run them on Linux (on Windows: in WSL)"
+        "--verify, tune, HeadstartClassifier and experiments need the Python module resource to limit time "
+        "and memory: run them on Linux (on Windows: in WSL)"
     ) from error

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ingest.reading.encoding import quoted
+from ingest.reading.formats.encoding import quoted
 from ingest.running.predictions import Predictions
 from warehouse.support.arrays import Floats, Positions
 from warehouse.vocabulary.measures import AUC

@@ -17,9 +17,9 @@ import pandas as pd
 
 from ingest.flows import get_flow
 from ingest.flows.design import sobol_design
-from ingest.reading.classes import NumericTarget
 from ingest.reading.dataset_files import DatasetFile, find_datasets
 from ingest.reading.split_by import Kind
+from ingest.reading.target.classes import NumericTarget
 from ingest.running.pool import Pool, in_turns, read_pool
 from ingest.running.resampling import Resampling
 from warehouse.support.errors import BadOption, UnreadableInput, one_line

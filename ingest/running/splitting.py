@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ingest.reading.datasets import Dataset
-from ingest.reading.encoding import quoted
+from ingest.reading.formats.encoding import quoted
 from ingest.running.blocks import SPLITTERS, Split
 from ingest.running.resampling import Resampling, hold_out
 from ingest.running.scorer import scorer_of

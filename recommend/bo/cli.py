@@ -39,8 +39,8 @@ from warehouse.support.parallel import dask_workers
 
 HELP = """Search for the best configuration on a dataset, starting with the recommended configurations.
 
-The leaders are tried again on other folds before one is named. A quarter of the rows is held out and tells
-in the end how good the best is. The same command, started again, goes on where it was; Ctrl-C ends it with
+The leaders are evaluated again on other folds before the best is chosen. A quarter of the rows is held out,
+and the best is finally scored on it. The same command, started again, resumes the search; Ctrl-C ends it with
 the best so far.
 
 Examples:

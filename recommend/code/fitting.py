@@ -25,8 +25,8 @@ from ingest.flows.lenient import Lenient, for_classes
 from ingest.flows.margins import in_single_precision
 from ingest.flows.preprocessing import as_text, category_columns
 from ingest.flows.terms import vectorizer
+from ingest.reading.column_types.roles import Role
 from ingest.reading.datasets import Dataset
-from ingest.reading.roles import Role
 from recommend.code.estimators import SEED, Imports
 from recommend.code.snippets import hold_out
 from recommend.code.syntax import Call, Raw, written

@@ -20,9 +20,9 @@ from ingest.flows.preprocessing import (
     category_columns,
     date_parts,
 )
+from ingest.reading.column_types.dates import ISO
+from ingest.reading.column_types.roles import Role
 from ingest.reading.datasets import Dataset
-from ingest.reading.dates import ISO
-from ingest.reading.roles import Role
 from recommend.code import snippets
 from recommend.code.fitting import find_ensemble, find_fitting
 from recommend.code.script import fit_functions

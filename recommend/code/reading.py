@@ -18,16 +18,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ingest.reading.arff import read_arff
-from ingest.reading.arrow import ARROW_MAGIC
+from ingest.reading.column_types.dates import DATE_FORMATS
+from ingest.reading.column_types.roles import NOT_LEARNED_FROM, Role
 from ingest.reading.datasets import Dataset
-from ingest.reading.dates import DATE_FORMATS
-from ingest.reading.encoding import decoded, quoted, read_bytes
-from ingest.reading.layout import Layout
+from ingest.reading.formats.arff import read_arff
+from ingest.reading.formats.arrow import ARROW_MAGIC
+from ingest.reading.formats.encoding import decoded, quoted, read_bytes
+from ingest.reading.formats.layout import Layout
+from ingest.reading.formats.packing import compression_of, is_excel
+from ingest.reading.formats.parquet import PARQUET_MAGIC
 from ingest.reading.new_rows import truth_words
-from ingest.reading.packing import compression_of, is_excel
-from ingest.reading.parquet import PARQUET_MAGIC
-from ingest.reading.roles import NOT_LEARNED_FROM, Role
 from ingest.reading.tables import TextFormat
 from recommend.code import snippets
 from recommend.code.syntax import Call, Raw

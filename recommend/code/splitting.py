@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ingest.reading.column_types.roles import NOT_LEARNED_FROM, Role
 from ingest.reading.datasets import Dataset
-from ingest.reading.encoding import quoted
-from ingest.reading.roles import NOT_LEARNED_FROM, Role
+from ingest.reading.formats.encoding import quoted
 from ingest.reading.split_by import Kind
 from warehouse.support.errors import UnusableDataset
 

@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 
 from ingest.flows.preprocessing import MOST
+from ingest.reading.column_types.roles import NOT_LEARNED_FROM, Role
 from ingest.reading.datasets import Dataset
-from ingest.reading.encoding import quoted
-from ingest.reading.roles import NOT_LEARNED_FROM, Role
+from ingest.reading.formats.encoding import quoted
 from recommend.explaining import dependence
 from recommend.explaining.known_sizes import Outside
 from recommend.ranking.class_target import IMBALANCED

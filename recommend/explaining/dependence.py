@@ -16,8 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from ingest.reading.column_types.roles import Role
 from ingest.reading.datasets import Dataset
-from ingest.reading.roles import Role
 from ingest.reading.split_by import Kind, SplitBy
 from warehouse.support.arrays import Floats, Positions
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from ingest.reading.column_types.roles import NOT_LEARNED_FROM, Role
 from ingest.reading.datasets import Dataset
-from ingest.reading.roles import NOT_LEARNED_FROM, Role
 from recommend.explaining.known_sizes import SIZES
 from recommend.explaining.ranked_configuration import RankedConfiguration
 from recommend.recommendation import Recommendation

@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ingest.reading.roles import roles_in_words
+from ingest.reading.column_types.roles import roles_in_words
 from recommend.explaining.ranked_configuration import RankedConfiguration
 from recommend.explaining.similar_datasets import PastRank
 from recommend.ranking.performance_forecast import REFERENCE

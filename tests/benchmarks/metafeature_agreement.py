@@ -26,9 +26,9 @@ from ingest.metafeatures.landmarkers import LEARNERS, Fold, cross_validated
 from ingest.metafeatures.prepared import Prepared
 from ingest.metafeatures.trees import by_pessimistic_error, grow
 from ingest.metafeatures.values import summaries
-from ingest.reading.arff import read_arff
+from ingest.reading.column_types.roles import Role
 from ingest.reading.datasets import Dataset, load_dataset
-from ingest.reading.roles import Role
+from ingest.reading.formats.arff import read_arff
 from warehouse.questions.openml_qualities import carried_over, harmonized
 from warehouse.vocabulary.qualities import GROUPS
 

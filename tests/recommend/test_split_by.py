@@ -13,8 +13,8 @@ import pytest
 from sklearn.base import clone
 
 import recommend
+from ingest.reading.column_types.roles import Role
 from ingest.reading.datasets import Dataset, load_dataset
-from ingest.reading.roles import Role
 from ingest.running.blocks import Split
 from ingest.running.evaluation import Evaluation
 from ingest.running.limits import Outcome

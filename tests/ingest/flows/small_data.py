@@ -6,7 +6,7 @@ from importlib.util import find_spec
 import numpy as np
 import pandas as pd
 
-from ingest.reading.roles import Role
+from ingest.reading.column_types.roles import Role
 
 
 def where_installed(names: Iterable[str]) -> list[str]:

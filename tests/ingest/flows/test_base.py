@@ -3,7 +3,7 @@
 import pytest
 
 from ingest.flows import get_flow
-from ingest.reading.roles import Role
+from ingest.reading.column_types.roles import Role
 from warehouse.support.errors import BadInput
 
 

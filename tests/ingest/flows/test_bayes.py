@@ -10,7 +10,7 @@ from ingest.flows.bayes import (
     naive_bayes,
     quadratic_discriminant_analysis,
 )
-from ingest.reading.roles import Role
+from ingest.reading.column_types.roles import Role
 from tests.cases import each
 from tests.ingest.flows.small_data import as_frame
 

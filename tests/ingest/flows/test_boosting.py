@@ -8,7 +8,7 @@ from threadpoolctl import threadpool_limits
 
 from ingest.flows import Values, get_flow
 from ingest.flows.boosting import LEAST, adaboost
-from ingest.reading.roles import Role
+from ingest.reading.column_types.roles import Role
 from ingest.running.resampling import hold_out
 from tests.cases import each
 from tests.ingest.flows.small_data import as_frame, numbers, where_installed

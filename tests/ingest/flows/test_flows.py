@@ -11,9 +11,9 @@ from threadpoolctl import threadpool_limits
 from ingest.flows import FLOWS, find_flow, get_flow, installed_flows
 from ingest.flows.design import sobol_design
 from ingest.parameter_names import plain_parameter_name
+from ingest.reading.column_types.roles import Role
 from ingest.reading.datasets import load_dataset
-from ingest.reading.roles import Role
-from ingest.reading.typed_tables import read_typed_table
+from ingest.reading.formats.typed_tables import read_typed_table
 from tests.cases import each
 from tests.ingest.flows.small_data import where_installed
 from warehouse.support.errors import BadInput

@@ -9,7 +9,7 @@ from threadpoolctl import threadpool_limits
 
 from ingest.flows import Values, get_flow
 from ingest.flows.margins import k_nearest_neighbors, logistic_regression, mlp, sgd, svm
-from ingest.reading.roles import Role
+from ingest.reading.column_types.roles import Role
 from tests.cases import each
 from tests.ingest.flows.small_data import as_frame, numbers
 

@@ -6,7 +6,7 @@ import pytest
 
 from ingest.flows import Flow, Values
 from ingest.flows.trees import decision_tree, extra_trees, random_forest
-from ingest.reading.roles import Role
+from ingest.reading.column_types.roles import Role
 from tests.cases import each
 from tests.ingest.flows.small_data import as_frame, numbers
 

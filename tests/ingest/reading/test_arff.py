@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest.reading.arff import ArffTable, Attribute, read_arff
+from ingest.reading.formats.arff import ArffTable, Attribute, read_arff
 from tests.cases import each
 from warehouse.support.errors import BadInput
 

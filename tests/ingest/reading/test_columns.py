@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest.reading.columns import as_dates, as_numbers, label, labels, tidied
+from ingest.reading.column_types.columns import as_dates, as_numbers, label, labels, tidied
+from ingest.reading.column_types.roles import Role
 from ingest.reading.datasets import load_dataset
-from ingest.reading.roles import Role
 from tests.cases import each
 from tests.ingest.reading.checks import assert_sound
 

@@ -7,8 +7,8 @@ import pandas as pd
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest.reading.arff import read_arff
 from ingest.reading.datasets import load_dataset
+from ingest.reading.formats.arff import read_arff
 from tests.cases import each
 
 REAL = [

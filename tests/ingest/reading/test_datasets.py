@@ -13,8 +13,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from ingest.reading.column_types.roles import Role
 from ingest.reading.datasets import load_dataset
-from ingest.reading.roles import Role
 from tests.cases import each
 from tests.ingest.reading.checks import assert_sound, refusal
 from warehouse.support.errors import BadInput

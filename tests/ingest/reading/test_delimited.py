@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest.reading.columns import tidied
+from ingest.reading.column_types.columns import tidied
 from ingest.reading.datasets import load_dataset
-from ingest.reading.delimited import read_delimited
+from ingest.reading.formats.delimited import read_delimited
 from tests.cases import each
 from warehouse.support.errors import BadInput
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest.reading.encoding import decoded, quoted, read_bytes
+from ingest.reading.formats.encoding import decoded, quoted, read_bytes
 from tests.cases import each
 from tests.ingest.reading.checks import refusal, written
 from warehouse.support.errors import BadInput

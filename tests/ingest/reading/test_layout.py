@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest.reading.layout import Layout, find_layout
+from ingest.reading.formats.layout import Layout, find_layout
 from tests.cases import each
 
 

@@ -14,9 +14,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from ingest.reading.datasets import load_dataset
+from ingest.reading.formats.typed_tables import read_typed_table
 from ingest.reading.limits import NO_LIMITS, ReadingLimits
 from ingest.reading.tables import read_table
-from ingest.reading.typed_tables import read_typed_table
 from tests.cases import each
 from warehouse.support.errors import BadInput
 

@@ -5,8 +5,8 @@ import warnings
 import pandas as pd
 import pytest
 
+from ingest.reading.column_types.roles import Role
 from ingest.reading.new_rows import Columns
-from ingest.reading.roles import Role
 from tests.cases import each
 
 

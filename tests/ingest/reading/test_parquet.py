@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ingest.reading.formats.parquet import read_parquet
 from ingest.reading.limits import ReadingLimits
-from ingest.reading.parquet import read_parquet
 from ingest.reading.tables import read_table
 from tests.cases import each
 from tests.ingest.reading.parquet_lies import (

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest.reading.columns import tidied
+from ingest.reading.column_types.columns import tidied
+from ingest.reading.column_types.roles import Role, converted, detect_role, roles_in_words
 from ingest.reading.datasets import load_dataset
-from ingest.reading.roles import Role, converted, detect_role, roles_in_words
 from tests.cases import each
 
 LABELS = ["x", "y"] * 15  # 30 rows

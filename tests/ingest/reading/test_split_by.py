@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from ingest.reading.column_types.roles import Role
 from ingest.reading.datasets import Dataset, load_dataset
-from ingest.reading.roles import Role
 from ingest.reading.split_by import SplitBy, split_of_key
 from tests.cases import each
 from warehouse.support.errors import BadInput

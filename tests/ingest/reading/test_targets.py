@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from ingest.reading.datasets import load_dataset
 from ingest.reading.tables import RawTable
-from ingest.reading.target_names import name_weakness
-from ingest.reading.targets import MOST_CLASSES, alternatives, choose_target
+from ingest.reading.target.target_names import name_weakness
+from ingest.reading.target.targets import MOST_CLASSES, alternatives, choose_target
 from tests.cases import each
 from warehouse.support.errors import BadInput
 

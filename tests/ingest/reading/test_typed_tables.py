@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest.reading.typed_tables import TypedColumn, read_typed_table, typed
+from ingest.reading.formats.typed_tables import TypedColumn, read_typed_table, typed
 from tests.cases import each
 from warehouse.support.errors import BadInput
 

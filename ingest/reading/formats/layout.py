@@ -15,9 +15,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from ingest.reading.column_types.missing import MISSING_AMONG_NUMBERS, MISSING_MARKERS
+from ingest.reading.column_types.numbers import looks_like_number
 from ingest.reading.limits import DEFAULT_LIMITS, ReadingLimits
-from ingest.reading.missing import MISSING_AMONG_NUMBERS, MISSING_MARKERS
-from ingest.reading.numbers import looks_like_number
 from ingest.reading.options import DETECTED, ReadingOptions
 from warehouse.support.errors import UnreadableInput
 from warehouse.support.text import counted

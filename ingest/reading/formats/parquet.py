@@ -7,8 +7,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from ingest.reading.formats.parquet_pages import read_pages
 from ingest.reading.limits import DEFAULT_LIMITS, ReadingLimits
-from ingest.reading.parquet_pages import read_pages
 from warehouse.support.errors import UnreadableInput, one_line
 
 PARQUET_MAGIC = b"PAR1"

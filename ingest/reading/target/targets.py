@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from ingest.reading.columns import read_column, tidied
-from ingest.reading.encoding import quoted
-from ingest.reading.roles import NOT_LEARNED_FROM, Role, detect_role
+from ingest.reading.column_types.columns import read_column, tidied
+from ingest.reading.column_types.roles import NOT_LEARNED_FROM, Role, detect_role
+from ingest.reading.formats.encoding import quoted
 from ingest.reading.tables import RawTable
-from ingest.reading.target_names import name_weakness, names_amount, names_circumstances, words
+from ingest.reading.target.target_names import name_weakness, names_amount, names_circumstances, words
 from warehouse.support.errors import UnknownName
 
 MOST_CLASSES = 30
@@ -42,8 +42,8 @@ class TargetChoice:
 def choose_target(table: RawTable, given: str | None) -> TargetChoice:
     """The target's column: the one that is given, the one that the source names, or the likeliest one.
 
-    Names come first: one of weakness 1 (`ingest.reading.target_names`) tells the target wherever it stands,
-    and up to weakness 3 as the last column. A column after which the dataset is named (`room_type` of
+    Names come first: one of weakness 1 (`ingest.reading.target.target_names`) tells the target wherever it
+    stands, and up to weakness 3 as the last column. A column after which the dataset is named (`room_type` of
     `airbnb_room_type.csv`) has weakness 2. Otherwise the target is a guess: by a weaker name, or the last
     column that is no identifier, constant, date, text, place or comment and has most of its values. A guess
     is a doubt, and so are a name beside an equally good one and a target without half of its values.

@@ -17,9 +17,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 
-from ingest.reading.layout import Layout, find_layout, misfit, offset_below, rows_of
+from ingest.reading.column_types.numbers import proved_decimal
+from ingest.reading.formats.layout import Layout, find_layout, misfit, offset_below, rows_of
 from ingest.reading.limits import DEFAULT_LIMITS, ReadingLimits
-from ingest.reading.numbers import proved_decimal
 from ingest.reading.options import DETECTED, ReadingOptions
 from warehouse.support.errors import UnreadableInput
 from warehouse.support.text import counted

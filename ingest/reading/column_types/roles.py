@@ -8,7 +8,7 @@ from enum import StrEnum
 import numpy as np
 import pandas as pd
 
-from ingest.reading.columns import as_dates, labels
+from ingest.reading.column_types.columns import as_dates, labels
 
 
 class Role(StrEnum):
@@ -41,7 +41,7 @@ _NAMED = 5  # columns that are named one by one
 
 
 def detect_role(column: pd.Series, name: str) -> Role:
-    """The role of a tidied column (see `ingest.reading.columns`).
+    """The role of a tidied column (see `ingest.reading.column_types.columns`).
 
     A number is an identifier only when it counts the rows from 0 or 1, or when its name says so and no
     value comes twice; a word when (almost) no value comes twice. A column with one value and gaps is no

@@ -11,11 +11,11 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from ingest.reading.columns import as_words, labels
-from ingest.reading.encoding import quoted
-from ingest.reading.numbers import LONGEST, PLAIN
-from ingest.reading.roles import Role
-from ingest.reading.targets import MOST_CLASSES
+from ingest.reading.column_types.columns import as_words, labels
+from ingest.reading.column_types.numbers import LONGEST, PLAIN
+from ingest.reading.column_types.roles import Role
+from ingest.reading.formats.encoding import quoted
+from ingest.reading.target.targets import MOST_CLASSES
 from warehouse.support.errors import UnusableDataset
 from warehouse.support.text import counted
 
@@ -37,7 +37,7 @@ def target_values(
 
     Args:
         words: (n,) the column as its source has it; where these are words, they are the labels.
-        values: (n,) the same as `ingest.reading.columns.read_column` reads it.
+        values: (n,) the same as `ingest.reading.column_types.columns.read_column` reads it.
         role: the one that the user gave it.
         numeric_target: see `load_dataset`.
         rare_classes: see `load_dataset`.

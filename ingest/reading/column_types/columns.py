@@ -16,9 +16,9 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ingest.reading.dates import read_dates
-from ingest.reading.missing import MISSING_AMONG_NUMBERS, MISSING_MARKERS
-from ingest.reading.numbers import NEARLY_ALL, read_numbers
+from ingest.reading.column_types.dates import read_dates
+from ingest.reading.column_types.missing import MISSING_AMONG_NUMBERS, MISSING_MARKERS
+from ingest.reading.column_types.numbers import NEARLY_ALL, read_numbers
 
 Kind = Literal["numbers", "dates", "words"]
 

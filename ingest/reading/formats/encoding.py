@@ -9,9 +9,9 @@ import reprlib
 from dataclasses import dataclass
 from pathlib import Path
 
+from ingest.reading.formats.packing import compression_of, other_kind, unpacked
+from ingest.reading.formats.parquet import PARQUET_MAGIC
 from ingest.reading.limits import DEFAULT_LIMITS, ReadingLimits
-from ingest.reading.packing import compression_of, other_kind, unpacked
-from ingest.reading.parquet import PARQUET_MAGIC
 from warehouse.support.errors import UnreadableInput, reason_of
 
 _UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)

@@ -20,7 +20,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 
-from ingest.reading.encoding import decoded, quoted, read_bytes
+from ingest.reading.formats.encoding import decoded, quoted, read_bytes
 from ingest.reading.limits import DEFAULT_LIMITS, ReadingLimits
 from warehouse.support.errors import UnreadableInput
 from warehouse.support.text import counted

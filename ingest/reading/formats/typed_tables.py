@@ -18,10 +18,10 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ingest.reading.arff import is_arff, read_arff
-from ingest.reading.encoding import decoded, quoted
+from ingest.reading.formats.arff import is_arff, read_arff
+from ingest.reading.formats.encoding import decoded, quoted
+from ingest.reading.formats.parquet import PARQUET_MAGIC, read_parquet
 from ingest.reading.limits import DEFAULT_LIMITS, ReadingLimits
-from ingest.reading.parquet import PARQUET_MAGIC, read_parquet
 from warehouse.support.errors import UnreadableInput
 
 Value = bool | int | float | str | None

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from ingest.reading.numbers import NEARLY_ALL
+from ingest.reading.column_types.numbers import NEARLY_ALL
 
 ISO = "ISO8601"
 """Name of the format of ISO's dates, in the terms of pandas."""

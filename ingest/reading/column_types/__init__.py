@@ -1,0 +1,1 @@
+"""Words of a column as values, and the role of the column."""

@@ -1,0 +1,1 @@
+"""Files as tables of words or of typed columns."""

@@ -1,0 +1,1 @@
+"""The column to predict, and its values."""
