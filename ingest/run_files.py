@@ -48,11 +48,11 @@ class RunFile:
     """Key of the flow in the warehouse."""
     tables: Mapping[str, pa.Table | pd.DataFrame]
     tasks: list[str]
-    """What was run on."""
+    """Tasks of the runs."""
     qualities: Mapping[str, Mapping[str, float | None]]
     """Task -> quality -> value."""
     space: SearchedFlow | None
-    """The flow as it was declared; None where its runs show its space, or it is ours."""
+    """The flow as declared; None if its space is inferred from its runs, or it is ours."""
 
     @property
     def is_ours(self) -> bool:

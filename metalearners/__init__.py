@@ -47,7 +47,7 @@ ALIASES = {"bank": "functional-pca"}
 """Names of earlier versions."""
 
 DEFAULT_LEARNER = "functional-pca"
-"""What ranks best on the starter and on OpenML's runs: see README."""
+"""The best learner on the starter and on OpenML's runs: see README."""
 
 
 def canonical_learner(name: str) -> str:

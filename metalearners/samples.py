@@ -29,7 +29,7 @@ logger = logging.getLogger(__name__)
 
 FORMAT = "headstart.sample"
 VERSION = 2
-"""Goes up when the same runs come to give another sample, or its files change."""
+"""Increased when the same runs give another sample, or its files change."""
 
 
 def learned_runs(

@@ -34,10 +34,10 @@ logger = logging.getLogger(__name__)
 
 FORMAT = "headstart.model"
 VERSION = 6
-"""Goes up when the files change, or when the same runs and settings come to give another model."""
+"""Increased when the files change, or when the same runs and settings give another model."""
 
 FIGURES = ("protocol", "datasets", "tau", "regret", "coverage", "shots")
-"""What a model keeps of an evaluation as `metalearners evaluate` writes it."""
+"""Figures of an evaluation (`metalearners evaluate`) that a model keeps."""
 
 _LIBRARIES = ("lightgbm", "numpy", "pandas")
 
@@ -84,13 +84,13 @@ class StoredModel:
     runs_on: Mapping[str, int]
     """Dataset -> number of its runs that it was trained on."""
     path: Path | None = None
-    """Where it is stored; None if it is not."""
+    """Its folder; None if it is not stored."""
     figures: Mapping[str, Any] | None = None
-    """How good its kind was on datasets left out of the same runs (`FIGURES`); None if nobody measured."""
+    """Figures of its evaluation on left-out datasets (`FIGURES`); None if not evaluated."""
     updated_from: str | None = None
     """Name of the model that its training went on from; None = it was trained from the start."""
     seconds: float | None = None
-    """Processor time of its training; None if nobody measured."""
+    """Processor time of its training; None if unknown."""
 
     @property
     def runs(self) -> int:

@@ -31,7 +31,7 @@ from warehouse.support.option_groups import PanelCommand, grouped
 
 app = console.new_app("")
 TOOLS = ("optuna", "smac", "flaml", "ray", "sklearn", "configspace")
-"""What seeds are exported to (`recommend.export`, whose imports would cost half a second)."""
+"""Tools for which seeds are exported (`recommend.export`, whose imports would cost half a second)."""
 
 
 class _Recommend(PanelCommand):

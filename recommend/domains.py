@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from optuna.distributions import BaseDistribution
 
 _OFF_STEP = 1e-8
-"""How far off a step, in steps, Optuna takes a number for one that is on it."""
+"""Tolerance, in steps, within which Optuna accepts a number as a step."""
 
 
 @dataclass(frozen=True)

@@ -313,7 +313,7 @@ EXPORTS: dict[str, Callable[[Seeds, Space], dict[str, Any]]] = {
 @dataclass(frozen=True)
 class _Seed:
     label: str
-    """What an error calls it."""
+    """Its name in errors."""
     configuration: Configuration
     provenance: dict[str, Any]
     n_rows: int | None

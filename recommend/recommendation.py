@@ -52,7 +52,7 @@ class Recommendation:
     measure: str
     metafeatures: pd.Series
     nearest: list[tuple[str, float]]
-    """Names of the datasets that count most, with their distance; empty where the learner weighs none."""
+    """Names of the most similar datasets, with their distance; empty if the learner weighs none."""
     outside: list[Outside]
     """Sizes of the dataset outside of the known datasets' range."""
     known_sizes: pd.DataFrame
@@ -80,10 +80,10 @@ class Recommendation:
     """80 % of the fits take at most so many times as long as expected, and at least that part of it; None =
     unknown."""
     race: Race | None
-    """The race that verified it; None = there was none."""
+    """The race that verified it; None = no race."""
     cautions: Sequence[Caution]
     explanation: Explanation | None
-    """Why these; None = not asked for."""
+    """The explanation; None = not requested."""
 
     @property
     def of_others(self) -> list[SearchedFlow]:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 KNOWN = 1000
 """Number of `Space.examples`."""
 ROUNDS = 20
-"""Draws after which what is forbidden is no longer replaced."""
+"""Draws after which forbidden configurations are no longer replaced."""
 DIGITS = 12
 """Significant digits of a number: few enough that it comes back from its place in a vector as it was."""
 

@@ -12,7 +12,7 @@ from sklearn.utils.metaestimators import available_if
 from warehouse.support.arrays import Floats, Positions
 
 FEWEST = 20
-"""Rows that undersampling leaves of a class, where it has them, however rare another class is."""
+"""Rows of a class that undersampling keeps, if the class has them, however rare another class is."""
 
 
 def _can(method: str) -> Any:

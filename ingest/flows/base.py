@@ -55,17 +55,17 @@ class Flow(SearchedFlow):
     estimator: Callable[[Make], ClassifierMixin]
     """Makes the unfitted classifier."""
     openml: tuple[int, ...] = ()
-    """Ids of OpenML flows whose runs are runs of this algorithm."""
+    """Ids of OpenML flows of this algorithm."""
     encoding: Encoding = "indicators"
-    """How categories reach the estimator."""
+    """Encoding of categories for the estimator."""
     requires: str | None = None
     """Package that it needs beyond those that every installation has."""
     beyond_openml: tuple[str, ...] = ()
     """Hyperparameters that runs of these OpenML flows leave at their default."""
     rows_needed: Callable[[Values], int] = lambda _: 2
-    """Training rows below which a configuration can't be fitted."""
+    """Fewest training rows of a configuration."""
     most_rows: int | None = None
-    """Rows of a dataset beyond which it takes so long that it is recommended only where it is asked for."""
+    """Rows of a dataset beyond which the flow is too slow to be recommended unless it is named."""
     fixed: Values = field(default_factory=dict)
     """Parameters that OpenML's runs list and that are never tuned: the one value that builds."""
     retired: Mapping[str, Mapping[Any, str]] = field(default_factory=dict)

@@ -83,13 +83,13 @@ class Metafeatures:
     """Meta-features of one dataset."""
 
     values: dict[str, float]
-    """Name -> value, in the registry's order; NaN where there is none."""
+    """Name -> value, in the registry's order; NaN if missing."""
     reasons: dict[str, str]
-    """Why there is none, for each that is NaN."""
+    """Reason for each NaN."""
     sample: str | None = None
-    """What the groups that look at a sample have seen, where that was not everything."""
+    """The sample seen by groups that use one, if it was not the whole dataset."""
     seconds: dict[str, float] = field(default_factory=dict)
-    """What each group took."""
+    """Seconds of each group."""
 
 
 def compute_metafeatures(

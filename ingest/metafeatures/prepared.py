@@ -100,7 +100,7 @@ class RowSample:
     """(m,) 0 = the most frequent class."""
     n_classes: int
     note: str | None
-    """What was left out, for people."""
+    """Remark on left-out rows and columns."""
 
     @property
     def attributes(self) -> int:

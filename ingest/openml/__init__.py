@@ -7,4 +7,4 @@ them with their parents, and `records` notes the progress.
 
 DEFAULT_SERVER = "https://www.openml.org/api/v1"
 MEASURES = ("predictive_accuracy", "area_under_roc_curve", "f_measure", "kappa", "usercpu_time_millis")
-"""What is asked for unless it is said otherwise."""
+"""Measures requested by default."""

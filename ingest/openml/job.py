@@ -40,7 +40,7 @@ class JobProgress:
     found: int
     """Runs among these that this job found."""
     total: int | None
-    """About how many the server has; None where nobody asked."""
+    """Approximate number on the server; None if unknown."""
     pages: int
     requests: int
     seconds: float
@@ -58,7 +58,7 @@ class JobSummary:
     changed: dict[str, int]
     skipped: int
     unlisted: int
-    """Runs that are known, and that the server no longer lists. They are kept."""
+    """Known runs that the server no longer lists. They are kept."""
     version: int
     seconds: float
     seconds_waiting: float

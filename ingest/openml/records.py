@@ -43,7 +43,7 @@ class JobRecords:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.skipped = 0
-        """Things that were left out since the job began."""
+        """Number of objects skipped since the job began."""
         self._journal = Journal(folder / "journal.jsonl")
         self._unfinished: list[dict[str, Any]] = []
 

@@ -18,19 +18,19 @@ class JobState:
 
     server: str
     selection: dict[str, Any]
-    """What was given of `ingest.openml.selection.Selection`."""
+    """The given fields of `ingest.openml.selection.Selection`."""
     state: str
     """running, finished or interrupted."""
     started: str
-    """First of all, in UTC."""
+    """Start of the first run of the job, in UTC."""
     last: str
-    """When it last did something, in UTC."""
+    """Time of its last activity, in UTC."""
     evaluations: dict[str, int]
     """Measure -> evaluations that it has found so far."""
     skipped: list[tuple[str, str]]
-    """What was left out, and why."""
+    """Skipped objects, with reasons."""
     fewer: int
-    """How many runs that are known the server no longer lists. They are kept."""
+    """Number of known runs that the server no longer lists. They are kept."""
     unlisted: list[int]
     """Numbers of these runs, as far as a job with `refresh` found them out."""
 

@@ -89,7 +89,7 @@ class Sweep:
     page: int = LARGEST_PAGE
     jobs: int = 1
     unreadable: Callable[[str, str], None] = lambda *_: None
-    """Told what had to be left out, and why."""
+    """Called with each skipped object and the reason."""
 
     fewer: int = field(default=0, init=False)
     """Number of known runs that are no longer listed."""

@@ -65,7 +65,7 @@ class Sketch:
     width: int
     """p."""
     bits: Mapping[str, float]
-    """Digest of a column -> what its equality tells, of those that tell anything."""
+    """Digest of a column -> bits of evidence of its equality, if above 0."""
     names: Cells
     """(1, p) hashes of the columns' names."""
     cells: Cells

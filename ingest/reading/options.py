@@ -25,7 +25,7 @@ class ReadingOptions:
     decimal: str | None = None
     """Decimal sign of all columns, "." or ","."""
     missing: tuple[str, ...] = ()
-    """Words without a value, beside the usual ones."""
+    """Words that stand for missing values, besides the usual ones."""
     skip_lines: int = 0
     """Lines at the top that are left out."""
     header: bool | None = None
@@ -53,4 +53,4 @@ def _is_encoding(name: str) -> bool:
 
 
 DETECTED = ReadingOptions()
-"""Everything is told from the content."""
+"""Everything is detected from the content."""

@@ -37,7 +37,7 @@ class Source:
     file: DatasetFile
     """Where it is; a plan's file names folders (`path`) or single datasets (`names`)."""
     numeric_target: NumericTarget = "binarize"
-    """What becomes of a target of numbers: `binarize` parts it at its mean, `keep` leaves it as it is."""
+    """Treatment of a numeric target: `binarize` splits it at its mean, `keep` leaves it as it is."""
     least_rows: int = 0
     """Rows below which the dataset is left out."""
     domain: str | None = None
@@ -67,7 +67,7 @@ class Tier:
     train_rows: int | None = None
     """Most rows to fit on; None = all."""
     share: float = 1.0
-    """Part of the pool that is run: the best by ranks on the dataset and those like it at the tier before."""
+    """Share of the pool that is run: the best by ranks on the dataset and similar ones at the tier before."""
     seconds: float = 60.0
     """Processor time that a run may take."""
     memory: int = 4096
@@ -99,7 +99,7 @@ class Plan:
     give_up_after: int | None = None
     """Timeouts of a flow on a dataset after which the flow's other configurations are not run there."""
     by: Kind | None = None
-    """What keeps rows together when they are split; None = nothing. A plan's file does not ask for it."""
+    """Split that keeps rows together; None = a random split. Plan files do not set it."""
 
     def resampling(self, rows: int, tier: Tier) -> Resampling:
         """Resampling of a dataset of this size in `tier`."""

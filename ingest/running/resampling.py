@@ -34,7 +34,7 @@ class Resampling:
     test_rows: int | None = None
     """Most rows to test on, for one split; None = a third of the rows."""
     by: Kind | None = None
-    """What keeps rows together (`ingest.running.blocks`); None = nothing, they are split at random."""
+    """Split that keeps rows together (`ingest.running.blocks`); None = a random split."""
 
     @property
     def name(self) -> str:

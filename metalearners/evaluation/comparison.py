@@ -24,7 +24,7 @@ from warehouse.support.files import read_json
 from warehouse.support.text import counted
 
 FIGURES = ("tau", "error", *(f"regret{top}" for top in TOPS))
-"""What learners can be compared by."""
+"""Figures by which learners can be compared."""
 ALPHA = 0.05  # by convention
 
 

@@ -15,7 +15,7 @@ import pandas as pd
 from warehouse.questions.queries import RunTable
 
 Half = Literal["choosing", "reporting"]
-"""Which families' datasets a method is judged by; a checksum of its name says where a family belongs."""
+"""Half of the families on which a method is evaluated, by a checksum of the family's name."""
 HALVES: tuple[Half, ...] = ("choosing", "reporting")
 
 

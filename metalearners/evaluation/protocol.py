@@ -74,11 +74,11 @@ class DatasetResult:
     error: float = np.nan
     """Root mean squared error of the predictions."""
     error_in: ErrorIn = "scores"
-    """What predictions and runs were compared in: values of the measure, or scores within the dataset."""
+    """Unit of the comparison: values of the measure, or scores within the dataset."""
     coverage: float | None = None
     """Share of the runs within the 80 % interval; None where the learner states no uncertainty."""
     shots: Mapping[Policy, Mapping[int, float]] = field(default_factory=dict)
-    """How trials were picked -> their number -> tau of the other runs."""
+    """Choice of trials -> their number -> tau of the other runs."""
 
 
 @dataclass(frozen=True)

@@ -128,10 +128,10 @@ class Watch:
     """How a long training is watched, and how it survives an interruption."""
 
     checkpoint: Path | None = None
-    """A file to keep its state in. A training that finds that of an equal one goes on from it, and ends like
-    one that was never interrupted; in the end the file is removed."""
+    """A file for its state. A training that finds the state of an equal one resumes from it, with the same
+    result as without an interruption; at the end the file is removed."""
     report: Callable[[Round], None] | None = None
-    """Told where it stands."""
+    """Called with the progress."""
 
 
 UNWATCHED = Watch()

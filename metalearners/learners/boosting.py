@@ -71,7 +71,7 @@ class BoostedTrees(CalibratedModel):
     """Scores are the slope times the forest's output, plus the offset."""
     offset: float
     targets: Targets = "standardized"
-    """What the forest gives: see `LightGBMRegressorLearner.targets`; a ranker's forest gives neither."""
+    """Output of the forest: see `LightGBMRegressorLearner.targets`; a ranker's forest gives neither."""
 
     def __post_init__(self) -> None:
         if self.forest.n_features != len(self.inputs.names):
@@ -120,7 +120,7 @@ class _BoostedTreesLearner(WithSettings):
     min_child_samples: int = 1
     """Fewest runs in a leaf."""
     inputs: Inputs = "both"
-    """What the trees may look at: hyperparameters, meta-features, or both."""
+    """Inputs of the trees: hyperparameters, meta-features, or both."""
     metafeatures: tuple[str, ...] | None = DEFAULT
     """The qualities to use; None = all qualities given to `fit`. One that no dataset has is missing
     everywhere, and has no influence."""
@@ -215,7 +215,7 @@ class LightGBMRegressorLearner(_BoostedTreesLearner):
     """
 
     targets: Targets = "standardized"
-    """What to learn: "standardized" = scores within each dataset, "raw" = the measure as it is."""
+    """Targets: "standardized" = scores within each dataset, "raw" = the measure as it is."""
 
     def __post_init__(self) -> None:
         if self.targets not in get_args(Targets):

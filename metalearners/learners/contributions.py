@@ -42,7 +42,7 @@ class ContributionParts:
     """A number as a sum."""
 
     base: float
-    """What it is before any part is added."""
+    """Value of the sum before any part is added."""
     parts: dict[str, float]
 
     @property

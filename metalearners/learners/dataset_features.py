@@ -96,7 +96,7 @@ QUALITIES: tuple[str, ...] = (
     *_ERRORS,
     *GROUPS["relative"],
 )
-"""All that the features are made from."""
+"""Meta-features that the features are computed from."""
 
 
 @dataclass(frozen=True)

@@ -81,7 +81,7 @@ class ExpectedRuns:
     rows: Positions
     """(e,) positions of runs"""
     targets: Floats
-    """(e,) what was to be predicted."""
+    """(e,) targets of the prediction."""
     expected: Floats
     """(e,)"""
 
@@ -122,7 +122,7 @@ class FunctionalPCA:
     gain_spread: GainSpread
     """Factor of standard deviations with which probabilities of beating another one are likeliest."""
     own_unit: OwnUnit | None
-    """What scores mean in the unit of the measure, where enough datasets are known."""
+    """Model of scores in the unit of the measure, if enough datasets are known."""
     _asked: dict[tuple[object, bytes], Floats] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -284,9 +284,9 @@ class FunctionalPCALearner(WithSettings):
     components: int = 25
     """Most principal components that tell datasets apart."""
     rounds: int = 3
-    """How often level, spread and function of each dataset are learned from those of all."""
+    """Number of rounds in which level, spread and function of each dataset are learned from those of all."""
     worst: float = -2.0
-    """Score below which runs count the same: how bad a bad configuration is says nothing."""
+    """Score below which runs count the same, since the degree of failure is uninformative."""
     normal: float = 0.5
     """Share of the normal scores of the ranks in what is learned, 0 to 1; the rest are standard scores."""
     related: float = 0.5

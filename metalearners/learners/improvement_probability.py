@@ -42,9 +42,9 @@ class GainSpread:
     widening: float
     """Exponent of the rows beyond."""
     usual_rows: float
-    """Most rows of a dataset that the runs were fitted on that scores are learned from."""
+    """Largest training size of the runs that scores are learned from."""
     most_rows: float
-    """Most rows that a first choice was compared on; what more of them do is not known."""
+    """Largest number of rows on which a first choice was compared."""
 
     def at(self, rows: float) -> float:
         """The factor where both are fitted on `rows`; NaN: on usual rows."""

@@ -122,7 +122,7 @@ class OwnUnit:
     used: tuple[str, ...]
     """Features, of those of `_features`."""
     usual: Annotated[Floats, "q"]
-    """What stands for a feature that is missing."""
+    """Values for missing features."""
     centre: Annotated[Floats, "q"]
     scale: Annotated[Floats, "q"]
     level: NumberOfDataset

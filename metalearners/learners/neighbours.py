@@ -268,9 +268,9 @@ class _NeighboursLearner(WithSettings):
     model: ClassVar[type[RunsOfDatasets]]
 
     datasets: int | None = None
-    """How many of the nearest datasets count; None = all."""
+    """Number of nearest datasets; None = all."""
     metafeatures: tuple[str, ...] = SHAPE
-    """What datasets are compared by, each divided by its standard deviation."""
+    """Meta-features by which datasets are compared, each divided by its standard deviation."""
     distance: Distance = "L2"
     """Distance between datasets: L1 or L2."""
     comparison: Comparison = "logarithms"

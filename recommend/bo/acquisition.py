@@ -37,7 +37,7 @@ class Situation:
     log_seconds: Floats | None = None
     """(n,) predicted logarithm of t; None where nothing predicts it."""
     usual: float | None = None
-    """c; None = the median of those that are asked about."""
+    """c; None = the median of the given candidates."""
 
 
 Acquisition = Callable[[Prediction, Situation], Floats]

@@ -40,7 +40,7 @@ class Candidate:
     configuration: Configurations
     """A single one."""
     given: Configuration | None = None
-    """What to run, where it was given: the way through a vector may round the last digit."""
+    """The configuration as given, since a vector may round the last digit."""
 
 
 class CandidateSource(Protocol):

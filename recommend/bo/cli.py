@@ -79,7 +79,7 @@ app.command(cls=PanelCommand, no_args_is_help=False)(simulate)
 logger = logging.getLogger(__name__)
 
 TRIALS = 50
-"""Where neither a number of trials nor a time is given."""
+"""Default number of trials without a time."""
 
 
 @dataclass(frozen=True)

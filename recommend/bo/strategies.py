@@ -55,7 +55,7 @@ class Strategy:
 
     new: Callable[[SearchInputs], AskTell]
     summary: str
-    """What it does, in a line."""
+    """Description in one line."""
     surrogate: str = DEFAULT_SURROGATE
     """Default surrogate of the strategy."""
     shares: bool = False

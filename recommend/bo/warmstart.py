@@ -33,9 +33,9 @@ class Start:
     learner: str = DEFAULT_LEARNER
     settings: Mapping[str, Any] = field(default_factory=dict)
     n: int = SEEDS
-    """How many it chooses."""
+    """Number of configurations that it chooses."""
     summary: str = field(default="", compare=False)
-    """What it chooses, in a line."""
+    """Description in one line."""
 
 
 STARTS: dict[str, Start] = {

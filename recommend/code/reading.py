@@ -36,7 +36,7 @@ from warehouse.support.errors import UnusableDataset
 _PACKED = {".gz": "gzip", ".bz2": "bz2", ".zip": "zip", ".xz": "xz", ".zst": "zstd"}
 """Suffix that pandas unpacks by itself -> how."""
 _MISSING = (snippets.MISSING, ["", "?"])
-"""What may mean a missing value: usually, and where a file declares its categories."""
+"""Words for missing values: usual ones, and those in a file that declares its categories."""
 _AS_TEXT: dict[str, Any] = {"dtype": str, "keep_default_na": False}
 
 
@@ -48,9 +48,9 @@ class TableSource:
     call: Call
     """The same call as source, of a file named `path`."""
     then: str = ""
-    """What is done to the table after it, as source."""
+    """Steps applied to the table after it, as source."""
     remark: str = ""
-    """What the script's user has to know about the file."""
+    """Remark on the file for the script's user."""
 
 
 @dataclass

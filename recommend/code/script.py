@@ -65,9 +65,9 @@ class Origin:
     choice: str
     """How it was chosen, a sentence."""
     expected: str
-    """What it is expected to give, a sentence."""
+    """Its expected value, a sentence."""
     measure: str
-    """What cross-validation is to tell."""
+    """Measure of the cross-validation."""
 
 
 def script(

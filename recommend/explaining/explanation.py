@@ -96,14 +96,14 @@ class Explanation:
     datasets: int
     trials: int
     known: Sequence[KnownDataset]
-    """Datasets that count most, the heaviest first; empty where the learner has no weights."""
+    """The most similar datasets, the largest weight first; empty if the learner has no weights."""
     configurations: Sequence[Reasons]
     names: Mapping[str, str]
     """Key -> name of the datasets that were learned from."""
     total_weight: float
     """Sum of the weights of all datasets; about 1 is usual."""
     fallbacks: Sequence[str]
-    """What could not be used, and what stands for it: a sentence each, without its full stop."""
+    """Unavailable inputs and their substitutes: a sentence each, without its full stop."""
 
     def document(self) -> dict[str, Any]:
         """JSON values."""

@@ -24,13 +24,13 @@ from warehouse.support.arrays import Flags
 from warehouse.vocabulary.table import ConfigurationTable
 
 SUPPORTERS = 2
-"""How many datasets a recommendation names in favour of a configuration."""
+"""Number of datasets that a recommendation names in favour of a configuration."""
 GOOD = 0.25
 """A dataset is named in favour of a configuration that came among this best share of the runs there; a place
 in the middle convinces nobody, even where the configuration does better than elsewhere."""
 _LOOKED_AT = 10  # datasets that speak for a configuration most, among which they are sought
 NAMED = 3
-"""How many of the datasets that count most a recommendation names."""
+"""Number of the most similar datasets that a recommendation names."""
 
 
 @dataclass(frozen=True)

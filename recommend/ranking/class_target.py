@@ -11,7 +11,7 @@ from warehouse.vocabulary.measures import AUC
 from warehouse.vocabulary.task_types import CLASSIFICATION
 
 IMBALANCED = 0.9
-"""Share of the largest class at which accuracy stops to say much: always naming that class comes near."""
+"""Share of the largest class from which accuracy says little: always predicting it is nearly as accurate."""
 
 
 class ClassTarget:

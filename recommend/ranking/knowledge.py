@@ -39,7 +39,7 @@ class Knowledge:
 
     task: RankingTask
     metafeatures: pd.Series
-    """Quality -> value: the simple ones and those that the model asks for."""
+    """Quality -> value: the simple ones and those that the model uses."""
     model: StoredModel
     """The meta-learner's model, which has not seen runs on this dataset."""
     only: frozenset[str]
@@ -59,7 +59,7 @@ class Knowledge:
     failures: Mapping[str, str]
     """Setup -> outcome of what was run on the dataset itself and never succeeded."""
     fit_times: FitTimes | None
-    """How long fits take; None where no run is timed."""
+    """Model of running times; None if no run is timed."""
     qualities: pd.DataFrame
     """(datasets, qualities) of the warehouse's datasets that are not left out."""
     names: Mapping[str, str]

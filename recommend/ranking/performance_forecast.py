@@ -16,7 +16,7 @@ from warehouse.vocabulary.configuration import Configuration
 from warehouse.vocabulary.table import ConfigurationTable
 
 REFERENCE = "lightgbm"
-"""The flow whose default is what people begin with anyway."""
+"""The flow whose default is the reference for gains."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class PerformanceForecast:
     """Lower limit of the 80 % interval."""
     high: float
     gain: float | None
-    """How much better the value is than that of the default of `REFERENCE`; None where that is unknown."""
+    """Gain over the default of `REFERENCE`; None if unknown."""
     beats_default: float | None
     """Probability that a run is better than one of that default."""
 

@@ -21,7 +21,7 @@ class RankingTask:
 
     dataset: Dataset
     part: Dataset
-    """The rows that may be looked at: all, or those that are not held out."""
+    """The dataset's usable rows: all, or those not held out."""
     warehouse: Warehouse
     measure: str
     flows: frozenset[str]

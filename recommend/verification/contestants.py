@@ -12,7 +12,7 @@ from recommend.ranking.knowledge import Knowledge
 from warehouse.vocabulary.configuration import Configuration
 
 HEAD = 8
-"""Configurations of the recommendation that enter."""
+"""Number of recommended configurations that take part."""
 FIRST = 3
 """Recommendations that come before the defaults, should the time not suffice for all."""
 DEFAULTS = ("lightgbm", "catboost", "random_forest", "logistic_regression")
@@ -27,9 +27,9 @@ class Contestant:
     setup: str
     """Key of the configuration in the warehouse."""
     recommended: int | None
-    """Place in the recommendation before the race; None = it takes part as a default alone."""
+    """Rank in the recommendation before the race; None = takes part as a default only."""
     is_default: bool
-    """Whether it is one of the defaults that people begin with anyway."""
+    """Whether it is a usual default."""
 
     @property
     def flow(self) -> Flow:

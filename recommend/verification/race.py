@@ -40,15 +40,15 @@ class Race:
     entrants: list[Contestant]
     heats: list[Rung]
     decisions: dict[int, str]
-    """Place of an entrant -> why it went no further; those that are missing went to the end."""
+    """Place of a contestant -> why it was eliminated; the others reached the end."""
     standing: list[int]
-    """Places of the entrants that went to the end, the best first."""
+    """Places of the contestants that reached the end, the best first."""
     seconds: float
-    """Time that it took."""
+    """Seconds of the race."""
     interrupted: bool
-    """Whether the user ended it; what the round that ran then found out is lost."""
+    """Whether the user ended it; results of the interrupted round are lost."""
     trials: OwnTrials | None
-    """What is known of the dataset after it, with the runs that were known before."""
+    """The dataset's runs after it, earlier runs included."""
 
     def value(self, place: int, heat: Rung) -> float | None:
         """The measure of an entrant in a round; None where there is none."""

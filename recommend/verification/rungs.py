@@ -35,7 +35,7 @@ SPLITS = (
 MEMORY = 4096
 """MiB that a fit may take."""
 PREDICTING = 1.3
-"""Time of a run as a multiple of that of its fits, before one has been timed; a heuristic."""
+"""Time of a run as a multiple of the time of its fits, before any is timed; a heuristic."""
 
 
 def plan_of(part: Dataset) -> Plan:

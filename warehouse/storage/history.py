@@ -20,7 +20,7 @@ from warehouse.vocabulary.schema import TABLES, plain
 
 EMPTY_FINGERPRINT = "empty"
 _ROWS_HASHED = 2**12
-"""Rows of a batch that is hashed; another number changes the ids of larger commits."""
+"""Rows of a hashed batch; another number changes the ids of larger commits."""
 
 
 @dataclass(frozen=True)

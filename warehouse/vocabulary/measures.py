@@ -26,7 +26,7 @@ class Measure:
     """An evaluation measure: names, direction, range and definition."""
 
     name: str
-    """OpenML's, where OpenML has the measure."""
+    """OpenML's name, if OpenML has the measure."""
     larger_is_better: bool
     definition: str
     aliases: tuple[str, ...] = ()

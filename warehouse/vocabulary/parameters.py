@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 Value = bool | int | float | str | None
 Scale = Literal["linear", "log"]
-"""What numbers are drawn and compared on: as they are, or by their logarithms."""
+"""Scale on which numbers are drawn and compared: linear or logarithmic."""
 Condition = Mapping[str, tuple[Value, ...]]
 """Hyperparameter -> allowed values; every hyperparameter must have one of its own."""
 
@@ -30,7 +30,7 @@ class Number:
     default: float
     log: bool = False
     when: Condition = field(default_factory=dict, hash=False)
-    """Hyperparameter of the same flow -> values; a configuration has this one where all of them hold."""
+    """Condition: hyperparameter of the same flow -> values; this one is active where all hold."""
     optional: bool = False
     """Whether a configuration leaves it out where it has its default."""
 
@@ -86,11 +86,11 @@ class Choice:
     choices: tuple[Value, ...]
     default: Value
     when: Condition = field(default_factory=dict, hash=False)
-    """Hyperparameter of the same flow -> values; a configuration has this one where all of them hold."""
+    """Condition: hyperparameter of the same flow -> values; this one is active where all hold."""
     optional: bool = False
     """Whether a configuration leaves it out where it has its default."""
     weights: tuple[float, ...] | None = None
-    """How likely a random configuration has each of the choices, in their order; None = all alike."""
+    """Probability of each choice in a random configuration, in their order; None = uniform."""
 
     def __str__(self) -> str:
         return f"{self.name}: {', '.join(map(str, self.choices))}{_in_words(self.when)}"

@@ -299,7 +299,7 @@ THESIS = (*TABLE_6_3, *TABLE_B_1)
 """All meta-features of van Hoof's thesis, section 6.1.3: 13 statistical ones and 45 of landmarkers."""
 
 DEFAULT = (*SHAPE, *GROUPS["landmarkers"], *GROUPS["relative"])
-"""What learners use unless told otherwise; `ingest/metafeatures/README.md` has the figures behind it."""
+"""The learners' default; `ingest/metafeatures/README.md` has the figures behind it."""
 
 SELECTIONS = {
     "default": DEFAULT,
@@ -309,7 +309,7 @@ SELECTIONS = {
     "thesis": THESIS,
     **GROUPS,
 }
-"""What a list of meta-features may name besides single ones."""
+"""Names of selections that a list of meta-features may hold besides single names."""
 
 
 def names_in(selection: str) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ConfigSpace import ConfigurationSpace
 
 OTHER = "other:"
-"""What the key of a flow begins with that neither Headstart builds nor OpenML has."""
+"""Prefix of the key of a flow that neither Headstart builds nor OpenML has."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class SearchedFlow:
     title: str
     """The name that a person reads."""
     hyperparameters: tuple[Number | Choice, ...]
-    """What is tuned: ranges, scales, defaults and conditions; what a condition asks for comes first."""
+    """Hyperparameters: ranges, scales, defaults and conditions; parents come before their children."""
     forbidden: tuple[Mapping[str, Value], ...] = field(default=(), kw_only=True)
     """Combinations of values that no configuration has."""
 

@@ -19,7 +19,7 @@ class TaskType:
     openml_id: int
     """OpenML's number of it."""
     words: str
-    """What it is called in a sentence."""
+    """Name in sentences."""
     measures: tuple[str, ...]
     """Measures of predictions that every run of our own has; one of them selects a model."""
     default_measure: str

@@ -40,7 +40,7 @@ class DelimitedTable:
     decimal: str | None
     """Decimal sign of the file, None = unknown."""
     remarks: tuple[str, ...]
-    """What was left out, for the user."""
+    """Remarks on skipped parts, for the user."""
     line_of: Callable[[int], int | None]
     """Row of the frame -> line of the file; None far down."""
 

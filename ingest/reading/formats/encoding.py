@@ -78,7 +78,7 @@ class Text:
     utf8: bytes
     """The text in UTF-8, without a byte order mark."""
     encoding: str
-    """What it was written in, by Python's name."""
+    """Encoding, by Python's name."""
     doubtful: str | None = None
     """The first word with a letter beyond ASCII, where the encoding is assumed."""
 

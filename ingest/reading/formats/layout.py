@@ -54,7 +54,7 @@ class Layout:
     lines: int
     """Lines above the data."""
     remarks: tuple[str, ...] = ()
-    """What was skipped, for the user."""
+    """Remarks on skipped lines, for the user."""
     names_rows: bool = False
     """Whether the first column, for which the header has no name, is taken for names of rows."""
 

@@ -69,7 +69,7 @@ class MethodSummary:
     seconds: float
     """Time that choosing the configuration of a trial took, mean over all trials."""
     trial_seconds: float | None
-    """Time that a trial took, mean over all trials; None = nobody knows."""
+    """Time of a trial, mean over all trials; None = unknown."""
     after: tuple[After, ...]
 
 
@@ -147,7 +147,7 @@ class Curves:
     seconds: Floats
     """(M,) that choosing the configurations of one trial took."""
     trial_seconds: Floats
-    """(M,) that a trial took; NaN where nobody knows."""
+    """(M,) seconds of a trial; NaN if unknown."""
     by: By = "trials"
 
     @property

@@ -92,7 +92,7 @@ class SimulatedSearch:
     seconds: float
     """Time that choosing all configurations took, without evaluating them."""
     trial_seconds: list[float] | None = None
-    """Seconds of each trial; None = nobody knows."""
+    """Seconds of each trial; None = unknown."""
     usual_seconds: float | None = None
     """Median of the dataset's runs."""
     shares: list[float] | None = None

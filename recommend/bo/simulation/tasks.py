@@ -45,7 +45,7 @@ class Task(Protocol):
     best: float
     worst: float
     usual_seconds: float | None
-    """Median time of the runs on the dataset; None = nobody knows how long one took."""
+    """Median time of the runs on the dataset; None = unknown."""
 
     def candidates(self, seed: int) -> CandidateSource:
         """A fresh source of proposals."""

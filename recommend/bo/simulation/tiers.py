@@ -30,7 +30,7 @@ class Part:
     values: Floats
     """(n,) larger is better."""
     times: Floats
-    """(n,) seconds; NaN where nobody knows."""
+    """(n,) seconds; NaN if unknown."""
     shares: Floats
     """(n,) numbers of rows that they were made on, divided by the most."""
 

@@ -67,7 +67,7 @@ class SurrogateMethod:
 
     new: Callable[[SurrogateInputs], Surrogate[Any]]
     summary: str
-    """What it is, in a line."""
+    """Description in one line."""
     learner: str | None = None
     """Default meta-learner that it rests on; None = it rests on none."""
     transfer: Callable[[RunTable, pd.DataFrame], Any] | None = None

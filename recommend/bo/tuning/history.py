@@ -52,7 +52,7 @@ FORMAT = "headstart-history/1"
 Where = Literal["again", "held-out"]
 """Rows that a configuration was tested on beside those of its trial: other folds, the rows held out."""
 Why = Literal["interrupted", "time"]
-"""Why a search ended a trial itself: it was interrupted, or its time was up."""
+"""Reasons why a search ends a trial itself: an interrupt, or the end of its time."""
 
 _STOPPED: Mapping[Why, str] = {
     "interrupted": "ended by us when interrupted",

@@ -44,7 +44,7 @@ class Reevaluation:
     again: Mapping[int, float] = field(default_factory=dict)
     """Number of a trial -> value of the measure on other folds."""
     weights: Mapping[int, float] = field(default_factory=dict)
-    """Number of a trial -> its weight in the ensemble; empty where none was wanted."""
+    """Number of a trial -> its weight in the ensemble; empty without an ensemble."""
 
 
 def run_finals(

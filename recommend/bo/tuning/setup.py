@@ -39,7 +39,7 @@ from warehouse.vocabulary.configuration import Configuration
 from warehouse.vocabulary.table import ConfigurationTable
 
 HELD_OUT = 4
-"""How many rows there are for one that is held out."""
+"""Rows for one held-out row."""
 
 
 def split_rows(dataset: Dataset, search: Search) -> tuple[np.ndarray, np.ndarray]:

@@ -19,7 +19,7 @@ from recommend.bo.published.strategies.policies import Pulls, at_random, by_inde
 from warehouse.support.arrays import Floats
 
 ALPHA = 0.5
-"""How much `max_ucb` explores: the value that its authors propose."""
+"""Exploration of `max_ucb`, as its authors propose."""
 TAU = 0.75
 """Quantile that `quantile_ucb` compares; set by hand: from nine pulls on an arm's limit is finite."""
 DELTA = 0.1

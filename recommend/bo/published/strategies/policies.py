@@ -25,7 +25,7 @@ from warehouse.support.arrays import Floats
 EPSILON = 0.1
 """Share of pulls at random; set by hand, since the thesis does not state its own."""
 GAMMA = 0.5
-"""How often top-two sampling pulls the first arm rather than the other (thesis, section 2.4.2)."""
+"""Probability that top-two sampling pulls the first arm (thesis, section 2.4.2)."""
 RESAMPLES = 100
 """Draws after which top-two sampling takes the second best arm of the last one."""
 EQUAL = 5
