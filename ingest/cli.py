@@ -100,7 +100,7 @@ def file(
 
 
 def _about_space(warehouse: "Warehouse", flow: str, *, is_declared: bool) -> Iterator[str]:
-    """What is known of the space of a flow of others, and what that is good for."""
+    """Lines about the space of a flow that Headstart does not build, and the flow's use."""
     from warehouse.vocabulary.searched_flow import OTHER
 
     name = flow.removeprefix(OTHER)

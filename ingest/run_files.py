@@ -327,7 +327,7 @@ def _datasets_of_tasks(warehouse: Warehouse, tasks: list[str]) -> dict[str, str]
 
 
 def _new_tasks(warehouse: Warehouse, datasets: Mapping[str, str]) -> dict[str, pd.DataFrame]:
-    """Rows for the tasks, and their datasets, of which nothing but the id is known."""
+    """Rows for tasks, and their datasets, with a known id only."""
     known = set(warehouse.sql("SELECT task FROM tasks")["task"])
     new = {task: dataset for task, dataset in datasets.items() if task not in known}
     names = [f"dataset of OpenML task {task.removeprefix('openml:')}" for task in new]

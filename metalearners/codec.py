@@ -107,7 +107,7 @@ def _dataclass(wanted: Any, facts: Mapping[str, Any], path: str, arrays: Arrays)
 
 
 def _value(hint: Any, fact: Any, path: str, arrays: Arrays) -> Any:
-    """What a field with this type hint holds."""
+    """The value of a field with this type hint."""
     origin, arguments = get_origin(hint), get_args(hint)
     if hint is Any:
         return fact

@@ -280,7 +280,7 @@ def _earlier_model(origin: ModelOrigin, warehouse: Warehouse, cache_dir: Path | 
 
 
 def _training_data(origin: ModelOrigin, warehouse: Warehouse, cache_dir: Path | None) -> TrainingData:
-    """What `origin` learns from."""
+    """Training data of `origin`."""
     return training_data(*_learned_from(origin, warehouse, cache_dir))
 
 

@@ -235,7 +235,7 @@ class HeadstartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
     def __getstate__(self) -> dict[str, Any]:
-        """What predicts, without the rows that were learned from."""
+        """The fitted pipelines, without the training rows."""
         state: dict[str, Any] = super().__getstate__()
         return {name: value for name, value in state.items() if name not in _OF_ROWS}
 

@@ -50,7 +50,7 @@ class FlamlPoint:
 
 @dataclass(frozen=True)
 class _Meant:
-    """What a configuration means to an estimator, before its ranges are looked at."""
+    """A configuration in an estimator's terms, before its ranges are applied."""
 
     estimator: str
     values: dict[str, Value]

@@ -396,7 +396,7 @@ def _column(hyperparameter: Any, vector: Floats) -> Any:
 
 
 def _rounded(numbers: Floats) -> Floats:
-    """`numbers` to so many significant digits; what is rounded stays as it is when it is rounded again."""
+    """`numbers` rounded to this many significant digits; rounding again changes nothing."""
     with np.errstate(divide="ignore"):
         places = DIGITS - 1 - np.floor(np.log10(np.abs(numbers)))
     places = np.where(np.isfinite(places), places, 0)

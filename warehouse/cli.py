@@ -340,7 +340,7 @@ def _print_info(summary: dict[str, Any]) -> None:
 
 
 def _coverage(summary: dict[str, Any]) -> Iterator[str]:
-    """What the runs cover: datasets, their sizes and domains, rows to fit on, failures."""
+    """Coverage of the runs: datasets with sizes and domains, training rows, failures."""
     known = summary["coverage"]
     if not known["datasets"]:
         return

@@ -60,7 +60,7 @@ class _Small:
 
 @dataclass(frozen=True)
 class _Split:
-    """One fold: what it learns from and the rows that it tests."""
+    """One fold: training data and test rows."""
 
     of: _Small
     train: Codes

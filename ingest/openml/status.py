@@ -68,7 +68,7 @@ def _state(folder: Path) -> Iterator[JobState]:
 
 
 def _unlisted(records: Iterable[dict[str, Any]]) -> dict[str, Any]:
-    """What was found out last about runs that the server no longer lists."""
+    """The newest facts about runs that the server no longer lists."""
     fewer: dict[str, dict[str, int]] = {}
     gone: dict[tuple[str, str], list[int]] = {}
     for record in records:

@@ -134,7 +134,7 @@ class BatchStore:
         self._parents.requests.clear()
 
     def _tables_around(self, batch: Batch) -> dict[str, Any]:
-        """What the batch's runs refer to and nobody has seen yet."""
+        """Parents of the batch's runs that are new."""
         tables = self._parents.tables_for(batch.rows)  # first: setups are read with their flows
         setups = self._with_missing_setups(batch)
         return tables | setup_tables(setups.values(), batch.parameters, self._parents.flows)

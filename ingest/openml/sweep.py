@@ -185,7 +185,7 @@ class Sweep:
             fruitless = fruitless + 1 if self._rows_known() == before else 0
 
     def _count_fewer(self, end: int) -> None:
-        """Note how many rows the listing, which seems to end at row `end`, is short of what is known.
+        """Note how many known rows the listing lacks, if it ends at row `end`.
 
         A page may have shown a row twice in another's place: the last row that there should be is asked for.
         """
@@ -286,7 +286,7 @@ class Sweep:
     # ---- listing by offset -----------------------------------------------------------------------
 
     def _all_pages(self) -> Iterator[Page]:
-        """The whole listing from its start, whatever was kept of it."""
+        """The whole listing from its start, without the cache."""
         start = 0
         while True:
             listing, requests = self._listing(start, self.answers.connection.get)

@@ -244,7 +244,7 @@ def _alike_tables(
 
 
 def _columns(parameters: Sequence[Parameter], known: KnownFlow | None) -> list[FlowParameter]:
-    """What the flow says of each parameter; by its full name where the flow does not have it."""
+    """The flow's facts about each parameter; by its full name if the flow lacks it."""
     of_flow = known.parameters if known else ()
     exact = {(p.component_flow, p.name): p for p in of_flow}
     names = Counter(p.name for p in of_flow)

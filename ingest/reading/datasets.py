@@ -256,7 +256,7 @@ LineOf = Callable[[int], int | None]
 
 
 def _odd_cells(column: Column, words: pd.Series, line_of: LineOf | None) -> str | None:
-    """What to say of the words that are no numbers (dates) among such."""
+    """Remark on words among numbers (dates) that are not numbers (dates)."""
     if not column.odd:
         return None
     kind = "date" if pd.api.types.is_datetime64_dtype(column.values.dtype) else "number"

@@ -164,7 +164,7 @@ def _half(hashes: Hashes) -> Cells:
 
 
 def _with_equal_columns(dataset: Dataset, sketches: Mapping[str, Sketch]) -> set[str]:
-    """Names of the sketches that have so many of the columns that chance can't explain it."""
+    """Names of the sketches that share more columns than chance explains."""
     digests = {*dataset.column_digests}
     found = set()
     for name, known in sketches.items():
@@ -187,7 +187,7 @@ def _bits(hashes: Hashes) -> float:
 
 
 def _sharing_rows(dataset: Dataset, sketches: Mapping[str, Sketch]) -> set[str]:
-    """Names of the sketches of which enough rows are among those of the dataset."""
+    """Names of the sketches with enough rows among those of the dataset."""
     n, p = len(dataset.target), dataset.features.shape[1] + 1
     groups = [group for width in (p - 1, p, p + 1) if (group := _Group.of(sketches, width)).sketches]
     if not groups:
@@ -285,7 +285,7 @@ class _Group:
     def _with_enough(
         self, theirs: Hashes, ours: Hashes, own: _Rows, chance: str, part: float, most: float
     ) -> set[str]:
-        """The sketches of which enough rows have one of their hashes, `theirs`, among `ours`."""
+        """The sketches with enough rows that have one of their hashes, `theirs`, among `ours`."""
         owner = np.arange(len(self.sizes)).repeat(self.sizes)
         least = np.maximum(_MIN_SHARE * part * self.sizes, _MIN_ROWS)
         maybe = _may_be_among(theirs, ours)

@@ -360,7 +360,7 @@ class _Batch:
         self._last_commit = time.monotonic()
 
     def _recovered(self, planned: Sequence[Run]) -> list[tuple[Run, Evaluation]]:
-        """What a job that was killed had finished."""
+        """Runs that a killed job had finished."""
         by_key = {run.run: run for run in planned}
         finished = {record.pop("run"): record for record in self._journal.records()}
         return [

@@ -260,7 +260,7 @@ def _limit(what: int, soft: int) -> None:
 
 
 def _death(exitcode: int | None, cpu_seconds: float | None) -> tuple[Outcome, None, str]:
-    """What a child that ended without an answer died of."""
+    """Cause of death of a child that ended without an answer."""
     if exitcode is not None and exitcode < 0:
         name = signal.Signals(-exitcode).name
         if name == "SIGXCPU" and cpu_seconds is not None:

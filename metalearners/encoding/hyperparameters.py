@@ -261,7 +261,7 @@ def _column_of_numbers(parameter: str, kind: ParameterType) -> str:
 
 @dataclass(frozen=True)
 class _Column:
-    """One parameter's values, (n,): what is said of them is found once for those that are equal."""
+    """One parameter's values, (n,), converted once for equal values."""
 
     values: Values
     """(k,)"""

@@ -79,7 +79,7 @@ def draw_latent_space(
 
 
 def _dataset(warehouse: Warehouse, with_runs: pd.Series, wanted: str | None) -> tuple[str, str]:
-    """Key and name of the dataset that is asked for."""
+    """Key and name of the requested dataset."""
     names = dict(warehouse.sql("SELECT dataset, name FROM datasets").itertuples(index=False, name=None))
     if wanted is None:
         key = str(with_runs.value_counts(sort=True).index[0])

@@ -109,7 +109,7 @@ class Conditioned:
 
     @property
     def _say_nothing(self) -> bool:
-        """What values that are all equal say can't be told from the unknown level and spread."""
+        """Whether all values are equal, so that they can't be told from the unknown level and spread."""
         return not len(self.trials.values) or bool(np.ptp(self.trials.values) == 0)
 
     def _priors(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> tuple[Prior, Prior]:

@@ -107,7 +107,7 @@ def _held_out_spread(
 
 
 def _missed(model: CalibratedModel, runs: RunTable, metafeatures: pd.DataFrame, dataset: str) -> Floats:
-    """(runs on the dataset,) distance of their scores from what was expected."""
+    """(runs on the dataset,) distance of their scores from the predictions."""
     configurations, values = runs_on(runs, dataset)
     expected = model.expect(configurations, metafeatures.reindex([dataset]).iloc[0])
     missed: Floats = np.abs(standard_scores(values) - expected)

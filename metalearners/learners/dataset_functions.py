@@ -111,7 +111,7 @@ def _decompose(W: Floats, grid: Floats, most: int) -> tuple[Floats, Floats, Floa
 
 
 def _on_its_own(runs: Runs) -> Floats:
-    """(G,) the likeliest w of a dataset of which nothing is expected: the process's posterior mean."""
+    """(G,) the likeliest w of a dataset without a prediction: the process's posterior mean."""
     from scipy.linalg import cho_factor, cho_solve
 
     phi, y = runs

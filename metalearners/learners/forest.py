@@ -97,7 +97,7 @@ class Forest:
 
 @dataclass(frozen=True, eq=False)
 class _FeatureTable:
-    """What the nodes of one feature leave of all trees, for every interval of its values."""
+    """Leaves of all trees that the nodes of one feature allow, for every interval of its values."""
 
     feature: int
     thresholds: np.ndarray  # (d,) distinct, ascending

@@ -179,7 +179,7 @@ class OwnUnit:
         return ValueInterval(back(z), back(z - off), back(z + off))
 
     def _missed_near(self, rows: float) -> float:
-        """How far off four of five training datasets with about so many rows are at most."""
+        """Largest error of four in five training datasets with a similar number of rows."""
         far = np.nan_to_num(np.abs(self.log_rows - np.log(max(rows, 1.0))))
         near = np.argsort(far, kind="stable")[: max(int(_NEAR * len(far)), _FEWEST_DATASETS)]
         return float(np.quantile(self.missed[near], 0.8 * (1 + 1 / len(near))))  # the new one is one more

@@ -62,7 +62,7 @@ Examples:
 
 
 class _FileFirst(PanelGroup):
-    """`tune my.csv` is `tune --dataset my.csv`: what is no option and no subcommand is the dataset."""
+    """`tune my.csv` is `tune --dataset my.csv`: another argument than a subcommand is the dataset."""
 
     renamed: ClassVar = {"--metalearner": "--learner"}
 

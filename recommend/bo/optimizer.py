@@ -93,7 +93,7 @@ class AskTell(Protocol):
 
 @dataclass
 class _Proposed:
-    """A proposal, and what it was told of."""
+    """A proposal with its reported result."""
 
     proposal: Proposal
     done: bool = False
@@ -207,7 +207,7 @@ class Optimizer:
         number: int,
         random: np.random.Generator,
     ) -> Candidate | None:
-        """The candidate to try next by what was learned; None where everything was proposed."""
+        """The candidate to try next by the surrogate; None if all were proposed."""
         return self._candidates.best(self._scorer.score, taken, tried, number, random)
 
     def _learned(self, share: float = ALL_ROWS) -> dict[int, float]:

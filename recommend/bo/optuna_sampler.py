@@ -149,7 +149,7 @@ class HeadstartSampler(BaseSampler):
         """Nothing: no random state is kept, and what other workers draw has other trials' numbers."""
 
     def _next(self, study: Study, number: int) -> Candidate | None:
-        """What trial `number` should run; None where everything was tried."""
+        """The configuration for trial `number`; None if all were tried."""
         history, unknown = self._history(study, number)
         seed = self._seed_of(number)
         optimizer = Optimizer(self._candidates, self._scorer, starts=self._starts, seed=seed)
@@ -241,7 +241,7 @@ class HeadstartSampler(BaseSampler):
             raise UnfitConfiguration(f"{name} is {values[name]!r}, {error}") from None
 
     def _values(self, candidate: Candidate) -> dict[str, Any]:
-        """What Optuna calls the candidate."""
+        """The candidate's values in Optuna's terms."""
         values = named(self._candidates.configuration_of(candidate), joint=len(self.space.flows) > 1)
         return {name: self._domains[name].nearest(value) for name, value in values.items()}
 

@@ -109,7 +109,7 @@ class CandidateScorer:
 
 
 class _Encodings(Generic[E]):
-    """What a model makes of configurations, kept as long as they are."""
+    """Encodings of configurations by a model, kept as long as the configurations."""
 
     def __init__(self, encode: Callable[[Configurations], E]) -> None:
         self._encode = encode

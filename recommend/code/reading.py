@@ -256,7 +256,7 @@ def _planned(table: TableSource, dataset: Dataset, missing: list[str]) -> Column
 
 
 def _labels(table: TableSource, dataset: Dataset, missing: list[str]) -> tuple[str, pd.Series]:
-    """The function that makes labels of the target's cells, and what it makes of all of them."""
+    """The function that converts the target's cells to labels, and these labels."""
     name = str(dataset.target.name)
     cells = table.cells.get(name)
     if isinstance(cells, pd.Series):

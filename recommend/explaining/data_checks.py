@@ -173,7 +173,7 @@ def _leaks(dataset: Dataset) -> Iterator[Caution]:
 
 
 def _unmeasured(dataset: Dataset, trials: int) -> Iterator[Caution]:
-    """A caution where predictions are for random splits and another split is asked for."""
+    """A caution if another split is requested, since predictions are for random splits."""
     if dataset.split is not None and trials < _FEW_TRIALS:
         rows = {"time": "later rows", "group": "rows of new groups"}[dataset.split.kind]
         yield Caution(

@@ -37,7 +37,7 @@ def chance_accuracy(qualities: pd.DataFrame) -> pd.Series:
 
 
 def _bits(share: Floats) -> Floats:
-    """What a class of this share adds to the entropy."""
+    """Contribution of a class of this share to the entropy."""
     with np.errstate(divide="ignore", invalid="ignore"):
         bits: Floats = np.where(share > 0, -share * np.log2(share), 0 * share)
     return bits

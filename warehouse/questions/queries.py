@@ -441,7 +441,7 @@ _QUALITIES = "SELECT dataset, quality, value FROM qualities WHERE (source = 'com
 
 
 def _resolve_flow(ask: Ask, flow: str | None) -> tuple[str | None, list[str] | None]:
-    """The canonical name of what was asked for, and the flows it stands for (None: all)."""
+    """The canonical name of the requested flow or algorithm, and its flows (None: all)."""
     if flow is None:
         return None, None
     known = ask("SELECT flow, algorithm FROM flows ORDER BY flow", {}).to_pylist()
@@ -458,7 +458,7 @@ def _resolve_flow(ask: Ask, flow: str | None) -> tuple[str | None, list[str] | N
 
 
 def _stored_name(ask: Ask, measure: str) -> str:
-    """The name of a measure in the warehouse: as given where runs have it, else what it is an alias of."""
+    """The name of a measure in the warehouse: as given if runs have it, else the name behind an alias."""
     known = known_name(measure)
     if known is None or known == measure:
         return measure

@@ -396,7 +396,7 @@ def each(do: Callable[[str], object], names: Iterable[str]) -> None:
 
 
 def _rows(commits: Iterable[Manifest]) -> dict[str, FileSum]:
-    """Files with rows that commits wrote: those of which manifests contain no copy."""
+    """Files with rows that commits wrote, which manifests do not contain."""
     return {
         name: wanted
         for manifest in commits

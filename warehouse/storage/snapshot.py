@@ -114,7 +114,7 @@ class Snapshot:
 
 @contextmanager
 def _interrupted(cursor: duckdb.DuckDBPyConnection, seconds: float | None) -> Iterator[None]:
-    """Interrupt the cursor's query after so many seconds."""
+    """Interrupt the cursor's query after this many seconds."""
     if seconds is None:
         yield
         return

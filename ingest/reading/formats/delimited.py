@@ -95,7 +95,7 @@ def read_delimited(
 
 
 def _after(content: bytes, lines: int) -> bytes:
-    """The text below so many lines."""
+    """The text after this many lines."""
     offset = offset_below(content, lines)
     return b"" if offset is None else content[offset:]
 

@@ -130,7 +130,7 @@ class _OptunaSearch:
         self._study.tell(self._trial, value, state)
 
     def _values(self, start: Candidate) -> dict[str, Any]:
-        """What Optuna calls the configuration."""
+        """The configuration's values in Optuna's terms."""
         (configuration,) = self._space.decoded(start.configuration.vectors)
         distributions = optuna_distributions(self._space)
         values = named(configuration, joint=len(self._space.flows) > 1)
@@ -201,7 +201,7 @@ class _FlamlSearch:
             self._search.on_trial_complete(str(self._asked), {"config": self._config, _VALUE: value})
 
     def _values(self, configuration: Configuration) -> dict[str, Any]:
-        """What FLAML calls a configuration."""
+        """A configuration's values in FLAML's terms."""
         choices = self._choices[configuration.algorithm]
         values = {
             name: str(choices[name].index(value)) if name in choices else value
@@ -210,7 +210,7 @@ class _FlamlSearch:
         return {_CHOSEN: {_FLOW: configuration.algorithm, **values}}
 
     def _candidate(self, values: dict[str, Any]) -> Candidate:
-        """What FLAML calls so. Its whole numbers may have fractions, which the space has another form for."""
+        """The candidate of FLAML's values, whose whole numbers may have fractions."""
         flow = values.pop(_FLOW)
         choices = self._choices[flow]
         hyperparameters = {

@@ -185,7 +185,7 @@ def _keys(dataset: str, plan: SimulationPlan) -> list[_Key]:
 
 
 def _of_plan(plan: SimulationPlan, runs: RunTable, times: RunTable | None) -> dict[str, Any]:
-    """What a search depends on besides dataset, method and seed; records of earlier versions lack a part."""
+    """Settings of a search besides dataset, method and seed; records of earlier versions lack some."""
     if plan.kind == "tiers":
         runs, times = every_size(runs), times and every_size(times)
     return {

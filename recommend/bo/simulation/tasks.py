@@ -200,7 +200,7 @@ class ModelTask:
 
 
 def _with_runs(runs: RunTable, fewest: int) -> set[str]:
-    """Datasets with so many runs or more."""
+    """Datasets with at least this many runs."""
     counts = runs.runs["dataset"].value_counts()
     return {str(name) for name in counts.index[counts >= fewest]}
 

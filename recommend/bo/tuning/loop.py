@@ -82,7 +82,7 @@ class Loop:
         return True
 
     def _next(self) -> Trial | None:
-        """What to run next; None where the budget is used up or nothing is left."""
+        """The next trial; None if the budget is used up or nothing is left."""
         if self._time_is_up or self._seconds_left() <= 0:
             return None
         left = self.history.take()

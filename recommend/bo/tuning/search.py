@@ -131,7 +131,7 @@ def _over(history: TrialHistory, budget: Budget) -> bool:
 
 
 def _split(dataset: Dataset) -> dict[str, str]:
-    """What a history says of the split; those of random splits say nothing."""
+    """The split in a history; empty for random splits."""
     return {} if dataset.split is None else {"split": str(dataset.split)}
 
 

@@ -104,5 +104,5 @@ def test_what_can_not_be_is_refused(name: str) -> None:
             search.tell(0, 0.5, seconds)
     search.tell(0, 0.5)
     for again in (0.6, None):
-        with pytest.raises(BadInput, match="no trial 0 is under way"):
+        with pytest.raises(BadInput, match="trial 0 is not running"):
             search.tell(0, again)

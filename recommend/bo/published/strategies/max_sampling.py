@@ -62,7 +62,7 @@ class MaxSampling(Optimizer):
         return self._candidates.best(self._scorer.score, taken, tried, number, random)
 
     def _worth(self, tried: Sequence[Configurations], random: np.random.Generator) -> dict[str, list[float]]:
-        """Arm -> what it gains per second, and its highest value, of those with something to try."""
+        """Arm -> its gain per second and its highest value, for arms with candidates left."""
         before = {one.vectors.tobytes() for one in tried}
         samples = {arm: source.sample(SAMPLE, random) for arm, source in self._sources.items()}
         drawn = self._scorer.draw([*tried, *samples.values()], random)

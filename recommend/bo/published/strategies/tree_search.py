@@ -110,7 +110,7 @@ class Node:
 
 @dataclass(frozen=True)
 class _Known:
-    """What is known at one trial."""
+    """Knowledge at one trial."""
 
     rewards: dict[int, float]
     """Number of the trial -> F"""

@@ -37,5 +37,5 @@ def test_trials_on_a_share_of_the_rows_take_runs_on_fewer(kind: str) -> None:
 @pytest.mark.parametrize("kind", ["model", "tiers"])
 def test_the_published_factorization_takes_configurations_that_were_run(kind: str) -> None:
     check("pmf-paper", "table")
-    with pytest.raises(BadInput, match="pmf-paper searches configurations that were run"):
+    with pytest.raises(BadInput, match="pmf-paper searches configurations with runs"):
         check("pmf-paper", kind)

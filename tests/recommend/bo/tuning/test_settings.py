@@ -32,7 +32,7 @@ def test_histories_of_searches_without_preprocessing_go_on() -> None:
     ("change", "budget", "jobs", "refusal", "message"),
     [
         ({"start": "top@oracle"}, ENOUGH, 1, UnknownName, "unknown learner 'oracle'"),
-        ({}, Budget(), 1, BadOption, "a search needs an end: a number of trials, or a time"),
+        ({}, Budget(), 1, BadOption, "a search needs a limit: a number of trials, or a time"),
         ({}, ENOUGH, 0, BadOption, "jobs must be more than 0, not 0"),
         ({"folds": 0}, ENOUGH, 1, BadOption, "folds must be more than 0"),
         ({"trial_seconds": 0.0}, ENOUGH, 1, BadOption, "trial seconds must be more than 0"),
