@@ -64,7 +64,7 @@ class FitTimes:
     of_setups: Annotated[Floats, "n 9"]
     """B"""
     factor: float
-    """80 % of the fits take at most so many times as long as predicted, and at least that part of it."""
+    """80 % of the fits take at most this many times the predicted time, and at least that fraction of it."""
 
     def seconds(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Floats:
         """(n,) of one fit on all rows of the dataset; NaN for algorithms without timed runs."""

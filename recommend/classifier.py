@@ -55,7 +55,7 @@ RESERVED, RESERVED_FOR_ENSEMBLE = 0.25, 0.5
 _OF_ROWS = ("recommendation_", "race_", "_table")
 """Attributes that hold the training rows, or facts about them."""
 LEAST = 3.0
-"""Seconds below which nothing is raced, and which a fit may take however small the budget; a heuristic."""
+"""Fewest seconds of a race, and least time limit of a fit; a heuristic."""
 
 
 class HeadstartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped

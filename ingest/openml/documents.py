@@ -103,7 +103,7 @@ def parse(body: bytes, root: str) -> ET.Element:
             own, which could grow without end or name files.
     """
     if not _IS_UTF8_MARKUP.match(body) or _DOCTYPE.match(body):
-        raise UnreadableError("it is no XML in UTF-8, or declares a document type")
+        raise UnreadableError("not XML in UTF-8, or with a document type declaration")
     try:
         element = ET.fromstring(body)
     except ET.ParseError:

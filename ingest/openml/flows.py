@@ -27,7 +27,7 @@ UNTUNED = frozenset({
     "categorical_features", "cache_size", "silent", "nthread", "steps", "transformers", "estimators",
     "S", "num-slots", "num-decimal-places", "batch-size", "output-debug-info", "do-not-check-capabilities",
 })  # fmt: skip
-"""Parameters that are no part of a configuration: randomness, resources, messages, lists of columns."""
+"""Parameters that do not belong to a configuration: randomness, resources, messages, lists of columns."""
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ class Selection:
     since: int | None = None
     """Only runs with this number or a higher one."""
     most: int | None = None
-    """Only so many runs of each task and flow."""
+    """Largest number of runs of each task and flow."""
     failures: bool = False
     """Also runs that ended with an error, which have no evaluation."""
 
@@ -46,7 +46,7 @@ class Selection:
             raise BadOption(f"a suite is a number or an alias, not {self.suite!r}")
         wrong = [measure for measure in self.measures if not re.fullmatch(r"\w+", measure)]
         if wrong or not self.measures:
-            raise BadOption(f"{wrong[0]!r} is no measure" if wrong else "name at least one measure")
+            raise BadOption(f"{wrong[0]!r} is not a measure" if wrong else "name at least one measure")
 
     @property
     def has_tasks(self) -> bool:

@@ -83,7 +83,7 @@ class Sweep:
     since: int | None = None
     """Only runs with this id or a higher one."""
     most: int | None = None
-    """Only so many runs, whichever the server names first."""
+    """Largest number of runs, the first that the server lists."""
     with_setups: bool = False
     """Requests that expect many new runs bring their hyperparameters as well: one in place of two."""
     page: int = LARGEST_PAGE

@@ -46,7 +46,7 @@ class CalibratedModel(ABC):
     width: Annotated[Floats, "J"]
     """Standard deviation of each column."""
     spread: float = 1.0
-    """Standard deviation of a run's score around what is expected; 1 is that of the scores themselves."""
+    """Standard deviation of a run's score around its prediction; 1 is that of the scores themselves."""
 
     @abstractmethod
     def expect(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Floats:

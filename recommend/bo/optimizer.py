@@ -28,7 +28,7 @@ from recommend.space import Configurations
 from warehouse.support.errors import BadOption
 
 FEWEST = 3
-"""Trials before the surrogate is asked."""
+"""Trials before the surrogate is used."""
 ALL_ROWS = 1.0
 """Share of the rows of a trial that counts for the best."""
 FIRST_ANCHOR, ANCHOR_EVERY = 9, 5

@@ -19,7 +19,7 @@ from recommend.ranking.performance_forecast import REFERENCE
 from warehouse.vocabulary.configuration import Configuration
 
 _STREAM = 2**31
-"""Stream of random numbers that is no trial's."""
+"""Stream of random numbers apart from those of trials."""
 
 
 def anchors(best: Configuration | None, candidates: SpaceCandidates, seed: int) -> Iterator[Candidate]:

@@ -30,7 +30,7 @@ class SearchInputs:
     starts: Sequence[Candidate] = ()
     """Candidates to try first, in this order."""
     anchors: Sequence[Candidate] = ()
-    """Candidates to try whatever is expected of them (`recommend.bo.reference_trials`)."""
+    """Reference trials: candidates to try whatever their prediction (`recommend.bo.reference_trials`)."""
     random_every: int | None = None
     """Period of random proposals; None = none after the first."""
     trials: int | None = None

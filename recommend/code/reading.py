@@ -85,7 +85,7 @@ def find_reading(dataset: Dataset, frame: pd.DataFrame | None = None) -> ColumnR
     Raises:
         BadInput: pandas alone can't read the file as it was read here; the message says which column differs.
     """
-    reason = "it is no table to pandas"
+    reason = "pandas can't read it as a table"
     for read in _ways(dataset, frame):
         try:
             table = read()

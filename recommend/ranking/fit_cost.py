@@ -23,7 +23,7 @@ class FitSeconds(NamedTuple):
     seconds: Floats
     """(n,) of each configuration; NaN where no run of its algorithm is timed."""
     factor: float | None
-    """80 % of the fits take at most so many times as long, and at least that part of it; None = unknown."""
+    """80 % of the fits take at most this many times as long, and at least that fraction; None = unknown."""
 
 
 def fit_seconds(

@@ -10,7 +10,7 @@ from types import FrameType
 REQUESTS = tuple(number for number in signal.Signals if number.name in ("SIGINT", "SIGTERM", "SIGHUP"))
 """Windows has no SIGHUP."""
 INTERRUPTED = 130
-"""Exit code of a command that was asked to end."""
+"""Exit code of an interrupted command."""
 
 
 def end_at_once() -> None:

@@ -6,7 +6,7 @@ import unicodedata
 from warehouse.support.errors import BadOption
 
 LONGEST_SECONDS = 480 * 3600.0
-"""The longest time that may be asked for: 20 days. Calls of the system that wait take little more."""
+"""The longest time limit: 20 days. Calls of the system that wait take little more."""
 
 _NOT_FOR_TERMINALS = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}

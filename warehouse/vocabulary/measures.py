@@ -234,7 +234,7 @@ OTHERS = (
     Measure("run_memory", False, "bytes that the run took", high=inf),
     Measure("run_virtual_memory", False, "bytes of virtual memory that the run took", high=inf),
     Measure("ram_hours", False, "gigabytes of memory times hours", high=inf),
-    Measure("scimark_benchmark", True, "speed of the machine, whatever ran on it", high=inf),
+    Measure("scimark_benchmark", True, "speed of the machine", high=inf),
 )
 """The other measures of OpenML that count something and have a better side."""
 

@@ -37,7 +37,7 @@ class Dates:
     format: str
     """One of `DATE_FORMATS`."""
     odd: tuple[str, ...]
-    """The words that are no dates of the format."""
+    """Words that are not dates of the format."""
 
 
 def read_dates(words: pd.Series, least: float = NEARLY_ALL) -> Dates | None:

@@ -53,7 +53,7 @@ class Numbers:
     values: pd.Series
     """(n,) float64 beside the words; NaN for words that are not numbers."""
     odd: tuple[str, ...]
-    """The words that are no numbers."""
+    """Words that are not numbers."""
     limits: tuple[str, ...]
     """Words such as `<40`, which count as the limit."""
     decimal: str

@@ -73,7 +73,7 @@ class FactorizationLearner(WithSettings):
     cold_pipelines: bool = True
     """Whether positions come from the hyperparameters, so that configurations that nobody ran have one."""
     cold_datasets: bool = True
-    """Whether what is expected before the first trial comes from the meta-features."""
+    """Whether the prediction before the first trial comes from the meta-features."""
     scale: bool = True
     """Whether scores count within their dataset, whose level and spread are inferred from the trials."""
     metafeatures: tuple[str, ...] = SHAPE

@@ -96,7 +96,7 @@ class Intensification:
             BadInput: it is not a number, or no run was asked for.
         """
         if self._asked is None or np.isnan(value):
-            raise BadOption(f"{value} is not the value of a run that was asked for")
+            raise BadOption(f"{value} is not the value of a proposed run")
         try:
             self._asked = self._steps.send(value)
         except StopIteration:

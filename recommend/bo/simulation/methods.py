@@ -28,7 +28,7 @@ from warehouse.support.errors import BadOption, UnknownName
 ORDER = "order"
 PMF = "pmf-paper"
 RANDOM = {"random": 1, "random-2x": 2, "random-4x": 4}
-"""Methods that draw so many configurations at random for one trial."""
+"""Methods that draw several configurations at random for one trial -> their number."""
 
 WHOLE = (*RANDOM, ORDER, PMF)
 """Methods that are not made of parts."""

@@ -33,7 +33,7 @@ class Search:
     seeds: tuple[Configuration, ...] = ()
     """Configurations to try before those of `start`."""
     anchors: bool = True
-    """Whether a few trials are not chosen for what is expected of them (`recommend.bo.reference_trials`)."""
+    """Whether a few trials are reference trials (`recommend.bo.reference_trials`)."""
     strategy: str = DEFAULT_STRATEGY
     """A name of `recommend.bo.strategies`."""
     surrogate: str = DEFAULT_SURROGATE

@@ -36,7 +36,7 @@ from warehouse.support.errors import BadOption
 from warehouse.vocabulary.table import ALGORITHM
 
 _STREAM = 2**31 + 1
-"""Stream of random numbers that is no trial's and no other's."""
+"""Stream of random numbers apart from all others."""
 
 
 @dataclass(frozen=True)
