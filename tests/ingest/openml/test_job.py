@@ -241,7 +241,7 @@ def test_a_server_of_which_nothing_can_be_read_is_left_alone(warehouse: Warehous
 def test_the_same_job_runs_once_at_a_time(warehouse: Warehouse, world: World) -> None:
     def again(_: JobProgress) -> None:
         assert job_states(warehouse.path)[0].state == "running"
-        with pytest.raises(BadInput, match="running already"):
+        with pytest.raises(BadInput, match="already running this job"):
             ingest_openml(warehouse, JUST_ACCURACY, connect(server))
 
     with OpenMLServer(world) as server:

@@ -144,7 +144,7 @@ def test_a_column_that_nobody_predicts_is_no_guess(last: str) -> None:
     assert choice.column == "b"
     assert (
         choice.reason
-        == "'b' is the target because it is the last likely column and no column name suggests another"
+        == "'b' is the target because it is the last likely column, and no column name suggests another"
     )
     assert len(choice.doubts) == 1
 
@@ -153,7 +153,7 @@ def test_where_no_column_is_likely_the_last_one_is_guessed() -> None:
     choice = choose_target(table("city", "year"), None)
     assert (
         choice.reason
-        == "'year' is the target because it is the last column and no column name suggests another"
+        == "'year' is the target because it is the last column, and no column name suggests another"
     )
     assert choice.doubts
 
