@@ -3,7 +3,6 @@
 import math
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -55,12 +54,6 @@ def test_every_step_is_in_the_domain_and_nothing_between_two(number: int, step: 
     assert domain.fit(low + number * step) == low + number * step
     with pytest.raises(BadInput):
         domain.fit(low + (number + 0.5) * step)
-
-
-def test_what_rounding_put_beyond_the_range_comes_back_to_its_end() -> None:
-    domain = Domain(0.1, 1.0)
-    assert [domain.nearest(value) for value in (np.nextafter(1.0, 2), 0.1 - 1e-17, 0.5)] == [1.0, 0.1, 0.5]
-    assert Domain(choices=("a", 7)).nearest(9) == 9
 
 
 def test_distributions_of_optuna_have_their_ends_and_steps() -> None:

@@ -158,17 +158,6 @@ def test_whole_numbers_take_the_type_that_the_space_has(optuna: Any) -> None:
     assert types(trial.params) == types(FOREST_VALUES)
 
 
-def test_what_the_objective_suggests_besides_is_left_to_the_sampler(optuna: Any) -> None:
-    distributions = optuna_distributions(space_of(OF_SVM)) | {
-        "degree": optuna.distributions.IntDistribution(2, 5)
-    }
-    study = optuna.create_study()
-    enqueue_seeds(study, OF_SVM, distributions)
-    params = study.ask(distributions).params
-    assert params.pop("degree") in range(2, 6)
-    assert params == SVM_VALUES
-
-
 def narrowed(name: str, kind: str, *arguments: Any, **settings: Any) -> Callable[[Any], dict[str, Any]]:
     """The distributions of svm with another one under this name."""
     return lambda optuna: (

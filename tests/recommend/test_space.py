@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import ConfigSpace
@@ -13,17 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ingest.flows import FLOWS, Flow, with_preprocessing
-from ingest.flows.design import sobol_design
-from metalearners.encoding.hyperparameters import learn_encoding
-from metalearners.encoding.matrices import encode_configurations
-from metalearners.encoding.training_data import size_of
 from recommend.space import Configurations, Space, configurations_of_table
-from tests.tables import flow_table, joint_table, table_of
+from tests.tables import flow_table, joint_table
 from warehouse.support.arrays import Floats
 from warehouse.support.errors import BadInput
 from warehouse.vocabulary.configuration import Configuration
 from warehouse.vocabulary.parameters import Choice, Number, Scale, Value
-from warehouse.vocabulary.table import ALGORITHM, ConfigurationTable
+from warehouse.vocabulary.table import ALGORITHM
 
 SPACES = {
     **{name: Space([flow], joint=False) for name, flow in FLOWS.items()},
@@ -74,18 +69,6 @@ def test_the_default_comes_back_as_it_was(name: str) -> None:
         assert space.decoded(space.vector(default)[None])[0] == default
 
 
-@pytest.mark.parametrize("name", FLOWS)
-def test_designs_are_in_the_space(name: str) -> None:
-    """Configurations that experiments run can be tried, but for digits that make no difference."""
-    space = SPACES[name]
-    for values in sobol_design(FLOWS[name], 5):
-        found = space.decoded(space.vector(Configuration(name, values))[None])[0].values
-        assert found.keys() == values.keys()
-        for parameter, value in values.items():
-            is_exact = isinstance(value, str | bool | int)
-            assert found[parameter] == (value if is_exact else pytest.approx(value, rel=1e-11))
-
-
 @every_space
 def test_values_are_pythons_own_and_of_the_space(space: Space) -> None:
     for configuration in space.decoded(sampled(space, 30)):
@@ -110,14 +93,6 @@ def test_every_flow_of_a_joint_space_is_drawn_about_as_often() -> None:
     assert counts.between(60, 140).all()  # 100 expected, standard deviation below 10
 
 
-def test_only_the_hyperparameters_of_the_chosen_flow_are_there() -> None:
-    space = SPACES["joint"]
-    vectors = sampled(space, 50)
-    for vector, configuration in zip(vectors, space.decoded(vectors), strict=True):
-        there = {name for name, place in zip(space.names, vector, strict=True) if not math.isnan(place)}
-        assert there == {ALGORITHM, *(f"{configuration.algorithm}:{name}" for name in configuration.values)}
-
-
 def test_given_values_are_those_of_all_that_is_drawn() -> None:
     space = SPACES["joint"]
     fixed = {ALGORITHM: "svm", "svm:scaling": "quantile", "svm:C": 1.0}
@@ -130,25 +105,6 @@ def test_given_values_are_those_of_all_that_is_drawn() -> None:
         space.sample(1, np.random.default_rng(0), {"svm:kernel": "rbf"})
     with pytest.raises(BadInput, match="svm:scaling can't be 1"):
         space.sample(1, np.random.default_rng(0), {"svm:scaling": 1})
-
-
-class ConditionalFlow(Flow):
-    """A kernel with a degree, which `poly` alone has, and a coefficient, which degrees above 5 alone have."""
-
-    def space(self, **_: Any) -> ConfigSpace.ConfigurationSpace:  # type: ignore[override]
-        kernel, C = ConfigSpace.Categorical("kernel", ["poly", "rbf"]), ConfigSpace.Integer("C", (1, 2))
-        degree = ConfigSpace.Integer("degree", (1, 9))
-        coefficient = ConfigSpace.Integer("coefficient", (0, 9))
-        space = ConfigSpace.ConfigurationSpace()
-        space.add(coefficient, degree, kernel, C)
-        space.add(ConfigSpace.EqualsCondition(degree, kernel, "poly"))
-        space.add(ConfigSpace.GreaterThanCondition(coefficient, degree, 5))
-        rbf, two = ConfigSpace.ForbiddenEqualsClause(kernel, "rbf"), ConfigSpace.ForbiddenEqualsClause(C, 2)
-        space.add(ConfigSpace.ForbiddenAndConjunction(rbf, two))
-        return space
-
-
-CONDITIONAL = Space([ConditionalFlow("conditional", "Conditional", (), lambda _: None)], joint=False)  # type: ignore[arg-type, return-value]
 
 
 def test_the_default_of_given_values_has_the_hyperparameters_that_they_switch() -> None:
@@ -171,16 +127,6 @@ def test_nothing_is_drawn_with_values_that_exclude_each_other() -> None:
     ):
         assert space.sample(10, random, fixed).shape == (0, len(space.names))
     assert len(space.sample(10, random, {"projected:components": 5})) == 10
-
-
-def test_what_is_drawn_keeps_conditions_and_what_is_forbidden() -> None:
-    drawn = [one.values for one in CONDITIONAL.decoded(sampled(CONDITIONAL, 300))]
-    assert len(drawn) == 300
-    for values in drawn:
-        assert ("degree" in values) == (values["kernel"] == "poly")
-        assert ("coefficient" in values) == (values.get("degree", 0) > 5)
-        assert values["kernel"] == "poly" or values["C"] == 1
-    assert {(one["kernel"], one["C"]) for one in drawn} == {("rbf", 1), ("poly", 1), ("poly", 2)}
 
 
 def test_a_hyperparameter_may_be_missing_from_a_setting() -> None:
@@ -277,31 +223,6 @@ def test_a_space_is_of_different_flows_and_of_one_unless_it_is_joint() -> None:
 
 
 # ---- tables -------------------------------------------------------------------------------------
-
-
-def as_objects(space: Space, vectors: Floats) -> ConfigurationTable:
-    """The table of these vectors as the warehouse would give it: Python's own values, NaN where absent."""
-    table = table_of(space.decoded(vectors), joint=space.joint)
-    names = space.names[1:] if space.joint else space.names
-    return replace(table, parameters=table.parameters.reindex(columns=names))
-
-
-@every_space
-def test_typed_columns_are_encoded_like_the_same_values_as_objects(space: Space) -> None:
-    vectors = sampled(space, 60)
-    typed, objects = space.configurations(vectors).table, as_objects(space, vectors)
-    assert typed.parameters.columns.tolist() == objects.parameters.columns.tolist()
-    dataset = pd.Series({"NumberOfInstances": 150.0, "NumberOfFeatures": 5.0})
-    size = size_of(dataset)
-    for one_hot in (True, False):
-        of_typed, of_objects = (
-            learn_encoding(table.hyperparameters, size, one_hot=one_hot) for table in (typed, objects)
-        )
-        assert of_typed == of_objects
-        np.testing.assert_array_equal(
-            encode_configurations(of_typed, typed, dataset),
-            encode_configurations(of_objects, objects, dataset),
-        )
 
 
 # ---- neighbours ---------------------------------------------------------------------------------

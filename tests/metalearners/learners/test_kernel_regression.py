@@ -45,13 +45,6 @@ def test_what_copies_say_of_each_other_does_not_count() -> None:
     assert (together.missed**2).sum() > 0.99 * (S**2).sum()
 
 
-def test_a_group_that_says_nothing_gets_no_weight() -> None:
-    D, S = problem(d=60)
-    noise = np.random.default_rng(1).normal(size=60)
-    weights = regress(np.concatenate([D, (noise[:, None] - noise)[None] ** 2]), S, np.arange(60))
-    assert weights.block_weights[0, 1] < weights.block_weights[0, 0]
-
-
 def test_of_very_many_datasets_some_choose_the_weights_and_all_are_predicted_from(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

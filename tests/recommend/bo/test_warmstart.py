@@ -17,7 +17,6 @@ from recommend.bo.warmstart import (
     first_choices,
     get_start,
 )
-from recommend.ranking.choice import choose_delta
 from tests.contracts.meta_learner import toy_metafeatures, toy_runs
 from warehouse.support.errors import BadInput
 from warehouse.vocabulary.table import ConfigurationTable
@@ -95,14 +94,6 @@ def test_a_quick_start_adds_a_quick_one_and_goes_by_time() -> None:
     by_time = first_choices("quick", learner, table, FEW_CLASSES, 2, np.log([1.0, 2.0, 3.0, 20.0, 10.0]))
     assert by_time.tolist() == [2, 4, 3]
     assert first_choices("quick", learner, table, FEW_CLASSES, 2).tolist() == [4, 3]
-
-
-def test_delta_is_equation_6_2_of_what_is_expected() -> None:
-    """The example of `tests.recommend.test_seeds`: p = 0, 0.1, ..., 1."""
-    p = (np.arange(11) / 10).tolist()
-    assert chosen("delta", p) == [10, 9, 8]
-    expected = np.random.default_rng(0).normal(size=20).tolist()
-    assert chosen("delta", expected, 5) == [place for place, _ in choose_delta(np.array(expected), 5)]
 
 
 def test_a_start_may_rest_on_another_learner() -> None:

@@ -43,11 +43,6 @@ def test_share_without_its_counts_stays_as_it_was_published() -> None:
     assert harmonized(frame)["MajorityClassPercentage"].tolist() == [90.0, 60.0]
 
 
-def test_statistics_of_nominal_features_need_one_beside_the_target() -> None:
-    frame = pd.DataFrame({"NumberOfSymbolicFeatures": [1.0, 2.0], "MaxNominalAttDistinctValues": [3.0, 3.0]})
-    assert harmonized(frame)["MaxNominalAttDistinctValues"].isna().tolist() == [True, False]
-
-
 def test_moments_need_a_numeric_feature() -> None:
     frame = pd.DataFrame({"NumberOfNumericFeatures": [0.0, 2.0], "MaxMeansOfNumericAtts": [0.0, 0.0]})
     assert harmonized(frame)["MaxMeansOfNumericAtts"].isna().tolist() == [True, False]

@@ -134,16 +134,6 @@ def test_a_column_that_was_once_required_may_stay_empty_after_the_upgrade(folder
     assert upgraded.version() == version
 
 
-def test_files_are_sorted_by_what_is_asked_for_and_equal_rows_stay_in_their_order(tmp_path: Path) -> None:
-    folder = tmp_path / "numbers"
-    delta.create(folder, NUMBERS)
-    rows = [{"name": name, "value": value} for value, name in enumerate(["b", "a", "c", "a", "b"])]
-    table = delta.open_version(folder)
-    ordered_files.append_table(table, folder, pa.Table.from_pylist(rows, schema=NUMBERS.schema), ("name",))
-    (file,) = delta.files(folder, delta.open_version(folder))
-    assert pq.read_table(file).to_pydict() == {"name": ["a", "a", "b", "b", "c"], "value": [1, 3, 0, 4, 2]}
-
-
 def test_a_reader_of_one_flow_and_measure_can_skip_most_of_a_file(
     warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -91,13 +91,6 @@ def test_rows_that_do_not_fit_are_refused_in_one_line(
     assert "\n" not in str(caught.value)
 
 
-def test_arrow_and_pandas_rows_mean_the_same(warehouse: Warehouse) -> None:
-    tables = runs()
-    warehouse.write(tables, source="test")
-    arrow = {name: pa.Table.from_pandas(rows, preserve_index=False) for name, rows in tables.items()}
-    assert warehouse.write(arrow, source="test").ingest is None
-
-
 def test_whole_numbers_with_gaps_stay_whole_numbers(connection: duckdb.DuckDBPyConnection) -> None:
     """pandas makes them floats, and their gaps NaN."""
     frame = pd.DataFrame({"run": ["a", "b"], "task": "t", "setup": "s", "outcome": "success"})

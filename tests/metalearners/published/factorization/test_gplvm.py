@@ -138,17 +138,6 @@ def test_the_state_of_another_training_is_refused(tmp_path: Path, monkeypatch: p
         gplvm.train(drawn(30, 9, 0.2)[0], latent=2, epochs=8, checkpoint=file)
 
 
-def test_new_configurations_and_datasets_join_a_trained_model(
-    trained: tuple[np.ndarray, np.ndarray, gplvm.GPLVM],
-) -> None:
-    """After a few epochs the larger matrix is predicted nearly as well as from the start."""
-    Y, truth, anew = trained
-    first = gplvm.train(Y[:100, :40], latent=2, epochs=40)
-    updated = gplvm.train(Y, latent=2, epochs=12, start=first)
-    assert updated.X.shape == (120, 2)
-    assert error(updated, Y, truth) < 1.15 * error(anew, Y, truth)
-
-
 @each("Y", [np.full((3, 2), np.nan), np.ones((3, 2))])
 def test_a_matrix_without_two_different_scores_is_refused(Y: np.ndarray) -> None:
     with pytest.raises(BadInput, match="all its scores are equal"):

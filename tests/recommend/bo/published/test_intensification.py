@@ -57,11 +57,6 @@ def test_only_runs_with_the_same_key_are_compared(seed: int) -> None:
     assert incumbent(raced) == 1
 
 
-def test_a_run_that_failed_is_worse_than_any_other() -> None:
-    assert incumbent(race([[0.0], [-np.inf]], most=1)[0]) == 0
-    assert incumbent(race([[-np.inf], [0.0]], most=1)[0]) == 1
-
-
 @given(st.lists(st.integers(0, 100), min_size=1, max_size=30))
 def test_with_one_run_for_each_it_is_plain_search(values: list[int]) -> None:
     raced, order = race([[value] for value in values], most=1)

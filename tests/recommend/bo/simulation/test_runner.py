@@ -183,32 +183,11 @@ def test_what_is_learned_leaves_out_the_family_and_what_describes_it(monkeypatch
     assert seen == [(rest, rest)]
 
 
-def test_datasets_of_a_fold_share_a_model_of_all_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Twelve families in two folds: the even datasets and the odd ones."""
-    seen: list[tuple[set[str], set[str]]] = []
-    monkeypatch.setattr("recommend.bo.simulation.runner.new_learner", lambda *_: Spy(seen))
-    found = simulate(RUNS, METAFEATURES, SimulationPlan(("order",), trials=2, folds=2))
-    assert len(found) == 12
-    assert [learned for learned, _ in seen] == [
-        {f"toy:{number}" for number in range(12) if number % 2 == other} for other in (1, 0)
-    ]
-
-
 def timed(seconds: float = 2.0) -> RunTable:
     """The toy runs where one of gini takes so long and one of entropy half as long."""
     criterion = RUNS.configurations.parameters["criterion"].reindex(RUNS.runs["setup"]).to_numpy()
     milliseconds = np.where(criterion == "gini", 1000 * seconds, 500 * seconds)
     return replace(RUNS, measure="wall_clock_time_millis", runs=RUNS.runs.assign(value=milliseconds))
-
-
-def test_a_search_keeps_what_each_trial_took() -> None:
-    """Ten configurations take a second and ten take two, so 1.5 are usual; two at a time take their sum."""
-    for one in searched("random", "random-2x", trials=ROWS, times=timed()):
-        assert one.trial_seconds is not None
-        assert sum(one.trial_seconds) == 30.0
-        assert set(one.trial_seconds) <= {1.0, 2.0} if one.method == "random" else {2.0, 3.0, 4.0}
-        assert one.usual_seconds == 1.5
-    assert [one.trial_seconds for one in searched("random")] == [None, None]
 
 
 def test_by_seconds_a_search_ends_when_its_time_is_spent() -> None:

@@ -51,17 +51,6 @@ def test_a_search_on_shares_of_the_rows_goes_on_and_keeps_what_was_on_all(
     assert artifacts.record(whole, copy) == 1
 
 
-def test_a_trial_that_was_under_way_is_run_again(dataset: Dataset, world: Warehouse, tmp_path: Path) -> None:
-    whole = tune(dataset, QUICK, Budget(trials=6), folder=tmp_path, warehouse=world)
-    journal = tmp_path / "history.jsonl"
-    lines = journal.read_bytes().splitlines(keepends=True)
-    last = max(place for place, line in enumerate(lines) if line.startswith(b'{"ended"'))
-    journal.write_bytes(b"".join(lines[:last]))
-    again = tune(dataset, QUICK, Budget(trials=6), folder=tmp_path, warehouse=world)
-    assert configurations(again) == configurations(whole)
-    assert values(again) == values(whole)
-
-
 def test_the_recommendation_comes_first_and_incumbents_get_better(
     dataset: Dataset, world: Warehouse, tmp_path: Path
 ) -> None:

@@ -116,14 +116,6 @@ def test_nobody_waits_for_trials_that_are_under_way() -> None:
     ]
 
 
-def test_a_table_without_more_rows_is_promoted_with_what_it_has_and_then_tried_on_all_rows() -> None:
-    """Of four, one goes on at a time; the others are tried on all rows in the end, the best first."""
-    few = TableCandidates(grid(2))
-    proposals = run(search("successive-halving", candidates=few), 20)
-    assert keys(proposals)[4:] == [3, 3, 2, 1, 0]
-    assert shares(proposals) == [NINTH] * 4 + [THIRD, 1, 1, 1, 1]
-
-
 def test_anchors_are_tried_on_all_rows_and_stand_outside_of_brackets() -> None:
     """The first is trial 9; the three best of the nine still go on, and the anchor is none of them."""
     proposals = run(search("successive-halving", starts=rows(*range(9)), anchors=rows(100)), 14)

@@ -28,11 +28,6 @@ def test_a_dataset_of_few_or_equal_values_has_none(says_nothing: list[float]) ->
     assert len(models) == 1
 
 
-def test_an_algorithm_that_no_dataset_says_anything_about_has_none() -> None:
-    sizes = pd.DataFrame({"NumberOfInstances": 100.0, "NumberOfFeatures": 1.0}, index=["flat"])
-    assert PriorTasks(runs_of({"flat": [0.5] * 4}), sizes).models == {"toy": None}
-
-
 def test_a_base_model_learns_from_some_of_the_runs() -> None:
     tasks = PriorTasks(toy_runs(), toy_metafeatures(), most=7)
     (models,) = tasks.models.values()
