@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import logging
 import shutil
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+
+from tests.commands import Ended, Run
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -26,6 +29,19 @@ def shared_data() -> Path:
     if not SHARED_DATA.is_dir():
         pytest.skip("the real runs and datasets (../shared/data) are not beside this checkout")
     return SHARED_DATA
+
+
+@pytest.fixture
+def run_command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Calls the function of a command with arguments, as a shell would call the command."""
+
+    def call(main: Callable[[], None], *arguments: object) -> Ended:
+        monkeypatch.setattr(sys, "argv", ["command", *map(str, arguments)])
+        with pytest.raises(SystemExit) as end:
+            main()
+        return Ended(int(end.value.code or 0), *capsys.readouterr())
+
+    return call
 
 
 @pytest.fixture(scope="session")

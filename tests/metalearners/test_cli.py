@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -9,27 +10,18 @@ import pytest
 
 from metalearners.cli import main
 from tests.cases import each
+from tests.commands import Run
 from warehouse.store import Warehouse
 
 
 @pytest.fixture
-def metalearners(
-    toy_warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Any:
-    """Run a command on the toy warehouse; gives (exit code, stdout, stderr)."""
+def metalearners(toy_warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch, run_command: Run) -> Run:
+    """Run a command on the toy warehouse."""
     monkeypatch.setenv("HEADSTART_WAREHOUSE", str(toy_warehouse.path))
-
-    def run(*arguments: str) -> tuple[object, str, str]:
-        monkeypatch.setattr("sys.argv", ["metalearners", *arguments])
-        with pytest.raises(SystemExit) as exit_:
-            main()
-        out, err = capsys.readouterr()
-        return exit_.value.code, out, err
-
-    return run
+    return partial(run_command, main)
 
 
-def test_evaluate_prints_the_contracted_json(metalearners: Any, tmp_path: Path) -> None:
+def test_evaluate_prints_the_contracted_json(metalearners: Run, tmp_path: Path) -> None:
     command = "evaluate --learner lightgbm --flow toy --tasks toy:0/cv3,toy:1/cv3,toy:2/cv3 --leaves 4"
     code, out, err = metalearners(
         *command.split(), "--format", "json", "--output", str(tmp_path / "result.json")
@@ -58,14 +50,14 @@ def test_evaluate_prints_the_contracted_json(metalearners: Any, tmp_path: Path) 
     assert json.loads((tmp_path / "result.json").read_text()) == result
 
 
-def test_evaluate_prints_a_table_for_people(metalearners: Any) -> None:
+def test_evaluate_prints_a_table_for_people(metalearners: Run) -> None:
     code, out, err = metalearners("evaluate", "--tasks", "toy:0/cv3")
     assert (code, err) == (0, "")
     assert out.startswith("functional-pca, all flows, predictive_accuracy: 1 dataset left out in turn")
     assert "regret of top 3" in out
 
 
-def test_train_says_where_the_model_is(metalearners: Any, toy_warehouse: Warehouse) -> None:
+def test_train_says_where_the_model_is(metalearners: Run, toy_warehouse: Warehouse) -> None:
     code, out, _ = metalearners("train", "--learner", "lightgbm", "--leaves", "4")
     summary, path = out.splitlines()
     assert code == 0
@@ -74,7 +66,7 @@ def test_train_says_where_the_model_is(metalearners: Any, toy_warehouse: Warehou
     assert metalearners("train", "--learner", "lightgbm", "--leaves", "4")[1] == out
 
 
-def test_models_are_listed_with_what_they_were_trained_from(metalearners: Any) -> None:
+def test_models_are_listed_with_what_they_were_trained_from(metalearners: Run) -> None:
     assert "No model yet" in metalearners("models")[1]
     path = metalearners("train", "--learner", "lightgbm", "--leaves", "4")[1].splitlines()[1]
     assert metalearners("models")[1].splitlines()[1].strip() == path
@@ -83,7 +75,7 @@ def test_models_are_listed_with_what_they_were_trained_from(metalearners: Any) -
 
 
 def test_models_are_listed_with_the_version_that_they_are_of(
-    metalearners: Any, toy_warehouse: Warehouse, toy_tables: dict[str, Any], tmp_path: Path
+    metalearners: Run, toy_warehouse: Warehouse, toy_tables: dict[str, Any], tmp_path: Path
 ) -> None:
     other = Warehouse.create(tmp_path / "other")
     other.write(toy_tables, source="another toy")
@@ -98,7 +90,7 @@ def test_models_are_listed_with_the_version_that_they_are_of(
     assert sorted(whose) == ["of an earlier version", "of another warehouse"]
 
 
-def test_list_names_learners_and_groups_of_metafeatures(metalearners: Any) -> None:
+def test_list_names_learners_and_groups_of_metafeatures(metalearners: Run) -> None:
     code, out, _ = metalearners("list")
     assert code == 0
     assert "lightgbm" in out
@@ -132,13 +124,13 @@ def test_list_names_learners_and_groups_of_metafeatures(metalearners: Any) -> No
         ("train --warehouse nowhere", "there is no warehouse at"),
     ],
 )
-def test_bad_input_is_one_line_and_exit_code_2(metalearners: Any, command: str, message: str) -> None:
+def test_bad_input_is_one_line_and_exit_code_2(metalearners: Run, command: str, message: str) -> None:
     code, out, err = metalearners(*command.split())
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert message in err
 
 
-def test_an_output_that_cannot_be_written_is_one_line(metalearners: Any, tmp_path: Path) -> None:
+def test_an_output_that_cannot_be_written_is_one_line(metalearners: Run, tmp_path: Path) -> None:
     code, _, err = metalearners(
         "evaluate", "--tasks", "toy:0/cv3", "--output", str(tmp_path / "no" / "x.json")
     )
@@ -146,7 +138,7 @@ def test_an_output_that_cannot_be_written_is_one_line(metalearners: Any, tmp_pat
     assert "can't be written" in err
 
 
-def test_evaluations_are_compared_dataset_by_dataset(metalearners: Any, tmp_path: Path) -> None:
+def test_evaluations_are_compared_dataset_by_dataset(metalearners: Run, tmp_path: Path) -> None:
     files = []
     for learner in ("functional-pca", "average-rank", "portfolio"):
         files.append(str(tmp_path / f"{learner}.json"))
@@ -162,7 +154,7 @@ def test_evaluations_are_compared_dataset_by_dataset(metalearners: Any, tmp_path
     assert document["wilcoxon_holm"]["functional-pca"]["portfolio"] < 0.05
 
 
-def test_trials_on_the_left_out_dataset_are_reported(metalearners: Any) -> None:
+def test_trials_on_the_left_out_dataset_are_reported(metalearners: Run) -> None:
     _, out, _ = metalearners("evaluate", "--tasks", "toy:0/cv3", "--shots", "0,5", "--format", "json")
     shots = json.loads(out)["shots"]
     assert set(shots) == {"random", "chosen"}
@@ -171,7 +163,7 @@ def test_trials_on_the_left_out_dataset_are_reported(metalearners: Any) -> None:
 
 
 def test_an_evaluation_that_was_stopped_goes_on(
-    metalearners: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    metalearners: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The journal keeps what was done; a line that was cut off is done again."""
     import metalearners.evaluation.protocol as evaluation
@@ -203,7 +195,7 @@ def test_an_evaluation_that_was_stopped_goes_on(
     assert not journal.exists()
 
 
-def test_a_journal_of_another_evaluation_is_not_mixed_in(metalearners: Any, tmp_path: Path) -> None:
+def test_a_journal_of_another_evaluation_is_not_mixed_in(metalearners: Run, tmp_path: Path) -> None:
     (tmp_path / "result.json.partial").write_text('{"learner": "other"}\n')
     code, _, err = metalearners("evaluate", "--output", str(tmp_path / "result.json"))
     assert code == 2
@@ -214,7 +206,7 @@ QUICK = ("--set", "steps=100", "--quiet")
 
 
 def test_a_factorization_is_updated_with_new_runs(
-    metalearners: Any, toy_warehouse: Warehouse, toy_tables: dict[str, Any]
+    metalearners: Run, toy_warehouse: Warehouse, toy_tables: dict[str, Any]
 ) -> None:
     """Trained, then trained on after a commit; from then on it is the model of these runs."""
     pytest.importorskip("torch", reason="training needs the extra `pmf`")
@@ -232,7 +224,7 @@ def test_a_factorization_is_updated_with_new_runs(
     assert metalearners("update", updated)[1].splitlines()[-1] == updated  # nothing new
 
 
-def test_what_is_trained_in_a_moment_is_not_updated(metalearners: Any) -> None:
+def test_what_is_trained_in_a_moment_is_not_updated(metalearners: Run) -> None:
     model = metalearners("train", "--learner", "knn")[1].splitlines()[-1]
     code, _, err = metalearners("update", model)
     assert code == 2
@@ -240,7 +232,7 @@ def test_what_is_trained_in_a_moment_is_not_updated(metalearners: Any) -> None:
 
 
 @pytest.mark.parametrize("suffix", ["png", "svg"])
-def test_the_latent_space_is_drawn(metalearners: Any, tmp_path: Path, suffix: str) -> None:
+def test_the_latent_space_is_drawn(metalearners: Run, tmp_path: Path, suffix: str) -> None:
     pytest.importorskip("torch", reason="training needs the extra `pmf`")
     file = tmp_path / f"latent.{suffix}"
     code, out, err = metalearners("plot-latent", str(file), "--dataset", "toy:3", *QUICK)
@@ -258,7 +250,7 @@ def test_the_latent_space_is_drawn(metalearners: Any, tmp_path: Path, suffix: st
     ],
 )
 def test_a_latent_space_that_cannot_be_drawn(
-    metalearners: Any, tmp_path: Path, arguments: list[str], message: str
+    metalearners: Run, tmp_path: Path, arguments: list[str], message: str
 ) -> None:
     pytest.importorskip("torch", reason="training needs the extra `pmf`")
     file, *others = arguments

@@ -2,12 +2,11 @@
 
 from pathlib import Path
 
-import pytest
-
 from metalearners.model_files import user_cache
 from metalearners.model_pruning import OLD_DAYS, prune, superfluous_models
 from metalearners.model_store import trained_model
 from metalearners.stored_model import StoredModel
+from tests.commands import Run
 from warehouse.store import Warehouse
 
 
@@ -63,20 +62,14 @@ def test_models_of_other_warehouses_and_trainings_wait_for_a_while(toy_warehouse
     }
 
 
-def test_the_command_says_what_goes(
-    toy_warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_says_what_goes(toy_warehouse: Warehouse, run_command: Run) -> None:
     from metalearners.cli import main
 
     model = train(toy_warehouse)
     correct(toy_warehouse)
 
     def command() -> list[str]:
-        arguments = ["metalearners", "models", "--prune", "--warehouse", str(toy_warehouse.path)]
-        monkeypatch.setattr("sys.argv", arguments)
-        with pytest.raises(SystemExit):
-            main()
-        return capsys.readouterr().out.splitlines()
+        return run_command(main, "models", "--prune", "--warehouse", toy_warehouse.path).stdout.splitlines()
 
     said = command()
     assert said[0] == f"removed {model.path}: of an earlier version of the warehouse"

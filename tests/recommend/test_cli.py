@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import jsonschema
@@ -19,25 +20,16 @@ from ingest.running.limits import Outcome
 from recommend.cli import main
 from recommend.seeds import read_seeds
 from recommend.verification import rungs as heats
+from tests.commands import Run
 from tests.recommend.code.scripts import run_scripts
 from tests.recommend.conftest import numbers
 from warehouse.store import STARTER, Warehouse
 
-Run = Callable[..., tuple[int, str, str]]
-
 
 @pytest.fixture
-def run(small_world: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Run `recommend` on the small world; returns exit code, stdout and stderr."""
-
-    def call(*arguments: str | Path) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["recommend", "--warehouse", str(small_world), *map(str, arguments)])
-        with pytest.raises(SystemExit) as end:
-            main()
-        captured = capsys.readouterr()
-        return int(end.value.code or 0), captured.out, captured.err
-
-    return call
+def run(small_world: Path, run_command: Run) -> Run:
+    """Run `recommend` on the small world."""
+    return partial(run_command, main, "--warehouse", small_world)
 
 
 def test_three_configurations_are_printed_with_their_grounds(run: Run, csv: Path) -> None:
@@ -153,14 +145,10 @@ def test_role_can_be_overridden(run: Run, csv: Path) -> None:
     assert json.loads(out)["dataset"]["metafeatures"]["NumberOfSymbolicFeatures"] == 2
 
 
-def test_no_arguments_print_the_help(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(sys, "argv", ["recommend", "--help"])
-    with pytest.raises(SystemExit) as end:
-        main()
-    assert end.value.code in (0, None)
-    assert "recommend my.csv --top 3" in capsys.readouterr().out
+def test_the_help_shows_an_example(run: Run) -> None:
+    code, out, _ = run("--help")
+    assert code == 0
+    assert "recommend my.csv --top 3" in out
 
 
 def text(content: str) -> Callable[[Path], None]:

@@ -1,7 +1,6 @@
 """Where the package of a flow is missing: what is recommended, searched and said."""
 
 import json
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -15,12 +14,11 @@ from ingest.reading.datasets import load_dataset
 from recommend.bo.tuning import Budget, Search, tune
 from recommend.cli import main
 from recommend.recommender import recommend as rank
+from tests.commands import Run
 from tests.recommend.conftest import numbers
 from tests.recommend.test_recommender import SCHEMA
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput
-
-Run = Callable[..., tuple[int, str, str]]
 
 MISSING = "decision_tree"
 """What the small world recommends for `csv`."""
@@ -33,17 +31,9 @@ def _a_package_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def run(small_world: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Run a command on the small world; returns exit code, stdout and stderr."""
-
-    def call(command: Callable[[], None], *arguments: str | Path) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["command", "--warehouse", str(small_world), *map(str, arguments)])
-        with pytest.raises(SystemExit) as end:
-            command()
-        captured = capsys.readouterr()
-        return int(end.value.code or 0), captured.out, captured.err
-
-    return call
+def run(small_world: Path, run_command: Run) -> Run:
+    """Run a command on the small world."""
+    return lambda command, *arguments: run_command(command, "--warehouse", small_world, *arguments)
 
 
 def test_its_flow_is_learned_from_and_not_recommended(small_world: Path) -> None:

@@ -1,7 +1,6 @@
 """Rows that follow each other or belong together, from the race to the script: no path parts them."""
 
 import json
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -31,6 +30,7 @@ from recommend.recommender import recommend as rank
 from recommend.reporting.terminal import in_words
 from recommend.verification import rungs as heats
 from recommend.verification.race import Race, race, record
+from tests.commands import Run
 from tests.recommend.bo.tuning.searches import QUICK
 from tests.recommend.code.scripts import ORIGIN, run_scripts
 from tests.recommend.conftest import numbers
@@ -272,37 +272,26 @@ def test_a_script_is_not_written_for_a_time_that_is_ignored() -> None:
 
 @pytest.mark.parametrize("command", [main, tune_main])
 def test_a_split_that_cannot_be_is_one_line_and_exit_code_2(
-    command: Callable[[], None],
-    small_world: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    command: Callable[[], None], small_world: Path, tmp_path: Path, run_command: Run
 ) -> None:
     path = tmp_path / "mine.csv"
     frame().to_csv(path, index=False)
-    arguments = [str(path), "--warehouse", str(small_world), "--target", "class", "--split", "group=nobody"]
-    monkeypatch.setattr(sys, "argv", ["command", *arguments])
-    with pytest.raises(SystemExit) as end:
-        command()
-    captured = capsys.readouterr()
-    assert end.value.code == 2
-    assert captured.err.count("\n") == 1
-    assert "'nobody' to split by does not exist" in captured.err
+    options = ("--warehouse", small_world, "--target", "class", "--split", "group=nobody")
+    code, _, err = run_command(command, path, *options)
+    assert (code, err.count("\n")) == (2, 1)
+    assert "'nobody' to split by does not exist" in err
 
 
 def test_a_split_without_a_race_replaces_the_check_and_leaves_the_group_out(
-    small_world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    small_world: Path, tmp_path: Path, run_command: Run
 ) -> None:
     path = tmp_path / "mine.csv"
     frame(persons=60).to_csv(path, index=False)
 
     def printed(*options: str) -> str:
-        arguments = [str(path), "--warehouse", str(small_world), "--target", "class", *options]
-        monkeypatch.setattr(sys, "argv", ["recommend", *arguments])
-        with pytest.raises(SystemExit) as end:
-            main()
-        assert not end.value.code
-        return capsys.readouterr().out
+        ended = run_command(main, path, "--warehouse", small_world, "--target", "class", *options)
+        assert ended.returncode == 0
+        return ended.stdout
 
     assert "--split group=person." in printed()
     split = printed("--split", "group=person")

@@ -8,11 +8,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from tests.commands import Run
 from tests.warehouse.worlds import runs
 from warehouse.cli import main
 from warehouse.store import Warehouse
-
-Run = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture(scope="module")
@@ -29,16 +28,9 @@ def path(template: Path, tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def run(path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    def call(*arguments: object) -> tuple[int, str, str]:
-        """Exit code, stdout and stderr of `warehouse ARGUMENTS --warehouse PATH`."""
-        command = ["warehouse", *map(str, arguments), "--warehouse", str(path)]
-        monkeypatch.setattr("sys.argv", command)
-        with pytest.raises(SystemExit) as end:
-            main()
-        return int(end.value.code or 0), *capsys.readouterr()
-
-    return call
+def run(path: Path, run_command: Run) -> Run:
+    """Run `warehouse ARGUMENTS --warehouse PATH`."""
+    return lambda *arguments: run_command(main, *arguments, "--warehouse", path)
 
 
 def test_info_says_where_what_and_since_when(run: Run, path: Path) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from tests.warehouse.worlds import FOREST, runs
+from tests.warehouse.worlds import FOREST, another_headstart, runs
 from warehouse.store import Warehouse
 from warehouse.vocabulary.schema import TABLES
 
@@ -21,8 +21,7 @@ def old(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     older = type(table)(table.name, fewer, table.key, table.sort_by, table.checks)
     tables = {name: known for name, known in TABLES.items() if name != "components"}
     with monkeypatch.context() as patch:
-        for module in ("store", "storage.writing", "storage.rows", "storage.snapshot", "storage.history"):
-            patch.setattr(f"warehouse.{module}.TABLES", {**tables, "hyperparameters": older})
+        another_headstart(patch, {**tables, "hyperparameters": older})
         Warehouse.create(path).write(runs(name="old"), source="test")
     assert not (path / "components").exists()
     return path

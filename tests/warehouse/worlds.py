@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 import pyarrow as pa
+import pytest
 
 from warehouse.store import Warehouse
 from warehouse.vocabulary.schema import Table
@@ -109,6 +110,12 @@ def qualities(values: Mapping[str, float | None], *, dataset: str = "openml:1", 
             "extractor": source,
         }
     )
+
+
+def another_headstart(patch: pytest.MonkeyPatch, tables: Mapping[str, Table]) -> None:
+    """Go on as a Headstart that knows these tables."""
+    for module in ("store", "storage.writing", "storage.rows", "storage.snapshot", "storage.history"):
+        patch.setattr(f"warehouse.{module}.TABLES", tables)
 
 
 def values(warehouse: Warehouse) -> list[float]:

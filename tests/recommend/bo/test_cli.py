@@ -7,10 +7,9 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 import psutil
 import pytest
@@ -18,34 +17,17 @@ import pytest
 from recommend.bo.cli import app, main
 from recommend.bo.strategies import all_strategies
 from recommend.bo.surrogates import all_surrogates
+from tests.commands import Run
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput, Unwritable
 
 TUNE = [sys.executable, "-c", "from recommend.bo.cli import main; main()"]
 
 
-class Ended(NamedTuple):
-    """What a command did."""
-
-    returncode: int
-    stdout: str
-    stderr: str
-
-
-Tune = Callable[..., Ended]
-
-
 @pytest.fixture
-def tune(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Tune:
+def tune(run_command: Run) -> Run:
     """Run `tune ARGUMENTS`."""
-
-    def call(*arguments: str | Path) -> Ended:
-        monkeypatch.setattr(sys, "argv", ["tune", *map(str, arguments)])
-        with pytest.raises(SystemExit) as end:
-            main()
-        return Ended(int(end.value.code or 0), *capsys.readouterr())
-
-    return call
+    return partial(run_command, main)
 
 
 def test_what_is_no_subcommand_is_the_dataset() -> None:
@@ -67,7 +49,7 @@ def world(small_world: Path, tmp_path: Path) -> Path:
 
 
 def test_a_search_prints_its_incumbents_and_records_its_runs(
-    tune: Tune, csv: Path, world: Path, tmp_path: Path
+    tune: Run, csv: Path, world: Path, tmp_path: Path
 ) -> None:
     before = len(Warehouse.open(world).run_table(None, "predictive_accuracy").runs)
     options = ["--dataset", csv, "--warehouse", world, "--history", tmp_path / "history", "--folds", "2"]
@@ -134,7 +116,7 @@ def test_what_a_search_found_is_printed_and_saved_although_its_runs_cannot_be_wr
 
 
 def test_where_every_trial_fails_the_cause_is_said_and_nothing_is_learned(
-    tune: Tune, csv: Path, world: Path, tmp_path: Path
+    tune: Run, csv: Path, world: Path, tmp_path: Path
 ) -> None:
     before = Warehouse.open(world).version
     options = ["--dataset", csv, "--history", tmp_path / "history", "--trials", "2", "--warehouse", world]
@@ -172,7 +154,7 @@ def ended(folder: Path) -> bool:
     return history.exists() and '"ended"' in history.read_text()
 
 
-def test_methods_are_listed_with_a_line_each(tune: Tune) -> None:
+def test_methods_are_listed_with_a_line_each(tune: Run) -> None:
     listed = tune("methods").stdout
     for name in ("blend", "tst-r", "joint", "mosaic", "ei-per-second", "nearest-25", "oracle"):
         assert re.search(rf"^  {name} +\S.{{9}}", listed, re.M), name
@@ -181,7 +163,7 @@ def test_methods_are_listed_with_a_line_each(tune: Tune) -> None:
     assert found["strategies"].keys() == all_strategies().keys()
 
 
-def test_ways_to_search_are_compared(tune: Tune, small_world: Path, tmp_path: Path) -> None:
+def test_ways_to_search_are_compared(tune: Run, small_world: Path, tmp_path: Path) -> None:
     searching = ["simulate", "--warehouse", small_world, "--method", "gbqr+top", "--method", "random"]
     result = tune(*searching, "--trials", "5", "--csv", tmp_path / "curves.csv")
     assert result.returncode == 0, result.stderr
@@ -218,7 +200,7 @@ def test_ways_to_search_are_compared(tune: Tune, small_world: Path, tmp_path: Pa
     ],
 )
 def test_bad_input_is_one_line_and_exit_code_2(
-    tune: Tune, csv: Path, world: Path, tmp_path: Path, arguments: list[str], message: str
+    tune: Run, csv: Path, world: Path, tmp_path: Path, arguments: list[str], message: str
 ) -> None:
     given = [str(csv) if argument == "CSV" else argument for argument in arguments]
     if arguments[0] == "simulate":
@@ -231,7 +213,7 @@ def test_bad_input_is_one_line_and_exit_code_2(
     assert len(result.stderr.splitlines()) == 1
 
 
-def test_without_arguments_the_help_is_shown(tune: Tune) -> None:
+def test_without_arguments_the_help_is_shown(tune: Run) -> None:
     result = tune()
     assert result.returncode == 2
     assert result.stderr.startswith("Usage: ")

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.warehouse.worlds import BOOSTING, FOREST, Templates, qualities, runs, written
+from tests.commands import Run
+from tests.warehouse.worlds import BOOSTING, FOREST, Templates, another_headstart, qualities, runs, written
 from warehouse import store
 from warehouse.cli import main
 from warehouse.storage import ordered_files
@@ -313,11 +315,6 @@ def test_a_damaged_other_is_refused(make: Make, damaged: str) -> None:
 # Older and newer Headstarts
 
 
-def another_headstart(patch: pytest.MonkeyPatch, tables: Mapping[str, Table]) -> None:
-    for module in ("store", "storage.writing", "storage.rows", "storage.snapshot", "storage.history"):
-        patch.setattr(f"warehouse.{module}.TABLES", tables)
-
-
 def with_schema(table: Table, schema: pa.Schema) -> Table:
     return Table(table.name, schema, table.key, table.sort_by, table.checks)
 
@@ -421,20 +418,12 @@ def test_the_order_of_merges_does_not_matter(
 
 
 @pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Any]:
-    def call(*arguments: object) -> tuple[int, str, str]:
-        """Exit code, stdout and stderr of `warehouse merge ARGUMENTS`."""
-        monkeypatch.setattr("sys.argv", ["warehouse", "merge", *map(str, arguments)])
-        with pytest.raises(SystemExit) as end:
-            main()
-        return int(end.value.code or 0), *capsys.readouterr()
-
-    return call
+def run(run_command: Run) -> Run:
+    """Run `warehouse merge ARGUMENTS`."""
+    return partial(run_command, main, "merge")
 
 
-def test_the_command_says_what_was_added_and_the_version(
-    make: Make, tmp_path: Path, run: Callable[..., Any]
-) -> None:
+def test_the_command_says_what_was_added_and_the_version(make: Make, tmp_path: Path, run: Run) -> None:
     theirs = make("theirs", runs())
     code, out, _ = run(theirs.path, "--warehouse", tmp_path / "new")
     assert code == 0
@@ -445,15 +434,13 @@ def test_the_command_says_what_was_added_and_the_version(
     assert "nothing added; nothing changed" in run(theirs.path, "--warehouse", tmp_path / "new")[1]
 
 
-def test_the_command_prints_json(make: Make, tmp_path: Path, run: Callable[..., Any]) -> None:
+def test_the_command_prints_json(make: Make, tmp_path: Path, run: Run) -> None:
     theirs = make("theirs", runs())
     done = json.loads(run(theirs.path, "--warehouse", tmp_path / "new", "--format", "json")[1])
     assert (done["version"], done["added"]["runs"], done["changed"]["runs"]) == (1, 1, 0)
 
 
-def test_the_command_refuses_in_one_line_with_exit_code_2(
-    make: Make, tmp_path: Path, run: Callable[..., Any]
-) -> None:
+def test_the_command_refuses_in_one_line_with_exit_code_2(make: Make, tmp_path: Path, run: Run) -> None:
     ours = make("ours", runs(accuracies={"openml:1": 0.9}))
     theirs = make("theirs", runs(accuracies={"openml:1": 0.8}))
     for other in (theirs.path, ours.path, tmp_path / "nowhere"):
@@ -462,6 +449,6 @@ def test_the_command_refuses_in_one_line_with_exit_code_2(
         assert err.startswith("error: ")
 
 
-def test_a_missing_other_makes_no_warehouse(tmp_path: Path, run: Callable[..., Any]) -> None:
+def test_a_missing_other_makes_no_warehouse(tmp_path: Path, run: Run) -> None:
     assert run(tmp_path / "nowhere", "--warehouse", tmp_path / "new")[0] == 2
     assert not (tmp_path / "new").exists()

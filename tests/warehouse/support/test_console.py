@@ -1,7 +1,7 @@
 """What all command lines share."""
 
 import logging
-import sys
+from collections.abc import Callable
 from importlib.metadata import version
 
 import pytest
@@ -11,19 +11,15 @@ from ingest.cli import main as ingest
 from metalearners.cli import main as metalearners
 from recommend.bo.cli import main as tune
 from recommend.cli import main as recommend
+from tests.commands import Run
 from warehouse.cli import main as warehouse
 from warehouse.support import console
 
 
 @pytest.mark.parametrize("main", [ingest, metalearners, recommend, tune, warehouse])
-def test_every_command_says_its_version(
-    main: object, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(sys, "argv", ["command", "--version"])
-    with pytest.raises(SystemExit) as end:
-        main()  # type: ignore[operator]
-    assert end.value.code == 0
-    assert capsys.readouterr().out == f"headstart {version('headstart')}\n"
+def test_every_command_says_its_version(main: Callable[[], None], run_command: Run) -> None:
+    code, out, _ = run_command(main, "--version")
+    assert (code, out) == (0, f"headstart {version('headstart')}\n")
 
 
 def test_without_a_terminal_each_step_is_a_line_and_progress_one_a_minute(
@@ -64,18 +60,11 @@ def test_quiet_shows_nothing(capsys: pytest.CaptureFixture[str]) -> None:
 )
 @pytest.mark.parametrize("time", ["nan", "1e18", "-5", "0"])
 def test_times_are_refused_alike_before_any_work(
-    main: object,
-    arguments: list[str],
-    time: str,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    main: Callable[[], None], arguments: list[str], time: str, run_command: Run
 ) -> None:
-    monkeypatch.setattr(sys, "argv", ["command", *arguments, time])
-    with pytest.raises(SystemExit) as end:
-        main()  # type: ignore[operator]
-    assert end.value.code == 2
+    code, _, err = run_command(main, *arguments, time)
     value = f"error: Invalid value for '{arguments[-1]}': '{time}'"
-    assert capsys.readouterr().err == f"{value} is not a time: write 60s, 5m or 1h, at most 480h\n"
+    assert (code, err) == (2, f"{value} is not a time: write 60s, 5m or 1h, at most 480h\n")
 
 
 @pytest.mark.parametrize("time", ["nan", "1e18", "-5"])
