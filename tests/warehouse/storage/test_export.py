@@ -65,7 +65,7 @@ def test_older_versions_of_an_export_are_refused(warehouse: Warehouse, tmp_path:
     warehouse.export(tmp_path / "copy")
     assert Warehouse.open(tmp_path / "copy", version=4).sql("SELECT * FROM runs").shape[0] == 2
     assert Warehouse.open(tmp_path / "copy", version=0).sql("SELECT * FROM runs").empty
-    with pytest.raises(BadInput, match="no content of version 2"):
+    with pytest.raises(BadInput, match="without the content of version 2"):
         Warehouse.open(tmp_path / "copy", version=2)
 
 
