@@ -74,8 +74,7 @@ class HeadstartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ensemble: picks of an ensemble of those that were raced to the end (Caruana et al. 2004), whose
             probabilities are averaged; 0 = the winner alone.
         measure: what to be good at, a name or an alias of `warehouse.vocabulary.measures`; None = accuracy,
-        or the area
-            under the ROC curve where one class has 90 % of the rows.
+            or the area under the ROC curve where one class has 90 % of the rows.
         warehouse: directory of the warehouse to learn from; None = the user's, else the bundled starter. The
             first use of one that has no trained model takes half a minute more.
         record: whether the runs of the race are written to the warehouse. The next fit learns from them,

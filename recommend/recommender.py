@@ -62,10 +62,9 @@ def recommend(
         flows: names of the flows to choose from; empty = all.
         strategy: `top` = the best prediction and its complements, `delta` = a spread over the predicted
             ranking (`recommend.ranking.choice`).
-        measure: the evaluation measure to be good at, a name or an alias of `warehouse.vocabulary.measures`;
-        None =
-            that of the target (`recommend.ranking.target_kinds`): accuracy, unless one class has most of the
-            rows.
+        measure: the evaluation measure to be good at, a name or an alias of
+            `warehouse.vocabulary.measures`; None = that of the target (`recommend.ranking.target_kinds`):
+            accuracy, unless one class has most of the rows.
         metalearner: name of the learner (`metalearners.LEARNERS`).
         leave_out: whether to ignore the warehouse's runs on the dataset itself, as in an experiment; else
             they count most.
