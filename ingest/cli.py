@@ -308,13 +308,11 @@ class _Metafeatures(PanelCommand):
     renamed: ClassVar = {"--budget": "--time"}
 
 
-@app.command(cls=_Metafeatures)
-@grouped
-def metafeatures(
-    path: Annotated[
-        str, typer.Argument(metavar="FILE", help="Dataset: a file, or openml:ID.", show_default=False)
-    ],
-    target: Annotated[str | None, typer.Option(help="Column to predict.", show_default=False)] = None,
+@dataclass(frozen=True)
+class MetafeatureOptions:
+    """Which meta-features to compute, and for how long."""
+
+    panel: ClassVar = "Meta-features"
     groups: Annotated[
         str | None,
         typer.Option(
@@ -323,7 +321,7 @@ def metafeatures(
             f" ({', '.join(SELECTIONS)}). Default: everything.",
             show_default=False,
         ),
-    ] = None,
+    ] = (None,)
     time: Annotated[
         float | None,
         typer.Option(
@@ -333,10 +331,34 @@ def metafeatures(
             "cheapest.",
             show_default=False,
         ),
-    ] = None,
+    ] = (None,)
+
+    def names(self) -> list[str] | None:
+        """Names of the meta-features; None = all.
+
+        Raises:
+            UnknownName: there is no such meta-feature or group.
+        """
+        names = None if self.groups is None else names_in(self.groups)
+        unknown = set(names or ()) - {quality.name for quality in QUALITIES}
+        if unknown:
+            raise UnknownName(
+                f"no meta-feature or group {min(unknown)!r}; groups are {', '.join(SELECTIONS)}"
+            )
+        return names
+
+
+@app.command(cls=_Metafeatures)
+@grouped
+def metafeatures(
+    path: Annotated[
+        str, typer.Argument(metavar="FILE", help="Dataset: a file, or openml:ID.", show_default=False)
+    ],
+    target: Annotated[str | None, typer.Option(help="Column to predict.", show_default=False)] = None,
     output: JsonOption = "table",
     quiet: QuietOption = False,
     *,
+    chosen: MetafeatureOptions,
     reading: Reading,
 ) -> None:
     """Print a dataset's meta-features, under OpenML's names, and what they mean.
@@ -354,14 +376,11 @@ def metafeatures(
     from ingest.reading.datasets import load_dataset
 
     console.check_format(output)
-    names = None if groups is None else names_in(groups)
-    unknown = set(names or ()) - {quality.name for quality in QUALITIES}
-    if unknown:
-        raise UnknownName(f"no meta-feature or group {min(unknown)!r}; groups are {', '.join(SELECTIONS)}")
+    names = chosen.names()
     with console.progress(quiet) as show:
         show("reading")
         dataset = load_dataset(path, target=target, options=reading.options())
-        computed = compute_metafeatures(dataset, names, budget=time, report=show)
+        computed = compute_metafeatures(dataset, names, budget=chosen.time, report=show)
     if output == "json":
         values = computed.values.items()
         print(json.dumps({name: None if math.isnan(value) else value for name, value in values}))

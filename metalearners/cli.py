@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
@@ -15,6 +16,7 @@ from warehouse.support import console
 from warehouse.support.console import JsonOption, QuietOption
 from warehouse.support.errors import BadOption, TooFewRuns, UnknownName, Unwritable
 from warehouse.support.files import read_json, write_text
+from warehouse.support.option_groups import PanelCommand, grouped
 from warehouse.support.text import comma_separated, counted
 from warehouse.vocabulary.qualities import SELECTIONS, names_in
 
@@ -32,20 +34,10 @@ app = console.new_app(
     "  metalearners train --warehouse DIR"
 )
 
-LearnerOption = Annotated[str, typer.Option(help="Learner; see `metalearners list`.")]
 FlowOption = Annotated[
     str | None,
     typer.Option(help="Only this flow (6969) or algorithm (random_forest). Default: all together."),
 ]
-MetafeaturesOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAMES",
-        help="Meta-features for learners that take any: `all`, or a comma-separated list of names and "
-        f"groups ({', '.join(SELECTIONS)}).",
-    ),
-]
-LeavesOption = Annotated[int | None, typer.Option(help="Leaves of a LightGBM tree (2 to 64).")]
 SettingOption = Annotated[
     list[str] | None,
     typer.Option(
@@ -54,39 +46,86 @@ SettingOption = Annotated[
 ]
 
 
-@app.command()
-def evaluate(
-    learner: LearnerOption = DEFAULT_LEARNER,
-    flow: FlowOption = None,
-    measure: MeasureOption = "predictive_accuracy",
+@dataclass(frozen=True)
+class LearnerOptions:
+    """A learner and its settings."""
+
+    panel: ClassVar = "Learner"
+    learner: Annotated[str, typer.Option(help="Learner; see `metalearners list`.")] = DEFAULT_LEARNER
+    metafeatures: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAMES",
+            help="Meta-features for learners that take any: `all`, or a comma-separated list of names and "
+            f"groups ({', '.join(SELECTIONS)}).",
+        ),
+    ] = None
+    setting: SettingOption = None
+
+    def settings(self, warehouse: Warehouse) -> dict[str, Any]:
+        """Settings of the learner.
+
+        Raises:
+            BadInput: the warehouse lacks a meta-feature, or a setting is not NAME=VALUE.
+        """
+        settings = _settings(self.setting)
+        if self.metafeatures is not None:
+            settings["metafeatures"] = _metafeature_names(warehouse, self.metafeatures)
+        return settings
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """The runs to learn from."""
+
+    panel: ClassVar = "Runs"
+    flow: FlowOption = None
+    measure: MeasureOption = "predictive_accuracy"
+    warehouse: WarehouseOption = None
+
+
+@dataclass(frozen=True)
+class ProtocolOptions:
+    """What is left out, and after which trials a learner is evaluated."""
+
+    panel: ClassVar = "Evaluation"
     tasks: Annotated[
         str | None,
         typer.Option(help="Comma-separated tasks whose datasets are left out. Default: all."),
-    ] = None,
+    ] = None
     shots: Annotated[
         str | None,
         typer.Option(
             metavar="NUMBERS",
             help="Also evaluate after these numbers of trials on the left-out dataset, e.g. 0,3,5,10,20.",
         ),
-    ] = None,
+    ] = None
     seed: Annotated[
         int, typer.Option(min=0, help="Random seed of the trials; the same for every learner.")
-    ] = 0,
-    metafeatures: MetafeaturesOption = None,
-    leaves: LeavesOption = None,
-    setting: SettingOption = None,
-    warehouse: WarehouseOption = None,
-    jobs: JobsOption = 1,
-    dask: DaskOption = None,
-    output: JsonOption = "table",
+    ] = 0
+    jobs: JobsOption = 1
+    dask: DaskOption = None
+
+
+@dataclass(frozen=True)
+class ResultOptions:
+    """What is printed and written."""
+
+    panel: ClassVar = "Results"
+    output: JsonOption = "table"
     file: Annotated[
         Path | None,
         typer.Option(
             "--output", help="Write the JSON to this file; an interrupted evaluation resumes from it."
         ),
-    ] = None,
-    quiet: QuietOption = False,
+    ] = None
+    quiet: QuietOption = False
+
+
+@app.command(cls=PanelCommand)
+@grouped
+def evaluate(
+    chosen: LearnerOptions, selected: RunOptions, protocol: ProtocolOptions, results: ResultOptions
 ) -> None:
     """Leave out each dataset in turn, rank its runs, and compare with their scores.
 
@@ -102,33 +141,34 @@ def evaluate(
     from warehouse.support.journal import Journal
     from warehouse.support.parallel import dask_workers
 
-    console.check_format(output)
-    opened = Warehouse.open(warehouse)
-    runs = opened.run_table(flow, measure)
-    settings = _settings(opened, metafeatures, leaves, setting or [])
-    datasets = None if tasks is None else _datasets(runs, tasks)
+    console.check_format(results.output)
+    opened = Warehouse.open(selected.warehouse)
+    runs = opened.run_table(selected.flow, selected.measure)
+    settings = chosen.settings(opened)
+    datasets = None if protocol.tasks is None else _datasets(runs, protocol.tasks)
+    file = results.file
     journal = None if file is None else Journal(file.with_name(f"{file.name}.partial"))
-    with console.progress(quiet) as show, dask_workers(dask) as executor:
+    with console.progress(results.quiet) as show, dask_workers(protocol.dask) as executor:
         result = leave_each_out(
             runs,
             opened.metafeatures(),
-            learner,
+            chosen.learner,
             settings,
             datasets=datasets,
-            shots=_numbers(shots),
-            seed=seed,
-            jobs=jobs,
+            shots=_numbers(protocol.shots),
+            seed=protocol.seed,
+            jobs=protocol.jobs,
             executor=executor,
             journal=journal,
             on_result=lambda done, total: show(f"{done} of {counted(total, 'datasets')}"),
         )
-    document = report.document(result, runs, learner, settings, opened)
+    document = report.document(result, runs, chosen.learner, settings, opened)
     text = json.dumps(document, indent=2, allow_nan=False)
     if file is not None:
         write_text(file, text + "\n")
     if journal is not None:
         journal.clear()
-    print(text if output == "json" else report.table(result, document))
+    print(text if results.output == "json" else report.table(result, document))
 
 
 @app.command()
@@ -162,14 +202,11 @@ def compare(
     print(json.dumps(comparison.document(), indent=2) if output == "json" else comparison.table(by))
 
 
-@app.command()
+@app.command(cls=PanelCommand)
+@grouped
 def train(
-    learner: LearnerOption = DEFAULT_LEARNER,
-    flow: FlowOption = None,
-    measure: MeasureOption = "predictive_accuracy",
-    metafeatures: MetafeaturesOption = None,
-    leaves: LeavesOption = None,
-    setting: SettingOption = None,
+    chosen: LearnerOptions,
+    selected: RunOptions,
     evaluation: Annotated[
         Path | None,
         typer.Option(
@@ -177,7 +214,6 @@ def train(
             "with the model."
         ),
     ] = None,
-    warehouse: WarehouseOption = None,
     quiet: QuietOption = False,
 ) -> None:
     """Train a model on all runs of the warehouse, store it, and print where.
@@ -191,15 +227,14 @@ def train(
     from metalearners.stored_model import with_figures
     from warehouse.store import Warehouse
 
-    opened = Warehouse.open(warehouse)
-    settings = _settings(opened, metafeatures, leaves, setting or [])
+    opened = Warehouse.open(selected.warehouse)
     with console.progress(quiet) as show:
         model = trained_model(
             opened,
-            learner,
-            measure,
-            flow,
-            settings=settings,
+            chosen.learner,
+            selected.measure,
+            selected.flow,
+            settings=chosen.settings(opened),
             report=lambda now: show(_stands(now)),
             must_be_stored=True,
         )
@@ -238,7 +273,8 @@ def update(
     print(path)
 
 
-@app.command(name="plot-latent")
+@app.command(name="plot-latent", cls=PanelCommand)
+@grouped
 def plot_latent(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="File of the picture: PNG, SVG or PDF.")],
     dataset: Annotated[
@@ -248,11 +284,10 @@ def plot_latent(
     pairs: Annotated[
         bool, typer.Option("--pairs", help="Draw each pair of the six widest dimensions, by algorithm only.")
     ] = False,
-    flow: FlowOption = None,
-    measure: MeasureOption = "predictive_accuracy",
     setting: SettingOption = None,
-    warehouse: WarehouseOption = None,
     quiet: QuietOption = False,
+    *,
+    selected: RunOptions,
 ) -> None:
     """Draw where `pmf` places the warehouse's configurations, by algorithm and by one dataset's scores.
 
@@ -265,11 +300,15 @@ def plot_latent(
     from metalearners.model_store import trained_model
     from warehouse.store import Warehouse
 
-    opened = Warehouse.open(warehouse)
-    settings = _settings(opened, None, None, setting or [])
+    opened = Warehouse.open(selected.warehouse)
     with console.progress(quiet) as show:
         model = trained_model(
-            opened, "pmf", measure, flow, settings=settings, report=lambda now: show(_stands(now))
+            opened,
+            "pmf",
+            selected.measure,
+            selected.flow,
+            settings=_settings(setting),
+            report=lambda now: show(_stands(now)),
         )
     print(draw_latent_space(model, opened, file, dataset, pairs=pairs))
 
@@ -378,21 +417,15 @@ def _figures(model: StoredModel) -> str:
     )
 
 
-def _settings(
-    warehouse: Warehouse, metafeatures: str | None, leaves: int | None, others: list[str]
-) -> dict[str, Any]:
-    """Settings of the learner, after a check that the meta-features exist."""
+def _settings(assignments: list[str] | None) -> dict[str, Any]:
+    """Settings of a learner by name, of NAME=VALUE each."""
     settings: dict[str, Any] = {}
-    for text in others:
+    for text in assignments or ():
         name, value = console.assignment(text)
         try:
             settings[name] = json.loads(value)
         except ValueError:
             settings[name] = value  # a word needs no quotes
-    if leaves is not None:
-        settings["leaves"] = leaves
-    if metafeatures is not None:
-        settings["metafeatures"] = _metafeature_names(warehouse, metafeatures)
     return settings
 
 

@@ -99,8 +99,9 @@ def learn_fit_times(runs: pd.DataFrame, metafeatures: pd.DataFrame) -> FitTimes:
     stopped = runs["stopped"].to_numpy(np.bool_)
     algorithm, algorithms = pd.factorize(runs["algorithm"], sort=True)
     setup, setups = pd.factorize(runs["setup"], sort=True)
-    A, B = _lines(X, y, stopped, algorithm, len(algorithms), setup, len(setups))
-    missed = _missed(X, y, stopped, algorithm, setup, pd.factorize(runs["family"])[0])[~stopped]
+    timed = _TimedRuns(X, y, stopped, algorithm, setup)
+    A, B = _lines(timed, len(algorithms), len(setups))
+    missed = _missed(timed, pd.factorize(runs["family"])[0])[~stopped]
     return FitTimes(
         centre=centre,
         unit=unit,
@@ -133,14 +134,30 @@ def _sizes(metafeatures: pd.DataFrame, rows: Floats) -> Floats:
     return np.nan_to_num(np.column_stack(sizes).astype(np.float64))
 
 
-def _lines(
-    X: Floats, y: Floats, stopped: Flags, algorithm: Positions, algorithms: int, setup: Positions, setups: int
-) -> tuple[Floats, Floats]:
-    """A and B of runs, (m, 9) sizes and (m,) log seconds, with their algorithms and configurations.
+@dataclass(frozen=True)
+class _TimedRuns:
+    """Runs and how long they took."""
 
-    Args:
-        stopped: (m,) runs that took longer than `y`.
-    """
+    X: Floats
+    """(m, 9) a one, and sizes of the dataset."""
+    y: Floats
+    """(m,) log seconds."""
+    stopped: Flags
+    """(m,) whether the run took longer than `y`."""
+    algorithm: Positions
+    """(m,) position of its algorithm."""
+    setup: Positions
+    """(m,) position of its configuration."""
+
+    def take(self, rows: Flags) -> _TimedRuns:
+        """The runs where `rows`, (m,), is true."""
+        parts = (self.X, self.y, self.stopped, self.algorithm, self.setup)
+        return _TimedRuns(*(part[rows] for part in parts))
+
+
+def _lines(runs: _TimedRuns, algorithms: int, setups: int) -> tuple[Floats, Floats]:
+    """A and B of runs of so many algorithms and configurations."""
+    X, y, stopped, algorithm, setup = runs.X, runs.y, runs.stopped, runs.algorithm, runs.setup
     slopes = X.shape[1] - 1
     pulls = np.array([1e-6, *[_FLAT] * slopes]), np.array([_OWN_LEVEL, *[_OWN_SLOPES] * slopes])
 
@@ -176,17 +193,16 @@ def _longer_than(bound: Floats, missed: Floats, std: float) -> Floats:
     return longer
 
 
-def _missed(
-    X: Floats, y: Floats, stopped: Flags, algorithm: Positions, setup: Positions, family: Positions
-) -> Floats:
+def _missed(runs: _TimedRuns, family: Positions) -> Floats:
     """(m,) by how much the log seconds of runs are missed without the runs of their fold of families."""
     fold = family % _FOLDS
-    sizes = algorithm.max() + 1, setup.max() + 1
-    missed = np.zeros(len(y))
+    sizes = runs.algorithm.max() + 1, runs.setup.max() + 1
+    missed = np.zeros(len(runs.y))
     for number in range(_FOLDS):
         out = fold == number
-        A, B = _lines(X[~out], y[~out], stopped[~out], algorithm[~out], sizes[0], setup[~out], sizes[1])
-        missed[out] = y[out] - (X[out] * (A[algorithm[out]] + B[setup[out]])).sum(axis=1)
+        A, B = _lines(runs.take(~out), *sizes)
+        own = runs.take(out)
+        missed[out] = own.y - (own.X * (A[own.algorithm] + B[own.setup])).sum(axis=1)
     return missed
 
 

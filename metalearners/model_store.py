@@ -98,19 +98,19 @@ def trained_model(
         Failed: this version of Headstart can't read the model that it trained.
     """
     untrained = new_learner(learner, settings)
-    origin = replace(
-        _origin(warehouse, learner, untrained.settings, measure, flow, leave_out, only),
+    origin = ModelOrigin(
+        learner=canonical_learner(learner),
+        settings=untrained.settings,
+        measure=canonical_measure(measure),
+        flow=f"openml:{flow}" if flow is not None and flow.isdecimal() else flow,
+        left_out=tuple(sorted(leave_out or ())),
+        warehouse_version=warehouse.version,
+        warehouse_fingerprint=warehouse.fingerprint,
+        only=tuple(sorted(only)),
         task_type=task_type.name,
     )
-    for place in places(warehouse, cache_dir):
-        if (place / origin.key).is_dir():
-            try:
-                stored = load_model(place / origin.key)
-                if stored.origin.key == origin.key:
-                    return stored
-                logger.warning("%s belongs to other runs or settings; training it again", stored.path)
-            except DamagedModel as error:
-                logger.warning("%s; training it again", error)
+    if (stored := _stored(origin, warehouse, cache_dir)) is not None:
+        return stored
     if origin.left_out and issubclass(untrained.model, LeavesOut):
         of_all_runs = replace(origin, left_out=()).key
         is_stored = any((place / of_all_runs).is_dir() for place in places(warehouse, cache_dir))
@@ -140,25 +140,18 @@ def trained_model(
     return trained
 
 
-def _origin(
-    warehouse: Warehouse,
-    learner: str,
-    settings: Mapping[str, Any],
-    measure: str,
-    flow: str | None,
-    leave_out: Collection[str] | None,
-    only: Collection[str],
-) -> ModelOrigin:
-    return ModelOrigin(
-        learner=canonical_learner(learner),
-        settings=settings,
-        measure=canonical_measure(measure),
-        flow=f"openml:{flow}" if flow is not None and flow.isdecimal() else flow,
-        left_out=tuple(sorted(leave_out or ())),
-        warehouse_version=warehouse.version,
-        warehouse_fingerprint=warehouse.fingerprint,
-        only=tuple(sorted(only)),
-    )
+def _stored(origin: ModelOrigin, warehouse: Warehouse, cache_dir: Path | None) -> StoredModel | None:
+    """The stored model of this origin; None if there is none, or it is damaged."""
+    for place in places(warehouse, cache_dir):
+        if (place / origin.key).is_dir():
+            try:
+                stored = load_model(place / origin.key)
+                if stored.origin.key == origin.key:
+                    return stored
+                logger.warning("%s belongs to other runs or settings; training it again", stored.path)
+            except DamagedModel as error:
+                logger.warning("%s; training it again", error)
+    return None
 
 
 def updated_model(

@@ -40,6 +40,7 @@ from recommend.ranking.target_kinds import target_kind
 from recommend.ranking.task import RankingTask, describe_task
 from recommend.recommendation import Recommendation
 from recommend.recommender import recommended
+from recommend.verification.contestants import choose_entrants
 from recommend.verification.race import Race, can_be_raced, race, seconds_on_all_rows
 from recommend.verification.race import record as record_race
 from warehouse.store import Warehouse
@@ -283,14 +284,8 @@ class HeadstartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         reserved = min(left * share, fits * float(np.nan_to_num(seconds).max()))
         if left - reserved < LEAST:
             return None
-        raced = race(
-            known,
-            candidates,
-            left - reserved,
-            jobs=effective_n_jobs(self.n_jobs),
-            head=self.top,
-            longest_fit=reserved,
-        )
+        entrants = choose_entrants(known, candidates, self.top, longest_fit=reserved)
+        raced = race(known, entrants, left - reserved, jobs=effective_n_jobs(self.n_jobs))
         if raced.interrupted:
             raise KeyboardInterrupt
         return raced

@@ -135,12 +135,17 @@ class MoreOptions:
     quiet: QuietOption = False
 
 
+@dataclass(frozen=True)
+class DataOrFile(Data):
+    """The dataset, which may also be named by the argument."""
+
+    file: Annotated[str | None, typer.Argument(metavar="FILE", help=DATASET_HELP, show_default=False)] = None
+
+
 @app.command(cls=_Recommend, no_args_is_help=True)
 @grouped
 def recommend(
-    file: Annotated[str | None, typer.Argument(metavar="FILE", help=DATASET_HELP, show_default=False)] = None,
-    *,
-    data: Data,
+    data: DataOrFile,
     ranking: RankingOptions,
     time: TimeOptions,
     results: ResultOptions,
@@ -177,7 +182,7 @@ def recommend(
     records = time.record and time.verify is not None
     if records:
         Warehouse.check_writable(more.warehouse)
-    dataset = data.load(reading, file)
+    dataset = data.load(reading, data.file)
     is_explained = results.explain or results.page is not None  # a page always is
     result = _ranked(dataset, ranking, time, more, is_explained=is_explained)
     shown = result if results.explain else replace(result, explanation=None)

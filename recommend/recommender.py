@@ -194,6 +194,7 @@ def _raced(
     jobs: int | None,
     report: Callable[[RaceProgress], None],
 ) -> Race:
+    from recommend.verification.contestants import choose_entrants
     from recommend.verification.race import race  # which imports what runs configurations
 
     algorithms = {one.algorithm for one in candidates.configurations}
@@ -202,4 +203,4 @@ def _raced(
         raise BadOption(
             f"--verify fits configurations, but Headstart does not build {', '.join(sorted(foreign))}"
         )
-    return race(known, candidates, seconds, jobs=jobs, report=report)
+    return race(known, choose_entrants(known, candidates), seconds, jobs=jobs, report=report)

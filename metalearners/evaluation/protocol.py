@@ -33,7 +33,7 @@ import pandas as pd
 from metalearners import new_learner
 from metalearners.encoding.scores import Z80, standard_scores
 from metalearners.encoding.training_data import runs_checksum, runs_on, without_datasets
-from metalearners.learners.base import EstimatesValues, Model
+from metalearners.learners.base import EstimatesValues, MetaLearner, Model
 from metalearners.predictions import Observations, Prediction, Predictor
 from warehouse.questions.queries import RunTable
 from warehouse.support.errors import BadOption, TooFewRuns
@@ -159,7 +159,7 @@ def evaluate(
         "seed": seed,
     }
     done = _begun(journal, protocol)
-    fold = partial(_fold, runs, metafeatures, learner, settings, tuple(sorted(set(shots))), seed)
+    fold = partial(_fold, runs, metafeatures, untrained, tuple(sorted(set(shots))), seed)
     missing = [dataset for dataset in left_out if dataset not in done]
     for result in side_by_side(fold, missing, jobs, executor):
         done[result.dataset] = result
@@ -195,15 +195,14 @@ def _by_number(values: Mapping[str, float]) -> dict[int, float]:
 def _fold(
     runs: RunTable,
     metafeatures: pd.DataFrame,
-    learner: str,
-    settings: Mapping[str, Any] | None,
+    learner: MetaLearner,
     shots: Sequence[int],
     seed: int,
     dataset: str,
 ) -> DatasetResult:
     """Learn from all other datasets and judge by `dataset`."""
     others = metafeatures.drop(index=dataset, errors="ignore")
-    model = new_learner(learner, settings).fit(without_datasets(runs, [dataset]), others)
+    model = learner.fit(without_datasets(runs, [dataset]), others)
     new = _NewDataset(runs, metafeatures, dataset)
     expected = new.predicted_by(model)
     error, error_in = estimation_error(

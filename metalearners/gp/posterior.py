@@ -144,7 +144,14 @@ class Posterior:
         explained = [
             one
             for stretch in dict.fromkeys(explanation.stretch for explanation in explanations)
-            for one in _explained(of_trials, among_trials, y, spreads, stretch, explanations, widths)
+            for one in _explained(
+                of_trials,
+                among_trials,
+                y,
+                spreads,
+                [explanation for explanation in explanations if explanation.stretch == stretch],
+                widths,
+            )
         ]
         likeliest = max(one.log_weights.max() for one in explained)
         cases = _normalized([case for one in explained for case in one.cases(likeliest)])
@@ -348,12 +355,15 @@ def _explained(
     among_trials: _Covariances,
     y: Floats,
     spreads: Floats,
-    stretch: float | None,
     explanations: Sequence[PosteriorExplanation],
     widths: Sequence[float],
 ) -> Iterator[_Explained]:
-    """Explanations of the trials that share this covariance."""
-    C = among_trials.at(stretch)
+    """Fit of each explanation to the trials.
+
+    Args:
+        explanations: one or more of the same stretch, so that they share the covariance.
+    """
+    C = among_trials.at(explanations[0].stretch)
     # Without the level, 1 is an eigenvector of eigenvalue 0. Made the largest of all, it is the last one.
     contrasts = C - C.mean(axis=0) - C.mean(axis=1)[:, None] + C.mean() + (np.trace(C) + 1) / len(y)
     eigenvalues, B = (part[..., :-1] for part in symmetric_eigen(contrasts))
@@ -362,11 +372,10 @@ def _explained(
     values = (B.T @ y)[:, None] / spreads  # (t - 1, spreads)
     expected = (B.T @ of_trials.mean)[:, None]
     for explanation in explanations:
-        if explanation.stretch == stretch:
-            missed = values - expected * explanation.expects
-            logs = -0.5 * ((1 / c) @ missed**2 + np.log(c).sum(axis=1)[:, None])
-            logs += np.log(explanation.odds) - (len(y) - 1) * np.log(_SPREADS)
-            yield _Explained(explanation, widths_and_noises, c, B, missed, spreads, logs)
+        missed = values - expected * explanation.expects
+        logs = -0.5 * ((1 / c) @ missed**2 + np.log(c).sum(axis=1)[:, None])
+        logs += np.log(explanation.odds) - (len(y) - 1) * np.log(_SPREADS)
+        yield _Explained(explanation, widths_and_noises, c, B, missed, spreads, logs)
 
 
 def _normalized(cases: Sequence[_Case]) -> list[_Case]:

@@ -38,9 +38,14 @@ class Contestant:
 
 
 def choose_entrants(
-    known: Knowledge, candidates: Candidates, n: int, longest_fit: float | None
+    known: Knowledge, candidates: Candidates, n: int = HEAD, longest_fit: float | None = None
 ) -> list[Contestant]:
-    """The head of the recommendation and the defaults, the most important first."""
+    """The head of the recommendation and the defaults, the most important first.
+
+    Args:
+        n: number of configurations of the recommendation.
+        longest_fit: seconds that one fit of these on all rows may be expected to take; None = no limit.
+    """
     metafeatures, configurations = known.metafeatures, candidates.table
     predictor = known.predictor
     seconds = fit_seconds(known.fit_times, configurations, metafeatures).seconds

@@ -21,11 +21,10 @@ from ingest.running.limits import Outcome
 from ingest.running.plan import Plan, Tier
 from ingest.running.rows import write_runs
 from metalearners.encoding.scores import oriented
-from recommend.ranking.candidates import Candidates
 from recommend.ranking.dataset_runs import COLUMNS, OwnTrials, own_trials
 from recommend.ranking.fit_cost import fit_seconds
 from recommend.ranking.knowledge import Knowledge
-from recommend.verification.contestants import HEAD, Contestant, choose_entrants
+from recommend.verification.contestants import Contestant
 from recommend.verification.rungs import SPLITS, RaceProgress, Rounds, Rung
 from warehouse.store import Warehouse
 from warehouse.support.arrays import Positions
@@ -117,30 +116,26 @@ class Race:
 
 def race(
     known: Knowledge,
-    candidates: Candidates,
+    entrants: list[Contestant],
     seconds: float,
     *,
     jobs: int | None = None,
-    head: int = HEAD,
-    longest_fit: float | None = None,
     report: Callable[[RaceProgress], None] = lambda _: None,
 ) -> Race:
-    """Race the head of the recommendation for `known.task.part`; it ends after about this many seconds.
+    """Race these entrants on `known.task.part`; it ends after about this many seconds.
 
     A round has half of the time that is left, the last one all of it. What is expected not to end within it
     does not start; what does not end within it is stopped. Runs that the warehouse has are not made again.
     An interrupt (Ctrl-C) ends the race with what the rounds before it found out.
 
     Args:
+        entrants: see `recommend.verification.contestants.choose_entrants`.
         jobs: runs at the same time; None = one for each processor.
-        head: configurations of the recommendation that enter.
-        longest_fit: seconds that one fit of these on all rows may be expected to take; None = no such limit.
 
     Raises:
         KeyboardInterrupt: no round had ended.
     """
     began = time.monotonic()
-    entrants = choose_entrants(known, candidates, head, longest_fit)
     rounds = Rounds(known, entrants, jobs or _processors(), report)
     heats: list[Rung] = []
     decisions: dict[int, str] = {}

@@ -51,6 +51,7 @@ from metalearners import DEFAULT_LEARNER
 from recommend.ranking.candidates import find_candidates
 from recommend.ranking.knowledge import gather
 from recommend.ranking.task import describe_task
+from recommend.verification.contestants import choose_entrants
 from recommend.verification.race import race
 from tests.benchmarks.real_fits import MATCHING, PLAN, SHARES, Candidate, both_values
 from tests.benchmarks.report import markdown
@@ -179,7 +180,7 @@ def first_choices(
     known = gather(describe_task(dataset, part=part, warehouse=warehouse, measure=measure, learner=learner))
     candidates = find_candidates(known)
     if verify is not None:
-        known = replace(known, trials=race(known, candidates, verify, jobs=1).trials)
+        known = replace(known, trials=race(known, choose_entrants(known, candidates), verify, jobs=1).trials)
     for position in known.predictor.choose(candidates.table, known.metafeatures, TOP):
         yield candidates.configurations[position]
 

@@ -51,6 +51,7 @@ from recommend.bo.simulation.runner import SimulatedSearch
 from recommend.bo.simulation.searches import RandomSearch, SearchMethod
 from recommend.bo.tuning import Budget, Finish, Search, tune
 from recommend.bo.tuning.reevaluation import evaluate_trials
+from recommend.bo.tuning.session import Session
 from recommend.bo.tuning.setup import searched_flows, split_rows, splits_of, task_of
 from recommend.bo.tuning.trials import Trial
 from recommend.ranking.knowledge import gather
@@ -153,7 +154,9 @@ def with_peer(
         optimizer.tell(max((value for value in values if value is not None), default=None))
     if incumbent is None:
         return run, {"": np.nan}
-    found = evaluate_trials("held-out", [Trial(0, incumbent, "start")], dataset, [rows], search).get(0)
+    found = evaluate_trials("held-out", [Trial(0, incumbent, "start")], dataset, [rows], Session(search)).get(
+        0
+    )
     value = None if found is None else found.value(search.measure)
     return run, {"": np.nan if value is None else value}
 

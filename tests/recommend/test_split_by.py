@@ -29,6 +29,7 @@ from recommend.ranking.task import describe_task
 from recommend.recommender import recommend as rank
 from recommend.reporting.terminal import in_words
 from recommend.verification import rungs as heats
+from recommend.verification.contestants import choose_entrants
 from recommend.verification.race import Race, race, record
 from tests.commands import Run
 from tests.recommend.bo.tuning.searches import QUICK
@@ -96,7 +97,7 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> list[list[Split]]:
 
 def raced(world: Path, data: Dataset) -> Race:
     known = gather(describe_task(data, warehouse=Warehouse.open(world), leave_out=False))
-    return race(known, find_candidates(known), LONG, jobs=1)
+    return race(known, choose_entrants(known, find_candidates(known)), LONG, jobs=1)
 
 
 @pytest.mark.parametrize("split", SPLITS)

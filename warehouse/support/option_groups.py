@@ -65,16 +65,18 @@ def _options_of(group: Any) -> list[Parameter]:
 
 
 def _write_panels(command: TyperCommand | TyperGroup, context: Any, formatter: Any) -> None:
-    """Write arguments and options in sections, in the order of the first option of each."""
-    sections: dict[str, list[tuple[str, str]]] = {}
+    """Write arguments, then options in sections, in the order of the first option of each."""
+    sections: dict[str, list[tuple[str, str]]] = {"Arguments": []}
     for parameter in command.get_params(context):
         record = parameter.get_help_record(context)
         if record is not None:
-            other = "Arguments" if parameter.param_type_name == "argument" else "Options"
-            sections.setdefault(getattr(parameter, "rich_help_panel", None) or other, []).append(record)
+            section = getattr(parameter, "rich_help_panel", None) or "Options"
+            section = "Arguments" if parameter.param_type_name == "argument" else section
+            sections.setdefault(section, []).append(record)
     for section, records in sections.items():
-        with formatter.section(section):
-            formatter.write_dl(records)
+        if records:
+            with formatter.section(section):
+                formatter.write_dl(records)
 
 
 class PanelCommand(TyperCommand):

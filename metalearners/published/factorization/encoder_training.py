@@ -7,19 +7,18 @@ Notation, beside that of `encoder` and `gplvm`
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from metalearners.gp.kernels import Shape
-from metalearners.learners.base import Round
+from metalearners.learners.base import UNWATCHED, Round, Watch
 from metalearners.published.factorization.checkpoint import Checkpoint
 from metalearners.published.factorization.encoder import Encoder
 from metalearners.published.factorization.gplvm import correlation, torch_device
-from metalearners.published.factorization.latent_kernel import LatentKernel
+from metalearners.published.factorization.latent_kernel import LATENT, LatentKernel, LatentTraining
 from metalearners.published.factorization.likelihood import nll, one_thread
 from warehouse.support.arrays import Floats
 
@@ -39,31 +38,24 @@ Runs = tuple[Floats, Floats]
 
 def train_encoder(
     runs: Sequence[Runs],
+    settings: LatentTraining,
     *,
-    latent: int,
-    kernel: Shape = "rbf",
-    steps: int = 1000,
-    seed: int = 0,
-    device: str = "cpu",
     start: tuple[Encoder, LatentKernel] | None = None,
-    checkpoint: Path | None = None,
-    report: Callable[[Round], None] | None = None,
+    watch: Watch = UNWATCHED,
 ) -> tuple[Encoder, LatentKernel]:
     """The encoder and kernel that make the scores of each dataset likeliest.
 
     Args:
         runs: of each dataset, two or more.
-        latent: Q.
-        steps: how many, with AdamW.
-        seed: of the network's first weights and of the choice of runs.
-        device: of torch: `cpu`, `cuda` or `auto`.
+        settings: steps are AdamW's.
         start: an encoder of as many columns, and its kernel, to go on from.
-        checkpoint, report: as in `metalearners.published.factorization.gplvm.train`.
+        watch: keeps the state, and is told after every 50 steps.
 
     Raises:
         BadInput: as in `metalearners.published.factorization.gplvm.train`.
     """
-    place = torch_device(device)
+    place = torch_device(settings.device)
+    latent, kernel, steps, seed = settings.latent or LATENT, settings.kernel, settings.rounds, settings.seed
     model = _Network(runs[0][0].shape[1], latent, kernel, seed, start).to(place)
     data = [_tensors(of_dataset, place) for of_dataset in runs]
     optimizer = torch.optim.AdamW(model.parameters(), _RATE, weight_decay=_DECAY)
@@ -72,7 +64,7 @@ def train_encoder(
         "runs": [zlib.crc32(np.ascontiguousarray(part).tobytes()) for own in runs for part in own],
         **{"latent": latent, "kernel": kernel, "steps": steps, "seed": seed, "from": model.digest()},
     }
-    saved = Checkpoint(checkpoint, training)
+    saved = Checkpoint(watch.checkpoint, training)
     losses = saved.load(model, optimizer, schedule)
     for begin in range(len(losses) * ROUND, steps, ROUND):
         random = np.random.default_rng([seed, begin])
@@ -88,8 +80,8 @@ def train_encoder(
             schedule.step()
             total += loss.item() / many
         losses.append(total)
-        if report is not None:
-            report(Round(begin + many, steps, total))
+        if watch.report is not None:
+            watch.report(Round(begin + many, steps, total))
         saved.save(model, optimizer, schedule, losses)
     saved.remove()
     return model.trained()

@@ -29,9 +29,7 @@ from __future__ import annotations
 import contextlib
 import math
 import zlib
-from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -39,9 +37,15 @@ import torch
 from torch import Tensor
 
 from metalearners.gp.kernels import Shape
-from metalearners.learners.base import Round
+from metalearners.learners.base import UNWATCHED, Round, Watch
 from metalearners.published.factorization.checkpoint import Checkpoint
-from metalearners.published.factorization.latent_kernel import LATENT, LATENT_SPARSE, SPARSE, LatentKernel
+from metalearners.published.factorization.latent_kernel import (
+    LATENT,
+    LATENT_SPARSE,
+    SPARSE,
+    LatentKernel,
+    LatentTraining,
+)
 from metalearners.published.factorization.likelihood import LowRankNll, nll, one_thread
 from warehouse.support.arrays import Flags, Floats, Positions
 from warehouse.support.eigen import symmetric_eigen
@@ -52,7 +56,7 @@ BATCH = 50
 EXACT = 800
 """Most configurations whose covariances are factorized; with more, inducing positions stand for them."""
 INDUCING = 256  # positions; a third of `EXACT`, at a thirtieth of the cost
-_RATE = 0.03  # Adam's; set by hand
+_RATE = 0.03  # Adam's, which falls to 0 along half a cosine; set by hand
 _JITTER = 1e-5  # keeps the Cholesky factor from failing by rounding
 _DENSE = 0.5  # share of rows beyond which datasets share one covariance rather than have one each
 _NO_VARIANCE = 1e-9  # of a component's standard deviation over the largest; rounding error is 1e-16
@@ -72,73 +76,54 @@ class GPLVM:
     """(M, Q) inducing positions that it was trained with; None = exactly."""
 
 
-@dataclass(frozen=True)
-class Epoch(Round):
-    """An epoch is done; its loss is nll per entry."""
-
-    model: Callable[[], GPLVM]
-    """Returns the model of this moment."""
-
-
 def train(
     Y: Floats,
+    settings: LatentTraining,
     *,
-    latent: int | None = None,
-    kernel: Shape = "rbf",
-    epochs: int = 300,
-    rate: float = _RATE,
     inducing: int | None = None,
-    seed: int = 0,
-    device: str = "cpu",
     start: GPLVM | None = None,
-    checkpoint: Path | None = None,
-    report: Callable[[Epoch], None] | None = None,
+    watch: Watch = UNWATCHED,
 ) -> GPLVM:
     """Positions and kernel that make `Y` likeliest, from the principal components of Y.
 
     Args:
         Y: (N, D) scores.
-        latent: Q; None = 20, or 5 where more than 85 % of Y is missing.
-        epochs: rounds over all datasets.
-        rate: of the steps (Adam), which falls to 0 along half a cosine.
         inducing: M; None = all configurations up to 800 of them, and 256 beyond.
-        seed: of the order of datasets and the choice of inducing positions.
-        device: of torch: `cpu`, `cuda` or `auto`.
         start: a model to go on from, in place of the principal components. Configurations beyond its own are
             new, and begin where the mean of those with the most similar scores stands.
-        checkpoint: a file to keep the state in, twice a minute. Training that finds one there goes on from it
-            and gives what it would have given without an interruption; it is removed in the end.
-        report: called after every epoch.
+        watch: its checkpoint is written twice a minute, and its report called after each epoch, with the loss
+            as nll per entry.
 
     Raises:
-        BadInput: Y has no entry or no spread, the device is not there, or `checkpoint` is of another
-        training.
+        BadInput: Y has no entry or no spread, the device is not there, or the checkpoint is of another
+            training.
     """
     observed = ~np.isnan(Y)
     if not observed.any() or np.ptp(Y[observed]) == 0:
         raise TooFewRuns("the matrix can't be factorized: all its scores are equal")
+    latent, epochs, seed = settings.latent, settings.rounds, settings.seed
     if latent is None:
         latent = LATENT_SPARSE if observed.mean() < 1 - SPARSE else LATENT
     torch.manual_seed(seed)
-    state = _begin(Y, observed, min(latent, *Y.shape), kernel, start)
-    place = torch_device(device)
-    model = _Model(state, kernel, _inducing(state.X, inducing, seed)).to(place)
+    state = _begin(Y, observed, min(latent, *Y.shape), settings.kernel, start)
+    place = torch_device(settings.device)
+    model = _Model(state, settings.kernel, _inducing(state.X, inducing, seed)).to(place)
     objective = _Objective(Y, observed, place)
-    optimizer = torch.optim.Adam(model.parameters(), rate)
+    optimizer = torch.optim.Adam(model.parameters(), _RATE)
     steps = math.ceil(Y.shape[1] / BATCH)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, epochs * steps)
     training = {
         "Y": zlib.crc32(np.ascontiguousarray(Y).tobytes()),
         "start": zlib.crc32(np.ascontiguousarray(state.X).tobytes()),
         **{
-            "kernel": kernel,
+            "kernel": settings.kernel,
             "epochs": epochs,
-            "rate": rate,
+            "rate": _RATE,
             "inducing": None if model.Z is None else len(model.Z),
             "seed": seed,
         },
     }
-    saved = Checkpoint(checkpoint, training)
+    saved = Checkpoint(watch.checkpoint, training)
     losses = saved.load(model, optimizer, schedule)
     for epoch in range(len(losses), epochs):
         order = np.random.default_rng([seed, epoch]).permutation(Y.shape[1])
@@ -150,8 +135,8 @@ def train(
                 optimizer.step()
             schedule.step()
         losses.append(total)
-        if report is not None:
-            report(Epoch(epoch + 1, epochs, losses[-1], lambda: model.trained(losses)))
+        if watch.report is not None:
+            watch.report(Round(epoch + 1, epochs, losses[-1]))
         saved.save(model, optimizer, schedule, losses)
     saved.remove()
     return model.trained(losses)

@@ -26,6 +26,21 @@ SPARSE = 0.85
 
 
 @dataclass(frozen=True)
+class LatentTraining:
+    """Settings of a training of latent positions with torch."""
+
+    latent: int | None = None
+    """Q; None = 20, or 5 for free positions where more than 85 % of the matrix is missing."""
+    kernel: Shape = "rbf"
+    rounds: int = 300
+    """Epochs of free positions, or steps of an encoder."""
+    seed: int = 0
+    """Of the order of datasets, the choice of runs and of inducing positions, and an encoder's weights."""
+    device: str = "cpu"
+    """Of torch: `cpu`, `cuda` or `auto`."""
+
+
+@dataclass(frozen=True)
 class LatentKernel:
     """k, and the noise around it."""
 

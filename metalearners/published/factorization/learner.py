@@ -28,7 +28,7 @@ from metalearners.learners.base import UNWATCHED, Watch, WithSettings
 from metalearners.learners.configuration_kernel import ConfigurationKernel, learn_kernel
 from metalearners.learners.functional_pca import FunctionalPCALearner
 from metalearners.learners.neighbours import NearestBest, NearestBestLearner
-from metalearners.published.factorization.latent_kernel import LATENT, SPARSE
+from metalearners.published.factorization.latent_kernel import SPARSE, LatentTraining
 from metalearners.published.factorization.model import (
     ANCHORS,
     NO_POSITIONS,
@@ -141,6 +141,10 @@ class FactorizationLearner(WithSettings):
     def _kernel(self, data: TrainingData) -> ConfigurationKernel:
         return learn_kernel(data, data.scores, size=ANCHORS, seed=self.seed)[0]
 
+    def _training(self, rounds: int, *, is_update: bool) -> LatentTraining:
+        rounds = max(1, round(UPDATE * rounds)) if is_update else rounds
+        return LatentTraining(self.latent, self.kernel, rounds, self.seed, self.device)
+
     def _encoded(
         self,
         data: TrainingData,
@@ -162,14 +166,9 @@ class FactorizationLearner(WithSettings):
         varied = [own for own in (dataset == d for d in np.unique(dataset)) if np.ptp(residuals[own]) > 0]
         encoder, kernel = train_encoder(
             [(x[own], residuals[own]) for own in varied],
-            latent=self.latent or LATENT,
-            kernel=self.kernel,
-            steps=self.steps if start is None else max(1, round(UPDATE * self.steps)),
-            seed=self.seed,
-            device=self.device,
+            self._training(self.steps, is_update=start is not None),
             start=None if start is None else (start.encoder, start.kernel),
-            checkpoint=watch.checkpoint,
-            report=watch.report,
+            watch=watch,
         )
         positions = encoder.positions(np.unique(x, axis=0))
         return EncodedPositions.anchored(kernel, positions, points, encoder, self.seed)
@@ -196,14 +195,9 @@ class FactorizationLearner(WithSettings):
         Y[mean.index.get_level_values(0), mean.index.get_level_values(1)] = mean.to_numpy()
         model = gplvm.train(
             Y,
-            latent=self.latent,
-            kernel=self.kernel,
-            epochs=self.epochs if start is None else max(1, round(UPDATE * self.epochs)),
-            seed=self.seed,
-            device=self.device,
+            self._training(self.epochs, is_update=start is not None),
             start=None if start is None else gplvm.GPLVM(start.kernel, start.X, ()),
-            checkpoint=watch.checkpoint,
-            report=watch.report,
+            watch=watch,
         )
         return FreePositions.anchored(model.kernel, model.X, known, self.seed)
 

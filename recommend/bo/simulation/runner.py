@@ -145,7 +145,8 @@ def simulate(
     kept = {} if journal is None else dict(_kept(journal, of_plan))
     keep = partial(_keep, journal, of_plan)
     at_once = keep if executor is None else None  # another machine does not have the journal
-    on_fold = partial(_on_fold, runs, metafeatures, times, plan, frozenset(kept), at_once)
+    known = KnownRuns(runs, metafeatures, times)
+    on_fold = partial(_on_fold, known, plan, frozenset(kept), at_once)
     left = [dataset for dataset in wanted if any(key not in kept for key in _keys(dataset, plan))]
     done = len(wanted) - len(left)
     folds = [
@@ -228,26 +229,38 @@ class _Fold:
     """Datasets of the fold to search on."""
 
 
+@dataclass(frozen=True)
+class KnownRuns:
+    """Runs on datasets with meta-features."""
+
+    runs: RunTable
+    metafeatures: pd.DataFrame
+    times: RunTable | None
+    """The same runs with their milliseconds; None = unknown."""
+
+    def without(self, datasets: Sequence[str]) -> KnownRuns:
+        """The runs on other datasets."""
+        return KnownRuns(
+            without_datasets(self.runs, datasets),
+            self.metafeatures.drop(index=datasets, errors="ignore"),
+            None if self.times is None else without_datasets(self.times, datasets),
+        )
+
+
 def _on_fold(
-    runs: RunTable,
-    metafeatures: pd.DataFrame,
-    times: RunTable | None,
+    known: KnownRuns,
     plan: SimulationPlan,
     kept: frozenset[_Key],
     keep: Callable[[SimulatedSearch], None] | None,
     fold: _Fold,
 ) -> list[SimulatedSearch]:
     """All searches on the datasets of one fold that are not `kept`."""
-    others = TrainedModels(
-        without_datasets(runs, fold.left_out),
-        metafeatures.drop(index=fold.left_out, errors="ignore"),
-        None if times is None else without_datasets(times, fold.left_out),
-    )
-    seconds = None if times is None else seconds_of(times)
+    others = TrainedModels(known.without(fold.left_out))
+    seconds = None if known.times is None else seconds_of(known.times)
     found = []
     with one_thread():  # folds run side by side
         for dataset in fold.searched:
-            task: Task = TASKS[plan.kind](runs, metafeatures, dataset, seconds)
+            task: Task = TASKS[plan.kind](known.runs, known.metafeatures, dataset, seconds)
             for key in _keys(dataset, plan):
                 if key not in kept:
                     _, method, seed = key
@@ -305,10 +318,8 @@ def _searched(
 class TrainedModels:
     """Meta-learners trained on the datasets of other folds, each at its first use."""
 
-    def __init__(self, runs: RunTable, metafeatures: pd.DataFrame, times: RunTable | None) -> None:
-        self._runs = runs
-        self._metafeatures = metafeatures
-        self._times = times
+    def __init__(self, known: KnownRuns) -> None:
+        self._known = known
         self._models: dict[tuple[str, str], Model] = {}
         self._transferred: dict[object, Any] = {}
 
@@ -316,21 +327,21 @@ class TrainedModels:
         """The model of the learner with this name and these settings; each is trained once."""
         key = (name, json.dumps(settings or {}, sort_keys=True))
         if key not in self._models:
-            self._models[key] = new_learner(name, settings).fit(self._runs, self._metafeatures)
+            self._models[key] = new_learner(name, settings).fit(self._known.runs, self._known.metafeatures)
         return self._models[key]
 
     @cached_property
     def running_times(self) -> RunningTimes:
         """The model of running times, from runs on other datasets."""
-        if self._times is None:
+        if self._known.times is None:
             raise TooFewRuns("no run has a running time")
-        return RunningTimes(self._times, self._metafeatures)
+        return RunningTimes(self._known.times, self._known.metafeatures)
 
     def transferred(self, surrogate: SurrogateMethod) -> Any:
         """The transferred knowledge of a surrogate from other datasets, learned once; None = none."""
         transfer = surrogate.transfer
         if transfer is not None and transfer not in self._transferred:
-            self._transferred[transfer] = transfer(self._runs, self._metafeatures)
+            self._transferred[transfer] = transfer(self._known.runs, self._known.metafeatures)
         return self._transferred.get(transfer)
 
 

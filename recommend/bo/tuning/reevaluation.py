@@ -24,7 +24,8 @@ from ingest.running.scorer import Scorer, scorer_of
 from metalearners.encoding.scores import oriented
 from recommend.bo.tuning.ensembles import select_ensemble, voting_rows
 from recommend.bo.tuning.history import TrialHistory, Where
-from recommend.bo.tuning.settings import Finish, Search
+from recommend.bo.tuning.session import Session
+from recommend.bo.tuning.settings import Finish
 from recommend.bo.tuning.setup import splits_of
 from recommend.bo.tuning.trials import Trial, scored
 from warehouse.support.arrays import Floats, Positions
@@ -50,24 +51,22 @@ class Reevaluation:
 def run_finals(
     trials: Sequence[Trial],
     part: Dataset,
-    search: Search,
+    session: Session,
     finish: Finish,
-    jobs: int,
     predicted: Callable[[int], Floats | None] = lambda _: None,
     history: TrialHistory | None = None,
-    left: Callable[[], float] = lambda: np.inf,
 ) -> Reevaluation:
     """Evaluate the leaders among `trials` again, on the same rows as the trials.
 
     Args:
         predicted: predictions of the voting rows (`recommend.bo.tuning.ensembles`) by number of a trial.
-        history: keeps what comes of it, and has what was kept; None = nothing is.
-        left: seconds that are left; leaders for which there are none are not evaluated.
+        history: stores evaluations and weights, and returns the stored ones; None = nothing is stored.
     """
+    search = session.search
     ranked = [trial for _, trial in sorted(scored(trials, search.measure), key=lambda pair: -pair[0])]
     leaders = ranked[: finish.leaders] if finish.leaders > 1 else []
     splits = splits_of(part, search, repetition=1)
-    evaluations = evaluate_trials("again", leaders, part, splits, search, jobs, history, left)
+    evaluations = evaluate_trials("again", leaders, part, splits, session, history)
     again = {
         number: evaluation
         for number, evaluation in evaluations.items()
@@ -77,24 +76,36 @@ def run_finals(
     if finish.ensemble:
         first = splits_of(part, search)
         rows = tested_rows(first)[voting_rows(first)]
-        predictions = {
+        votes = {
             trial.number: both_times(once, again.get(trial.number), splits, rows)
             for trial in ranked
             if (once := predicted(trial.number)) is not None and len(once) == len(rows)
         }
-        question = json.dumps([finish.ensemble, sorted(predictions), sorted(again)])
+        question = json.dumps([finish.ensemble, sorted(votes), sorted(again)])
         kept = None if history is None else history.ensemble(question)
         if kept is not None:
             weights = kept
-        elif predictions:
-            scorer = scorer_of(part)
-            outcomes, votes = scorer.outcomes(part.target)[rows], [*predictions.values()]
-            chosen = select_ensemble(votes, outcomes, scorer, search.measure, finish.ensemble, left)
-            numbers = [*predictions]
-            weights = {numbers[place]: weight for place, weight in chosen.items()}
-            if history is not None and left() > 0:
+        elif votes:
+            weights = _ensemble(votes, part, rows, session, finish.ensemble)
+            if history is not None and session.left() > 0:
                 history.keep_ensemble(question, weights)
     return Reevaluation({number: one.measures[search.measure] for number, one in again.items()}, weights)
+
+
+def _ensemble(
+    votes: Mapping[int, Floats], part: Dataset, rows: Positions, session: Session, picks: int
+) -> dict[int, float]:
+    """Number of a trial -> its weight in the ensemble.
+
+    Args:
+        votes: number of a trial -> (rows, k) predictions of `rows`.
+    """
+    scorer = scorer_of(part)
+    outcomes = scorer.outcomes(part.target)[rows]
+    measure = session.search.measure
+    chosen = select_ensemble([*votes.values()], outcomes, scorer, measure, picks, session.left)
+    numbers = [*votes]
+    return {numbers[place]: weight for place, weight in chosen.items()}
 
 
 def both_times(once: Floats, again: Evaluation | None, splits: Sequence[Split], rows: Positions) -> Floats:
@@ -118,18 +129,17 @@ def evaluate_trials(
     trials: Sequence[Trial],
     dataset: Dataset,
     splits: Sequence[Split],
-    search: Search,
-    jobs: int = 1,
+    session: Session,
     history: TrialHistory | None = None,
-    left: Callable[[], float] = lambda: np.inf,
 ) -> dict[int, Evaluation]:
     """Number of a trial -> evaluation of its configuration on other splits than the search's.
 
     Args:
         where: what the splits are to the search.
-        history: keeps what comes of it, and has what was kept; None = nothing is.
-        left: seconds that are left; those for which there are too few are not among what is returned.
+        session: trials for which too few seconds are left are not in the result.
+        history: stores evaluations, and returns the stored ones; None = nothing is stored.
     """
+    search = session.search
     evaluations = {
         trial.number: kept
         for trial in trials
@@ -140,10 +150,10 @@ def evaluate_trials(
         return evaluations
     logger.info("%s: %d configurations", _STEPS[where], len(missing))
     # The processes end first, so that no thread waits for them.
-    with ThreadPoolExecutor(jobs) as pool, Processes() as processes:
+    with ThreadPoolExecutor(session.jobs) as pool, Processes() as processes:
 
         def evaluated(trial: Trial) -> Evaluation | None:
-            seconds = min(search.trial_seconds, left())
+            seconds = min(search.trial_seconds, session.left())
             if seconds <= 0:
                 return None
             limits = Limits(seconds, search.trial_memory)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from ingest.running.evaluation import common_failure
 from ingest.running.scorer import scorer_of
 from recommend.bo.tuning.history import TrialHistory
 from recommend.bo.tuning.reevaluation import Reevaluation, ensemble_value, evaluate_trials, winner
+from recommend.bo.tuning.session import Session
 from recommend.bo.tuning.settings import Search
 from recommend.bo.tuning.trials import Trial, scored
 
@@ -65,20 +66,20 @@ def incumbents(trials: Sequence[Trial], measure: str) -> list[Trial]:
 
 def result(
     dataset: Dataset,
-    search: Search,
     history: TrialHistory,
+    session: Session,
     rows: tuple[np.ndarray, np.ndarray],
-    interrupted: bool,
     finals: Reevaluation,
-    jobs: int = 1,
-    left: Callable[[], float] = lambda: np.inf,
+    *,
+    interrupted: bool,
 ) -> SearchResult:
-    """Results of the search in `history`, and values on the rows held out unless it was interrupted.
+    """Results of the search in `history`, with values on the held-out rows unless it was interrupted.
 
     Args:
-        jobs: fits at the same time.
-        left: seconds that are left for these values; configurations without time for them have none.
+        session: the search, and the time and jobs for the values on the held-out rows.
+        rows: positions of the rows that were tuned on, and of those held out.
     """
+    search = session.search
     ended = [trial for trial in history.trials if trial.evaluation is not None]
     better = incumbents(ended, search.measure)
     best = winner(ended, finals, search.measure)
@@ -87,7 +88,7 @@ def result(
     if len(rows[1]) and not interrupted and best is not None:
         numbers = dict.fromkeys([best.number, better[0].number, *finals.weights])
         trials = [history.trials[number] for number in numbers]
-        evaluations = evaluate_trials("held-out", trials, dataset, [rows], search, jobs, history, left)
+        evaluations = evaluate_trials("held-out", trials, dataset, [rows], session, history)
         values = {number: one.value(search.measure) for number, one in evaluations.items()}
         held_out = {number: value for number, value in values.items() if value is not None}
         scorer = scorer_of(dataset)

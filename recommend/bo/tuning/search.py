@@ -26,6 +26,7 @@ from recommend.bo.tuning.loop import Loop, Progress
 from recommend.bo.tuning.proposals import Proposals
 from recommend.bo.tuning.reevaluation import Reevaluation, run_finals
 from recommend.bo.tuning.result import SearchResult, result
+from recommend.bo.tuning.session import Session
 from recommend.bo.tuning.settings import Budget, Finish, Search, check
 from recommend.bo.tuning.setup import new_search, split_rows, task_of
 from recommend.ranking.target_kinds import target_kind
@@ -85,12 +86,13 @@ def tune(
 
     data = {"content_hash": dataset.content_hash, "rows": len(dataset.features)}
     with TrialHistory(folder, {**search.description(), "data": data, **_split(dataset)}) as history:
-        so_far = partial(result, dataset, search, history, (train, test), True, Reevaluation())
+        session = Session(search, jobs, deadline.left)
+        result_of = partial(result, dataset, history, session, (train, test))
 
         def told(progress: Progress) -> None:
             report(progress)
             if watch is not None:
-                watch(so_far())
+                watch(result_of(Reevaluation(), interrupted=True))
 
         finals = Reevaluation()
         with suppress(KeyboardInterrupt):
@@ -102,20 +104,12 @@ def tune(
                 with evaluations(executor, jobs) as submit:
                     loop = Loop(proposals, history, part, search, budget, submit, told, deadline, reserve)
                     if loop.run(jobs):
-                        return result(dataset, search, history, (train, test), True, finals)
+                        return result_of(finals, interrupted=True)
             after = deadline.share(held_out_seconds(history.trials, search, finish, jobs))
-            finals = run_finals(
-                history.trials,
-                part,
-                search,
-                finish,
-                jobs,
-                history.predictions,
-                history,
-                left=lambda: deadline.left() - after,
-            )
-            return result(dataset, search, history, (train, test), False, finals, jobs, deadline.left)
-        return result(dataset, search, history, (train, test), True, finals)
+            before = replace(session, left=lambda: deadline.left() - after)
+            finals = run_finals(history.trials, part, before, finish, history.predictions, history)
+            return result_of(finals, interrupted=False)
+        return result_of(finals, interrupted=True)
 
 
 def _limits(budget: Budget) -> str:

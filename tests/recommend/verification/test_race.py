@@ -19,7 +19,7 @@ from recommend.ranking.knowledge import gather
 from recommend.ranking.task import describe_task
 from recommend.recommender import recommend as rank
 from recommend.verification import rungs as heats
-from recommend.verification.contestants import HEAD
+from recommend.verification.contestants import HEAD, choose_entrants
 from recommend.verification.race import Race, race, record
 from tests.recommend.conftest import numbers
 from warehouse.store import Warehouse
@@ -34,7 +34,7 @@ Told = Callable[[str, int], Evaluation]
 
 def raced(world: Path, dataset: Dataset, seconds: float = LONG) -> Race:
     known = gather(describe_task(dataset, warehouse=Warehouse.open(world), leave_out=False))
-    return race(known, find_candidates(known), seconds, jobs=1)
+    return race(known, choose_entrants(known, find_candidates(known)), seconds, jobs=1)
 
 
 @pytest.fixture
@@ -221,7 +221,7 @@ def test_runs_are_recorded_once_and_not_made_again(
         return trees_win(flow, rows)
 
     told(counted)
-    second = race(again, find_candidates(again), LONG, jobs=1)
+    second = race(again, choose_entrants(again, find_candidates(again)), LONG, jobs=1)
     record(second, Warehouse.open(world.path))
     both = {run.run for heat in second.heats for run, _ in heat.results.values()}
     assert ran & both

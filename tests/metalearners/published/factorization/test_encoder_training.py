@@ -1,15 +1,24 @@
 """Training an encoder: what it finds, and that it can be repeated, interrupted and gone on with."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
 
+from metalearners.published.factorization.latent_kernel import LatentTraining
+
 torch = pytest.importorskip("torch", reason="training needs the extra `pmf`")
 checkpoint = pytest.importorskip("metalearners.published.factorization.checkpoint")
-train_encoder = pytest.importorskip("metalearners.published.factorization.encoder_training").train_encoder
+training = pytest.importorskip("metalearners.published.factorization.encoder_training")
 
 NOISE = 0.1
+
+
+def train_encoder(runs: Sequence[tuple[np.ndarray, np.ndarray]], **given: Any) -> Any:
+    """Encoder and kernel of a training with these settings and keywords."""
+    keywords = {name: given.pop(name) for name in ("start", "watch") if name in given}
+    return training.train_encoder(runs, LatentTraining(**given), **keywords)
 
 
 def runs(datasets: int = 6, n: int = 30, level: float = 0.0) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -28,7 +37,7 @@ def same(one: Sequence[np.ndarray], other: Sequence[np.ndarray]) -> bool:
 
 def test_positions_differ_by_what_scores_depend_on() -> None:
     """Configurations that differ in the first column are further apart than those that differ in others."""
-    encoder, kernel = train_encoder(runs(), latent=2, steps=60)
+    encoder, kernel = train_encoder(runs(), latent=2, rounds=60)
     assert encoder.shape == (3, 2)
     assert kernel.gamma.tolist() == [1, 1]
     distances = [np.linalg.norm(np.subtract(*encoder.positions(np.array([one, -one])))) for one in np.eye(3)]
@@ -36,7 +45,7 @@ def test_positions_differ_by_what_scores_depend_on() -> None:
 
 
 def test_the_same_seed_gives_the_same_encoder_and_another_seed_another() -> None:
-    one, again, other = (train_encoder(runs(), latent=2, steps=3, seed=seed)[0] for seed in (1, 1, 2))
+    one, again, other = (train_encoder(runs(), latent=2, rounds=3, seed=seed)[0] for seed in (1, 1, 2))
     assert same(one.weights, again.weights)
     assert not same(one.weights, other.weights)
 
@@ -45,15 +54,15 @@ def test_training_leaves_the_random_numbers_of_others_alone() -> None:
     torch.manual_seed(7)
     expected = torch.rand(3).tolist()
     torch.manual_seed(7)
-    train_encoder(runs(), latent=1, steps=2)
+    train_encoder(runs(), latent=1, rounds=2)
     assert torch.rand(3).tolist() == expected
 
 
 def test_training_goes_on_from_an_encoder_and_its_kernel() -> None:
     """A single further step changes little, where one from the start is far from what was learned."""
-    learned = train_encoder(runs(), latent=2, steps=60)
-    further, kernel = train_encoder(runs(), latent=2, steps=1, start=learned)
-    begun, _ = train_encoder(runs(), latent=2, steps=1)
+    learned = train_encoder(runs(), latent=2, rounds=60)
+    further, kernel = train_encoder(runs(), latent=2, rounds=1, start=learned)
+    begun, _ = train_encoder(runs(), latent=2, rounds=1)
     x = runs()[0][0]
     positions = learned[0].positions(x)
     moved, apart = (np.abs(one.positions(x) - positions).mean() for one in (further, begun))

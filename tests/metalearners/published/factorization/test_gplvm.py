@@ -3,12 +3,13 @@
 from collections.abc import Callable
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from metalearners.learners.base import Round
-from metalearners.published.factorization.latent_kernel import LatentKernel
+from metalearners.learners.base import Round, Watch
+from metalearners.published.factorization.latent_kernel import LatentKernel, LatentTraining
 from tests.cases import each
 from tests.metalearners.published.factorization.matrices import NOISE, drawn
 from warehouse.support.errors import BadInput
@@ -16,6 +17,12 @@ from warehouse.support.errors import BadInput
 torch = pytest.importorskip("torch", reason="training needs the extra `pmf`")
 gplvm = pytest.importorskip("metalearners.published.factorization.gplvm")
 checkpoint = pytest.importorskip("metalearners.published.factorization.checkpoint")
+
+
+def train(Y: np.ndarray, **given: Any) -> Any:
+    """The model of a training with these settings and keywords."""
+    keywords = {name: given.pop(name) for name in ("inducing", "start", "watch") if name in given}
+    return gplvm.train(Y, LatentTraining(**given), **keywords)
 
 
 def test_inducing_positions_at_all_configurations_are_exact() -> None:
@@ -72,7 +79,7 @@ def test_slopes_of_batches_are_on_average_the_slope_of_all_datasets(inducing: bo
 def trained() -> tuple[np.ndarray, np.ndarray, gplvm.GPLVM]:
     """A matrix with gaps, what it was drawn from, and a model of it."""
     Y, truth = drawn(120, 50, missing=0.2)
-    return Y, truth, gplvm.train(Y, latent=2, epochs=60)
+    return Y, truth, train(Y, latent=2, rounds=60)
 
 
 def error(model: gplvm.GPLVM, Y: np.ndarray, truth: np.ndarray) -> float:
@@ -92,7 +99,7 @@ def test_a_matrix_drawn_from_the_model_is_recovered(
 
 def test_the_same_seed_gives_the_same_model() -> None:
     Y, _ = drawn(30, 60, missing=0.2)
-    one, again = (gplvm.train(Y, latent=2, epochs=5, seed=3) for _ in range(2))
+    one, again = (train(Y, latent=2, rounds=5, seed=3) for _ in range(2))
     np.testing.assert_array_equal(one.X, again.X)
     assert one.losses == again.losses
 
@@ -112,14 +119,12 @@ def _killed_after(epochs: int) -> Callable[[Round], None]:
 def test_a_training_that_was_interrupted_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checkpoint, "EVERY", 0)
     Y, _ = drawn(30, 60, missing=0.2)
-    whole = gplvm.train(Y, latent=2, epochs=8)
+    whole = train(Y, latent=2, rounds=8)
     file = tmp_path / "training.npz"
     with pytest.raises(_KilledError):
-        gplvm.train(Y, latent=2, epochs=8, checkpoint=file, report=_killed_after(4))
+        train(Y, latent=2, rounds=8, watch=Watch(file, _killed_after(4)))
     seen: list[int] = []
-    resumed = gplvm.train(
-        Y, latent=2, epochs=8, checkpoint=file, report=lambda epoch: seen.append(epoch.done)
-    )
+    resumed = train(Y, latent=2, rounds=8, watch=Watch(file, lambda epoch: seen.append(epoch.done)))
     assert seen == [5, 6, 7, 8]
     np.testing.assert_array_equal(resumed.X, whole.X)
     assert resumed.losses == whole.losses
@@ -130,24 +135,24 @@ def test_the_state_of_another_training_is_refused(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(checkpoint, "EVERY", 0)
     file = tmp_path / "training.npz"
     with pytest.raises(_KilledError):
-        gplvm.train(drawn(30, 9, 0.2)[0], latent=2, epochs=8, checkpoint=file, report=_killed_after(2))
+        train(drawn(30, 9, 0.2)[0], latent=2, rounds=8, watch=Watch(file, _killed_after(2)))
     with pytest.raises(BadInput, match="another training"):
-        gplvm.train(drawn(31, 9, 0.2)[0], latent=2, epochs=8, checkpoint=file)
+        train(drawn(31, 9, 0.2)[0], latent=2, rounds=8, watch=Watch(file))
     file.write_bytes(file.read_bytes()[:100])
     with pytest.raises(BadInput, match="damaged"):
-        gplvm.train(drawn(30, 9, 0.2)[0], latent=2, epochs=8, checkpoint=file)
+        train(drawn(30, 9, 0.2)[0], latent=2, rounds=8, watch=Watch(file))
 
 
 @each("Y", [np.full((3, 2), np.nan), np.ones((3, 2))])
 def test_a_matrix_without_two_different_scores_is_refused(Y: np.ndarray) -> None:
     with pytest.raises(BadInput, match="all its scores are equal"):
-        gplvm.train(Y)
+        train(Y)
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
 def test_without_a_gpu_cuda_is_refused_in_a_line_and_auto_is_the_cpu() -> None:
     with pytest.raises(BadInput, match="torch has no device 'cuda' here") as refused:
-        gplvm.train(drawn(5, 5, 0.0)[0], device="cuda")
+        train(drawn(5, 5, 0.0)[0], device="cuda")
     assert "\n" not in str(refused.value)
     assert gplvm.torch_device("auto").type == "cpu"
 
@@ -157,18 +162,18 @@ def test_without_a_gpu_cuda_is_refused_in_a_line_and_auto_is_the_cpu() -> None:
 def test_a_gpu_finds_what_the_cpu_finds(inducing: int | None) -> None:
     Y, _ = drawn(60, 30, missing=0.2)
     on_cpu, on_gpu = (
-        gplvm.train(Y, latent=2, epochs=5, inducing=inducing, device=device) for device in ("cpu", "auto")
+        train(Y, latent=2, rounds=5, inducing=inducing, device=device) for device in ("cpu", "auto")
     )
     np.testing.assert_allclose(on_gpu.losses, on_cpu.losses, rtol=1e-2)
 
 
 def test_a_device_that_is_not_there_is_refused() -> None:
     with pytest.raises(BadInput, match="no device"):
-        gplvm.train(drawn(5, 5, 0.0)[0], device="quantum")
+        train(drawn(5, 5, 0.0)[0], device="quantum")
 
 
 def test_a_training_with_more_dimensions_than_components_works() -> None:
     Y = np.random.default_rng(0).normal(size=(6, 40))
-    model = gplvm.train(Y, epochs=3, latent=6)
+    model = train(Y, rounds=3, latent=6)
     assert np.isfinite(model.X).all()
     assert np.isfinite(model.losses).all()

@@ -15,6 +15,7 @@ from ingest.running.scorer import scorer_of
 from recommend.bo.tuning.ensembles import voting_rows
 from recommend.bo.tuning.history import TrialHistory
 from recommend.bo.tuning.reevaluation import Reevaluation, evaluate_trials, run_finals, winner
+from recommend.bo.tuning.session import Session
 from recommend.bo.tuning.settings import Finish
 from recommend.bo.tuning.setup import splits_of
 from recommend.bo.tuning.trials import Trial
@@ -44,7 +45,7 @@ ENTRIES = [entry(number, value) for number, value in enumerate([0.6, None, 0.9, 
 
 
 def test_the_best_are_evaluated_on_other_folds(dataset: Dataset) -> None:
-    found = run_finals(ENTRIES, dataset, QUICK, Finish(leaders=2), jobs=2)
+    found = run_finals(ENTRIES, dataset, Session(QUICK, jobs=2), Finish(leaders=2))
     splits = splits_of(dataset, QUICK, repetition=1)
     expected = {
         number: cross_validate(
@@ -68,14 +69,14 @@ def test_an_ensemble_is_made_of_all_that_succeeded(dataset: Dataset) -> None:
     splits = splits_of(dataset, QUICK)
     rows = np.concatenate([test for _, test in splits])[voting_rows(splits)]
     known[0] = np.eye(2, dtype=np.float32)[scorer_of(dataset).outcomes(dataset.target)[rows]]
-    found = run_finals(ENTRIES, dataset, QUICK, Finish(leaders=2, ensemble=6), 1, known.get)
+    found = run_finals(ENTRIES, dataset, Session(QUICK), Finish(leaders=2, ensemble=6), known.get)
     assert set(found.again) == {2, 3}
     assert found.weights == {0: 1.0}
 
 
 def test_leaders_that_fail_the_second_time_are_no_winners(dataset: Dataset) -> None:
     no_time = replace(QUICK, trial_seconds=0.001)
-    assert run_finals(ENTRIES, dataset, no_time, Finish(ensemble=3), jobs=1) == Reevaluation()
+    assert run_finals(ENTRIES, dataset, Session(no_time), Finish(ensemble=3)) == Reevaluation()
 
 
 @pytest.mark.parametrize(
@@ -113,7 +114,7 @@ def test_what_was_judged_is_not_run_again(
 
     def finals() -> Reevaluation:
         with TrialHistory(tmp_path, {}) as history:
-            return run_finals(history.trials, dataset, QUICK, finish, 1, history.predictions, history)
+            return run_finals(history.trials, dataset, Session(QUICK), finish, history.predictions, history)
 
     first = finals()
     assert set(first.again) == {0, 1}
@@ -129,6 +130,7 @@ def test_leaders_for_which_no_time_is_left_are_not_judged_and_nothing_is_kept_of
     history_of(dataset, tmp_path)
     splits = splits_of(dataset, QUICK, repetition=1)
     with TrialHistory(tmp_path, {}) as history:
-        found = evaluate_trials("again", history.trials, dataset, splits, QUICK, 1, history, lambda: left)
+        session = Session(QUICK, left=lambda: left)
+        found = evaluate_trials("again", history.trials, dataset, splits, session, history)
         assert found == {}
         assert history.elsewhere("again", 0) is None

@@ -13,6 +13,7 @@ from recommend.bo.tuning import Search
 from recommend.bo.tuning.history import TrialHistory
 from recommend.bo.tuning.reevaluation import Reevaluation, evaluate_trials
 from recommend.bo.tuning.result import incumbents, result
+from recommend.bo.tuning.session import Session
 from recommend.bo.tuning.trials import Trial
 from tests.recommend.bo.tuning.searches import QUICK
 from warehouse.vocabulary.configuration import Configuration
@@ -63,7 +64,7 @@ def test_the_value_on_rows_held_out_is_that_of_a_model_of_the_others(dataset: Da
     model = FLOWS["decision_tree"].pipeline(TREE.values, dataset.roles)
     model.fit(dataset.features.iloc[learned], label[learned])
     expected = (model.predict(dataset.features.iloc[held_out]) == label[held_out]).mean()
-    found = evaluate_trials("held-out", [entry(0, None)], dataset, [(learned, held_out)], QUICK)[0]
+    found = evaluate_trials("held-out", [entry(0, None)], dataset, [(learned, held_out)], Session(QUICK))[0]
     assert found.value("predictive_accuracy") == pytest.approx(expected)
     assert found.predictions is not None
     assert found.predictions.shape == (len(held_out), 2)
@@ -83,7 +84,7 @@ def test_the_first_and_the_best_are_judged_on_rows_held_out(
             history.begin(entry(number, None))
             history.end(number, came)
         history.begin(entry(5, None))
-        tuned = result(dataset, Search(), history, rows, interrupted, Reevaluation())
+        tuned = result(dataset, history, Session(Search()), rows, Reevaluation(), interrupted=interrupted)
     assert [one.number for one in tuned.trials] == [0, 1, 2, 3, 4]
     assert [one.number for one in tuned.incumbents] == [1, 2, 3]
     assert tuned.best is not None
@@ -101,7 +102,7 @@ def test_the_best_is_that_on_average_over_both_times_and_the_ensemble_is_judged(
             history.begin(entry(number, None))
             history.end(number, came)
         finals = Reevaluation(again={1: 0.5, 2: 0.7}, weights={0: 0.25, 2: 0.75})
-        tuned = result(dataset, Search(), history, split(dataset), False, finals)
+        tuned = result(dataset, history, Session(Search()), split(dataset), finals, interrupted=False)
     assert tuned.best is not None
     assert tuned.best.number == 2
     assert set(tuned.held_out) == {0, 2}
