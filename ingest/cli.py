@@ -321,7 +321,7 @@ class MetafeatureOptions:
             f" ({', '.join(SELECTIONS)}). Default: everything.",
             show_default=False,
         ),
-    ] = (None,)
+    ] = None
     time: Annotated[
         float | None,
         typer.Option(
@@ -331,7 +331,7 @@ class MetafeatureOptions:
             "cheapest.",
             show_default=False,
         ),
-    ] = (None,)
+    ] = None
 
     def names(self) -> list[str] | None:
         """Names of the meta-features; None = all.
@@ -339,7 +339,7 @@ class MetafeatureOptions:
         Raises:
             UnknownName: there is no such meta-feature or group.
         """
-        names = None if self.groups is None else names_in(self.groups)
+        names = None if self.groups is None else list(names_in(self.groups))
         unknown = set(names or ()) - {quality.name for quality in QUALITIES}
         if unknown:
             raise UnknownName(

@@ -136,20 +136,6 @@ def read_space(path: str | Path, key: str) -> SearchedFlow:
         raise UnreadableInput(f"{path} is not a search space: {one_line(error)}") from error
 
 
-def read_scales(path: str | Path) -> dict[str, Scale]:
-    """Hyperparameter -> scale of the numbers in the search space of a file.
-
-    Raises:
-        BadInput: the file is no such space, or has no number.
-    """
-    scales = read_space(path, "").scales
-    if not scales:
-        raise UnreadableInput(
-            f"{path}: the search space has no numeric hyperparameter, and only these have a scale"
-        )
-    return scales
-
-
 def _of_configspace(path: Path, text: str) -> dict[str, Any]:
     """The declaration that says what a space in ConfigSpace's JSON says."""
     from ConfigSpace import ConfigurationSpace

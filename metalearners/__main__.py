@@ -1,19 +1,11 @@
 """The command `metalearners`, which is `python -m metalearners`, too."""
 
-from collections.abc import Callable
-
 from warehouse.support.program import run
 
 
 def main() -> None:
     """Entry point of the console script."""
-    run(_command)
-
-
-def _command() -> Callable[[], None]:
-    from metalearners.cli import main as command  # which takes a second
-
-    return command
+    run("metalearners.cli")
 
 
 if __name__ == "__main__":

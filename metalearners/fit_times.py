@@ -151,8 +151,9 @@ class _TimedRuns:
 
     def take(self, rows: Flags) -> _TimedRuns:
         """The runs where `rows`, (m,), is true."""
-        parts = (self.X, self.y, self.stopped, self.algorithm, self.setup)
-        return _TimedRuns(*(part[rows] for part in parts))
+        return _TimedRuns(
+            self.X[rows], self.y[rows], self.stopped[rows], self.algorithm[rows], self.setup[rows]
+        )
 
 
 def _lines(runs: _TimedRuns, algorithms: int, setups: int) -> tuple[Floats, Floats]:

@@ -33,16 +33,13 @@ class Superfluous:
     """Bytes on the disk."""
 
 
-def superfluous_models(
-    warehouse: Warehouse, cache_dir: Path | None = None, now: float | None = None
-) -> list[Superfluous]:
+def superfluous_models(warehouse: Warehouse, now: float | None = None) -> list[Superfluous]:
     """Superfluous models in the folder of `warehouse`, unless it is read-only, and in the user's cache.
 
     Args:
-        cache_dir: used in place of the user's cache directory.
         now: seconds since 1970; None = the present.
     """
-    own, cache = warehouse.models, cache_dir or user_cache()
+    own, cache = warehouse.models, user_cache()
     oldest = (time.time() if now is None else now) - OLD_DAYS * 86_400
     found = []
     for folder in [cache] if warehouse.read_only else [own, cache]:

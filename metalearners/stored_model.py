@@ -172,10 +172,10 @@ def load_model(path: str | Path) -> StoredModel:
         raise DamagedModel(f"the model {path} can't be used: {error}; train it again") from error
 
 
-def stored_models(warehouse: Warehouse, cache_dir: Path | None = None) -> list[StoredModel]:
+def stored_models(warehouse: Warehouse) -> list[StoredModel]:
     """The models beside `warehouse` and in the user's cache that can be read, each once, by their names."""
     found: dict[str, StoredModel] = {}
-    for place in places(warehouse, cache_dir):
+    for place in places(warehouse, None):
         for path in sorted(place.glob("[!.]*-*")):  # a dot begins what is being written
             try:
                 found.setdefault(path.name, load_model(path))

@@ -12,8 +12,6 @@ from typing import Any
 
 _SERIALIZED = "oml-python:serialized_object"
 _STRUCTURE = frozenset({"component_reference", "composition_step_constant"})
-_LONGEST = 2048
-"""Characters that OpenML keeps of a value; a text of this length is probably cut off."""
 
 
 def typed(raw: str) -> str:
@@ -37,11 +35,6 @@ def is_structure(raw: str) -> bool:
     True
     """
     return _refers(_decoded(raw)) if "component_reference" in raw or "composition_step" in raw else False
-
-
-def is_cut(raw: str) -> bool:
-    """Whether the end of a value was probably lost at OpenML."""
-    return len(raw) == _LONGEST
 
 
 def _decoded(raw: str) -> Any:

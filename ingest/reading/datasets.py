@@ -29,7 +29,7 @@ from ingest.reading.target.classes import (
     doubts_about_labels,
     target_values,
 )
-from ingest.reading.target.targets import alternatives, choose_target, suggestion
+from ingest.reading.target.targets import TargetChoice, alternatives, choose_target, suggestion
 from warehouse.support.arrays import Positions
 from warehouse.support.errors import BadOption, UnknownName, UnusableDataset
 from warehouse.support.text import counted
@@ -179,14 +179,8 @@ def load_dataset(
     """
     raw = read_table(source, limits, options)
     decimal = None if raw.text is None else raw.text.decimal
-    try:
-        choice = choose_target(raw, None if target is None else visible(target))
-    except UnknownName as error:
-        unsure = [*raw.doubts, *(remark for remark in raw.remarks if "not UTF-8" in remark)]
-        raise UnknownName("; ".join([str(error), *unsure])) from None
+    choice = _chosen_target(raw, target)
     chosen = choice.column
-    if chosen in raw.repeated:
-        raise UnusableDataset(f"several columns are named {quoted(chosen)}, the target; rename all but one")
     wanted = _checked_roles({visible(name): role for name, role in (roles or {}).items()}, raw)
     words = raw.frame[chosen].rename(chosen)
     values = read_column(words, decimal, _KINDS.get(wanted.get(chosen))).values.rename(chosen)
@@ -194,11 +188,7 @@ def load_dataset(
         outcome, notes = target_values(words, values, wanted.get(chosen), numeric_target, rare_classes)
     except UnusableDataset as error:
         raise UnusableDataset(f"{error}; {alternatives(raw.frame, chosen)}") from None
-    doubts = [*raw.doubts, *choice.doubts]
-    if wanted.get(chosen) is None:
-        doubts += doubts_about_gaps(words, outcome.index)
-    if isinstance(outcome.dtype, pd.CategoricalDtype):
-        doubts += doubts_about_labels(outcome.cat.categories)
+    doubts = [*raw.doubts, *choice.doubts, *_doubts_about_target(words, outcome, wanted.get(chosen))]
     kept = raw.frame if len(outcome) == len(raw.frame) else raw.frame.loc[outcome.index]
     columns = {
         str(name): read_column(column, decimal, _KINDS.get(wanted.get(str(name))))
@@ -226,6 +216,27 @@ def load_dataset(
             name: column.form for name, column in columns.items() if found[name] is Role.date and column.form
         },
     )
+
+
+def _chosen_target(raw: RawTable, target: str | None) -> TargetChoice:
+    try:
+        choice = choose_target(raw, None if target is None else visible(target))
+    except UnknownName as error:
+        unsure = [*raw.doubts, *(remark for remark in raw.remarks if "not UTF-8" in remark)]
+        raise UnknownName("; ".join([str(error), *unsure])) from None
+    if choice.column in raw.repeated:
+        raise UnusableDataset(
+            f"several columns are named {quoted(choice.column)}, the target; rename all but one"
+        )
+    return choice
+
+
+def _doubts_about_target(words: pd.Series, outcome: pd.Series, role: Role | None) -> list[str]:
+    """Doubts about the gaps of the target, unless its role is given, and about its labels."""
+    doubts = [*doubts_about_gaps(words, outcome.index)] if role is None else []
+    if isinstance(outcome.dtype, pd.CategoricalDtype):
+        doubts += doubts_about_labels(outcome.cat.categories)
+    return doubts
 
 
 def refuse_regression(dataset: Dataset) -> None:

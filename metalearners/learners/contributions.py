@@ -93,14 +93,6 @@ class Contributions:
         phi = self.model.kernel.features(configurations, self.metafeatures)
         return phi @ self.model.mean, self._of_datasets(phi)
 
-    def on_datasets(self, configurations: ConfigurationTable) -> Floats:
-        """(n, d) how much better than usual each configuration does on each training dataset, in scores."""
-        return (
-            self.model.kernel.features(configurations, self.metafeatures)
-            @ self.model.V.T
-            @ self._coordinates.T
-        )
-
     def of_groups(self, configurations: ConfigurationTable) -> list[ContributionParts]:
         """What each group of meta-features adds to what is expected on a dataset with usual ones.
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from ConfigSpace import Categorical, ConfigurationSpace, Float, Integer
 
-from ingest.spaces import ingest_space, read_scales
+from ingest.spaces import ingest_space, read_space
 from tests.cases import each
 from tests.warehouse.worlds import Templates, runs
 from warehouse.store import Warehouse
@@ -37,7 +37,7 @@ def space(tmp_path: Path) -> Path:
 
 
 def test_numbers_have_a_scale_and_choices_have_none(space: Path) -> None:
-    assert read_scales(space) == {"C": "log", "degree": "linear"}
+    assert read_space(space, "").scales == {"C": "log", "degree": "linear"}
 
 
 @pytest.mark.parametrize("flow", ["8353", "openml:8353"])
@@ -97,18 +97,10 @@ def test_what_is_no_space_is_refused_in_one_line(tmp_path: Path, content: str) -
     path = tmp_path / "space.json"
     path.write_text(content)
     with pytest.raises(BadInput) as refusal:
-        read_scales(path)
+        read_space(path, "")
     assert "\n" not in str(refusal.value)
-
-
-def test_a_space_of_choices_has_nothing_to_say(tmp_path: Path) -> None:
-    only = ConfigurationSpace()
-    only.add(Categorical("kernel", ["rbf", "poly"]))
-    only.to_json(tmp_path / "space.json")
-    with pytest.raises(BadInput, match="has no number"):
-        read_scales(tmp_path / "space.json")
 
 
 def test_a_missing_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="there is no file"):
-        read_scales(tmp_path / "none.json")
+        read_space(tmp_path / "none.json", "")

@@ -396,8 +396,6 @@ WHERE (usual.dataset IS NULL OR r.train_rows IS NULL OR r.train_rows = usual.tra
 GROUP BY r.setup, t.dataset
 """
 
-_TIMED = "SELECT count(*) AS runs FROM evaluations WHERE measure = 'fit_seconds'"
-
 _FIT_TIMES = f"""
 WITH timed AS (
   SELECT run,

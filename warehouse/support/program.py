@@ -4,9 +4,9 @@ import atexit
 import gc
 import os
 import sys
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from importlib import import_module
 
 from warehouse.support.errors import HeadstartError
 from warehouse.support.signals import end_at_once
@@ -26,16 +26,13 @@ class _Ending:
         os._exit(self.code)
 
 
-def run(imported: Callable[[], Callable[[], None]]) -> None:
-    """Run a command as the whole of this process.
+def run(module: str) -> None:
+    """Run the function `main` of a module as the whole of this process.
 
-    What is imported stays as long as the process: the garbage collector need not look at it, and the
-    interpreter need not take it down, which takes up to half a second.
-
-    Where what it imports can't be used on this system, that is told in one line.
-
-    Args:
-        imported: gives the command, after imports during which a request to end ends the process at once.
+    A request to end the process during the imports of the module, which take a second, ends it at once.
+    Imported modules stay until the process ends: the garbage collector need not look at them, and the
+    interpreter need not take them down, which takes up to half a second. A module that can't be used on this
+    system is refused in one line.
     """
     end_at_once()
     ending = _Ending()
@@ -44,7 +41,7 @@ def run(imported: Callable[[], Callable[[], None]]) -> None:
     atexit.register(ending.end)
     gc.disable()
     try:
-        command = imported()
+        command = import_module(module).main
     except HeadstartError as error:
         sys.stderr.write(f"error: {error}\n")
         ending.code = error.exit_code

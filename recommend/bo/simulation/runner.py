@@ -130,9 +130,9 @@ def simulate(
         if times is None and method not in WHOLE and needs_times(parse(method)):
             raise TooFewRuns(f"{method} weighs running times, but no run has one")
     families, fold_of = families_of(runs), folds_of(runs, plan.folds)
-    known = set(families.index)
+    with_runs = set(families.index)
     wanted = [dataset for dataset in families.index if dataset in suited] if datasets is None else [*datasets]
-    strangers = [dataset for dataset in wanted if dataset not in known]
+    strangers = [dataset for dataset in wanted if dataset not in with_runs]
     if strangers:
         raise TooFewRuns(f"no run on dataset {strangers[0]!r} has {runs.measure}")
     if fold_of.nunique() < 2:

@@ -5,7 +5,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.openml.values import is_cut, is_structure, typed
+from ingest.openml.values import is_structure, typed
 from tests.cases import each
 
 REFERENCE = '{"oml-python:serialized_object": "component_reference", "value": {"key": "a", "step_name": "a"}}'
@@ -55,8 +55,3 @@ def test_deep_nesting_is_text() -> None:
 @each(("raw", "expected"), [(REFERENCE, True), (f"[{REFERENCE}]", True), ('"component_reference"', False)])
 def test_references_to_components_are_structure(raw: str, expected: bool) -> None:
     assert is_structure(raw) is expected
-
-
-def test_values_as_long_as_the_database_allows_are_probably_cut() -> None:
-    assert is_cut("x" * 2048)
-    assert not is_cut("x" * 2047)

@@ -28,7 +28,7 @@ def test_the_exit_code_is_that_of_the_command(tmp_path: Path, end: str) -> None:
     ]
     (tmp_path / "command.py").write_text("\n".join(lines))
     program = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); " + (
-        "from warehouse.support.program import run; run(lambda: __import__('command').main)"
+        "from warehouse.support.program import run; run('command')"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert done.returncode == ENDS[end]
