@@ -295,7 +295,7 @@ HOSTILE = {
     "infinite measure": (CSV.replace("0.8", "1e999").encode(), "row 2: predictive_accuracy is 'inf'"),
     "no values at all": (b"a,kappa,task_id\n1,,3\n", "no row has a value of kappa"),
     "columns twice": (b"a,a,kappa,task_id\n1,2,0.5,3\n", "two columns are named 'a'"),
-    "too many cells": (CSV.encode() + b"1,2,3,4,5\n", "no table"),
+    "too many cells": (CSV.encode() + b"1,2,3,4,5\n", "not a table"),
     "broken ARFF": (ARFF.replace("3,1,1e3,6", "3,1").encode(), "line"),
     "other flow": (ARFF.replace("6969", "6970").encode(), "runs of flow 6970"),
     "comment about other columns": (

@@ -92,7 +92,7 @@ def test_the_first_comment_may_hold_metadata_as_a_json_object(
 
 REFUSED: dict[str, tuple[bytes, str]] = {
     "blanks only": (b" \n\t\n", "the file is empty"),
-    "a comment only": (b"# {}\n", "no table"),
+    "a comment only": (b"# {}\n", "not a table"),
     "Parquet with a name twice": (TWICE, "two columns are named 'a'; rename one"),
     "Parquet without rows": (_parquet(a=pa.array([], pa.int64())), "no rows"),
     "Parquet with lists": (_parquet(a=pa.array([[1], [2]])), "column 'a' holds list<.*>; expected booleans"),
@@ -101,7 +101,7 @@ REFUSED: dict[str, tuple[bytes, str]] = {
         "two columns are named 'a'; rename one",
     ),
     "names that differ in blanks": (b"a, a\n1,2\n", "two columns are named 'a'; rename one"),
-    "quotes that do not close": (b'a,b\n1,"2\n', "no table"),
+    "quotes that do not close": (b'a,b\n1,"2\n', "not a table"),
 }
 
 

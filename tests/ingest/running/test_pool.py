@@ -86,8 +86,8 @@ def test_pool_is_read_as_it_was_written(tmp_path: Path, committed: Pool) -> None
     ("content", "reason"),
     [
         ("{", "not a JSON file"),
-        ('{"flow": "svm"}', "no pool"),
-        ('[{"flow": "svm", "values": {}}]', "no pool"),
+        ('{"flow": "svm"}', "not a pool"),
+        ('[{"flow": "svm", "values": {}}]', "not a pool"),
         ('[{"flow": "perceptron", "values": {}, "source": "me"}]', "unknown flow 'perceptron'"),
         ('[{"flow": "svm", "values": {"depth": 3}, "source": "me"}]', "svm has no hyperparameter depth"),
         ('[{"flow": "adaboost", "values": {"algorithm": "SAMME.R"}, "source": "me"}]', "can't be built"),
