@@ -108,7 +108,7 @@ def parse(body: bytes, root: str) -> ET.Element:
         element = ET.fromstring(body)
     except ET.ParseError:
         element = _parsed_with_entities(body, root)
-    except (ValueError, LookupError) as error:  # an encoding that there is none of
+    except (ValueError, LookupError) as error:  # an unknown encoding
         raise UnreadableError(str(error)) from error
     plain = cache(lambda name: _NAMESPACE.sub("", name))  # so that elements of one name share it
     for part in element.iter():

@@ -104,7 +104,7 @@ class _Proposed:
 class Optimizer:
     """Proposes configurations and learns from their values.
 
-    `ask` gives the next proposal and remembers that it is under way; `tell` says what came of one, in any
+    `ask` gives the next proposal and remembers that it is under way; `tell` reports the value of one, in any
     order. After ask, ask, tell(1), ask: trials 1 is done, 0 and 2 are under way.
     """
 

@@ -293,7 +293,7 @@ def fit_times(ask: Ask, *, task_type: TaskType = CLASSIFICATION) -> pd.DataFrame
     return runs
 
 
-# Runs on other numbers of rows are runs of other tasks on the same dataset. No number: all that a task has.
+# Runs on other numbers of rows are runs of other tasks on the same dataset. No number: all rows of the task.
 # Of most datasets there is but one number, and of a large warehouse most runs are on these: which number is
 # usual is counted where there are several, and `usual` has these datasets alone. Where no run of a part of a
 # file states its number, that part is not read.
