@@ -1,19 +1,27 @@
 """Runs on part of the rows: learners get those on as many rows as most configurations were fitted on."""
 
+import pandas as pd
+
 from tests.warehouse.worlds import BOOSTING, FOREST, runs
 from warehouse.store import Warehouse
 
 ACCURACY = "predictive_accuracy"
 
 
-def ran(warehouse: Warehouse, name: str, rows: int | None, flow: str = FOREST, **accuracies: float) -> None:
-    """Write a configuration's runs that were fitted on so many rows: dataset -> accuracy."""
+def ran(name: str, rows: int | None, flow: str = FOREST, **accuracies: float) -> dict[str, pd.DataFrame]:
+    """A configuration's runs, fitted on `rows` rows: dataset -> accuracy."""
     tables = runs(flow, flow, name=f"{name}-{rows}", values={"n": len(name)}, accuracies=accuracies)
     tables["runs"] = tables["runs"].assign(train_rows=rows)
     if rows is not None:
         for table in ("tasks", "runs"):
             tables[table] = tables[table].assign(task=tables[table]["task"] + f"-{rows}")
-    warehouse.write(tables, source="test")
+    return tables
+
+
+def write(warehouse: Warehouse, *several: dict[str, pd.DataFrame]) -> None:
+    """In one commit."""
+    together = {name: pd.concat([tables[name] for tables in several]) for name in several[0]}
+    warehouse.write({name: rows.drop_duplicates() for name, rows in together.items()}, source="test")
 
 
 def values(warehouse: Warehouse) -> dict[str, list[float]]:
@@ -30,9 +38,9 @@ def values(warehouse: Warehouse) -> dict[str, list[float]]:
 def test_of_several_numbers_of_rows_with_as_many_configurations_the_fewest_are_learned_from(
     warehouse: Warehouse,
 ) -> None:
-    for rows, accuracy in ((2000, 0.9), (500, 0.8), (8000, 0.95)):
-        ran(warehouse, "a", rows, d1=accuracy)
-        ran(warehouse, "bb", rows, d1=accuracy / 2)
+    tiers = ((2000, 0.9), (500, 0.8), (8000, 0.95))
+    write(warehouse, *(ran("a", rows, d1=accuracy) for rows, accuracy in tiers))
+    write(warehouse, *(ran("bb", rows, d1=accuracy / 2) for rows, accuracy in tiers))
     assert values(warehouse) == {"d1": [0.4, 0.8]}
     larger = warehouse.run_table(None, ACCURACY).larger
     assert sorted(zip(larger["train_rows"], larger["value"], strict=True)) == [
@@ -45,35 +53,29 @@ def test_of_several_numbers_of_rows_with_as_many_configurations_the_fewest_are_l
 
 def test_every_dataset_has_its_own_usual_rows(warehouse: Warehouse) -> None:
     """A small dataset has fewer rows than a large one is cut to."""
-    ran(warehouse, "a", 500, large=0.8)
-    ran(warehouse, "a", 2000, large=0.9)
-    ran(warehouse, "a", 100, small=0.6)
-    ran(warehouse, "a", 700, middle=0.7)
+    large = ran("a", 500, large=0.8), ran("a", 2000, large=0.9)
+    write(warehouse, *large, ran("a", 100, small=0.6), ran("a", 700, middle=0.7))
     assert values(warehouse) == {"large": [0.8], "middle": [0.7], "small": [0.6]}
 
 
 def test_runs_that_do_not_state_their_rows_are_always_learned_from(warehouse: Warehouse) -> None:
-    ran(warehouse, "a", None, stated=0.5, unstated=0.6)
-    ran(warehouse, "bb", 500, stated=0.7)
-    ran(warehouse, "bb", 2000, stated=0.8)
+    unstated = ran("a", None, stated=0.5, unstated=0.6)
+    write(warehouse, unstated, ran("bb", 500, stated=0.7), ran("bb", 2000, stated=0.8))
     assert values(warehouse) == {"stated": [0.5, 0.7], "unstated": [0.6]}
 
 
 def test_a_flow_is_not_asked_about_alone(warehouse: Warehouse) -> None:
     """The usual rows are those of a dataset's runs, whichever flow is asked about."""
-    ran(warehouse, "a", 500, d1=0.8)
-    ran(warehouse, "ccc", 500, d1=0.7)
-    ran(warehouse, "bb", 2000, flow=BOOSTING, d1=0.95)
+    boosting = ran("bb", 2000, flow=BOOSTING, d1=0.95)
+    write(warehouse, ran("a", 500, d1=0.8), ran("ccc", 500, d1=0.7), boosting)
     assert warehouse.run_table(FOREST, ACCURACY).runs["value"].tolist() == [0.8, 0.7]
     assert warehouse.run_table(BOOSTING, ACCURACY).runs.empty
 
 
 def test_the_rows_that_most_configurations_were_fitted_on_are_learned_from(warehouse: Warehouse) -> None:
     """A race fits a few on 500 rows of a dataset that all of a pool were fitted on 2,000 of."""
-    ran(warehouse, "a", 500, d1=0.6)
-    for name, accuracy in (("a", 0.8), ("bb", 0.9)):
-        ran(warehouse, name, 2000, d1=accuracy)
-    ran(warehouse, "a", 8000, d1=0.95)
+    usual = ran("a", 2000, d1=0.8), ran("bb", 2000, d1=0.9)
+    write(warehouse, ran("a", 500, d1=0.6), *usual, ran("a", 8000, d1=0.95))
     assert values(warehouse) == {"d1": [0.8, 0.9]}
     table = warehouse.run_table(None, ACCURACY)
     assert (table.smaller["value"].tolist(), table.larger["value"].tolist()) == ([0.6], [0.95])

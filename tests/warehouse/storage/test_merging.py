@@ -185,7 +185,6 @@ def test_a_value_wins_over_a_null_on_either_side(make: Make) -> None:
         ((1.0, "headstart-9"), (2.0, "headstart-10"), 2.0),
         ((1.0, "headstart-9"), (None, "headstart-10"), None),
         ((1.0, "headstart-10"), (2.0, "headstart-9"), 1.0),
-        ((None, "headstart-10"), (2.0, "headstart-9"), None),
         ((1.0, "headstart-9"), (2.0, "headstart-9"), 1.0),
         ((None, "headstart-9"), (2.0, "headstart-9"), 2.0),
         ((1.0, "openml", "openml"), (2.0, "openml", "openml"), 1.0),
@@ -264,7 +263,7 @@ def test_a_contradiction_is_refused_and_named(
     make: Make, table: str, column: str, mine: object, yours: object
 ) -> None:
     ours = make("ours", with_columns(runs(values={"a": 1}), table, **{column: mine}))
-    theirs = make("theirs", runs(name="new"), with_columns(runs(values={"a": 1}), table, **{column: yours}))
+    theirs = make("theirs", with_columns(runs(values={"a": 1}), table, **{column: yours}))
     message = refusal(ours, theirs)
     assert message.startswith(f"1 row contradicts {theirs.path}")
     key = runs(values={"a": 1})[table][TABLES[table].key[0]][0]
@@ -401,7 +400,7 @@ def views_of_one_world(draw: st.DrawFn) -> tuple[Frames, Frames]:
 
 
 @given(worlds=views_of_one_world())
-@settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=3, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_the_order_of_merges_does_not_matter(
     tmp_path_factory: pytest.TempPathFactory, worlds: tuple[Frames, Frames]
 ) -> None:
