@@ -115,12 +115,12 @@ def test_a_field_that_is_new_takes_its_default() -> None:
         ({"shape": {"kind": "Triangle"}}, "Triangle"),
         ({"distance": "L3"}, "distance is 'L3', not one of 'L1', 'L2'"),
         ({"colours": {"sky": "blue"}}, "'blue' is not a valid Colour"),
-        ({"share": "half"}, "share is 'half', no float"),
-        ({"share": True}, "share is True, no float"),
-        ({"rows": 2.5}, "rows is 2.5, no int"),
-        ({"sure": 1}, "sure is 1, no bool"),
-        ({"names": "xy"}, "names is 'xy', no list"),
-        ({"names": [1]}, "names.0 is 1, no str"),
+        ({"share": "half"}, "share is 'half', not a float"),
+        ({"share": True}, "share is True, not a float"),
+        ({"rows": 2.5}, "rows is 2.5, not a int"),
+        ({"sure": 1}, "sure is 1, not a bool"),
+        ({"names": "xy"}, "names is 'xy', not a list"),
+        ({"names": [1]}, "names.0 is 1, not a str"),
     ],
 )
 def test_facts_of_another_type_are_damage(changes: dict[str, Any], reason: str) -> None:
@@ -214,7 +214,7 @@ def test_settings_are_fields_and_the_rest_takes_defaults() -> None:
     assert with_settings(Circle, {"radius": 2}) == Circle(2.0)
     for settings, reason in (
         ({"colour": "red"}, "unknown setting 'colour'; known are radius"),
-        ({"radius": "wide"}, "radius is 'wide', no float"),
+        ({"radius": "wide"}, "radius is 'wide', not a float"),
         ({}, "lacks radius"),
     ):
         with pytest.raises(BadInput, match=reason):

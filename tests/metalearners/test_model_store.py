@@ -164,7 +164,7 @@ def test_a_model_keeps_the_figures_of_its_evaluation(model: StoredModel, folder:
     ],
 )
 def test_figures_of_something_else_are_refused(model: StoredModel, change: dict[str, object]) -> None:
-    with pytest.raises(BadInput, match=f"another {next(iter(change))}"):
+    with pytest.raises(BadInput, match=f"the {next(iter(change))} of the evaluation"):
         with_figures(model, evaluation_of(model, **change))
 
 

@@ -97,9 +97,13 @@ def test_learners_of_one_name_are_told_apart_by_their_files(tmp_path: Path) -> N
 @each(
     ("other", "refusal", "message"),
     [
-        (evaluation("pmf", {"d0": 0.1}, flow="svm"), BadOption, "of other runs"),
-        (evaluation("pmf", {"d0": 0.1}, measure="kappa"), BadOption, "of other runs"),
-        (evaluation("pmf", {"d0": 0.1}, warehouse={"fingerprint": "new"}), BadOption, "of other runs"),
+        (evaluation("pmf", {"d0": 0.1}, flow="svm"), BadOption, "differ in flow, measure or warehouse"),
+        (evaluation("pmf", {"d0": 0.1}, measure="kappa"), BadOption, "differ in flow, measure or warehouse"),
+        (
+            evaluation("pmf", {"d0": 0.1}, warehouse={"fingerprint": "new"}),
+            BadOption,
+            "differ in flow, measure or warehouse",
+        ),
         (evaluation("pmf", {"d9": 0.1}), BadOption, "left out different datasets"),
         ([1, 2], UnreadableInput, "other.json: not an evaluation"),
         ({"learner": "pmf"}, UnreadableInput, "other.json: not an evaluation"),

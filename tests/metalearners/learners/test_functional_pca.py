@@ -102,10 +102,9 @@ def test_intervals_hold_on_new_datasets() -> None:
     assert 0.6 < result.coverage.mean < 0.95
 
 
-@each("noise", [0.1, 0.3])
-def test_the_first_choice_is_better_than_others_as_often_as_is_stated(noise: float) -> None:
+def test_the_first_choice_is_better_than_others_as_often_as_is_stated() -> None:
     """Half of them are as good as it, so that chance decides; each dataset is left out in turn."""
-    runs, metafeatures = noisy_runs(noise), toy_metafeatures()
+    runs, metafeatures = noisy_runs(0.3), toy_metafeatures()
     stated, true = [], []
     for dataset in runs.runs["dataset"].unique():
         model = FunctionalPCALearner().fit(without_datasets(runs, [dataset]), metafeatures.drop(dataset))

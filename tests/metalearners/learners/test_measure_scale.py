@@ -91,7 +91,7 @@ def test_costs_have_no_upper_bound() -> None:
 def test_intervals_hold_four_of_five_new_datasets() -> None:
     own = learned(noise=0.3)
     random = np.random.default_rng(7)
-    tree = random.uniform(0.05, 0.4, 400)
+    tree = random.uniform(0.05, 0.4, 150)
     held = []
     for number, (_, described) in enumerate(metafeatures(tree).iterrows()):
         true = accuracy(tree[[number]], np.array([1.0]) + random.normal(0, 0.3) / 0.2)
