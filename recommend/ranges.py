@@ -124,26 +124,12 @@ class FlowRanges:
         }
 
 
-def learn_ranges(
-    flow: SearchedFlow,
-    predictor: Predictor,
-    metafeatures: pd.Series,
-    *,
-    share: float = SHARE,
-    held: float = HELD,
-    seed: int = 0,
-) -> FlowRanges:
-    """Learn where good configurations of `flow` lie on the dataset with these meta-features.
-
-    Args:
-        share: of the drawn configurations that is good; above 0, below 1.
-        held: share of the good ones that each range holds; above 0, at most 1.
-        seed: of the draws.
-    """
+def learn_ranges(flow: SearchedFlow, predictor: Predictor, metafeatures: pd.Series) -> FlowRanges:
+    """Learn the ranges of good configurations of `flow` on the dataset with these meta-features."""
     space = Space([flow])
-    drawn = space.configurations(space.sample(DRAWN, np.random.default_rng(seed)))
+    drawn = space.configurations(space.sample(DRAWN, np.random.default_rng(0)))
     with one_thread():
-        weights = best_of(predictor.predict(drawn.table, metafeatures).mean, share)
+        weights = _best(predictor.predict(drawn.table, metafeatures).mean)
     narrowed: dict[str, Number | Choice] = {}
     chances: dict[str, tuple[float, ...]] = {}
     for own in flow.hyperparameters:
@@ -153,10 +139,10 @@ def learn_ranges(
             continue
         if isinstance(own, Choice):
             chances[own.name] = _chances(own, values[present].tolist(), weights[present])
-            narrowed[own.name] = _narrower_choice(own, chances[own.name], held)
+            narrowed[own.name] = _narrower_choice(own, chances[own.name])
         else:
             numbers = values[present].to_numpy(np.float64)
-            narrowed[own.name] = _narrower_number(own, numbers, weights[present], held)
+            narrowed[own.name] = _narrower_number(own, numbers, weights[present])
     within = replace(
         flow,
         hyperparameters=tuple(_with_conditions_within(own, narrowed) for own in narrowed.values()),
@@ -165,9 +151,9 @@ def learn_ranges(
     return FlowRanges(flow, within, chances)
 
 
-def best_of(scores: Floats, share: float) -> Floats:
-    """(n,) 1 for the best `share` of n scores, one at least, and 0 for all others."""
-    good: Floats = (scores >= np.quantile(scores, 1 - share)).astype(np.float64)
+def _best(scores: Floats) -> Floats:
+    """(n,) 1 for the best share of n scores (`SHARE`), at least one, and 0 for the others."""
+    good: Floats = (scores >= np.quantile(scores, 1 - SHARE)).astype(np.float64)
     return good
 
 
@@ -186,13 +172,13 @@ def shortest_range(places: Floats, weights: Floats, held: float) -> tuple[int, i
     return int(first), int(last[first])
 
 
-def _narrower_number(own: Number, numbers: Floats, weights: Floats, held: float) -> Number:
+def _narrower_number(own: Number, numbers: Floats, weights: Floats) -> Number:
     order = np.argsort(numbers, kind="stable")
     numbers, weights = numbers[order], weights[order]
     places = np.log(numbers) if own.log else numbers
     if not weights.sum() > 0:
         return own
-    first, last = shortest_range(places, weights, held)
+    first, last = shortest_range(places, weights, HELD)
     # Draws do not reach the ends of a space: a range that begins at the lowest one begins at the end.
     low = own.low if first == 0 else numbers[first]
     high = own.high if last == len(numbers) - 1 else numbers[last]
@@ -224,9 +210,9 @@ def _chances(own: Choice, values: list[Value], weights: Floats) -> tuple[float, 
     return tuple(float(chance) for chance in totals / totals.sum())
 
 
-def _narrower_choice(own: Choice, chances: tuple[float, ...], held: float) -> Choice:
+def _narrower_choice(own: Choice, chances: tuple[float, ...]) -> Choice:
     order = np.argsort(-np.array(chances), kind="stable")
-    needed = int(np.searchsorted(np.cumsum(np.array(chances)[order]), held * (1 - 1e-12))) + 1
+    needed = int(np.searchsorted(np.cumsum(np.array(chances)[order]), HELD * (1 - 1e-12))) + 1
     kept = sorted(order[:needed])
     total = sum(chances[place] for place in kept)
     return replace(
