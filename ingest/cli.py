@@ -45,11 +45,6 @@ DatasetsOption = Annotated[
 ]
 
 
-@app.callback()
-def _commands() -> None:
-    """Keeps the names of commands, however few there are."""
-
-
 @app.command()
 def file(
     path: Annotated[
