@@ -109,14 +109,14 @@ def user_cache() -> Path:
     return cache_directory() / "models"
 
 
-def places(warehouse: Warehouse, cache_dir: Path | None = None) -> list[Path]:
+def places(warehouse: Warehouse) -> list[Path]:
     """Directories in which models are looked for: the warehouse's own, then the user's cache."""
-    return [warehouse.models, cache_dir or user_cache()]
+    return [warehouse.models, user_cache()]
 
 
-def folders_for(warehouse: Warehouse, cache_dir: Path | None = None) -> list[Path]:
+def folders_for(warehouse: Warehouse) -> list[Path]:
     """Directories in which a model may be stored, best first."""
-    found = places(warehouse, cache_dir)
+    found = places(warehouse)
     return found[1:] if warehouse.read_only else found
 
 
@@ -125,7 +125,6 @@ def keep(
     content: Mapping[str, Any],
     arrays: Arrays,
     warehouse: Warehouse,
-    cache_dir: Path | None = None,
 ) -> Path | None:
     """Write the results of training to a directory `name` in the first writable folder; returns its path.
 
@@ -133,7 +132,7 @@ def keep(
 
     Returns: None where no folder can be written.
     """
-    for folder in folders_for(warehouse, cache_dir):
+    for folder in folders_for(warehouse):
         try:
             path = write_files(folder / name, content, arrays)
         except (Unwritable, OSError) as error:
@@ -147,14 +146,14 @@ def keep(
     return None
 
 
-def check_can_keep(warehouse: Warehouse, cache_dir: Path | None = None) -> None:
+def check_can_keep(warehouse: Warehouse) -> None:
     """Check before training that some folder for its results is writable.
 
     Raises:
         Unwritable: the disk is full or read-only, or permission is missing.
     """
     reasons = []
-    for folder in folders_for(warehouse, cache_dir):
+    for folder in folders_for(warehouse):
         probe = folder / ".probe"
         try:
             folder.mkdir(parents=True, exist_ok=True)

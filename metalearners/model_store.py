@@ -68,7 +68,6 @@ def trained_model(
     measure: str = "predictive_accuracy",
     flow: str | None = None,
     leave_out: Collection[str] | None = None,
-    cache_dir: Path | None = None,
     *,
     task_type: TaskType = CLASSIFICATION,
     only: Collection[str] = (),
@@ -87,7 +86,6 @@ def trained_model(
         measure: a name or an alias of `warehouse.vocabulary.measures`.
         task_type: of the runs.
         leave_out: datasets whose runs, and those on their near copies, the model must not see.
-        cache_dir: used in place of the user's cache directory.
         only: flows whose runs alone the model learns from, as it would from those of all; empty = all.
         settings: of the learner; those left out have their default.
         report: told where a long training stands. One that was interrupted goes on where it was.
@@ -109,19 +107,18 @@ def trained_model(
         only=tuple(sorted(only)),
         task_type=task_type.name,
     )
-    if (stored := _stored(origin, warehouse, cache_dir)) is not None:
+    if (stored := _stored(origin, warehouse)) is not None:
         return stored
     if origin.left_out and issubclass(untrained.model, LeavesOut):
         of_all_runs = replace(origin, left_out=()).key
-        is_stored = any((place / of_all_runs).is_dir() for place in places(warehouse, cache_dir))
-        if not is_stored and (earlier := _earlier_model(origin, warehouse, cache_dir)) is not None:
+        is_stored = any((place / of_all_runs).is_dir() for place in places(warehouse))
+        if not is_stored and (earlier := _earlier_model(origin, warehouse)) is not None:
             return earlier
         of_all = trained_model(
             warehouse,
             learner,
             measure,
             flow,
-            cache_dir=cache_dir,
             task_type=task_type,
             only=only,
             settings=settings,
@@ -130,19 +127,19 @@ def trained_model(
         if (without := _without(of_all, origin, warehouse)) is not None:
             return without
     if must_be_stored:
-        check_can_keep(warehouse, cache_dir)
+        check_can_keep(warehouse)
     learn = untrained.fit
     if isinstance(untrained, LongTraining):
-        learn = partial(untrained.fit, watch=_watch(origin, folders_for(warehouse, cache_dir)[0], report))
-    pace = _seconds_per_run(origin.learner, [*places(warehouse, cache_dir), STARTER / "models"])
-    trained = _store(_train(learn, origin, warehouse, cache_dir, pace), warehouse, cache_dir)
+        learn = partial(untrained.fit, watch=_watch(origin, folders_for(warehouse)[0], report))
+    pace = _seconds_per_run(origin.learner, [*places(warehouse), STARTER / "models"])
+    trained = _store(_train(learn, origin, warehouse, pace), warehouse)
     _forget_earlier(trained, warehouse)
     return trained
 
 
-def _stored(origin: ModelOrigin, warehouse: Warehouse, cache_dir: Path | None) -> StoredModel | None:
+def _stored(origin: ModelOrigin, warehouse: Warehouse) -> StoredModel | None:
     """The stored model of this origin; None if there is none, or it is damaged."""
-    for place in places(warehouse, cache_dir):
+    for place in places(warehouse):
         if (place / origin.key).is_dir():
             try:
                 stored = load_model(place / origin.key)
@@ -157,7 +154,6 @@ def _stored(origin: ModelOrigin, warehouse: Warehouse, cache_dir: Path | None) -
 def updated_model(
     path: str | Path,
     warehouse: Warehouse,
-    cache_dir: Path | None = None,
     *,
     report: Callable[[Round], None] | None = None,
 ) -> StoredModel:
@@ -172,7 +168,7 @@ def updated_model(
         BadInput: there is no such model, its learner can only be trained from the start, or the new one
             could not be stored.
     """
-    named = [place / Path(path).name for place in places(warehouse, cache_dir)]
+    named = [place / Path(path).name for place in places(warehouse)]
     before = load_model(next((model for model in [Path(path), *named] if model.is_dir()), path))
     learner = new_learner(before.origin.learner, before.origin.settings)
     if not isinstance(learner, LongTraining):
@@ -182,16 +178,14 @@ def updated_model(
     origin = replace(
         before.origin, warehouse_version=warehouse.version, warehouse_fingerprint=warehouse.fingerprint
     )
-    check_can_keep(warehouse, cache_dir)
-    watch = _watch(origin, folders_for(warehouse, cache_dir)[0], report)
+    check_can_keep(warehouse)
+    watch = _watch(origin, folders_for(warehouse)[0], report)
     learn = partial(learner.update, before.fitted, watch=watch)
-    updated = replace(_train(learn, origin, warehouse, cache_dir), updated_from=before.origin.key)
-    return _store(updated, warehouse, cache_dir)
+    updated = replace(_train(learn, origin, warehouse), updated_from=before.origin.key)
+    return _store(updated, warehouse)
 
 
-def trained_fit_times(
-    warehouse: Warehouse, cache_dir: Path | None = None, *, task_type: TaskType = CLASSIFICATION
-) -> FitTimes:
+def trained_fit_times(warehouse: Warehouse, *, task_type: TaskType = CLASSIFICATION) -> FitTimes:
     """The model of running times from the warehouse's runs: loaded from disk, else learned and stored.
 
     Raises:
@@ -200,7 +194,7 @@ def trained_fit_times(
     # The name of what classification takes is that of earlier versions, which knew no other type.
     runs = warehouse.fingerprint + ("" if task_type is CLASSIFICATION else task_type.name)
     name = f"fit_times.{hashlib.sha256(runs.encode()).hexdigest()[:16]}"
-    for place in places(warehouse, cache_dir):
+    for place in places(warehouse):
         if (place / name).is_dir():
             try:
                 content = read_content(place / name, FIT_TIMES_FORMAT, FIT_TIMES_VERSION)
@@ -211,7 +205,7 @@ def trained_fit_times(
     state, arrays = encode(times)
     _check_readable(FitTimes, state, arrays)
     content = {"format": FIT_TIMES_FORMAT, "version": FIT_TIMES_VERSION, "state": state}
-    keep(name, content, arrays, warehouse, cache_dir)
+    keep(name, content, arrays, warehouse)
     return times
 
 
@@ -219,7 +213,6 @@ def _train(
     learn: Callable[[RunTable, pd.DataFrame], Model],
     origin: ModelOrigin,
     warehouse: Warehouse,
-    cache_dir: Path | None,
     pace: float | None = None,
 ) -> StoredModel:
     """What `learn` makes of the runs that `origin` names, announced if it takes long.
@@ -227,7 +220,7 @@ def _train(
     Args:
         pace: expected seconds for each run; None = unknown.
     """
-    runs, known = _learned_from(origin, warehouse, cache_dir)
+    runs, known = _learned_from(origin, warehouse)
     runs_on = runs.runs["dataset"].value_counts(sort=False).to_dict()
     seconds = None if pace is None else pace * len(runs.runs)
     if seconds is None or seconds >= _LONG:
@@ -249,13 +242,13 @@ def _train(
     )
 
 
-def _earlier_model(origin: ModelOrigin, warehouse: Warehouse, cache_dir: Path | None) -> StoredModel | None:
+def _earlier_model(origin: ModelOrigin, warehouse: Warehouse) -> StoredModel | None:
     """A model of an earlier version of the warehouse with the learner and settings of `origin`; None: none.
 
     The training data of both must be equal to the last number.
     """
     now: TrainingData | None = None
-    for place in [*places(warehouse, cache_dir), STARTER / "models"]:
+    for place in [*places(warehouse), STARTER / "models"]:
         for path in sorted(place.glob(f"{origin.learner}-*")):
             with suppress(DamagedModel, UnusableWarehouse, KeyError, TypeError):
                 known = decode(ModelOrigin, read_content(path, FORMAT, VERSION)["origin"], {})
@@ -266,25 +259,21 @@ def _earlier_model(origin: ModelOrigin, warehouse: Warehouse, cache_dir: Path | 
                 before = Warehouse.open(warehouse.location, version=version)
                 if before.fingerprint != fingerprint:  # a model of another warehouse
                     continue
-                now = now or _training_data(origin, warehouse, cache_dir)
-                if same_data(_training_data(known, before, cache_dir), now):
+                now = now or _training_data(origin, warehouse)
+                if same_data(_training_data(known, before), now):
                     return load_model(path)
     return None
 
 
-def _training_data(origin: ModelOrigin, warehouse: Warehouse, cache_dir: Path | None) -> TrainingData:
+def _training_data(origin: ModelOrigin, warehouse: Warehouse) -> TrainingData:
     """Training data of `origin`."""
-    return training_data(*_learned_from(origin, warehouse, cache_dir))
+    return training_data(*_learned_from(origin, warehouse))
 
 
-def _learned_from(
-    origin: ModelOrigin, warehouse: Warehouse, cache_dir: Path | None
-) -> tuple[RunTable, pd.DataFrame]:
+def _learned_from(origin: ModelOrigin, warehouse: Warehouse) -> tuple[RunTable, pd.DataFrame]:
     """The runs that `origin` names, and meta-features of their datasets."""
     task_type = TASK_TYPES[origin.task_type]
-    runs = learned_runs(
-        warehouse, origin.flow, origin.measure, cache_dir, task_type=task_type, only=origin.only
-    )
+    runs = learned_runs(warehouse, origin.flow, origin.measure, task_type=task_type, only=origin.only)
     runs = without_datasets(runs, origin.left_out)
     return runs, warehouse.metafeatures().drop(index=list(origin.left_out), errors="ignore")
 
@@ -323,7 +312,7 @@ def _watch(origin: ModelOrigin, folder: Path, report: Callable[[Round], None] | 
     return Watch(folder / f".{origin.key}.training.npz", report)
 
 
-def _store(model: StoredModel, warehouse: Warehouse, cache_dir: Path | None) -> StoredModel:
+def _store(model: StoredModel, warehouse: Warehouse) -> StoredModel:
     """The stored model; one that can't be stored is still a model.
 
     Raises:
@@ -332,7 +321,7 @@ def _store(model: StoredModel, warehouse: Warehouse, cache_dir: Path | None) -> 
     content, arrays = model.files()
     learner = new_learner(model.origin.learner, model.origin.settings)
     _check_readable(learner.model, content["state"], arrays)
-    return replace(model, path=keep(model.origin.key, content, arrays, warehouse, cache_dir))
+    return replace(model, path=keep(model.origin.key, content, arrays, warehouse))
 
 
 def _check_readable(wanted: type[Any], state: Mapping[str, Any], arrays: Arrays) -> None:

@@ -36,7 +36,6 @@ def learned_runs(
     warehouse: Warehouse,
     flow: str | None,
     measure: str,
-    cache_dir: Path | None = None,
     *,
     task_type: TaskType = CLASSIFICATION,
     related: bool = True,
@@ -46,25 +45,24 @@ def learned_runs(
     """The runs of `Warehouse.run_table`; a stored sample is not drawn again.
 
     Args:
-        cache_dir: used in place of the user's cache directory.
         only: flows that a joint table is to have the runs of; empty = all.
         experiments_on: datasets of which the table has all own experiments, also where it is a sample.
     """
     name = _name(warehouse, flow, measure, task_type, only)
-    answers = _kept(name, warehouse, cache_dir)
+    answers = _kept(name, warehouse)
     if answers is None:
         answers = warehouse.run_answers(flow, measure, task_type=task_type, related=related, only=only)
         if answers.is_sample:
-            _keep(name, answers, warehouse, cache_dir)
+            _keep(name, answers, warehouse)
     if answers.is_sample and experiments_on:
         answers = warehouse.with_experiments(answers, experiments_on)
     rows = {part: rows for part, rows in answers.rows.items() if related or part != "related"}
     return table_of(replace(answers, rows=rows))
 
 
-def _kept(name: str, warehouse: Warehouse, cache_dir: Path | None) -> RunAnswers | None:
+def _kept(name: str, warehouse: Warehouse) -> RunAnswers | None:
     """The sample of this name, from the first folder that has it; None: there is none."""
-    for place in places(warehouse, cache_dir):
+    for place in places(warehouse):
         if (place / name).is_dir():
             try:
                 return _read(place / name)
@@ -73,7 +71,7 @@ def _kept(name: str, warehouse: Warehouse, cache_dir: Path | None) -> RunAnswers
     return None
 
 
-def _keep(name: str, sample: RunAnswers, warehouse: Warehouse, cache_dir: Path | None) -> None:
+def _keep(name: str, sample: RunAnswers, warehouse: Warehouse) -> None:
     content = {
         "format": FORMAT,
         "version": VERSION,
@@ -83,7 +81,7 @@ def _keep(name: str, sample: RunAnswers, warehouse: Warehouse, cache_dir: Path |
         "task_type": sample.task_type.name,
     }
     packed = {part: _packed(rows) for part, rows in sample.rows.items()}
-    keep(name, content, packed, warehouse, cache_dir)
+    keep(name, content, packed, warehouse)
 
 
 def _name(

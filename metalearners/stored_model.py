@@ -175,7 +175,7 @@ def load_model(path: str | Path) -> StoredModel:
 def stored_models(warehouse: Warehouse) -> list[StoredModel]:
     """The models beside `warehouse` and in the user's cache that can be read, each once, by their names."""
     found: dict[str, StoredModel] = {}
-    for place in places(warehouse, None):
+    for place in places(warehouse):
         for path in sorted(place.glob("[!.]*-*")):  # a dot begins what is being written
             try:
                 found.setdefault(path.name, load_model(path))

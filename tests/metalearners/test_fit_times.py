@@ -1,7 +1,5 @@
 """Seconds of a fit, predicted from the sizes of datasets."""
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -137,19 +135,19 @@ def test_without_timed_runs_there_is_one_clear_line() -> None:
         learn_fit_times(timed(known).iloc[:0], known)
 
 
-def test_the_starter_knows_that_one_tree_is_quicker_than_many(tmp_path: Path) -> None:
+def test_the_starter_knows_that_one_tree_is_quicker_than_many() -> None:
     starter = Warehouse.open(None)
     configurations = starter.run_table(None, "predictive_accuracy").configurations
     new = starter.metafeatures().median()
-    seconds = pd.Series(trained_fit_times(starter, tmp_path).seconds(configurations, new))
+    seconds = pd.Series(trained_fit_times(starter).seconds(configurations, new))
     by_algorithm = seconds.groupby(configurations.algorithms.to_numpy()).median()
     assert by_algorithm["decision_tree"] < by_algorithm["lightgbm"] < by_algorithm["adaboost"]
 
 
-def test_times_are_learned_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_times_are_learned_once(monkeypatch: pytest.MonkeyPatch) -> None:
     starter = Warehouse.open(None)
-    first = trained_fit_times(starter, tmp_path)
+    first = trained_fit_times(starter)
     monkeypatch.setattr(Warehouse, "fit_times", lambda _: pytest.fail("learned again"))
-    again = trained_fit_times(starter, tmp_path)
+    again = trained_fit_times(starter)
     assert again.factor == first.factor
     np.testing.assert_array_equal(again.of_setups, first.of_setups)

@@ -285,15 +285,13 @@ def test_loading_a_model_imports_nothing_heavy(folder: Path) -> None:
 
 
 @each("measure", ["predictive_accuracy", "area_under_roc_curve", "log_loss", "balanced_accuracy"])
-def test_the_bundled_starter_brings_its_models_along(
-    measure: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_bundled_starter_brings_its_models_along(measure: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Warehouse, "run_table", lambda *_: pytest.fail("trained again"))
-    assert trained_model(Warehouse.open(STARTER), measure=measure, cache_dir=tmp_path).datasets > 200
+    assert trained_model(Warehouse.open(STARTER), measure=measure).datasets > 200
 
 
 def test_the_bundled_starter_brings_along_how_long_fits_take(tmp_path: Path) -> None:
-    trained_fit_times(Warehouse.open(STARTER), tmp_path)
+    trained_fit_times(Warehouse.open(STARTER))
     assert list(tmp_path.iterdir()) == []
 
 
