@@ -50,16 +50,15 @@ class LatentSearch:
     A trial costs t N operations: the Cholesky factor grows by a row.
     """
 
-    def __init__(self, kernel: LatentKernel, X: Floats, mean: Floats | None = None) -> None:
+    def __init__(self, kernel: LatentKernel, X: Floats) -> None:
         """No trial yet.
 
         Args:
             X: (N, Q)
-            mean: (N,) of the function before any trial; None = 0.
         """
         self._kernel = kernel
         self._X = X
-        self.mean: Floats = np.zeros(len(X)) if mean is None else mean.astype(np.float64)
+        self.mean: Floats = np.zeros(len(X))
         """(N,) mu"""
         self._of_function: Floats = np.full(len(X), kernel.alpha)  # v without the noise
         self._explained = np.empty((8, len(X)))  # rows of inverse(L) k(trials, X); room for more than t

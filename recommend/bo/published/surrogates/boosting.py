@@ -116,14 +116,8 @@ class HyperboostSurrogate:
 
     acquisition = QuantileSurrogate.acquisition
 
-    def __init__(self, known: Configurations, metafeatures: pd.Series, *, many: int = MANY) -> None:
-        """A surrogate as `QuantileSurrogate` has it.
-
-        Args:
-            many: columns of U from which distances are approximate; 0 = they always are.
-        """
+    def __init__(self, known: Configurations, metafeatures: pd.Series) -> None:
         self._quantile = QuantileSurrogate(known, metafeatures)
-        self._many = many
 
     def encode(self, configurations: Configurations) -> PlacedFeatures:
         U = one_hot(configurations.vectors, configurations.categories)
@@ -135,7 +129,7 @@ class HyperboostSurrogate:
         self._quantile.fit(X.features, y, random)
         self._spread = float(y.std())
         self._projection = None
-        if X.U.shape[1] > self._many:
+        if X.U.shape[1] > MANY:
             self._projection = np.linalg.svd(X.U - X.U.mean(axis=0), full_matrices=False)[2][:COMPONENTS].T
         self._tree = KDTree(self._projected(X.U))
 
