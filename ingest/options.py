@@ -10,74 +10,62 @@ import typer
 if TYPE_CHECKING:
     from ingest.reading.options import ReadingOptions
 
-EncodingOption = Annotated[
-    str | None,
-    typer.Option(
-        "--encoding",
-        metavar="NAME",
-        help="Encoding of a text file, by Python's name, if detection is wrong: cp1251, gb18030, ...",
-        show_default=False,
-    ),
-]
-DelimiterOption = Annotated[
-    str | None,
-    typer.Option(
-        "--delimiter",
-        metavar="SIGN",
-        help="Character between the cells of a text file, or comma, semicolon, tab, pipe, blank. Default: "
-        "detected.",
-        show_default=False,
-    ),
-]
-DecimalOption = Annotated[
-    str | None,
-    typer.Option(
-        "--decimal",
-        metavar="SIGN",
-        help="Decimal sign of numbers, '.' or ','. Default: detected for each column.",
-        show_default=False,
-    ),
-]
-MissingOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--missing",
-        metavar="WORD",
-        help="Word that stands for a missing value, besides the usual ones. May be repeated.",
-        show_default=False,
-    ),
-]
-SkipLinesOption = Annotated[
-    int,
-    typer.Option(
-        "--skip-lines",
-        metavar="N",
-        min=0,
-        help="Number of lines to skip at the top of a text file.",
-        show_default=False,
-    ),
-]
-HeaderOption = Annotated[
-    bool | None,
-    typer.Option(
-        "--header/--no-header",
-        help="Whether the first line names the columns. Default: detected.",
-        show_default=False,
-    ),
-]
-
 
 @dataclass(frozen=True)
 class Reading:
     """Options that say how a file is read."""
 
     panel: ClassVar = "How a file is read"
-    encoding: EncodingOption = None
-    delimiter: DelimiterOption = None
-    decimal: DecimalOption = None
-    missing: MissingOption = None
-    skip_lines: SkipLinesOption = 0
-    header: HeaderOption = None
+    encoding: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Encoding of a text file, by Python's name, if detection is wrong: cp1251, gb18030, ...",
+            show_default=False,
+        ),
+    ] = None
+    delimiter: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SIGN",
+            help="Character between the cells of a text file, or comma, semicolon, tab, pipe, blank. "
+            "Default: detected.",
+            show_default=False,
+        ),
+    ] = None
+    decimal: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SIGN",
+            help="Decimal sign of numbers, '.' or ','. Default: detected for each column.",
+            show_default=False,
+        ),
+    ] = None
+    missing: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="WORD",
+            help="Word that stands for a missing value, besides the usual ones. May be repeated.",
+            show_default=False,
+        ),
+    ] = None
+    skip_lines: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            min=0,
+            help="Number of lines to skip at the top of a text file.",
+            show_default=False,
+        ),
+    ] = 0
+    header: Annotated[
+        bool | None,
+        typer.Option(
+            "--header/--no-header",
+            help="Whether the first line names the columns. Default: detected.",
+            show_default=False,
+        ),
+    ] = None
 
     def options(self) -> ReadingOptions:
         """As the reader takes them.

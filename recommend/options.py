@@ -39,33 +39,6 @@ CodeOption = Annotated[
     ),
 ]
 
-
-TargetOption = Annotated[
-    str | None,
-    typer.Option(
-        "--target",
-        help="Column to predict. Default: chosen by the names of columns and file, else guessed.",
-        show_default=False,
-    ),
-]
-RoleOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--role",
-        help=f"COLUMN=ROLE where detection is wrong; roles: {', '.join(Role)}. May be repeated.",
-        show_default=False,
-    ),
-]
-SplitOption = Annotated[
-    str | None,
-    typer.Option(
-        "--split",
-        metavar="time=COLUMN|group=COLUMN",
-        help="Test on later rows (time) or on rows of other groups (group), for rows that are not "
-        "independent. The group column is not a feature. Default: a random split.",
-        show_default=False,
-    ),
-]
 FlowOption = Annotated[
     list[str] | None,
     typer.Option("--flow", help="Only this flow, e.g. random_forest. May be repeated.", show_default=False),
@@ -102,7 +75,13 @@ def named_dataset(file: str | None, dataset: str | None) -> str:
 class ReadingWithRoles(Reading):
     """Options for reading a file, and for the roles of its columns."""
 
-    role: RoleOption = None
+    role: Annotated[
+        list[str] | None,
+        typer.Option(
+            help=f"COLUMN=ROLE where detection is wrong; roles: {', '.join(Role)}. May be repeated.",
+            show_default=False,
+        ),
+    ] = None
 
 
 @dataclass(frozen=True)
@@ -111,8 +90,22 @@ class Data:
 
     panel: ClassVar = "Data"
     dataset: Annotated[str | None, typer.Option(help=DATASET_HELP, show_default=False)] = None
-    target: TargetOption = None
-    split: SplitOption = None
+    target: Annotated[
+        str | None,
+        typer.Option(
+            help="Column to predict. Default: chosen by the names of columns and file, else guessed.",
+            show_default=False,
+        ),
+    ] = None
+    split: Annotated[
+        str | None,
+        typer.Option(
+            metavar="time=COLUMN|group=COLUMN",
+            help="Test on later rows (time) or on rows of other groups (group), for rows that are not "
+            "independent. The group column is not a feature. Default: a random split.",
+            show_default=False,
+        ),
+    ] = None
 
     def load(self, reading: ReadingWithRoles, file: str | None = None) -> Dataset:
         """Load the dataset from a file, or from OpenML.
