@@ -177,7 +177,7 @@ def narrowed(name: str, kind: str, *arguments: Any, **settings: Any) -> Callable
             narrowed("shrinking", "CategoricalDistribution", (1, 0)),
             "shrinking is False, expected one of 1, 0",
         ),
-        (lambda optuna: {"C": optuna.distributions.FloatDistribution(0, 9)}, "has coef0, the space has not"),
+        (lambda optuna: {"C": optuna.distributions.FloatDistribution(0, 9)}, "unknown hyperparameter coef0"),
         (lambda _: {"C": (0.0, 1.0)}, "expected a distribution of Optuna"),
     ],
 )

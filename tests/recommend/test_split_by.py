@@ -205,7 +205,7 @@ def test_a_search_under_another_split_is_another_one(small_world: Path, tmp_path
 def test_too_few_groups_beside_those_held_out_are_refused_before_any_trial(
     small_world: Path, tmp_path: Path
 ) -> None:
-    with pytest.raises(BadInput, match=r"beside .* rows held out: 2 different groups in 'person': too few"):
+    with pytest.raises(BadInput, match=r"with .* rows held out: 2 different groups in 'person': too few"):
         tune(
             dataset("group=person", persons=3),
             replace(QUICK, folds=3),

@@ -146,8 +146,8 @@ def test_the_status_tells_what_was_found_and_skipped(ingest: Ingest, server: Ope
 @each(
     ("options", "complaint"),
     [
-        (["--flows", "abc"], "'abc' is no number"),
-        (["--flows", "0"], "'0' is no number"),
+        (["--flows", "abc"], "'abc' is not an OpenML id"),
+        (["--flows", "0"], "'0' is not an OpenML id"),
         (["--suite", "unknown"], "Unknown study"),
         (["--rate", "0"], "the rate must be a number"),
         (["--server", "openml.org"], "must be an address"),

@@ -22,7 +22,7 @@ ids = st.lists(st.integers(1, 10**7), max_size=450, unique=True)
     [
         ({"suite": "../x"}, r"a suite is a number or an alias, not '\.\./x'"),
         ({"measures": ()}, "name at least one measure"),
-        ({"measures": ("kappa", "a/b")}, "'a/b' is no measure"),
+        ({"measures": ("kappa", "a/b")}, "'a/b' is not a measure"),
         ({"most": 3, "flows": (1,)}, "needs the flows, and the tasks, a suite or datasets"),
         ({"most": 3, "suite": "x"}, "needs the flows, and the tasks, a suite or datasets"),
     ],

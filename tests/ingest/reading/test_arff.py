@@ -172,7 +172,7 @@ WRONG = [
     ("@relation r\n@attribute x real\n1", "no @data line"),
     ("@relation r\n@data\n1", "no @attribute"),
     ("@relation r\n@attribute x real\n@data\n1\n2,3", "line 5 has 2 values"),
-    ("@relation r\n@attribute x real\n@data\n1\n\none", "line 6: 'one' is no number"),
+    ("@relation r\n@attribute x real\n@data\n1\n\none", "line 6: 'one' is not a number"),
     ("@relation r\n@attribute x colour\n@data\n1", "line 2: attribute 'x' has the unknown type 'colour'"),
     ("@relation r\n@attribute x\n@data\n1", "line 2: an @attribute needs a name and a type"),
     ("@relation r\nhello\n@attribute x real\n@data\n1", "line 2 is not an ARFF declaration"),
@@ -221,7 +221,7 @@ def test_published_runs_load_with_their_metadata(
 
 @each("index", ["2", "999999999", "9" * 18, "9" * 5_000, "-1", "x", "1.5"])
 def test_a_sparse_row_names_declared_attributes(index: str) -> None:
-    with pytest.raises(BadInput, match=r"line 5 (has the index|is no sparse row)"):
+    with pytest.raises(BadInput, match=r"line 5 (has the index|is not a sparse row)"):
         _read("@attribute a numeric\n@attribute b numeric", f"{{{index} 1}}")
 
 

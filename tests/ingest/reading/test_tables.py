@@ -85,7 +85,7 @@ def test_a_built_in_dataset_comes_from_scikit_learn_with_its_target() -> None:
 
 
 def test_an_unknown_built_in_dataset_is_answered_with_the_known_ones() -> None:
-    with pytest.raises(BadInput, match="no 'boston'; the datasets are breast_cancer, digits, iris, wine"):
+    with pytest.raises(BadInput, match="no dataset 'boston'; it has breast_cancer, digits, iris, wine"):
         read_table("sklearn:boston")
 
 
@@ -107,7 +107,7 @@ def test_a_dataset_comes_from_openml_with_its_target(monkeypatch: pytest.MonkeyP
     _fake_openml(monkeypatch, lambda _: _OpenMLDataset())
     dataset = load_dataset("openml:31")
     assert (dataset.key, dataset.name, dataset.target.name) == ("openml:31", "credit-g", "colour")
-    assert dataset.target_choice == "'colour' is the target because OpenML says so"
+    assert dataset.target_choice == "'colour' is the target because OpenML names it"
 
 
 def test_a_network_failure_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -128,7 +128,7 @@ def four_children_of_200_mebibytes() -> None:
 def test_processes_that_take_too_much_together_are_a_memout() -> None:
     trial = run_limited(four_children_of_200_mebibytes, seconds=60, memory=500 * MEBIBYTE)
     assert trial.outcome is Outcome.memout
-    assert trial.message == "its processes needed more than 500 MiB together"
+    assert trial.message == "its processes together needed more than 500 MiB"
 
 
 def test_allocating_beyond_the_limit_is_a_memout() -> None:

@@ -117,7 +117,7 @@ def test_an_unknown_function_is_answered_with_the_known_ones() -> None:
 def test_what_a_function_needs_is_what_the_lists_say(name: str) -> None:
     """Without it, it is refused in one line that says what to do."""
     for needs, std, log_seconds, reason in (
-        (UNCERTAIN, None, np.zeros(1), "states no uncertainty"),
+        (UNCERTAIN, None, np.zeros(1), "has no uncertainty"),
         (TIMED, [1.0], None, "needs predicted running times"),
     ):
         situation = Situation(best=0.0, log_seconds=log_seconds)

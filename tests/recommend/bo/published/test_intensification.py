@@ -80,7 +80,7 @@ def test_what_cannot_be_raced_is_refused() -> None:
         Intensification(in_order(1), 0, np.random.default_rng(0))
     ended = Intensification(in_order(0), 1, np.random.default_rng(0))
     assert ended.ask() is None
-    with pytest.raises(BadInput, match="asked for"):
+    with pytest.raises(BadInput, match="not the value of a proposed run"):
         ended.tell(1.0)
     with pytest.raises(BadInput, match="nan"):
         Intensification(in_order(1), 1, np.random.default_rng(0)).tell(np.nan)

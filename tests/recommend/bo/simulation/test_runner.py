@@ -196,7 +196,7 @@ def test_by_seconds_a_search_ends_when_its_time_is_spent() -> None:
     for one in simulate(RUNS, METAFEATURES, plan, datasets=TWO, times=timed()):
         assert one.trial_seconds is not None
         assert sum(one.trial_seconds) >= 6.0 > sum(one.trial_seconds[:-1])
-    with pytest.raises(BadInput, match="no run on toy:3 says how long it took"):
+    with pytest.raises(BadInput, match="the runs on toy:3 have no running time"):
         simulate(RUNS, METAFEATURES, plan, datasets=TWO)
 
 

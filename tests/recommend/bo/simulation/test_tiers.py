@@ -74,7 +74,7 @@ def test_a_dataset_on_one_number_of_rows_has_no_tiers() -> None:
     assert datasets_of("tiers", runs_on_tiers()) == {"toy:3"}
     assert datasets_of("tiers", toy_runs()) == set()
     assert datasets_of("table", toy_runs()) == set(families_of(toy_runs()).index)
-    with pytest.raises(BadInput, match="all runs on toy:4 are on the same number of rows"):
+    with pytest.raises(BadInput, match="toy:4 has no tiers: all its runs have the same number of rows"):
         TieredTask(runs_on_tiers(), METAFEATURES, "toy:4")
 
 

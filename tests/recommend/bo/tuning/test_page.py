@@ -72,7 +72,7 @@ def test_the_page_shows_leaders_and_ensemble(dataset: Dataset) -> None:
     tuned = searched(dataset, 0.5, 0.75, 0.625)
     finals = Reevaluation(again={1: 0.7, 2: 0.6}, weights={1: 0.75, 2: 0.25})
     page = Page(tuning_page(replace(tuned, finals=finals, held_out={1: 0.6875}, ensemble_held_out=0.71875)))
-    for text in ("Trial 1: Decision tree", "0.6875", "Ensemble of 2", "0.7188", "75%", "tried again"):
+    for text in ("Trial 1: Decision tree", "0.6875", "Ensemble of 2", "0.7188", "75%", "evaluated again"):
         assert text in page.text
 
 
