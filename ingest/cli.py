@@ -305,7 +305,7 @@ class _Metafeatures(PanelCommand):
 
 @dataclass(frozen=True)
 class MetafeatureOptions:
-    """Which meta-features to compute, and for how long."""
+    """Meta-features to compute, and the time that they may take."""
 
     panel: ClassVar = "Meta-features"
     groups: Annotated[

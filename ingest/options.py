@@ -68,7 +68,7 @@ class Reading:
     ] = None
 
     def options(self) -> ReadingOptions:
-        """As the reader takes them.
+        """Options in the form that the reader of tables takes.
 
         Raises:
             BadInput: an unknown encoding, or a sign that can't be one.

@@ -39,7 +39,7 @@ ServerOption = Annotated[str, typer.Option(metavar="URL", help="Address of the s
 
 @dataclass(frozen=True)
 class SelectionOptions:
-    """Which runs to download, and which of their measures."""
+    """Selection of the runs to download, and of their measures."""
 
     panel: ClassVar = "Which runs"
     suite: Annotated[

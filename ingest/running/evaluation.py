@@ -71,14 +71,14 @@ class Evaluation:
         }
 
     @classmethod
-    def from_record(cls, record: Mapping[str, Any], predictions: Floats | None = None) -> Self:
+    def from_record(cls, record: Mapping[str, Any]) -> Self:
         """Read what `record` returned.
 
         Raises:
             KeyError, TypeError, ValueError: it is no such record.
         """
         outcome, seconds, message = Outcome(record["outcome"]), record["seconds"], record["message"]
-        return cls(outcome, seconds, dict(record["result"] or {}), predictions, message)
+        return cls(outcome, seconds, dict(record["result"] or {}), message=message)
 
 
 def evaluate(

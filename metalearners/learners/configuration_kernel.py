@@ -56,7 +56,7 @@ class ConfigurationKernel:
     """Standard deviation of the column times its length scale."""
     Z: Annotated[Floats, "G J"]
     factor: Annotated[Floats, "G G"]
-    """Such that k(x, Z) factor = Phi."""
+    """Matrix for which k(x, Z) factor = Phi."""
 
     def points(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Floats:
         """x of `configurations` on this dataset."""

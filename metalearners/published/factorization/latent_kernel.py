@@ -35,9 +35,9 @@ class LatentTraining:
     rounds: int = 300
     """Epochs of free positions, or steps of an encoder."""
     seed: int = 0
-    """Of the order of datasets, the choice of runs and of inducing positions, and an encoder's weights."""
+    """Seed of the order of datasets, the choice of runs and inducing positions, and an encoder's weights."""
     device: str = "cpu"
-    """Of torch: `cpu`, `cuda` or `auto`."""
+    """Torch device: `cpu`, `cuda` or `auto`."""
 
 
 @dataclass(frozen=True)
