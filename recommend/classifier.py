@@ -1,16 +1,15 @@
-"""A scikit-learn classifier that recommends, races the configurations on the data, and fits the winner.
+"""A scikit-learn classifier that searches for the best model of its data, within a time.
 
-Everything happens in `fit`, within its budget: the recommendation, the race of its head beside usual defaults
-(`recommend.verification.race`), and the fit of the winner, or of an ensemble, on all rows.
+Everything happens in `fit`: it is the search of `recommend.bo.tuning`, whose model it predicts with.
 """
 
 from __future__ import annotations
 
-import math
 import time
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cached_property, partial
 from multiprocessing import current_process
 from pathlib import Path
 from typing import Any
@@ -25,25 +24,28 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 
 from ingest.flows import get_flow
 from ingest.reading.column_types.columns import label
+from ingest.reading.column_types.roles import Role
 from ingest.reading.datasets import Dataset
 from ingest.reading.new_rows import Columns
 from ingest.reading.tables import frame_of
-from ingest.running.limits import start_server, wait_for_server
-from ingest.running.scorer import SCORERS, scorer_of
-from recommend.bo.tuning.ensembles import select_ensemble
+from ingest.running.limits import start_server
+from ingest.running.scorer import SCORERS
+from recommend.bo.tuning.deadline import Deadline
+from recommend.bo.tuning.fitting import Model, model_of
+from recommend.bo.tuning.result import SearchResult
+from recommend.bo.tuning.search import search_task
+from recommend.bo.tuning.settings import PICKS, Budget, Search
+from recommend.bo.tuning.setup import Firsts, first_configurations
 from recommend.code.fitting import CALIBRATION
 from recommend.labels import labels_of, target_name
-from recommend.ranking.candidates import Candidates, find_candidates
-from recommend.ranking.fit_cost import fit_seconds
-from recommend.ranking.knowledge import Knowledge, gather
+from recommend.ranking.candidates import find_candidates
+from recommend.ranking.knowledge import gather
 from recommend.ranking.target_kinds import target_kind
 from recommend.ranking.task import RankingTask, describe_task
 from recommend.recommendation import Recommendation
 from recommend.recommender import recommended
-from recommend.verification.contestants import choose_entrants
-from recommend.verification.race import Race, can_be_raced, race, seconds_on_all_rows
-from recommend.verification.race import record as record_race
-from warehouse.store import Warehouse
+from recommend.verification import head_of, verification_of
+from warehouse.store import STARTER, Warehouse
 from warehouse.support.arrays import Floats, Positions
 from warehouse.support.errors import BadOption, Failed, one_line
 from warehouse.support.text import counted
@@ -51,12 +53,8 @@ from warehouse.vocabulary.configuration import Configuration
 from warehouse.vocabulary.measures import canonical_measure
 from warehouse.vocabulary.task_types import CLASSIFICATION
 
-RESERVED, RESERVED_FOR_ENSEMBLE = 0.25, 0.5
-"""Shares of the time after the recommendation that are at most kept for fits on all rows; heuristics."""
-_OF_ROWS = ("recommendation_", "race_", "_table")
+_OF_ROWS = ("recommendation_", "search_", "_table", "_known", "_candidates")
 """Attributes that hold the training rows, or facts about them."""
-LEAST = 3.0
-"""Fewest seconds of a race, and least time limit of a fit; a heuristic."""
 
 
 class HeadstartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
@@ -68,32 +66,31 @@ class HeadstartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     categories. Infinite numbers count as missing.
 
     Args:
-        budget: seconds that a fit may take in all. Where they suffice for nothing else, the first
-            recommendation is fitted without a race, and takes what it takes.
-        top: configurations of the recommendation that are raced, beside the defaults of LightGBM, CatBoost,
-            random forests and logistic regression.
-        ensemble: picks of an ensemble of those that were raced to the end (Caruana et al. 2004), whose
-            probabilities are averaged; 0 = the winner alone.
+        budget: seconds that `fit` takes in all, or less where there is nothing to gain. Where they suffice
+            for nothing else, the first recommendation is fitted.
+        top: number of configurations of `recommendation_`.
+        ensemble: picks of the ensemble (Caruana et al. 2004), whose probabilities are averaged; 0 = the best
+            configuration alone.
         measure: what to be good at, a name or an alias of `warehouse.vocabulary.measures`; None = accuracy,
             or the area under the ROC curve where one class has 90 % of the rows.
-        warehouse: directory of the warehouse to learn from; None = the user's, else the bundled starter. The
-            first use of one that has no trained model takes half a minute more.
-        record: whether the runs of the race are written to the warehouse. The next fit learns from them,
-            which takes it half a minute more.
-        split: `time=COLUMN` or `group=COLUMN` of `X`, by which the race splits rows in place of at random: it
-            tests on later rows, or on rows of other groups. A group is not learned from.
-        n_jobs: runs of the race at the same time; None = 1, -1 = one a processor.
-        random_state: seed of what is fitted on all rows. The splits of the race are always the same.
+        warehouse: directory of the warehouse to learn from; None = the bundled starter, so that the same rows
+            give the same start whatever was recorded before. The first use of one that has no trained model
+            takes half a minute more.
+        record: whether the trials are written to the warehouse, or to the user's where it is None.
+        split: `time=COLUMN` or `group=COLUMN` of `X`, by which trials split rows in place of at random: they
+            test on later rows, or on rows of other groups. A group is not learned from.
+        n_jobs: fits at the same time; None = 1, -1 = one a processor.
+        random_state: seed of the search and of what is fitted.
 
     Attributes:
         classes_: (k,) labels of the classes, sorted.
         n_features_in_: number of columns.
         feature_names_in_: their names, where all are text.
-        recommendation_: what is recommended after the race (`recommend.Recommendation`). It holds the rows
-            that were learned from, so a pickle leaves it out.
-        race_: what verified it; None where there was no time, or too few rows. A pickle leaves it out, too.
-        best_configuration_: the configuration that was fitted, or the first of the ensemble.
-        weights_: configuration -> its weight in the ensemble; the winner alone has 1.
+        search_: trials and choice (`recommend.SearchResult`). It holds the rows, so a pickle leaves it out.
+        recommendation_: what is recommended after the trials (`recommend.Recommendation`). A pickle leaves it
+            out, too.
+        best_configuration_: the configuration with the largest weight.
+        weights_: configuration -> its weight in the average, with sum 1, the largest first.
         pipelines_: fitted pipelines, in the order of `weights_`.
 
     Example:
@@ -109,7 +106,7 @@ class HeadstartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         budget: float = 60.0,
         top: int = 3,
         *,
-        ensemble: int = 0,
+        ensemble: int = PICKS,
         measure: str | None = None,
         warehouse: str | Path | None = None,
         record: bool = False,
@@ -141,16 +138,16 @@ class HeadstartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             BadInput: a parameter that can't be, or no column to learn from.
             KeyboardInterrupt: the user ended it; nothing that it began goes on.
         """
-        end = time.monotonic() + self.budget
+        deadline = Deadline(self.budget, time.monotonic())
         self._check_parameters()
         _refuse_fit_parameters(unknown)
         validate_data(self, frame_of(X), y, skip_check_array=True)  # which refuses to do without y
+        # Daemons, such as workers of multiprocessing's pools, may not have children.
+        may_search = not current_process().daemon
+        if may_search:
+            start_server()  # takes seconds, beside the recommendation
         frame = self._frame(X, reset=True)
         codes = self._class_codes(y, len(frame))
-        # Daemons, such as workers of multiprocessing's pools, may not have children.
-        may_race = self.budget > LEAST and can_be_raced(codes) and not current_process().daemon
-        if may_race:
-            start_server()  # takes seconds, beside the recommendation
         self._columns, features = Columns.read_first(frame)
         name = target_name(y, [*self._columns.roles])
         self._table = frame.reset_index(drop=True).assign(**{name: self.classes_[codes]})
@@ -158,18 +155,46 @@ class HeadstartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self.split is not None:
             dataset = dataset.split_by(self.split)
             self._columns = replace(self._columns, roles=dataset.roles)
-        known = gather(self._task(dataset))
-        candidates = find_candidates(known)
-        if may_race:
-            wait_for_server()
-        self.race_ = self._raced(known, candidates, end - time.monotonic()) if may_race else None
-        self.recommendation_ = recommended(known, candidates, self.top, raced=self.race_)
-        left = max(end - time.monotonic(), LEAST)
-        order, expected = fitting_order(self.recommendation_, known, self.ensemble, left)
-        self._fit_first(order, expected, features, codes, end)
-        if self.record and self.race_ is not None:
-            record_race(self.race_, Warehouse.create(self.warehouse))
+        self.__dict__.pop("recommendation_", None)
+        self._known = gather(self._task(dataset))
+        self._candidates = find_candidates(self._known)
+        self._seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        flows = tuple(dict.fromkeys(one.algorithm for one in self._candidates.configurations))
+        search = Search(flows, self._known.task.measure, ensemble=self.ensemble, seed=self._seed)
+        firsts = first_configurations(search, self._known, self._candidates, self.budget)
+        fit = partial(
+            fit_pipeline, features=features, codes=codes, roles=self._columns.roles, seed=self._seed
+        )
+        self.search_: SearchResult | None = None
+        if may_search:
+            self.search_ = search_task(
+                self._known.task,
+                self._known,
+                search,
+                Budget(seconds=self.budget),
+                firsts=firsts,
+                fit=fit,
+                deadline=deadline,
+                jobs=effective_n_jobs(self.n_jobs),
+            )
+            if self.search_.interrupted:
+                raise KeyboardInterrupt
+        self._take(_fitted_here(firsts, fit) if self.search_ is None else self.search_.model)
+        if self.record and self.search_ is not None:
+            from recommend.bo.tuning.artifacts import record
+
+            record(self.search_, Warehouse.create(self.warehouse))
         return self
+
+    @cached_property
+    def recommendation_(self) -> Recommendation:
+        """What is recommended after the trials of `fit`."""
+        check_is_fitted(self, "_known", msg="no recommendation: call fit first (a pickle keeps none)")
+        known, candidates = self._known, self._candidates
+        verification = None
+        if self.search_ is not None:
+            verification = verification_of(self.search_, known, candidates, head_of(known, candidates))
+        return recommended(known, candidates, self.top, verification=verification)
 
     def predict(self, X: Any) -> np.ndarray:
         """(n,) the most probable class of each row."""
@@ -187,16 +212,13 @@ class HeadstartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return SCORERS[CLASSIFICATION].average(predicted, [*self.weights_.values()]).scores
 
     def explain(self) -> str:
-        """The recommendation, its reasons and the results of the race, as `recommend` prints them.
+        """The recommendation after the trials, with its reasons, as `recommend` prints it.
 
         Raises:
             NotFittedError: it is not fitted, or comes out of a pickle.
         """
         from recommend.reporting.terminal import in_words
 
-        check_is_fitted(
-            self, "recommendation_", msg="no recommendation: call fit first (a pickle keeps none)"
-        )
         return in_words(self.recommendation_, is_default_measure=self.measure is None, details=False)
 
     def code(self) -> str:
@@ -210,24 +232,23 @@ class HeadstartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             BadInput: pandas alone can't read a CSV file of the rows as they were taken here, or a classifier
                 that gives no probabilities is fitted on balanced classes.
         """
-        check_is_fitted(
-            self, "recommendation_", msg="no recommendation: call fit first (a pickle keeps none)"
-        )
+        check_is_fitted(self, "_known", msg="no training rows: call fit first (a pickle keeps none)")
         from recommend.code import Origin, ensemble_script, script
 
-        found, one = self.recommendation_, self.best_configuration_
-        verb = "Recommended" if self.race_ is None else "Recommended, raced on the data"
+        model, one = self._known.model, self.best_configuration_
+        value = None if self.search_ is None else self.search_.value
+        trials = 0 if self.search_ is None else len(self.search_.trials)
+        shares = ", ".join(f"{weight:.2f}" for weight in self.weights_.values())
+        measure, dataset = self._known.task.measure, self._known.task.dataset
         origin = Origin(
-            choice=f"{verb} and fitted by Headstart's HeadstartClassifier, after"
-            f" {counted(found.model.runs, 'runs')} on {counted(found.model.datasets, 'datasets')}.",
-            expected=f"Weights of the members: {', '.join(f'{w:.2f}' for w in self.weights_.values())}."
-            if len(self.weights_) > 1
-            else found.expected_of(one),
-            measure=found.measure,
+            choice=f"Chosen by Headstart's HeadstartClassifier, after {counted(trials, 'trials')} on the data"
+            f" and {counted(model.runs, 'runs')} on {counted(model.datasets, 'datasets')}.",
+            expected=f"Weights: {shares}." + ("" if value is None else f" Expected {measure}: {value:.4f}."),
+            measure=measure,
         )
         if len(self.weights_) > 1:
-            return ensemble_script(self.weights_, found.dataset, origin, seed=self._seed, frame=self._table)
-        return script(one, found.dataset, origin, seed=self._seed, calibrated=True, frame=self._table)
+            return ensemble_script(self.weights_, dataset, origin, seed=self._seed, frame=self._table)
+        return script(one, dataset, origin, seed=self._seed, calibrated=True, frame=self._table)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -273,62 +294,48 @@ class HeadstartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.asarray(codes, dtype=np.intp)
 
     def _task(self, dataset: Dataset) -> RankingTask:
-        warehouse = Warehouse.open(self.warehouse)
+        warehouse = Warehouse.open(STARTER if self.warehouse is None else self.warehouse)
         measure = self.measure or target_kind(dataset).default_measure(dataset, warehouse)
         return describe_task(dataset, warehouse=warehouse, measure=measure, leave_out=False)
 
-    def _raced(self, known: Knowledge, candidates: Candidates, left: float) -> Race | None:
-        """The race, if there is time for one."""
-        seconds = fit_seconds(known.fit_times, candidates.table, known.metafeatures).seconds
-        share, fits = (RESERVED_FOR_ENSEMBLE, self.ensemble) if self.ensemble else (RESERVED, 1)
-        reserved = min(left * share, fits * float(np.nan_to_num(seconds).max()))
-        if left - reserved < LEAST:
-            return None
-        entrants = choose_entrants(known, candidates, self.top, longest_fit=reserved)
-        raced = race(known, entrants, left - reserved, jobs=effective_n_jobs(self.n_jobs))
-        if raced.interrupted:
-            raise KeyboardInterrupt
-        return raced
+    def _take(self, model: Model | None) -> None:
+        """Predict with this model from now on."""
+        if model is None:
+            raise Failed(" ".join([] if self.search_ is None else self.search_.remarks))
+        self.weights_ = dict(model.weights)
+        self.pipelines_ = [*model.pipelines.values()]
+        self.best_configuration_ = next(iter(self.weights_))
 
-    def _fit_first(
-        self,
-        order: Mapping[Configuration, float],
-        expected: Mapping[Configuration, float],
-        features: pd.DataFrame,
-        codes: Positions,
-        end: float,
-    ) -> None:
-        """Fit those that have a weight, as long as there is time, else the first that can be fitted.
 
-        Args:
-            order, expected: weights and seconds as `fitting_order` returns them.
-            end: of the time, by the monotonic clock.
-        """
-        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        fitted: dict[Configuration, Any] = {}
-        weights: dict[Configuration, float] = {}
-        failure: Exception | None = None
-        for one, weight in order.items():
-            if fitted and (weight == 0 or expected[one] > end - time.monotonic()):
-                continue
-            pipeline = get_flow(one.algorithm).pipeline(one.values, self._columns.roles, seed=seed)
-            if not hasattr(pipeline, "predict_proba"):
-                pipeline = CalibratedClassifierCV(pipeline, **CALIBRATION)
-            try:
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")  # as in the race: not converged, rare class
-                    fitted[one] = pipeline.fit(features, codes)
-            except Exception as error:  # noqa: BLE001 (whatever a library raises, the next one may do)
-                failure = error
-            else:
-                weights[one] = weight or 1.0
-        if not fitted:
-            raise Failed(f"no configuration could be fitted: {one_line(failure)}") from failure
-        self._seed = seed
-        total = sum(weights.values())
-        self.weights_ = {configuration: weight / total for configuration, weight in weights.items()}
-        self.pipelines_ = list(fitted.values())
-        self.best_configuration_ = next(iter(fitted))
+def fit_pipeline(
+    configuration: Configuration,
+    features: pd.DataFrame,
+    codes: Positions,
+    roles: Mapping[str, Role],
+    seed: int,
+) -> Any:
+    """A fitted pipeline of a configuration, which gives probabilities."""
+    pipeline = get_flow(configuration.algorithm).pipeline(configuration.values, roles, seed=seed)
+    if not hasattr(pipeline, "predict_proba"):
+        pipeline = CalibratedClassifierCV(pipeline, **CALIBRATION)
+    return pipeline.fit(features, codes)
+
+
+def _fitted_here(firsts: Firsts, fit: partial[Any]) -> Model | None:
+    """The first configuration that can be fitted, in this process.
+
+    Raises:
+        Failed: none can.
+    """
+    failure: Exception | None = None
+    for one in dict.fromkeys([*firsts.members, *firsts.spares]):
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # as in trials: not converged, rare class
+                return model_of({one: 1.0}, {one: fit(one)})
+        except Exception as error:  # noqa: BLE001 (whatever a library raises, the next one may do)
+            failure = error
+    raise Failed(f"no configuration could be fitted: {one_line(failure)}") from failure
 
 
 def _refuse_fit_parameters(unknown: dict[str, Any]) -> None:
@@ -340,58 +347,6 @@ def _refuse_fit_parameters(unknown: dict[str, Any]) -> None:
         )
     if given:
         raise TypeError(f"fit takes X and y, not {', '.join(given)}")
-
-
-def fitting_order(
-    recommendation: Recommendation, known: Knowledge, picks: int, seconds: float
-) -> tuple[dict[Configuration, float], dict[Configuration, float]]:
-    """Configurations to fit in this many seconds: the ensemble's members or the best, then spares.
-
-    Raced ones come before others, in the order of the race. Those expected to take longer come last.
-
-    Args:
-        picks: of an ensemble; 0 = none.
-
-    Returns:
-        Configuration -> weight in the ensemble, 1 for the only one, 0 for a spare; in the order in which they
-        are fitted. And configuration -> expected seconds of a fit on all rows, NaN where unknown.
-    """
-    expected = {one.configuration: one.fit_seconds or math.nan for one in recommendation.configurations}
-    order: list[Configuration] = []
-    raced = recommendation.race
-    if raced is not None:
-        timed = seconds_on_all_rows(raced, known)
-        entrants = [(place, raced.entrants[place]) for place in raced.order]
-        order = [one.configuration for _, one in entrants if one.setup not in raced.failures]
-        expected |= {one.configuration: timed[place] for place, one in entrants if place in timed}
-    everything = dict.fromkeys([*order, *(one.configuration for one in recommendation.configurations)])
-    expected = {one: expected.get(one, math.nan) for one in everything}
-    short = [one for one in everything if not expected[one] > seconds]
-    long = sorted((one for one in everything if expected[one] > seconds), key=lambda one: expected[one])
-    weights = ensemble_weights(raced, picks) if raced is not None and picks else {}
-    members = sorted((one for one in short if one in weights), key=lambda one: -weights[one])
-    chosen = {one: weights[one] for one in members} or {[*short, *long][0]: 1.0}
-    spares = [one for one in (*short, *long) if one not in chosen and (not members or one not in weights)]
-    return chosen | dict.fromkeys(spares, 0.0), expected
-
-
-def ensemble_weights(raced: Race, picks: int) -> dict[Configuration, float]:
-    """Weights of the configurations in the last round, chosen by their predictions there."""
-    if not raced.standing:
-        return {}
-    last = raced.heats[-1]
-    predicted = {
-        place: predictions
-        for place in raced.standing
-        if (predictions := last.results[place][1].predictions) is not None
-    }
-    if not predicted:
-        return {}
-    scorer = scorer_of(raced.dataset)
-    actual = scorer.outcomes(raced.dataset.target)[last.tested]
-    chosen = select_ensemble([*predicted.values()], actual, scorer, raced.measure, picks)
-    places = [*predicted]
-    return {raced.entrants[places[member]].configuration: weight for member, weight in chosen.items()}
 
 
 def classes_dataset(

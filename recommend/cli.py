@@ -25,7 +25,7 @@ from warehouse.options import WarehouseOption
 from warehouse.store import Warehouse
 from warehouse.support import console
 from warehouse.support.console import QuietOption
-from warehouse.support.errors import Failed
+from warehouse.support.errors import BadOption, Failed
 from warehouse.support.files import write_json, write_text
 from warehouse.support.option_groups import PanelCommand, grouped
 
@@ -54,7 +54,7 @@ class RankingOptions:
 
 @dataclass(frozen=True)
 class TimeOptions:
-    """Time for fits: of each recommended configuration, and of a race on the dataset."""
+    """Time for fits: of each recommended configuration, and of trials on the dataset."""
 
     panel: ClassVar = "Time"
     budget: Annotated[
@@ -72,18 +72,17 @@ class TimeOptions:
         typer.Option(
             parser=console.seconds,
             metavar="TIME",
-            help="Race the first configurations against usual defaults on the dataset for this time, e.g. "
-            "60s.",
+            help="Try the first configurations and usual defaults on the dataset for this time, e.g. 60s.",
             show_default=False,
         ),
     ] = None
     jobs: Annotated[
         int | None,
-        typer.Option(
-            min=1, help="Parallel runs of the race. Default: one per processor.", show_default=False
-        ),
+        typer.Option(min=1, help="Parallel trials. Default: one per processor.", show_default=False),
     ] = None
-    record: Annotated[bool, typer.Option(help="Write the runs of the race to the warehouse.")] = True
+    record: Annotated[
+        bool, typer.Option("--record", help="Write the trials to the warehouse, to be learned from.")
+    ] = False
 
 
 @dataclass(frozen=True)
@@ -179,8 +178,9 @@ def recommend(
       recommend my.csv --flow lightgbm --ranges ranges.json
     """
     console.check_format(results.output, ("table", "json", *TOOLS))
-    records = time.record and time.verify is not None
-    if records:
+    if time.record and time.verify is None:
+        raise BadOption("--record needs --verify: nothing else is tried")
+    if time.record:
         Warehouse.check_writable(more.warehouse)
     dataset = data.load(reading, data.file)
     is_explained = results.explain or results.page is not None  # a page always is
@@ -197,24 +197,23 @@ def recommend(
     else:
         print(in_words(shown, is_default_measure=ranking.measure is None, details=results.details))
         print("".join(f"\n{note}\n" for note in notes), end="")
-    failure = None if result.race is None else result.race.failure
-    if records and failure is None:
-        with console.progress(more.quiet):
-            path = _record(result, more.warehouse)
+    failure = None if result.verification is None else result.verification.failure
+    if time.record and failure is None:
+        path = _record(result, more.warehouse)
         if results.output == "table":
-            print(f"The next recommendation learns from the race: its runs are in {path}.")
+            print(f"The next recommendation learns from the trials: their runs are in {path}.")
     if results.code is not None:
         write_text(results.code, result.code())
         if results.output == "table":
             print(f"\n{results.code}: the first configuration as a script that runs without Headstart.")
     if failure is not None:
-        raise Failed(f"no run of the race succeeded, and none was written to the warehouse: {failure}")
+        raise Failed(f"no trial succeeded, and none was written to the warehouse: {failure}")
 
 
 def _ranked(
     dataset: Dataset, ranking: RankingOptions, time: TimeOptions, more: MoreOptions, *, is_explained: bool
 ) -> Recommendation:
-    """The recommendation for a dataset, with progress of the race on stderr."""
+    """The recommendation for a dataset, with progress of its verification on stderr."""
     with console.progress(more.quiet) as show:
         return rank(
             dataset,
@@ -229,7 +228,7 @@ def _ranked(
             verify=time.verify,
             jobs=time.jobs,
             explain=is_explained,
-            report=lambda race: show(f"on {race.train_rows:,} rows: {race.done} of {race.of} done"),
+            report=lambda progress: show(progress.line()),
         )
 
 
@@ -255,14 +254,12 @@ def _write_files(result: Recommendation, document: Mapping[str, Any], results: R
 
 
 def _record(result: Recommendation, path: str | None) -> str:
-    """Write the runs of the race to the warehouse, and learn from them; returns where that is."""
-    from recommend.ranking.dataset_runs import learn
-    from recommend.verification.race import record
+    """Write the trials of the verification to the warehouse; returns where that is."""
+    from recommend.bo.tuning.artifacts import record
 
     warehouse = Warehouse.create(path)
-    if result.race is not None:
-        record(result.race, warehouse)
-        learn(result.measure, Warehouse.open(warehouse.location))
+    if result.verification is not None:
+        record(result.verification.search, warehouse)
     return warehouse.location
 
 

@@ -29,7 +29,7 @@ from warehouse.vocabulary.searched_flow import SearchedFlow
 
 if TYPE_CHECKING:
     from recommend.ranges import FlowRanges
-    from recommend.verification.race import Race
+    from recommend.verification import Verification
 
 
 @dataclass(frozen=True)
@@ -79,8 +79,8 @@ class Recommendation:
     fit_factor: float | None
     """80 % of the fits take at most so many times as long as expected, and at least that part of it; None =
     unknown."""
-    race: Race | None
-    """The race that verified it; None = no race."""
+    verification: Verification | None
+    """Trials on the dataset that it takes into account; None = there were none."""
     cautions: Sequence[Caution]
     explanation: Explanation | None
     """The explanation; None = not requested."""
@@ -122,7 +122,7 @@ class Recommendation:
         """A sentence about the expected value of a configuration, chosen or not."""
         item = next((item for item in self.configurations if item.configuration == configuration), None)
         if item is None:
-            return "It is not among the recommendations after the race, so it has no expected value."
+            return "It is not among the recommendations, so it has no expected value."
         promise = item.expectation
         if promise is None:
             return f"Expected: {item.predicted:+.2f} standard deviations from an average configuration."
@@ -201,5 +201,5 @@ class Recommendation:
                 if self.of_others
                 else {}
             ),
-            "verification": None if self.race is None else self.race.document(),
+            "verification": None if self.verification is None else self.verification.document(),
         }

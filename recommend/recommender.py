@@ -33,8 +33,8 @@ from warehouse.support.errors import BadOption, UnknownName
 from warehouse.support.parallel import one_thread
 
 if TYPE_CHECKING:
-    from recommend.verification.race import Race
-    from recommend.verification.rungs import RaceProgress
+    from recommend.bo.tuning.session import Progress
+    from recommend.verification import Verification
 
 
 def recommend(
@@ -50,7 +50,7 @@ def recommend(
     budget: float | None = None,
     verify: float | None = None,
     jobs: int | None = None,
-    report: Callable[[RaceProgress], None] = lambda _: None,
+    report: Callable[[Progress], None] = lambda _: None,
     explain: bool = False,
 ) -> Recommendation:
     """Rank the warehouse's configurations for a dataset and choose the first ones to try.
@@ -70,10 +70,10 @@ def recommend(
             they count most.
         budget: seconds into which one fit of each of the chosen ones has to fit; None = no limit, but long
             fits must promise a gain (`recommend.ranking.fit_cost`).
-        verify: seconds for a race of the first ones and of usual defaults on the dataset
-            (`recommend.verification.race`), before the choice is made; None = no race.
-        jobs: runs of the race at the same time; None = one for each processor.
-        report: told the race's progress.
+        verify: seconds in which the first ones and usual defaults are tried on the dataset
+            (`recommend.verification`), before the choice is made; None = nothing is tried.
+        jobs: trials at the same time; None = one for each processor.
+        report: told after every trial how far the verification is.
         explain: whether to explain the choice (`Recommendation.explanation`).
 
     Raises:
@@ -97,8 +97,16 @@ def recommend(
     )
     known = gather(task)
     candidates = find_candidates(known)
-    raced = None if verify is None else _raced(known, candidates, verify, jobs, report)
-    return recommended(known, candidates, top, strategy=strategy, budget=budget, raced=raced, explain=explain)
+    verification = None if verify is None else _verified(known, candidates, verify, jobs, report)
+    return recommended(
+        known,
+        candidates,
+        top,
+        strategy=strategy,
+        budget=budget,
+        verification=verification,
+        explain=explain,
+    )
 
 
 def recommended(
@@ -108,13 +116,13 @@ def recommended(
     *,
     strategy: str = "top",
     budget: float | None = None,
-    raced: Race | None = None,
+    verification: Verification | None = None,
     explain: bool = False,
 ) -> Recommendation:
-    """The recommendation, given the knowledge and a race on the dataset; arguments as for `recommend`."""
-    if raced is not None:
-        known = replace(known, trials=raced.trials or known.trials)
-        candidates = candidates.without(raced.failures)
+    """The recommendation, given the knowledge and trials on the dataset; arguments as for `recommend`."""
+    if verification is not None:
+        known = replace(known, trials=verification.trials or known.trials)
+        candidates = candidates.without(verification.failures)
     with one_thread():
         expected = forecast(known, candidates)
         chosen = choose(known, expected, top, strategy, budget)
@@ -142,7 +150,7 @@ def recommended(
         not_installed=flows_to_install(known.runs, set(task.flows)),
         not_built={} if task.flows else not_built(known.runs, candidates.configurations),
         fit_factor=expected.fits.factor,
-        race=raced,
+        verification=verification,
         cautions=cautions(task.dataset, outside, trials=trials),
         explanation=explain_choice(known, ranked, chosen.table, evidence) if explain else None,
     )
@@ -187,15 +195,14 @@ def _version_of(warehouse: Warehouse) -> WarehouseVersion:
     return WarehouseVersion(warehouse.location, is_starter, warehouse.version, warehouse.fingerprint)
 
 
-def _raced(
+def _verified(
     known: Knowledge,
     candidates: Candidates,
     seconds: float,
     jobs: int | None,
-    report: Callable[[RaceProgress], None],
-) -> Race:
-    from recommend.verification.contestants import choose_entrants
-    from recommend.verification.race import race  # which imports what runs configurations
+    report: Callable[[Progress], None],
+) -> Verification:
+    from recommend.verification import verify  # which imports what fits configurations
 
     algorithms = {one.algorithm for one in candidates.configurations}
     foreign = [name for name in algorithms if find_flow(name) is None]
@@ -203,4 +210,4 @@ def _raced(
         raise BadOption(
             f"--verify fits configurations, but Headstart does not build {', '.join(sorted(foreign))}"
         )
-    return race(known, choose_entrants(known, candidates), seconds, jobs=jobs, report=report)
+    return verify(known, candidates, seconds, jobs=jobs, report=report)

@@ -39,6 +39,8 @@ _TO_ALL = {signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP}
 """Signals by which a cluster or a terminal ends all processes of a job."""
 
 _starting = threading.Lock()
+_preloaded: set[str] = set()
+"""Modules that the fork server imports when it begins."""
 
 
 class Outcome(StrEnum):
@@ -196,11 +198,15 @@ def _without_main() -> Iterator[None]:
             vars(main).update(kept)
 
 
-def start_server() -> None:
-    """Have the fork server import its modules in the background, before the first process is asked for."""
+def start_server(*modules: str) -> None:
+    """Have the fork server import its modules in the background, before the first process is asked for.
+
+    Args:
+        modules: to import beside those that every run needs. A server that has begun keeps what it has.
+    """
     from multiprocessing import forkserver
 
-    _server()
+    _server(*modules)
     with _without_main():
         forkserver.ensure_running()
 
@@ -210,9 +216,11 @@ def wait_for_server() -> None:
     run_limited(os.getpid, seconds=60.0, memory=256 * MEBIBYTE)
 
 
-def _server() -> Any:
+def _server(*modules: str) -> Any:
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["ingest.running.preload"])
+    if modules or not _preloaded:
+        _preloaded.update(["ingest.running.preload", *modules])
+        context.set_forkserver_preload(sorted(_preloaded))
     return context
 
 

@@ -12,12 +12,11 @@ import typer
 
 from ingest.flows import get_flow, installed_flows
 from recommend.bo.acquisition import ACQUISITIONS
-from recommend.bo.optimizer import ALL_ROWS
 from recommend.bo.simulation.cli import simulate
 from recommend.bo.strategies import DEFAULT_STRATEGY, all_strategies, get_strategy
 from recommend.bo.surrogates import DEFAULT_SURROGATE, all_surrogates
-from recommend.bo.tuning import Budget, Finish, Search, SearchResult, artifacts, report, tune
-from recommend.bo.tuning.settings import LEADERS
+from recommend.bo.tuning import Budget, Search, SearchResult, artifacts, report, tune
+from recommend.bo.tuning.settings import PICKS, USUAL_SECONDS
 from recommend.bo.warmstart import DEFAULT_START, FROM_FILE, STARTS, UNLEARNED_STARTS
 from recommend.options import (
     ChosenMeasureOption,
@@ -26,7 +25,6 @@ from recommend.options import (
     FlowOption,
     ReadingWithRoles,
 )
-from recommend.ranking.dataset_runs import learn
 from recommend.ranking.target_kinds import target_kind
 from warehouse.options import DaskOption, JobsOption, WarehouseOption
 from warehouse.store import Warehouse
@@ -36,24 +34,27 @@ from warehouse.support.errors import BadOption, Failed, HeadstartError
 from warehouse.support.files import write_text
 from warehouse.support.option_groups import PanelCommand, PanelGroup, grouped
 from warehouse.support.parallel import dask_workers
+from warehouse.support.text import counted
 
-HELP = """Search for the best configuration on a dataset, starting with the recommended configurations.
+HELP = """Search for the best model of a dataset, starting with the recommended configurations.
 
-The leaders are evaluated again on other folds before the best is chosen. A quarter of the rows is held out,
-and the best is finally scored on it. The same command, started again, resumes the search; Ctrl-C ends it with
-the best so far.
+The first recommendation is fitted at once, the model at the end is an average of configurations that are good
+together, and Ctrl-C ends the search with the best so far. The same command, started again, goes on with the
+trials that are there.
 
 Examples:
 
-  tune my.csv --trials 50 --jobs 2
+  tune my.csv --time 60s
 
-  tune my.csv --seeds seeds.json --time 600 --ensemble 20 --model best.skops
+  tune my.csv --time 10m --jobs 2 --model best.skops
 
-  tune my.csv --time 60 --code best.py
+  tune my.csv --time 60s --ensemble 0 --code best.py
+
+  tune my.csv --trials 50 --seeds seeds.json
 
   tune my.csv --flow lightgbm --surrogate gbqr --start delta --format json
 
-  tune my.csv --time 3600 --report search.html
+  tune my.csv --time 1h --report search.html
 
   tune sales.csv --split time=day
 
@@ -77,9 +78,6 @@ class _FileFirst(PanelGroup):
 app = console.new_app(HELP, _FileFirst)
 app.command(cls=PanelCommand, no_args_is_help=False)(simulate)
 logger = logging.getLogger(__name__)
-
-TRIALS = 50
-"""Default number of trials without a time."""
 
 
 @dataclass(frozen=True)
@@ -105,16 +103,15 @@ class BudgetOptions:
     panel: ClassVar = "How long"
     trials: Annotated[
         int | None,
-        typer.Option(
-            help=f"Total number of trials. Default: {TRIALS}, or no limit with --time.", show_default=False
-        ),
+        typer.Option(help="Total number of trials. Default: as many as the time allows.", show_default=False),
     ] = None
     time: Annotated[
         float | None,
         typer.Option(
             parser=console.seconds,
             metavar="TIME",
-            help="Time for the trials, the leaders' second evaluation and the held-out scores, e.g. 10m.",
+            help="Time of the whole command, until the model is fitted, e.g. 10m. Default: "
+            f"{USUAL_SECONDS:g}s, or no limit with --trials.",
             show_default=False,
         ),
     ] = None
@@ -122,7 +119,7 @@ class BudgetOptions:
     def budget(self) -> Budget:
         """The limits of the search."""
         unlimited = self.trials is None and self.time is None
-        return Budget(TRIALS if unlimited else self.trials, self.time)
+        return Budget(self.trials, USUAL_SECONDS if unlimited else self.time)
 
 
 @dataclass(frozen=True)
@@ -134,7 +131,7 @@ class ResultOptions:
     model: Annotated[
         Path | None,
         typer.Option(
-            help="Write the best pipeline, fitted on all rows, to this .skops file. Predicting needs only "
+            help="Write the model, fitted on all rows, to this .skops file. Predicting needs only "
             "pandas, scikit-learn and its booster, and a data frame as pandas reads your file.",
             show_default=False,
         ),
@@ -152,32 +149,34 @@ class ResultOptions:
 
 @dataclass(frozen=True)
 class TrialOptions:
-    """Options for the evaluation of trials, and for the steps after them."""
+    """Options for the evaluation of trials, and for the model."""
 
-    panel: ClassVar = "Evaluation of trials"
-    folds: Annotated[int, typer.Option(min=2, help="Folds of a trial's cross-validation.")] = 3
-    holdout: Annotated[
-        bool, typer.Option("--holdout", help="Use one split instead of a cross-validation: quicker, noisier.")
-    ] = False
-    trial_time: Annotated[
-        float,
-        typer.Option(parser=console.seconds, metavar="TIME", help="Time limit of a trial, e.g. 60s, 5m."),
-    ] = 60.0
-    trial_memory: Annotated[int, typer.Option(min=1, help="Memory limit of a trial, in MiB.")] = 4096
-    leaders: Annotated[
-        int,
+    panel: ClassVar = "Trials and the model"
+    folds: Annotated[
+        int | None,
         typer.Option(
-            min=0, help="Number of best trials to evaluate again on other folds before the best is chosen."
+            min=1,
+            help="Folds of a trial's cross-validation; 1 is one split. Default: by rows and time.",
+            show_default=False,
         ),
-    ] = LEADERS
+    ] = None
+    trial_time: Annotated[
+        float | None,
+        typer.Option(
+            parser=console.seconds,
+            metavar="TIME",
+            help="Time limit of a trial, e.g. 60s, 5m. Default: a quarter of --time, else 60s.",
+            show_default=False,
+        ),
+    ] = None
+    trial_memory: Annotated[int, typer.Option(min=1, help="Memory limit of a trial, in MiB.")] = 4096
     ensemble: Annotated[
         int,
         typer.Option(
             min=0,
-            help="Size of the greedily selected ensemble (Caruana 2004); --model and --code write the "
-            "ensemble.",
+            help="Picks of the greedily selected ensemble (Caruana 2004); 0 = the best configuration alone.",
         ),
-    ] = 0
+    ] = PICKS
     seed: Annotated[int, typer.Option(min=0, help="Random seed of samples, folds and estimators.")] = 0
 
 
@@ -196,7 +195,9 @@ class MachineOptions:
         ),
     ] = None
     warehouse: WarehouseOption = None
-    record: Annotated[bool, typer.Option(help="Write the trials to the warehouse.")] = True
+    record: Annotated[
+        bool, typer.Option("--record", help="Write the trials to the warehouse, to be learned from.")
+    ] = False
     quiet: QuietOption = False
 
 
@@ -296,9 +297,9 @@ def search(
             folder=machines.history,
             jobs=machines.jobs,
             executor=executor,
-            report=lambda progress: show(report.standing(progress, asked.measure)),
+            report=lambda progress: show(progress.line()),
             watch=None if results.page is None else partial(_write_page, results.page, is_over=False),
-            finish=Finish(trials.leaders, trials.ensemble),
+            began=console.began(),
         )
     as_json = results.output == "json"
     if (
@@ -308,16 +309,13 @@ def search(
     ):
         print(about_measure)
     print(json.dumps(report.document(tuned), indent=2, allow_nan=False) if as_json else report.table(tuned))
-    if tuned.failure is not None:
+    if tuned.model is None:
         if results.page is not None:
             _write_page(results.page, tuned, is_over=True)
         if tuned.interrupted:
             raise typer.Exit(130)
-        raise Failed(
-            f"no trial succeeded: {tuned.failure}; none was written to the warehouse, all are in "
-            f"{tuned.folder}"
-        )
-    _keep(tuned, list(_wanted(tuned, results, machines, learns=limits.time is None)), results, machines)
+        raise Failed(" ".join(tuned.remarks))
+    _keep(tuned, list(_wanted(tuned, results, machines)), results, machines)
     if tuned.interrupted:
         raise typer.Exit(130)
 
@@ -331,7 +329,7 @@ def _search_of(space: SpaceOptions, trials: TrialOptions, research: ResearchOpti
     return Search(
         flows=tuple(dict.fromkeys(get_flow(name).name for name in space.flow or installed_flows())),
         measure=measure,
-        folds=1 if trials.holdout else trials.folds,
+        folds=trials.folds,
         start=research.start or (DEFAULT_START if seeds is None else FROM_FILE),
         seeds=() if seeds is None else tuple(configurations_of(read_seeds(seeds))),
         strategy=research.strategy,
@@ -341,6 +339,7 @@ def _search_of(space: SpaceOptions, trials: TrialOptions, research: ResearchOpti
         random_every=research.random_every,
         anchors=research.anchors,
         preprocessing=space.preprocessing,
+        ensemble=trials.ensemble,
         seed=trials.seed,
         trial_seconds=trials.trial_time,
         trial_memory=trials.trial_memory,
@@ -348,7 +347,7 @@ def _search_of(space: SpaceOptions, trials: TrialOptions, research: ResearchOpti
 
 
 def _wanted(
-    tuned: SearchResult, results: ResultOptions, machines: MachineOptions, *, learns: bool
+    tuned: SearchResult, results: ResultOptions, machines: MachineOptions
 ) -> Iterator[Callable[[], str]]:
     """Functions that each write one of the results of a search, and return the line to print."""
     if results.model is not None:
@@ -357,15 +356,15 @@ def _wanted(
         yield partial(_write_page, results.page, tuned, is_over=True)
     if results.code is not None:
         yield partial(_write_code, tuned, results.code)
-    if machines.record and any(trial.share == ALL_ROWS for trial in tuned.trials):
-        yield partial(_record, tuned, machines.warehouse, learns=learns)
+    if machines.record:
+        yield partial(_record, tuned, machines.warehouse)
 
 
 def _keep(
     tuned: SearchResult, wanted: Sequence[Callable[[], str]], results: ResultOptions, machines: MachineOptions
 ) -> None:
     """Write the wanted results of a search, and print a line about each."""
-    notes = [f"The trials are in {tuned.folder}; the same command with more --trials continues the search."]
+    notes = [f"The trials are in {tuned.folder}; the same command goes on with them."]
     failures: list[HeadstartError] = []
     with console.progress(machines.quiet):
         for keep in wanted:
@@ -381,7 +380,6 @@ def _keep(
 
 def _save(tuned: SearchResult, model: Path) -> str:
     """Write the fitted model; returns the line to print."""
-    logger.info("fitting %s on all rows", "the ensemble" if tuned.finals.weights else "the best")
     types = artifacts.save_model(artifacts.fitted(tuned), model)
     return f"{model}: skops.io.load(path, trusted={types}); it predicts data frames, as pandas reads the file"
 
@@ -395,23 +393,16 @@ def _write_page(page: Path, tuned: SearchResult, *, is_over: bool) -> str:
 
 
 def _write_code(tuned: SearchResult, path: Path) -> str:
-    """Write the best configuration, or the ensemble, as a script; returns the line to print."""
+    """Write the model as a script; returns the line to print."""
     write_text(path, artifacts.code(tuned))
-    what = "the ensemble" if tuned.finals.weights else "the best configuration"
-    return f"{path}: {what} as a script that runs without Headstart."
+    return f"{path}: the model as a script that runs without Headstart."
 
 
-def _record(tuned: SearchResult, path: str | None, *, learns: bool) -> str:
-    """Write the trials to the warehouse; returns what to say about it.
-
-    Args:
-        learns: whether to learn from them now; else the next recommendation does, which may wait for it.
-    """
+def _record(tuned: SearchResult, path: str | None) -> str:
+    """Write the trials to the warehouse; returns the line to print."""
     warehouse = Warehouse.create(path)
-    artifacts.record(tuned, warehouse)
-    if learns and not tuned.interrupted:
-        learn(tuned.search.measure, Warehouse.open(warehouse.location))
-    return f"The next recommendation learns from them: their runs are in {warehouse.location}."
+    count = artifacts.record(tuned, warehouse)
+    return f"{counted(count, 'runs')} are in {warehouse.location}; the next recommendation learns from them."
 
 
 @app.command(no_args_is_help=False)

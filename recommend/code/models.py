@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib import import_module
 from operator import attrgetter, methodcaller
@@ -68,6 +68,25 @@ def plain_model(
         return model
     numbered = names["fit"](dataset.features, np.unique(labels, return_inverse=True)[1])
     return _with_labels(numbered, dataset.features, labels)
+
+
+def plain_member(configuration: Configuration, dataset: Dataset, seed: int) -> Pipeline | VotingClassifier:
+    """A configuration's pipeline as `plain_model` fits it, which gives probabilities."""
+    return plain_model({configuration: 1.0}, dataset, seed=seed)
+
+
+def averaged(
+    pipelines: Sequence[Pipeline | VotingClassifier], weights: Sequence[float], dataset: Dataset
+) -> Pipeline | VotingClassifier:
+    """The weighted average of the probabilities of fitted pipelines of one dataset."""
+    if len(pipelines) == 1:
+        return pipelines[0]
+    from sklearn.ensemble import VotingClassifier
+    from sklearn.frozen import FrozenEstimator
+
+    members = [(f"member_{place}", FrozenEstimator(one)) for place, one in enumerate(pipelines, start=1)]
+    labels = dataset.target.astype(str).to_numpy(dtype=object)
+    return VotingClassifier(members, voting="soft", weights=list(weights)).fit(dataset.features, labels)
 
 
 def _with_labels(pipeline: Pipeline, rows: pd.DataFrame, labels: np.ndarray) -> VotingClassifier:

@@ -43,7 +43,7 @@ class Candidates:
         """
         kept = np.flatnonzero(~self.table.setups.isin(list(failures)))
         if not len(kept):
-            raise TooFewRuns("all candidate configurations failed in the race")
+            raise TooFewRuns("all candidate configurations failed on this dataset")
         left = [self.configurations[place] for place in kept.tolist()]
         return Candidates(self.table.take(kept), left, {**self.failures, **failures})
 

@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ingest.flows import get_flow
 from ingest.reading.column_types.roles import roles_in_words
 from recommend.explaining.ranked_configuration import RankedConfiguration
 from recommend.explaining.similar_datasets import PastRank
@@ -17,7 +18,7 @@ from warehouse.support import console
 from warehouse.support.text import counted
 
 if TYPE_CHECKING:
-    from recommend.verification.race import Race
+    from recommend.verification import Verification
 
 _LONGEST_TITLE = 30
 _INDENT = " " * 5
@@ -32,7 +33,7 @@ def in_words(result: Recommendation, *, is_default_measure: bool, details: bool)
     """
     lines = [
         *_facts(result, is_default_measure=is_default_measure),
-        *([] if result.race is None else ["", *_race(result.race)]),
+        *([] if result.verification is None else ["", *_verification(result.verification)]),
         "",
         *_table(result, details=details),
         "",
@@ -85,8 +86,8 @@ def _known_already(result: Recommendation) -> list[str]:
     """Lines about the warehouse's runs on the dataset and its near copies."""
     lines = []
     if result.trials:
-        is_race = result.race is not None
-        ignoring = "the runs of the race are among them" if is_race else "--leave-out ignores them"
+        is_verified = result.verification is not None
+        ignoring = "those below are among them" if is_verified else "--leave-out ignores them"
         count = "counts" if result.trials == 1 else "count"
         lines.append(f"{counted(result.trials, 'runs')} on this dataset {count} most; {ignoring}.")
     elif len(result.left_out) > len(result.near_copies):
@@ -187,43 +188,38 @@ def _scores(item: RankedConfiguration) -> tuple[str, ...]:
     )
 
 
-def _race(race: Race) -> list[str]:
-    """A line per entrant of the race, the best first."""
-    header = (
-        "raced",
-        "recommended",
-        *(f"{heat.train_rows:,} rows" for heat in race.heats),
-        "took",
-        "result",
-    )
+def _verification(found: Verification) -> list[str]:
+    """A line for each configuration that was tried, the best first."""
+    measure, folds = found.search.measure, found.resampling.folds
     rows = []
-    for place in race.order:
-        entrant = race.entrants[place]
-        values = [race.value(place, heat) for heat in race.heats]
+    for one in found.configurations:
+        trial, value = one.trial, one.trial.value(measure)
+        failure = trial.evaluation and (trial.evaluation.message or str(trial.evaluation.outcome))
+        title = get_flow(trial.configuration.algorithm).title
         rows.append(
             (
-                entrant.flow.title + (" (default)" if entrant.is_default else ""),
-                "" if entrant.recommended is None else str(entrant.recommended),
-                *("" if value is None else f"{value:.4f}" for value in values),
-                console.duration(race.seconds_of(place)),
-                race.decision(place),
+                title + (" (default)" if one.is_default else ""),
+                "" if one.recommended is None else str(one.recommended),
+                str(failure) if value is None else f"{value:.4f}",
+                str(len(trial.evaluations)),
+                console.duration(trial.seconds),
             )
         )
-    lines = console.wrapped_table(header, rows, "<" + ">" * (len(header) - 2))
-    split = "" if race.dataset.split is None else f" by {race.dataset.split}"
-    ending = ", then interrupted" if race.interrupted else ""
+    header = ("tried", "recommended", measure, "times", "took")
+    split = "" if found.search.dataset.split is None else f" by {found.search.dataset.split}"
+    ending = ", then interrupted" if found.search.interrupted else ""
     return [
-        *lines,
+        *console.wrapped_table(header, rows, "<>>>"),
         "",
-        f"Raced{split} for {console.duration(race.seconds)}{ending}: "
-        f"{race.measure} after fits on that number of rows; the better half of each round went on.",
+        f"Tried for {console.duration(found.search.seconds)}{ending}: {measure} by "
+        + (f"{folds}-fold cross-validation" if folds > 1 else "one split")
+        + f"{split}, the mean where there are several.",
+        *found.search.remarks,
     ]
 
 
 def _legend(result: Recommendation, *, details: bool) -> list[str]:
     """The meaning of the table's columns, a line each."""
-    from ingest.flows import get_flow
-
     has_units = result.configurations[0].expectation is not None
     order = "order to try them in: by expected value"
     if not has_units:

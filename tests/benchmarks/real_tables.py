@@ -37,6 +37,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from recommend.verification.contestants import choose_entrants
+from recommend.verification.race import race
 from scipy.stats import wilcoxon
 from statsmodels.stats.multitest import multipletests
 
@@ -51,8 +53,6 @@ from metalearners import DEFAULT_LEARNER
 from recommend.ranking.candidates import find_candidates
 from recommend.ranking.knowledge import gather
 from recommend.ranking.task import describe_task
-from recommend.verification.contestants import choose_entrants
-from recommend.verification.race import race
 from tests.benchmarks.real_fits import MATCHING, PLAN, SHARES, Candidate, both_values
 from tests.benchmarks.report import markdown
 from warehouse.store import STARTER, Warehouse

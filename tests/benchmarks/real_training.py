@@ -37,6 +37,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from recommend.bo.tuning.reevaluation import evaluate_trials
 
 from ingest.reading.dataset_files import DatasetFile, find_datasets
 from ingest.reading.datasets import Dataset, load_dataset
@@ -50,7 +51,6 @@ from recommend.bo.simulation.peers import PEERS, new_peer
 from recommend.bo.simulation.runner import SimulatedSearch
 from recommend.bo.simulation.searches import RandomSearch, SearchMethod
 from recommend.bo.tuning import Budget, Finish, Search, tune
-from recommend.bo.tuning.reevaluation import evaluate_trials
 from recommend.bo.tuning.session import Session
 from recommend.bo.tuning.setup import searched_flows, split_rows, splits_of, task_of
 from recommend.bo.tuning.trials import Trial

@@ -19,6 +19,7 @@ RECOMMEND = {
     "recommend.reporting.html",
     "recommend.reporting",
     "recommend",
+    "recommend.recommender",
 }
 MAY_IMPORT = {
     "warehouse.support": set(),
@@ -40,15 +41,16 @@ MAY_IMPORT = {
     "metalearners.__main__": {"warehouse.support", "metalearners.cli"},
     "recommend.reporting.html": STORE,
     "recommend.ranking": RANKING,
-    "recommend.verification": {*RANKING, "recommend.ranking"},
-    "recommend.explaining": {*RANKING, "recommend.ranking", "recommend.verification"},
-    "recommend": {*RANKING, "recommend.ranking", "recommend.verification", "recommend.explaining"},
+    "recommend.explaining": {*RANKING, "recommend.ranking"},
+    "recommend": {*RANKING, "recommend.ranking", "recommend.explaining", "recommend.verification"},
+    "recommend.recommender": {*RECOMMEND, "recommend.bo.tuning"},
+    "recommend.verification": {*RANKING, "recommend.ranking", "recommend.bo", "recommend.bo.tuning"},
     "recommend.reporting": RECOMMEND - {"recommend.reporting"},
-    "recommend.cli": RECOMMEND,
+    "recommend.cli": {*RECOMMEND, "recommend.bo.tuning"},
     "recommend.__main__": {"warehouse.support", "recommend.cli"},
     "recommend.bo": RECOMMEND,
     "recommend.bo.published": {*RECOMMEND, "recommend.bo"},
-    "recommend.classifier": {*RECOMMEND, "recommend.bo.tuning"},
+    "recommend.classifier": {*RECOMMEND, "recommend.recommender", "recommend.bo.tuning"},
     "recommend.bo.tuning": {*RECOMMEND, "recommend.bo"},
     "recommend.bo.simulation": {*RECOMMEND, *LEARNERS, "metalearners.evaluation", "recommend.bo"},
     "docs": {*RECOMMEND, "recommend.bo"},
@@ -130,8 +132,8 @@ def test_printing_a_recommendation_imports_nothing_heavy() -> None:
 def test_a_search_imports_no_published_method_that_it_does_not_use(tmp_path: Path) -> None:
     command = (
         "import sys\n"
-        "sys.argv = ['tune', sys.argv[1], '--history', sys.argv[2], '--trials', '1', '--leaders', '0',"
-        " '--holdout', '--no-record', '--flow', 'decision_tree']\n"
+        "sys.argv = ['tune', sys.argv[1], '--history', sys.argv[2], '--trials', '1', '--folds', '1',"
+        " '--flow', 'decision_tree']\n"
         "from recommend.bo.cli import main\n"
         "try:\n    main()\n"
         "except SystemExit as end:\n    assert not end.code, end.code\n"

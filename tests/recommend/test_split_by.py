@@ -9,6 +9,8 @@ import jsonschema
 import numpy as np
 import pandas as pd
 import pytest
+from recommend.verification.contestants import choose_entrants
+from recommend.verification.race import Race, race, record
 from sklearn.base import clone
 
 import recommend
@@ -29,8 +31,6 @@ from recommend.ranking.task import describe_task
 from recommend.recommender import recommend as rank
 from recommend.reporting.terminal import in_words
 from recommend.verification import rungs as heats
-from recommend.verification.contestants import choose_entrants
-from recommend.verification.race import Race, race, record
 from tests.commands import Run
 from tests.recommend.bo.tuning.searches import QUICK
 from tests.recommend.code.scripts import ORIGIN, run_scripts

@@ -37,6 +37,13 @@ _REFUSALS = {
 QuietOption = Annotated[bool, typer.Option("--quiet", help="No progress on stderr.")]
 
 
+def began() -> float:
+    """When this process began, by `time.monotonic`."""
+    import psutil
+
+    return time.monotonic() - (time.time() - float(psutil.Process().create_time()))
+
+
 def new_app(help_text: str, group: type[TyperGroup] | None = None) -> typer.Typer:
     """A Typer application with plain help and no machinery of its own for errors.
 

@@ -1,64 +1,50 @@
-"""Deadline of a search: the time left, and the share reserved for the steps after the trials."""
+"""Deadline of a search, and the time that a trial may take within it."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
-import numpy as np
+from warehouse.support.text import LONGEST_SECONDS
 
-from recommend.bo.tuning.settings import Finish, Search
-from recommend.bo.tuning.trials import Trial, scored
-
-_MARGIN = 1.2
-"""Times as long as expected; set by hand, as the two below."""
-_START = 0.5  # seconds that it takes to begin and end the processes of a step
-_LARGEST_SHARE = 0.5  # of the time, that what comes after the trials may have
+USUAL_LIMIT = 60.0
+"""Seconds that a trial may take where the search has no time limit."""
+LARGEST_SHARE = 0.25
+"""Share of a search's time that one trial may take; a heuristic."""
 
 
 @dataclass(frozen=True)
 class Deadline:
-    """The end of the time that began when this was made."""
+    """The end of a search."""
 
     seconds: float | None
-    """None: there is no end."""
-    clock: Callable[[], float] = time.monotonic
-    _began: float = field(init=False)
+    """None = there is no end."""
+    began: float | None = None
+    """When the time began, by the clock; None = now."""
+    clock: Callable[[], float] = field(default=time.monotonic, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_began", self.clock())
+        if self.began is None:
+            object.__setattr__(self, "began", self.clock())
+
+    def elapsed(self) -> float:
+        """Seconds since the time began."""
+        assert self.began is not None
+        return self.clock() - self.began
 
     def left(self) -> float:
-        """Seconds until the end, 0 or more."""
-        return np.inf if self.seconds is None else max(self.seconds - (self.clock() - self._began), 0.0)
-
-    def share(self, wanted: float) -> float:
-        """Seconds to reserve for the steps after the trials, given their expected seconds."""
-        return wanted if self.seconds is None else min(wanted, _LARGEST_SHARE * self.seconds)
+        """Seconds until the end, 0 or more; without an end, more than any fit may take."""
+        return LONGEST_SECONDS if self.seconds is None else max(self.seconds - self.elapsed(), 0.0)
 
 
-def finals_seconds(trials: Sequence[Trial], search: Search, finish: Finish, jobs: int) -> float:
-    """Expected seconds of the steps after these trials; leaders take as long as their trials took."""
-    leaders = _best_seconds(trials, search)[: finish.leaders if finish.leaders > 1 else 0]
-    return _side_by_side(leaders, jobs) + held_out_seconds(trials, search, finish, jobs)
+def trial_limit(wanted: float | None, seconds: float | None) -> float:
+    """Seconds that a trial may take.
 
-
-def held_out_seconds(trials: Sequence[Trial], search: Search, finish: Finish, jobs: int) -> float:
-    """Expected seconds of scoring the first, the best and the members of an ensemble on the rows held out.
-
-    That is a fit each on about as many rows as one of the trial's folds has.
+    Args:
+        wanted: by the user; None = nothing is said.
+        seconds: of the whole search; None = no limit.
     """
-    fits = [seconds / max(search.folds - 1, 1) for seconds in _best_seconds(trials, search)]
-    first = fits[:1] * 2  # of which the second stands for the first trial that succeeded
-    return _side_by_side([*first, *fits[1 : finish.ensemble]], jobs)
-
-
-def _best_seconds(trials: Sequence[Trial], search: Search) -> list[float]:
-    """Seconds of the trials on all rows that succeeded, the best first."""
-    ranked = sorted(scored(trials, search.measure), key=lambda pair: -pair[0])
-    return [trial.evaluation.seconds for _, trial in ranked if trial.evaluation is not None]
-
-
-def _side_by_side(seconds: Sequence[float], jobs: int) -> float:
-    return _MARGIN * max(sum(seconds) / jobs, *seconds) + _START if seconds else 0.0
+    if wanted is not None:
+        return wanted
+    return USUAL_LIMIT if seconds is None else LARGEST_SHARE * seconds

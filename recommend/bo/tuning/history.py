@@ -1,11 +1,9 @@
-"""History of a search: its trials on disk, written before and after each.
+"""History of a search: its trials, written to disk before and after each.
 
 A folder holds `history.jsonl`: first the settings of the search, then a record when a trial begins and one
 when it ends. A search that was killed goes on from it: trials with an outcome are told to the optimizer
 again, those without are run again, and what comes next follows from (seed, number). `probabilities` holds
-each trial's predictions of its test rows, from which ensembles are chosen; a search can do without them. The
-values of the leaders on other folds and on the rows held out are kept as well, so that a search that has
-ended is not evaluated twice.
+each trial's predictions of the rows that ensembles are chosen on; a search can do without them.
 
 A search holds `.lock` as long as it runs, and a second search on the same folder is refused.
 
@@ -13,17 +11,15 @@ Records are JSON objects, one a line, told apart by their first key:
 
     format    name and version of the format; `search` has the settings, which those of the next search must
               equal
+    resampling  `folds` and `train_rows` of the trials
     begun     number of the trial; `flow`, `hyperparameters`, `origin` (start, anchor, random or model), and
               `share` of the training rows where that is not all of them
-    ended     number of the trial; `outcome` (success, timeout, memout or crash), `message`, `seconds`, and
-              `result` with its values by measure
+    ended     number of the trial; `repetition` (0 for the first), `outcome` (success, timeout, memout or
+              crash), `message`, `seconds`, and `result` with its values by measure
     stopped   number of a trial that the search ended without an outcome; `why` (interrupted, or time: that of
               the search was up)
-    judged    number of the trial; `where` (again: other folds; held-out: the rows held out), `predicts`, and
-              what `ended` has
-    ensemble  what the choice rests on; `weights` has pairs of trial and weight
 
-Other records and keys are ignored. Earlier versions wrote some to share a history among several processes.
+Other records and keys are ignored.
 """
 
 from __future__ import annotations
@@ -39,18 +35,16 @@ from typing import Any, Literal, Self
 from filelock import FileLock, Timeout
 
 from ingest.running.evaluation import Evaluation
+from ingest.running.limits import Outcome
 from recommend.bo.optimizer import ALL_ROWS
 from recommend.bo.tuning.predictions import KeptPredictions
 from recommend.bo.tuning.trials import Trial
-from warehouse.support.arrays import Floats
 from warehouse.support.errors import BadOption, UnreadableInput, Unwritable, reason_of
 from warehouse.support.journal import Journal
 from warehouse.vocabulary.configuration import Configuration
 
-FORMAT = "headstart-history/1"
+FORMAT = "headstart-history/2"
 
-Where = Literal["again", "held-out"]
-"""Rows that a configuration was tested on beside those of its trial: other folds, the rows held out."""
 Why = Literal["interrupted", "time"]
 """Reasons why a search ends a trial itself: an interrupt, or the end of its time."""
 
@@ -65,22 +59,22 @@ logger = logging.getLogger(__name__)
 class TrialHistory:
     """The trials so far, in the order of their numbers. Used as a context, by one search at a time."""
 
-    def __init__(self, folder: Path, search: Mapping[str, Any]) -> None:
+    def __init__(self, folder: Path | None, search: Mapping[str, Any]) -> None:
         """Go on with the history in `folder`, or begin one.
 
         Args:
+            folder: None = the history is kept in memory alone.
             search: settings of the search as JSON values; a history belongs to one search.
         """
         self.folder = folder
         self.trials: list[Trial] = []
+        self.resampling: dict[str, int | None] | None = None
+        """`folds` and `train_rows` of the trials, which a history keeps to whatever time it goes on with;
+        None before they are settled."""
         self._left: list[Trial] = []
         """Trials without an outcome that an earlier process began, and this one has not."""
-        self._elsewhere: dict[tuple[Where, int], tuple[Evaluation, bool]] = {}
-        self._ensembles: dict[str, dict[int, float]] = {}
         self._search = json.loads(json.dumps(dict(search)))
-        self._journal = Journal(folder / "history.jsonl")
-        self._predictions = KeptPredictions(folder / "probabilities")
-        self._lock = FileLock(folder / ".lock", timeout=0, thread_local=False)
+        self._files = None if folder is None else _Files(folder)
 
     def __enter__(self) -> Self:
         """Lock and read the history.
@@ -89,27 +83,24 @@ class TrialHistory:
             BadInput: the folder holds the history of another search, or another process is searching on it.
             Unwritable: the folder can't be written.
         """
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            self._lock.acquire()
-        except Timeout as error:
-            raise BadOption(
-                f"another search is using the history in {self.folder}: wait until it ends, or choose "
-                f"another folder"
-            ) from error
-        except OSError as error:
-            raise Unwritable(f"{self.folder} can't be written: {reason_of(error)}") from error
-        try:
-            self._read()
-        except BaseException:
-            self._lock.release()
-            raise
+        if self._files is not None:
+            self._files.lock()
+            try:
+                self._read(self._files)
+            except BaseException:
+                self._files.release()
+                raise
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._lock.release()
+        if self._files is not None:
+            self._files.release()
 
     # ---- trials -------------------------------------------------------------------------------------
+
+    def settle(self, resampling: Mapping[str, int | None]) -> None:
+        """Remember the resampling of the trials, before the first of them."""
+        self._write({"resampling": dict(resampling)})
 
     def begin(self, trial: Trial) -> None:
         """Remember a trial, the next one, before it is run."""
@@ -122,9 +113,18 @@ class TrialHistory:
         self._write(record if trial.share == ALL_ROWS else {**record, "share": trial.share})
 
     def end(self, number: int, evaluation: Evaluation) -> None:
-        """Remember the outcome of a trial, and its predictions."""
-        self._predictions.keep(str(number), evaluation.predictions)
-        self._write({"ended": number, **evaluation.record()})
+        """Remember the outcome of a trial's next repetition, and its predictions.
+
+        A repetition after the first that failed is not kept: the trial counts as it was.
+        """
+        trial = self.trials[number]
+        repetition = len(trial.evaluations)
+        if repetition and evaluation.outcome is not Outcome.success:
+            return
+        if self._files is not None:
+            self._files.predictions.keep(_name(number, repetition), evaluation.predictions)
+            self._files.journal.append({"ended": number, "repetition": repetition, **evaluation.record()})
+        trial.evaluations.append(evaluation)
 
     def stop(self, number: int, why: Why) -> None:
         """Remember that the search ended a trial without an outcome.
@@ -150,55 +150,28 @@ class TrialHistory:
         return {
             trial.number: trial.stopped or "its search was killed"
             for trial in self.trials
-            if trial.evaluation is None
+            if not trial.evaluations
         }
-
-    def predictions(self, number: int) -> Floats | None:
-        """Predictions of a trial; None if they were not kept or are damaged."""
-        return self._predictions.read(str(number))
-
-    # ---- what comes after the trials ----------------------------------------------------------------
-
-    def keep_elsewhere(self, where: Where, number: int, evaluation: Evaluation) -> None:
-        """Remember the evaluation of a trial's configuration on other rows, and its predictions."""
-        self._predictions.keep(f"{number}-{where}", evaluation.predictions)
-        predicts = evaluation.predictions is not None
-        self._write({"judged": number, "where": where, "predicts": predicts, **evaluation.record()})
-
-    def elsewhere(self, where: Where, number: int) -> Evaluation | None:
-        """The stored evaluation; None if there is none or its predictions are damaged."""
-        evaluation, predicts = self._elsewhere.get((where, number), (None, False))
-        if evaluation is None or not predicts:
-            return evaluation
-        predictions = self._predictions.read(f"{number}-{where}")
-        return None if predictions is None else replace(evaluation, predictions=predictions)
-
-    def keep_ensemble(self, question: str, weights: Mapping[int, float]) -> None:
-        """Store the weights of trials in an ensemble; `question` identifies its inputs."""
-        self._write({"ensemble": question, "weights": list(weights.items())})
-
-    def ensemble(self, question: str) -> dict[int, float] | None:
-        """The stored weights; None if there are none."""
-        return self._ensembles.get(question)
 
     # ---- records ------------------------------------------------------------------------------------
 
     def _write(self, record: dict[str, Any]) -> None:
-        self._journal.append(record)
+        if self._files is not None:
+            self._files.journal.append(record)
         self._apply(json.loads(json.dumps(record)))
 
-    def _read(self) -> None:
-        records = self._journal.records()
+    def _read(self, files: _Files) -> None:
+        records = files.journal.records()
         first = next(records, None)
         if first is None:
-            self._journal.append({"format": FORMAT, "search": self._search})
+            files.journal.append({"format": FORMAT, "search": self._search})
             return
         self._check(first)
         for record in records:
             # A record that is damaged says nothing: the trial counts as not begun, or as under way.
             with suppress(KeyError, TypeError, ValueError):
                 self._apply(record)
-        self._left = [trial for trial in self.trials if trial.evaluation is None]
+        self._left = [trial for trial in self.trials if not trial.evaluations]
 
     def _check(self, first: Mapping[str, Any]) -> None:
         if first.get("format") != FORMAT:
@@ -219,18 +192,16 @@ class TrialHistory:
             if not 0 < share <= ALL_ROWS:
                 raise ValueError(share)
             self.trials.append(Trial(record["begun"], configuration, record["origin"], share=share))
+        elif "resampling" in record:
+            folds, train_rows = record["resampling"]["folds"], record["resampling"]["train_rows"]
+            self.resampling = {"folds": int(folds), "train_rows": train_rows and int(train_rows)}
         elif "stopped" in record:
             self._trial(record["stopped"]).stopped = _STOPPED[record["why"]]
-        elif "ended" in record:
+        elif "ended" in record and self._files is not None:
             trial, evaluation = self._trial(record["ended"]), Evaluation.from_record(record)
-            if trial.evaluation is None:  # what was run twice counts once
-                trial.evaluation = evaluation
-        elif "judged" in record:
-            evaluation = Evaluation.from_record(record)
-            self._elsewhere[record["where"], int(record["judged"])] = evaluation, bool(record["predicts"])
-        elif "ensemble" in record:
-            weights = {int(number): float(weight) for number, weight in record["weights"]}
-            self._ensembles[str(record["ensemble"])] = weights
+            if len(trial.evaluations) == record["repetition"]:  # what was run twice counts once
+                kept = self._files.predictions.read(_name(trial.number, record["repetition"]))
+                trial.evaluations.append(replace(evaluation, predictions=kept))
 
     def _trial(self, number: Any) -> Trial:
         """The trial with this number.
@@ -241,6 +212,43 @@ class TrialHistory:
         if number not in range(len(self.trials)):
             raise ValueError(number)
         return self.trials[int(number)]
+
+
+class _Files:
+    """The files of a history."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.journal = Journal(folder / "history.jsonl")
+        self.predictions = KeptPredictions(folder / "probabilities")
+        self._lock = FileLock(folder / ".lock", timeout=0, thread_local=False)
+
+    def lock(self) -> None:
+        """Make the folder, and keep others out of it.
+
+        Raises:
+            BadOption: another process is searching on it.
+            Unwritable: it can't be written.
+        """
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self._lock.acquire()
+        except Timeout as error:
+            raise BadOption(
+                f"another search is using the history in {self.folder}: wait until it ends, or choose "
+                f"another folder"
+            ) from error
+        except OSError as error:
+            raise Unwritable(f"{self.folder} can't be written: {reason_of(error)}") from error
+
+    def release(self) -> None:
+        """Let others in."""
+        self._lock.release()
+
+
+def _name(number: int, repetition: int) -> str:
+    """Name of the kept predictions of a repetition."""
+    return f"{number}-{repetition}" if repetition else str(number)
 
 
 def _differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Report of a search as an HTML page: curve, hyperparameters of good trials, leaders, ensemble."""
+"""Report of a search as an HTML page: model, curve, hyperparameters of good trials."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from ingest.flows import get_flow
 from metalearners.encoding.scores import oriented
 from recommend.bo.optimizer import ALL_ROWS
-from recommend.bo.tuning.result import SearchResult
+from recommend.bo.tuning.result import SearchResult, incumbents
 from recommend.bo.tuning.trials import Trial
 from recommend.reporting.html.axes import Axis, ChartScale, axis_of
 from recommend.reporting.html.rendering import render
@@ -109,8 +109,6 @@ def tuning_page(tuned: SearchResult, *, is_over: bool = True) -> str:
     """
     evaluations = [trial.evaluation for trial in tuned.trials if trial.evaluation is not None]
     outcomes = Counter(str(evaluation.outcome) for evaluation in evaluations)
-    trials = {trial.number: trial for trial in tuned.trials}
-    members = sorted(tuned.finals.weights.items(), key=lambda item: -item[1])
     return render(
         "tuning.html",
         tuned=tuned,
@@ -119,9 +117,7 @@ def tuning_page(tuned: SearchResult, *, is_over: bool = True) -> str:
         outcomes=outcomes.most_common(),
         curve=curve_of(tuned),
         algorithms=algorithms_of(tuned),
-        leaders=[trial for trial in tuned.trials if trial.number in tuned.finals.again],
-        members=[(trials[number], weight) for number, weight in members],
-        seconds=sum(evaluation.seconds for evaluation in evaluations),
+        flow_title=lambda configuration: get_flow(configuration.algorithm).title,
         width=WIDTH,
         height=HEIGHT,
     )
@@ -133,8 +129,8 @@ def curve_of(tuned: SearchResult) -> Curve | None:
     if not found:
         return None
     numbers = Axis.over([trial.number for trial, _ in found], 48, WIDTH - 8)
-    better = {trial.number for trial in tuned.incumbents}
-    scores = oriented(np.array([value for _, value in found]), tuned.search.measure)
+    better = {trial.number for trial in incumbents(tuned.trials, tuned.measure)}
+    scores = oriented(np.array([value for _, value in found]), tuned.measure)
     first = min(score for score, (trial, _) in zip(scores, found, strict=True) if trial.number in better)
     drawn = scores >= min(first, scores.max() - FAR * (scores.max() - np.median(scores)))
     values = Axis.over(
@@ -176,12 +172,12 @@ def algorithms_of(tuned: SearchResult) -> list[AlgorithmTrials]:
 
 def _valued(tuned: SearchResult, trials: Sequence[Trial]) -> list[tuple[Trial, float]]:
     """The trials that have a value, with it."""
-    return [(trial, value) for trial in trials if (value := tuned.value(trial)) is not None]
+    return [(trial, value) for trial in trials if (value := trial.value(tuned.measure)) is not None]
 
 
 def _good(tuned: SearchResult, valued: Sequence[tuple[Trial, float]]) -> set[int]:
     """Numbers of the best trials."""
-    scores = oriented(np.array([value for _, value in valued]), tuned.search.measure)
+    scores = oriented(np.array([value for _, value in valued]), tuned.measure)
     order = sorted(range(len(valued)), key=lambda place: -scores[place])
     return {valued[place][0].number for place in order[: max(1, round(GOOD * len(valued)))]}
 

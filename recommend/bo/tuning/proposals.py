@@ -1,48 +1,84 @@
-"""Proposals of an optimizer that knows a history."""
+"""Proposals of the next trial, by an optimizer that learns from the trials of a history."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Protocol
 
 from recommend.bo.candidates import SpaceCandidates
-from recommend.bo.optimizer import AskTell, Proposal
-from recommend.bo.tuning.history import TrialHistory
+from recommend.bo.optimizer import ALL_ROWS, AskTell, Origin, Proposal
 from recommend.bo.tuning.trials import Trial
+from warehouse.vocabulary.configuration import Configuration
+from warehouse.vocabulary.measures import larger_is_better
+
+
+@dataclass(frozen=True)
+class Proposed:
+    """A configuration to try next."""
+
+    configuration: Configuration
+    origin: Origin
+    share: float = ALL_ROWS
+    """Share of the training rows of each split that it is to be fitted on."""
+
+
+class Proposer(Protocol):
+    """Says what to try next."""
+
+    def propose(self, trials: Sequence[Trial]) -> Proposed | None:
+        """A configuration that was not proposed before; None where there is none.
+
+        Args:
+            trials: of the search so far, those that run included.
+        """
+        ...
 
 
 @dataclass
-class Proposals:
-    """The next proposal, given the trials of the history.
+class OptimizerProposer:
+    """Proposes what an optimizer asks for, and tells it each trial with the value of its first evaluation."""
 
-    The optimizer must not have seen a trial; it is told each with its value.
-    """
-
-    optimizer: AskTell
-    candidates: SpaceCandidates
-    history: TrialHistory
+    new_optimizer: Callable[[], tuple[AskTell, SpaceCandidates]]
+    """Called when the first proposal is wanted, since that takes seconds."""
     measure: str
-    _recalled: int = field(default=0, init=False)
+    _numbers: dict[int, int] = field(default_factory=dict, init=False)
+    """Number of a trial -> number of its proposal."""
     _told: set[int] = field(default_factory=set, init=False)
+    _waiting: dict[Configuration, int] = field(default_factory=dict, init=False)
+    """Configuration that was proposed and is not known as a trial -> number of the proposal."""
+    _asked: int = field(default=0, init=False)
 
-    def next(self) -> Trial | None:
-        """Begin the next trial; None where there is nothing to try (`AskTell.ask`)."""
-        self.catch_up()
-        proposal = self.optimizer.ask()
+    @cached_property
+    def _optimizer(self) -> tuple[AskTell, SpaceCandidates]:
+        return self.new_optimizer()
+
+    def propose(self, trials: Sequence[Trial]) -> Proposed | None:
+        optimizer, candidates = self._optimizer
+        for trial in trials:
+            self._catch_up(trial)
+        proposal = optimizer.ask()
         if proposal is None:
             return None
-        self._recalled += 1
-        configuration = self.candidates.configuration_of(proposal.candidate)
-        self.history.begin(Trial(proposal.number, configuration, proposal.origin, share=proposal.share))
-        return self.history.trials[proposal.number]
+        self._asked += 1
+        configuration = candidates.configuration_of(proposal.candidate)
+        self._waiting[configuration] = proposal.number
+        return Proposed(configuration, proposal.origin, proposal.share)
 
-    def catch_up(self) -> None:
-        """Tell the optimizer the trials it has not seen, in the order of their numbers."""
-        for trial in self.history.trials:
-            if trial.number == self._recalled:
-                candidate = self.candidates.of(trial.configuration)
-                self.optimizer.recall(Proposal(trial.number, candidate, trial.origin, trial.share))
-                self._recalled += 1
-            if trial.evaluation is not None and trial.number not in self._told:
-                score = trial.score(self.measure)
-                self.optimizer.tell(trial.number, score, trial.evaluation.seconds)
-                self._told.add(trial.number)
+    def _catch_up(self, trial: Trial) -> None:
+        """Tell the optimizer of a trial, if it has not been told, and of its outcome."""
+        optimizer, candidates = self._optimizer
+        if trial.number not in self._numbers:
+            number = self._waiting.pop(trial.configuration, None)
+            if number is None:  # of an earlier session
+                number = self._asked
+                candidate = candidates.of(trial.configuration)
+                optimizer.recall(Proposal(number, candidate, trial.origin, trial.share))
+                self._asked += 1
+            self._numbers[trial.number] = number
+        if trial.evaluation is not None and trial.number not in self._told:
+            value = trial.evaluation.value(self.measure)
+            score = value if value is None or larger_is_better(self.measure) else -value
+            optimizer.tell(self._numbers[trial.number], score, trial.evaluation.seconds)
+            self._told.add(trial.number)

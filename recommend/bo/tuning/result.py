@@ -1,4 +1,4 @@
-"""Results of a search: its trials, those that were better than all before, their scores on rows held out."""
+"""Results of a search: its trials, what its model consists of, and the fitted model."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ import numpy as np
 
 from ingest.reading.datasets import Dataset
 from ingest.running.evaluation import common_failure
-from ingest.running.scorer import scorer_of
-from recommend.bo.tuning.history import TrialHistory
-from recommend.bo.tuning.reevaluation import Reevaluation, ensemble_value, evaluate_trials, winner
-from recommend.bo.tuning.session import Session
+from ingest.running.resampling import Resampling
+from recommend.bo.tuning.fitting import Model
 from recommend.bo.tuning.settings import Search
-from recommend.bo.tuning.trials import Trial, scored
+from recommend.bo.tuning.trials import Trial, ranked, scored
+from warehouse.vocabulary.configuration import Configuration
 
 
 @dataclass(frozen=True)
@@ -24,28 +23,41 @@ class SearchResult:
 
     dataset: Dataset
     search: Search
+    resampling: Resampling
+    """Of the trials."""
     trials: list[Trial]
     """All trials that ended, in the order of their numbers."""
-    incumbents: list[Trial]
-    """Trials that were better than all before them."""
-    best: Trial | None
-    """The best trial, by the mean of both evaluations for leaders; None if none succeeded."""
-    finals: Reevaluation
-    held_out: dict[int, float]
-    """Number of a trial -> value on the rows held out, of the first incumbent, the best trial, and the
-    members of the ensemble."""
-    ensemble_held_out: float | None
-    """Value of the ensemble on the rows held out; None where there is no ensemble."""
-    rows: tuple[int, int]
-    """Numbers of rows that were tuned on and that were held out."""
-    folder: Path
+    weights: Mapping[Configuration, float]
+    """Configuration -> its weight in the model, with sum 1, the largest first; empty without a model."""
+    value: float | None
+    """Value of the measure that the model is expected to have on new rows: estimated on rows that its
+    selection has not seen; None where it is unknown."""
+    model: Model | None
+    """The configurations of `weights`, fitted on all rows; None where none was fitted or wanted."""
+    seconds: float
+    """Wall-clock time of the search."""
+    folder: Path | None
+    """Of the history."""
     interrupted: bool
+    remarks: Sequence[str] = ()
+    """What the time did not suffice for, and what failed, in sentences."""
     unfinished: Mapping[int, str] = field(default_factory=dict)
     """Number of a trial without an outcome -> why it has none, in words."""
 
-    def value(self, trial: Trial) -> float | None:
-        """A trial's value of the measure, as it is: smaller is better for costs."""
-        return trial.value(self.search.measure)
+    @property
+    def measure(self) -> str:
+        """Canonical name of the measure."""
+        return self.search.measure
+
+    @property
+    def leaderboard(self) -> list[Trial]:
+        """The trials on all rows that succeeded, the best first."""
+        return ranked(self.trials, self.measure)
+
+    @property
+    def best(self) -> Trial | None:
+        """The best trial; None if none succeeded."""
+        return next(iter(self.leaderboard), None)
 
     @property
     def failure(self) -> str | None:
@@ -62,49 +74,3 @@ def incumbents(trials: Sequence[Trial], measure: str) -> list[Trial]:
             found.append(trial)
             best = score
     return found
-
-
-def result(
-    dataset: Dataset,
-    history: TrialHistory,
-    session: Session,
-    rows: tuple[np.ndarray, np.ndarray],
-    finals: Reevaluation,
-    *,
-    interrupted: bool,
-) -> SearchResult:
-    """Results of the search in `history`, with values on the held-out rows unless it was interrupted.
-
-    Args:
-        session: the search, and the time and jobs for the values on the held-out rows.
-        rows: positions of the rows that were tuned on, and of those held out.
-    """
-    search = session.search
-    ended = [trial for trial in history.trials if trial.evaluation is not None]
-    better = incumbents(ended, search.measure)
-    best = winner(ended, finals, search.measure)
-    held_out: dict[int, float] = {}
-    of_ensemble = None
-    if len(rows[1]) and not interrupted and best is not None:
-        numbers = dict.fromkeys([best.number, better[0].number, *finals.weights])
-        trials = [history.trials[number] for number in numbers]
-        evaluations = evaluate_trials("held-out", trials, dataset, [rows], session, history)
-        values = {number: one.value(search.measure) for number, one in evaluations.items()}
-        held_out = {number: value for number, value in values.items() if value is not None}
-        scorer = scorer_of(dataset)
-        outcomes = scorer.outcomes(dataset.target)[rows[1]]
-        of_ensemble = ensemble_value(evaluations, finals.weights, outcomes, scorer, search.measure)
-    return SearchResult(
-        dataset=dataset,
-        search=search,
-        trials=ended,
-        incumbents=better,
-        best=best,
-        finals=finals,
-        held_out=held_out,
-        ensemble_held_out=of_ensemble,
-        rows=(len(rows[0]), len(rows[1])),
-        folder=history.folder,
-        interrupted=interrupted,
-        unfinished=history.unfinished(),
-    )

@@ -1,10 +1,7 @@
-"""Search for the best configuration on a dataset: starts, trials, result.
+"""Search for the best model of a dataset: recommended configurations first, then trials, then an average.
 
-A quarter of the rows is held out before anything else (the last ones, or whole groups, where the dataset is
-split by such): no trial, start or meta-feature sees it. A trial is a
-cross-validation on the other rows, in a process of its own with limits. The best of many scores is partly
-luck: so in the end the leaders are tried again on other folds, and the configuration that came out best is
-fitted on the rows that were tuned on and scored on the ones held out (as in "Hyperboost", figure 1).
+The steps are those of `recommend.bo.tuning.session`. All rows are used: trials are cross-validated on them,
+and the model is fitted on them.
 """
 
 from __future__ import annotations
@@ -12,27 +9,31 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from concurrent.futures import Executor
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+import numpy as np
+
 from ingest.keys import digest
 from ingest.reading.datasets import Dataset
-from ingest.running.evaluation import evaluations
-from recommend.bo.tuning.deadline import Deadline, finals_seconds, held_out_seconds
+from ingest.running.limits import start_server
+from ingest.running.scorer import scorer_of
+from recommend.bo.tuning.deadline import Deadline
+from recommend.bo.tuning.fitting import Fit
 from recommend.bo.tuning.history import TrialHistory
-from recommend.bo.tuning.loop import Loop, Progress
-from recommend.bo.tuning.proposals import Proposals
-from recommend.bo.tuning.reevaluation import Reevaluation, run_finals
-from recommend.bo.tuning.result import SearchResult, result
-from recommend.bo.tuning.session import Session
-from recommend.bo.tuning.settings import Budget, Finish, Search, check
-from recommend.bo.tuning.setup import new_search, split_rows, task_of
+from recommend.bo.tuning.proposals import OptimizerProposer, Proposer
+from recommend.bo.tuning.result import SearchResult
+from recommend.bo.tuning.session import Progress, Session
+from recommend.bo.tuning.settings import USUAL_SECONDS, Budget, Search, check
+from recommend.bo.tuning.setup import Firsts, first_configurations, fit_seconds_of, new_search, task_of
+from recommend.ranking.candidates import find_candidates
+from recommend.ranking.knowledge import Knowledge, gather
 from recommend.ranking.target_kinds import target_kind
+from recommend.ranking.task import RankingTask
 from warehouse.store import Warehouse
+from warehouse.support.errors import TooFewRuns
 from warehouse.support.paths import cache_directory
-from warehouse.support.text import counted
 from warehouse.vocabulary.measures import canonical_measure
 
 logger = logging.getLogger(__name__)
@@ -49,79 +50,136 @@ def tune(
     executor: Executor | None = None,
     report: Callable[[Progress], None] = lambda _: None,
     watch: Callable[[SearchResult], object] | None = None,
-    finish: Finish | None = None,
+    began: float | None = None,
 ) -> SearchResult:
-    """Search for the best configuration on `dataset`.
+    """Search for the best model of `dataset`.
 
-    An interrupt (Ctrl-C) ends what runs, trials or leaders, and what is known by then is returned.
+    An interrupt (Ctrl-C) ends what runs, and what is known and fitted by then is returned.
 
     Args:
         search: None = all flows, starting from what `recommend` would try first, by its measure.
-        budget: None = 50 trials.
+        budget: None = one minute.
         warehouse: what to learn from; None = the user's warehouse, else the bundled starter.
         folder: of the history; None = one in the user's cache that is named after data and search, so the
             same search goes on where it was. One process at a time may search on it.
-        jobs: trials that run at the same time.
+        jobs: trials and fits that run at the same time.
         executor: runs the trials; None = here. A Dask client's `get_executor()` runs them on its workers, and
             again where a worker dies.
         report: told after every trial where the search stands.
         watch: given after every trial what the search has come to so far; None = nobody asks.
-        finish: what happens with the leaders once the search has ended, within the budget's time if it has
-            one, else in that of so many trials more. None = as `Finish` says.
+        began: when the budget's time began, by `time.monotonic`; None = now.
 
     Raises:
         BadInput: a dataset, search, budget or history that can't be used; one line says why.
     """
-    deadline = Deadline(None if budget is None else budget.seconds)
+    from recommend.code.models import plain_member
+
+    budget = budget or Budget(seconds=USUAL_SECONDS)
+    deadline = Deadline(budget.seconds, began)
     warehouse = warehouse if warehouse is not None else Warehouse.open(None)
     search = search or Search(measure=target_kind(dataset).default_measure(dataset, warehouse))
-    budget = budget or Budget(trials=50)
     search = replace(search, measure=canonical_measure(search.measure))
-    finish = finish or Finish()
-    check(search, budget, finish, jobs)
-    train, test = split_rows(dataset, search)
-    part = dataset.take(train)
-    task = task_of(dataset, part, search, warehouse)
-    folder = folder or _default_folder(dataset, search)
+    check(search, budget, jobs)
+    start_server("recommend.code.models")  # takes seconds, beside what comes first
+    task = task_of(dataset, search, warehouse)
+    known = None if task.learner is None else gather(task)
+    candidates = None if known is None else find_candidates(known)
+    return search_task(
+        task,
+        known,
+        search,
+        budget,
+        firsts=first_configurations(search, known, candidates, budget.seconds),
+        fit=partial(plain_member, dataset=dataset, seed=search.seed),
+        deadline=deadline,
+        folder=folder or _default_folder(dataset, search),
+        jobs=jobs,
+        executor=executor,
+        report=report,
+        watch=watch,
+    )
 
-    data = {"content_hash": dataset.content_hash, "rows": len(dataset.features)}
-    with TrialHistory(folder, {**search.description(), "data": data, **_split(dataset)}) as history:
-        session = Session(search, jobs, deadline.left)
-        result_of = partial(result, dataset, history, session, (train, test))
+
+def search_task(
+    task: RankingTask,
+    known: Knowledge | None,
+    search: Search,
+    budget: Budget,
+    *,
+    firsts: Firsts,
+    fit: Fit | None,
+    deadline: Deadline,
+    proposer: Proposer | None = None,
+    folder: Path | None = None,
+    jobs: int = 1,
+    executor: Executor | None = None,
+    report: Callable[[Progress], None] = lambda _: None,
+    watch: Callable[[SearchResult], object] | None = None,
+) -> SearchResult:
+    """Search on a task that is described; arguments as for `tune`, and these:
+
+    Args:
+        known: None = nothing is learned from other datasets.
+        firsts: what to begin with (`recommend.bo.tuning.setup.first_configurations`).
+        fit: fits a configuration on all rows; None = no model is wanted.
+        proposer: says what to try next; None = the search's strategy.
+        folder: of the history; None = it is kept in memory.
+    """
+    part = task.part
+    _refuse_one_stratum(part)
+    if proposer is None:
+        new_optimizer = partial(new_search, task, known, search, firsts.members, budget.trials)
+        proposer = OptimizerProposer(new_optimizer, search.measure)
+    data = {"content_hash": part.content_hash, "rows": len(part.features)}
+    with TrialHistory(folder, {**search.description(), "data": data, **_split(part)}) as history:
+        session = Session(
+            part=part,
+            search=search,
+            budget=budget,
+            deadline=deadline,
+            history=history,
+            firsts=firsts.members,
+            spares=firsts.spares,
+            fit_seconds=fit_seconds_of(known),
+            proposer=proposer,
+            fit=fit,
+            jobs=jobs,
+            executor=executor,
+        )
 
         def told(progress: Progress) -> None:
             report(progress)
             if watch is not None:
-                watch(result_of(Reevaluation(), interrupted=True))
+                watch(_result(session))
 
-        finals = Reevaluation()
-        with suppress(KeyboardInterrupt):
-            if not _over(history, budget):
-                optimizer, candidates = new_search(task, search, budget.trials)
-                proposals = Proposals(optimizer, candidates, history, search.measure)
-                logger.info("searching on %s rows%s", f"{len(train):,}", _limits(budget))
-                reserve = partial(finals_seconds, search=search, finish=finish, jobs=jobs)
-                with evaluations(executor, jobs) as submit:
-                    loop = Loop(proposals, history, part, search, budget, submit, told, deadline, reserve)
-                    if loop.run(jobs):
-                        return result_of(finals, interrupted=True)
-            after = deadline.share(held_out_seconds(history.trials, search, finish, jobs))
-            before = replace(session, left=lambda: deadline.left() - after)
-            finals = run_finals(history.trials, part, before, finish, history.predictions, history)
-            return result_of(finals, interrupted=False)
-        return result_of(finals, interrupted=True)
+        session.report = told
+        session.run()
+        return _result(session)
 
 
-def _limits(budget: Budget) -> str:
-    """When a search ends at the latest, in words."""
-    trials = "" if budget.trials is None else f", {counted(budget.trials, 'trials')} in all"
-    return trials + ("" if budget.seconds is None else f", within {budget.seconds:g} s")
+def _result(session: Session) -> SearchResult:
+    model = session.model
+    weights = session.selection.weights if model is None else model.weights
+    return SearchResult(
+        dataset=session.part,
+        search=session.search,
+        resampling=session.splits.resampling,
+        trials=[trial for trial in session.history.trials if trial.evaluations],
+        weights=dict(sorted(weights.items(), key=lambda item: -item[1])),
+        value=session.selection.value,
+        model=model,
+        seconds=session.deadline.elapsed(),
+        folder=session.history.folder,
+        interrupted=session.interrupted,
+        remarks=session.remarks(),
+        unfinished=session.history.unfinished(),
+    )
 
 
-def _over(history: TrialHistory, budget: Budget) -> bool:
-    """Whether the trials are all there, and have ended."""
-    full = budget.trials is not None and len(history.trials) >= budget.trials
-    return full and all(trial.evaluation is not None for trial in history.trials)
+def _refuse_one_stratum(part: Dataset) -> None:
+    strata = scorer_of(part).strata(part.target)
+    if len(np.unique(strata)) < 2:
+        raise TooFewRuns(f"{part.name} has one class; a search needs two or more")
 
 
 def _split(dataset: Dataset) -> dict[str, str]:

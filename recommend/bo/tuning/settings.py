@@ -16,18 +16,22 @@ from warehouse.support.text import LONGEST_SECONDS
 from warehouse.vocabulary.configuration import Configuration
 from warehouse.vocabulary.task_types import CLASSIFICATION
 
-LEADERS = 5
+USUAL_SECONDS = 60.0
+"""Time of a search without limits of its own."""
+PICKS = 25
+"""Default number of picks of the ensemble."""
 
 
 @dataclass(frozen=True)
 class Search:
-    """Settings of a search. Equal searches on equal data have the same trials."""
+    """What is searched, and how. Without a time limit, equal searches on equal data have the same trials."""
 
     flows: tuple[str, ...] = field(default_factory=installed_flows)
     measure: str = "predictive_accuracy"
     """A name or an alias of `warehouse.vocabulary.measures`."""
-    folds: int = 3
-    """Folds of a trial's cross-validation; 1 = one split with a third of the rows to test on."""
+    folds: int | None = None
+    """Folds of a trial's cross-validation, 1 = one split with a third of the rows to test on; None = by the
+    number of rows and the time (`recommend.bo.tuning.resampling`)."""
     start: str = DEFAULT_START
     """A name of `recommend.bo.warmstart`."""
     seeds: tuple[Configuration, ...] = ()
@@ -44,17 +48,19 @@ class Search:
     random_every: int | None = None
     preprocessing: bool = False
     """Whether decisions of preprocessing are searched, too (`ingest.flows.pipelines`)."""
+    ensemble: int = PICKS
+    """Picks of the ensemble that is fitted in the end; 0 = the best configuration alone."""
     seed: int = 0
-    trial_seconds: float = 60.0
+    trial_seconds: float | None = None
+    """Time limit of a trial; None = `recommend.bo.tuning.deadline.trial_limit`."""
     trial_memory: int = 4096
-    """Memory limit of a trial, in MiB."""
+    """Memory limit of a trial or a fit, in MiB."""
 
     def description(self) -> dict[str, Any]:
-        """All of it as JSON values."""
+        """What determines the trials, as JSON values."""
         seeds = [[configuration.algorithm, dict(configuration.values)] for configuration in self.seeds]
         described = {**vars(self), "flows": list(self.flows), "seeds": seeds}
-        if not self.preprocessing:  # histories of searches without it do not name it
-            del described["preprocessing"]
+        del described["ensemble"]  # which is chosen from the trials
         return described
 
 
@@ -65,20 +71,10 @@ class Budget:
     trials: int | None = None
     """Total number of trials, those of a continued history included."""
     seconds: float | None = None
-    """Time from now on, in which the leaders are tried again and scored on the rows held out, too."""
+    """Wall-clock time of the whole search, the fits of the model included."""
 
 
-@dataclass(frozen=True)
-class Finish:
-    """Settings of the steps after a search."""
-
-    leaders: int = LEADERS
-    """Best trials that are evaluated again, on other folds, before one is named; fewer than 2: none."""
-    ensemble: int = 0
-    """Picks of an ensemble of trials; 0 = none."""
-
-
-def check(search: Search, budget: Budget, finish: Finish, jobs: int) -> None:
+def check(search: Search, budget: Budget, jobs: int) -> None:
     """Refuse what can't work, before any work."""
     measures = (*CLASSIFICATION.measures, *TIMES)
     if search.measure not in measures:
@@ -87,8 +83,8 @@ def check(search: Search, budget: Budget, finish: Finish, jobs: int) -> None:
         )
     if budget.trials is None and budget.seconds is None:
         raise BadOption("a search needs a limit: a number of trials, or a time")
-    if finish.ensemble and search.measure in TIMES:
-        raise BadOption(f"an ensemble can't be selected by {search.measure}")
+    if search.ensemble < 0:
+        raise BadOption(f"ensemble must be 0 or more picks, not {search.ensemble}")
     get_strategy(search.strategy)
     if search.start not in (NO_START, FROM_FILE):
         get_start(search.start)
@@ -103,5 +99,5 @@ def check(search: Search, budget: Budget, finish: Finish, jobs: int) -> None:
     for name, number in positive.items():
         if number is not None and not 0 < number < math.inf:
             raise BadOption(f"{name} must be more than 0, not {number}")
-    if max(budget.seconds or 0.0, search.trial_seconds) > LONGEST_SECONDS:
+    if max(budget.seconds or 0.0, search.trial_seconds or 0.0) > LONGEST_SECONDS:
         raise BadOption(f"times must be at most {LONGEST_SECONDS:g} seconds")

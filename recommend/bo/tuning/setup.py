@@ -1,24 +1,20 @@
-"""Setup of a search: rows to tune on, known runs, and the optimizer."""
+"""Setup of a search: known runs, the first configurations, and the optimizer."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from ingest.flows import Flow, get_flow, with_preprocessing
+from ingest.keys import setup_of
 from ingest.reading.datasets import Dataset
-from ingest.running.blocks import Split
-from ingest.running.resampling import Resampling
-from ingest.running.scorer import scorer_of
-from ingest.running.splitting import hold_out_rows
-from ingest.running.splitting import splits_of as splits_of_dataset
 from metalearners.encoding.training_data import without_datasets
 from recommend.bo.acquisition import TIMED
 from recommend.bo.candidates import SpaceCandidates
-from recommend.bo.optimizer import ALL_ROWS, AskTell
+from recommend.bo.optimizer import AskTell
 from recommend.bo.reference_trials import anchors, best_on_average
 from recommend.bo.runtime import RunningTimes, warehouse_times
 from recommend.bo.scoring import CandidateScorer
@@ -26,72 +22,84 @@ from recommend.bo.strategies import SearchInputs, get_strategy
 from recommend.bo.surrogates import SurrogateInputs, get_surrogate
 from recommend.bo.tuning.settings import Search
 from recommend.bo.warmstart import FROM_FILE, NO_START, first_choices, get_start
+from recommend.ranking.averaging import MEMBERS, weights_of
 from recommend.ranking.candidates import Candidates, find_candidates
-from recommend.ranking.fit_cost import usual_fit_seconds
-from recommend.ranking.knowledge import Knowledge, describe, gather, model_for, runs_that_count
+from recommend.ranking.choice import choose, forecast
+from recommend.ranking.knowledge import Knowledge, describe, model_for, runs_that_count
 from recommend.ranking.task import RankingTask, describe_task
 from recommend.space import Space
 from warehouse.store import Warehouse
-from warehouse.support.arrays import Positions
-from warehouse.support.errors import TooFewRuns, UnusableDataset
-from warehouse.support.text import counted
+from warehouse.support.errors import BadOption, TooFewRuns
 from warehouse.vocabulary.configuration import Configuration
 from warehouse.vocabulary.table import ConfigurationTable
 
-HELD_OUT = 4
-"""Rows for one held-out row."""
+FITTED = 0.5
+"""Share of a search's time that fits of the first model may take; a heuristic."""
+SPARES = 3
 
 
-def split_rows(dataset: Dataset, search: Search) -> tuple[np.ndarray, np.ndarray]:
-    """Rows to tune on, rows held out: drawn at random, or the last ones, or whole groups.
-
-    Raises:
-        BadInput: the rows do not suffice for the folds of the trials, or of the leaders' second try.
-    """
-    strata = scorer_of(dataset).strata(dataset.target)
-    train, test = hold_out_rows(dataset, HELD_OUT, search.seed)
-    _, in_strata = np.unique(strata[train], return_counts=True)
-    # Stratified folds need a row each of the largest stratum.
-    if len(in_strata) < 2 or max(in_strata) < search.folds:
-        raise TooFewRuns(f"{dataset.name} has too few rows ({len(strata):,}) for {search.folds} folds")
-    if dataset.split is not None:
-        try:
-            for repetition in (0, 1):
-                splits_of(dataset.take(train), search, repetition)
-        except UnusableDataset as error:
-            raise UnusableDataset(f"with {counted(len(test), 'rows')} held out: {error}") from None
-    return train, test
-
-
-def splits_of(part: Dataset, search: Search, repetition: int = 0, *, share: float = ALL_ROWS) -> list[Split]:
-    """The splits of a trial; those of another repetition have other folds.
-
-    Args:
-        share: of the rows to fit on, of which each stratum keeps its share, and two rows at least. The rows
-            to test on stay the same.
-    """
-    resampling = resampling_of(part, search)
-    if share < ALL_ROWS:
-        rows, _ = resampling.sizes(len(part.features))
-        strata = scorer_of(part).strata(part.target)
-        resampling = replace(resampling, train_rows=max(round(share * rows), 2 * (int(strata.max()) + 1)))
-    return splits_of_dataset(part, resampling, search.seed, repetition)
-
-
-def resampling_of(part: Dataset, search: Search) -> Resampling:
-    """Resampling of a trial."""
-    return Resampling(search.folds, by=part.split and part.split.kind)
-
-
-def task_of(dataset: Dataset, part: Dataset, search: Search, warehouse: Warehouse | None) -> RankingTask:
+def task_of(dataset: Dataset, search: Search, warehouse: Warehouse | None) -> RankingTask:
+    """The task of a search, for which runs on the dataset itself are not learned from."""
     return describe_task(
         dataset,
         warehouse=warehouse,
         flows=search.flows,
         measure=search.measure,
         learner=_learner_of(search),
-        part=part,
     )
+
+
+@dataclass(frozen=True)
+class Firsts:
+    """What a search begins with."""
+
+    members: list[Configuration]
+    """Configurations whose average is the first model, the best first."""
+    spares: list[Configuration]
+    """Configurations to fit where these fail, the quickest first."""
+
+
+def first_configurations(
+    search: Search, known: Knowledge | None, candidates: Candidates | None, seconds: float | None
+) -> Firsts:
+    """The configurations that a search begins with: those of its seeds, of `recommend`, or defaults.
+
+    Args:
+        known: None = nothing is learned from other datasets.
+        seconds: of the search; None = no limit.
+    """
+    defaults = [Configuration(flow.name, flow.default()) for flow in searched_flows(search)]
+    if search.seeds:
+        return Firsts([*search.seeds[:MEMBERS]], defaults)
+    if known is None or candidates is None or not _has_start(search):
+        return Firsts(defaults[:1], defaults[1:])
+    expected = forecast(known, candidates)
+    took = expected.fits.seconds
+    quickest = dict.fromkeys(candidates.configurations[place].algorithm for place in np.argsort(took))
+    order = [candidates.configurations[place] for place in np.argsort(took)]
+    spares = [next(one for one in order if one.algorithm == name) for name in quickest][:SPARES]
+    try:
+        chosen = choose(known, expected, MEMBERS, budget=None if seconds is None else FITTED * seconds)
+    except BadOption:  # nothing is that quick, or no time is known
+        return Firsts(spares[:1], spares[1:])
+    return Firsts([*weights_of([candidates.configurations[place] for place in chosen.positions])], spares)
+
+
+def fit_seconds_of(known: Knowledge | None) -> Callable[[Configuration], float]:
+    """Expected seconds of one fit of a configuration on all rows, on a machine like those of the
+    known runs; NaN where unknown."""
+    if known is None or known.fit_times is None:
+        return lambda _: np.nan
+    times, metafeatures = known.fit_times, known.metafeatures
+
+    def seconds(configuration: Configuration) -> float:
+        index = pd.Index([setup_of(configuration)])
+        table = ConfigurationTable(
+            pd.Series([configuration.algorithm], index=index), pd.DataFrame(index=index), joint=False
+        )
+        return float(times.seconds(table, metafeatures)[0])
+
+    return seconds
 
 
 def _learner_of(search: Search) -> str | None:
@@ -109,17 +117,22 @@ def searched_flows(search: Search) -> list[Flow]:
 
 
 def new_search(
-    task: RankingTask, search: Search, trials: int | None = None
+    task: RankingTask,
+    known: Knowledge | None,
+    search: Search,
+    firsts: Sequence[Configuration] = (),
+    trials: int | None = None,
 ) -> tuple[AskTell, SpaceCandidates]:
     """The search by asking and telling, and the configurations that it chooses among.
 
     Args:
+        known: None = nothing is learned from other datasets.
+        firsts: to try before those of the search's start.
         trials: that are planned in all, for the strategies that need to know.
     """
     n_features = task.part.features.shape[1]
     space = Space(searched_flows(search), n_features=n_features)
     candidates = SpaceCandidates(space, seed=search.seed)
-    known = None if task.learner is None else gather(task)
     metafeatures = describe(task.part) if known is None else known.metafeatures
     method = get_surrogate(search.surrogate)
     model = known.model.fitted if known is not None and method.learner is not None else None
@@ -150,7 +163,7 @@ def new_search(
     search_inputs = SearchInputs(
         candidates,
         new_scorer,
-        starts=[candidates.of(configuration) for configuration in [*search.seeds, *starts]],
+        starts=[candidates.of(configuration) for configuration in [*search.seeds, *firsts, *starts]],
         anchors=[*anchors(best, candidates, search.seed)] if search.anchors else [],
         random_every=search.random_every,
         trials=trials,
@@ -198,22 +211,8 @@ def _starts(
         if flows[one.algorithm].searches(one.values)
     }
     table = known_candidates.table.of_setups(candidates)
-    table = table.take(_in_time(known, search, table))
     log_seconds = None
     if times is not None and start.choice == "quick":
         log_seconds = times.log_seconds(times.encode_table(table))
     positions = first_choices(start.choice, model, table, known.metafeatures, start.n, log_seconds)
     yield from (candidates[setup] for setup in table.setups[positions])
-
-
-def _in_time(known: Knowledge, search: Search, table: ConfigurationTable) -> Positions:
-    """Positions of what is expected to be tried in the time that a trial has; of all, where nothing is.
-
-    What takes an unknown time is in time. Times are those of the machine that the warehouse's runs were made
-    on: how fast this one is now must not decide what equal searches try.
-    """
-    rows = len(known.task.part.features)
-    fitted_on, _ = resampling_of(known.task.part, search).sizes(rows)
-    of_all_rows, _ = usual_fit_seconds(known.fit_times, table, known.metafeatures)
-    late = of_all_rows * search.folds * fitted_on / rows > search.trial_seconds
-    return np.arange(len(table)) if late.all() else np.flatnonzero(~late)

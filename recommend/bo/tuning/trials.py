@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+import numpy as np
 
 from ingest.running.evaluation import Evaluation
 from recommend.bo.optimizer import ALL_ROWS, Origin
+from warehouse.support.arrays import Floats
 from warehouse.vocabulary.configuration import Configuration
 from warehouse.vocabulary.measures import larger_is_better
 
@@ -19,16 +22,34 @@ class Trial:
     """From 0, in the order in which trials begin."""
     configuration: Configuration
     origin: Origin
-    evaluation: Evaluation | None = None
-    """None until it has ended."""
+    evaluations: list[Evaluation] = field(default_factory=list)
+    """One for each repetition of the resampling; those after the first have succeeded."""
     share: float = ALL_ROWS
     """Share of the training rows of each split that it is fitted on."""
     stopped: str | None = None
     """Why the search ended it without an outcome, in words; None where it did not."""
 
+    @property
+    def evaluation(self) -> Evaluation | None:
+        """The first evaluation; None until it has ended."""
+        return self.evaluations[0] if self.evaluations else None
+
+    @property
+    def seconds(self) -> float:
+        """Wall-clock time of all evaluations."""
+        return sum(evaluation.seconds for evaluation in self.evaluations)
+
+    @property
+    def predictions(self) -> Floats | None:
+        """(rows, k) mean predictions of the rows that ensembles are chosen on; None if there are none."""
+        known = [one.predictions for one in self.evaluations if one.predictions is not None]
+        return np.mean(known, axis=0) if known else None
+
     def value(self, measure: str) -> float | None:
-        """The value of the measure; None if it has none."""
-        return None if self.evaluation is None else self.evaluation.value(measure)
+        """The mean value of the measure over repetitions; None if it has none."""
+        values = [evaluation.value(measure) for evaluation in self.evaluations]
+        known = [value for value in values if value is not None]
+        return float(np.mean(known)) if known else None
 
     def score(self, measure: str) -> float | None:
         """The value, negated where smaller is better; None where it has none."""
@@ -43,3 +64,8 @@ def scored(trials: Iterable[Trial], measure: str) -> list[tuple[float, Trial]]:
         for trial in trials
         if trial.share == ALL_ROWS and (score := trial.score(measure)) is not None
     ]
+
+
+def ranked(trials: Iterable[Trial], measure: str) -> list[Trial]:
+    """Trials on all rows that succeeded, the best first; of equals, the earlier one."""
+    return [trial for _, trial in sorted(scored(trials, measure), key=lambda pair: -pair[0])]

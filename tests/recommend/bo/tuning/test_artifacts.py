@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from recommend.bo.tuning.reevaluation import Reevaluation
 from threadpoolctl import threadpool_limits
 
 from ingest.reading.datasets import Dataset, load_dataset
 from recommend.bo.tuning import Budget, Finish, artifacts, tune
-from recommend.bo.tuning.reevaluation import Reevaluation
 from tests.recommend.bo.tuning.searches import QUICK, values
 from tests.recommend.code.scripts import run_scripts
 from warehouse.store import Warehouse

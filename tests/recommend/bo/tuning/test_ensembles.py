@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from recommend.bo.tuning.ensembles import select_ensemble
 
 from ingest.running.classification import ClassScorer
-from recommend.bo.tuning.ensembles import select_ensemble
 
 SCORER = ClassScorer()
 ACTUAL = np.array([0, 0, 1, 1])

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from recommend.bo.tuning.loop import Loop
 
 from ingest.flows import FLOWS
 from ingest.reading.datasets import Dataset
@@ -22,7 +23,6 @@ from recommend.bo.scoring import CandidateScorer
 from recommend.bo.tuning import Budget, Progress, Search, tune
 from recommend.bo.tuning.deadline import Deadline
 from recommend.bo.tuning.history import TrialHistory
-from recommend.bo.tuning.loop import Loop
 from recommend.bo.tuning.proposals import Proposals
 from recommend.space import Space
 from tests.recommend.bo.toys import PLANE, Recorder

@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from recommend.bo.tuning.reevaluation import Reevaluation
 
 from ingest.flows import get_flow
 from ingest.reading.datasets import Dataset
@@ -11,7 +12,6 @@ from ingest.running.evaluation import Evaluation
 from ingest.running.limits import Outcome
 from recommend.bo.tuning import Budget, Finish, SearchResult, tune
 from recommend.bo.tuning.page import curve_of, tuning_page
-from recommend.bo.tuning.reevaluation import Reevaluation
 from recommend.bo.tuning.result import incumbents
 from recommend.bo.tuning.trials import Trial
 from tests.recommend.bo.tuning.searches import QUICK

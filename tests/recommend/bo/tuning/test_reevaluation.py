@@ -6,15 +6,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from recommend.bo.tuning.ensembles import voting_rows
+from recommend.bo.tuning.reevaluation import Reevaluation, evaluate_trials, run_finals, winner
 
 from ingest.flows import FLOWS
 from ingest.reading.datasets import Dataset
 from ingest.running.evaluation import Evaluation, Limits, cross_validate, evaluate
 from ingest.running.limits import Outcome
 from ingest.running.scorer import scorer_of
-from recommend.bo.tuning.ensembles import voting_rows
 from recommend.bo.tuning.history import TrialHistory
-from recommend.bo.tuning.reevaluation import Reevaluation, evaluate_trials, run_finals, winner
 from recommend.bo.tuning.session import Session
 from recommend.bo.tuning.settings import Finish
 from recommend.bo.tuning.setup import splits_of

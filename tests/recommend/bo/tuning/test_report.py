@@ -7,6 +7,7 @@ from typing import Any
 
 import jsonschema
 import pytest
+from recommend.bo.tuning.reevaluation import Reevaluation
 
 import recommend
 from ingest.flows import get_flow
@@ -14,7 +15,6 @@ from ingest.reading.datasets import Dataset
 from ingest.running.evaluation import Evaluation
 from ingest.running.limits import Outcome
 from recommend.bo.tuning import Progress, SearchResult
-from recommend.bo.tuning.reevaluation import Reevaluation
 from recommend.bo.tuning.report import document, standing, table
 from recommend.bo.tuning.trials import Trial
 from tests.recommend.bo.tuning.searches import QUICK

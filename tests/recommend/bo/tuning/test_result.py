@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from recommend.bo.tuning.reevaluation import Reevaluation, evaluate_trials
 
 from ingest.flows import FLOWS
 from ingest.reading.datasets import Dataset
@@ -11,7 +12,6 @@ from ingest.running.evaluation import Evaluation
 from ingest.running.limits import Outcome
 from recommend.bo.tuning import Search
 from recommend.bo.tuning.history import TrialHistory
-from recommend.bo.tuning.reevaluation import Reevaluation, evaluate_trials
 from recommend.bo.tuning.result import incumbents, result
 from recommend.bo.tuning.session import Session
 from recommend.bo.tuning.trials import Trial

@@ -1,0 +1,75 @@
+"""Fits of a search's configurations on all rows, in limited processes, and the model that they make."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ingest.running.limits import MEBIBYTE, Outcome, Processes, run_limited
+from warehouse.vocabulary.configuration import Configuration
+
+Fit = Callable[[Configuration], Any]
+"""Fits a configuration on all rows. It travels to another process, and its result comes back."""
+
+
+@dataclass(frozen=True)
+class FitResult:
+    """What came of a fit on all rows."""
+
+    pipeline: Any
+    """The fitted pipeline; None where the fit failed."""
+    seconds: float
+    message: str | None = None
+    """Why it failed."""
+    outcome: Outcome = Outcome.success
+
+
+def fit_limited(
+    fit: Fit,
+    configuration: Configuration,
+    *,
+    seconds: float,
+    memory: int,
+    processes: Processes | None = None,
+) -> FitResult:
+    """Fit a configuration in a process of its own that ends at the limits.
+
+    Args:
+        memory: MiB.
+        processes: of the owner who may end it; None = nobody.
+
+    Raises:
+        CancelledError: the owner ended it.
+    """
+    called = run_limited(
+        _quietly, fit, configuration, seconds=seconds, memory=memory * MEBIBYTE, processes=processes
+    )
+    return FitResult(called.result, called.seconds, called.message, called.outcome)
+
+
+def _quietly(fit: Fit, configuration: Configuration) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # as in the trials, whose scores show the effect
+        return fit(configuration)
+
+
+@dataclass(frozen=True)
+class Model:
+    """A fitted configuration, or several whose predictions are averaged."""
+
+    weights: Mapping[Configuration, float]
+    """With sum 1, the largest first."""
+    pipelines: Mapping[Configuration, Any]
+    """The fitted pipeline of each."""
+
+
+def model_of(weights: Mapping[Configuration, float], fitted: Mapping[Configuration, Any]) -> Model | None:
+    """The average of those configurations that were fitted; None where none was."""
+    known = {one: weight for one, weight in weights.items() if one in fitted}
+    if not known:
+        return None
+    total = sum(known.values())
+    order = sorted(known, key=lambda one: -known[one])
+    return Model({one: known[one] / total for one in order}, {one: fitted[one] for one in order})

@@ -1,0 +1,102 @@
+"""Resampling of a search's trials: as many folds and rows as its time allows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ingest.reading.datasets import Dataset
+from ingest.running.blocks import Split
+from ingest.running.resampling import Resampling
+from ingest.running.scorer import scorer_of
+from ingest.running.splitting import feasible_folds
+from ingest.running.splitting import splits_of as splits_of_dataset
+from recommend.bo.optimizer import ALL_ROWS
+from recommend.ranking.fit_cost import PREDICTING
+
+TRIALS = 20
+"""Usual trials that a search's time should suffice for; a heuristic, as the numbers below."""
+FEW_ROWS = 1000
+"""Rows below which scores are noisy, so that trials have more folds."""
+FOLDS = (5, 3, 1)
+"""Folds that a trial may have, the preferred number first."""
+FOLDS_OF_FEW = (10, 5, 3, 1)
+UNLIMITED = {True: 5, False: 3}
+"""Whether rows are few -> folds where the search has no time limit."""
+LEAST_ROWS = 500
+"""Rows that a fit has at least, where the dataset has them."""
+
+
+def choose_resampling(
+    part: Dataset, folds: int | None, fit_seconds: float, seconds: float | None
+) -> Resampling:
+    """The resampling of the trials.
+
+    Args:
+        folds: as the user wants them; None = chosen here.
+        fit_seconds: expected of one usual fit on all rows; NaN = unknown.
+        seconds: of the search; None = no limit.
+
+    Raises:
+        BadInput: no split can be made.
+    """
+    rows = len(part.features)
+    is_small = rows < FEW_ROWS
+    by = part.split and part.split.kind
+    if folds is not None:
+        return Resampling(folds, by=by)
+    if seconds is None or math.isnan(fit_seconds):
+        return Resampling(_feasible(part, UNLIMITED[is_small]), by=by)
+    options = [Resampling(_feasible(part, k), by=by) for k in (FOLDS_OF_FEW if is_small else FOLDS)]
+    allowed = seconds / TRIALS
+    for one in options:
+        if trial_seconds(one, rows, fit_seconds) <= allowed:
+            return one
+    least = options[-1]
+    train_rows = int(least.sizes(rows)[0] * allowed / trial_seconds(least, rows, fit_seconds))
+    least_rows = max(LEAST_ROWS, 2 * (int(scorer_of(part).strata(part.target).max()) + 1))
+    return replace(least, train_rows=max(train_rows, least_rows))
+
+
+def trial_seconds(resampling: Resampling, rows: int, fit_seconds: float) -> float:
+    """Expected seconds of a trial, given those of one fit on all rows; a fit's time grows with its rows."""
+    fitted, _ = resampling.sizes(rows)
+    return fit_seconds * PREDICTING * resampling.folds * fitted / rows
+
+
+def _feasible(part: Dataset, folds: int) -> int:
+    """The largest number of folds, at most `folds`, that the dataset can be split into."""
+    if part.split is not None:
+        return feasible_folds(part, Resampling(folds, by=part.split.kind))
+    import numpy as np
+
+    strata = scorer_of(part).strata(part.target)
+    return min(folds, max(int(np.bincount(strata).max()), 1)) if len(strata) else 1
+
+
+class Splits:
+    """The splits of a search's trials, each made once."""
+
+    def __init__(self, part: Dataset, resampling: Resampling, seed: int) -> None:
+        self.resampling = resampling
+        self._part = part
+        self._seed = seed
+        self._known: dict[tuple[int, float], list[Split]] = {}
+
+    def of(self, repetition: int = 0, share: float = ALL_ROWS) -> Sequence[Split]:
+        """Splits of a repetition, from 0; each has other folds.
+
+        Args:
+            share: of the rows to fit on, of which each stratum keeps its share, and two rows at least. The
+                rows to test on stay the same.
+        """
+        if (repetition, share) not in self._known:
+            resampling = self.resampling
+            if share < ALL_ROWS:
+                rows, _ = resampling.sizes(len(self._part.features))
+                strata = scorer_of(self._part).strata(self._part.target)
+                least = 2 * (int(strata.max()) + 1)
+                resampling = replace(resampling, train_rows=max(round(share * rows), least))
+            self._known[repetition, share] = splits_of_dataset(self._part, resampling, self._seed, repetition)
+        return self._known[repetition, share]

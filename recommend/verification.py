@@ -1,0 +1,251 @@
+"""Verification of a recommendation: its first configurations beside usual defaults, tried on the dataset.
+
+The trials are those of a search without a model (`recommend.bo.tuning`): the head of the recommendation and
+the defaults first, then whatever the recommendation would try next after these, and the leaders again on
+other folds. What came of them counts most in the recommendation that follows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ingest.flows import get_flow
+from ingest.keys import setup_of
+from ingest.running.evaluation import common_failure
+from ingest.running.limits import Outcome, start_server
+from ingest.running.resampling import Resampling
+from recommend.bo.tuning.deadline import Deadline
+from recommend.bo.tuning.proposals import Proposed
+from recommend.bo.tuning.result import SearchResult
+from recommend.bo.tuning.search import search_task
+from recommend.bo.tuning.session import Progress
+from recommend.bo.tuning.settings import Budget, Search
+from recommend.bo.tuning.setup import Firsts
+from recommend.bo.tuning.trials import Trial
+from recommend.bo.warmstart import NO_START
+from recommend.ranking.candidates import Candidates
+from recommend.ranking.dataset_runs import COLUMNS, OwnTrials, own_trials
+from recommend.ranking.fit_cost import fit_seconds, worthwhile
+from recommend.ranking.knowledge import Knowledge
+from warehouse.vocabulary.configuration import Configuration
+
+HEAD = 8
+"""Recommended configurations that are tried first."""
+FIRST = 3
+"""Recommendations that come before the defaults, should the time not suffice for all."""
+DEFAULTS = ("lightgbm", "catboost", "random_forest", "logistic_regression")
+"""Algorithms whose defaults are tried, as far as they are installed and the warehouse has them."""
+
+
+@dataclass(frozen=True)
+class VerifiedConfiguration:
+    """A trial of a verification."""
+
+    trial: Trial
+    setup: str
+    """Key of the configuration in the warehouse."""
+    recommended: int | None
+    """Rank in the recommendation before the verification; None = it was not at its head."""
+    is_default: bool
+    """Whether it is a usual default."""
+
+
+@dataclass(frozen=True)
+class Verification:
+    """Trials of recommended configurations on the dataset."""
+
+    search: SearchResult
+    configurations: list[VerifiedConfiguration]
+    """The best first, those without a value last."""
+    trials: OwnTrials | None
+    """The dataset's runs after it, earlier runs included."""
+
+    @property
+    def resampling(self) -> Resampling:
+        """The resampling of the trials."""
+        return self.search.resampling
+
+    @property
+    def failures(self) -> dict[str, str]:
+        """Setup -> outcome of the configurations that failed, where others succeeded.
+
+        Where nothing succeeded it need not be their fault, and the end of the time is none.
+        """
+        outcomes = {one.setup: one.trial.evaluation for one in self.configurations}
+        failed = {
+            setup: str(evaluation.outcome)
+            for setup, evaluation in outcomes.items()
+            if evaluation is not None and evaluation.outcome not in (Outcome.success, Outcome.timeout)
+        }
+        return failed if len(failed) < len(outcomes) else {}
+
+    @property
+    def failure(self) -> str | None:
+        """Why all trials failed, the most frequent reason; None where one succeeded, or none has ended."""
+        evaluations = [one.trial.evaluation for one in self.configurations]
+        return common_failure(one for one in evaluations if one is not None)
+
+    def document(self) -> dict[str, Any]:
+        """The verification as JSON values."""
+        return {
+            "seconds": self.search.seconds,
+            "interrupted": self.search.interrupted,
+            "folds": self.resampling.folds,
+            "train_rows": self.resampling.train_rows,
+            "remarks": list(self.search.remarks),
+            "trials": [
+                {
+                    "flow": get_flow(one.trial.configuration.algorithm).id,
+                    "hyperparameters": dict(one.trial.configuration.values),
+                    "recommended": one.recommended,
+                    "is_default": one.is_default,
+                    "value": one.trial.value(self.search.measure),
+                    "evaluations": len(one.trial.evaluations),
+                    "seconds": one.trial.seconds,
+                    "outcome": None if one.trial.evaluation is None else str(one.trial.evaluation.outcome),
+                    "message": None if one.trial.evaluation is None else one.trial.evaluation.message,
+                }
+                for one in self.configurations
+            ],
+        }
+
+
+def verify(
+    known: Knowledge,
+    candidates: Candidates,
+    seconds: float,
+    *,
+    jobs: int | None = None,
+    report: Callable[[Progress], None] = lambda _: None,
+) -> Verification:
+    """Try the head of the recommendation on `known.task.part` for this many seconds.
+
+    An interrupt (Ctrl-C) ends it with what is known by then.
+
+    Args:
+        jobs: trials at the same time; None = one for each processor.
+    """
+    start_server()
+    head = head_of(known, candidates)
+    defaults = [one for one in _defaults(known) if one not in head]
+    contestants = [*head[:FIRST], *defaults, *head[FIRST:]]
+    flows = tuple(sorted({one.algorithm for one in candidates.configurations}))
+    found = search_task(
+        known.task,
+        known,
+        Search(flows=flows, measure=known.task.measure, start=NO_START, anchors=False),
+        Budget(seconds=seconds),
+        firsts=Firsts(contestants, []),
+        proposer=RankingProposer(known, candidates, contestants),
+        fit=None,
+        deadline=Deadline(seconds),
+        jobs=jobs or _processors(),
+        report=report,
+    )
+    return verification_of(found, known, candidates, head)
+
+
+def verification_of(
+    search: SearchResult, known: Knowledge, candidates: Candidates, head: Sequence[Configuration]
+) -> Verification:
+    """What a search on the dataset says about a recommendation.
+
+    Args:
+        head: the recommended configurations, the best first.
+    """
+    rank = {one: place for place, one in enumerate(head, start=1)}
+    defaults = set(_defaults(known))
+    setup = _setups(candidates)
+    best = search.leaderboard
+    order = [*best, *(trial for trial in search.trials if trial not in best)]
+    return Verification(
+        search,
+        [
+            VerifiedConfiguration(
+                trial,
+                setup.get(trial.configuration) or setup_of(trial.configuration),
+                rank.get(trial.configuration),
+                trial.configuration in defaults,
+            )
+            for trial in order
+        ],
+        trials_after(known, candidates, search.trials, search.resampling),
+    )
+
+
+def head_of(known: Knowledge, candidates: Candidates, n: int = HEAD) -> list[Configuration]:
+    """The head of the recommendation: `n` configurations that are chosen together, the best first."""
+    seconds = fit_seconds(known.fit_times, candidates.table, known.metafeatures).seconds
+    predicted = known.predictor.predict(candidates.table, known.metafeatures).mean
+    among = worthwhile(seconds, predicted)
+    chosen = among[known.predictor.choose(candidates.table.take(among), known.metafeatures, n)]
+    return [candidates.configurations[place] for place in chosen]
+
+
+def trials_after(
+    known: Knowledge, candidates: Candidates, trials: Sequence[Trial], resampling: Resampling
+) -> OwnTrials | None:
+    """The dataset's runs with these trials among them; None if there are none."""
+    fitted_on, _ = resampling.sizes(len(known.task.part.features))
+    measure, setup = known.task.measure, _setups(candidates)
+    rows = [
+        ("these trials", setup.get(trial.configuration) or setup_of(trial.configuration), fitted_on, value)
+        for trial in trials
+        if (value := trial.value(measure)) is not None
+    ]
+    runs = pd.concat([known.own_runs, pd.DataFrame(rows, columns=COLUMNS)])
+    return own_trials(runs, known.all_runs.configurations, measure)
+
+
+@dataclass
+class RankingProposer:
+    """Proposes the contestants, then what the recommendation ranks first after the trials so far."""
+
+    known: Knowledge
+    candidates: Candidates
+    contestants: Sequence[Configuration]
+
+    def __post_init__(self) -> None:
+        self._proposed: set[Configuration] = set()
+
+    def propose(self, trials: Sequence[Trial]) -> Proposed | None:
+        """See `recommend.bo.tuning.proposals.Proposer`."""
+        self._proposed |= {trial.configuration for trial in trials}
+        following = next((one for one in self._ranked(trials) if one not in self._proposed), None)
+        if following is None:
+            return None
+        self._proposed.add(following)
+        return Proposed(following, "start" if following in self.contestants else "model")
+
+    def _ranked(self, trials: Sequence[Trial]) -> Sequence[Configuration]:
+        """The contestants while there are some, else all candidates, the most promising first."""
+        if not self._proposed.issuperset(self.contestants):
+            return self.contestants
+        after = trials_after(self.known, self.candidates, trials, Resampling(1))
+        predictor = replace(self.known, trials=after or self.known.trials).predictor
+        mean = predictor.predict(self.candidates.table, self.known.metafeatures).mean
+        return [self.candidates.configurations[place] for place in np.argsort(-mean, kind="stable")]
+
+
+def _processors() -> int:
+    from joblib import cpu_count
+
+    return int(cpu_count())
+
+
+def _setups(candidates: Candidates) -> dict[Configuration, str]:
+    """Configuration -> its setup in the warehouse, which may be that of another library's flow."""
+    return dict(zip(candidates.configurations, candidates.table.setups, strict=True))
+
+
+def _defaults(known: Knowledge) -> list[Configuration]:
+    """The defaults that can be fitted here and that the warehouse has."""
+    setups = known.all_runs.configurations.setups
+    flows = [flow for flow in map(get_flow, DEFAULTS) if flow.installed]
+    found = [Configuration(flow.name, flow.default()) for flow in flows]
+    return [one for one in found if setup_of(one) in setups]

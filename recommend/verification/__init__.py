@@ -1,1 +1,0 @@
-"""Races: recommended configurations and usual defaults, tried on more and more rows of the dataset."""
