@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from sklearn.base import BaseEstimator
 
+_OF_PROBABILITIES = ("log_loss", "brier_score")
 _LEAST_PROBABILITY = 1e-15
 """Least probability that counts for the true class, so that one row does not decide the log loss."""
 
@@ -61,17 +62,28 @@ class ClassScorer:
             area_under_roc_curve(actual, one.scores) for actual, one in zip(outcomes, folds, strict=True)
         ]
         defined = [area for area in areas if not np.isnan(area)]
-        confusion = np.zeros((folds[0].scores.shape[1],) * 2)
-        np.add.at(confusion, (codes, answers), 1)
         return {
-            **class_measures(confusion),
+            **class_measures(confusion_matrix(codes, answers, folds[0].scores.shape[1])),
             **_probability_measures(np.concatenate(probabilities) if probabilities else None, codes),
             AUC: float(np.mean(defined)) if defined else float("nan"),
         }
 
+    def value(self, measure: str, scores: Floats, outcomes: np.ndarray) -> float:
+        if measure == AUC:  # of two classes, either has the same area
+            return area_under_roc_curve(outcomes, scores[:, :1] if scores.shape[1] == 2 else scores)
+        if measure in _OF_PROBABILITIES:
+            return _probability_measures(scores, outcomes)[measure]
+        return class_measures(confusion_matrix(outcomes, scores.argmax(axis=1), scores.shape[1]))[measure]
+
     def average(self, scores: Sequence[Floats], weights: Sequence[float]) -> Predictions:
         average: Floats = np.tensordot(np.asarray(weights), np.asarray(scores), 1)
         return Predictions(average.argmax(axis=1), average, can_be_averaged=True)
+
+
+def confusion_matrix(codes: Positions, answers: Positions, classes: int) -> Floats:
+    """(classes, classes) rows by true (first axis) and predicted class."""
+    counts = np.bincount(codes * classes + np.asarray(answers, dtype=np.intp), minlength=classes**2)
+    return counts.reshape(classes, classes).astype(np.float64)
 
 
 def class_measures(confusion: Floats) -> dict[str, float]:

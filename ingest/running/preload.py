@@ -4,9 +4,11 @@ Numeric libraries get one thread each: trials run side by side, one core each.
 """
 
 import os
+import signal
 from importlib import import_module
 from importlib.util import find_spec
 
+signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that the server belongs to
 for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_variable, "1")
 

@@ -55,6 +55,14 @@ class Scorer(Protocol):
         """
         ...
 
+    def value(self, measure: str, scores: Floats, outcomes: np.ndarray) -> float:
+        """One measure of (n, k) scores that can be averaged; NaN where it does not exist.
+
+        Raises:
+            KeyError: the task type has no such measure.
+        """
+        ...
+
     def average(self, scores: Sequence[Floats], weights: Sequence[float]) -> Predictions:
         """Weighted average of (n, k) `scores` that can be averaged, as an ensemble predicts."""
         ...

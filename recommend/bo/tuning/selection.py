@@ -20,13 +20,16 @@ import numpy as np
 from ingest.running.blocks import Split
 from ingest.running.resampling import tested_rows
 from ingest.running.scorer import Scorer
-from metalearners.encoding.scores import oriented
 from warehouse.support.arrays import Floats, Positions
+from warehouse.vocabulary.measures import larger_is_better
 
-MOST_ROWS = 5_000
-"""Rows that members are chosen on; ranking more of them for an area takes long."""
-MOST_TRIALS = 30
+MOST_NUMBERS, LEAST_ROWS = 20_000, 1_000
+"""Numbers of a trial's predictions that members are chosen on, and rows that these are at least; ranking more
+of them for an area takes long."""
+MOST_TRIALS = 15
 """Best trials that members are chosen from."""
+PATIENCE = 5
+"""Picks without a gain after which no more are picked."""
 BLOCKS = 5
 """Parts of the rows, each of which is predicted by what the others select."""
 PULL = 3
@@ -35,12 +38,17 @@ SURE = 1.0
 """Standard errors by which a single configuration has to be better than the one that is recommended."""
 
 
-def voting_rows(splits: Sequence[Split]) -> Positions:
-    """Rows that members are chosen on, in order: all that are tested, or a sample of them."""
+def voting_rows(splits: Sequence[Split], strata: int) -> Positions:
+    """Rows that members are chosen on, in order: all that are tested, or a sample of them.
+
+    Args:
+        strata: number of strata of the rows, which is that of a prediction's columns where they are classes.
+    """
     tested = np.sort(tested_rows(splits))
-    if len(tested) <= MOST_ROWS:
+    most = max(MOST_NUMBERS // max(strata, 2), LEAST_ROWS)
+    if len(tested) <= most:
         return tested
-    return np.sort(np.random.default_rng(0).choice(tested, MOST_ROWS, replace=False))
+    return np.sort(np.random.default_rng(0).choice(tested, most, replace=False))
 
 
 def votes_of(predictions: Floats, splits: Sequence[Split], rows: Positions) -> Floats | None:
@@ -70,9 +78,8 @@ class Ballot:
 
     def score(self, p: Floats, rows: Positions | slice = slice(None)) -> float:
         """The value of the measure of predictions `p` of `rows`, larger is better; -inf where it has none."""
-        averaged = self.scorer.average([p[rows]], [1.0])
-        value = self.scorer.measures([averaged], [self.outcomes[rows]])[self.measure]
-        score = float(oriented(np.array([value]), self.measure)[0])
+        value = self.scorer.value(self.measure, p[rows], self.outcomes[rows])
+        score = value if larger_is_better(self.measure) else -value
         return -np.inf if np.isnan(score) else score
 
     def average(self, weights: Mapping[int, float], rows: Positions | slice = slice(None)) -> Floats:
@@ -110,16 +117,18 @@ def select_ensemble(
         [one[rows] for one in ballot.predictions], ballot.outcomes[rows], ballot.scorer, ballot.measure
     )
     best, best_score = dict(counts), truth.score(total / size) if size else -np.inf
+    idle = 0
     for _ in range(picks):
-        if size and left() <= 0:
+        if idle == PATIENCE or (size and left() <= 0):
             break
         scores = [truth.score((total + truth.predictions[place]) / (size + 1)) for place in places]
         place = int(np.argmax(scores))
         counts[place] = counts.get(place, 0) + 1
         total += truth.predictions[place]
         size += 1
+        idle += 1
         if scores[place] > best_score:
-            best, best_score = dict(counts), scores[place]
+            best, best_score, idle = dict(counts), scores[place], 0
     return {place: count / sum(best.values()) for place, count in best.items()}
 
 

@@ -195,7 +195,8 @@ class Session:
     @cached_property
     def _rows(self) -> Positions:
         """The rows that the model is selected on."""
-        return voting_rows(self.splits.of())
+        strata = scorer_of(self.part).strata(self.part.target)
+        return voting_rows(self.splits.of(), int(strata.max()) + 1)
 
     # ---- the session ----------------------------------------------------------------------------------
 
@@ -451,12 +452,7 @@ class Session:
     def _selected(self, *, final: bool) -> Selection:
         measure = self.search.measure
         found = ranked(self.history.trials, measure)
-        voters = [trial for trial in found[:MOST_TRIALS] if trial.predictions is not None]
-        voters += [
-            trial
-            for trial in found[MOST_TRIALS:]
-            if trial.configuration in self.firsts and trial.predictions is not None
-        ]
+        voters = self._voters(found)
         if not found:
             return self.selection
         if not voters:  # predictions of this measure or these pipelines can't be averaged
@@ -482,6 +478,19 @@ class Session:
         score = estimate(ballot, select, left) if final else None
         value = score if score is None or larger_is_better(measure) else -score
         return Selection(self._affordable(weights), value)
+
+    def _voters(self, found: Sequence[Trial]) -> list[Trial]:
+        """The trials that the model is selected from: the first ones, and the best that are as good as these.
+
+        Args:
+            found: the trials that succeeded, the best first.
+        """
+        usable = [trial for trial in found if trial.predictions is not None]
+        firsts = [trial for trial in usable if trial.configuration in self.firsts]
+        as_good = usable[: usable.index(firsts[-1])] if firsts else usable
+        return [*firsts, *(trial for trial in as_good if trial not in firsts)][
+            : max(MOST_TRIALS, len(firsts))
+        ]
 
     def _affordable(self, weights: dict[Configuration, float]) -> dict[Configuration, float]:
         """The members that are fitted or can be in the time left, the heaviest first."""
@@ -517,7 +526,9 @@ class Session:
             return math.inf
         missing = [one for one in self.selection.weights if self.fit is not None and self._is_missing(one)]
         fits = min(self._fits_seconds(missing) / self.jobs, KEPT * self.deadline.seconds)
-        return self._left_until(fits + (1 + BLOCKS) * self._selecting + ENDING)
+        # The last selection has more trials to choose from than the one before, and is followed by its
+        # estimate, a selection for each block.
+        return self._left_until(fits + 2 * (1 + BLOCKS) * self._selecting + ENDING)
 
     def _left_until(self, kept: float) -> float:
         return max(self.deadline.left() - kept, 0.0)
