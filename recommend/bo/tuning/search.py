@@ -24,6 +24,7 @@ from recommend.bo.tuning.fitting import Fit
 from recommend.bo.tuning.history import TrialHistory
 from recommend.bo.tuning.proposals import OptimizerProposer, Proposer
 from recommend.bo.tuning.result import SearchResult
+from recommend.bo.tuning.running import ProcessRunner
 from recommend.bo.tuning.session import Progress, Session
 from recommend.bo.tuning.settings import USUAL_SECONDS, Budget, Search, check
 from recommend.bo.tuning.setup import Firsts, first_configurations, fit_seconds_of, new_search, task_of
@@ -131,7 +132,10 @@ def search_task(
         new_optimizer = partial(new_search, task, known, search, firsts.members, budget.trials)
         proposer = OptimizerProposer(new_optimizer, search.measure)
     data = {"content_hash": part.content_hash, "rows": len(part.features)}
-    with TrialHistory(folder, {**search.description(), "data": data, **_split(part)}) as history:
+    with (
+        TrialHistory(folder, {**search.description(), "data": data, **_split(part)}) as history,
+        ProcessRunner(part, search, fit, jobs, executor) as runner,
+    ):
         session = Session(
             part=part,
             search=search,
@@ -142,9 +146,9 @@ def search_task(
             spares=firsts.spares,
             fit_seconds=fit_seconds_of(known),
             proposer=proposer,
-            fit=fit,
+            runner=runner,
             jobs=jobs,
-            executor=executor,
+            wants_model=fit is not None,
         )
 
         def told(progress: Progress) -> None:

@@ -17,24 +17,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from ingest.reading.datasets import Dataset
-from ingest.running.evaluation import Evaluation, Limits, evaluate
-from ingest.running.limits import Outcome, Processes, wait_for_server
+from ingest.running.evaluation import Evaluation
+from ingest.running.limits import Outcome
 from ingest.running.resampling import Resampling
 from ingest.running.scorer import scorer_of
 from recommend.bo.optimizer import ALL_ROWS
 from recommend.bo.tuning.deadline import Deadline, trial_limit
-from recommend.bo.tuning.fitting import Fit, FitResult, Model, fit_limited, model_of
+from recommend.bo.tuning.fitting import FitResult, Model, model_of
 from recommend.bo.tuning.history import TrialHistory
 from recommend.bo.tuning.proposals import Proposer
 from recommend.bo.tuning.resampling import Splits, choose_resampling, trial_seconds
+from recommend.bo.tuning.running import Runner, Task
 from recommend.bo.tuning.selection import (
     BLOCKS,
     MOST_TRIALS,
@@ -54,8 +55,6 @@ from warehouse.support.text import counted
 from warehouse.vocabulary.configuration import Configuration
 from warehouse.vocabulary.measures import larger_is_better
 
-NOTICED = 0.2
-"""Seconds after which the session notices that it is to end, while something runs."""
 AT_ONCE = 0.2
 """Share of the time up to which the first members are fitted before any trial; a heuristic, as the next."""
 KEPT = 0.4
@@ -113,18 +112,6 @@ class Progress:
 
 
 @dataclass(frozen=True)
-class Task:
-    """Something that runs."""
-
-    kind: Literal["fit", "trial", "repetition"]
-    configuration: Configuration
-    limit: float
-    """Seconds that it may take."""
-    number: int = -1
-    """Of the trial."""
-
-
-@dataclass(frozen=True)
 class Selection:
     """What a model consists of."""
 
@@ -149,11 +136,10 @@ class Session:
     fit_seconds: Callable[[Configuration], float]
     """Expected seconds of one fit on all rows, on a machine like those of the known runs; NaN = unknown."""
     proposer: Proposer
-    fit: Fit | None
-    """Fits a configuration on all rows; None = no model is wanted."""
+    runner: Runner
     jobs: int = 1
-    executor: Executor | None = None
-    """Runs the trials; None = processes here."""
+    """Tasks that the runner can run at the same time."""
+    wants_model: bool = True
     report: Callable[[Progress], None] = lambda _: None
     fitted: dict[Configuration, Any] = field(default_factory=dict, init=False)
     """Configuration -> its pipeline, fitted on all rows."""
@@ -205,25 +191,17 @@ class Session:
 
         An interrupt ends what runs, and what is fitted by then is the model.
         """
-        wait_for_server()  # whose start is no part of what fits and trials take
         self._want_firsts()
-        with (
-            ThreadPoolExecutor(self.jobs) as pool,
-            Processes() as processes,
-            noted_interrupts() as interrupts,
-        ):
-            submit = _Submit(pool, processes, self.part, self.search, self.fit, self.executor)
+        with noted_interrupts() as interrupts:
             try:
-                self._work(submit, self._next, lambda: interrupts.noted)
+                self._work(self._next, lambda: interrupts.noted)
                 self._closing = True
-                if not interrupts.noted and self.fit is not None:
+                if not interrupts.noted and self.wants_model:
                     self._select(final=True)
                     self._want([one for one in self.selection.weights if self._is_missing(one)])
-                    self._work(submit, self._next_fit, lambda: interrupts.noted)
+                    self._work(self._next_fit, lambda: interrupts.noted)
             except KeyboardInterrupt:
                 interrupts.noted = True
-            finally:
-                pool.shutdown(wait=False, cancel_futures=True)
             self.interrupted = interrupts.noted
         return self.model
 
@@ -237,7 +215,7 @@ class Session:
         """What the time did not suffice for, and what failed, in sentences."""
         said = []
         model = self.model
-        if self.fit is not None and model is None:
+        if self.wants_model and model is None:
             reasons = "; ".join(dict.fromkeys(self.failed.values()))
             said.append(f"No configuration could be fitted on all rows: {reasons or 'the time was up'}.")
         if not any(trial.evaluations for trial in self.history.trials):
@@ -252,17 +230,17 @@ class Session:
             )
         return said
 
-    def _work(self, submit: _Submit, following: Callable[[], Task | None], ended: Callable[[], bool]) -> None:
+    def _work(self, following: Callable[[], Task | None], ended: Callable[[], bool]) -> None:
         """Do what follows, until nothing does or somebody asks to end."""
         running: dict[Future[Any], Task] = {}
         may_begin = True
         try:
             while not ended():
                 while may_begin and len(running) < self.jobs and (task := following()) is not None:
-                    running[submit.begin(task, self._splits_of(task))] = task
+                    running[self.runner.begin(task, self._splits_of(task))] = task
                 if not running:
                     return
-                done = wait(running, timeout=NOTICED, return_when=FIRST_COMPLETED).done
+                done = self.runner.wait(running)
                 may_begin = bool(done)
                 for future in sorted(done, key=lambda future: running[future].number):
                     outcome = future.result()
@@ -281,7 +259,7 @@ class Session:
         fit = self._next_fit()
         if fit is not None:
             return fit
-        if self.fit is not None and self.deadline.elapsed() >= self._next_selection > 0:
+        if self.wants_model and self.deadline.elapsed() >= self._next_selection > 0:
             self._select()
             fit = self._next_fit()
             if fit is not None:
@@ -344,7 +322,7 @@ class Session:
         return Task("repetition", trial.configuration, min(self._limit, seconds), trial.number)
 
     def _next_fit(self) -> Task | None:
-        if self.fit is None or not self._wanted:
+        if not self.wants_model or not self._wanted:
             return None
         left = self.deadline.left()
         one = self._wanted.pop(0)
@@ -494,7 +472,7 @@ class Session:
 
     def _affordable(self, weights: dict[Configuration, float]) -> dict[Configuration, float]:
         """The members that are fitted or can be in the time left, the heaviest first."""
-        if self.fit is None or self.deadline.seconds is None:
+        if not self.wants_model or self.deadline.seconds is None:
             return weights
         left = self.deadline.left() - ENDING
         kept: dict[Configuration, float] = {}
@@ -515,7 +493,7 @@ class Session:
         self._wanted += [one for one in several if one not in self._wanted]
 
     def _want_firsts(self) -> None:
-        if self.fit is not None:
+        if self.wants_model:
             self._wanted = [*dict.fromkeys([*self.firsts[:1], *self.spares])]
 
     # ---- time -----------------------------------------------------------------------------------------
@@ -524,7 +502,7 @@ class Session:
         """Seconds left for trials, without those that the last fits need."""
         if self.deadline.seconds is None:
             return math.inf
-        missing = [one for one in self.selection.weights if self.fit is not None and self._is_missing(one)]
+        missing = [one for one in self.selection.weights if self.wants_model and self._is_missing(one)]
         fits = min(self._fits_seconds(missing) / self.jobs, KEPT * self.deadline.seconds)
         # The last selection has more trials to choose from than the one before, and is followed by its
         # estimate, a selection for each block.
@@ -563,31 +541,3 @@ class Session:
         """Take the time of a fit or trial into account, but for the time that a process takes to begin."""
         if expected > 0:
             self._paces.append(float(np.clip((took - STARTING) / expected, *PACES)))
-
-
-@dataclass(frozen=True)
-class _Submit:
-    """How tasks are begun."""
-
-    pool: ThreadPoolExecutor
-    """Its threads only wait, since each task has a process of its own."""
-    processes: Processes
-    part: Dataset
-    search: Search
-    fit: Fit | None
-    executor: Executor | None
-
-    def begin(self, task: Task, splits: Sequence[Any]) -> Future[Any]:
-        if task.kind == "fit" and self.fit is not None:
-            return self.pool.submit(
-                fit_limited,
-                self.fit,
-                task.configuration,
-                seconds=task.limit,
-                memory=self.search.trial_memory,
-                processes=self.processes,
-            )
-        arguments = (task.configuration, self.part, [splits], Limits(task.limit, self.search.trial_memory))
-        if self.executor is not None:
-            return self.executor.submit(evaluate, *arguments, seed=self.search.seed)
-        return self.pool.submit(evaluate, *arguments, seed=self.search.seed, processes=self.processes)

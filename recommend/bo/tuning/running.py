@@ -1,0 +1,88 @@
+"""Running a search's fits and trials side by side, each in a limited process of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol, Self
+
+from ingest.reading.datasets import Dataset
+from ingest.running.blocks import Split
+from ingest.running.evaluation import Limits, evaluate
+from ingest.running.limits import Processes, wait_for_server
+from recommend.bo.tuning.fitting import Fit, fit_limited
+from recommend.bo.tuning.settings import Search
+from warehouse.vocabulary.configuration import Configuration
+
+NOTICED = 0.2
+"""Seconds after which the session notices that it is to end, while something runs."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """A fit on all rows, a trial's first evaluation, or a later one on other folds."""
+
+    kind: Literal["fit", "trial", "repetition"]
+    configuration: Configuration
+    limit: float
+    """Seconds that it may take."""
+    number: int = -1
+    """Of the trial."""
+
+
+class Runner(Protocol):
+    """Runs tasks side by side."""
+
+    def begin(self, task: Task, splits: Sequence[Split]) -> Future[Any]:
+        """Begin a task, whose future holds a `FitResult` for a fit, else an `Evaluation`."""
+        ...
+
+    def wait(self, running: Collection[Future[Any]]) -> Collection[Future[Any]]:
+        """Wait until one of these has ended, `NOTICED` seconds at most; returns those that have."""
+        ...
+
+
+class ProcessRunner:
+    """Runs each task in a process of its own. Used as a context, at whose end what still runs is ended."""
+
+    def __init__(
+        self, part: Dataset, search: Search, fit: Fit | None, jobs: int, executor: Executor | None
+    ) -> None:
+        """
+        Args:
+            fit: fits a configuration on all rows; None = there are no fits.
+            jobs: tasks at the same time.
+            executor: runs the trials; None = processes here.
+        """
+        self._part, self._search, self._fit, self._executor = part, search, fit, executor
+        self._pool = ThreadPoolExecutor(jobs)  # its threads only wait
+        self._processes = Processes()
+
+    def __enter__(self) -> Self:
+        wait_for_server()  # whose start is no part of what fits and trials take
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        self._processes.end()
+        self._pool.shutdown()
+
+    def begin(self, task: Task, splits: Sequence[Split]) -> Future[Any]:
+        search = self._search
+        if task.kind == "fit" and self._fit is not None:
+            return self._pool.submit(
+                fit_limited,
+                self._fit,
+                task.configuration,
+                seconds=task.limit,
+                memory=search.trial_memory,
+                processes=self._processes,
+            )
+        arguments = (task.configuration, self._part, [splits], Limits(task.limit, search.trial_memory))
+        if self._executor is not None:
+            return self._executor.submit(evaluate, *arguments, seed=search.seed)
+        return self._pool.submit(evaluate, *arguments, seed=search.seed, processes=self._processes)
+
+    def wait(self, running: Collection[Future[Any]]) -> Collection[Future[Any]]:
+        return wait(running, timeout=NOTICED, return_when=FIRST_COMPLETED).done
