@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -133,14 +133,19 @@ class TrialHistory:
         """
         self._write({"stopped": number, "why": why})
 
-    def take(self) -> Trial | None:
+    def take(self, may: Callable[[Trial], bool] = lambda _: True) -> Trial | None:
         """Take the first trial that an earlier process left without an outcome, to run it again.
 
-        None where there is none left.
+        Args:
+            may: whether a trial may be run now.
+
+        Returns:
+            None where none is left that may be run.
         """
-        if not self._left:
+        trial = next(filter(may, self._left), None)
+        if trial is None:
             return None
-        trial = self._left.pop(0)
+        self._left.remove(trial)
         logger.info("trial %d again: it was begun, but has no outcome", trial.number)
         trial.stopped = None
         return trial

@@ -54,9 +54,11 @@ def choose_resampling(
         if trial_seconds(one, rows, fit_seconds) <= allowed:
             return one
     least = options[-1]
-    train_rows = int(least.sizes(rows)[0] * allowed / trial_seconds(least, rows, fit_seconds))
+    usual = least.sizes(rows)[0]
+    train_rows = int(usual * allowed / trial_seconds(least, rows, fit_seconds))
     least_rows = max(LEAST_ROWS, 2 * (int(scorer_of(part).strata(part.target).max()) + 1))
-    return replace(least, train_rows=max(train_rows, least_rows))
+    train_rows = max(train_rows, least_rows)
+    return replace(least, train_rows=train_rows) if train_rows < usual else least
 
 
 def trial_seconds(resampling: Resampling, rows: int, fit_seconds: float) -> float:

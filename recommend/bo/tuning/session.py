@@ -33,7 +33,7 @@ from recommend.bo.optimizer import ALL_ROWS
 from recommend.bo.tuning.deadline import Deadline, trial_limit
 from recommend.bo.tuning.fitting import FitResult, Model, model_of
 from recommend.bo.tuning.history import TrialHistory
-from recommend.bo.tuning.proposals import Proposer
+from recommend.bo.tuning.proposals import Proposed, Proposer
 from recommend.bo.tuning.resampling import Splits, choose_resampling, trial_seconds
 from recommend.bo.tuning.running import Runner, Task
 from recommend.bo.tuning.selection import (
@@ -159,6 +159,8 @@ class Session:
     """Seconds that the last selection took."""
     _wanted: list[Configuration] = field(default_factory=list, init=False)
     """Configurations to fit on all rows before the next trial."""
+    _fitting: set[Configuration] = field(default_factory=set, init=False)
+    """Configurations whose fit on all rows runs."""
 
     def __post_init__(self) -> None:
         self.selection = Selection(dict.fromkeys(self.firsts, 1 / max(len(self.firsts), 1)))
@@ -218,10 +220,10 @@ class Session:
         if self.wants_model and model is None:
             reasons = "; ".join(dict.fromkeys(self.failed.values()))
             said.append(f"No configuration could be fitted on all rows: {reasons or 'the time was up'}.")
+        train_rows = self.splits.resampling.train_rows
         if not any(trial.evaluations for trial in self.history.trials):
             said.append("The time did not suffice for a trial: nothing was compared on the data.")
-        train_rows = self.splits.resampling.train_rows
-        if train_rows is not None:
+        elif train_rows is not None:
             said.append(f"Trials were fitted on {train_rows:,} rows, since there was no time for all rows.")
         missing = [one for one in self.selection.weights if model is not None and one not in model.weights]
         if missing:
@@ -270,7 +272,7 @@ class Session:
         seconds = self._seconds_for_trials()
         if self._closing or seconds <= 0:
             return None
-        trial = self.history.take()
+        trial = self.history.take(lambda one: self._fits_into(seconds, one))
         if trial is None:
             full = self.budget.trials is not None and len(self.history.trials) >= self.budget.trials
             trial = None if full else self._proposed(seconds)
@@ -286,13 +288,16 @@ class Session:
             proposed = self.proposer.propose(self.history.trials)
             if proposed is None:
                 return None
-            if proposed.share * self._trial_seconds(proposed.configuration) <= seconds:
+            if self._fits_into(seconds, proposed):
                 number = len(self.history.trials)
                 self.history.begin(
                     Trial(number, proposed.configuration, proposed.origin, share=proposed.share)
                 )
                 return self.history.trials[number]
         return None
+
+    def _fits_into(self, seconds: float, one: Proposed | Trial) -> bool:
+        return one.share * self._trial_seconds(one.configuration) <= seconds
 
     def _next_repetition(self, *, at_once: bool = False) -> Task | None:
         """Another evaluation of the leader that has the fewest.
@@ -327,11 +332,13 @@ class Session:
         left = self.deadline.left()
         one = self._wanted.pop(0)
         if not self.fitted:
-            return Task("fit", one, FALLBACK * left if self._wanted else max(left, LEAST))
-        limit = left if self._closing else min(left, LONGER * self._fits_seconds([one]) + LEAST)
-        if limit <= 0:
-            self._wanted.clear()
-            return None
+            limit = FALLBACK * left if self._wanted else max(left, LEAST)
+        else:
+            limit = left if self._closing else min(left, LONGER * self._fits_seconds([one]) + LEAST)
+            if limit <= 0:
+                self._wanted.clear()
+                return None
+        self._fitting.add(one)
         return Task("fit", one, limit)
 
     def _splits_of(self, task: Task) -> Sequence[Any]:
@@ -351,6 +358,7 @@ class Session:
             self._trial_ended(task, outcome)
 
     def _fit_ended(self, task: Task, result: FitResult) -> None:
+        self._fitting.discard(task.configuration)
         if result.outcome is not Outcome.success:
             self.failed[task.configuration] = result.message or str(result.outcome)
             return
@@ -490,7 +498,7 @@ class Session:
         return one not in self.fitted and one not in self.failed
 
     def _want(self, several: Sequence[Configuration]) -> None:
-        self._wanted += [one for one in several if one not in self._wanted]
+        self._wanted += [one for one in several if one not in self._wanted and one not in self._fitting]
 
     def _want_firsts(self) -> None:
         if self.wants_model:
