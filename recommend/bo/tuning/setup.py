@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
-import pandas as pd
 
 from ingest.flows import Flow, get_flow, with_preprocessing
 from ingest.reading.datasets import Dataset
@@ -20,19 +20,25 @@ from recommend.bo.acquisition import TIMED
 from recommend.bo.candidates import SpaceCandidates
 from recommend.bo.optimizer import ALL_ROWS, AskTell
 from recommend.bo.reference_trials import anchors, best_on_average
-from recommend.bo.runtime import RunningTimes, warehouse_times
 from recommend.bo.scoring import CandidateScorer
 from recommend.bo.strategies import SearchInputs, get_strategy
 from recommend.bo.surrogates import SurrogateInputs, get_surrogate
 from recommend.bo.tuning.settings import Search
 from recommend.bo.warmstart import FROM_FILE, NO_START, first_choices, get_start
 from recommend.ranking.candidates import Candidates, find_candidates
-from recommend.ranking.fit_cost import usual_fit_seconds
-from recommend.ranking.knowledge import Knowledge, describe, gather, model_for, runs_that_count
+from recommend.ranking.fit_cost import trial_seconds
+from recommend.ranking.knowledge import (
+    Knowledge,
+    describe,
+    fit_times_for,
+    gather,
+    model_for,
+    runs_that_count,
+)
 from recommend.ranking.task import RankingTask, describe_task
 from recommend.space import Space
 from warehouse.store import Warehouse
-from warehouse.support.arrays import Positions
+from warehouse.support.arrays import Floats
 from warehouse.support.errors import TooFewRuns, UnusableDataset
 from warehouse.support.text import counted
 from warehouse.vocabulary.configuration import Configuration
@@ -131,21 +137,25 @@ def new_search(
     inputs = SurrogateInputs(space.examples(search.seed), metafeatures, model, transferred)
     usual = method.new(inputs).acquisition
     acquisition = search.acquisition or ("ei-per-second" if usual == "ei" else usual)
-    times = _times_of(task, metafeatures, search) if acquisition in TIMED or _starts_quickly(search) else None
+    times = known.fit_times if known is not None else fit_times_for(task)
     if times is None and acquisition in TIMED:
+        if search.acquisition in TIMED:
+            raise TooFewRuns(f"{acquisition} needs running times, and the warehouse has none")
         acquisition = usual
+    fitted_on, _ = resampling_of(task.part, search).sizes(len(task.part.features))
+    seconds = partial(trial_seconds, times, metafeatures=metafeatures, rows=fitted_on, fits=search.folds)
 
     def new_scorer() -> CandidateScorer:
         surrogate = method.new(inputs)
         return CandidateScorer(
-            surrogate, acquisition=acquisition, times=times if acquisition in TIMED else None
+            surrogate, acquisition=acquisition, seconds=seconds if acquisition in TIMED else None
         )
 
     starts: list[Configuration] = []
     best = None
     if known is not None and (search.anchors or _has_start(search)):
         of_warehouse = find_candidates(known)
-        starts = [*_starts(known, of_warehouse, search, times)] if _has_start(search) else []
+        starts = [*_starts(known, of_warehouse, search, seconds)] if _has_start(search) else []
         best = best_on_average(known, of_warehouse) if search.anchors else None
     search_inputs = SearchInputs(
         candidates,
@@ -159,34 +169,21 @@ def new_search(
     return get_strategy(search.strategy).new(search_inputs), candidates
 
 
-def _starts_quickly(search: Search) -> bool:
-    """Whether the first choices go by running times."""
-    return _has_start(search) and get_start(search.start).choice == "quick"
-
-
 def _has_start(search: Search) -> bool:
     """Whether first configurations are chosen by runs on other datasets."""
     return search.start not in (NO_START, FROM_FILE)
 
 
-def _times_of(task: RankingTask, metafeatures: pd.Series, search: Search) -> RunningTimes | None:
-    """Running times as the warehouse's runs know them; None: no run does.
-
-    Raises:
-        BadInput: no run does, and the search asks for a criterion that needs them.
-    """
-    try:
-        return warehouse_times(task, metafeatures)
-    except TooFewRuns:
-        if search.acquisition in TIMED:
-            raise
-        return None
-
-
 def _starts(
-    known: Knowledge, known_candidates: Candidates, search: Search, times: RunningTimes | None
+    known: Knowledge,
+    known_candidates: Candidates,
+    search: Search,
+    seconds_of: Callable[[ConfigurationTable], Floats],
 ) -> Iterator[Configuration]:
-    """The first configurations to try; one that comes twice is tried once."""
+    """The first configurations to try; one that comes twice is tried once.
+
+    Those that are expected to take longer than a trial may are left out, unless all are.
+    """
     start = get_start(search.start)
     name = start.learner if start.settings else search.metalearner or start.learner
     model = model_for(known.task, known.only, name, start.settings).fitted
@@ -198,22 +195,9 @@ def _starts(
         if flows[one.algorithm].searches(one.values)
     }
     table = known_candidates.table.of_setups(candidates)
-    table = table.take(_in_time(known, search, table))
-    log_seconds = None
-    if times is not None and start.choice == "quick":
-        log_seconds = times.log_seconds(times.encode_table(table))
-    positions = first_choices(start.choice, model, table, known.metafeatures, start.n, log_seconds)
+    seconds = seconds_of(table)
+    late = seconds > search.trial_seconds
+    if not late.all():
+        table, seconds = table.take(~late), seconds[~late]
+    positions = first_choices(start.choice, model, table, known.metafeatures, start.n, seconds)
     yield from (candidates[setup] for setup in table.setups[positions])
-
-
-def _in_time(known: Knowledge, search: Search, table: ConfigurationTable) -> Positions:
-    """Positions of what is expected to be tried in the time that a trial has; of all, where nothing is.
-
-    What takes an unknown time is in time. Times are those of the machine that the warehouse's runs were made
-    on: how fast this one is now must not decide what equal searches try.
-    """
-    rows = len(known.task.part.features)
-    fitted_on, _ = resampling_of(known.task.part, search).sizes(rows)
-    of_all_rows, _ = usual_fit_seconds(known.fit_times, table, known.metafeatures)
-    late = of_all_rows * search.folds * fitted_on / rows > search.trial_seconds
-    return np.arange(len(table)) if late.all() else np.flatnonzero(~late)
