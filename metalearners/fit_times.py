@@ -1,19 +1,24 @@
 """Predicted running time of a fit, learned from runs on other datasets.
 
 The logarithm of the seconds is linear in the logarithms of the dataset's sizes: one line for each algorithm,
-to which each configuration adds a line of its own, shrunk towards nothing. So a configuration with few runs
-takes as long as its algorithm usually does, and a dataset larger than all known ones takes longer. Of a run
-that its time limit stopped only that it took longer is known; it counts as what is expected of such a one
-(the EM algorithm for censored normal values; Dempster, Laird and Rubin 1977).
+to which each configuration adds a line of its own, shrunk towards 0. So a configuration with few runs takes
+as long as its algorithm usually does, and a dataset larger than all known ones takes longer. A configuration
+without runs takes as much longer than its algorithm as configurations with similar hyperparameters do
+(Gaussian process on the levels of the known configurations' own lines). A run that was stopped by its time
+limit counts as what is expected of a run that takes longer than the limit (the EM algorithm for censored
+normal values; Dempster, Laird and Rubin 1977).
 
-Van Hoof's thesis (section 5.2) has boosted trees for this (`recommend.bo.runtime`), which predict no time
-outside of those that they have seen, and are less exact here (`python -m tests.benchmarks.fit_times`).
+Van Hoof's thesis (section 5.2) has boosted trees for this, which predict no time outside of the range that
+they have seen, and are less exact here (`python -m tests.benchmarks.fit_times`).
 
 Notation
     m, n, a     runs, configurations, algorithms
     x           (9,) sizes of a dataset: 1, and eight of `_sizes`, standardized
     A, B        (a, 9) line of each algorithm, (n, 9) what each configuration adds to it:
                 log seconds = (A + B) x
+    J           columns of the encoded hyperparameters
+    Z           (n, J) encoded configurations, in length scales
+    k           Matern kernel between configurations of one algorithm (`metalearners.gp.kernels`)
 """
 
 from __future__ import annotations
@@ -24,6 +29,12 @@ from typing import Annotated
 import numpy as np
 import pandas as pd
 
+from metalearners.encoding.hyperparameters import HyperparameterEncoding, learn_encoding
+from metalearners.encoding.matrices import centre_and_spread, encode_configurations, standardized
+from metalearners.encoding.training_data import size_of
+from metalearners.gp.kernels import matern
+from metalearners.learners.configuration_kernel import comparable, logarithmic_columns
+from warehouse.questions.queries import TimedFits
 from warehouse.support.arrays import Flags, Floats, Positions
 from warehouse.support.errors import TooFewRuns
 from warehouse.vocabulary.table import ConfigurationTable
@@ -42,6 +53,10 @@ _FLAT = 1.0
 _OWN_LEVEL = 1.0
 """Pull of a configuration's level towards that of its algorithm, as so many runs would."""
 _OWN_SLOPES = 10.0
+_LENGTH = 2.5
+"""Length scale of k in standard deviations of a hyperparameter, for each root of their number; as the next
+one, chosen by fits of left-out configurations on one half of the families (`tests.benchmarks.fit_times`)."""
+_NUGGET = 0.003  # variance of a configuration's level that its hyperparameters do not explain; k is 1
 _MANY = 1000.0
 """Rows from which on seconds grow with them; fits on fewer take about the same time."""
 _FOLDS = 5
@@ -51,8 +66,41 @@ _SETTLED = 0.01  # change of a log second from round to round that ends them
 
 
 @dataclass(frozen=True, kw_only=True)
+class HyperparameterEffects:
+    """How much longer than their algorithm configurations take, by their hyperparameters."""
+
+    encoding: HyperparameterEncoding
+    logarithmic: Annotated[Flags, "J"]
+    """Columns whose logarithms are compared (`logarithmic_columns`)."""
+    centre: Annotated[Floats, "J"]
+    length: Annotated[Floats, "J"]
+    """Length scale; infinite where configurations of an algorithm do not differ."""
+    Z: Annotated[Floats, "n J"]
+    algorithm: Annotated[Positions, "n"]
+    """Position of each configuration's algorithm in `FitTimes.algorithms`."""
+    weights: Annotated[Floats, "n"]
+    """Coefficients of k."""
+
+    def predict(
+        self, configurations: ConfigurationTable, algorithm: Positions, metafeatures: pd.Series
+    ) -> Floats:
+        """(q,) difference of log seconds from those of the algorithm.
+
+        Args:
+            algorithm: (q,) position of each configuration's algorithm; -1 = unknown.
+        """
+        encoded = encode_configurations(self.encoding, configurations, metafeatures)
+        z = standardized(comparable(encoded, self.logarithmic), self.centre, self.length)
+        effects = np.zeros(len(z))
+        for known in np.unique(algorithm):
+            asked, own = np.flatnonzero(algorithm == known), self.algorithm == known
+            effects[asked] = matern(z[asked], self.Z[own]) @ self.weights[own]
+        return effects
+
+
+@dataclass(frozen=True, kw_only=True)
 class FitTimes:
-    """Predicts seconds of processor time, on a machine like those that the runs were made on."""
+    """Predicts seconds of processor time, on a machine like those of the runs."""
 
     centre: Annotated[Floats, "8"]
     unit: Annotated[Floats, "8"]
@@ -63,31 +111,43 @@ class FitTimes:
     setups: Annotated[tuple[str, ...], "n"]
     of_setups: Annotated[Floats, "n 9"]
     """B"""
+    effects: HyperparameterEffects
     factor: float
     """80 % of the fits take at most this many times the predicted time, and at least that fraction of it."""
 
-    def seconds(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Floats:
-        """(n,) of one fit on all rows of the dataset; NaN for algorithms without timed runs."""
-        sizes = _sizes(metafeatures.to_frame().T, metafeatures.reindex(["NumberOfInstances"]).to_numpy())
+    def seconds(
+        self, configurations: ConfigurationTable, metafeatures: pd.Series, rows: float | None = None
+    ) -> Floats:
+        """(q,) seconds of one fit of each configuration; NaN for algorithms without timed runs.
+
+        Args:
+            metafeatures: quality -> value of the dataset.
+            rows: number of rows that are fitted on; None = all.
+        """
+        n = metafeatures.get("NumberOfInstances", np.nan) if rows is None else rows
+        sizes = _sizes(metafeatures.to_frame().T, np.array([n], dtype=np.float64))
         x = np.column_stack([[1.0], (sizes - self.centre) / self.unit])[0]
         algorithm = pd.Index(self.algorithms).get_indexer(pd.Index(configurations.algorithms))
         setup = pd.Index(self.setups).get_indexer(configurations.setups)
         usual = np.where(algorithm >= 0, self.of_algorithms[algorithm] @ x, np.nan)
-        own = np.where(setup >= 0, self.of_setups[setup] @ x, 0.0)
+        own = self.of_setups[setup] @ x
+        new = np.flatnonzero(setup < 0)
+        if len(new):
+            own[new] = self.effects.predict(configurations.take(new), algorithm[new], metafeatures)
         seconds: Floats = np.exp(usual + own)
         return seconds
 
 
-def learn_fit_times(runs: pd.DataFrame, metafeatures: pd.DataFrame) -> FitTimes:
-    """Learn from timed runs.
+def learn_fit_times(fits: TimedFits, metafeatures: pd.DataFrame) -> FitTimes:
+    """Learn from timed fits.
 
     Args:
-        runs: as `warehouse.questions.queries.fit_times`.
         metafeatures: qualities by dataset.
 
     Raises:
         BadInput: no run is timed.
     """
+    runs = fits.runs
     if runs["stopped"].all():
         raise TooFewRuns("the warehouse has no running times of fits")
     described = metafeatures.reindex(runs["dataset"])
@@ -109,7 +169,45 @@ def learn_fit_times(runs: pd.DataFrame, metafeatures: pd.DataFrame) -> FitTimes:
         of_algorithms=A,
         setups=tuple(map(str, setups)),
         of_setups=B,
+        effects=_effects(fits, B[:, 0], setups, pd.Index(algorithms), described.median()),
         factor=float(np.exp(np.quantile(np.abs(missed), 0.8))),
+    )
+
+
+def _effects(
+    fits: TimedFits, levels: Floats, setups: pd.Index, algorithms: pd.Index, usual: pd.Series
+) -> HyperparameterEffects:
+    """Learn effects from the levels of the configurations' own lines, (n,).
+
+    Args:
+        usual: quality -> value of a usual dataset, for hyperparameters that refer to its size.
+    """
+    table = fits.configurations.of_setups(setups)
+    encoding = learn_encoding(table.hyperparameters, size_of(usual), one_hot=True)
+    encoded = encode_configurations(encoding, table, usual)
+    logarithmic = logarithmic_columns(encoding, encoded, fits.scales)
+    encoded = comparable(encoded, logarithmic)
+    centre, _ = centre_and_spread(encoded)
+    algorithm = algorithms.get_indexer(pd.Index(table.algorithms))
+    length = np.full(len(centre), np.inf)
+    weights = np.zeros(len(levels))
+    of_algorithms = [np.flatnonzero(algorithm == one) for one in range(len(algorithms))]
+    for own in of_algorithms:
+        x = standardized(encoded[own], centre, np.ones(len(centre)))
+        varied = np.ptp(x, axis=0) > 0
+        length[varied] = _LENGTH * np.sqrt(varied.sum()) * x[:, varied].std(axis=0)
+    Z = standardized(encoded, centre, length)
+    for own in of_algorithms:
+        K = matern(Z[own], Z[own]) + _NUGGET * np.eye(len(own))
+        weights[own] = np.linalg.solve(K, levels[own])
+    return HyperparameterEffects(
+        encoding=encoding,
+        logarithmic=logarithmic,
+        centre=centre,
+        length=length,
+        Z=Z,
+        algorithm=algorithm,
+        weights=weights,
     )
 
 

@@ -55,7 +55,7 @@ logger = logging.getLogger(__name__)
 
 
 FIT_TIMES_FORMAT = "headstart.fit-times"
-FIT_TIMES_VERSION = 1
+FIT_TIMES_VERSION = 2
 """Version of the model of running times; see `VERSION`."""
 
 _LONG = 1.0

@@ -39,7 +39,7 @@ from warehouse.vocabulary.task_types import CLASSIFICATION, TaskType
 if TYPE_CHECKING:
     import pandas as pd
 
-    from warehouse.questions.queries import RunAnswers, RunTable
+    from warehouse.questions.queries import RunAnswers, RunTable, TimedFits
     from warehouse.storage.object_storage import RemoteWarehouse
 
     Rows = Mapping[str, pa.Table] | Mapping[str, pd.DataFrame] | Mapping[str, pa.Table | pd.DataFrame]
@@ -212,8 +212,8 @@ class Warehouse:
 
         return queries.performance_matrix(self.arrow, measure, flow, task_type=task_type)
 
-    def fit_times(self, *, task_type: TaskType = CLASSIFICATION) -> pd.DataFrame:
-        """Seconds of one fit by run; see `warehouse.questions.queries.fit_times`."""
+    def fit_times(self, *, task_type: TaskType = CLASSIFICATION) -> TimedFits:
+        """Seconds of one fit in each run; see `warehouse.questions.queries.fit_times`."""
         from warehouse.questions import queries
 
         return queries.fit_times(self.arrow, task_type=task_type)

@@ -34,8 +34,8 @@ class Situation:
     best: float
     """f"""
     xi: float = XI
-    log_seconds: Floats | None = None
-    """(n,) predicted logarithm of t; None where nothing predicts it."""
+    seconds: Floats | None = None
+    """t; None where nothing predicts it."""
     usual: float | None = None
     """c; None = the median of the given candidates."""
 
@@ -134,6 +134,6 @@ def _std(predicted: Prediction) -> Floats:
 
 
 def _log_time(situation: Situation) -> Floats:
-    if situation.log_seconds is None:
+    if situation.seconds is None:
         raise BadOption("this acquisition function needs predicted running times, and the warehouse has none")
-    return np.log1p(np.exp(situation.log_seconds))
+    return np.log1p(situation.seconds)

@@ -9,20 +9,20 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from recommend.bo.acquisition import TIMED, UNCERTAIN, XI, Situation, get_acquisition
-from recommend.bo.runtime import RunningTimes
 from recommend.bo.surrogates.base import Draws, Surrogate
 from recommend.space import Configurations
-from warehouse.support.arrays import Floats, Rows
+from warehouse.support.arrays import Floats
 from warehouse.support.errors import BadOption
+from warehouse.vocabulary.table import ConfigurationTable
 
-E = TypeVar("E", bound=Rows)
+E = TypeVar("E")
 
 
 class CandidateScorer:
     """Learns from trials, and scores candidates.
 
-    What the surrogate makes of configurations is kept as long as they are, so that those which are candidates
-    at many trials are encoded once.
+    The surrogate's encodings of configurations and their predicted times are kept as long as the
+    configurations are, so that those which are candidates at many trials are encoded once.
     """
 
     def __init__(
@@ -30,31 +30,33 @@ class CandidateScorer:
         surrogate: Surrogate[Any],
         *,
         acquisition: str | None = None,
-        times: RunningTimes | None = None,
+        seconds: Callable[[ConfigurationTable], Floats] | None = None,
         xi: float = XI,
     ) -> None:
         """A scorer that has not seen a trial.
 
         Args:
             acquisition: name of the criterion; None = the one that the surrogate was proposed with.
-            times: predicts running times, for the criteria that weigh them.
+            seconds: predicts the seconds of a trial of each configuration, NaN where unknown, for the
+                criteria that weigh them.
             xi: see `recommend.bo.acquisition`.
 
         Raises:
-            BadInput: an unknown criterion, or one that needs `times` or a standard deviation without them.
+            BadInput: an unknown criterion, or one that needs `seconds` or a standard deviation without them.
         """
         name = acquisition or surrogate.acquisition
         self._acquisition = get_acquisition(name)
-        if name in TIMED and times is None:
+        if name in TIMED and seconds is None:
             raise BadOption(f"the acquisition function {name} needs predicted running times")
         self._surrogate = surrogate
         if name in UNCERTAIN and not self.states_uncertainty:
             raise BadOption(f"the acquisition function {name} needs a surrogate with uncertainty")
         self._xi = xi
-        self._encoded = _Encodings(surrogate.encode)
-        self._times = None if times is None else (times, _Encodings(times.encode))
+        self._encoded = _Kept(surrogate.encode, _concatenated)
+        self._seconds = None if seconds is None else _Kept(lambda one: seconds(one.table), np.concatenate)
         self._best = 0.0
         self._usual: float | None = None
+        self._usual_seconds = 1.0
 
     @property
     def states_uncertainty(self) -> bool:
@@ -80,16 +82,18 @@ class CandidateScorer:
         """(n,) how much it is worth to try each of the candidates, one group after the other.
 
         The candidates that are asked about first after learning should not have been chosen by score: they
-        say what a usual score is (c in `recommend.bo.acquisition`).
+        say what a usual score is (c in `recommend.bo.acquisition`), and how long a trial usually takes, which
+        is expected of those whose time is unknown.
         """
         predicted = self._surrogate.predict(self._encoded.of(candidates))
-        log_seconds = None
-        if self._times is not None:
-            times, encoded = self._times
-            log_seconds = times.log_seconds(encoded.of(candidates))
+        seconds = None if self._seconds is None else self._seconds.of(candidates)
         if self._usual is None:
             self._usual = float(np.median(predicted.mean))
-        return self._acquisition(predicted, Situation(self._best, self._xi, log_seconds, self._usual))
+            if seconds is not None and not np.isnan(seconds).all():
+                self._usual_seconds = float(np.nanmedian(seconds))
+        if seconds is not None:
+            seconds = np.nan_to_num(seconds, nan=self._usual_seconds)
+        return self._acquisition(predicted, Situation(self._best, self._xi, seconds, self._usual))
 
     def draw(self, candidates: Sequence[Configurations], random: np.random.Generator) -> Floats:
         """(n,) one draw of the candidates' values from what is expected after the trials.
@@ -108,18 +112,23 @@ class CandidateScorer:
         return predicted.mean + predicted.std * random.standard_normal(len(predicted.mean))
 
 
-class _Encodings(Generic[E]):
-    """Encodings of configurations by a model, kept as long as the configurations."""
+class _Kept(Generic[E]):
+    """Rows that are computed once for configurations, and kept as long as these."""
 
-    def __init__(self, encode: Callable[[Configurations], E]) -> None:
-        self._encode = encode
+    def __init__(self, compute: Callable[[Configurations], E], join: Callable[[list[E]], E]) -> None:
+        self._compute = compute
+        self._join = join
         self._known: WeakKeyDictionary[Configurations, E] = WeakKeyDictionary()
 
     def of(self, several: Sequence[Configurations]) -> E:
-        """All of these, one group after the other."""
-        encoded = []
+        """The rows of all of these, one group after the other."""
         for configurations in several:
             if configurations not in self._known:
-                self._known[configurations] = self._encode(configurations)
-            encoded.append(self._known[configurations])
-        return encoded[0] if len(encoded) == 1 else type(encoded[0]).concatenated(encoded)
+                self._known[configurations] = self._compute(configurations)
+        rows = [self._known[configurations] for configurations in several]
+        return rows[0] if len(rows) == 1 else self._join(rows)
+
+
+def _concatenated(several: list[Any]) -> Any:
+    """Encodings (`Rows`) of one class as one."""
+    return type(several[0]).concatenated(several)

@@ -99,21 +99,21 @@ def first_choices(
     table: ConfigurationTable,
     metafeatures: pd.Series,
     n: int = SEEDS,
-    log_seconds: Floats | None = None,
+    seconds: Floats | None = None,
 ) -> Positions:
     """Positions of the first `n` configurations to try, in order.
 
     Args:
-        choice: `quick` may choose one more than `n`; it is `choose` where running times are not known.
+        choice: `quick` may choose one more than `n`; it is `choose` where running times are unknown.
         table: configurations to choose from.
         metafeatures: quality -> value of the dataset.
-        log_seconds: (configurations,) expected logarithm of their running time; None: it is not known.
+        seconds: (configurations,) expected running times, NaN where unknown; None: all are.
     """
-    if choice == "quick" and log_seconds is not None:
-        quicker = np.flatnonzero(log_seconds <= np.median(log_seconds))
+    if choice == "quick" and seconds is not None and not np.isnan(seconds).all():
+        quicker = np.flatnonzero(seconds <= np.nanmedian(seconds))
         first = quicker[model.choose(table.take(quicker), metafeatures, 1)]
         chosen = np.union1d(first, model.choose(table, metafeatures, n))
-        return chosen[np.argsort(log_seconds[chosen], kind="stable")]
+        return chosen[np.argsort(seconds[chosen], kind="stable")]
     if choice in ("choose", "quick"):
         return model.choose(table, metafeatures, n)
     expected = model.predict(table, metafeatures).mean

@@ -1,4 +1,4 @@
-"""The cost of configurations: seconds of one fit on all rows of a dataset on this machine."""
+"""The cost of configurations: seconds of a fit on all rows of a dataset, and of a trial."""
 
 from __future__ import annotations
 
@@ -19,6 +19,10 @@ WORTH = 0.1
 """Standard scores that a long fit must promise to gain over the best short one; a heuristic."""
 
 
+PREDICTING = 1.3
+"""Time of a trial as a multiple of the time of its fits; a heuristic."""
+
+
 class FitSeconds(NamedTuple):
     """Expected times of fits."""
 
@@ -34,22 +38,37 @@ def fit_seconds(
     """Expected seconds of one fit of each configuration on all rows of a dataset, on this machine.
 
     Args:
-        times: what runs on other datasets say of running times; None = nothing.
+        times: the model of running times; None = unknown.
         metafeatures: quality -> value of the dataset.
     """
     from recommend.ranking.machine_speed import slowness
 
-    usual = usual_fit_seconds(times, configurations, metafeatures)
-    return usual if times is None else FitSeconds(usual.seconds * slowness(), usual.factor)
-
-
-def usual_fit_seconds(
-    times: FitTimes | None, configurations: ConfigurationTable, metafeatures: pd.Series
-) -> FitSeconds:
-    """The same on a machine like those that the warehouse's runs were made on."""
     if times is None:
         return FitSeconds(np.full(len(configurations), np.nan), None)
-    return FitSeconds(times.seconds(configurations, metafeatures), times.factor)
+    return FitSeconds(times.seconds(configurations, metafeatures) * slowness(), times.factor)
+
+
+def trial_seconds(
+    times: FitTimes | None,
+    configurations: ConfigurationTable,
+    metafeatures: pd.Series,
+    *,
+    rows: float,
+    fits: int,
+) -> Floats:
+    """(n,) expected seconds of a trial of each configuration; NaN where no run of its algorithm is timed.
+
+    On a machine like those of the warehouse's runs: how fast this one is now must not decide what equal
+    searches try. `recommend.ranking.machine_speed.slowness` says how much longer a trial takes here.
+
+    Args:
+        times, metafeatures: as for `fit_seconds`.
+        rows: number of rows that each fit is fitted on.
+        fits: number of fits, one for each fold of each repetition.
+    """
+    if times is None:
+        return np.full(len(configurations), np.nan)
+    return fits * PREDICTING * times.seconds(configurations, metafeatures, rows)
 
 
 def worthwhile(seconds: Floats, predicted: Floats) -> Positions:

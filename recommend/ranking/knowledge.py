@@ -108,13 +108,14 @@ def gather(task: RankingTask) -> Knowledge:
         own_runs=own_runs,
         trials=trials,
         failures=failures_on(task.warehouse, task.own) if task.own else {},
-        fit_times=_fit_times(task),
+        fit_times=fit_times_for(task),
         qualities=task.warehouse.metafeatures().drop(index=list(task.left_out), errors="ignore"),
         names={row["dataset"]: str(row["name"]) for row in task.warehouse.arrow(_NAMES).to_pylist()},
     )
 
 
-def _fit_times(task: RankingTask) -> FitTimes | None:
+def fit_times_for(task: RankingTask) -> FitTimes | None:
+    """The model of running times for tasks of this type; None if no run is timed."""
     try:
         return trained_fit_times(task.warehouse, task_type=task.dataset.task_type)
     except BadInput:  # no run is timed

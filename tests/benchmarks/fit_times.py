@@ -1,64 +1,81 @@
 """How well the seconds of a fit are predicted on datasets that were not learned from.
 
-    python -m tests.benchmarks.fit_times [--warehouse DIR]
+    python -m tests.benchmarks.fit_times [--warehouse DIR] [--half reporting]
 
 The families of datasets are dealt into folds, and each fold's fits are predicted from the runs on the others.
 Prints tables in Markdown: the share of fits that took between half and twice as long as predicted, and the
-share of fits that a time limit stopped that were predicted to take at least half of what they had taken.
+share of fits that were stopped by a time limit and predicted to take at least half of what they had taken.
 
 Notation
     ours            `metalearners.fit_times`
     fewest          the same, learned from fits on the fewest rows of each dataset
     ended           the same, learned from fits that no time limit stopped
-    thesis          LightGBM on hyperparameters and sizes (van Hoof's thesis, section 5.2)
+    thesis          LightGBM on hyperparameters and sizes (van Hoof's thesis, section 5.2 and Table 5.1)
+    new             of configurations that were not learned from either
     from 1 s        of the fits that took a second or longer
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 
 import lightgbm
 import numpy as np
 import pandas as pd
 
-from metalearners.encoding.matrices import encode_configurations, learn_encoding_of
-from metalearners.encoding.training_data import training_data
+from metalearners.encoding.hyperparameters import learn_encoding
+from metalearners.encoding.imputation import DatasetSize
+from metalearners.evaluation.folds import HALVES, half_of
 from metalearners.fit_times import learn_fit_times
 from metalearners.learners.lightgbm_trees import REPRODUCIBLE
-from recommend.bo.runtime import LEAVES, RATE, SIZES, TREES
 from tests.benchmarks.folds import FOLDS
 from tests.benchmarks.report import markdown
+from warehouse.questions.queries import TimedFits
 from warehouse.store import STARTER, Warehouse
-from warehouse.support.arrays import Floats
-from warehouse.vocabulary.table import ConfigurationTable
+from warehouse.support.arrays import Flags, Floats
 
 FACTOR = 2.0
 FROM = 1.0  # seconds
+TREES, LEAVES, RATE = 100, 4, 0.15  # thesis, section 5.2 (Figure 5.2)
+SIZES = ("NumberOfFeatures", "NumberOfClasses", "NumberOfSymbolicFeatures")
+
+Learn = Callable[[Flags, Flags], Floats]
+"""(m,) runs to learn from and (m,) runs to predict -> seconds of the latter."""
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--warehouse", default=STARTER)
+    parser.add_argument("--half", choices=HALVES, help="judge fits on one half of the families only")
     options = parser.parse_args()
     warehouse = Warehouse.open(options.warehouse)
-    runs, metafeatures = warehouse.fit_times(), warehouse.metafeatures()
-    configurations = warehouse.run_table(None, "fit_seconds").configurations
+    fits, metafeatures = warehouse.fit_times(), warehouse.metafeatures()
+    runs = fits.runs
     fewest = (runs["train_rows"] == runs.groupby("dataset")["train_rows"].transform("min")).to_numpy()
-    fold = pd.factorize(runs["family"])[0] % FOLDS
+    lines = partial(ours, fits, metafeatures)
+    trees = thesis(fits, metafeatures)
+    family, setup = (pd.factorize(runs[name])[0] % FOLDS for name in ("family", "setup"))
+    once = np.zeros(len(runs), dtype=np.intp)
     predicted = pd.DataFrame(
         {
-            "ours": ours(runs, metafeatures, configurations, fold, np.ones(len(runs), dtype=bool)),
-            "fewest": ours(runs, metafeatures, configurations, fold, fewest),
-            "ended": ours(runs, metafeatures, configurations, fold, ~runs["stopped"].to_numpy()),
-            "thesis": thesis(warehouse, runs, metafeatures, configurations, fold),
+            "ours": left_out(lines, family, once),
+            "fewest": left_out(lambda known, new: lines(known & fewest, new), family, once),
+            "ended": left_out(
+                lambda known, new: lines(known & ~runs["stopped"].to_numpy(), new), family, once
+            ),
+            "thesis": left_out(trees, family, once),
+            "new, ours": left_out(lines, family, setup),
+            "new, thesis": left_out(trees, family, setup),
         },
         index=runs.index,
     )
+    judged = options.half is None or runs["family"].map(half_of) == options.half
     off = predicted.apply(np.log).sub(np.log(runs["seconds"]), axis=0)
-    stopped = off[runs["stopped"]] >= -np.log(FACTOR)
-    runs, off = runs[~runs["stopped"]], off[~runs["stopped"]]
+    stopped = off[runs["stopped"] & judged] >= -np.log(FACTOR)
+    runs, off = runs[~runs["stopped"] & judged], off[~runs["stopped"] & judged]
     near = (off.abs() <= np.log(FACTOR)).astype(float)
     long = near.where(runs["seconds"] >= FROM).add_suffix(f", from {FROM:g} s")
     for title, by in (
@@ -72,59 +89,52 @@ def main() -> None:
     print(markdown(pd.DataFrame([{"stopped": len(stopped), **stopped.mean().round(3)}])))
 
 
-def ours(
-    runs: pd.DataFrame,
-    metafeatures: pd.DataFrame,
-    configurations: ConfigurationTable,
-    fold: np.ndarray,
-    learned_from: np.ndarray,
-) -> Floats:
-    """(m,) seconds of each fit, predicted from those of `learned_from`, (m,), in other folds."""
-    seconds = np.full(len(runs), np.nan)
-    for number in range(FOLDS):
-        times = learn_fit_times(runs[(fold != number) & learned_from], metafeatures)
-        for rows, described in by_size(runs, metafeatures, fold == number):
-            tried = configurations.of_setups(runs["setup"].to_numpy()[rows])
-            seconds[rows] = times.seconds(tried, described)
+def left_out(learn: Learn, family: np.ndarray, setup: np.ndarray) -> Floats:
+    """(m,) seconds of each fit, predicted from fits in other folds of families.
+
+    Args:
+        setup: (m,) fold of each run's configuration, which is left out, too; all equal: none is.
+    """
+    seconds = np.full(len(family), np.nan)
+    several = len(np.unique(setup)) > 1
+    for out in np.unique(family):
+        for configurations in np.unique(setup):
+            new = (family == out) & (setup == configurations)
+            known = (family != out) & ((setup != configurations) | (not several))
+            seconds[new] = learn(known, new)
     return seconds
 
 
-def thesis(
-    warehouse: Warehouse,
-    runs: pd.DataFrame,
-    metafeatures: pd.DataFrame,
-    configurations: ConfigurationTable,
-    fold: np.ndarray,
-) -> Floats:
-    """(m,) seconds of each fit, predicted from those in other folds."""
-    encoding = learn_encoding_of(training_data(warehouse.run_table(None, "fit_seconds"), metafeatures))
-    parts: dict[int, Floats] = {}
-    for rows, described in by_size(runs, metafeatures, np.ones(len(runs), dtype=bool)):
-        tried = configurations.of_setups(runs["setup"].to_numpy()[rows])
-        sizes = np.log1p(described.reindex(list(SIZES)).to_numpy(np.float64))
-        encoded = encode_configurations(encoding, tried, described)
-        parts |= dict(zip(rows, np.hstack([encoded, np.tile(sizes, (len(rows), 1))]), strict=True))
-    X = np.array([parts[row] for row in range(len(runs))])
-    y = np.log(runs["seconds"].to_numpy(np.float64))
-    parameters = {**REPRODUCIBLE, "num_leaves": LEAVES, "learning_rate": RATE}
-    seconds = np.full(len(runs), np.nan)
-    for number in range(FOLDS):
-        out = fold == number
-        known = ~out & ~runs["stopped"].to_numpy()
-        booster = lightgbm.train(parameters, lightgbm.Dataset(X[known], y[known]), num_boost_round=TREES)
-        seconds[out] = np.exp(np.asarray(booster.predict(X[out])))
+def ours(fits: TimedFits, metafeatures: pd.DataFrame, known: Flags, new: Flags) -> Floats:
+    """Seconds as Headstart predicts them; see `Learn`."""
+    times = learn_fit_times(replace(fits, runs=fits.runs[known]), metafeatures)
+    asked = fits.runs[new].reset_index(drop=True)
+    seconds = np.full(len(asked), np.nan)
+    for (dataset, rows), places in asked.groupby(["dataset", "train_rows"]).indices.items():
+        tried = fits.configurations.of_setups(asked["setup"].to_numpy()[places])
+        seconds[places] = times.seconds(tried, metafeatures.loc[dataset], rows)
     return seconds
 
 
-def by_size(
-    runs: pd.DataFrame, metafeatures: pd.DataFrame, among: np.ndarray
-) -> Iterator[tuple[np.ndarray, pd.Series]]:
-    """Positions of the runs on the same rows of a dataset, and the dataset's meta-features for so many."""
-    for (dataset, rows), places in runs.groupby(["dataset", "train_rows"]).indices.items():
-        if among[places[0]]:
-            described = metafeatures.loc[dataset].copy()
-            described["NumberOfInstances"] = rows
-            yield places, described
+def thesis(fits: TimedFits, metafeatures: pd.DataFrame) -> Learn:
+    """Seconds as the thesis predicts them."""
+    described = metafeatures.reindex(fits.runs["dataset"])
+    table = fits.configurations.hyperparameters
+    configuration = fits.configurations.setups.get_indexer(pd.Index(fits.runs["setup"]))
+    instances, features = described[["NumberOfInstances", "NumberOfFeatures"]].to_numpy(np.float64).T
+    size = DatasetSize(instances, features - 1)
+    encoding = learn_encoding(table, size, one_hot=True, rows=configuration)
+    sizes = np.column_stack([fits.runs["train_rows"], described[list(SIZES)]]).astype(np.float64)
+    X = np.hstack([encoding.matrix(table, size, configuration), np.log1p(sizes)])
+    y = np.log(fits.runs["seconds"].to_numpy(np.float64))
+    ended = ~fits.runs["stopped"].to_numpy(np.bool_)
+    settings = {**REPRODUCIBLE, "num_leaves": LEAVES, "learning_rate": RATE}
+
+    def learn(known: Flags, new: Flags) -> Floats:
+        learned = lightgbm.Dataset(X[known & ended], y[known & ended])
+        return np.exp(np.asarray(lightgbm.train(settings, learned, num_boost_round=TREES).predict(X[new])))
+
+    return learn
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import pytest
 
 from metalearners.fit_times import FitTimes, learn_fit_times
 from metalearners.model_store import trained_fit_times
+from warehouse.questions.queries import TimedFits
 from warehouse.store import Warehouse
 from warehouse.support.errors import TooFewRuns
 from warehouse.vocabulary.table import ConfigurationTable
@@ -47,18 +48,27 @@ def timed(metafeatures: pd.DataFrame, train_rows: float = np.nan) -> pd.DataFram
     )
 
 
-def table(setups: list[str], algorithms: list[str]) -> ConfigurationTable:
+def table(setups: list[str]) -> ConfigurationTable:
+    """Setups are named after algorithm and number of trees."""
     index = pd.Index(setups)
-    return ConfigurationTable(pd.Series(algorithms, index=index), pd.DataFrame(index=index), joint=True)
+    named = [setup.split("/") for setup in setups]
+    trees = [int(number) if algorithm == "forest" else np.nan for algorithm, number in named]
+    parameters = pd.DataFrame({"forest:trees": pd.Series(trees, dtype=object).to_numpy()}, index=index)
+    return ConfigurationTable(pd.Series([name for name, _ in named], index=index), parameters, joint=True)
 
 
-KNOWN = table(list(SETUPS), [algorithm for algorithm, _ in SETUPS.values()])
+KNOWN = table(list(SETUPS))
+
+
+def fits(metafeatures: pd.DataFrame, runs: pd.DataFrame | None = None) -> TimedFits:
+    """These runs, or those of `timed`."""
+    return TimedFits(timed(metafeatures) if runs is None else runs, KNOWN, {"forest:trees": "log"})
 
 
 @pytest.fixture(scope="module")
 def times() -> FitTimes:
     known = qualities()
-    return learn_fit_times(timed(known), known)
+    return learn_fit_times(fits(known), known)
 
 
 def test_times_grow_as_they_did_on_other_datasets(times: FitTimes) -> None:
@@ -78,25 +88,36 @@ def test_times_grow_beyond_the_largest_known_dataset(times: FitTimes) -> None:
     assert (ratio < 2.4).all()
 
 
-def test_an_unknown_configuration_takes_as_long_as_its_algorithm(times: FitTimes) -> None:
-    one, ten, new = times.seconds(
-        table(["forest/10", "forest/100", "forest/33"], ["forest"] * 3), qualities(1).iloc[0]
+def test_an_unknown_configuration_takes_as_long_as_similar_ones_of_its_algorithm(times: FitTimes) -> None:
+    asked = table([f"forest/{trees}" for trees in (10, 11, 32, 95, 100)])
+    seconds = times.seconds(asked, qualities(1).iloc[0])
+    assert (np.diff(seconds) > 0).all()
+    assert seconds[2] == pytest.approx(np.sqrt(seconds[0] * seconds[-1]), rel=0.1)
+    unlike = table(["forest/1000000"])
+    assert times.seconds(unlike, qualities(1).iloc[0]) == pytest.approx(seconds[2], rel=0.1)
+
+
+def test_a_new_configuration_takes_what_its_hyperparameters_make_of_it_whatever_it_is_called(
+    times: FitTimes,
+) -> None:
+    renamed = ConfigurationTable(
+        KNOWN.algorithms.set_axis([0, 1, 2]), KNOWN.parameters.set_axis([0, 1, 2]), joint=True
     )
-    assert one < new < ten
+    new = qualities(1, seed=1).iloc[0]
+    np.testing.assert_allclose(times.seconds(renamed, new), times.seconds(KNOWN, new), rtol=0.1)
 
 
 def test_nothing_is_said_of_an_unknown_algorithm(times: FitTimes) -> None:
-    assert np.isnan(times.seconds(table(["svm/1"], ["svm"]), qualities(1).iloc[0])).all()
+    assert np.isnan(times.seconds(table(["svm/1"]), qualities(1).iloc[0])).all()
 
 
 def test_runs_on_some_of_the_rows_count_as_such() -> None:
     """Fits on 500 rows each say nothing of the size of the dataset."""
     known = qualities()
-    on_some = learn_fit_times(pd.concat([timed(known, 500.0), timed(known, 2000.0)]), known)
+    on_some = learn_fit_times(fits(known, pd.concat([timed(known, 500.0), timed(known, 2000.0)])), known)
     new = qualities(1, seed=2).iloc[0].copy()
-    new["NumberOfInstances"] = 1000.0
-    expected = timed(new.to_frame().T)["seconds"].to_numpy()
-    np.testing.assert_allclose(on_some.seconds(KNOWN, new), expected, rtol=0.3)
+    expected = timed(new.to_frame().T, 1000.0)["seconds"].to_numpy()
+    np.testing.assert_allclose(on_some.seconds(KNOWN, new, 1000), expected, rtol=0.3)
 
 
 def test_the_stated_factor_holds_four_of_five_fits() -> None:
@@ -105,7 +126,7 @@ def test_the_stated_factor_holds_four_of_five_fits() -> None:
     runs = timed(known)
     off = np.exp(np.random.default_rng(3).uniform(-np.log(4), np.log(4), len(known)))
     runs["seconds"] *= off[pd.Index(known.index).get_indexer(runs["dataset"])]
-    assert learn_fit_times(runs, known).factor == pytest.approx(4**0.8, rel=0.15)
+    assert learn_fit_times(fits(known, runs), known).factor == pytest.approx(4**0.8, rel=0.15)
 
 
 def test_what_a_time_limit_stopped_took_longer() -> None:
@@ -122,7 +143,7 @@ def test_what_a_time_limit_stopped_took_longer() -> None:
 
     def shortfall(runs: pd.DataFrame) -> float:
         """By what part long fits are expected to take less than they do."""
-        times = learn_fit_times(runs, known)
+        times = learn_fit_times(fits(known, runs), known)
         seconds = np.array([times.seconds(KNOWN, new.loc[dataset]) for dataset in new.index])
         return float(np.log(truth / seconds)[truth > limit].mean())
 
@@ -132,7 +153,7 @@ def test_what_a_time_limit_stopped_took_longer() -> None:
 def test_without_timed_runs_there_is_one_clear_line() -> None:
     known = qualities()
     with pytest.raises(TooFewRuns, match="no running times of fits"):
-        learn_fit_times(timed(known).iloc[:0], known)
+        learn_fit_times(fits(known, timed(known).iloc[:0]), known)
 
 
 def test_the_starter_knows_that_one_tree_is_quicker_than_many() -> None:

@@ -276,21 +276,40 @@ def metafeatures(ask: Ask) -> pd.DataFrame:
     return table
 
 
-def fit_times(ask: Ask, *, task_type: TaskType = CLASSIFICATION) -> pd.DataFrame:
-    """Seconds of processor time of one fit in each run that says so, in source order.
+@dataclass(frozen=True)
+class TimedFits:
+    """Runs that state the time of a fit, and their configurations.
 
-    Columns: setup, algorithm, dataset, family (equal for near copies), train_rows (missing: all), seconds,
-    stopped (whether a fit took longer than that). Where a run says how much of its wall-clock time it had the
-    processor, its fits had as much of it. The seconds of a run that its time limit stopped are the limit over
-    the time that a whole run of its task usually takes, in fits. Of very many runs there is a share, drawn by
-    a hash.
+    `runs` has one row per run, in source order: setup, algorithm, dataset, family (equal for near copies),
+    train_rows (missing: all), seconds (of processor time, of one fit), stopped (whether a fit took longer
+    than that). `configurations` has one row per setup, and `scales` are those of a `RunTable`.
+    """
+
+    runs: pd.DataFrame
+    configurations: ConfigurationTable
+    scales: Mapping[str, Scale] = field(default_factory=dict)
+
+
+def fit_times(ask: Ask, *, task_type: TaskType = CLASSIFICATION) -> TimedFits:
+    """Fits of all runs that state their time.
+
+    Where a run states for how much of its wall-clock time it had the processor, its fits had the same share.
+    The seconds of a run that was stopped by its time limit are the limit divided by the usual time of a whole
+    run of its task, in fits. A very large warehouse is sampled, by a hash.
     """
     timed = ask("SELECT count(*) AS runs FROM evaluations WHERE measure = 'fit_seconds'", {})["runs"][
         0
     ].as_py()
     share = min(1.0, MOST_LEARNED / timed) if timed else 0.0
-    runs: pd.DataFrame = _on_tasks_of(task_type, ask)(_FIT_TIMES, {"share": share}).to_pandas()
-    return runs
+    runs = _on_tasks_of(task_type, ask)(_FIT_TIMES, {"share": share}).to_pandas()
+    naming = _naming(None, joint=True)
+    algorithms = runs.drop_duplicates("setup").set_index("setup")["algorithm"]
+    hyperparameters = ask(_HYPERPARAMETERS, {**naming, "setups": algorithms.index.tolist()})
+    return TimedFits(
+        runs,
+        ConfigurationTable(algorithms, _parameters(algorithms.index, hyperparameters), joint=True),
+        {row["parameter"]: row["scale"] for row in ask(_SCALES, naming).to_pylist()},
+    )
 
 
 # Runs on other numbers of rows are runs of other tasks on the same dataset. No number: all rows of the task.

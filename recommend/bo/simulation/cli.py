@@ -215,7 +215,7 @@ def simulate(
 
 def _times(warehouse: Warehouse, flow: str | None) -> RunTable | None:
     """Runs with their times; None where no run of the flow states its time."""
-    from recommend.bo.runtime import timed_runs
+    from recommend.bo.simulation.times import timed_runs
 
     try:
         return timed_runs(warehouse, flow)

@@ -20,12 +20,12 @@ import pandas as pd
 from metalearners import DEFAULT_LEARNER, new_learner
 from metalearners.encoding.training_data import runs_checksum, without_datasets
 from metalearners.evaluation.folds import families_of, folds_of
+from metalearners.fit_times import FitTimes, learn_fit_times
 from metalearners.learners.base import Model
 from metalearners.learners.neighbours import OrderedFirst
 from metalearners.published.factorization.model import Factorization
 from recommend.bo.acquisition import TIMED
 from recommend.bo.optimizer import ALL_ROWS
-from recommend.bo.runtime import RunningTimes, seconds_of
 from recommend.bo.scoring import CandidateScorer
 from recommend.bo.simulation.factorization import PAPER, FactorizationSearch
 from recommend.bo.simulation.methods import ORDER, PMF, RANDOM, WHOLE, check, needs_times, parse
@@ -34,6 +34,7 @@ from recommend.bo.simulation.searches import OrderedSearch, OwnSearch, RandomSea
 from recommend.bo.simulation.similar_datasets import choices_of_most_correlated
 from recommend.bo.simulation.tasks import ModelTask, TableTask, Task
 from recommend.bo.simulation.tiers import TieredTask, came_of, every_size
+from recommend.bo.simulation.times import seconds_of, timed_trials
 from recommend.bo.strategies import SearchInputs, get_strategy
 from recommend.bo.surrogates import SurrogateInputs, SurrogateMethod, get_surrogate
 from recommend.bo.warmstart import (
@@ -114,7 +115,7 @@ def simulate(
     """Search each dataset with each method and seed; what is learned comes from other families.
 
     Args:
-        times: the same runs with their milliseconds (`recommend.bo.runtime.timed_runs`); None = nobody knows.
+        times: the same runs with their milliseconds (`recommend.bo.simulation.times`); None = unknown.
         datasets: None = all with enough runs for a task.
         jobs: folds that are searched at the same time, each by a process; the result does not depend on it.
         executor: searches the folds; None = processes on this machine.
@@ -331,11 +332,11 @@ class TrainedModels:
         return self._models[key]
 
     @cached_property
-    def running_times(self) -> RunningTimes:
-        """The model of running times, from runs on other datasets."""
+    def times(self) -> FitTimes:
+        """The model of the times of trials, which are whole runs, from runs on other datasets."""
         if self._known.times is None:
             raise TooFewRuns("no run has a running time")
-        return RunningTimes(self._known.times, self._known.metafeatures)
+        return learn_fit_times(timed_trials(self._known.times), self._known.metafeatures)
 
     def transferred(self, surrogate: SurrogateMethod) -> Any:
         """The transferred knowledge of a surrogate from other datasets, learned once; None = none."""
@@ -363,10 +364,12 @@ def _new_search(
     surrogate = get_surrogate(asked.surrogate)
     model = None if surrogate.learner is None else others.model(surrogate.learner)
     inputs = SurrogateInputs(task.known, task.metafeatures, model, others.transferred(surrogate))
-    times = others.running_times.on(task.metafeatures) if asked.acquisition in TIMED else None
+    seconds = None
+    if asked.acquisition in TIMED:
+        seconds = partial(others.times.seconds, metafeatures=task.metafeatures)
     search_inputs = SearchInputs(
         task.candidates(seed),
-        lambda: CandidateScorer(surrogate.new(inputs), acquisition=asked.acquisition, times=times),
+        lambda: CandidateScorer(surrogate.new(inputs), acquisition=asked.acquisition, seconds=seconds),
         starts=starts,
         random_every=asked.random_every,
         trials=trials,
@@ -387,11 +390,7 @@ def _first(start: str, task: Task, others: TrainedModels) -> list[int]:
         return [int(position) for position in best]
     chosen = get_start(start)
     model = others.model(chosen.learner, chosen.settings)
-    log_seconds = None
-    if chosen.choice == "quick":
-        times = others.running_times.on(task.metafeatures)
-        log_seconds = times.log_seconds(times.encode(task.known))
-    positions = first_choices(
-        chosen.choice, model, task.known.table, task.metafeatures, chosen.n, log_seconds
-    )
+    table = task.known.table
+    seconds = others.times.seconds(table, task.metafeatures) if chosen.choice == "quick" else None
+    positions = first_choices(chosen.choice, model, table, task.metafeatures, chosen.n, seconds)
     return [int(position) for position in positions]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+
+import numpy as np
 
 from ingest.reading.datasets import Dataset
 from ingest.running.blocks import Split
@@ -29,13 +31,13 @@ LEAST_ROWS = 500
 
 
 def choose_resampling(
-    part: Dataset, folds: int | None, fit_seconds: float, seconds: float | None
+    part: Dataset, folds: int | None, fit_seconds: Callable[[int], float], seconds: float | None
 ) -> Resampling:
     """The resampling of the trials.
 
     Args:
         folds: as the user wants them; None = chosen here.
-        fit_seconds: expected of one usual fit on all rows; NaN = unknown.
+        fit_seconds: number of rows -> expected seconds of one usual fit on them; NaN = unknown.
         seconds: of the search; None = no limit.
 
     Raises:
@@ -46,33 +48,27 @@ def choose_resampling(
     by = part.split and part.split.kind
     if folds is not None:
         return Resampling(folds, by=by)
-    if seconds is None or math.isnan(fit_seconds):
+    if seconds is None or math.isnan(fit_seconds(rows)):
         return Resampling(_feasible(part, UNLIMITED[is_small]), by=by)
     options = [Resampling(_feasible(part, k), by=by) for k in (FOLDS_OF_FEW if is_small else FOLDS)]
-    allowed = seconds / TRIALS
-    for one in options:
-        if trial_seconds(one, rows, fit_seconds) <= allowed:
-            return one
-    least = options[-1]
-    usual = least.sizes(rows)[0]
-    train_rows = int(usual * allowed / trial_seconds(least, rows, fit_seconds))
     least_rows = max(LEAST_ROWS, 2 * (int(scorer_of(part).strata(part.target).max()) + 1))
-    train_rows = max(train_rows, least_rows)
-    return replace(least, train_rows=train_rows) if train_rows < usual else least
+    train_rows = options[-1].sizes(rows)[0] // 2
+    while train_rows >= least_rows:
+        options.append(replace(options[-1], train_rows=train_rows))
+        train_rows //= 2
+    allowed = seconds / TRIALS
+    return next((one for one in options if trial_seconds(one, rows, fit_seconds) <= allowed), options[-1])
 
 
-def trial_seconds(resampling: Resampling, rows: int, fit_seconds: float) -> float:
-    """Expected seconds of a trial, given those of one fit on all rows; a fit's time grows with its rows."""
-    fitted, _ = resampling.sizes(rows)
-    return fit_seconds * PREDICTING * resampling.folds * fitted / rows
+def trial_seconds(resampling: Resampling, rows: int, fit_seconds: Callable[[int], float]) -> float:
+    """Expected seconds of a trial, given those of one fit on a number of rows."""
+    return fit_seconds(resampling.sizes(rows)[0]) * PREDICTING * resampling.folds
 
 
 def _feasible(part: Dataset, folds: int) -> int:
     """The largest number of folds, at most `folds`, that the dataset can be split into."""
     if part.split is not None:
         return feasible_folds(part, Resampling(folds, by=part.split.kind))
-    import numpy as np
-
     strata = scorer_of(part).strata(part.target)
     return min(folds, max(int(np.bincount(strata).max()), 1)) if len(strata) else 1
 

@@ -27,7 +27,7 @@ from recommend.bo.tuning.result import SearchResult
 from recommend.bo.tuning.running import ProcessRunner
 from recommend.bo.tuning.session import Progress, Session
 from recommend.bo.tuning.settings import USUAL_SECONDS, Budget, Search, check
-from recommend.bo.tuning.setup import Firsts, first_configurations, fit_seconds_of, new_search, task_of
+from recommend.bo.tuning.setup import Firsts, first_configurations, new_search, seconds_by_rows, task_of
 from recommend.ranking.candidates import find_candidates
 from recommend.ranking.knowledge import Knowledge, gather
 from recommend.ranking.target_kinds import target_kind
@@ -129,8 +129,10 @@ def search_task(
     part = task.part
     _refuse_one_stratum(part)
     if proposer is None:
-        new_optimizer = partial(new_search, task, known, search, firsts.members, budget.trials)
-        proposer = OptimizerProposer(new_optimizer, search.measure)
+        proposer = OptimizerProposer(
+            lambda: new_search(task, known, search, session.splits.resampling, firsts.members, budget),
+            search.measure,
+        )
     data = {"content_hash": part.content_hash, "rows": len(part.features)}
     with (
         TrialHistory(folder, {**search.description(), "data": data, **_split(part)}) as history,
@@ -144,7 +146,7 @@ def search_task(
             history=history,
             firsts=firsts.members,
             spares=firsts.spares,
-            fit_seconds=fit_seconds_of(known),
+            fit_seconds=seconds_by_rows(known),
             proposer=proposer,
             runner=runner,
             jobs=jobs,

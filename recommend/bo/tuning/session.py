@@ -69,6 +69,8 @@ FALLBACK = 0.5
 """Share of the time left that a fit may take before there is any model."""
 STARTING = 0.1
 """Seconds that it takes to begin and end a process."""
+TIMED = 0.2
+"""Expected seconds from which on a fit tells how fast this machine is."""
 PACES = (0.1, 20.0)
 """Least and largest factor between times that were taken and expected."""
 ENDING = 0.5
@@ -133,8 +135,9 @@ class Session:
     """Configurations whose average is the first model, the best first."""
     spares: Sequence[Configuration]
     """Configurations to fit where the first of these fails, the quickest first."""
-    fit_seconds: Callable[[Configuration], float]
-    """Expected seconds of one fit on all rows, on a machine like those of the known runs; NaN = unknown."""
+    fit_seconds: Callable[[Configuration, int], float]
+    """Expected seconds of one fit on a number of rows, on a machine like those of the known runs; NaN =
+    unknown."""
     proposer: Proposer
     runner: Runner
     jobs: int = 1
@@ -170,8 +173,10 @@ class Session:
     def splits(self) -> Splits:
         """The splits of the trials: those of the history, else as many as the time allows after the fits."""
         if self.history.resampling is None:
-            usual = [self.fit_seconds(one) for one in self.firsts]
-            seconds = float(np.median(usual)) * self._pace
+
+            def seconds(rows: int) -> float:
+                return float(np.median([self.fit_seconds(one, rows) for one in self.firsts])) * self._pace
+
             chosen = choose_resampling(self.part, self.search.folds, seconds, self.deadline.seconds)
             self.history.settle({"folds": chosen.folds, "train_rows": chosen.train_rows})
         kept = self.history.resampling or {}
@@ -362,7 +367,7 @@ class Session:
         if result.outcome is not Outcome.success:
             self.failed[task.configuration] = result.message or str(result.outcome)
             return
-        self._note_pace(result.seconds, self.fit_seconds(task.configuration))
+        self._note_pace(result.seconds, self.fit_seconds(task.configuration, len(self.part.features)))
         self.fitted[task.configuration] = result.pipeline
         if len(self.fitted) == 1:
             self._wanted = []  # the spares
@@ -530,14 +535,17 @@ class Session:
         fitted_on, _ = self.splits.resampling.sizes(rows)
         total = 0.0
         for one in several:
-            expected = timed[one] * rows / fitted_on if one in timed else self.fit_seconds(one) * self._pace
+            expected = self.fit_seconds(one, rows) * self._pace
+            if one in timed:
+                growth = self.fit_seconds(one, rows) / self.fit_seconds(one, fitted_on)
+                expected = timed[one] * (rows / fitted_on if math.isnan(growth) else max(growth, 1.0))
             total += 0.0 if math.isnan(expected) else expected + STARTING
         return total
 
     def _trial_seconds(self, configuration: Configuration) -> float:
         """Expected seconds of a trial; 0 where nothing is known."""
         rows = len(self.part.features)
-        expected = trial_seconds(self.splits.resampling, rows, self.fit_seconds(configuration))
+        expected = trial_seconds(self.splits.resampling, rows, partial(self.fit_seconds, configuration))
         return 0.0 if math.isnan(expected) else expected * self._pace
 
     @property
@@ -547,5 +555,5 @@ class Session:
 
     def _note_pace(self, took: float, expected: float) -> None:
         """Take the time of a fit or trial into account, but for the time that a process takes to begin."""
-        if expected > 0:
+        if expected > TIMED:
             self._paces.append(float(np.clip((took - STARTING) / expected, *PACES)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -11,27 +12,30 @@ import pandas as pd
 from ingest.flows import Flow, get_flow, with_preprocessing
 from ingest.keys import setup_of
 from ingest.reading.datasets import Dataset
+from ingest.running.resampling import Resampling
 from metalearners.encoding.training_data import without_datasets
 from recommend.bo.acquisition import TIMED
 from recommend.bo.candidates import SpaceCandidates
 from recommend.bo.optimizer import AskTell
 from recommend.bo.reference_trials import anchors, best_on_average
-from recommend.bo.runtime import RunningTimes, warehouse_times
 from recommend.bo.scoring import CandidateScorer
 from recommend.bo.strategies import SearchInputs, get_strategy
 from recommend.bo.surrogates import SurrogateInputs, get_surrogate
-from recommend.bo.tuning.settings import Search
+from recommend.bo.tuning.deadline import trial_limit
+from recommend.bo.tuning.settings import Budget, Search
 from recommend.bo.warmstart import FROM_FILE, NO_START, first_choices, get_start
 from recommend.ranking.averaging import MEMBERS, weights_of
 from recommend.ranking.candidates import Candidates, find_candidates
 from recommend.ranking.choice import choose, forecast
-from recommend.ranking.knowledge import Knowledge, describe, model_for, runs_that_count
+from recommend.ranking.fit_cost import trial_seconds
+from recommend.ranking.knowledge import Knowledge, describe, fit_times_for, model_for, runs_that_count
 from recommend.ranking.task import RankingTask, describe_task
 from recommend.space import Space
 from warehouse.store import Warehouse
+from warehouse.support.arrays import Floats
 from warehouse.support.errors import BadOption, TooFewRuns
 from warehouse.vocabulary.configuration import Configuration
-from warehouse.vocabulary.table import ConfigurationTable
+from warehouse.vocabulary.table import ConfigurationTable, joint_name
 
 FITTED = 0.5
 """Share of a search's time that fits of the first model may take; a heuristic."""
@@ -85,19 +89,23 @@ def first_configurations(
     return Firsts([*weights_of([candidates.configurations[place] for place in chosen.positions])], spares)
 
 
-def fit_seconds_of(known: Knowledge | None) -> Callable[[Configuration], float]:
-    """Expected seconds of one fit of a configuration on all rows, on a machine like those of the
-    known runs; NaN where unknown."""
+def seconds_by_rows(known: Knowledge | None) -> Callable[[Configuration, int], float]:
+    """A function of a configuration and a number of rows: expected seconds of one fit, NaN where unknown.
+
+    They are those of a machine like those of the known runs.
+    """
     if known is None or known.fit_times is None:
-        return lambda _: np.nan
+        return lambda _, __: np.nan
     times, metafeatures = known.fit_times, known.metafeatures
 
-    def seconds(configuration: Configuration) -> float:
+    def seconds(configuration: Configuration, rows: int) -> float:
         index = pd.Index([setup_of(configuration)])
+        algorithm = configuration.algorithm
+        values = {joint_name(algorithm, name): value for name, value in configuration.values.items()}
         table = ConfigurationTable(
-            pd.Series([configuration.algorithm], index=index), pd.DataFrame(index=index), joint=False
+            pd.Series([algorithm], index=index), pd.DataFrame([values], index=index), joint=True
         )
-        return float(times.seconds(table, metafeatures)[0])
+        return float(times.seconds(table, metafeatures, rows)[0])
 
     return seconds
 
@@ -120,15 +128,17 @@ def new_search(
     task: RankingTask,
     known: Knowledge | None,
     search: Search,
+    resampling: Resampling,
     firsts: Sequence[Configuration] = (),
-    trials: int | None = None,
+    budget: Budget | None = None,
 ) -> tuple[AskTell, SpaceCandidates]:
     """The search by asking and telling, and the configurations that it chooses among.
 
     Args:
         known: None = nothing is learned from other datasets.
-        firsts: to try before those of the search's start.
-        trials: that are planned in all, for the strategies that need to know.
+        resampling: of the trials.
+        firsts: configurations to try before those of the search's start.
+        budget: of the search; None = no limit.
     """
     n_features = task.part.features.shape[1]
     space = Space(searched_flows(search), n_features=n_features)
@@ -144,21 +154,27 @@ def new_search(
     inputs = SurrogateInputs(space.examples(search.seed), metafeatures, model, transferred)
     usual = method.new(inputs).acquisition
     acquisition = search.acquisition or ("ei-per-second" if usual == "ei" else usual)
-    times = _times_of(task, metafeatures, search) if acquisition in TIMED or _starts_quickly(search) else None
+    times = known.fit_times if known is not None else fit_times_for(task)
     if times is None and acquisition in TIMED:
+        if search.acquisition in TIMED:
+            raise TooFewRuns(f"{acquisition} needs running times, and the warehouse has none")
         acquisition = usual
+    fitted_on, _ = resampling.sizes(len(task.part.features))
+    seconds = partial(trial_seconds, times, metafeatures=metafeatures, rows=fitted_on, fits=resampling.folds)
+    budget = budget or Budget()
+    longest = trial_limit(search.trial_seconds, budget.seconds)
 
     def new_scorer() -> CandidateScorer:
         surrogate = method.new(inputs)
         return CandidateScorer(
-            surrogate, acquisition=acquisition, times=times if acquisition in TIMED else None
+            surrogate, acquisition=acquisition, seconds=seconds if acquisition in TIMED else None
         )
 
     starts: list[Configuration] = []
     best = None
     if known is not None and (search.anchors or _has_start(search)):
         of_warehouse = find_candidates(known)
-        starts = [*_starts(known, of_warehouse, search, times)] if _has_start(search) else []
+        starts = [*_starts(known, of_warehouse, search, seconds, longest)] if _has_start(search) else []
         best = best_on_average(known, of_warehouse) if search.anchors else None
     search_inputs = SearchInputs(
         candidates,
@@ -166,15 +182,10 @@ def new_search(
         starts=[candidates.of(configuration) for configuration in [*search.seeds, *firsts, *starts]],
         anchors=[*anchors(best, candidates, search.seed)] if search.anchors else [],
         random_every=search.random_every,
-        trials=trials,
+        trials=budget.trials,
         seed=search.seed,
     )
     return get_strategy(search.strategy).new(search_inputs), candidates
-
-
-def _starts_quickly(search: Search) -> bool:
-    """Whether the first choices go by running times."""
-    return _has_start(search) and get_start(search.start).choice == "quick"
 
 
 def _has_start(search: Search) -> bool:
@@ -182,24 +193,20 @@ def _has_start(search: Search) -> bool:
     return search.start not in (NO_START, FROM_FILE)
 
 
-def _times_of(task: RankingTask, metafeatures: pd.Series, search: Search) -> RunningTimes | None:
-    """Running times as the warehouse's runs know them; None: no run does.
-
-    Raises:
-        BadInput: no run does, and the search asks for a criterion that needs them.
-    """
-    try:
-        return warehouse_times(task, metafeatures)
-    except TooFewRuns:
-        if search.acquisition in TIMED:
-            raise
-        return None
-
-
 def _starts(
-    known: Knowledge, known_candidates: Candidates, search: Search, times: RunningTimes | None
+    known: Knowledge,
+    known_candidates: Candidates,
+    search: Search,
+    seconds_of: Callable[[ConfigurationTable], Floats],
+    longest: float,
 ) -> Iterator[Configuration]:
-    """The first configurations to try; one that comes twice is tried once."""
+    """The first configurations to try; one that comes twice is tried once.
+
+    Those that are expected to take longer than a trial may are left out, unless all are.
+
+    Args:
+        longest: seconds that a trial may take.
+    """
     start = get_start(search.start)
     name = start.learner if start.settings else search.metalearner or start.learner
     model = model_for(known.task, known.only, name, start.settings).fitted
@@ -211,8 +218,9 @@ def _starts(
         if flows[one.algorithm].searches(one.values)
     }
     table = known_candidates.table.of_setups(candidates)
-    log_seconds = None
-    if times is not None and start.choice == "quick":
-        log_seconds = times.log_seconds(times.encode_table(table))
-    positions = first_choices(start.choice, model, table, known.metafeatures, start.n, log_seconds)
+    seconds = seconds_of(table)
+    late = seconds > longest
+    if not late.all():
+        table, seconds = table.take(~late), seconds[~late]
+    positions = first_choices(start.choice, model, table, known.metafeatures, start.n, seconds)
     yield from (candidates[setup] for setup in table.setups[positions])

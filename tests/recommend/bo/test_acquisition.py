@@ -66,20 +66,20 @@ def test_value_is_what_is_predicted() -> None:
 def test_a_trial_of_e_minus_one_seconds_is_the_unit_of_time() -> None:
     """log(1 + t) is 1 for t = e - 1, 2 for e^2 - 1 and log 2 for a second."""
     seconds = np.array([np.e - 1, np.e**2 - 1, 1.0])
-    situation = Situation(best=0.0, xi=0.0, log_seconds=np.log(seconds))
+    situation = Situation(best=0.0, xi=0.0, seconds=seconds)
     per_second = worth("ei-per-second", [0.0] * 3, [1.0] * 3, situation)
     assert per_second == pytest.approx([HEIGHT, HEIGHT / 2, HEIGHT / np.log(2)])
 
 
 def test_value_per_second_is_what_is_above_the_median_over_log_time() -> None:
     seconds = np.array([np.e - 1, np.e**2 - 1, np.e - 1])
-    situation = Situation(best=0.0, log_seconds=np.log(seconds))
+    situation = Situation(best=0.0, seconds=seconds)
     assert worth("value-per-second", [1.0, 4.0, 3.0], None, situation) == pytest.approx([-2.0, 0.5, 0.0])
 
 
 @pytest.mark.parametrize("name", sorted(TIMED))
 def test_of_equal_candidates_the_faster_is_worth_more(name: str) -> None:
-    situation = Situation(best=0.0, log_seconds=np.log([0.001, 1.0, 60.0, 86400.0]), usual=-1.0)
+    situation = Situation(best=0.0, seconds=np.array([0.001, 1.0, 60.0, 86400.0]), usual=-1.0)
     assert (np.diff(worth(name, [0.0] * 4, [1.0] * 4, situation)) < 0).all()
 
 
@@ -91,14 +91,14 @@ deviations = st.just(0.0) | st.floats(1e-9, 5)
 
 @given(scores, scores, deviations, st.sampled_from(sorted(ACQUISITIONS)))
 def test_a_higher_mean_is_never_worth_less(one: float, other: float, std: float, name: str) -> None:
-    situation = Situation(best=0.0, log_seconds=np.zeros(2), usual=0.0)
+    situation = Situation(best=0.0, seconds=np.ones(2), usual=0.0)
     low, high = worth(name, sorted([one, other]), [std, std], situation)
     assert high >= low - 1e-12
 
 
 @given(deviations, deviations, scores, st.sampled_from(["ei", "ei-per-second", "ucb"]))
 def test_a_larger_deviation_is_never_worth_less(one: float, other: float, mean: float, name: str) -> None:
-    situation = Situation(best=0.0, log_seconds=np.zeros(2))
+    situation = Situation(best=0.0, seconds=np.ones(2))
     low, high = worth(name, [mean, mean], sorted([one, other]), situation)
     assert high >= low - 1e-12
 
@@ -116,11 +116,11 @@ def test_an_unknown_function_is_answered_with_the_known_ones() -> None:
 @pytest.mark.parametrize("name", sorted(ACQUISITIONS))
 def test_what_a_function_needs_is_what_the_lists_say(name: str) -> None:
     """Without it, it is refused in one line that says what to do."""
-    for needs, std, log_seconds, reason in (
-        (UNCERTAIN, None, np.zeros(1), "has no uncertainty"),
+    for needs, std, seconds, reason in (
+        (UNCERTAIN, None, np.ones(1), "has no uncertainty"),
         (TIMED, [1.0], None, "needs predicted running times"),
     ):
-        situation = Situation(best=0.0, log_seconds=log_seconds)
+        situation = Situation(best=0.0, seconds=seconds)
         if name in needs:
             with pytest.raises(BadInput, match=reason) as caught:
                 worth(name, [0.0], std, situation)

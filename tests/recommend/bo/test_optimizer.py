@@ -10,11 +10,9 @@ import pytest
 from ingest.flows import FLOWS
 from recommend.bo.candidates import SpaceCandidates, TableCandidates
 from recommend.bo.optimizer import FEWEST, Optimizer, Proposal
-from recommend.bo.runtime import RunningTimes
 from recommend.bo.scoring import CandidateScorer
 from recommend.bo.surrogates import Surrogate, SurrogateInputs, new_surrogate
 from recommend.space import Configurations, Space
-from tests.contracts.meta_learner import toy_metafeatures, toy_runs
 from tests.recommend.bo.toys import SIX, Recorder, best_value, grid, hill, keys, run
 from warehouse.support.arrays import Floats
 from warehouse.support.errors import BadInput
@@ -195,22 +193,13 @@ def test_a_period_of_random_proposals_is_one_or_more() -> None:
 # ---- running times ------------------------------------------------------------------------------
 
 
-def equal_times() -> RunningTimes:
-    """A second for everything."""
-    runs = toy_runs()
-    seconds = runs.runs.assign(value=1000.0)
-    return RunningTimes(
-        type(runs)(runs.flow, "usercpu_time_millis", seconds, runs.configurations),
-        toy_metafeatures(),
-        METAFEATURES,
-    )
-
-
 def test_how_long_trials_took_changes_no_proposal() -> None:
     """Equal searches have the same trials on a machine that is slower."""
     proposed = []
     for seconds in (0.1, 20.0):
-        scorer = CandidateScorer(Recorder(), acquisition="value-per-second", times=equal_times())
+        scorer = CandidateScorer(
+            Recorder(), acquisition="value-per-second", seconds=lambda table: np.ones(len(table))
+        )
         proposed.append(keys(run(Optimizer(TableCandidates(grid()), scorer), 6, seconds=seconds)))
     assert proposed[0] == proposed[1]
 

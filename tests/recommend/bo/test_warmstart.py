@@ -91,7 +91,7 @@ def test_a_quick_start_adds_a_quick_one_and_goes_by_time() -> None:
     """The learner would try 4, 3, 2; of 0, 1 and 2, which are the quicker half, it would try 2."""
     learner: Any = Knows([0.0] * 5)
     table = CONFIGURATIONS.take(slice(5))
-    by_time = first_choices("quick", learner, table, FEW_CLASSES, 2, np.log([1.0, 2.0, 3.0, 20.0, 10.0]))
+    by_time = first_choices("quick", learner, table, FEW_CLASSES, 2, np.array([1.0, 2.0, 3.0, 20.0, 10.0]))
     assert by_time.tolist() == [2, 4, 3]
     assert first_choices("quick", learner, table, FEW_CLASSES, 2).tolist() == [4, 3]
 

@@ -192,7 +192,7 @@ def test_a_run_that_was_stopped_had_time_for_as_many_fits_as_others_of_its_task(
         columns=tables["evaluations"].columns,
     )
     warehouse.write(tables, source="test")
-    times = warehouse.fit_times()
+    times = warehouse.fit_times().runs
     assert dict(zip(times["seconds"], times["stopped"], strict=True)) == {2.0: False, 12.0: True}
     assert len(times) == 3
 

@@ -56,7 +56,7 @@ def test_runs_of_other_task_types_are_not_mixed_in(
         assert table.runs["value"].tolist() == [value]
         matrix = mixed.performance_matrix("predictive_accuracy", flow, task_type=task_type)
         assert matrix.to_numpy().tolist() == [[value]]
-    assert mixed.fit_times(task_type=task_type)["setup"].tolist() == [f"{FOREST}/{task_type.name}"]
+    assert mixed.fit_times(task_type=task_type).runs["setup"].tolist() == [f"{FOREST}/{task_type.name}"]
 
 
 def test_a_measure_that_runs_of_another_task_type_alone_have_has_no_runs(tmp_path: Path) -> None:

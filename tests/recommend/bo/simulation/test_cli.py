@@ -83,7 +83,7 @@ def test_searches_are_compared_at_equal_seconds(
 
     with pytest.raises(BadInput, match="have no running time"):
         simulate("--by", "seconds")
-    monkeypatch.setattr("recommend.bo.runtime.timed_runs", timed_runs)
+    monkeypatch.setattr("recommend.bo.simulation.times.timed_runs", timed_runs)
     document = as_json(simulate("--by", "seconds", "--format", "json", "--csv", tmp_path / "curves.csv"))
     assert document["by"] == "seconds"
     assert all(one["trial_seconds"] > 0 for one in document["methods"])

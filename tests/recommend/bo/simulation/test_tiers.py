@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from metalearners.evaluation.folds import families_of
-from recommend.bo.runtime import seconds_of
 from recommend.bo.simulation.runner import SimulatedSearch, SimulationPlan, datasets_of, simulate
 from recommend.bo.simulation.tiers import TieredTask
+from recommend.bo.simulation.times import seconds_of
 from tests.contracts.meta_learner import toy_metafeatures, toy_runs
 from warehouse.questions.queries import RunTable
 from warehouse.support.errors import BadInput

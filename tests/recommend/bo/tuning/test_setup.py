@@ -8,12 +8,19 @@ import pytest
 
 from ingest.flows import FLOWS
 from ingest.reading.datasets import Dataset, load_dataset
-from metalearners.model_store import trained_fit_times
 from recommend.bo.candidates import SpaceCandidates
 from recommend.bo.optimizer import Optimizer
 from recommend.bo.tuning import Search
-from recommend.bo.tuning.setup import HELD_OUT, new_search, split_rows, splits_of, task_of
+from recommend.bo.tuning.setup import (
+    HELD_OUT,
+    new_search,
+    resampling_of,
+    split_rows,
+    splits_of,
+    task_of,
+)
 from recommend.ranking.candidates import find_candidates
+from recommend.ranking.fit_cost import trial_seconds
 from recommend.ranking.knowledge import gather
 from tests.recommend.bo.tuning.searches import QUICK
 from warehouse.store import STARTER, Warehouse
@@ -50,7 +57,7 @@ def test_where_no_run_says_how_long_it_took_time_does_not_matter(dataset: Datase
     usual = replace(QUICK, surrogate="gp")
     plain = replace(usual, start="top", acquisition="ei")
     assert first(dataset, usual, world, 6) == first(dataset, plain, world, 6)
-    with pytest.raises(TooFewRuns, match="the warehouse has no running times"):
+    with pytest.raises(TooFewRuns, match="ei-per-second needs running times, and the warehouse has none"):
         begun(dataset, replace(usual, acquisition="ei-per-second"), world)
 
 
@@ -59,8 +66,11 @@ def test_no_start_is_expected_to_take_longer_than_a_trial_may_unless_all_are(dat
     part = dataset.take(split_rows(dataset, QUICK)[0])
     known = gather(task_of(dataset, part, QUICK, starter))
     candidates = find_candidates(known)
-    of_fits = trained_fit_times(starter).seconds(candidates.table, known.metafeatures)
-    seconds = dict(zip(candidates.configurations, (QUICK.folds - 1) * of_fits, strict=True))
+    rows, _ = resampling_of(part, QUICK).sizes(len(part.features))
+    expected = trial_seconds(
+        known.fit_times, candidates.table, known.metafeatures, rows=rows, fits=QUICK.folds
+    )
+    seconds = dict(zip(candidates.configurations, expected, strict=True))
 
     def starts(trial_seconds: float) -> list[Configuration]:
         search = replace(QUICK, start="top", trial_seconds=trial_seconds)

@@ -1,0 +1,40 @@
+"""Times of trials of simulated searches: those of whole runs, as the warehouse has them."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import pandas as pd
+
+from warehouse.questions.queries import RunTable, TimedFits
+from warehouse.store import Warehouse
+from warehouse.support.errors import TooFewRuns, UnknownName
+
+MEASURES = ("wall_clock_time_millis", "usercpu_time_millis")
+"""Measures of a run's time, the preferred one first."""
+
+
+def timed_runs(warehouse: Warehouse, flow: str | None = None) -> RunTable:
+    """Runs of a flow, or of all, that state their time, in milliseconds.
+
+    Raises:
+        BadInput: no run does.
+    """
+    for measure in MEASURES:
+        with suppress(UnknownName):
+            return warehouse.run_table(flow, measure, related=False)
+    raise TooFewRuns(f"the warehouse has no running times ({', '.join(MEASURES)})")
+
+
+def seconds_of(runs: RunTable) -> pd.Series:
+    """Run -> seconds, of timed runs on any number of rows."""
+    known = pd.concat([part for part in (runs.smaller, runs.runs, runs.larger) if len(part)])
+    seconds: pd.Series = known.set_index("run")["value"] / 1000
+    return seconds
+
+
+def timed_trials(runs: RunTable) -> TimedFits:
+    """Timed runs as if each was a single fit, for the model of running times."""
+    return TimedFits(
+        runs.runs.assign(seconds=runs.runs["value"] / 1000, stopped=False), runs.configurations, runs.scales
+    )
