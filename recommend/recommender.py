@@ -6,6 +6,7 @@ models has to be trained, scikit-learn for the meta-features that the model asks
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -70,8 +71,8 @@ def recommend(
             they count most.
         budget: seconds into which one fit of each of the chosen ones has to fit; None = no limit, but long
             fits must promise a gain (`recommend.ranking.fit_cost`).
-        verify: seconds in which the first ones and usual defaults are tried on the dataset
-            (`recommend.verification`), before the choice is made; None = nothing is tried.
+        verify: seconds that all takes, while the first ones and usual defaults are tried on the dataset
+            (`recommend.verification`); None = nothing is tried.
         jobs: trials at the same time; None = one for each processor.
         report: told after every trial how far the verification is.
         explain: whether to explain the choice (`Recommendation.explanation`).
@@ -80,6 +81,7 @@ def recommend(
         BadInput: a numeric target, no feature, an unknown flow, measure or strategy, nothing in the
             warehouse to learn from, or a budget that nothing fits into.
     """
+    began = time.monotonic()
     if strategy not in STRATEGIES:
         raise UnknownName(f"unknown strategy {strategy!r}; known are {', '.join(STRATEGIES)}")
     if top < 1:
@@ -97,7 +99,7 @@ def recommend(
     )
     known = gather(task)
     candidates = find_candidates(known)
-    verification = None if verify is None else _verified(known, candidates, verify, jobs, report)
+    verification = None if verify is None else _verified(known, candidates, verify, began, jobs, report)
     return recommended(
         known,
         candidates,
@@ -199,6 +201,7 @@ def _verified(
     known: Knowledge,
     candidates: Candidates,
     seconds: float,
+    began: float,
     jobs: int | None,
     report: Callable[[Progress], None],
 ) -> Verification:
@@ -210,4 +213,4 @@ def _verified(
         raise BadOption(
             f"--verify fits configurations, but Headstart does not build {', '.join(sorted(foreign))}"
         )
-    return verify(known, candidates, seconds, jobs=jobs, report=report)
+    return verify(known, candidates, seconds, began=began, jobs=jobs, report=report)

@@ -120,14 +120,16 @@ def verify(
     candidates: Candidates,
     seconds: float,
     *,
+    began: float | None = None,
     jobs: int | None = None,
     report: Callable[[Progress], None] = lambda _: None,
 ) -> Verification:
-    """Try the head of the recommendation on `known.task.part` for this many seconds.
+    """Try the head of the recommendation on `known.task.part` until these seconds are over.
 
     An interrupt (Ctrl-C) ends it with what is known by then.
 
     Args:
+        began: when the seconds began, by `time.monotonic`; None = now.
         jobs: trials at the same time; None = one for each processor.
     """
     start_server()
@@ -143,7 +145,7 @@ def verify(
         firsts=Firsts(contestants, []),
         proposer=RankingProposer(known, candidates, contestants),
         fit=None,
-        deadline=Deadline(seconds),
+        deadline=Deadline(seconds, began),
         jobs=jobs or _processors(),
         report=report,
     )

@@ -77,6 +77,8 @@ ENDING = 0.5
 """Seconds that it takes to select the last model and to end."""
 ASKED = 5
 """Proposals after which there is no time for a trial."""
+LIKELY = 2
+"""Best trials that the next selection is likely to have as members."""
 LEADERS = 5
 """Trials that are evaluated again."""
 REPETITIONS = {True: 5, False: 2}
@@ -515,7 +517,9 @@ class Session:
         """Seconds left for trials, without those that the last fits need."""
         if self.deadline.seconds is None:
             return math.inf
-        missing = [one for one in self.selection.weights if self.wants_model and self._is_missing(one)]
+        likely = [trial.configuration for trial in ranked(self.history.trials, self.search.measure)[:LIKELY]]
+        members = dict.fromkeys([*self.selection.weights, *likely]) if self.wants_model else {}
+        missing = [one for one in members if self._is_missing(one)]
         fits = min(self._fits_seconds(missing) / self.jobs, KEPT * self.deadline.seconds)
         # The last selection has more trials to choose from than the one before, and is followed by its
         # estimate, a selection for each block.
