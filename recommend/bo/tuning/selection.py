@@ -126,6 +126,7 @@ def select_ensemble(
         counts[place] = counts.get(place, 0) + 1
         total += truth.predictions[place]
         size += 1
+        idle += 1
         if not best or scores[place] > best_score:
             best, best_score, idle = dict(counts), scores[place], 0
     return {place: count / sum(best.values()) for place, count in best.items()}

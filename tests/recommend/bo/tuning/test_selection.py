@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from ingest.running.classification import ClassScorer
 from recommend.bo.tuning.selection import (
-    MOST_ROWS,
+    LEAST_ROWS,
+    MOST_NUMBERS,
     PULL,
     Ballot,
     estimate,
@@ -179,7 +180,7 @@ def test_without_time_nothing_is_expected() -> None:
 def test_votes_are_in_the_order_of_the_rows_whatever_folds_they_come_from() -> None:
     one = [(np.array([1, 3]), np.array([2, 0])), (np.array([0, 2]), np.array([3, 1]))]
     other = [(np.array([1, 2]), np.array([0, 3])), (np.array([0, 3]), np.array([2, 1]))]
-    rows = voting_rows(one)
+    rows = voting_rows(one, 2)
     assert rows.tolist() == [0, 1, 2, 3]
     for splits in (one, other):
         tested = np.concatenate([test for _, test in splits])
@@ -193,7 +194,10 @@ def test_a_repetition_that_tested_other_rows_has_no_votes() -> None:
     assert votes_of(of_two([0.5, 0.5]), splits, np.array([1, 2])) is None
 
 
-def test_of_many_rows_a_sample_votes() -> None:
-    rows = voting_rows([(np.arange(3), np.arange(20_000))])
-    assert len(rows) == len(set(rows.tolist())) == MOST_ROWS
+@pytest.mark.parametrize(
+    ("classes", "most"), [(2, MOST_NUMBERS // 2), (4, MOST_NUMBERS // 4), (99, LEAST_ROWS)]
+)
+def test_of_many_rows_a_sample_votes_the_smaller_the_more_classes_there_are(classes: int, most: int) -> None:
+    rows = voting_rows([(np.arange(3), np.arange(20_000))], classes)
+    assert len(rows) == len(set(rows.tolist())) == most
     assert rows.tolist() == sorted(rows.tolist())
